@@ -1,0 +1,78 @@
+// Keeps the import order of law.txt: left only, leaves only through builtin.ts, pure folders without node:, SDKs in place.
+import { readFileSync } from "node:fs";
+import { globSync } from "node:fs";
+import { dirname, join, normalize, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { root } from "./ground.mjs";
+
+interface Law {
+  readonly order: readonly string[];
+  readonly leaves: readonly string[];
+  readonly pure: readonly string[];
+  readonly only: ReadonlyMap<string, readonly string[]>;
+}
+
+export function checkLaw(sources: ReadonlyMap<string, string>, law: Law): string[] {
+  return [...sources].flatMap(([file, code]) => importsOf(code).flatMap((target) => judge(file, target, law)));
+}
+
+function judge(file: string, target: string, law: Law): string[] {
+  if (!target.startsWith(".")) return judgePackage(file, target, law);
+  const path = normalize(join(dirname(file), target)).split(sep).join("/");
+  if (!path.startsWith("src/")) return file.startsWith("src/") && path !== "package.json" ? [`${file} imports ${path}, outside src`] : [];
+  const [from, to] = [folderOf(file), folderOf(path)];
+  const found: string[] = [];
+  const [fromRank, toRank] = [law.order.indexOf(from), law.order.indexOf(to)];
+  if (fromRank < 0) found.push(`${file}: folder '${from}' is not in law.txt`);
+  else if (toRank > fromRank) found.push(`${file} (${from}) may not import ${path} (${to}): ${to} stands to its right`);
+  const isTest = /\.(test|cases)\.ts$/.test(file);
+  const leaf = law.leaves.find((entry) => path === `src/${entry}` || path.startsWith(`src/${entry}/`));
+  if (leaf !== undefined && !isTest && !file.startsWith(`src/${leaf}`) && !file.endsWith("/builtin.ts")) found.push(`${file} imports the leaf ${path}; only builtin.ts may`);
+  if (path.endsWith("/builtin.ts") && !isTest && file !== "src/app.ts" && !file.startsWith("src/app/")) found.push(`${file} imports ${path}; only app may`);
+  return found;
+}
+
+function judgePackage(file: string, target: string, law: Law): string[] {
+  if (/\.(test|cases)\.ts$/.test(file)) return [];
+  if (target.startsWith("node:")) {
+    const pure = law.pure.find((folder) => file.startsWith(`src/${folder}/`));
+    return pure === undefined ? [] : [`${file} imports ${target}; ${pure} must stay free of node:`];
+  }
+  const name = target.startsWith("@") ? target.split("/").slice(0, 2).join("/") : (target.split("/")[0] ?? target);
+  const places = law.only.get(name);
+  if (places === undefined || places.some((place) => file.startsWith(place))) return [];
+  return [`${file} imports ${name}, which only ${places.join(", ")} may`];
+}
+
+function folderOf(path: string): string {
+  const second = path.split("/")[1] ?? "";
+  if (second === "bin.ts") return "cli";
+  return second.replace(/\.ts$/, "");
+}
+
+function importsOf(code: string): string[] {
+  return [...code.matchAll(/(?:^|[;\s])(?:import|export)\s[^'"`;]*?from\s*["']([^"']+)["']|(?:^|[;\s])import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/g)].map(
+    (match) => match[1] ?? match[2] ?? match[3] ?? "",
+  );
+}
+
+export function parseLaw(textOfLaw: string): Law {
+  const lines = textOfLaw.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  const rows = lines.map((line) => line.trim().split(/\s+/));
+  const valuesOf = (word: string): string[] => rows.flatMap(([first, ...rest]) => (first === word ? rest : []));
+  return {
+    order: rows[0] ?? [],
+    leaves: valuesOf("leaf"),
+    pure: valuesOf("pure"),
+    only: new Map(rows.flatMap(([first, name, ...rest]) => (first === "only" && name !== undefined ? [[name, rest] as const] : []))),
+  };
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const files = globSync("src/**/*.ts", { cwd: root });
+  const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
+  const found = checkLaw(sources, parseLaw(readFileSync(join(root, "law.txt"), "utf8")));
+  for (const line of found) process.stderr.write(`law: ${line}\n`);
+  process.exit(found.length === 0 ? 0 : 1);
+}

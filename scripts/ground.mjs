@@ -1,0 +1,33 @@
+// Facts the set-up, the launcher of scripts and the build share: where the root is, which Node, is the build fresh.
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const NODE_VERSION = "24.21.0";
+export const toolsFolder = join(root, ".tools");
+
+/** A Node that can run the sources: this one, or the project's own. */
+export function nodeBinary() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major > 24 || (major === 24 && minor >= 15)) return process.execPath;
+  const own = join(toolsFolder, "node_modules", `node-${process.platform}-${process.arch}`, "bin", process.platform === "win32" ? "node.exe" : "node");
+  return existsSync(own) ? own : undefined;
+}
+
+/** True when nothing that goes into the build is newer than it. */
+export function isBuildFresh() {
+  const stamp = join(root, "dist", "built");
+  if (!existsSync(stamp)) return false;
+  const built = statSync(stamp).mtimeMs;
+  return ["src", "ui", "package.json", "package-lock.json"].every((part) => newest(join(root, part)) <= built);
+}
+
+function newest(path) {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return readdirSync(path, { withFileTypes: true }).reduce(
+    (latest, entry) => Math.max(latest, entry.isDirectory() ? newest(join(path, entry.name)) : statSync(join(path, entry.name)).mtimeMs),
+    stat.mtimeMs,
+  );
+}

@@ -1,0 +1,42 @@
+// The one error class of the house: a stable code, a sentence for people, and the key or command that mends it.
+
+export interface ErrorFacts {
+  /** The key or command that fixes it. */
+  readonly hint?: string;
+  /** Facts for programs; secrets must already be out. */
+  readonly details?: unknown;
+  readonly cause?: unknown;
+}
+
+/** An expected failure. `code` is `area.reason` and never changes meaning. Anything else thrown is a bug of ours. */
+export class HouseError extends Error {
+  override readonly name: string = "HouseError";
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly details: unknown;
+
+  constructor(code: string, message: string, facts: ErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.code = code;
+    this.hint = facts.hint;
+    this.details = facts.details;
+  }
+}
+
+/** A failure the model should read and may react to. */
+export class ToolError extends HouseError {
+  override readonly name: string = "ToolError";
+}
+
+/** One line for people: the message, then the way out. */
+export function toSentence(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof HouseError && error.hint !== undefined) return `${error.message} (fix: ${error.hint})`;
+  return error.message;
+}
+
+/** The errno code of a system error, if it is one. */
+export function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}

@@ -1,0 +1,192 @@
+// The contract between the house and its memory. Drivers are leaves; store.cases.ts is what each must pass.
+import type { AgentId, SessionKey } from "../core/names.ts";
+
+/**
+ * Every write resolves only when it would survive `kill -9`; writes marked durable also survive a power cut.
+ * Writes of one table are applied in the order they were asked for. A full or read-only disk rejects with
+ * HouseError `store.full` / `store.read-only` and leaves what was there untouched.
+ */
+export interface Store {
+  readonly sessions: SessionTable;
+  readonly transcript: TranscriptTable;
+  readonly inbox: InboxTable;
+  readonly runs: RunTable;
+  readonly devices: DeviceTable;
+  readonly dedupe: DedupeTable;
+  readonly kv: KvTable;
+  readonly journal: JournalTable;
+  /** Resolves when everything asked for so far is committed. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SessionRecord {
+  readonly key: SessionKey;
+  readonly agentId: AgentId;
+  readonly sessionId: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly label?: string;
+  readonly spawnedBy?: SessionKey;
+  /** The rest of the recorded entry (levels, overrides, tokens, delivery): see gateway §4.2. */
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+export interface SessionQuery {
+  readonly agentId?: AgentId;
+  readonly label?: string;
+  readonly spawnedBy?: SessionKey;
+  readonly activeSince?: number;
+  /** Substring of key, label or session id, any case. */
+  readonly search?: string;
+  readonly limit?: number;
+}
+
+export interface SessionTable {
+  get(key: SessionKey): Promise<SessionRecord | undefined>;
+  byId(sessionId: string): Promise<SessionRecord | undefined>;
+  /** Newest first. */
+  list(query: SessionQuery): Promise<SessionRecord[]>;
+  count(agentId?: AgentId): Promise<number>;
+  /** Creates or replaces, durably. */
+  put(record: SessionRecord): Promise<void>;
+  /** Reads and writes in one transaction; `change` must be pure. Undefined from `change` leaves the row as it is. */
+  update(
+    key: SessionKey,
+    change: (current: SessionRecord | undefined) => SessionRecord | undefined,
+  ): Promise<SessionRecord | undefined>;
+  /** False when there was none. Its transcript goes with it only when asked. */
+  delete(key: SessionKey, options: { readonly transcript: boolean }): Promise<boolean>;
+}
+
+/** One line of a transcript as recorded: message, model_change, compaction, custom … */
+export interface TranscriptEntry {
+  readonly id: string;
+  readonly type: string;
+  readonly at: number;
+  readonly body: unknown;
+}
+
+export interface StoredEntry extends TranscriptEntry {
+  /** Counts from 1 within the session, without holes. */
+  readonly seq: number;
+}
+
+export interface TranscriptTable {
+  /** Durable. Returns the seq of the last entry. Entries of one call are all there or none. */
+  append(sessionId: string, entries: readonly TranscriptEntry[]): Promise<number>;
+  /** The last `limit` entries with seq below `before`, oldest first. Never reads more than it returns. */
+  tail(sessionId: string, limit: number, before?: number): Promise<StoredEntry[]>;
+  count(sessionId: string): Promise<number>;
+}
+
+export type LetterState = "pending" | "claimed" | "done" | "failed";
+
+export interface Letter {
+  readonly id: string;
+  readonly sessionKey: SessionKey;
+  readonly runId: string;
+  readonly at: number;
+  readonly state: LetterState;
+  readonly body: unknown;
+  readonly result?: unknown;
+}
+
+export interface InboxTable {
+  /** Durable: a letter exists from here on. Posting an id again changes nothing and returns the stored letter. */
+  post(letter: Pick<Letter, "id" | "sessionKey" | "runId" | "at" | "body">): Promise<Letter>;
+  /** Oldest pending letters of a session, now claimed. */
+  claim(sessionKey: SessionKey, limit: number): Promise<Letter[]>;
+  finish(id: string, state: "done" | "failed", result: unknown): Promise<void>;
+  /** Letters a dead process had claimed become pending again; returns how many. Called once at start. */
+  reclaim(): Promise<number>;
+  get(id: string): Promise<Letter | undefined>;
+  /** Sessions with pending letters. */
+  waiting(): Promise<SessionKey[]>;
+}
+
+export type RunState = "running" | "ok" | "error" | "aborted" | "unknown";
+
+export interface RunRecord {
+  readonly id: string;
+  readonly sessionKey: SessionKey;
+  readonly state: RunState;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly body: unknown;
+}
+
+export interface RunTable {
+  /** Creates or replaces, durably. */
+  put(run: RunRecord): Promise<void>;
+  get(id: string): Promise<RunRecord | undefined>;
+  /** Runs still marked running: after a start these are what a dead process left behind. */
+  open(): Promise<RunRecord[]>;
+}
+
+export interface DeviceTable {
+  get(deviceId: string): Promise<unknown>;
+  list(): Promise<unknown[]>;
+  /** Durable. */
+  put(deviceId: string, record: unknown): Promise<void>;
+  delete(deviceId: string): Promise<boolean>;
+  pending: {
+    get(requestId: string): Promise<unknown>;
+    byDevice(deviceId: string): Promise<unknown>;
+    /** Without those expired at `now`. */
+    list(now: number): Promise<unknown[]>;
+    put(request: { requestId: string; deviceId: string; expiresAt: number; body: unknown }): Promise<void>;
+    delete(requestId: string): Promise<boolean>;
+  };
+}
+
+export interface DedupeTable {
+  /** The first caller of a key gets `fresh`; later ones what was settled so far. Durable. */
+  claim(scope: string, key: string, expiresAt: number): Promise<{ fresh: true } | { fresh: false; result: unknown }>;
+  settle(scope: string, key: string, result: unknown): Promise<void>;
+  /** Drops what expired before `now`; returns how many. */
+  prune(now: number): Promise<number>;
+}
+
+export interface KvTable {
+  get(space: string, key: string): Promise<unknown>;
+  /** Durable; `undefined` deletes. */
+  set(space: string, key: string, value: unknown): Promise<void>;
+  list(space: string): Promise<{ key: string; value: unknown }[]>;
+}
+
+export type CallOutcome = "started" | "ok" | "error" | "refused" | "aborted" | "unknown";
+
+/** One tool call: who, what, the decision and how it ended. Arguments and results are bounded and redacted. */
+export interface JournalEntry {
+  readonly id: string;
+  readonly at: number;
+  readonly tool: string;
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly caller: string;
+  readonly outcome: CallOutcome;
+  readonly durationMs?: number;
+  readonly intent?: unknown;
+  readonly args?: unknown;
+  readonly decision?: unknown;
+  readonly error?: unknown;
+}
+
+export interface JournalQuery {
+  readonly sessionKey?: string;
+  readonly tool?: string;
+  readonly outcome?: CallOutcome;
+  readonly limit?: number;
+}
+
+export interface JournalTable {
+  /** Creates or replaces by id. `durable: true` before an effect, false for looks. */
+  record(entry: JournalEntry, options: { readonly durable: boolean }): Promise<void>;
+  /** Newest first. */
+  list(query: JournalQuery): Promise<JournalEntry[]>;
+  /** Calls a dead process left as started become unknown; returns how many. Called once at start. */
+  close(): Promise<number>;
+  /** Keeps the newest `keep` rows. */
+  prune(keep: number): Promise<number>;
+}

@@ -1,0 +1,77 @@
+// The whole contract between a tool and the house.
+import type { Block } from "../core/message.ts";
+import type { AgentId, SessionKey } from "../core/names.ts";
+import type { Static, TObject } from "../core/schema.ts";
+import type { Config } from "../config/schema/index.ts";
+
+/** What a call is about to do. Approvals, audit and page titles read this; only allow and deny lists read names. */
+export type Intent =
+  | { readonly does: "read" | "write"; readonly paths: readonly string[] }
+  | { readonly does: "run"; readonly command: string; readonly host: "sandbox" | "gateway" | "node" }
+  | { readonly does: "fetch"; readonly url: string }
+  | { readonly does: "send"; readonly to: string }
+  | { readonly does: "admin"; readonly what: string }
+  | { readonly does: "look" };
+
+export interface Tool<P extends TObject = TObject, D = unknown> {
+  /** snake_case, as the model sees it. */
+  readonly name: string;
+  /** One line, for the system prompt and for people. */
+  readonly summary: string;
+  /** Full text, sent with the schema. */
+  readonly description: string;
+  readonly params: P;
+  /** When false the tool is in neither the prompt nor the schema list. No I/O. The text says which key opens it. */
+  available?(env: ToolEnv): Availability;
+  /** Folds documented aliases into the canonical names, before the check. Must not throw and must not look outside. */
+  prepare?(raw: Record<string, unknown>): Record<string, unknown>;
+  /** Pure; called with checked arguments before anything happens. */
+  intent(args: Static<P>, call: ToolCall): Intent;
+  /** Throws ToolError for what the model should read. Anything else thrown is our bug. Must honour call.signal. */
+  run(args: Static<P>, call: ToolCall): Promise<ToolResult<D>>;
+}
+
+export type Availability = { readonly available: true } | { readonly available: false; readonly reason: string; readonly fix: string };
+
+export interface ToolEnv {
+  readonly config: Config;
+  readonly agent: AgentId;
+  /** `provider/model` of the run, if there is one. */
+  readonly model: string | undefined;
+  readonly sandboxed: boolean;
+}
+
+/** All a tool may know about who is asking. Services come in through its factory instead. */
+export interface ToolCall {
+  readonly id: string;
+  readonly agent: AgentId;
+  readonly session: SessionKey;
+  readonly config: Config;
+  /** Absolute path of the agent's workspace; relative paths resolve here. */
+  readonly workspace: string;
+  /** True when file paths must stay inside the workspace (`tools.fs.workspaceOnly`). */
+  readonly workspaceOnly: boolean;
+  readonly sandboxed: boolean;
+  readonly signal: AbortSignal;
+  progress(partial: ToolResult): void;
+}
+
+/** `content` is for the model, `details` for programs. */
+export interface ToolResult<D = unknown> {
+  readonly content: readonly Block[];
+  readonly details?: D;
+}
+
+/** Identity; it exists so that `args` gets its type from `params`. */
+export function defineTool<P extends TObject, D>(tool: Tool<P, D>): Tool<P, D> {
+  return tool;
+}
+
+export function text(words: string): ToolResult<undefined> {
+  return { content: [{ type: "text", text: words }] };
+}
+
+/** Objects reach the model as indented JSON and programs as they are. */
+export function json<D>(details: D): ToolResult<D> {
+  return { content: [{ type: "text", text: JSON.stringify(details, null, 2) }], details };
+}
