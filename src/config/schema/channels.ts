@@ -1,0 +1,30 @@
+// `channels`: the chat platforms. Plugins may bring further ones.
+import { bluebubbles } from "./channels/bluebubbles.ts";
+import { heartbeatVisibility } from "./channels/chat-keys.ts";
+import { discord } from "./channels/discord.ts";
+import { googlechat } from "./channels/googlechat.ts";
+import { imessage } from "./channels/imessage.ts";
+import { msteams } from "./channels/msteams.ts";
+import { signal } from "./channels/signal.ts";
+import { slack } from "./channels/slack.ts";
+import { telegram } from "./channels/telegram.ts";
+import { whatsapp } from "./channels/whatsapp.ts";
+import { choice, section } from "./field.ts";
+
+export const channels = section("The chat platforms.", {
+  defaults: section("What every channel starts from.", {
+    groupPolicy: choice("Which groups may talk to the agent.", ["allowlist", "open", "disabled"], {
+      default: "allowlist",
+    }),
+    heartbeat: heartbeatVisibility,
+  }),
+  whatsapp,
+  telegram,
+  discord,
+  slack,
+  googlechat,
+  signal,
+  imessage,
+  bluebubbles,
+  msteams,
+});

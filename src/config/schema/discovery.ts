@@ -1,0 +1,12 @@
+// `discovery`: how apps find the gateway in the network.
+import { choice, flag, section, text } from "./field.ts";
+
+export const discovery = section("How apps find the gateway in the network.", {
+  mdns: section("Announcement in the local network.", {
+    mode: choice("How much it says.", ["minimal", "full", "off"], { default: "minimal" }),
+  }),
+  wideArea: section("Announcement through DNS.", {
+    enabled: flag("Write a zone file.", { default: false }),
+    domain: text("Domain it is for."),
+  }),
+});

@@ -1,0 +1,96 @@
+// `messages`: how messages come in and replies go out, on every channel.
+import { Type } from "../../core/schema.ts";
+import { choice, flag, group, number, record, secret, section, text, texts, whole } from "./field.ts";
+
+const queueModes = ["collect", "followup", "steer", "steer-backlog", "steer+backlog", "interrupt", "queue"] as const;
+
+const unit = (description: string) => number(description, { minimum: 0, maximum: 1 });
+
+const elevenlabs = group("ElevenLabs.", {
+  apiKey: secret("Key; else ELEVENLABS_API_KEY."),
+  baseUrl: text("Root of the service."),
+  voiceId: text("Voice."),
+  modelId: text("Model."),
+  seed: whole("Seed, for the same sound again."),
+  applyTextNormalization: choice("Read numbers as words.", ["auto", "on", "off"]),
+  languageCode: text("Language."),
+  voiceSettings: group("The voice.", {
+    stability: unit("Steadiness."),
+    similarityBoost: unit("Likeness."),
+    style: unit("Style."),
+    useSpeakerBoost: flag("Clearer speaker."),
+    speed: number("Speed.", { minimum: 0.5, maximum: 2 }),
+  }),
+});
+
+const edge = group("Microsoft Edge voices.", {
+  enabled: flag("Use them."),
+  voice: text("Voice."),
+  lang: text("Language."),
+  outputFormat: text("Sound format."),
+  pitch: text("Pitch."),
+  rate: text("Speed."),
+  volume: text("Volume."),
+  saveSubtitles: flag("Keep subtitles."),
+  proxy: secret("Proxy; may carry a password."),
+  timeoutMs: whole("Milliseconds to wait."),
+});
+
+const override = (what: string) => flag(`Let the model choose ${what}.`);
+
+const tts = group("Replies read aloud.", {
+  auto: choice("When.", ["off", "always", "inbound", "tagged"], { default: "off" }),
+  mode: choice("Which parts.", ["final", "all"]),
+  provider: choice("Who speaks.", ["elevenlabs", "openai", "edge"]),
+  summaryModel: text("Model that shortens long replies."),
+  modelOverrides: group("What the model may change by tags.", {
+    enabled: override("anything"),
+    allowText: override("other words"),
+    allowProvider: override("the provider"),
+    allowVoice: override("the voice"),
+    allowModelId: override("the model"),
+    allowVoiceSettings: override("voice settings"),
+    allowNormalization: override("normalisation"),
+    allowSeed: override("the seed"),
+  }),
+  maxTextLength: whole("Characters read at most."),
+  timeoutMs: whole("Milliseconds to wait."),
+  prefsPath: text("File for people's choices.", { fallback: "<state>/settings/tts.json" }),
+  elevenlabs,
+  openai: group("OpenAI voices.", {
+    apiKey: secret("Key; else OPENAI_API_KEY."),
+    model: text("Model."),
+    voice: text("Voice."),
+    baseUrl: text("Root of the service."),
+  }),
+  edge,
+});
+
+export const messages = section("How messages come in and replies go out.", {
+  responsePrefix: text("Text in front of replies; auto is [name of the agent]."),
+  messagePrefix: text("Older form of a prefix on what comes in."),
+  ackReaction: text("Reaction that says a message was seen; empty for none.", {
+    fallback: "the agent's emoji, else 👀",
+  }),
+  ackReactionScope: choice("Where it is given.", ["group-mentions", "group-all", "direct", "all"], {
+    default: "group-mentions",
+  }),
+  removeAckAfterReply: flag("Take it back after the reply.", { default: false }),
+  queue: section("What happens to messages that arrive during a run.", {
+    mode: choice("How they are taken up.", queueModes, { default: "collect" }),
+    debounceMs: whole("Milliseconds of quiet before the next run.", { default: 1000 }),
+    cap: whole("Messages kept.", { default: 20, minimum: 1 }),
+    drop: choice("What goes when there are more.", ["old", "new", "summarize"], { default: "summarize" }),
+    byChannel: record("Mode per channel.", Type.Enum([...queueModes], { type: "string" })),
+    debounceMsByChannel: record("Milliseconds of quiet per channel.", Type.Integer({ minimum: 0 })),
+  }),
+  inbound: section("Joining of messages sent in a row.", {
+    debounceMs: whole("Milliseconds to wait for the next one; 0 none.", { fallback: "0" }),
+    byChannel: record("The same per channel.", Type.Integer({ minimum: 0 })),
+  }),
+  groupChat: section("Groups.", {
+    historyLimit: whole("Messages of context given; 0 none.", { fallback: "50, on Discord 20" }),
+    mentionPatterns: texts("Patterns that count as a mention.", { fallback: "from the agent's name and emoji" }),
+  }),
+  tts,
+});

@@ -1,0 +1,7 @@
+// `update`: newer versions.
+import { choice, flag, section } from "./field.ts";
+
+export const update = section("Newer versions.", {
+  channel: choice("Which ones.", ["stable", "beta", "dev"], { fallback: "stable" }),
+  checkOnStart: flag("Look for one at the start.", { default: true }),
+});
