@@ -1,0 +1,78 @@
+// Names below a root, made, taken away and moved through the handles of the folders that hold them.
+import { rename, unlink } from "node:fs/promises";
+
+import { errnoError, fileError } from "./rooted-error.ts";
+import { makeBelow, syncFolder } from "./rooted-folder.ts";
+import { walk, type Place, type WalkRoot } from "./rooted-walk.ts";
+import { requireNoDangling, requireWritable } from "./rooted-write.ts";
+
+export async function makeFolder(root: WalkRoot, path: string): Promise<void> {
+  const place = await walk(root, path);
+  try {
+    if (place.entry?.stats.isDirectory() === true) return;
+    if (place.entry !== undefined) throw errnoError(path, "write", "ENOTDIR");
+    requireNoDangling(path, place);
+    root.guard({ access: "write", real: place.real, ids: place.ids });
+    const made = await makeBelow(place.folder, [...place.missing, place.name], path);
+    await made.sync();
+    made.close();
+  } catch (error) {
+    throw fileError(path, "write", error);
+  } finally {
+    place.close();
+  }
+}
+
+export async function removeFile(root: WalkRoot, path: string): Promise<void> {
+  const place = await walk(root, path, { followLast: false });
+  try {
+    requireOwnName(root, path, place);
+    await place.folder.verify();
+    await unlink(place.folder.at(place.name));
+    await syncFolder(place.folder);
+  } catch (error) {
+    throw fileError(path, "write", error);
+  } finally {
+    place.close();
+  }
+}
+
+export async function renameFile(root: WalkRoot, from: string, to: string): Promise<void> {
+  const source = await walk(root, from, { followLast: false });
+  try {
+    requireOwnName(root, from, source);
+    const target = await walk(root, to, { followLast: false });
+    try {
+      requireWritable(root, to, target, { mustBeNew: true });
+      await moveInto(source, target, to);
+    } finally {
+      target.close();
+    }
+  } catch (error) {
+    throw fileError(to, "write", error);
+  } finally {
+    source.close();
+  }
+}
+
+async function moveInto(source: Place, target: Place, to: string): Promise<void> {
+  const made = await makeBelow(target.folder, target.missing, to);
+  try {
+    await source.folder.verify();
+    await made.folder.verify();
+    await rename(source.folder.at(source.name), made.folder.at(target.name));
+    await syncFolder(made.folder);
+    await syncFolder(source.folder);
+    await made.sync();
+    made.close();
+  } catch (error) {
+    await made.undo();
+    throw error;
+  }
+}
+
+function requireOwnName(root: WalkRoot, path: string, { entry, name, real, ids }: Place): void {
+  if (entry === undefined) throw errnoError(path, "write", "ENOENT");
+  if (entry.stats.isDirectory() || name === ".") throw errnoError(path, "write", "EISDIR");
+  root.guard({ access: "write", real, ids });
+}

@@ -1,0 +1,17 @@
+// Names and paths for people and models: what cannot be seen, or turns the text around, is spelled out.
+
+// Controls, format characters (bidi overrides, zero width), line and paragraph separators, fillers that look like nothing.
+// The two joiners stay: emoji and Persian names need them.
+const unseen = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
+
+/** One line, well formed, at most `maxChars` long. `a\u202eb` comes out as the eight characters `a\u{202e}b` say it is. */
+export function visible(name: string, maxChars = 300): string {
+  const spelled = name.toWellFormed().replace(unseen, (char) => `\\u{${char.codePointAt(0)?.toString(16) ?? "fffd"}}`);
+  if (spelled.length <= maxChars) return spelled;
+  return `${spelled.slice(0, maxChars).toWellFormed()}… (${spelled.length} characters)`;
+}
+
+/** The name without those characters. */
+export function withoutUnseen(name: string): string {
+  return name.replace(unseen, "");
+}
