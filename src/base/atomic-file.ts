@@ -39,7 +39,8 @@ export function diskError(path: string, cause: unknown): HouseError {
   return new HouseError("file.failed", `could not write ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
 }
 
-function syncFolder(folder: string): void {
+/** Makes a rename or a new name in `folder` survive a power cut. */
+export function syncFolder(folder: string): void {
   const fd = openSync(folder, "r");
   try {
     fsyncSync(fd);

@@ -4,7 +4,8 @@ import type { AgentId, SessionKey } from "../core/names.ts";
 /**
  * Every write resolves only when it would survive `kill -9`; writes marked durable also survive a power cut.
  * Writes of one table are applied in the order they were asked for. A full or read-only disk rejects with
- * HouseError `store.full` / `store.read-only` and leaves what was there untouched.
+ * HouseError `store.full` / `store.read-only` and leaves what was there untouched; after a failed flush of the disk every
+ * later write rejects with `store.io` until the store is opened again. A write that fails rejects only its own caller.
  */
 export interface Store {
   readonly sessions: SessionTable;
@@ -40,12 +41,14 @@ export interface SessionQuery {
   /** Substring of key, label or session id, any case. */
   readonly search?: string;
   readonly limit?: number;
+  /** The last record of the page before: only what comes after it in the list. */
+  readonly before?: Pick<SessionRecord, "updatedAt" | "key">;
 }
 
 export interface SessionTable {
   get(key: SessionKey): Promise<SessionRecord | undefined>;
   byId(sessionId: string): Promise<SessionRecord | undefined>;
-  /** Newest first. */
+  /** Newest first, then by key. A damaged record is reported by name and left out. */
   list(query: SessionQuery): Promise<SessionRecord[]>;
   count(agentId?: AgentId): Promise<number>;
   /** Creates or replaces, durably. */
@@ -75,7 +78,10 @@ export interface StoredEntry extends TranscriptEntry {
 export interface TranscriptTable {
   /** Durable. Returns the seq of the last entry. Entries of one call are all there or none. */
   append(sessionId: string, entries: readonly TranscriptEntry[]): Promise<number>;
-  /** The last `limit` entries with seq below `before`, oldest first. Never reads more than it returns. */
+  /**
+   * The last `limit` entries with seq below `before`, oldest first. Never reads more than it returns. An entry that
+   * cannot be read any more keeps its place as type `damaged`, its body saying why.
+   */
   tail(sessionId: string, limit: number, before?: number): Promise<StoredEntry[]>;
   count(sessionId: string): Promise<number>;
 }
@@ -95,14 +101,17 @@ export interface Letter {
 export interface InboxTable {
   /** Durable: a letter exists from here on. Posting an id again changes nothing and returns the stored letter. */
   post(letter: Pick<Letter, "id" | "sessionKey" | "runId" | "at" | "body">): Promise<Letter>;
-  /** Oldest pending letters of a session, now claimed. */
+  /** Pending letters of a session in the order they were posted, now claimed. */
   claim(sessionKey: SessionKey, limit: number): Promise<Letter[]>;
+  /** Durable. The first end counts, later ones change nothing; rejects with `store.not-found` for an unknown id. */
   finish(id: string, state: "done" | "failed", result: unknown): Promise<void>;
   /** Letters a dead process had claimed become pending again; returns how many. Called once at start. */
   reclaim(): Promise<number>;
   get(id: string): Promise<Letter | undefined>;
-  /** Sessions with pending letters. */
+  /** Sessions with pending letters, the longest waiting first. */
   waiting(): Promise<SessionKey[]>;
+  /** Drops letters that ended and were posted before `before`; returns how many. Their ids can then be posted anew. */
+  prune(before: number): Promise<number>;
 }
 
 export type RunState = "running" | "ok" | "error" | "aborted" | "unknown";
@@ -122,6 +131,8 @@ export interface RunTable {
   get(id: string): Promise<RunRecord | undefined>;
   /** Runs still marked running: after a start these are what a dead process left behind. */
   open(): Promise<RunRecord[]>;
+  /** Drops runs that ended before `before`; returns how many. */
+  prune(before: number): Promise<number>;
 }
 
 export interface DeviceTable {
@@ -130,19 +141,24 @@ export interface DeviceTable {
   /** Durable. */
   put(deviceId: string, record: unknown): Promise<void>;
   delete(deviceId: string): Promise<boolean>;
+  /** Requests give back their `body`. */
   pending: {
     get(requestId: string): Promise<unknown>;
+    /** The newest of that device. */
     byDevice(deviceId: string): Promise<unknown>;
     /** Without those expired at `now`. */
     list(now: number): Promise<unknown[]>;
     put(request: { requestId: string; deviceId: string; expiresAt: number; body: unknown }): Promise<void>;
     delete(requestId: string): Promise<boolean>;
+    /** Drops what expired at `now`; returns how many. */
+    prune(now: number): Promise<number>;
   };
 }
 
 export interface DedupeTable {
   /** The first caller of a key gets `fresh`; later ones what was settled so far. Durable. */
   claim(scope: string, key: string, expiresAt: number): Promise<{ fresh: true } | { fresh: false; result: unknown }>;
+  /** Durable. The last result counts; a key that was never claimed or is pruned stays unknown. */
   settle(scope: string, key: string, result: unknown): Promise<void>;
   /** Drops what expired before `now`; returns how many. */
   prune(now: number): Promise<number>;
@@ -152,6 +168,7 @@ export interface KvTable {
   get(space: string, key: string): Promise<unknown>;
   /** Durable; `undefined` deletes. */
   set(space: string, key: string, value: unknown): Promise<void>;
+  /** By key. */
   list(space: string): Promise<{ key: string; value: unknown }[]>;
 }
 
@@ -183,7 +200,7 @@ export interface JournalQuery {
 export interface JournalTable {
   /** Creates or replaces by id. `durable: true` before an effect, false for looks. */
   record(entry: JournalEntry, options: { readonly durable: boolean }): Promise<void>;
-  /** Newest first. */
+  /** Newest first, by when each was first recorded. */
   list(query: JournalQuery): Promise<JournalEntry[]>;
   /** Calls a dead process left as started become unknown; returns how many. Called once at start. */
   close(): Promise<number>;

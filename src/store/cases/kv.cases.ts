@@ -1,0 +1,48 @@
+// The promises of the key-value table.
+import assert from "node:assert/strict";
+import { it } from "node:test";
+
+import fc from "fast-check";
+
+import type { Ground } from "./ground.ts";
+import { anyBody } from "./sample.ts";
+
+export function kvCases(ground: Ground): void {
+  it("gives back any value under any key, each space for itself", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "grapheme" }), anyBody, async (key, value) => {
+        const { kv } = ground.store();
+        await kv.set("space", key, value);
+        assert.deepEqual(await kv.get("space", key), value);
+        assert.equal(await kv.get("elsewhere", key), undefined);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it("deletes with undefined and keeps null", async () => {
+    await ground.store().kv.set("s", "gone", 1);
+    await ground.store().kv.set("s", "gone", undefined);
+    await ground.store().kv.set("s", "null", null);
+    const store = await ground.restart();
+    assert.equal(await store.kv.get("s", "gone"), undefined);
+    assert.deepEqual(await store.kv.list("s"), [{ key: "null", value: null }]);
+  });
+
+  it("lists a space by key", async () => {
+    const { kv } = ground.store();
+    for (const key of ["b", "a", "c"]) await kv.set("s", key, key.toUpperCase());
+    assert.deepEqual(await kv.list("s"), [
+      { key: "a", value: "A" },
+      { key: "b", value: "B" },
+      { key: "c", value: "C" },
+    ]);
+    assert.deepEqual(await kv.list("empty"), []);
+  });
+
+  it("keeps the last of many writes to one key", async () => {
+    const { kv } = ground.store();
+    await Promise.all(Array.from({ length: 500 }, (_, index) => kv.set("s", "k", index)));
+    assert.equal(await kv.get("s", "k"), 499);
+  });
+}

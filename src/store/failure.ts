@@ -1,0 +1,97 @@
+// What a database or file error means for people: one code per way out.
+import { dirname } from "node:path";
+
+import { errnoOf, HouseError } from "../core/error.ts";
+
+// https://www.sqlite.org/rescode.html
+const FULL = 13;
+const READ_ONLY = 8;
+const IO_ERROR = 10;
+const CANNOT_OPEN = 14;
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
+const BUSY = 5;
+const LOCKED = 6;
+const IO_FSYNC = 1034;
+const IO_DIR_FSYNC = 1290;
+// The index of the log lives in a file that is grown before it is mapped; no room for it is a full disk, not a bad one.
+const IO_SHM_SIZE = 4874;
+
+/** HouseErrors and errors that are no fault of the disk come back as they are. */
+export function toStoreError(file: string, cause: unknown): unknown {
+  if (cause instanceof HouseError) return cause;
+  return fromErrno(file, errnoOf(cause), cause) ?? fromSqlite(file, sqliteCodeOf(cause), cause) ?? cause;
+}
+
+/** After a failed fsync the kernel may have dropped what it could not write: nothing later can be promised. */
+export function isLossOfTrust(error: unknown): boolean {
+  const code = error instanceof HouseError ? sqliteCodeOf(error.cause) : undefined;
+  return code === IO_FSYNC || code === IO_DIR_FSYNC;
+}
+
+function fromErrno(file: string, errno: string | undefined, cause: unknown): HouseError | undefined {
+  if (errno === "ENOSPC" || errno === "EDQUOT") return full(file, cause);
+  if (errno === "EROFS" || errno === "EACCES" || errno === "EPERM") return readOnly(file, cause);
+  if (errno === "EIO") return broken(file, cause);
+  return undefined;
+}
+
+function fromSqlite(file: string, code: number | undefined, cause: unknown): HouseError | undefined {
+  if (code === undefined) return undefined;
+  if (code === IO_SHM_SIZE) return full(file, cause);
+  switch (code & 0xff) {
+    case FULL:
+      return full(file, cause);
+    case READ_ONLY:
+      return readOnly(file, cause);
+    case IO_ERROR:
+    case CANNOT_OPEN:
+      return broken(file, cause);
+    case CORRUPT:
+    case NOT_A_DATABASE:
+      return new HouseError("store.damaged", `the store ${file} has a damaged part`, {
+        cause,
+        hint: "openclaw doctor",
+        details: { file },
+      });
+    case BUSY:
+    case LOCKED:
+      return new HouseError("store.busy", `another process is writing to ${file}`, {
+        cause,
+        hint: "stop the other openclaw process, then retry",
+        details: { file },
+      });
+    default:
+      return undefined;
+  }
+}
+
+export function full(file: string, cause?: unknown, neededBytes?: number): HouseError {
+  const needed = neededBytes === undefined ? "" : ` (${Math.ceil(neededBytes / 1_000_000)} MB are needed)`;
+  return new HouseError("store.full", `no space left for the store ${file}${needed}`, {
+    cause,
+    hint: "free some space on that disk, then retry",
+    details: { file, ...(neededBytes === undefined ? {} : { neededBytes }) },
+  });
+}
+
+export function readOnly(file: string, cause?: unknown): HouseError {
+  return new HouseError("store.read-only", `may not write the store ${file}`, {
+    cause,
+    hint: `make it and its folder writable: chmod u+rwx ${dirname(file)} && chmod u+rw ${file}`,
+    details: { file },
+  });
+}
+
+function broken(file: string, cause: unknown): HouseError {
+  return new HouseError("store.io", `the disk failed under the store ${file}`, {
+    cause,
+    hint: "look at the disk (dmesg), then restart the gateway",
+    details: { file, sqlite: sqliteCodeOf(cause) },
+  });
+}
+
+function sqliteCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("errcode" in error)) return undefined;
+  return typeof error.errcode === "number" ? error.errcode : undefined;
+}

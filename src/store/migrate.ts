@@ -1,0 +1,227 @@
+// Brings a store to the shape this code knows: a new one directly, an older one as a verified copy that is switched in.
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+} from "node:fs";
+import { dirname } from "node:path";
+
+import { syncFolder } from "../base/atomic-file.ts";
+import { errnoOf, HouseError } from "../core/error.ts";
+import { openForWriting, openPlain, type Connection } from "./connection.ts";
+import { toStoreError } from "./failure.ts";
+import { migrations as released } from "./migrations/list.ts";
+import type { Migration } from "./migrations/migration.ts";
+import { createPrivateFile, removeStore, requireRoom } from "./place.ts";
+import { APPLICATION_ID, newerStore, readVersion, versionOf } from "./version.ts";
+
+/** Where a migration can be interrupted; after any of them the old store still opens. */
+export type MigrationStep = "roomy" | "locked" | "copied" | "migrated" | "verified" | "kept" | "switched";
+
+export interface MigrateOptions {
+  readonly migrations?: readonly Migration[];
+  readonly onStep?: (step: MigrationStep) => void;
+}
+
+export interface Migrated {
+  readonly from: number;
+  readonly to: number;
+  /** Where the store of before is kept; undefined when there was nothing to do or nothing to keep. */
+  readonly kept?: string;
+}
+
+/** Refuses a newer store without touching it. Needs to be the only one that has the store open. */
+export function migrateStore(file: string, options: MigrateOptions = {}): Migrated {
+  const { migrations = released, onStep = () => {} } = options;
+  const [from, to] = [readVersion(file), migrations.length];
+  if (from > to) throw newerStore(file, from, to);
+  if (from === to) return { from, to };
+  try {
+    if (from === 0) return createShape(file, migrations);
+    return { from, to, kept: switchToMigratedCopy(file, from, migrations, onStep) };
+  } catch (cause) {
+    throw toStoreError(file, cause);
+  }
+}
+
+/** One transaction: a crash leaves an empty file or a whole store. */
+function createShape(file: string, migrations: readonly Migration[]): Migrated {
+  const connection = openForWriting(file);
+  try {
+    connection.exec("BEGIN IMMEDIATE");
+    // Another process may have been faster between the look and the lock.
+    if (versionOf(connection) === 0) applyAll(connection, migrations);
+    connection.exec("COMMIT");
+    // The version must stand in the file itself, where a look from outside finds it.
+    connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return { from: 0, to: migrations.length };
+  } finally {
+    connection.close();
+  }
+}
+
+function applyAll(connection: Connection, migrations: readonly Migration[]): void {
+  for (const { up } of migrations) connection.exec(up);
+  connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+  connection.exec(`PRAGMA user_version = ${migrations.at(-1)?.version ?? 0}`);
+}
+
+function switchToMigratedCopy(
+  file: string,
+  from: number,
+  migrations: readonly Migration[],
+  onStep: (step: MigrationStep) => void,
+): string {
+  const copy = `${file}.migrating`;
+  // One copy, and as much again for tables that the migration writes anew.
+  requireRoom(file, dirname(file), 2);
+  onStep("roomy");
+  const old = openAlone(file);
+  try {
+    onStep("locked");
+    removeStore(copy); // what an interrupted migration left
+    createPrivateFile(copy);
+    old.exec(`VACUUM INTO ${quoted(copy)}`);
+    onStep("copied");
+    const due = migrations.slice(from);
+    migrateCopy(copy, due);
+    onStep("migrated");
+    verifyCopy(old, copy, due);
+    flushFile(copy);
+    onStep("verified");
+    const kept = keepOld(old, migrations.length);
+    onStep("kept");
+    renameSync(copy, file);
+    syncFolder(dirname(file));
+    onStep("switched");
+    return kept;
+  } finally {
+    old.close();
+  }
+}
+
+/** Leaves WAL mode, which succeeds only when nobody else has the store open, and keeps everybody out until closed. */
+function openAlone(file: string): Connection {
+  const connection = openPlain(file);
+  try {
+    const mode = connection.value("PRAGMA journal_mode = DELETE");
+    if (mode !== "delete") throw inUse(file);
+    connection.exec("PRAGMA locking_mode = EXCLUSIVE");
+    connection.exec("BEGIN EXCLUSIVE");
+    connection.exec("COMMIT");
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error instanceof HouseError && error.code === "store.busy" ? inUse(file) : error;
+  }
+}
+
+function migrateCopy(copy: string, due: readonly Migration[]): void {
+  const connection = openPlain(copy);
+  try {
+    // A crash throws the copy away, so it needs neither a journal on disk nor flushes on the way.
+    connection.exec("PRAGMA journal_mode = MEMORY");
+    connection.exec("PRAGMA synchronous = OFF");
+    connection.exec("BEGIN IMMEDIATE");
+    applyAll(connection, due);
+    connection.exec("COMMIT");
+  } finally {
+    connection.close();
+  }
+}
+
+function verifyCopy(old: Connection, copy: string, due: readonly Migration[]): void {
+  const recounted = new Set(due.flatMap((migration) => migration.recounts ?? []));
+  const migrated = openPlain(copy);
+  try {
+    const problem =
+      firstProblem(migrated) ??
+      tablesOf(old).find((table) => !recounted.has(table) && countOf(old, table) !== countOf(migrated, table));
+    if (problem === undefined) return;
+    throw new HouseError(
+      "store.migration-failed",
+      `the migrated copy of ${old.file} does not hold: ${problem}; the store is as it was`,
+      {
+        hint: "report this with the output of: openclaw doctor",
+        details: { file: old.file, problem },
+      },
+    );
+  } finally {
+    migrated.close();
+  }
+}
+
+function firstProblem(connection: Connection): string | undefined {
+  const integrity = connection.value("PRAGMA integrity_check(1)");
+  if (integrity !== "ok") return String(integrity);
+  const orphan = connection.value("PRAGMA foreign_key_check");
+  return orphan === undefined ? undefined : `a row of ${orphan} points nowhere`;
+}
+
+function tablesOf(connection: Connection): string[] {
+  const names = connection.value(
+    "SELECT json_group_array(name) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  );
+  return JSON.parse(String(names)) as string[];
+}
+
+/** Undefined when the table is gone. */
+function countOf(connection: Connection, table: string): unknown {
+  if (!tablesOf(connection).includes(table)) return undefined;
+  return connection.value(`SELECT count(*) FROM "${table}"`);
+}
+
+/** A second name for the old file, so that the switch is one rename and there is never a moment without a store. */
+function keepOld(old: Connection, nextVersion: number): string {
+  const { file } = old;
+  const kept = freeName(`${file}.before-v${nextVersion}`, file);
+  try {
+    linkSync(file, kept);
+  } catch (cause) {
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"].includes(errnoOf(cause) ?? "")) throw cause;
+    // No hard links here: a second copy it is.
+    createPrivateFile(kept);
+    old.exec(`VACUUM INTO ${quoted(kept)}`);
+    flushFile(kept);
+  }
+  chmodSync(kept, 0o600);
+  syncFolder(dirname(file));
+  return kept;
+}
+
+/** What an interrupted migration kept is the very file we migrate again, and its name is free to take. */
+function freeName(wanted: string, file: string): string {
+  for (let turn = 1; ; turn++) {
+    const name = turn === 1 ? wanted : `${wanted}.${turn}`;
+    if (!existsSync(name)) return name;
+    if (statSync(name).ino !== statSync(file).ino) continue;
+    unlinkSync(name);
+    return name;
+  }
+}
+
+function flushFile(file: string): void {
+  const descriptor = openSync(file, "r+");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function inUse(file: string): HouseError {
+  return new HouseError("store.busy", `the store ${file} must be migrated, but another process has it open`, {
+    hint: "stop the other openclaw process, then retry",
+    details: { file },
+  });
+}
+
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", "''")}'`;
+}

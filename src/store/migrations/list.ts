@@ -1,0 +1,5 @@
+// Every step of the store's shape, in order. Add to the end; never edit one that was released.
+import { init } from "./0001_init.ts";
+import type { Migration } from "./migration.ts";
+
+export const migrations: readonly Migration[] = [init];

@@ -1,0 +1,67 @@
+// The place of a store on disk: private files in a private folder, and room to work.
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
+import { dirname } from "node:path";
+
+import { syncFolder } from "../base/atomic-file.ts";
+import { errnoOf } from "../core/error.ts";
+import { full, toStoreError } from "./failure.ts";
+
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+// What a change needs beside the copy itself: file system bookkeeping and a few pages of log.
+const SLACK_BYTES = 1_000_000;
+
+/** The files SQLite keeps beside a store. */
+export const companions = (file: string): string[] => [`${file}-wal`, `${file}-shm`];
+
+/** Makes folder and file when they are not there, tightens the file, and refuses by its path what may not be written. */
+export function preparePlace(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
+    accessSync(dirname(file), constants.W_OK | constants.X_OK);
+    createPrivateFile(file);
+    accessSync(file, constants.R_OK | constants.W_OK);
+    if ((statSync(file).mode & 0o777) !== FILE_MODE) chmodSync(file, FILE_MODE);
+  } catch (cause) {
+    throw toStoreError(file, cause);
+  }
+}
+
+/** SQLite gives a log the mode of its store, so it is enough that the store itself is made private. */
+export function createPrivateFile(file: string): void {
+  // Never opened when it exists: closing a descriptor would drop this process's locks on it.
+  if (existsSync(file)) return;
+  try {
+    closeSync(openSync(file, "wx", FILE_MODE));
+    syncFolder(dirname(file));
+  } catch (cause) {
+    if (errnoOf(cause) !== "EEXIST") throw cause;
+  }
+}
+
+/** Throws `store.full` when the disk has no room for `copies` of the store. */
+export function requireRoom(file: string, folder: string, copies: number): void {
+  const neededBytes = copies * sizeOf(file) + SLACK_BYTES;
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < neededBytes) throw full(file, undefined, neededBytes);
+}
+
+/** The store and its log. */
+export function sizeOf(file: string): number {
+  return [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
+export function removeStore(file: string): void {
+  for (const path of [file, `${file}-journal`, ...companions(file)]) rmSync(path, { force: true });
+}

@@ -1,0 +1,82 @@
+// The store on SQLite: one connection, write-ahead log, group commit.
+import { existsSync } from "node:fs";
+
+import { HouseError } from "../core/error.ts";
+import { openForReading, openForWriting, type Connection } from "./connection.ts";
+import { readOnly } from "./failure.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { migrateStore } from "./migrate.ts";
+import { migrations } from "./migrations/list.ts";
+import { preparePlace } from "./place.ts";
+import type { ReportDamage, Sql } from "./sql.ts";
+import type { Store } from "./store.ts";
+import { createDedupe } from "./tables/dedupe.ts";
+import { createDevices } from "./tables/devices.ts";
+import { createInbox } from "./tables/inbox.ts";
+import { createJournal } from "./tables/journal.ts";
+import { createKv } from "./tables/kv.ts";
+import { createRuns } from "./tables/runs.ts";
+import { createSessions } from "./tables/sessions.ts";
+import { createTranscript } from "./tables/transcript.ts";
+import { newerStore, readVersion } from "./version.ts";
+
+export interface SqliteOptions {
+  readonly file: string;
+  /** Looks only: every write rejects with `store.read-only`. An older store is refused, not migrated. */
+  readonly readOnly?: boolean;
+  /** Told about each damaged record that a reading met and went around. */
+  readonly onDamage?: ReportDamage;
+}
+
+/** Creates or migrates as needed. Does not read the records: opening costs the same with a year of history. */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { file, onDamage = () => {} } = options;
+  if (options.readOnly === true) return createStore(openExisting(file), onDamage, true);
+  preparePlace(file);
+  migrateStore(file);
+  return createStore(openForWriting(file), onDamage, false);
+}
+
+function openExisting(file: string): Connection {
+  const hint = "start the gateway once: openclaw gateway run";
+  if (!existsSync(file))
+    throw new HouseError("store.missing", `there is no store at ${file}`, { hint, details: { file } });
+  const version = readVersion(file);
+  if (version > migrations.length) throw newerStore(file, version, migrations.length);
+  if (version === migrations.length) return openForReading(file);
+  throw new HouseError("store.older", `the store ${file} has an older shape (${version})`, {
+    hint,
+    details: { file, version },
+  });
+}
+
+function createStore(connection: Connection, report: ReportDamage, looksOnly: boolean): Store {
+  const commits = createGroupCommit(connection);
+  let isClosed = false;
+  const sql: Sql = {
+    async read(steps) {
+      if (isClosed) throw new HouseError("store.closed", `the store ${connection.file} is closed`);
+      return connection.run(steps());
+    },
+    write: (steps, options) => (looksOnly ? Promise.reject(readOnly(connection.file)) : commits.write(steps, options)),
+  };
+  return {
+    sessions: createSessions(sql, report),
+    transcript: createTranscript(sql, report),
+    inbox: createInbox(sql, report),
+    runs: createRuns(sql, report),
+    devices: createDevices(sql, report),
+    dedupe: createDedupe(sql),
+    kv: createKv(sql, report),
+    journal: createJournal(sql, report),
+    async settle() {
+      if (!isClosed) commits.flush();
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      commits.end();
+      connection.close();
+    },
+  };
+}

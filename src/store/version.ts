@@ -1,0 +1,40 @@
+// Which shape a store on disk has, asked without touching it.
+import { existsSync, statSync } from "node:fs";
+
+import { HouseError } from "../core/error.ts";
+import { openForGlance, type Connection } from "./connection.ts";
+
+/** "OCst": says that an SQLite file is a store of ours. */
+export const APPLICATION_ID = 0x4f437374;
+
+export function readVersion(file: string): number {
+  if (!existsSync(file) || (statSync(file).size === 0 && !existsSync(`${file}-wal`))) return 0;
+  const connection = openForGlance(file);
+  try {
+    return versionOf(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+/** 0 for an empty file; throws `store.foreign` for an SQLite file that is not ours. */
+export function versionOf(connection: Connection): number {
+  if (connection.value("SELECT count(*) FROM sqlite_schema") === 0) return 0;
+  if (connection.value("PRAGMA application_id") === APPLICATION_ID)
+    return Number(connection.value("PRAGMA user_version"));
+  throw new HouseError("store.foreign", `${connection.file} is not a store of this program`, {
+    hint: "move that file away, or point OPENCLAW_STATE_DIR at another folder",
+    details: { file: connection.file },
+  });
+}
+
+export function newerStore(file: string, version: number, known: number): HouseError {
+  return new HouseError(
+    "store.newer",
+    `the store ${file} was written by a newer version (${version}; this one knows ${known})`,
+    {
+      hint: "npm install -g openclaw@latest, or restore a backup with: openclaw backup restore",
+      details: { file, version, known },
+    },
+  );
+}
