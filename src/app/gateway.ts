@@ -1,0 +1,128 @@
+// The gateway over an open house: devices, presence, methods, server, config reload. One call opens, one closes.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { systemClock } from "../base/clock.ts";
+import { planReload } from "../config/reload.ts";
+import { watchConfig } from "../config/watch.ts";
+import { bindingOf, type BindFlags } from "../gateway/bind.ts";
+import type { GatewayContext } from "../gateway/context.ts";
+import { openDeviceBook } from "../gateway/devices.ts";
+import { createVitals } from "../gateway/health.ts";
+import { createHub } from "../gateway/hub.ts";
+import { approvalMethods } from "../gateway/methods/approvals.ts";
+import { channelMethods } from "../gateway/methods/channels.ts";
+import { configMethods } from "../gateway/methods/config.ts";
+import { deviceMethods } from "../gateway/methods/devices.ts";
+import { sessionMethods } from "../gateway/methods/sessions.ts";
+import { systemMethods } from "../gateway/methods/system.ts";
+import { toolMethods } from "../gateway/methods/tools.ts";
+import { createPresence } from "../gateway/presence.ts";
+import { sharedSecret } from "../gateway/secret.ts";
+import { openGateway, type Gateway } from "../gateway/server.ts";
+import { listWarnings } from "../tool/policy/warnings.ts";
+import { coreTools } from "../tool/policy/groups.ts";
+import { secretsIn, type House } from "./house.ts";
+
+export interface RunningGateway {
+  readonly gateway: Gateway;
+  readonly context: GatewayContext;
+  close(reason: Parameters<Gateway["close"]>[0]): Promise<void>;
+}
+
+export interface GatewayHooks {
+  /** Ends this run and starts the next. */
+  restart(reason: string, delayMs: number): void;
+}
+
+export async function openGatewayOver(house: House, flags: BindFlags, hooks: GatewayHooks): Promise<RunningGateway> {
+  const { settings, store, log, env } = house;
+  const config = () => settings.now().config;
+  const binding = bindingOf(config(), env, flags, sharedSecret(config(), env).value !== undefined);
+  await recover(house);
+  const context: GatewayContext = {
+    paths: house.paths,
+    env,
+    version: house.version,
+    clock: systemClock,
+    log,
+    mask: house.mask,
+    store,
+    storeFile: house.storeFile,
+    catalog: house.catalog,
+    callTool: house.callTool,
+    devices: await openDeviceBook(store, systemClock),
+    hub: createHub(systemClock),
+    presence: createPresence(systemClock, house.version),
+    startedAt: systemClock.now(),
+    config,
+    readConfig: settings.read,
+    restart: hooks.restart,
+  };
+  const vitals = createVitals(context);
+  const served = [
+    ...systemMethods(context, vitals),
+    ...toolMethods(context),
+    ...sessionMethods(context),
+    ...deviceMethods(context),
+    ...configMethods(context),
+    ...approvalMethods(context),
+    ...channelMethods(context),
+  ];
+  const gateway = await openGateway({ context, vitals, served, binding, pageFolder: pageFolder() });
+  house.lock.describe({ port: gateway.port });
+  warnOnce(house);
+  const watcher = followConfig(house, context);
+  return {
+    gateway,
+    context,
+    async close(reason) {
+      watcher.close();
+      await gateway.close(reason);
+    },
+  };
+}
+
+/** What a dead process left half done is named as such before anything new starts. */
+async function recover({ store, log }: House): Promise<void> {
+  const [calls, letters] = await Promise.all([store.journal.close(), store.inbox.reclaim()]);
+  if (calls > 0) log.warn(`${calls} tool calls were cut off by the last end of the gateway; their outcome is unknown`);
+  if (letters > 0) log.info(`${letters} letters were taken up again`);
+}
+
+function warnOnce({ settings, log }: House): void {
+  const { warnings } = settings.loaded();
+  for (const { path, message, hint } of warnings) log.warn(`config ${path}: ${message}`, hint === undefined ? undefined : { hint });
+  for (const warning of listWarnings(settings.now().config, { core: coreTools, plugins: [] })) log.warn(`config ${warning.path}: ${warning.message}`);
+}
+
+/** Hot where it can be, restart where it must be, and an invalid edit changes nothing but the log. */
+function followConfig({ settings, log, mask, env }: House, context: GatewayContext): { close(): void } {
+  const mode = settings.now().config.gateway?.reload?.mode ?? "hybrid";
+  if (mode === "off") return { close: () => {} };
+  const debounceMs = settings.now().config.gateway?.reload?.debounceMs ?? 300;
+  return watchConfig({
+    files: settings.loaded().files,
+    debounceMs,
+    onChange() {
+      const next = settings.read();
+      if (next.hash === settings.loaded().hash && next.valid) return;
+      if (!next.valid) {
+        for (const issue of next.issues.slice(0, 10)) log.error(`config not taken over: ${issue.path}: ${issue.message}`, { file: issue.file, line: issue.line, hint: issue.hint });
+        return;
+      }
+      const plan = planReload(settings.now().config, next.config, mode);
+      settings.use(next);
+      mask.know(secretsIn(next.config, env));
+      if (plan.hot.length > 0) log.info(`config taken over: ${plan.hot.join(", ")}`);
+      if (plan.restart.length > 0) context.restart(`config changed: ${plan.restart.join(", ")}`, 0);
+      if (plan.ignored.length > 0) log.warn(`config changed, but these need a restart: ${plan.ignored.join(", ")}`, { hint: "openclaw gateway restart" });
+    },
+  });
+}
+
+/** Beside the bundle when it runs, else the last build beside the sources. */
+function pageFolder(): string {
+  const beside = fileURLToPath(new URL("./ui", import.meta.url));
+  return existsSync(beside) ? beside : fileURLToPath(new URL("../../dist/ui", import.meta.url));
+}

@@ -1,0 +1,113 @@
+// Opens what every entrance needs, in order: lock, store, tools. Closes in reverse.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { systemClock } from "../base/clock.ts";
+import { acquireLock, type Lock } from "../base/lock.ts";
+import { openLog, type LogOptions, type LogSink } from "../base/log.ts";
+import { createMask, type Mask } from "../base/mask.ts";
+import type { Env, Paths } from "../base/paths.ts";
+import { readVersion } from "../base/version.ts";
+import { workspaceOf } from "../config/agents.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import { redactionPatterns } from "../config/patterns.ts";
+import { secretsOf } from "../config/redact.ts";
+import type { Config } from "../config/schema/index.ts";
+import { approvalsPath } from "../exec/approval/file.ts";
+import { openStore } from "../store/builtin.ts";
+import type { Store } from "../store/store.ts";
+import { builtinTools } from "../tool/builtin.ts";
+import { createCallTool, type CallTool } from "../tool/call.ts";
+import { createCatalog, type Catalog } from "../tool/catalog.ts";
+import { createSettings, type LiveSettings } from "./settings.ts";
+
+export interface House {
+  readonly paths: Paths;
+  readonly env: Env;
+  readonly version: string;
+  readonly log: LogSink;
+  readonly mask: Mask;
+  readonly lock: Lock;
+  readonly store: Store;
+  readonly storeFile: string;
+  readonly settings: LiveSettings;
+  readonly catalog: Catalog;
+  readonly callTool: CallTool;
+  close(): Promise<void>;
+}
+
+export const storeFileIn = (paths: Paths): string => join(paths.state, "openclaw.sqlite");
+export const lockFileIn = (paths: Paths): string => join(paths.state, "gateway.lock");
+
+export interface HouseOptions {
+  readonly paths: Paths;
+  readonly env: Env;
+  readonly loaded: LoadedConfig;
+  readonly consoleLevel: LogOptions["consoleLevel"];
+}
+
+export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptions): Promise<House> {
+  mkdirSync(paths.state, { recursive: true, mode: 0o700 });
+  const mask = createMask(secretsIn(loaded.config, env), redactionPatterns(loaded.config));
+  const log = openLog(logOptions(paths, loaded.config, consoleLevel, mask));
+  const lock = acquireLock(lockFileIn(paths));
+  const storeFile = storeFileIn(paths);
+  const store = await openStore({ file: storeFile, onDamage: (damage) => log.error("damaged record in the store", { damage }) }).catch((error: unknown) => {
+    lock.release();
+    throw error;
+  });
+  const settings = createSettings(paths, env, loaded);
+  const version = readVersion();
+  const catalog = createCatalog({
+    tools: builtinTools({
+      store,
+      clock: systemClock,
+      version,
+      stateDir: paths.state,
+      configPath: paths.config,
+      home: paths.home,
+      approvalsPath: approvalsPath(paths.state),
+    }),
+    plugins: [],
+    settings: settings.now,
+    workspaceOf: (config, agent) => workspaceOf(config, agent, paths),
+  });
+  const callTool = createCallTool({ catalog, journal: store.journal, mask, log: log.child("tools"), clock: systemClock });
+  return {
+    paths,
+    env,
+    version,
+    log,
+    mask,
+    lock,
+    store,
+    storeFile,
+    settings,
+    catalog,
+    callTool,
+    async close() {
+      await store.close();
+      lock.release();
+      log.close();
+    },
+  };
+}
+
+/** Everything that must never be printed: the config's secrets and the credentials of the environment. */
+export function secretsIn(config: Config, env: Env): string[] {
+  const named = Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && /(?:_API_KEY|_TOKEN|_SECRET|_PASSWORD)$/.test(name) ? [value] : [],
+  );
+  return [...secretsOf(config), ...named];
+}
+
+function logOptions(paths: Paths, config: Config, consoleLevel: LogOptions["consoleLevel"], mask: Mask): LogOptions {
+  const { file, level = "info", consoleStyle = "pretty" } = config.logging ?? {};
+  return {
+    ...(file === undefined ? { folder: join(paths.state, "logs") } : { file }),
+    level: level as LogOptions["level"],
+    consoleLevel,
+    consoleStyle: consoleStyle as LogOptions["consoleStyle"],
+    mask,
+  };
+}

@@ -1,0 +1,33 @@
+// The config in force: read once, swapped when a valid edit arrives, kept when an invalid one does.
+import type { Env, Paths } from "../base/paths.ts";
+import { loadConfig, type LoadedConfig } from "../config/load.ts";
+import type { Settings } from "../tool/catalog.ts";
+
+export interface LiveSettings {
+  readonly now: () => Settings;
+  readonly loaded: () => LoadedConfig;
+  /** Puts a valid reading in force; throws for an invalid one, which must never be. */
+  use(next: LoadedConfig): void;
+  /** What is on disk now, in force or not. */
+  read(): LoadedConfig;
+}
+
+export function createSettings(paths: Paths, env: Env, first: LoadedConfig): LiveSettings {
+  let loaded = first;
+  let settings = toSettings(first, 1);
+  let revision = 1;
+  return {
+    now: () => settings,
+    loaded: () => loaded,
+    read: () => loadConfig({ paths, env }),
+    use(next) {
+      if (!next.valid) throw new Error("an invalid config cannot be put in force");
+      loaded = next;
+      settings = toSettings(next, ++revision);
+    },
+  };
+}
+
+function toSettings(loaded: LoadedConfig, revision: number): Settings {
+  return { config: loaded.config, revision: String(revision), locate: (path) => loaded.locate(path) };
+}

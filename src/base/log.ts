@@ -1,0 +1,132 @@
+// Structured log: one JSON object a line in a private file, a readable line on the console, secrets masked in both.
+import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { HouseError } from "../core/error.ts";
+import { systemClock, type Clock } from "./clock.ts";
+import type { Mask } from "./mask.ts";
+
+export const levels = ["silent", "error", "warn", "info", "debug"] as const;
+export type Level = (typeof levels)[number];
+
+export interface Log {
+  error(message: string, facts?: Facts): void;
+  warn(message: string, facts?: Facts): void;
+  info(message: string, facts?: Facts): void;
+  debug(message: string, facts?: Facts): void;
+  /** Same log, another subsystem in front of the line. */
+  child(subsystem: string): Log;
+}
+
+type Facts = Readonly<Record<string, unknown>>;
+
+export interface LogSink extends Log {
+  /** The file of today. */
+  file(): string;
+  /** Lines that could not be written (disk full, closed terminal); a log never ends the process. */
+  dropped(): number;
+  close(): void;
+}
+
+export interface LogOptions {
+  /** A fixed file, or a folder that gets one file a day. */
+  readonly file?: string;
+  readonly folder?: string;
+  readonly level: Level;
+  readonly consoleLevel: Level;
+  readonly consoleStyle: "pretty" | "compact" | "json";
+  readonly mask: Mask;
+  readonly clock?: Clock;
+  readonly write?: (line: string) => void;
+}
+
+export function openLog(options: LogOptions): LogSink {
+  const { clock = systemClock, mask, level, consoleLevel, consoleStyle, write = toStderr } = options;
+  let open: { path: string; fd: number } | undefined;
+  let dropped = 0;
+
+  const pathNow = (): string => options.file ?? join(options.folder ?? ".", `openclaw-${localDate(clock.now())}.log`);
+  const fdNow = (): number => {
+    const path = pathNow();
+    if (open?.path === path) return open.fd;
+    if (open !== undefined) closeSync(open.fd);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // No link is followed: a log name is guessable, its target must not be somebody else's file.
+    const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
+    open = { path, fd: openSync(path, O_APPEND | O_CREAT | O_WRONLY | (O_NOFOLLOW ?? 0), 0o600) };
+    return open.fd;
+  };
+
+  const emit = (subsystem: string, at: Level, message: string, facts: Facts | undefined): void => {
+    const toFile = levels.indexOf(at) <= levels.indexOf(level) && (options.file ?? options.folder) !== undefined;
+    const toConsole = levels.indexOf(at) <= levels.indexOf(consoleLevel);
+    if (!toFile && !toConsole) return;
+    const time = new Date(clock.now()).toISOString();
+    const line = mask(JSON.stringify({ time, level: at, subsystem, message, ...plain(facts) }));
+    try {
+      if (toFile) writeSync(fdNow(), `${line}\n`);
+      if (toConsole) write(consoleStyle === "json" ? line : mask(readable(time, at, subsystem, message, facts, consoleStyle)));
+    } catch {
+      dropped += 1; // counted and shown by `status`; there is nowhere left to say it
+    }
+  };
+
+  const logFor = (subsystem: string): Log => ({
+    error: (message, facts) => emit(subsystem, "error", message, facts),
+    warn: (message, facts) => emit(subsystem, "warn", message, facts),
+    info: (message, facts) => emit(subsystem, "info", message, facts),
+    debug: (message, facts) => emit(subsystem, "debug", message, facts),
+    child: logFor,
+  });
+
+  return {
+    ...logFor("gateway"),
+    file: pathNow,
+    dropped: () => dropped,
+    close() {
+      if (open !== undefined) closeSync(open.fd);
+      open = undefined;
+    },
+  };
+}
+
+/** Control and direction characters from outside become visible, so that a header cannot forge or hide a line. */
+export function visible(text: string): string {
+  return text.replaceAll(
+    /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    (char) => `\\u{${char.charCodeAt(0).toString(16)}}`,
+  );
+}
+
+function readable(time: string, level: Level, subsystem: string, message: string, facts: Facts | undefined, style: "pretty" | "compact"): string {
+  const extra = facts === undefined ? "" : ` ${visible(JSON.stringify(plain(facts)))}`;
+  const stamp = style === "compact" ? "" : `${time.slice(11, 19)} `;
+  const mark = level === "info" ? "" : `${level.toUpperCase()} `;
+  return `${stamp}[${subsystem}] ${mark}${visible(message)}${extra}`;
+}
+
+function plain(facts: Facts | undefined): Facts {
+  if (facts === undefined) return {};
+  return Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, value instanceof Error ? describeError(value) : value]));
+}
+
+function describeError(error: Error): Facts {
+  const cause = error.cause instanceof Error ? { cause: describeError(error.cause) } : {};
+  if (error instanceof HouseError) return { code: error.code, message: error.message, hint: error.hint, ...cause };
+  return { name: error.name, message: error.message, stack: error.stack, ...cause };
+}
+
+function localDate(ms: number): string {
+  const date = new Date(ms);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+function toStderr(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Drops an error on purpose, saying why at debug level. */
+export function ignore(work: Promise<unknown>, log: Log, reason: string): void {
+  work.catch((error: unknown) => log.debug(`ignored: ${reason}`, { error }));
+}

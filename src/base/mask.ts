@@ -1,0 +1,74 @@
+// Hides secrets in text: known values in every usual encoding, and what looks like a credential.
+
+export interface Mask {
+  (text: string): string;
+  /** Replaces the known values; short ones (under 6 characters) would hide ordinary words and are left out. */
+  know(secrets: readonly string[]): void;
+}
+
+const shapes: readonly RegExp[] = [
+  /\b(?:sk|pk|rk)-(?:[a-z]+-)*[A-Za-z0-9_-]{16,}/g,
+  /\bgh[pousr]_[A-Za-z0-9]{20,}/g,
+  /\bgithub_pat_[A-Za-z0-9_]{20,}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
+  /\bxapp-[A-Za-z0-9-]{10,}/g,
+  /\bAKIA[0-9A-Z]{16}\b/g,
+  /\bAIza[A-Za-z0-9_-]{30,}/g,
+  /\bya29\.[A-Za-z0-9_-]{20,}/g,
+  /\b\d{8,10}:AA[A-Za-z0-9_-]{30,}/g,
+  /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g,
+  /(?<=\bbearer\s)[A-Za-z0-9._~+/-]{12,}=*/gi,
+];
+
+const hint = /sk-|pk-|rk-|gh[pousr]_|github_pat_|xox|xapp-|AKIA|AIza|ya29\.|:AA|eyJ|PRIVATE KEY|bearer\s/i;
+
+/** `patterns` replace the built-in shapes (`logging.redactPatterns`). */
+export function createMask(secrets: readonly string[] = [], patterns?: readonly RegExp[]): Mask {
+  let known = encodings(secrets);
+  const mask = (text: string): string => {
+    let out = text;
+    for (const value of known) if (out.includes(value)) out = out.replaceAll(value, shorten(value));
+    if (patterns === undefined && !hint.test(out)) return out;
+    for (const shape of patterns ?? shapes) out = out.replace(shape, shorten);
+    return out;
+  };
+  return Object.assign(mask, {
+    know(next: readonly string[]) {
+      known = encodings(next);
+    },
+  });
+}
+
+/** Long values keep their ends so that people can tell which key it was; short ones vanish. */
+function shorten(value: string): string {
+  return value.length >= 18 && !value.includes("\n") ? `${value.slice(0, 4)}…${value.slice(-2)}` : "***";
+}
+
+function encodings(secrets: readonly string[]): string[] {
+  const forms = secrets
+    .filter((secret) => secret.length >= 6)
+    .flatMap((secret) => {
+      const bytes = Buffer.from(secret, "utf8");
+      return [
+        secret,
+        encodeURIComponent(secret),
+        JSON.stringify(secret).slice(1, -1),
+        bytes.toString("base64"),
+        bytes.toString("base64url"),
+        bytes.toString("hex"),
+        ...shiftedBase64(bytes),
+      ];
+    });
+  // Longest first, so that a value inside another does not leave the rest of the longer one behind.
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+/** Base64 of the secret inside a longer text: the middle is the same for each of the three alignments. */
+function shiftedBase64(bytes: Buffer): string[] {
+  if (bytes.length < 12) return [];
+  return [1, 2].map((shift) => {
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64").replace(/=+$/, "");
+    return encoded.slice(shift + 1, -2);
+  });
+}

@@ -1,0 +1,17 @@
+// The version of this build, from package.json beside the sources or the bundle.
+import { readFileSync } from "node:fs";
+
+export function readVersion(): string {
+  const file = ["../package.json", "../../package.json"].map((path) => new URL(path, import.meta.url)).find(isPackage);
+  if (file === undefined) return "unknown";
+  const parsed: unknown = JSON.parse(readFileSync(file, "utf8"));
+  return typeof parsed === "object" && parsed !== null && "version" in parsed ? String(parsed.version) : "unknown";
+}
+
+function isPackage(url: URL): boolean {
+  try {
+    return readFileSync(url, "utf8").includes('"name": "openclaw"');
+  } catch {
+    return false; // not there: the bundle and the sources sit at different depths
+  }
+}

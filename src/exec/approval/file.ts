@@ -1,0 +1,99 @@
+// exec-approvals.json: read whole or refuse, written atomically, guarded by a base hash. What it means is decided elsewhere.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { errnoOf, HouseError } from "../../core/error.ts";
+import { checker, describeIssues, type Static } from "../../core/schema.ts";
+import { ApprovalsFileSchema } from "../../protocol/methods/approvals.ts";
+import { writeFileAtomic } from "../../base/atomic-file.ts";
+import { newId, newSecret, sha256 } from "../../base/ids.ts";
+
+export type ApprovalsFile = Static<typeof ApprovalsFileSchema>;
+
+export interface ApprovalsSnapshot {
+  readonly path: string;
+  readonly exists: boolean;
+  readonly hash: string;
+  readonly file: ApprovalsFile;
+}
+
+const fileChecker = checker(ApprovalsFileSchema);
+
+export const approvalsPath = (state: string): string => join(state, "exec-approvals.json");
+
+/** A missing file means no rules; an unreadable one throws, so that host execution stays closed. */
+export function readApprovals(state: string): ApprovalsSnapshot {
+  const path = approvalsPath(state);
+  const raw = readIfThere(path);
+  if (raw === undefined) return { path, exists: false, hash: sha256(""), file: { version: 1, defaults: {}, agents: {} } };
+  return { path, exists: true, hash: sha256(raw), file: parseApprovals(raw, path) };
+}
+
+/** Keeps the socket token that clients never see; gives every entry an id. */
+export function writeApprovals(state: string, next: ApprovalsFile, baseHash: string | undefined): ApprovalsSnapshot {
+  const current = readApprovals(state);
+  if (current.exists && baseHash === undefined) {
+    throw new HouseError("wire.invalid-request", "exec approvals base hash required; re-run exec.approvals.get and retry");
+  }
+  if (current.exists && baseHash !== current.hash) {
+    throw new HouseError("wire.invalid-request", "exec approvals changed since last load; re-run exec.approvals.get and retry");
+  }
+  const socket = {
+    path: next.socket?.path ?? current.file.socket?.path ?? join(state, "exec-approvals.sock"),
+    token: current.file.socket?.token ?? newSecret(24),
+  };
+  const file: ApprovalsFile = { ...next, version: 1, socket, defaults: next.defaults ?? {}, agents: withIds(next.agents ?? {}) };
+  writeFileAtomic(current.path, `${JSON.stringify(file, null, 2)}\n`);
+  return readApprovals(state);
+}
+
+/** For the wire: without the socket's token. */
+export function withoutToken({ file, ...snapshot }: ApprovalsSnapshot): ApprovalsSnapshot {
+  const { socket, ...rest } = file;
+  return { ...snapshot, file: { ...rest, ...(socket?.path === undefined ? {} : { socket: { path: socket.path } }) } };
+}
+
+function parseApprovals(raw: string, path: string): ApprovalsFile {
+  const hint = `mend or remove ${path}; until then commands on this host are refused`;
+  let value: unknown;
+  try {
+    value = JSON.parse(raw);
+  } catch (cause) {
+    throw new HouseError("approvals.unreadable", `${path} is not JSON`, { cause, hint });
+  }
+  const issues = fileChecker.issues(migrated(value));
+  if (issues.length > 0) throw new HouseError("approvals.unreadable", `${path}: ${describeIssues(issues.slice(0, 5))}`, { hint });
+  return migrated(value) as ApprovalsFile;
+}
+
+/** Older spellings: `agents.default` is `agents.main`, a bare string in an allowlist is its pattern. */
+function migrated(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("agents" in value) || typeof value.agents !== "object" || value.agents === null) return value;
+  const { default: legacy, ...agents } = value.agents as Record<string, { allowlist?: unknown[] }>;
+  const named = legacy === undefined ? agents : { main: legacy, ...agents };
+  const entries = Object.entries(named).map(([id, agent]) => [id, withPatterns(agent)]);
+  return { ...value, agents: Object.fromEntries(entries) as unknown };
+}
+
+function withPatterns(agent: { allowlist?: unknown[] }): unknown {
+  if (!Array.isArray(agent?.allowlist)) return agent;
+  return { ...agent, allowlist: agent.allowlist.map((entry) => (typeof entry === "string" ? { pattern: entry } : entry)) };
+}
+
+function withIds(agents: NonNullable<ApprovalsFile["agents"]>): NonNullable<ApprovalsFile["agents"]> {
+  return Object.fromEntries(
+    Object.entries(agents).map(([id, agent]) => [
+      id,
+      agent.allowlist === undefined ? agent : { ...agent, allowlist: agent.allowlist.map((entry) => ({ ...entry, id: entry.id ?? newId() })) },
+    ]),
+  );
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw new HouseError("approvals.unreadable", `cannot read ${path}`, { cause: error, hint: `chmod 600 ${path}` });
+  }
+}

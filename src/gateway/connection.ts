@@ -1,0 +1,138 @@
+// One socket from its first byte to its last: challenge, connect, then requests. Wrong turns end it as recorded.
+import type { RawData, WebSocket } from "ws";
+
+import { describeIssues } from "../core/schema.ts";
+import type { Clock } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { connectParams, type ConnectParams } from "../protocol/connect.ts";
+import { CLOSE, requestFrame, type RequestFrame } from "../protocol/frame.ts";
+import { closeReason, errorFrame, okFrame, sendBounded, type Client } from "./client.ts";
+import type { Dispatch } from "./dispatch.ts";
+import type { Admitted, Refused } from "./handshake.ts";
+import type { Peer } from "./peer.ts";
+
+const HANDSHAKE_MS = 10_000;
+const MAX_IN_FLIGHT = 256;
+
+export interface ConnectionDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly dispatch: Dispatch;
+  judge(params: ConnectParams, nonce: string, peer: Peer): Promise<Admitted | Refused>;
+  hello(client: Client, admitted: Admitted): unknown;
+  joined(client: Client): void;
+  left(client: Client): void;
+  refused(refusal: Refused, peer: Peer): void;
+  /** Called once, when the socket stops counting as unauthenticated. */
+  settled(): void;
+}
+
+export function serveConnection(socket: WebSocket, peer: Peer, deps: ConnectionDeps): void {
+  const nonce = newId();
+  const gone = new AbortController();
+  const inFlight = new Set<string>();
+  let client: Client | undefined;
+  let connecting = false;
+  let settled = false;
+
+  const settle = (): void => {
+    if (settled) return;
+    settled = true;
+    clearTimeout(deadline);
+    deps.settled();
+  };
+  const end = (code: number, reason: string): void => socket.close(code, closeReason(reason));
+  const deadline = setTimeout(() => end(CLOSE.normal, ""), HANDSHAKE_MS);
+
+  socket.on("error", (error) => deps.log.debug("socket error", { error, address: peer.address }));
+  socket.on("close", () => {
+    settle();
+    gone.abort();
+    if (client !== undefined) deps.left(client);
+  });
+  socket.on("message", (bytes: RawData) => {
+    const frame = parse(bytes);
+    if (client !== undefined) return onRequest(frame, client);
+    if (connecting) return; // one connect is being judged; anything sent meanwhile is not ours to read
+    connecting = true;
+    onFirst(frame).catch((error: unknown) => {
+      deps.log.error("handshake failed unexpectedly", { error });
+      end(1011, "internal error");
+    });
+  });
+  sendBounded(socket, JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce, ts: deps.clock.now() } }));
+
+  async function onFirst(frame: unknown): Promise<void> {
+    if (frame === undefined) return end(CLOSE.normal, "");
+    if (!requestFrame.is(frame)) return end(CLOSE.policy, "invalid request frame");
+    if (frame.method !== "connect") return refuse(frame.id, "invalid handshake: first request must be connect");
+    if (typeof frame.params !== "object" || frame.params === null) return refuse(frame.id, "invalid connect params: must be object");
+    const issues = connectParams.issues(frame.params);
+    if (issues.length > 0) return refuse(frame.id, `invalid connect params: ${describeIssues(issues.slice(0, 12))}`);
+    const params = frame.params as ConnectParams;
+    const outcome = await deps.judge(params, nonce, peer);
+    if (gone.signal.aborted) return;
+    if (!outcome.ok) {
+      deps.refused(outcome, peer);
+      sendBounded(socket, errorFrame(frame.id, outcome.error));
+      return end(outcome.closeCode, outcome.error.message);
+    }
+    settle();
+    client = toClient(outcome, params);
+    socket.send(okFrame(frame.id, deps.hello(client, outcome)));
+    deps.joined(client);
+  }
+
+  function refuse(id: string, message: string): void {
+    sendBounded(socket, errorFrame(id, { code: "INVALID_REQUEST", message }));
+    end(CLOSE.policy, message);
+  }
+
+  function toClient(admitted: Admitted, params: ConnectParams): Client {
+    return {
+      connId: newId(),
+      role: admitted.role,
+      scopes: admitted.scopes,
+      deviceId: admitted.deviceId,
+      info: params.client,
+      caps: params.caps ?? [],
+      address: peer.address,
+      local: peer.local,
+      connectedAt: deps.clock.now(),
+      gone: gone.signal,
+      send: (text) => sendBounded(socket, text),
+      close: end,
+    };
+  }
+
+  function onRequest(frame: unknown, from: Client): void {
+    if (frame === undefined) return; // recorded: broken JSON after the handshake is passed over
+    if (!requestFrame.is(frame)) return from.send(errorFrame(idOf(frame), { code: "INVALID_REQUEST", message: frameProblem(frame) }));
+    if (inFlight.has(frame.id)) return from.send(errorFrame(frame.id, { code: "INVALID_REQUEST", message: "request id is already in use" }));
+    if (inFlight.size >= MAX_IN_FLIGHT) {
+      return from.send(errorFrame(frame.id, { code: "UNAVAILABLE", message: `more than ${MAX_IN_FLIGHT} requests at once`, retryable: true }));
+    }
+    inFlight.add(frame.id);
+    void deps.dispatch.handle(frame as RequestFrame, from).finally(() => inFlight.delete(frame.id));
+  }
+}
+
+function parse(bytes: RawData): unknown {
+  const buffer = Array.isArray(bytes) ? Buffer.concat(bytes) : Buffer.from(bytes as ArrayBuffer);
+  try {
+    return JSON.parse(buffer.toString("utf8")) as unknown;
+  } catch {
+    return undefined; // not JSON: the caller decides by the state of the connection
+  }
+}
+
+function idOf(frame: unknown): string {
+  const id = typeof frame === "object" && frame !== null && "id" in frame ? frame.id : undefined;
+  return typeof id === "string" && id !== "" && id.length <= 256 ? id : "invalid";
+}
+
+function frameProblem(frame: unknown): string {
+  if (typeof frame !== "object" || frame === null || Array.isArray(frame)) return "invalid request frame: must be object";
+  return `invalid request frame: ${describeIssues(requestFrame.issues(frame).slice(0, 8))}`;
+}

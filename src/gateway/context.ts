@@ -1,0 +1,36 @@
+// What the gateway's methods and routes may use; made once by app.ts.
+import type { Clock } from "../base/clock.ts";
+import type { LogSink } from "../base/log.ts";
+import type { Mask } from "../base/mask.ts";
+import type { Env, Paths } from "../base/paths.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { Store } from "../store/store.ts";
+import type { CallTool } from "../tool/call.ts";
+import type { Catalog } from "../tool/catalog.ts";
+import type { DeviceBook } from "./devices.ts";
+import type { Hub } from "./hub.ts";
+import type { Presence } from "./presence.ts";
+
+export interface GatewayContext {
+  readonly paths: Paths;
+  readonly env: Env;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: LogSink;
+  readonly mask: Mask;
+  readonly store: Store;
+  readonly storeFile: string;
+  readonly catalog: Catalog;
+  readonly callTool: CallTool;
+  readonly devices: DeviceBook;
+  readonly hub: Hub;
+  readonly presence: Presence;
+  readonly startedAt: number;
+  /** The config in force (validated, with defaults). */
+  config(): Config;
+  /** Re-reads the file: what is on disk now, in force or not. */
+  readConfig(): LoadedConfig;
+  /** Ends this run after `delayMs` and starts a new one in the same process. One restart is in flight at a time. */
+  restart(reason: string, delayMs: number): void;
+}

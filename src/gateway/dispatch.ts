@@ -1,0 +1,88 @@
+// A request of a connected client: method, role, scope, parameters, then the work, and its answer or typed error.
+import { HouseError } from "../core/error.ts";
+import { describeIssues } from "../core/schema.ts";
+import { newId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { Mask } from "../base/mask.ts";
+import type { RequestFrame, WireError } from "../protocol/frame.ts";
+import type { Method } from "../protocol/method.ts";
+import { holdsScope } from "../protocol/scope.ts";
+import { errorFrame, okFrame, type Client } from "./client.ts";
+
+export type Answer<P> = (params: P, client: Client, signal: AbortSignal) => unknown;
+
+export interface Served {
+  readonly method: Method;
+  readonly answer: Answer<never>;
+}
+
+/** Ties a method of the protocol to what it does; the parameter type comes from its schema. */
+export function serve<P>(method: Method<P>, answer: Answer<P>): Served {
+  return { method: method as Method, answer: answer as Answer<never> };
+}
+
+export interface Dispatch {
+  readonly announced: readonly string[];
+  /** Never throws; always sends exactly one response frame. */
+  handle(frame: RequestFrame, client: Client): Promise<void>;
+}
+
+export function createDispatch(served: readonly Served[], { log, mask }: { readonly log: Log; readonly mask: Mask }): Dispatch {
+  const table = new Map<string, Served>();
+  for (const entry of served) {
+    if (table.has(entry.method.name)) throw new Error(`method ${entry.method.name} is served twice`);
+    table.set(entry.method.name, entry);
+  }
+
+  return {
+    announced: served.filter(({ method }) => method.announced).map(({ method }) => method.name),
+    async handle(frame, client) {
+      try {
+        const { method, answer } = admit(table.get(frame.method), frame, client);
+        const payload = await answer(paramsOf(method, frame.params) as never, client, client.gone);
+        client.send(okFrame(frame.id, payload));
+      } catch (error) {
+        client.send(errorFrame(frame.id, toWireError(error, frame.method, log, mask)));
+      }
+    },
+  };
+}
+
+function admit(entry: Served | undefined, frame: RequestFrame, client: Client): Served {
+  if (frame.method === "connect") throw invalid("connect is only valid as the first request");
+  const needs = entry?.method.needs;
+  if (client.role === "node" ? needs !== undefined && needs !== "node" : needs === "node") throw invalid(`unauthorized role: ${client.role}`);
+  if (entry === undefined || needs === undefined) throw invalid(`unknown method: ${frame.method.slice(0, 80)}`);
+  if (needs !== "node" && !holdsScope(client.scopes, needs)) throw invalid(`missing scope: ${needs}`);
+  return entry;
+}
+
+function paramsOf(method: Method, raw: unknown): unknown {
+  const params = raw ?? {};
+  if (method.params === undefined) return typeof params === "object" && !Array.isArray(params) ? params : {};
+  const issues = method.params.issues(params);
+  if (issues.length === 0) return params;
+  throw invalid(`invalid ${method.name} params: ${describeIssues(issues.slice(0, 12))}`);
+}
+
+function invalid(message: string): HouseError {
+  return new HouseError("wire.invalid-request", message);
+}
+
+/** Expected failures keep their words; anything else is a bug and only its reference leaves the house. */
+export function toWireError(error: unknown, what: string, log: Log, mask: Mask): WireError {
+  if (!(error instanceof HouseError)) {
+    const reference = newId().slice(0, 8);
+    log.error(`unexpected failure in ${what} (reference ${reference})`, { error });
+    return { code: "UNAVAILABLE", message: `internal error (reference ${reference})`, details: { reference } };
+  }
+  const { code, message, hint, details } = error;
+  const down = code.startsWith("store.") || code.startsWith("file.") || code === "gateway.closing";
+  if (code === "wire.invalid-request") return { code: "INVALID_REQUEST", message: mask(message) };
+  return {
+    code: down ? "UNAVAILABLE" : "INVALID_REQUEST",
+    message: mask(message),
+    details: { code, ...(hint === undefined ? {} : { hint: mask(hint) }), ...(typeof details === "object" ? details : {}) },
+    ...(down ? { retryable: true } : {}),
+  };
+}

@@ -1,0 +1,187 @@
+// Who is this? Judges a connect request in the recorded order: protocol, role, origin, device, secret, pairing.
+import { createHash, createPublicKey, verify } from "node:crypto";
+
+import type { Clock } from "../base/clock.ts";
+import { isBrowserClient, type ConnectParams } from "../protocol/connect.ts";
+import { CLOSE, PROTOCOL_VERSION, type WireError } from "../protocol/frame.ts";
+import { signedText } from "../protocol/signature.ts";
+import { coversScopes, isScope, type Role } from "../protocol/scope.ts";
+import type { Device, DeviceBook, IssuedToken, PairRequest } from "./devices.ts";
+import { isOurHost, isOurOrigin, type Peer, type PeerRules } from "./peer.ts";
+import { knowsSecret, type SharedSecret } from "./secret.ts";
+import type { Throttle } from "./throttle.ts";
+
+export interface Admitted {
+  readonly ok: true;
+  readonly role: Role;
+  readonly scopes: readonly string[];
+  readonly deviceId: string | undefined;
+  readonly issued: IssuedToken | undefined;
+}
+
+export interface Refused {
+  readonly ok: false;
+  readonly error: WireError;
+  readonly closeCode: number;
+  /** A pairing request that this attempt opened. */
+  readonly opened?: PairRequest;
+}
+
+export interface HandshakeDeps {
+  readonly devices: DeviceBook;
+  readonly throttle: Throttle;
+  readonly clock: Clock;
+  secret(): SharedSecret;
+  peerRules(): PeerRules;
+}
+
+const MAX_SIGNATURE_AGE_MS = 10 * 60_000;
+
+export async function judgeConnect(params: ConnectParams, nonce: string, peer: Peer, deps: HandshakeDeps): Promise<Admitted | Refused> {
+  if (params.minProtocol > PROTOCOL_VERSION || params.maxProtocol < PROTOCOL_VERSION) {
+    return refuse("protocol mismatch", { details: { expectedProtocol: PROTOCOL_VERSION }, closeCode: CLOSE.protocol });
+  }
+  const role = params.role ?? "operator";
+  if (role !== "operator" && role !== "node") return refuse("invalid role");
+  const fromPage = checkOrigin(params, peer, deps.peerRules());
+  if (fromPage !== undefined) return fromPage;
+  const badDevice = checkDevice(params, role, nonce, peer, deps.clock);
+  if (badDevice !== undefined) return badDevice;
+  const known = params.device === undefined ? undefined : await deps.devices.get(params.device.id);
+  const proof = await checkSecret(params, role, known, peer, deps);
+  if (!proof.ok) return proof;
+  return checkPairing(params, role, known, proof.by, peer, deps);
+}
+
+function checkOrigin(params: ConnectParams, peer: Peer, rules: PeerRules): Refused | undefined {
+  // A page can claim any client id, so the header decides, not the claim (attack case GWY-002).
+  const isBrowser = isBrowserClient(params.client.id) || peer.origin !== undefined;
+  if (!isBrowser) return undefined;
+  if (peer.origin !== undefined && isOurHost(peer, rules) && isOurOrigin(peer, rules)) return undefined;
+  return refuse("origin not allowed (open the Control UI from the gateway host or allow it in gateway.controlUi.allowedOrigins)");
+}
+
+function checkDevice(params: ConnectParams, role: Role, nonce: string, peer: Peer, clock: Clock): Refused | undefined {
+  const { device, client, auth } = params;
+  if (device === undefined) return undefined;
+  const raw = Buffer.from(device.publicKey, "base64url");
+  if (raw.length !== 32 || createHash("sha256").update(raw).digest("hex") !== device.id) return refuse("device identity mismatch");
+  if (Math.abs(clock.now() - device.signedAt) > MAX_SIGNATURE_AGE_MS) return refuse("device signature expired");
+  if (device.nonce === undefined && !peer.local) return refuse("device nonce required");
+  if (device.nonce !== undefined && device.nonce !== nonce) return refuse("device nonce mismatch");
+  const text = signedText({
+    deviceId: device.id,
+    clientId: client.id,
+    clientMode: client.mode,
+    role,
+    scopes: params.scopes ?? [],
+    signedAt: device.signedAt,
+    token: auth?.token ?? "",
+    ...(device.nonce === undefined ? {} : { nonce: device.nonce }),
+  });
+  return isSignedBy(raw, text, device.signature) ? undefined : refuse("device signature invalid");
+}
+
+function isSignedBy(rawKey: Buffer, text: string, signature: string): boolean {
+  const bytes = Buffer.from(signature, "base64url");
+  if (bytes.length !== 64) return false;
+  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: rawKey.toString("base64url") }, format: "jwk" });
+  return verify(null, Buffer.from(text, "utf8"), key, bytes);
+}
+
+type Proof = { readonly ok: true; readonly by: "secret" | "device-token" | "code" } | Refused;
+
+async function checkSecret(params: ConnectParams, role: Role, known: Device | undefined, peer: Peer, deps: HandshakeDeps): Promise<Proof> {
+  const { auth } = params;
+  // A paired device proves itself by key and token; guessing by others must not lock it out.
+  if (known !== undefined && auth?.token !== undefined && (await deps.devices.isToken(known, role, auth.token))) {
+    const scopes = known.tokens.find((token) => token.role === role)?.scopes ?? [];
+    if (coversScopes(scopes, (params.scopes ?? []).filter(isScope))) return { ok: true, by: "device-token" };
+    return refuse(mismatch("token", params));
+  }
+  const wait = deps.throttle.waitMs(peer.address);
+  if (wait > 0) {
+    return refuse(`unauthorized: too many failed attempts, wait ${Math.ceil(wait / 1000)} s`, { retryAfterMs: wait });
+  }
+  const secret = deps.secret();
+  const given = secret.mode === "token" ? auth?.token : auth?.password;
+  if (knowsSecret(secret, given)) {
+    deps.throttle.succeeded(peer.address);
+    return { ok: true, by: "secret" };
+  }
+  if (params.device !== undefined && auth?.token !== undefined && deps.devices.spendCode(auth.token)) return { ok: true, by: "code" };
+  if (given === undefined && params.device === undefined) return refuse("device identity required", { code: "NOT_PAIRED" });
+  if (given !== undefined) deps.throttle.failed(peer.address);
+  return refuse(given === undefined ? missing(secret.mode, params) : mismatch(secret.mode, params));
+}
+
+async function checkPairing(
+  params: ConnectParams,
+  role: Role,
+  known: Device | undefined,
+  by: "secret" | "device-token" | "code",
+  peer: Peer,
+  deps: HandshakeDeps,
+): Promise<Admitted | Refused> {
+  const wanted = (params.scopes ?? []).filter(isScope);
+  if (params.device === undefined) {
+    if (role === "node" || isBrowserClient(params.client.id)) return refuse("device identity required", { code: "NOT_PAIRED" });
+    return { ok: true, role, scopes: wanted, deviceId: undefined, issued: undefined };
+  }
+  if (known !== undefined && known.roles.includes(role) && coversScopes(known.scopes, wanted)) {
+    // No list at all means what was approved; an empty list means nothing (ruling 28).
+    const scopes = params.scopes === undefined && role === "operator" ? known.scopes : wanted;
+    return { ok: true, role, scopes, deviceId: known.deviceId, issued: await deps.devices.tokenFor(known, role) };
+  }
+  const applicant = {
+    deviceId: params.device.id,
+    publicKey: params.device.publicKey,
+    ...(params.client.displayName === undefined ? {} : { displayName: params.client.displayName }),
+    platform: params.client.platform,
+    clientId: params.client.id,
+    clientMode: params.client.mode,
+    role,
+    scopes: wanted,
+    ...(peer.local ? {} : { remoteIp: peer.address }),
+  };
+  const welcome = by === "code" || (peer.local && (known === undefined || coversScopes(known.scopes, wanted)));
+  if (welcome) {
+    const device = await deps.devices.pair(applicant);
+    return { ok: true, role, scopes: wanted, deviceId: device.deviceId, issued: await deps.devices.tokenFor(device, role) };
+  }
+  const { request, created } = await deps.devices.request(applicant);
+  return {
+    ...refuse("pairing required", { code: "NOT_PAIRED", details: { requestId: request.requestId } }),
+    ...(created ? { opened: request } : {}),
+  };
+}
+
+function missing(mode: "token" | "password", params: ConnectParams): string {
+  return `unauthorized: gateway ${mode} missing (${advice(mode, params)})`;
+}
+
+function mismatch(mode: "token" | "password", params: ConnectParams): string {
+  return `unauthorized: gateway ${mode} mismatch (${advice(mode, params)})`;
+}
+
+/** Published clients show this text to people. */
+function advice(mode: "token" | "password", { client }: ConnectParams): string {
+  if (client.id === "cli" && client.mode === "cli") return `set gateway.remote.${mode} to match gateway.auth.${mode}`;
+  if (isBrowserClient(client.id)) return `open the dashboard URL and paste the ${mode} in Control UI settings`;
+  return `provide gateway auth ${mode}`;
+}
+
+interface RefusalFacts {
+  readonly code?: WireError["code"];
+  readonly details?: unknown;
+  readonly closeCode?: number;
+  readonly retryAfterMs?: number;
+}
+
+function refuse(message: string, { code = "INVALID_REQUEST", details, closeCode = CLOSE.policy, retryAfterMs }: RefusalFacts = {}): Refused {
+  return {
+    ok: false,
+    error: { code, message, ...(details === undefined ? {} : { details }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    closeCode,
+  };
+}

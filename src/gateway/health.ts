@@ -1,0 +1,136 @@
+// health and status in the recorded shapes. Session figures are kept for a second, so that asking often costs little.
+import type { SessionRecord } from "../store/store.ts";
+import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
+import { mainSessionKey } from "../core/names.ts";
+import { entryOf } from "../session/session.ts";
+import type { GatewayContext } from "./context.ts";
+
+export interface Vitals {
+  health(): Promise<unknown>;
+  status(): Promise<unknown>;
+  /** The last health without asking the store; for hello-ok, which must not wait. */
+  lastHealth(): unknown;
+  sessionDefaults(): unknown;
+}
+
+const RECENT = 5;
+const FRESH_MS = 1000;
+
+interface Figures {
+  readonly at: number;
+  readonly count: number;
+  readonly recent: readonly SessionRecord[];
+  readonly byAgent: readonly { readonly agentId: string; readonly count: number; readonly recent: readonly SessionRecord[] }[];
+}
+
+export function createVitals(context: GatewayContext): Vitals {
+  const { clock, store, storeFile } = context;
+  let figures: Figures = { at: -Infinity, count: 0, recent: [], byAgent: [] };
+  let reading: Promise<Figures> | undefined;
+
+  const readFigures = async (): Promise<Figures> => {
+    const ids = agentIds(context.config());
+    const byAgent = await Promise.all(
+      ids.map(async (agentId) => ({
+        agentId,
+        count: await store.sessions.count(agentId),
+        recent: await store.sessions.list({ agentId, limit: RECENT }),
+      })),
+    );
+    const recent = await store.sessions.list({ limit: RECENT });
+    return { at: clock.ticks(), count: await store.sessions.count(), recent, byAgent };
+  };
+  const fresh = async (): Promise<Figures> => {
+    if (clock.ticks() - figures.at < FRESH_MS) return figures;
+    reading ??= readFigures().finally(() => (reading = undefined));
+    figures = await reading;
+    return figures;
+  };
+
+  const toHealth = (now: number, startedTicks: number): unknown => ({
+    ok: true,
+    ts: now,
+    durationMs: Math.round(clock.ticks() - startedTicks),
+    channels: {},
+    channelOrder: [],
+    channelLabels: {},
+    heartbeatSeconds: 0,
+    defaultAgentId: defaultAgentId(context.config()),
+    agents: figures.byAgent.map(({ agentId, count, recent }) => ({
+      agentId,
+      isDefault: agentId === defaultAgentId(context.config()),
+      heartbeat: { enabled: false, every: "disabled", everyMs: 0, prompt: "", target: "none", ackMaxChars: 300 },
+      sessions: { path: storeFile, count, recent: recent.map((record) => toRecent(record, now)) },
+    })),
+    sessions: { path: storeFile, count: figures.count, recent: figures.recent.map((record) => toRecent(record, now)) },
+  });
+
+  return {
+    async health() {
+      const started = clock.ticks();
+      await fresh();
+      return toHealth(clock.now(), started);
+    },
+    lastHealth: () => toHealth(clock.now(), clock.ticks()),
+    async status() {
+      await fresh();
+      const now = clock.now();
+      const config = context.config();
+      return {
+        heartbeat: {
+          defaultAgentId: defaultAgentId(config),
+          agents: agentIds(config).map((agentId) => ({ agentId, enabled: false, every: "disabled", everyMs: null })),
+        },
+        channelSummary: [],
+        queuedSystemEvents: [],
+        sessions: {
+          paths: [storeFile],
+          count: figures.count,
+          defaults: { model: null, contextTokens: null },
+          recent: figures.recent.map((record) => toStatusRow(record, now)),
+          byAgent: figures.byAgent.map(({ agentId, count, recent }) => ({
+            agentId,
+            path: storeFile,
+            count,
+            recent: recent.map((record) => toStatusRow(record, now)),
+          })),
+        },
+      };
+    },
+    sessionDefaults() {
+      const config = context.config();
+      const mainKey = mainKeyOf(config);
+      const agent = defaultAgentId(config);
+      return {
+        defaultAgentId: agent,
+        mainKey,
+        mainSessionKey: mainSessionKey(agent, mainKey),
+        scope: config.session?.scope ?? "per-sender",
+      };
+    },
+  };
+}
+
+function toRecent({ key, updatedAt }: SessionRecord, now: number): unknown {
+  return { key, updatedAt, age: now - updatedAt };
+}
+
+function toStatusRow(record: SessionRecord, now: number): unknown {
+  const entry = entryOf(record);
+  const total = entry.totalTokens ?? 0;
+  const context = entry.contextTokens ?? 0;
+  return {
+    agentId: record.agentId,
+    key: record.key,
+    kind: "direct",
+    sessionId: record.sessionId,
+    updatedAt: record.updatedAt,
+    age: now - record.updatedAt,
+    totalTokens: total,
+    remainingTokens: Math.max(0, context - total),
+    percentUsed: context === 0 ? 0 : Math.round((total / context) * 100),
+    model: entry.modelOverride ?? entry.model ?? null,
+    contextTokens: context,
+    flags: [`id:${record.sessionId}`],
+  };
+}

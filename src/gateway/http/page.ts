@@ -1,0 +1,60 @@
+// The page: files of the built Control UI, index.html for every other path. Read once, kept in memory.
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import { errnoOf } from "../../core/error.ts";
+import { sendText } from "./answer.ts";
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".ico": "image/x-icon",
+  ".json": "application/json; charset=utf-8",
+  ".woff2": "font/woff2",
+};
+
+interface PageFile {
+  readonly body: Buffer;
+  readonly type: string;
+  readonly forever: boolean;
+}
+
+export type ServePage = (request: IncomingMessage, response: ServerResponse, path: string) => void;
+
+export function createPage(folder: string): ServePage {
+  let files: ReadonlyMap<string, PageFile> | undefined;
+
+  return function servePage(request, response, path) {
+    if (request.method !== "GET" && request.method !== "HEAD") return sendText(response, 405, "Method Not Allowed", { allow: "GET, HEAD" });
+    files ??= readFiles(folder);
+    // Only names that were found on disk are served, so a path from outside never reaches the file system.
+    const file = files.get(path.replace(/^\//, "")) ?? files.get("index.html");
+    if (file === undefined) return sendText(response, 503, "The page is not built. Run: npm run build\n");
+    response.writeHead(200, {
+      "content-type": file.type,
+      "content-length": file.body.length,
+      "cache-control": file.forever ? "public, max-age=31536000, immutable" : "no-cache",
+    });
+    response.end(request.method === "HEAD" ? undefined : file.body);
+  };
+}
+
+function readFiles(folder: string): ReadonlyMap<string, PageFile> {
+  try {
+    const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    return new Map(
+      names.map((entry) => {
+        const full = join(entry.parentPath, entry.name);
+        const name = full.slice(folder.length + 1).replaceAll("\\", "/");
+        return [name, { body: readFileSync(full), type: types[extname(name)] ?? "application/octet-stream", forever: name.startsWith("assets/") }];
+      }),
+    );
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return new Map();
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+// Every HTTP request: headers, host check, then one of a few routes; what is left is the page.
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import type { GatewayContext } from "../context.ts";
+import { isOurHost, isOurOrigin, peerOf, type PeerRules } from "../peer.ts";
+import type { SharedSecret } from "../secret.ts";
+import type { Throttle } from "../throttle.ts";
+import { sendError, sendJson, sendText, setSecurityHeaders } from "./answer.ts";
+import { admitBearer } from "./bearer.ts";
+import type { ServePage } from "./page.ts";
+import { invokeTool } from "./tools-invoke.ts";
+
+export interface RouteDeps {
+  readonly context: GatewayContext;
+  readonly throttle: Throttle;
+  readonly servePage: ServePage;
+  secret(): SharedSecret;
+  peerRules(): PeerRules;
+}
+
+export function createRoute(deps: RouteDeps): (request: IncomingMessage, response: ServerResponse) => void {
+  return function route(request, response) {
+    setSecurityHeaders(response);
+    answer(request, response, deps).catch((error: unknown) => {
+      deps.context.log.error("unexpected failure in an HTTP request", { error });
+      if (!response.headersSent) sendError(response, 500, "internal", "internal error");
+    });
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, deps: RouteDeps): Promise<void> {
+  const rules = deps.peerRules();
+  const peer = peerOf(request, rules);
+  if (!isOurHost(peer, rules)) return sendText(response, 403, "This Host is not allowed. Add it to gateway.allowedHosts.\n");
+  if (!isOurOrigin(peer, rules)) return sendText(response, 403, "This Origin is not allowed. Add it to gateway.controlUi.allowedOrigins.\n");
+  const path = pathOf(request);
+  if (path === "/health") return answerHealth(request, response);
+  if (path === "/tools/invoke") {
+    if (request.method !== "POST") return sendText(response, 405, "Method Not Allowed", { allow: "POST" });
+    if (!admitBearer(request, response, peer, deps.secret(), deps.throttle)) return;
+    return invokeTool(request, response, deps.context);
+  }
+  const ui = deps.context.config().gateway?.controlUi;
+  if (path.startsWith("/avatar/")) return sendText(response, 404, "Not Found");
+  if (ui?.enabled === false) return sendText(response, 404, "Not Found");
+  deps.servePage(request, response, withoutBase(path, ui?.basePath));
+}
+
+function answerHealth(request: IncomingMessage, response: ServerResponse): void {
+  if (request.method !== "GET" && request.method !== "HEAD") return sendText(response, 405, "Method Not Allowed", { allow: "GET, HEAD" });
+  sendJson(response, 200, { ok: true });
+}
+
+function pathOf(request: IncomingMessage): string {
+  const target = request.url ?? "/";
+  const end = target.indexOf("?");
+  return end < 0 ? target : target.slice(0, end);
+}
+
+function withoutBase(path: string, base = "/"): string {
+  const prefix = base.replace(/\/+$/, "");
+  return prefix !== "" && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
+}

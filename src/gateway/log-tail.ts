@@ -1,0 +1,53 @@
+// The end of the log file, or what came since a cursor, in bounded pieces.
+import { open } from "node:fs/promises";
+
+import { errnoOf } from "../core/error.ts";
+
+export interface LogTail {
+  readonly file: string;
+  readonly cursor: number;
+  readonly size: number;
+  readonly lines: readonly string[];
+  /** Older lines exist that were not sent. */
+  readonly truncated: boolean;
+  /** The file is shorter than the cursor: a new one began. */
+  readonly reset: boolean;
+}
+
+export interface LogTailQuery {
+  readonly cursor?: number;
+  readonly limit?: number;
+  readonly maxBytes?: number;
+}
+
+export async function tailLog(file: string, { cursor, limit = 500, maxBytes = 250_000 }: LogTailQuery): Promise<LogTail> {
+  const handle = await open(file, "r").catch((error: unknown) => {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  });
+  if (handle === undefined) return { file, cursor: 0, size: 0, lines: [], truncated: false, reset: false };
+  try {
+    const { size } = await handle.stat();
+    const reset = cursor !== undefined && cursor > size;
+    const from = cursor === undefined || reset ? 0 : cursor;
+    const start = Math.max(from, size - maxBytes);
+    const buffer = Buffer.alloc(size - start);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
+    const all = buffer.subarray(0, bytesRead).toString("utf8").split("\n");
+    // A piece that does not begin at a line's start loses its torn first line; the torn last one waits for its end.
+    const torn = start > from ? 1 : 0;
+    const rest = all.at(-1) ?? "";
+    const whole = all.slice(torn, -1);
+    const lines = whole.slice(-limit);
+    return {
+      file,
+      cursor: start + bytesRead - Buffer.byteLength(rest),
+      size,
+      lines,
+      truncated: start > from || lines.length < whole.length,
+      reset,
+    };
+  } finally {
+    await handle.close();
+  }
+}

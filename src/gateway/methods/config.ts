@@ -1,0 +1,100 @@
+// Reading the config with secrets hidden, and changing it with a base hash, validation and a restart.
+import { HouseError } from "../../core/error.ts";
+import * as methods from "../../protocol/methods/config.ts";
+import type { GatewayContext } from "../context.ts";
+import { serve, type Served } from "../dispatch.ts";
+
+const DEFAULT_DELAY_MS = 2000;
+
+export function configMethods(context: GatewayContext): Served[] {
+  return [
+    serve(methods.configGet, () => snapshot(context)),
+    serve(methods.configSchema, async () => {
+      const { configJsonSchema, uiHints } = await import("../../config/json-schema.ts");
+      return { schema: configJsonSchema(), uiHints: uiHints(), version: context.version, generatedAt: new Date(context.clock.now()).toISOString() };
+    }),
+    serve(methods.configSet, ({ raw, baseHash }) => replace(context, raw, baseHash)),
+    serve(methods.configApply, async ({ raw, baseHash, restartDelayMs, note, sessionKey }) => {
+      const written = await replace(context, raw, baseHash);
+      return { ...written, ...announceRestart(context, "config.apply", restartDelayMs, { note, sessionKey }) };
+    }),
+    serve(methods.configPatch, async ({ raw, baseHash, restartDelayMs, note, sessionKey }) => {
+      const written = await patch(context, raw, baseHash);
+      return { ...written, ...announceRestart(context, "config.patch", restartDelayMs, { note, sessionKey }) };
+    }),
+  ];
+}
+
+async function snapshot({ readConfig }: GatewayContext): Promise<unknown> {
+  const { redactConfig, redactRaw } = await import("../../config/redact.ts");
+  const loaded = readConfig();
+  const { path, exists, raw, parsed, valid, config, hash, issues, warnings, legacyIssues } = loaded;
+  return {
+    path,
+    exists,
+    raw: redactRaw(raw),
+    parsed: redactConfig(parsed),
+    valid,
+    config: redactConfig(config),
+    hash,
+    issues,
+    warnings,
+    legacyIssues,
+  };
+}
+
+async function replace(context: GatewayContext, raw: string, baseHash: string | undefined): Promise<Record<string, unknown>> {
+  requireHash(context, baseHash);
+  const { restoreRedactedText } = await import("../../config/redact.ts");
+  const { writeConfig } = await import("../../config/write.ts");
+  const current = context.readConfig();
+  writeConfig({ paths: context.paths, env: context.env, nextText: restoreRedactedText(raw, current.raw), ...(baseHash === undefined ? {} : { baseHash }) });
+  return written(context);
+}
+
+async function patch(context: GatewayContext, raw: string, baseHash: string | undefined): Promise<Record<string, unknown>> {
+  requireHash(context, baseHash);
+  const { patchText } = await import("../../config/write.ts");
+  const { writeConfig } = await import("../../config/write.ts");
+  const current = context.readConfig();
+  writeConfig({ paths: context.paths, env: context.env, nextText: patchText(current.raw, raw), ...(baseHash === undefined ? {} : { baseHash }) });
+  return written(context);
+}
+
+async function written(context: GatewayContext): Promise<Record<string, unknown>> {
+  const { redactConfig } = await import("../../config/redact.ts");
+  const { path, config, hash } = context.readConfig();
+  return { ok: true, path, config: redactConfig(config), hash };
+}
+
+/** Published clients match on these two sentences. */
+function requireHash(context: GatewayContext, baseHash: string | undefined): void {
+  const { exists, hash } = context.readConfig();
+  if (!exists) return;
+  if (baseHash === undefined) throw new HouseError("wire.invalid-request", "config base hash required; re-run config.get and retry");
+  if (baseHash !== hash) throw new HouseError("wire.invalid-request", "config changed since last load; re-run config.get and retry");
+}
+
+function announceRestart(
+  context: GatewayContext,
+  reason: string,
+  delayMs = DEFAULT_DELAY_MS,
+  { note, sessionKey }: { note?: string | undefined; sessionKey?: string | undefined },
+): Record<string, unknown> {
+  context.restart(reason, delayMs);
+  return {
+    restart: { ok: true, pid: process.pid, signal: "SIGUSR1", delayMs, reason, mode: "emit" },
+    sentinel: {
+      path: null,
+      payload: {
+        kind: "config-apply",
+        status: "ok",
+        ts: context.clock.now(),
+        ...(note === undefined ? {} : { message: note }),
+        ...(sessionKey === undefined ? {} : { sessionKey }),
+        doctorHint: "openclaw doctor",
+        stats: { mode: reason, root: context.paths.state },
+      },
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// Pairing and device tokens. Node pairing acts on the same record (ruling 33).
+import * as methods from "../../protocol/methods/devices.ts";
+import type { Client } from "../client.ts";
+import type { GatewayContext } from "../context.ts";
+import { toWireDevice, type Device } from "../devices.ts";
+import { serve, type Served } from "../dispatch.ts";
+
+export function deviceMethods(context: GatewayContext): Served[] {
+  const { devices, hub, clock, log } = context;
+
+  const approve = async (requestId: string, client: Client) => {
+    const { request, device } = await devices.approve(requestId, client.scopes);
+    resolved(requestId, request.deviceId, "approved");
+    log.info(`device approved: ${request.clientId} as ${request.role}`, { deviceId: request.deviceId, by: client.info.id });
+    return device;
+  };
+  const reject = async (requestId: string): Promise<string> => {
+    const request = await devices.reject(requestId);
+    resolved(requestId, request.deviceId, "rejected");
+    return request.deviceId;
+  };
+  const resolved = (requestId: string, deviceId: string, decision: string): void =>
+    hub.broadcast("device.pair.resolved", { requestId, deviceId, decision, ts: clock.now() }, { needs: "operator.pairing" });
+
+  return [
+    serve(methods.devicePairList, async () => {
+      const { pending, paired } = await devices.list();
+      return { pending, paired: paired.map(toWireDevice) };
+    }),
+    serve(methods.devicePairApprove, async ({ requestId }, client) => ({
+      requestId,
+      device: toWireDevice(await approve(requestId, client)),
+    })),
+    serve(methods.devicePairReject, async ({ requestId }) => ({ requestId, deviceId: await reject(requestId) })),
+    serve(methods.devicePairCode, () => devices.newCode()),
+    serve(methods.deviceTokenRotate, async ({ deviceId, role, scopes }, client) => {
+      const { token, entry } = await devices.rotate(deviceId, role, scopes, client.scopes);
+      return { deviceId, role, token, scopes: entry.scopes, rotatedAtMs: entry.rotatedAtMs };
+    }),
+    serve(methods.deviceTokenRevoke, async ({ deviceId, role }) => {
+      const revokedAtMs = await devices.revoke(deviceId, role);
+      hub.dropDevice(deviceId, role);
+      return { deviceId, role, revokedAtMs };
+    }),
+    serve(methods.nodeList, async () => {
+      const { paired } = await devices.list();
+      return { ts: clock.now(), nodes: paired.filter(({ roles }) => roles.includes("node")).map((device) => toNode(device, hub.clients)) };
+    }),
+    serve(methods.nodePairList, async () => {
+      const { pending, paired } = await devices.list();
+      return {
+        pending: pending.filter(({ role }) => role === "node").map((request) => ({ ...request, nodeId: request.deviceId })),
+        paired: paired.filter(({ roles }) => roles.includes("node")).map((device) => toNode(device, hub.clients)),
+      };
+    }),
+    serve(methods.nodePairApprove, async ({ requestId }, client) => ({
+      requestId,
+      node: toNode(await approve(requestId, client), hub.clients),
+    })),
+    serve(methods.nodePairReject, async ({ requestId }) => ({ requestId, nodeId: await reject(requestId) })),
+  ];
+}
+
+function toNode(device: Device, clients: Iterable<Client>): Record<string, unknown> {
+  const online = [...clients].find((client) => client.deviceId === device.deviceId && client.role === "node");
+  return {
+    nodeId: device.deviceId,
+    ...(device.displayName === undefined ? {} : { displayName: device.displayName }),
+    platform: device.platform,
+    caps: online === undefined ? [] : [...online.caps].sort(),
+    commands: [],
+    ...(online === undefined ? {} : { version: online.info.version, connectedAtMs: online.connectedAt }),
+    paired: true,
+    connected: online !== undefined,
+  };
+}

@@ -1,0 +1,159 @@
+// Sessions, their history, and the agents they belong to.
+import { HouseError } from "../../core/error.ts";
+import { parseAgentId, parseSessionKey, mainSessionKey, type KeyContext, type SessionKey } from "../../core/names.ts";
+import { textOf } from "../../core/message.ts";
+import * as methods from "../../protocol/methods/sessions.ts";
+import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
+import { lastText, readHistory } from "../../session/history.ts";
+import { toWireRow } from "../../session/rows.ts";
+import { entryOf, findSession, patchSession, requireSession, resetSession } from "../../session/session.ts";
+import type { SessionRecord } from "../../store/store.ts";
+import { subjectOf } from "../../tool/subject.ts";
+import type { GatewayContext } from "../context.ts";
+import { serve, type Served } from "../dispatch.ts";
+
+const MAX_HISTORY_BYTES = 400_000;
+const MAX_ROWS = 1000;
+
+export function sessionMethods(context: GatewayContext): Served[] {
+  const { store, clock } = context;
+  const { sessions, transcript } = store;
+  const keys = (): KeyContext => ({ defaultAgent: defaultAgentId(context.config()), mainKey: mainKeyOf(context.config()) });
+  const keyOf = (raw: string): SessionKey => parseSessionKey(raw, keys());
+
+  return [
+    serve(methods.sessionsList, async (params) => {
+      const { agentId, label, search, spawnedBy, activeMinutes, limit } = params;
+      const records = await sessions.list({
+        ...(agentId === undefined ? {} : { agentId: parseAgentId(agentId) }),
+        ...(label === undefined ? {} : { label }),
+        ...(search === undefined || search === "" ? {} : { search }),
+        ...(spawnedBy === undefined ? {} : { spawnedBy: keyOf(spawnedBy) }),
+        ...(activeMinutes === undefined ? {} : { activeSince: clock.now() - activeMinutes * 60_000 }),
+        limit: Math.min(limit ?? MAX_ROWS, MAX_ROWS),
+      });
+      const listed = records.filter(({ key }) => (key !== "global" || params.includeGlobal === true) && (key !== "unknown" || params.includeUnknown === true));
+      const rows = await Promise.all(listed.map((record) => rowWith(record, params)));
+      return {
+        ts: clock.now(),
+        path: context.storeFile,
+        count: rows.length,
+        defaults: { modelProvider: null, model: null, contextTokens: null },
+        sessions: rows,
+      };
+    }),
+    serve(methods.sessionsPreview, async ({ keys: wanted, limit = 12, maxChars = 240 }) => ({
+      ts: clock.now(),
+      previews: await Promise.all(
+        wanted.map(async (key) => {
+          const record = await findSession(sessions, key, keys());
+          if (record === undefined) return { key, status: "missing", items: [] };
+          const { messages } = await readHistory(transcript, record, { limit: Math.min(limit, 50), includeTools: false, maxBytes: 64_000 });
+          return { key, status: "ok", items: messages.map(({ role, content }) => ({ role, text: textOf(content).slice(0, maxChars).toWellFormed() })) };
+        }),
+      ),
+    })),
+    serve(methods.sessionsResolve, async (params) => {
+      const found = await resolve(params);
+      if (found === undefined) throw new HouseError("session.unknown", `No session found: ${params.key ?? params.sessionId ?? params.label ?? ""}`);
+      return { ok: true, key: found.key };
+    }),
+    serve(methods.sessionsPatch, async ({ key: raw, ...patch }) => {
+      const key = keyOf(raw);
+      subjectOf({ sessionKey: key }, context.config());
+      const record = await patchSession(sessions, key, clock.now(), checkedPatch(patch));
+      return { ok: true, path: context.storeFile, key, entry: toEntry(record), resolved: {} };
+    }),
+    serve(methods.sessionsReset, async ({ key: raw }) => {
+      const key = keyOf(raw);
+      subjectOf({ sessionKey: key }, context.config());
+      return { ok: true, key, entry: toEntry(await resetSession(sessions, key, clock.now())) };
+    }),
+    serve(methods.sessionsDelete, async ({ key: raw, deleteTranscript = true }) => {
+      const key = keyOf(raw);
+      const main = mainSessionKey(keys().defaultAgent, keys().mainKey);
+      if (key === main) throw new HouseError("session.main", `Cannot delete the main session (${main}).`, { hint: "openclaw gateway call sessions.reset" });
+      return { ok: true, key, deleted: await sessions.delete(key, { transcript: deleteTranscript }), archived: [] };
+    }),
+    serve(methods.chatHistory, async ({ sessionKey, limit = 200 }) => {
+      const record = await findSession(sessions, sessionKey, keys());
+      if (record === undefined) return { sessionKey, messages: [], thinkingLevel: "off" };
+      const { messages } = await readHistory(transcript, record, { limit, includeTools: true, maxBytes: MAX_HISTORY_BYTES });
+      const { thinkingLevel = "off", verboseLevel } = entryOf(record);
+      return { sessionKey, sessionId: record.sessionId, messages, thinkingLevel, ...(verboseLevel === undefined ? {} : { verboseLevel }) };
+    }),
+    serve(methods.agentsList, () => {
+      const config = context.config();
+      return {
+        defaultId: defaultAgentId(config),
+        mainKey: mainKeyOf(config),
+        scope: config.session?.scope ?? "per-sender",
+        agents: agentIds(config).map((id) => {
+          const { name, identity } = agentConfig(config, id) ?? {};
+          return { id, ...(name === undefined ? {} : { name }), ...(identity === undefined ? {} : { identity }) };
+        }),
+      };
+    }),
+    serve(methods.agentIdentityGet, ({ agentId, sessionKey }) => {
+      const config = context.config();
+      const { agent } = subjectOf({ agentId, sessionKey: sessionKey === "" ? undefined : sessionKey }, config);
+      const own = agentConfig(config, agent);
+      return {
+        agentId: agent,
+        name: own?.identity?.name ?? own?.name ?? config.ui?.assistant?.name ?? agent,
+        avatar: own?.identity?.avatar ?? own?.identity?.emoji ?? agent.slice(0, 1).toUpperCase(),
+      };
+    }),
+  ];
+
+  async function rowWith(record: SessionRecord, wish: { includeLastMessage?: boolean; includeDerivedTitles?: boolean }): Promise<unknown> {
+    const row = toWireRow(record);
+    if (wish.includeLastMessage !== true && wish.includeDerivedTitles !== true) return row;
+    const preview = await lastText(transcript, record, 240);
+    return {
+      ...row,
+      ...(wish.includeLastMessage === true && preview !== undefined ? { lastMessagePreview: preview } : {}),
+      ...(wish.includeDerivedTitles === true ? { derivedTitle: record.label ?? record.key } : {}),
+    };
+  }
+
+  async function resolve(params: { key?: string; sessionId?: string; label?: string; agentId?: string; spawnedBy?: string }): Promise<SessionRecord | undefined> {
+    if (params.key !== undefined) return requireSession(sessions, params.key, keys());
+    if (params.sessionId !== undefined) return sessions.byId(params.sessionId);
+    if (params.label === undefined) throw new HouseError("wire.invalid-request", "give one of key, sessionId or label");
+    const agent = params.agentId === undefined ? {} : { agentId: parseAgentId(params.agentId) };
+    const spawned = params.spawnedBy === undefined ? {} : { spawnedBy: keyOf(params.spawnedBy) };
+    return (await sessions.list({ label: params.label, ...agent, ...spawned, limit: 1 }))[0];
+  }
+}
+
+const levelsOf: Readonly<Record<string, readonly string[]>> = {
+  thinkingLevel: ["off", "minimal", "low", "medium", "high", "xhigh"],
+  verboseLevel: ["off", "on", "full"],
+  reasoningLevel: ["off", "on", "stream"],
+  elevatedLevel: ["off", "on", "ask", "full"],
+  execHost: ["sandbox", "gateway", "node"],
+  execSecurity: ["deny", "allowlist", "full"],
+  execAsk: ["off", "on-miss", "always"],
+};
+
+/** Unknown levels are refused by name; a model reference is split into its two overrides. */
+function checkedPatch(patch: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  for (const [field, allowed] of Object.entries(levelsOf)) {
+    const value = patch[field];
+    if (value === undefined || value === null || allowed.includes(String(value))) continue;
+    throw new HouseError("session.bad-level", `invalid ${field} (use ${allowed.join("|")})`);
+  }
+  const { model, ...rest } = patch;
+  if (model === undefined) return rest;
+  if (model === null) return { ...rest, providerOverride: null, modelOverride: null };
+  const reference = String(model);
+  const slash = reference.indexOf("/");
+  if (slash <= 0) throw new HouseError("model.bad-reference", `not a model reference: ${reference}`, { hint: "write provider/model" });
+  return { ...rest, providerOverride: reference.slice(0, slash), modelOverride: reference.slice(slash + 1) };
+}
+
+function toEntry(record: SessionRecord): unknown {
+  const { sessionId, updatedAt, label, spawnedBy, entry } = record;
+  return { sessionId, updatedAt, ...(label === undefined ? {} : { label }), ...(spawnedBy === undefined ? {} : { spawnedBy }), ...entry };
+}

@@ -1,0 +1,40 @@
+// health, status, presence, logs.
+import { HouseError } from "../../core/error.ts";
+import * as methods from "../../protocol/methods/system.ts";
+import type { GatewayContext } from "../context.ts";
+import { serve, type Served } from "../dispatch.ts";
+import type { Vitals } from "../health.ts";
+import { tailLog } from "../log-tail.ts";
+
+export function systemMethods(context: GatewayContext, vitals: Vitals): Served[] {
+  const { presence, hub, log } = context;
+  return [
+    serve(methods.health, () => vitals.health()),
+    serve(methods.status, () => vitals.status()),
+    serve(methods.systemPresence, () => presence.list()),
+    serve(methods.lastHeartbeat, () => null),
+    serve(methods.systemEvent, (params, client) => {
+      const text = params["text"];
+      if (typeof text !== "string" || text.trim() === "") throw new HouseError("wire.invalid-request", "text required");
+      const key = params["instanceId"] ?? params["deviceId"] ?? client.connId;
+      presence.beacon(String(key).slice(0, 200), { text: text.slice(0, 500), ...pickWords(params) });
+      hub.broadcast("presence", { presence: presence.list() }, { stateVersion: { presence: presence.version(), health: 1 } });
+      return { ok: true };
+    }),
+    serve(methods.logsTail, (params) => tailLog(log.file(), params)),
+    serve(methods.gatewayRestart, ({ delayMs = 0, reason = "asked for" }) => {
+      context.restart(reason, delayMs);
+      return { ok: true, pid: process.pid, delayMs };
+    }),
+  ];
+}
+
+function pickWords(params: Record<string, unknown>): Record<string, string> {
+  const names = ["host", "ip", "mode", "version", "platform", "reason"];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = params[name];
+      return typeof value === "string" ? [[name, value.slice(0, 200)]] : [];
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+// The tools of an agent with the decision of each, one decision explained, one tool called, the journal read.
+import * as methods from "../../protocol/methods/tools.ts";
+import { agentIds } from "../../config/agents.ts";
+import { HouseError } from "../../core/error.ts";
+import { subjectOf } from "../../tool/subject.ts";
+import type { CallOutcome } from "../../store/store.ts";
+import type { GatewayContext } from "../context.ts";
+import { serve, type Served } from "../dispatch.ts";
+
+const DEDUPE_MS = 5 * 60_000;
+
+export function toolMethods(context: GatewayContext): Served[] {
+  const { catalog, callTool, store, clock } = context;
+  return [
+    serve(methods.toolsCatalog, (params) => {
+      const subject = subjectOf(params, context.config());
+      return {
+        agentId: subject.agent,
+        sessionKey: subject.session,
+        agents: agentIds(context.config()),
+        ...(subject.model === undefined ? {} : { model: subject.model }),
+        tools: catalog.rows(subject),
+      };
+    }),
+    serve(methods.toolsExplain, ({ tool, ...request }) => {
+      const verdict = catalog.judge(subjectOf(request, context.config()), tool);
+      return { decision: verdict.decision, ...(verdict.unavailable === undefined ? {} : { unavailable: verdict.unavailable }), text: verdict.explain() };
+    }),
+    serve(methods.toolsInvoke, async ({ tool, args, idempotencyKey, ...request }, client, signal) => {
+      const subject = subjectOf(request, context.config());
+      const call = () => callTool({ tool, args, subject, caller: `ws:${client.info.id}`, signal });
+      if (idempotencyKey === undefined) return { ok: true, result: await call() };
+      const claim = await store.dedupe.claim(`tools.invoke:${client.deviceId ?? client.info.id}`, idempotencyKey, clock.now() + DEDUPE_MS);
+      if (!claim.fresh) {
+        if (claim.result !== undefined) return claim.result;
+        throw new HouseError("tool.in-flight", "a call with this idempotencyKey is still running or ended without a result", {
+          hint: "openclaw gateway call tools.journal",
+        });
+      }
+      const answer = { ok: true, result: await call() };
+      await store.dedupe.settle(`tools.invoke:${client.deviceId ?? client.info.id}`, idempotencyKey, answer);
+      return answer;
+    }),
+    serve(methods.toolsJournal, async ({ limit = 50, outcome, ...query }) => ({
+      entries: await store.journal.list({ ...query, limit, ...(outcome === undefined ? {} : { outcome: outcome as CallOutcome }) }),
+    })),
+  ];
+}

@@ -1,0 +1,93 @@
+// Where a connection comes from: the real address, whether it is local, whether Host and Origin are ours.
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+
+export interface Peer {
+  /** One spelling per client: IPv4-mapped IPv6 is folded, so that a limit cannot be doubled by spelling. */
+  readonly address: string;
+  /** Loopback socket, no sign of a proxy in between, and a Host header that names this machine. */
+  readonly local: boolean;
+  readonly origin: string | undefined;
+  readonly host: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+export interface PeerRules {
+  readonly trustedProxies: readonly string[];
+  /** Further names this gateway answers to, besides loopback, IP literals and what it is bound to. */
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+}
+
+export function peerOf(request: IncomingMessage, { trustedProxies }: PeerRules): Peer {
+  const socketAddress = foldAddress(request.socket.remoteAddress ?? "");
+  const { headers } = request;
+  const forwarded = forwardedFor(headers);
+  const trusted = trustedProxies.some((proxy) => foldAddress(proxy) === socketAddress);
+  const address = trusted && forwarded !== undefined ? foldAddress(forwarded) : socketAddress;
+  const viaUnknownProxy = !trusted && hasProxyHeaders(headers);
+  return {
+    address,
+    local: !viaUnknownProxy && isLoopback(address) && (trusted || isLoopbackHost(hostName(headers.host))),
+    origin: headers.origin,
+    host: headers.host,
+    userAgent: headers["user-agent"],
+  };
+}
+
+/** Refuses names that point here without being ours: the DNS rebinding guard. IP literals cannot be rebound. */
+export function isOurHost(peer: Peer, { allowedHosts }: PeerRules): boolean {
+  const name = hostName(peer.host);
+  if (name === undefined) return false;
+  return isLoopbackHost(name) || isIP(name) !== 0 || allowedHosts.some((allowed) => allowed.trim().toLowerCase() === name);
+}
+
+/** A browser always says where its page comes from; only our own page, or a listed origin, may connect. */
+export function isOurOrigin(peer: Peer, { allowedOrigins }: PeerRules): boolean {
+  const { origin, host } = peer;
+  if (origin === undefined) return true;
+  const given = parseOrigin(origin);
+  if (given === undefined) return false;
+  if (host !== undefined && given.host === host.toLowerCase()) return true;
+  return allowedOrigins.some((allowed) => parseOrigin(allowed)?.origin === given.origin);
+}
+
+export function foldAddress(address: string): string {
+  const plain = address.trim().toLowerCase().replace(/^\[|\]$/g, "").replace(/%.*$/, "");
+  const mapped = /^(?:0{0,4}:){0,5}:?(?:0{0,4}:)?ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain);
+  return mapped?.[1] ?? plain;
+}
+
+export function isLoopback(address: string): boolean {
+  return address === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
+}
+
+export function isLoopbackHost(name: string | undefined): boolean {
+  return name !== undefined && (name === "localhost" || isLoopback(name));
+}
+
+function hostName(host: string | undefined): string | undefined {
+  if (host === undefined) return undefined;
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]+))(?::\d{1,5})?$/.exec(host);
+  return (match?.[1] ?? match?.[2])?.toLowerCase();
+}
+
+function parseOrigin(origin: string): URL | undefined {
+  if (!URL.canParse(origin)) return undefined;
+  const url = new URL(origin);
+  return url.protocol === "http:" || url.protocol === "https:" ? url : undefined;
+}
+
+function hasProxyHeaders(headers: IncomingMessage["headers"]): boolean {
+  return ["x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via"].some((name) => headers[name] !== undefined);
+}
+
+/** The last hop a trusted proxy wrote; earlier ones are whatever the client claimed. */
+function forwardedFor(headers: IncomingMessage["headers"]): string | undefined {
+  const list = headers["x-forwarded-for"];
+  const joined = Array.isArray(list) ? list.join(",") : list;
+  const last = joined?.split(",").at(-1)?.trim();
+  if (last !== undefined && isIP(foldAddress(last)) !== 0) return last;
+  const real = headers["x-real-ip"];
+  return typeof real === "string" && isIP(foldAddress(real)) !== 0 ? real : undefined;
+}

@@ -1,0 +1,22 @@
+// The shared secret of the gateway: which one is in force and whether a caller knows it.
+import type { Env } from "../base/paths.ts";
+import { sameSecret } from "../base/ids.ts";
+import type { Config } from "../config/schema/index.ts";
+
+export interface SharedSecret {
+  readonly mode: "token" | "password";
+  /** Undefined: none is set, and everybody without a paired device is refused. */
+  readonly value: string | undefined;
+}
+
+export function sharedSecret(config: Config, env: Env): SharedSecret {
+  const auth = config.gateway?.auth;
+  const mode = auth?.mode ?? (auth?.token === undefined && auth?.password !== undefined ? "password" : "token");
+  const fromEnv = mode === "token" ? env["OPENCLAW_GATEWAY_TOKEN"] : env["OPENCLAW_GATEWAY_PASSWORD"];
+  const value = fromEnv || (mode === "token" ? auth?.token : auth?.password);
+  return { mode, value: value === undefined || value.trim() === "" ? undefined : value };
+}
+
+export function knowsSecret(secret: SharedSecret, given: string | undefined): boolean {
+  return secret.value !== undefined && given !== undefined && sameSecret(given, secret.value);
+}

@@ -1,0 +1,187 @@
+// The gateway's one port: HTTP and WebSocket, opened last at start and closed first at the end.
+import type { IncomingMessage, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+
+import { errnoOf, HouseError } from "../core/error.ts";
+import { CLOSE, WIRE_LIMITS } from "../protocol/frame.ts";
+import type { Binding } from "./bind.ts";
+import { serveConnection, type ConnectionDeps } from "./connection.ts";
+import type { GatewayContext } from "./context.ts";
+import { createDispatch, type Served } from "./dispatch.ts";
+import { judgeConnect } from "./handshake.ts";
+import type { Vitals } from "./health.ts";
+import { createPage } from "./http/page.ts";
+import { createRoute } from "./http/route.ts";
+import { peerOf, type PeerRules } from "./peer.ts";
+import { sharedSecret, type SharedSecret } from "./secret.ts";
+import { createThrottle } from "./throttle.ts";
+
+/** Sockets that have not said who they are; above this new ones are turned away. */
+const MAX_PENDING = 1024;
+const DRAIN_MS = 5000;
+
+// `import "node:http"` would evaluate a lazy WebSocket client inside Node (30 ms, 15 MB); this does not.
+const http = process.getBuiltinModule("node:http");
+
+export interface Gateway {
+  readonly port: number;
+  readonly urls: readonly string[];
+  /** Tells clients, closes sockets, waits for requests in flight, frees the port. */
+  close(reason: { readonly text: string; readonly restartExpectedMs?: number }): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly context: GatewayContext;
+  readonly vitals: Vitals;
+  readonly served: readonly Served[];
+  readonly binding: Binding;
+  readonly pageFolder: string;
+}
+
+export async function openGateway({ context, vitals, served, binding, pageFolder }: GatewayOptions): Promise<Gateway> {
+  const { clock, log, hub, presence, devices } = context;
+  const throttle = createThrottle(clock);
+  const secret = (): SharedSecret => sharedSecret(context.config(), context.env);
+  const peerRules = (): PeerRules => rulesOf(context, binding);
+  const dispatch = createDispatch(served, context);
+  const route = createRoute({ context, throttle, servePage: createPage(pageFolder), secret, peerRules });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: WIRE_LIMITS.maxPayload, perMessageDeflate: false });
+  const stateVersion = () => ({ presence: presence.version(), health: 1 });
+  let pending = 0;
+  let port = binding.port;
+
+  const connection: ConnectionDeps = {
+    clock,
+    log,
+    dispatch,
+    judge: (params, nonce, peer) => judgeConnect(params, nonce, peer, { devices, throttle, clock, secret, peerRules }),
+    hello: (client, { issued }) => ({
+      type: "hello-ok",
+      protocol: 3,
+      server: { version: context.version, host: presence.list()[0]?.host ?? "", connId: client.connId },
+      features: { methods: dispatch.announced, events: announcedEvents },
+      snapshot: {
+        presence: presence.list(),
+        health: vitals.lastHealth(),
+        stateVersion: stateVersion(),
+        uptimeMs: Math.round(clock.now() - context.startedAt),
+        configPath: context.paths.config,
+        stateDir: context.paths.state,
+        sessionDefaults: vitals.sessionDefaults(),
+      },
+      ...(issued === undefined ? {} : { auth: issued }),
+      policy: WIRE_LIMITS,
+    }),
+    joined(client) {
+      hub.add(client);
+      if (presence.seen(client, "connect")) hub.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
+      void vitals.health().then((health) => hub.sendTo(client, "health", health, { stateVersion: stateVersion() }));
+      log.debug(`connected: ${client.info.id}/${client.info.mode} as ${client.role}`, { address: client.address, scopes: client.scopes });
+    },
+    left(client) {
+      hub.remove(client);
+      if (presence.seen(client, "disconnect")) hub.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
+    },
+    refused({ error, opened }, peer) {
+      log.warn(`connection refused: ${error.message}`, { address: peer.address, userAgent: peer.userAgent });
+      if (opened !== undefined) hub.broadcast("device.pair.requested", opened, { needs: "operator.pairing" });
+    },
+    settled() {
+      pending -= 1;
+    },
+  };
+
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    if (pending >= MAX_PENDING) {
+      socket.end("HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n\r\n");
+      return;
+    }
+    pending += 1;
+    const peer = peerOf(request, peerRules());
+    sockets.handleUpgrade(request, socket, head, (ws) => serveConnection(ws, peer, connection));
+  };
+
+  const servers: Server[] = [];
+  for (const host of binding.hosts) {
+    const server = http.createServer({ keepAliveTimeout: 65_000, headersTimeout: 15_000, requestTimeout: 60_000, maxHeaderSize: 16_384 }, route);
+    server.on("upgrade", upgrade);
+    server.on("clientError", (error, socket) => {
+      log.debug("malformed HTTP request", { error });
+      socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    });
+    const opened = await listen(server, host, port, servers.length === 0);
+    if (!opened) continue;
+    servers.push(server);
+    port = (server.address() as AddressInfo).port;
+  }
+
+  return {
+    port,
+    urls: binding.hosts.slice(0, 1).map((host) => `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`),
+    async close({ text, restartExpectedMs }) {
+      hub.broadcast("shutdown", { reason: text, restartExpectedMs: restartExpectedMs ?? null });
+      const closed = servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve())));
+      hub.closeAll(restartExpectedMs === undefined ? 1001 : CLOSE.restart, restartExpectedMs === undefined ? "gateway stopping" : "service restart");
+      for (const server of servers) server.closeIdleConnections();
+      const force = setTimeout(() => {
+        for (const socket of sockets.clients) socket.terminate();
+        for (const server of servers) server.closeAllConnections();
+      }, DRAIN_MS);
+      await Promise.all(closed);
+      clearTimeout(force);
+      sockets.close();
+    },
+  };
+}
+
+const announcedEvents = [
+  "connect.challenge",
+  "agent",
+  "chat",
+  "presence",
+  "tick",
+  "talk.mode",
+  "shutdown",
+  "health",
+  "heartbeat",
+  "cron",
+  "node.pair.requested",
+  "node.pair.resolved",
+  "node.invoke.request",
+  "device.pair.requested",
+  "device.pair.resolved",
+  "voicewake.changed",
+  "exec.approval.requested",
+  "exec.approval.resolved",
+];
+
+function rulesOf(context: GatewayContext, binding: Binding): PeerRules {
+  const gateway = context.config().gateway;
+  return {
+    trustedProxies: gateway?.trustedProxies ?? [],
+    allowedHosts: [...(gateway?.allowedHosts ?? []), ...binding.hosts],
+    allowedOrigins: gateway?.controlUi?.allowedOrigins ?? [],
+  };
+}
+
+/** The first address must open; a machine without IPv6 does without the second. */
+function listen(server: Server, host: string, port: number, required: boolean): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause) => {
+      if (!required) return resolve(false);
+      const taken = errnoOf(cause) === "EADDRINUSE";
+      reject(
+        new HouseError(
+          taken ? "gateway.port-taken" : "gateway.cannot-bind",
+          taken
+            ? `another gateway instance is already listening on ws://${host}:${port}`
+            : `failed to bind gateway socket on ws://${host}:${port}: ${cause.message}`,
+          { cause, hint: taken ? `openclaw gateway status, or choose another port: openclaw gateway run --port ${port + 20}` : "check gateway.bind and gateway.port" },
+        ),
+      );
+    });
+    server.listen({ host, port, exclusive: true }, () => resolve(true));
+  });
+}

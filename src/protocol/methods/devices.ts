@@ -1,0 +1,25 @@
+// Pairing of devices and their tokens; node pairing acts on the same record (ruling 33).
+import { Type } from "../../core/schema.ts";
+import { closed, maybe, method, none, word } from "../method.ts";
+
+const request = Type.Object({ requestId: word }, closed);
+
+export const devicePairList = method("device.pair.list", "operator.pairing", none);
+export const devicePairApprove = method("device.pair.approve", "operator.pairing", request);
+export const devicePairReject = method("device.pair.reject", "operator.pairing", request);
+/** Ours: a one-time code that pairs one browser by link. */
+export const devicePairCode = method("device.pair.code", "operator.pairing", none);
+export const deviceTokenRotate = method(
+  "device.token.rotate",
+  "operator.pairing",
+  Type.Object({ deviceId: word, role: word, scopes: maybe(Type.Array(word)) }, closed),
+);
+export const deviceTokenRevoke = method(
+  "device.token.revoke",
+  "operator.pairing",
+  Type.Object({ deviceId: word, role: word }, closed),
+);
+export const nodeList = method("node.list", "operator.read", none);
+export const nodePairList = method("node.pair.list", "operator.pairing", none);
+export const nodePairApprove = method("node.pair.approve", "operator.pairing", request);
+export const nodePairReject = method("node.pair.reject", "operator.pairing", request);

@@ -1,0 +1,57 @@
+// Sessions as rows: for the wire (`sessions.list`) and for the sessions tools, in the recorded shapes.
+import { sessionKindOf } from "../core/names.ts";
+import type { SessionRecord } from "../store/store.ts";
+import { entryOf } from "./session.ts";
+
+/** A row of `sessions.list`. Absent fields stay absent. */
+export function toWireRow(record: SessionRecord): Record<string, unknown> {
+  const { displayName, channel, chatType, ...entry } = entryOf(record);
+  const kind = sessionKindOf(record.key);
+  return {
+    key: record.key,
+    kind: kind === "group" ? "group" : record.key === "global" ? "global" : "direct",
+    ...defined({ label: record.label, displayName, channel, chatType: chatType ?? (kind === "group" ? "group" : "direct"), spawnedBy: record.spawnedBy }),
+    updatedAt: record.updatedAt,
+    sessionId: record.sessionId,
+    ...defined(entry),
+    totalTokens: entry.totalTokens ?? 0,
+  };
+}
+
+/** A row of the `sessions_list` tool: gateway §4.5. */
+export function toToolRow(record: SessionRecord, mainKey: string): Record<string, unknown> {
+  const entry = entryOf(record);
+  const kind = sessionKindOf(record.key, mainKey);
+  return {
+    key: record.key,
+    kind,
+    channel: channelOf(record, kind),
+    ...defined({ label: record.label, displayName: entry.displayName }),
+    updatedAt: record.updatedAt,
+    sessionId: record.sessionId,
+    ...defined({
+      model: entry.modelOverride ?? entry.model,
+      contextTokens: entry.contextTokens,
+      totalTokens: entry.totalTokens,
+      thinkingLevel: entry.thinkingLevel,
+      verboseLevel: entry.verboseLevel,
+      systemSent: entry.systemSent,
+      abortedLastRun: entry.abortedLastRun,
+      sendPolicy: entry.sendPolicy,
+      lastChannel: entry.lastChannel,
+      lastTo: entry.lastTo,
+      deliveryContext: entry.deliveryContext,
+    }),
+  };
+}
+
+function channelOf(record: SessionRecord, kind: string): string {
+  const entry = entryOf(record);
+  if (kind === "cron" || kind === "hook" || kind === "node") return "internal";
+  if (kind === "group") return entry.channel ?? "unknown";
+  return entry.lastChannel ?? "unknown";
+}
+
+function defined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

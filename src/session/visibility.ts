@@ -1,0 +1,41 @@
+// Which sessions a caller may see and change. Keys are routing, not authority: this is asked after canonicalisation.
+import { isSubagentKey, type AgentId, type SessionKey } from "../core/names.ts";
+import type { Config } from "../config/schema/index.ts";
+import { agentConfig } from "../config/agents.ts";
+import type { SessionRecord } from "../store/store.ts";
+
+export interface Viewer {
+  readonly agent: AgentId;
+  readonly session: SessionKey;
+  readonly sandboxed: boolean;
+}
+
+export function maySee(viewer: Viewer, target: SessionRecord, config: Config): boolean {
+  if (target.key === viewer.session) return true;
+  if (target.key === "global" || target.key === "unknown") return false;
+  if (seesOnlySpawned(viewer, config)) return target.spawnedBy === viewer.session;
+  return target.agentId === viewer.agent || mayCross(viewer.agent, target.agentId, config);
+}
+
+/** Changing needs more than seeing: a sub-agent or sandboxed session changes nobody but itself and its children. */
+export function mayChange(viewer: Viewer, target: SessionRecord, config: Config): boolean {
+  if (target.key === viewer.session) return true;
+  if (viewer.sandboxed || isSubagentKey(viewer.session)) return target.spawnedBy === viewer.session;
+  return target.agentId === viewer.agent && maySee(viewer, target, config);
+}
+
+function seesOnlySpawned({ agent, sandboxed, session }: Viewer, config: Config): boolean {
+  if (isSubagentKey(session)) return true;
+  if (!sandboxed) return false;
+  const own = agentConfig(config, agent)?.sandbox?.sessionToolsVisibility;
+  return (own ?? config.agents?.defaults?.sandbox?.sessionToolsVisibility ?? "spawned") === "spawned";
+}
+
+/** `tools.agentToAgent`: off unless enabled, and then only between agents both of which are listed. */
+function mayCross(from: AgentId, to: AgentId, config: Config): boolean {
+  const rule = config.tools?.agentToAgent;
+  if (rule?.enabled !== true) return false;
+  const allowed = rule.allow ?? [];
+  const listed = (id: AgentId): boolean => allowed.some((entry) => entry === "*" || entry.trim().toLowerCase() === id);
+  return listed(from) && listed(to);
+}

@@ -1,0 +1,34 @@
+// Results on their way out: bounded and masked, whoever asked. Nothing unbounded may enter a model's context.
+import type { Block } from "../core/message.ts";
+import type { Mask } from "../base/mask.ts";
+import type { ToolResult } from "./tool.ts";
+
+const MAX_TEXT = 262_144;
+const MAX_IMAGE = 16_000_000;
+const MAX_DETAILS = 2_000_000;
+
+export function boundResult(result: ToolResult, mask: Mask): ToolResult {
+  const budget = { text: MAX_TEXT, image: MAX_IMAGE };
+  const content = result.content.map((block) => boundBlock(block, budget, mask));
+  return result.details === undefined ? { content } : { content, details: boundDetails(result.details, mask) };
+}
+
+function boundBlock(block: Block, budget: { text: number; image: number }, mask: Mask): Block {
+  if (block.type === "image") {
+    budget.image -= block.data.length;
+    return budget.image >= 0 ? block : { type: "text", text: `[image left out: over ${MAX_IMAGE} bytes in one result]` };
+  }
+  const text = mask(block.text);
+  const kept = text.slice(0, Math.max(0, budget.text));
+  budget.text -= text.length;
+  if (kept.length === text.length) return text === block.text ? block : { type: "text", text };
+  return { type: "text", text: `${kept.toWellFormed()}\n[cut: ${text.length - kept.length} more characters]` };
+}
+
+function boundDetails(details: unknown, mask: Mask): unknown {
+  const written = JSON.stringify(details);
+  if (written === undefined) return undefined;
+  if (written.length > MAX_DETAILS) return { cut: true, bytes: written.length };
+  const masked = mask(written);
+  return masked === written ? details : (JSON.parse(masked) as unknown);
+}

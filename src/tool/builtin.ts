@@ -1,0 +1,27 @@
+// Every built-in tool; the only file that names them.
+import type { Clock } from "../base/clock.ts";
+import type { Store } from "../store/store.ts";
+import { createEditTool, createReadTool, createWriteTool, type FileToolDeps } from "./fs/tools.ts";
+import { agentsList } from "./plain/agents-list.ts";
+import { createSessionsHistory } from "./sessions/history.ts";
+import { createSessionsList } from "./sessions/list.ts";
+import { createSessionStatus } from "./sessions/status.ts";
+import type { Tool } from "./tool.ts";
+
+export interface BuiltinDeps extends FileToolDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly version: string;
+}
+
+export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
+  return [
+    createReadTool(deps),
+    createWriteTool(deps),
+    createEditTool(deps),
+    createSessionsList(deps),
+    createSessionsHistory(deps),
+    createSessionStatus(deps),
+    agentsList,
+  ] as readonly Tool[];
+}

@@ -1,0 +1,218 @@
+// The only place a tool runs: find, decide, check, intend, run, bound, journal. Every caller comes through here.
+import { HouseError, ToolError } from "../core/error.ts";
+import { checker, describeIssues, type Checker } from "../core/schema.ts";
+import { newId } from "../base/ids.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Mask } from "../base/mask.ts";
+import type { JournalEntry, JournalTable } from "../store/store.ts";
+import { boundArguments } from "./arguments.ts";
+import { boundResult } from "./bound.ts";
+import type { Catalog, Verdict } from "./catalog.ts";
+import type { Subject } from "./subject.ts";
+import type { Intent, Tool, ToolCall, ToolResult } from "./tool.ts";
+
+export interface CallRequest {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly subject: Subject;
+  /** Which door it came through: `http`, `ws:<client>`, `cli`, `agent` … */
+  readonly caller: string;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  progress?(partial: ToolResult): void;
+}
+
+export interface CallDeps {
+  readonly catalog: Catalog;
+  readonly journal: JournalTable;
+  readonly mask: Mask;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+export type CallTool = (request: CallRequest) => Promise<ToolResult>;
+
+const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+
+/** Throws ToolError `tool.unknown`, `tool.refused`, `tool.unavailable`, `tool.bad-arguments`, `tool.timeout`, or what the tool threw. */
+export function createCallTool(deps: CallDeps): CallTool {
+  const checkers = new WeakMap<Tool, Checker<unknown>>();
+  const checkerOf = (tool: Tool): Checker<unknown> => {
+    const known = checkers.get(tool);
+    if (known !== undefined) return known;
+    const made = checker(tool.params) as Checker<unknown>;
+    checkers.set(tool, made);
+    return made;
+  };
+
+  return async function callTool(request) {
+    const record = openRecord(request, deps);
+    try {
+      const verdict = deps.catalog.judge(request.subject, request.tool);
+      record.decided(verdict);
+      const tool = admit(verdict, request);
+      const args = checkArguments(tool, checkerOf(tool), request.args);
+      const result = await withDeadline(request, (signal) => runTool(tool, args, signal, request, deps, record));
+      await record.ended("ok");
+      return boundResult(result, deps.mask);
+    } catch (error) {
+      await record.ended(outcomeOf(error), error);
+      throw masked(error, deps, record.id);
+    }
+  };
+}
+
+function admit(verdict: Verdict, request: CallRequest): Tool {
+  const { decision, tool, unavailable } = verdict;
+  if (!decision.allowed) {
+    const known = decision.layers[0]?.layer !== "known" || decision.layers[0]?.verdict === "pass";
+    const why = decision.decidedBy?.reason ?? "no rule allows it";
+    throw new ToolError(known ? "tool.refused" : "tool.unknown", `${request.tool}: ${why}`, {
+      hint: decision.fix?.command ?? decision.fix?.summary,
+      details: { decision, explain: verdict.explain() },
+    });
+  }
+  if (tool === undefined || unavailable !== undefined) {
+    const { reason, fix } = unavailable ?? { reason: "this build does not have it yet", fix: "openclaw tools list" };
+    throw new ToolError("tool.unavailable", `${request.tool} is not available: ${reason}`, {
+      hint: fix,
+      details: { decision, explain: verdict.explain() },
+    });
+  }
+  return tool;
+}
+
+function checkArguments(tool: Tool, check: Checker<unknown>, raw: unknown): Record<string, unknown> {
+  const bounded = boundArguments(raw);
+  const args = tool.prepare === undefined ? bounded : tool.prepare(bounded);
+  const issues = check.issues(args);
+  if (issues.length === 0) return args;
+  throw new ToolError("tool.bad-arguments", `${tool.name}: ${describeIssues(issues.slice(0, 8))}`, {
+    hint: `openclaw tools explain ${tool.name} --schema`,
+    details: { issues: issues.slice(0, 8) },
+  });
+}
+
+async function runTool(
+  tool: Tool,
+  args: Record<string, unknown>,
+  signal: AbortSignal,
+  request: CallRequest,
+  deps: CallDeps,
+  record: CallRecord,
+): Promise<ToolResult> {
+  const { subject } = request;
+  const call: ToolCall = {
+    id: record.id,
+    agent: subject.agent,
+    session: subject.session,
+    ...deps.catalog.surroundings(subject),
+    sandboxed: subject.sandboxed,
+    signal,
+    progress: (partial) => request.progress?.(boundResult(partial, deps.mask)),
+  };
+  const intent = tool.intent(args, call);
+  requireBox(intent, subject);
+  await record.intends(intent, args);
+  return tool.run(args, call);
+}
+
+/** A sandboxed session never falls back to the host (ruling 10). */
+function requireBox(intent: Intent, { sandboxed, agent }: Subject): void {
+  if (!sandboxed || !(intent.does === "read" || intent.does === "write" || intent.does === "run")) return;
+  throw new ToolError("sandbox.unavailable", `agent ${agent} is sandboxed here, and this build has no sandbox to run it in`, {
+    hint: "openclaw config set agents.defaults.sandbox.mode off",
+  });
+}
+
+/** Ends at the deadline or on abort even when the tool does not listen; it is told first. */
+async function withDeadline(request: CallRequest, work: (signal: AbortSignal) => Promise<ToolResult>): Promise<ToolResult> {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, signal: outer } = request;
+  const control = new AbortController();
+  const { promise: ended, reject: end } = Promise.withResolvers<never>();
+  const stop = (error: ToolError): void => {
+    control.abort(error);
+    end(error);
+  };
+  const onAbort = (): void => stop(new ToolError("tool.aborted", `${request.tool} was stopped by its caller`));
+  if (outer?.aborted === true) throw new ToolError("tool.aborted", `${request.tool} was stopped before it started`);
+  outer?.addEventListener("abort", onAbort, { once: true });
+  const timer = setTimeout(() => stop(new ToolError("tool.timeout", `${request.tool} did not finish within ${timeoutMs / 1000} s`)), timeoutMs);
+  try {
+    return await Promise.race([work(control.signal), ended]);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener("abort", onAbort);
+  }
+}
+
+interface CallRecord {
+  readonly id: string;
+  decided(verdict: Verdict): void;
+  intends(intent: Intent, args: Record<string, unknown>): Promise<void>;
+  ended(outcome: JournalEntry["outcome"], error?: unknown): Promise<void>;
+}
+
+/** What changes the world is in the journal before it happens; looks are written once, afterwards. */
+function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDeps): CallRecord {
+  const id = newId();
+  const { subject } = request;
+  const started = clock.ticks();
+  let entry: JournalEntry = {
+    id,
+    at: clock.now(),
+    tool: request.tool.slice(0, 100),
+    agentId: subject.agent,
+    sessionKey: subject.session,
+    caller: request.caller,
+    outcome: "started",
+  };
+  let durable = false;
+  return {
+    id,
+    decided(verdict) {
+      entry = { ...entry, decision: verdict.summary };
+    },
+    async intends(intent, args) {
+      entry = { ...entry, intent, args: shortened(args, mask) };
+      durable = intent.does !== "look" && intent.does !== "read";
+      if (durable) await journal.record(entry, { durable });
+    },
+    async ended(outcome, error) {
+      const failure = error === undefined ? {} : { error: failureOf(error, mask) };
+      entry = { ...entry, outcome: durable && outcome === "aborted" ? "unknown" : outcome, durationMs: clock.ticks() - started, ...failure };
+      if (outcome !== "ok") log.debug(`${request.tool} ${outcome}`, { caller: request.caller, session: subject.session, ...failure });
+      await journal.record(entry, { durable });
+    },
+  };
+}
+
+function outcomeOf(error: unknown): JournalEntry["outcome"] {
+  if (!(error instanceof HouseError)) return "error";
+  if (error.code === "tool.aborted" || error.code === "tool.timeout") return "aborted";
+  return error.code === "tool.refused" || error.code === "tool.unknown" || error.code === "tool.unavailable" ? "refused" : "error";
+}
+
+/** What was thrown without being expected is a bug: the caller gets a reference, the log all of it. */
+function masked(error: unknown, { log, mask }: CallDeps, id: string): HouseError {
+  if (error instanceof HouseError) {
+    const { code, hint, details, cause } = error;
+    return new ToolError(code, mask(error.message), { hint: hint === undefined ? undefined : mask(hint), details, cause });
+  }
+  log.error(`unexpected failure in a tool call (reference ${id.slice(0, 8)})`, { error });
+  return new ToolError("tool.bug", `the tool failed unexpectedly (reference ${id.slice(0, 8)})`, { hint: "openclaw logs", cause: error });
+}
+
+function failureOf(error: unknown, mask: Mask): { code: string; message: string } {
+  const code = error instanceof HouseError ? error.code : "tool.bug";
+  return { code, message: mask(error instanceof Error ? error.message : String(error)).slice(0, 2000) };
+}
+
+function shortened(args: Record<string, unknown>, mask: Mask): unknown {
+  return JSON.parse(JSON.stringify(args, (_key, value: unknown) => (typeof value === "string" ? mask(cut(value)) : value))) as unknown;
+}
+
+function cut(text: string): string {
+  return text.length <= 500 ? text : `${text.slice(0, 500).toWellFormed()}… (${text.length} characters)`;
+}

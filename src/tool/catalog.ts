@@ -1,0 +1,159 @@
+// What a run may see: every known tool with the decision on it. Tool objects stay in here and in call.ts.
+import type { AgentId } from "../core/names.ts";
+import { Lru } from "../base/lru.ts";
+import type { Config } from "../config/schema/index.ts";
+import { agentConfig } from "../config/agents.ts";
+import { decide } from "./policy/decide.ts";
+import { explainText } from "./policy/explain.ts";
+import { canonicalName, coreTools, groupOf } from "./policy/groups.ts";
+import type { Decision, PluginTools, ToolUniverse } from "./policy/shape.ts";
+import type { Subject } from "./subject.ts";
+import type { Tool } from "./tool.ts";
+
+/** The config in force. `revision` changes whenever `config` does. */
+export interface Settings {
+  readonly config: Config;
+  readonly revision: string;
+  locate(path: string): { readonly file: string; readonly line: number } | undefined;
+}
+
+export interface Verdict {
+  readonly decision: Decision;
+  /** Undefined when the name is known but this build has no such tool. */
+  readonly tool: Tool | undefined;
+  readonly unavailable: { readonly reason: string; readonly fix: string } | undefined;
+  /** The decision without prose, for the journal. */
+  readonly summary: unknown;
+  explain(): string;
+}
+
+export interface CatalogRow {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly group: string | undefined;
+  readonly source: string;
+  readonly built: boolean;
+  readonly available: boolean;
+  readonly unavailable?: { readonly reason: string; readonly fix: string };
+  readonly allowed: boolean;
+  readonly parameters: unknown;
+  readonly decision: Decision;
+  readonly explain: string;
+}
+
+export interface Catalog {
+  judge(subject: Subject, name: string): Verdict;
+  rows(subject: Subject): CatalogRow[];
+  /** Config and places a call happens in. */
+  surroundings(subject: Subject): { readonly config: Config; readonly workspace: string; readonly workspaceOnly: boolean };
+}
+
+export interface CatalogDeps {
+  readonly tools: readonly Tool[];
+  readonly plugins: readonly PluginTools[];
+  settings(): Settings;
+  workspaceOf(config: Config, agent: AgentId): string;
+}
+
+export function createCatalog(deps: CatalogDeps): Catalog {
+  const tools = new Map(deps.tools.map((tool) => [tool.name, tool]));
+  const universe: ToolUniverse = { core: coreTools, plugins: deps.plugins };
+  const verdicts = new Lru<Verdict>(4096);
+  let revision = "";
+
+  const judge = (subject: Subject, name: string): Verdict => {
+    const settings = deps.settings();
+    if (settings.revision !== revision) {
+      verdicts.clear();
+      revision = settings.revision;
+    }
+    const key = JSON.stringify([name.slice(0, 200), subject.agent, subject.model, subject.group, subject.sandboxed, subject.subagent]);
+    const known = verdicts.get(key);
+    if (known !== undefined) return known;
+    const verdict = judgeAnew(subject, name, settings);
+    verdicts.set(key, verdict);
+    return verdict;
+  };
+
+  const judgeAnew = (subject: Subject, name: string, settings: Settings): Verdict => {
+    const { config } = settings;
+    const decision = decide(
+      {
+        config,
+        universe,
+        agentId: subject.agent,
+        model: subject.model,
+        group: subject.group,
+        sandboxed: subject.sandboxed,
+        subagent: subject.subagent,
+      },
+      name,
+    );
+    const tool = tools.get(canonicalName(name));
+    const answer = tool?.available?.({ config, agent: subject.agent, model: subject.model, sandboxed: subject.sandboxed });
+    const unavailable =
+      tool === undefined && decision.allowed
+        ? { reason: "this build does not have it yet", fix: "openclaw tools list" }
+        : answer?.available === false
+          ? { reason: answer.reason, fix: answer.fix }
+          : undefined;
+    return {
+      decision,
+      tool,
+      unavailable,
+      summary: summaryOf(decision),
+      explain: () => explainText(decision, { locate: settings.locate, subject: factsOf(subject), unavailable }),
+    };
+  };
+
+  return {
+    judge,
+    rows(subject) {
+      const names = [...new Set([...coreTools.keys(), ...deps.plugins.flatMap(({ tools: own }) => own.map((tool) => tool.name))])];
+      return names.map((name) => toRow(name, judge(subject, name)));
+    },
+    surroundings(subject) {
+      const { config } = deps.settings();
+      const own = agentConfig(config, subject.agent)?.tools?.fs?.workspaceOnly;
+      return {
+        config,
+        workspace: deps.workspaceOf(config, subject.agent),
+        workspaceOnly: own ?? config.tools?.fs?.workspaceOnly ?? false,
+      };
+    },
+  };
+}
+
+function toRow(name: string, { decision, tool, unavailable, explain }: Verdict): CatalogRow {
+  return {
+    name,
+    summary: tool?.summary ?? "",
+    description: tool?.description ?? "",
+    group: groupOf(name),
+    source: "core",
+    built: tool !== undefined,
+    available: tool !== undefined && unavailable === undefined,
+    ...(unavailable === undefined ? {} : { unavailable }),
+    allowed: decision.allowed,
+    parameters: tool?.params,
+    decision,
+    explain: explain(),
+  };
+}
+
+function summaryOf({ allowed, decidedBy, layers }: Decision): unknown {
+  const passed = layers.map(({ layer, verdict, rule }) => (rule === undefined ? `${layer}:${verdict}` : `${layer}:${verdict}:${rule.path}`));
+  return { allowed, ...(decidedBy === undefined ? {} : { decidedBy }), layers: passed };
+}
+
+function factsOf({ agent, session, model, group, sandboxed, subagent }: Subject): Record<string, string> {
+  return {
+    agent,
+    session,
+    ...(model === undefined ? {} : { model }),
+    ...(group === undefined ? {} : { chat: `${group.channel}:${group.groupId}`, sender: group.senderIds.join(", ") || "unknown" }),
+    ...(sandboxed ? { sandbox: "on" } : {}),
+    ...(subagent ? { "sub-agent": "yes" } : {}),
+  };
+}

@@ -1,0 +1,55 @@
+// sessions_history: the messages of one session, bounded, tool results only when asked.
+import { ToolError } from "../../core/error.ts";
+import { Type } from "../../core/schema.ts";
+import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
+import { readHistory } from "../../session/history.ts";
+import { findSession } from "../../session/session.ts";
+import { maySee } from "../../session/visibility.ts";
+import type { SessionRecord, Store } from "../../store/store.ts";
+import { defineTool, json, type ToolCall } from "../tool.ts";
+
+const MAX_BYTES = 65_536;
+const MAX_MESSAGES = 1000;
+
+export const createSessionsHistory = (deps: { readonly store: Pick<Store, "sessions" | "transcript"> }) =>
+  defineTool({
+    name: "sessions_history",
+    summary: "Read the messages of a session",
+    description: "Read the last messages of a session, oldest first. Tool results are left out unless includeTools is true.",
+    params: Type.Object(
+      {
+        sessionKey: Type.String({ minLength: 1, description: "session key, main, or session id" }),
+        limit: Type.Optional(Type.Integer({ minimum: 1, description: "last messages, default 50" })),
+        includeTools: Type.Optional(Type.Boolean({ description: "also tool results" })),
+      },
+      { additionalProperties: false },
+    ),
+    prepare: ({ sessionId, ...rest }) => (sessionId === undefined ? rest : { sessionKey: sessionId, ...rest }),
+    intent: () => ({ does: "look" }),
+    async run(args, call) {
+      const record = await visibleSession(deps.store, args.sessionKey, call);
+      const { messages, dropped, cut, bytes } = await readHistory(deps.store.transcript, record, {
+        limit: Math.min(args.limit ?? 50, MAX_MESSAGES),
+        includeTools: args.includeTools ?? false,
+        maxBytes: MAX_BYTES,
+      });
+      return json({
+        sessionKey: record.key,
+        messages,
+        truncated: dropped || cut,
+        droppedMessages: dropped,
+        contentTruncated: cut,
+        bytes,
+      });
+    },
+  });
+
+/** Unknown and not visible answer alike, so that nobody can probe for other people's sessions. */
+export async function visibleSession(store: Pick<Store, "sessions">, keyOrId: string, call: ToolCall): Promise<SessionRecord> {
+  const context = { defaultAgent: defaultAgentId(call.config), mainKey: mainKeyOf(call.config) };
+  const found = await findSession(store.sessions, keyOrId, context, call.agent);
+  if (found !== undefined && maySee(call, found, call.config)) return found;
+  throw new ToolError("session.unknown", `there is no session "${keyOrId}" that ${call.session} may see`, {
+    hint: "sessions_list shows the visible ones; tools.agentToAgent opens those of other agents",
+  });
+}
