@@ -1,0 +1,133 @@
+// The lock of a state folder, with real processes that die, stop and race.
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+
+import { HouseError } from "../core/error.ts";
+import { acquireLock, readLockOwner, stateLockOf } from "./lock.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "lock-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+let turn = 0;
+const newLockFile = (): string => stateLockOf(join(folder, `state-${turn++}`));
+
+test("a second owner is refused at once, with the first one's pid and port", () => {
+  const file = newLockFile();
+  const lock = acquireLock(file);
+  lock.describe({ port: 18789 });
+  const refusal = refusalOf(() => acquireLock(file));
+  assert.equal(refusal.code, "lock.held");
+  const { pid, port } = refusal.details as { pid: number; port: number };
+  assert.deepEqual({ pid, port }, { pid: process.pid, port: 18789 });
+  lock.release();
+  acquireLock(file).release();
+});
+
+test("releasing twice is harmless, and does not free the next owner's lock", () => {
+  const file = newLockFile();
+  const first = acquireLock(file);
+  first.release();
+  const second = acquireLock(file);
+  first.release();
+  assert.equal(readLockOwner(file)?.pid, process.pid);
+  assert.equal(refusalOf(() => acquireLock(file)).code, "lock.held");
+  second.release();
+  assert.equal(readLockOwner(file), undefined);
+});
+
+test("another process holds it, also while stopped, and kill -9 frees it without anybody's help", async () => {
+  const file = newLockFile();
+  for (let round = 0; round < 5; round++) {
+    const holder = await startHolder(file);
+    const refused = refusalOf(() => acquireLock(file));
+    assert.deepEqual([refused.code, (refused.details as { pid: number }).pid], ["lock.held", holder.pid]);
+    holder.kill("SIGSTOP");
+    assert.equal(refusalOf(() => acquireLock(file)).code, "lock.held");
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+    assert.equal(existsSync(`${file}.json`), true, "a killed owner leaves its word behind");
+    assert.equal(readLockOwner(file), undefined, "but a dead one is not believed");
+    acquireLock(file).release();
+  }
+});
+
+test("of many processes that start together exactly one gets it", async () => {
+  const file = newLockFile();
+  const racers = Array.from({ length: 6 }, () => startProcess(file));
+  const words = await Promise.all(racers.map((racer) => firstWord(racer)));
+  assert.deepEqual(words.toSorted(), ["held", "lock.held", "lock.held", "lock.held", "lock.held", "lock.held"]);
+  for (const racer of racers) racer.kill("SIGKILL");
+});
+
+test("a pid that was reused by somebody else does not keep the lock", () => {
+  const file = newLockFile();
+  acquireLock(file).release();
+  writeFileSync(`${file}.json`, JSON.stringify({ pid: process.ppid, startedAt: 1 }));
+  const lock = acquireLock(file);
+  assert.equal(readLockOwner(file)?.pid, process.pid);
+  lock.release();
+});
+
+test("a garbled word of the owner is nobody's word", () => {
+  const file = newLockFile();
+  const lock = acquireLock(file);
+  for (const said of ["", "{", "[]", '{"pid":-1,"startedAt":1}', '{"pid":"1"}', "null"]) {
+    writeFileSync(`${file}.json`, said);
+    assert.equal(readLockOwner(file), undefined);
+    assert.equal(refusalOf(() => acquireLock(file)).code, "lock.held");
+  }
+  lock.release();
+});
+
+test("its files are private", () => {
+  const file = newLockFile();
+  const before = process.umask(0);
+  try {
+    const lock = acquireLock(file);
+    const modes = [file, `${file}.json`, join(file, "..")].map((path) => (statSync(path).mode & 0o777).toString(8));
+    assert.deepEqual(modes, ["600", "600", "700"]);
+    assert.equal(statSync(file).size, 0);
+    lock.release();
+  } finally {
+    process.umask(before);
+  }
+});
+
+function refusalOf(act: () => unknown): HouseError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof HouseError) return error;
+    throw error;
+  }
+  return assert.fail("it was not refused");
+}
+
+async function startHolder(file: string): Promise<ChildProcess> {
+  const child = startProcess(file);
+  assert.equal(await firstWord(child), "held");
+  return child;
+}
+
+function startProcess(file: string): ChildProcess {
+  const script = `
+    import { acquireLock } from ${JSON.stringify(new URL("lock.ts", import.meta.url).href)};
+    try {
+      acquireLock(${JSON.stringify(file)});
+      process.stdout.write("held\\n");
+      setInterval(() => {}, 1000);
+    } catch (error) {
+      process.stdout.write(error.code + "\\n");
+    }`;
+  return spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+async function firstWord(child: ChildProcess): Promise<string> {
+  assert.ok(child.stdout);
+  const [chunk] = (await once(child.stdout, "data")) as [Buffer];
+  return chunk.toString().trim();
+}
