@@ -1,0 +1,76 @@
+// Which secret to show next, and what a refusal means for it. Pure; keeping them is vault.ts.
+import type { WireFailure } from "./wire.ts";
+
+/** What this browser holds. Each may be missing. */
+export interface Held {
+  /** Given by the gateway to this device; the only one that lasts. */
+  readonly device?: string;
+  /** One-time code from a pairing link. */
+  readonly link?: string;
+  /** Pasted by the person. */
+  readonly token?: string;
+  readonly password?: string;
+}
+
+export type Kind = keyof Held | "none";
+
+export interface Credential {
+  readonly kind: Kind;
+  readonly secret: string;
+}
+
+/** The device token goes first, so that opening an old link again costs nothing. */
+const order = ["device", "link", "token", "password"] as const;
+
+export function nextCredential(held: Held): Credential {
+  const kind = order.find((entry) => held[entry] !== undefined);
+  return kind === undefined ? { kind: "none", secret: "" } : { kind, secret: held[kind] ?? "" };
+}
+
+/** `auth` of the connect request; undefined when there is nothing to show. */
+export function toAuth({ kind, secret }: Credential): { token: string } | { password: string } | undefined {
+  if (kind === "none") return undefined;
+  return kind === "password" ? { password: secret } : { token: secret };
+}
+
+/** After a good connect: one-time and shared secrets go as soon as a device token is there to replace them. */
+export function afterWelcome(held: Held, deviceToken: string | undefined): Held {
+  if (deviceToken !== undefined) return { device: deviceToken };
+  return without(held, "link");
+}
+
+export type Step =
+  | { readonly next: "again" }
+  | { readonly next: "wait"; readonly requestId: string }
+  | { readonly next: "ask" }
+  | { readonly next: "later"; readonly afterMs?: number };
+
+export function afterRefusal(
+  held: Held,
+  used: Kind,
+  failure: WireFailure,
+): { readonly held: Held; readonly step: Step } {
+  const requestId = textOf(failure.details, "requestId");
+  if (failure.code === "NOT_PAIRED" && requestId !== undefined) return { held, step: { next: "wait", requestId } };
+  if (failure.code === "UNAVAILABLE" || "retryAfterMs" in failure) {
+    const afterMs = "retryAfterMs" in failure ? Number(failure.retryAfterMs) : NaN;
+    return { held, step: { next: "later", ...(Number.isFinite(afterMs) ? { afterMs } : {}) } };
+  }
+  if (!isSecretFault(failure) || used === "none") return { held, step: { next: "ask" } };
+  const left = without(held, used);
+  return { held: left, step: { next: nextCredential(left).kind === "none" ? "ask" : "again" } };
+}
+
+function isSecretFault({ message }: WireFailure): boolean {
+  return /unauthori[sz]ed|(token|password|code).*(mismatch|missing|invalid|expired|used)/i.test(message);
+}
+
+function without(held: Held, kind: Kind): Held {
+  return Object.fromEntries(Object.entries(held).filter(([key]) => key !== kind));
+}
+
+export function textOf(value: unknown, key: string): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const found: unknown = Reflect.get(value, key);
+  return typeof found === "string" && found !== "" ? found : undefined;
+}

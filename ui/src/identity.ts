@@ -1,0 +1,52 @@
+// The key of this browser: made once, kept where no script can read it, used to sign each connect.
+import { signedText, type SignedFacts } from "../../src/protocol/signature.ts";
+
+export interface Identity {
+  /** Lower-case hex SHA-256 of the raw public key. */
+  readonly deviceId: string;
+  readonly publicKey: string;
+  sign(facts: Omit<SignedFacts, "deviceId">): Promise<string>;
+}
+
+/** Keeps one key pair. `put` must return the pair that won when two tabs race. */
+export interface KeyShelf {
+  get(): Promise<CryptoKeyPair | undefined>;
+  put(pair: CryptoKeyPair): Promise<CryptoKeyPair>;
+}
+
+export async function openIdentity(shelf: KeyShelf): Promise<Identity> {
+  const pair = (await shelf.get()) ?? (await shelf.put(await createPair()));
+  const raw = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
+  const deviceId = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", raw)));
+  return {
+    deviceId,
+    publicKey: toBase64Url(raw),
+    async sign(facts) {
+      const words = new TextEncoder().encode(signedText({ ...facts, deviceId }));
+      return toBase64Url(new Uint8Array(await crypto.subtle.sign("Ed25519", pair.privateKey, words)));
+    },
+  };
+}
+
+/** Browsers give Web Crypto only to pages from https or from this machine. */
+export function keyProblemOf(scope: { readonly isSecureContext: boolean }): string | undefined {
+  if (scope.isSecureContext) return undefined;
+  return "This page came over plain http from another machine, and browsers keep no keys for such pages. Open it through https or an SSH tunnel.";
+}
+
+async function createPair(): Promise<CryptoKeyPair> {
+  const pair = await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
+  if (!("privateKey" in pair)) throw new TypeError("the browser made no key pair");
+  return pair;
+}
+
+export function toBase64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

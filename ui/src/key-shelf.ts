@@ -1,0 +1,42 @@
+// Keeps the key pair in IndexedDB: it can be used there and never read out.
+import type { KeyShelf } from "./identity.ts";
+
+const shelfName = "openclaw";
+const table = "keys";
+const slot = "device";
+
+export function openKeyShelf(factory: IDBFactory): KeyShelf {
+  return {
+    async get() {
+      const base = await open(factory);
+      return asPair(await settled(base.transaction(table).objectStore(table).get(slot)));
+    },
+    async put(pair) {
+      const base = await open(factory);
+      const store = base.transaction(table, "readwrite").objectStore(table);
+      // One transaction looks and writes, so that the second of two tabs finds the first one's key.
+      const earlier = asPair(await settled(store.get(slot)));
+      if (earlier !== undefined) return earlier;
+      await settled(store.put(pair, slot));
+      return pair;
+    },
+  };
+}
+
+function open(factory: IDBFactory): Promise<IDBDatabase> {
+  const request = factory.open(shelfName, 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(table);
+  return settled(request);
+}
+
+function settled<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error("the browser's store failed"));
+  });
+}
+
+function asPair(found: unknown): CryptoKeyPair | undefined {
+  if (typeof found !== "object" || found === null) return undefined;
+  return "privateKey" in found && "publicKey" in found ? (found as CryptoKeyPair) : undefined;
+}

@@ -1,0 +1,59 @@
+// Keeps secrets and settings of this browser between visits, apart for each gateway of one origin.
+import type { Held } from "./credential.ts";
+import { textOf } from "./credential.ts";
+
+export interface Vault {
+  /** A device token belongs to one key; with another key it is worthless and not returned. */
+  read(deviceId: string | undefined): Held;
+  /** Passwords and one-time codes are never written. */
+  write(held: Held, deviceId: string | undefined): void;
+}
+
+type Shelf = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+
+export function createVault(shelf: Shelf, basePath: string): Vault {
+  const suffix = basePath === "/" ? "" : `:${basePath}`;
+  const settingsKey = `openclaw.control.settings.v1${suffix}`;
+  const deviceKey = `openclaw.control.device.v1${suffix}`;
+  return {
+    read(deviceId) {
+      const kept = readObject(shelf, deviceKey);
+      const device =
+        deviceId !== undefined && textOf(kept, "deviceId") === deviceId ? textOf(kept, "token") : undefined;
+      const token = textOf(readObject(shelf, settingsKey), "token");
+      return { ...(device === undefined ? {} : { device }), ...(token === undefined ? {} : { token }) };
+    },
+    write({ device, token }, deviceId) {
+      writeObject(shelf, deviceKey, device === undefined ? undefined : { token: device, deviceId });
+      const { token: _old, ...settings } = { token: undefined, ...readObject(shelf, settingsKey) };
+      const next = token === undefined ? settings : { ...settings, token };
+      writeObject(shelf, settingsKey, Object.keys(next).length === 0 ? undefined : next);
+    },
+  };
+}
+
+/** For browsers that forbid storage: all works, until the tab is closed. */
+export function createMemoryShelf(): Shelf {
+  const rows = new Map<string, string>();
+  return {
+    getItem: (key) => rows.get(key) ?? null,
+    setItem: (key, words) => void rows.set(key, words),
+    removeItem: (key) => void rows.delete(key),
+  };
+}
+
+function readObject(shelf: Shelf, key: string): Record<string, unknown> {
+  const words = shelf.getItem(key);
+  if (words === null) return {};
+  try {
+    const value: unknown = JSON.parse(words);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {}; // a half-written or foreign row: the person pairs again
+  }
+}
+
+function writeObject(shelf: Shelf, key: string, value: object | undefined): void {
+  if (value === undefined) shelf.removeItem(key);
+  else shelf.setItem(key, JSON.stringify(value));
+}
