@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test, type TestContext } from "node:test";
+
+import { WebSocketServer, type WebSocket as Peer } from "ws";
+
+import { backoffMs, createClient, type Client } from "./client.ts";
+import type { Held } from "./credential.ts";
+import { openIdentity } from "./identity.ts";
+import { createStore, firstState, type PageState, type Store } from "./state.ts";
+import { createMemoryShelf, createVault } from "./vault.ts";
+
+interface Request {
+  readonly id: string;
+  readonly method: string;
+  readonly params: {
+    readonly auth?: { readonly token?: string };
+    readonly device?: object;
+    readonly scopes?: readonly string[];
+  };
+}
+
+/** Plays the gateway's part of the wire: each request is answered by `answer`. */
+async function openPage(
+  t: TestContext,
+  held: Held,
+  answer: (request: Request, peer: Peer) => object | undefined,
+): Promise<{ client: Client; store: Store<PageState>; vaultHeld(): Held }> {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await once(server, "listening");
+  server.on("connection", (peer) => {
+    peer.send(JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce: "n", ts: 1000 } }));
+    peer.on("message", (bytes: Buffer) => {
+      const request = JSON.parse(bytes.toString()) as Request;
+      const reply = answer(request, peer);
+      if (reply !== undefined) peer.send(JSON.stringify({ type: "res", id: request.id, ...reply }));
+    });
+  });
+  const identity = await openIdentity({ get: () => Promise.resolve(undefined), put: (pair) => Promise.resolve(pair) });
+  const vault = createVault(createMemoryShelf(), "/");
+  const store = createStore(firstState);
+  const { port } = server.address() as { port: number };
+  const client = createClient({ url: `ws://127.0.0.1:${port}/`, version: "1", store, vault, identity, held });
+  t.after(() => {
+    client.stop();
+    for (const peer of server.clients) peer.terminate();
+    server.close();
+  });
+  client.start();
+  return { client, store, vaultHeld: () => vault.read(identity.deviceId) };
+}
+
+function until(store: Store<PageState>, holds: (state: PageState) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (!holds(store.value)) return;
+      end();
+      resolve();
+    };
+    const end = store.subscribe(look);
+    look();
+  });
+}
+
+const isConnected = ({ connection }: PageState): boolean => connection.phase === "connected";
+
+const hello = (change: object = {}): object => ({
+  ok: true,
+  payload: {
+    type: "hello-ok",
+    protocol: 3,
+    server: { version: "1", connId: "c" },
+    features: { methods: [], events: [] },
+    snapshot: { presence: [], health: { ok: true, ts: 1 }, uptimeMs: 1 },
+    policy: { maxPayload: 2000, tickIntervalMs: 30_000 },
+    ...change,
+  },
+});
+
+const refusal = (message: string, change: object = {}): object => ({
+  ok: false,
+  error: { code: "INVALID_REQUEST", message, ...change },
+});
+
+test("connects by link, keeps only the device token it gets", async (t) => {
+  const seen: Request[] = [];
+  const { store, vaultHeld } = await openPage(t, { link: "code" }, (request) => {
+    seen.push(request);
+    return hello({ auth: { deviceToken: "dev", role: "operator", scopes: [] } });
+  });
+  await until(store, isConnected);
+  const { method, params } = seen[0] ?? assert.fail("nothing was asked");
+  assert.deepEqual(
+    [method, params.auth, params.scopes],
+    ["connect", { token: "code" }, ["operator.admin", "operator.approvals", "operator.pairing"]],
+  );
+  assert.deepEqual(Object.keys(params.device ?? {}).toSorted(), ["id", "nonce", "publicKey", "signature", "signedAt"]);
+  assert.deepEqual(vaultHeld(), { device: "dev" });
+  assert.equal(store.value.epoch, 1);
+});
+
+test("a device token that is no longer good gives way to the link", async (t) => {
+  const { store } = await openPage(t, { device: "old", link: "code" }, ({ params }) =>
+    params.auth?.token === "code" ? hello() : refusal("unauthorized: gateway token mismatch"),
+  );
+  await until(store, isConnected);
+});
+
+test("without anything to show the person is asked; a typed token goes on from there", async (t) => {
+  const { client, store } = await openPage(t, {}, ({ params }) =>
+    params.auth?.token === "right" ? hello() : refusal("unauthorized: gateway token missing"),
+  );
+  await until(store, ({ connection }) => connection.phase === "refused");
+  client.present({ token: "right" });
+  await until(store, isConnected);
+});
+
+test("waits for approval and comes in by itself", async (t) => {
+  let asked = 0;
+  const { store } = await openPage(t, { token: "t" }, () => {
+    asked += 1;
+    return asked === 1 ? refusal("pairing required", { code: "NOT_PAIRED", details: { requestId: "r-9" } }) : hello();
+  });
+  await until(store, ({ connection }) => connection.phase === "pairing" && connection.requestId === "r-9");
+  await until(store, isConnected);
+  assert.equal(asked, 2);
+});
+
+test("comes back after a loss, and what was open is told", async (t) => {
+  const { client, store } = await openPage(t, { token: "t" }, ({ method }, peer) => {
+    if (method === "connect") return hello();
+    peer.terminate();
+    return undefined;
+  });
+  await until(store, isConnected);
+  await assert.rejects(client.request("health", {}), { code: "page.connection-lost" });
+  await assert.rejects(client.request("health", {}), { code: "page.not-connected" });
+  await until(store, ({ epoch, connection }) => epoch === 2 && connection.phase === "connected");
+});
+
+test("a refusal carries its words, reasons and hint", async (t) => {
+  const { client, store } = await openPage(t, { token: "t" }, ({ method }) =>
+    method === "connect"
+      ? hello()
+      : refusal("blocked by tools.deny", { details: { explain: "why", hint: "openclaw config unset tools.deny" } }),
+  );
+  await until(store, isConnected);
+  await assert.rejects(client.request("tools.invoke", { tool: "exec" }), {
+    code: "INVALID_REQUEST",
+    message: "blocked by tools.deny",
+    hint: "openclaw config unset tools.deny",
+    details: { explain: "why", hint: "openclaw config unset tools.deny" },
+  });
+});
+
+test("what is too large is not sent", async (t) => {
+  const { client, store } = await openPage(t, { token: "t" }, () => hello());
+  await until(store, isConnected);
+  await assert.rejects(client.request("tools.invoke", { tool: "write", args: { content: "x".repeat(3000) } }), {
+    code: "page.too-large",
+  });
+  assert.ok(isConnected(store.value));
+});
+
+test("events reach the store and those who listen; a gap is read anew", async (t) => {
+  const { client, store } = await openPage(t, { token: "t" }, ({ method }, peer) => {
+    if (method === "connect") {
+      const event = (name: string, payload: unknown, seq: number): void =>
+        peer.send(JSON.stringify({ type: "event", event: name, payload, seq }));
+      setTimeout(() => {
+        event("presence", { presence: [{ ts: 1, mode: "cli" }] }, 5);
+        event("device.pair.requested", { requestId: "r" }, 8);
+      }, 20);
+      return hello();
+    }
+    return { ok: true, payload: method === "health" ? { ok: false, ts: 2 } : [{ ts: 2, mode: "node" }] };
+  });
+  const heard = new Promise((resolve) => client.on("device.pair.requested", resolve));
+  await until(store, ({ presence }) => presence[0]?.mode === "cli");
+  assert.deepEqual(await heard, { requestId: "r" });
+  await until(store, ({ presence, health }) => presence[0]?.mode === "node" && health?.ok === false);
+});
+
+test("the pause grows to about 15 s and is spread", () => {
+  assert.deepEqual(
+    [0, 1, 2, 20].map((failures) => backoffMs(failures, 0.5)),
+    [1000, 1800, 3240, 15_000],
+  );
+  assert.deepEqual([backoffMs(0, 0), backoffMs(0, 1)], [750, 1250]);
+});

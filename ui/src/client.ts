@@ -1,0 +1,241 @@
+// Keeps the page connected: shows a credential, waits for pairing, comes back after a loss, carries requests and events.
+import { PROTOCOL_VERSION } from "../../src/protocol/frame.ts";
+import { HouseError } from "../../src/core/error.ts";
+import { afterRefusal, afterWelcome, nextCredential, toAuth, type Held, type Kind } from "./credential.ts";
+import type { Identity } from "./identity.ts";
+import { notConnected, openSocket, RefusedError, type GatewayEvent, type GatewaySocket } from "./socket.ts";
+import type { PageState, Store } from "./state.ts";
+import type { Vault } from "./vault.ts";
+import type { Health, HelloOk, Methods, PresenceEntry, WireFailure } from "./wire.ts";
+
+export interface Client {
+  start(): void;
+  request<M extends keyof Methods>(method: M, params: Methods[M][0], timeoutMs?: number): Promise<Methods[M][1]>;
+  /** Returns the function that ends it. */
+  on(event: string, listener: (payload: unknown) => void): () => void;
+  /** Takes a new secret and connects with it at once. */
+  present(secret: Held): void;
+  readonly retryNow: () => void;
+  stop(): void;
+}
+
+export interface ClientParts {
+  readonly url: string;
+  readonly version: string;
+  readonly store: Store<PageState>;
+  readonly vault: Vault;
+  /** Undefined where the browser keeps no keys; the gateway then decides whether a token is enough. */
+  readonly identity: Identity | undefined;
+  readonly held: Held;
+}
+
+const client = { id: "openclaw-control-ui", mode: "webchat" } as const;
+const role = "operator";
+const scopes = ["operator.admin", "operator.approvals", "operator.pairing"] as const;
+const pairingRetryMs = 3000;
+const answerMs = 30_000;
+
+export function createClient({ url, version, store, vault, identity, held: firstHeld }: ClientParts): Client {
+  const listeners = new Map<string, Set<(payload: unknown) => void>>();
+  let held = firstHeld;
+  let socket: GatewaySocket | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let failures = 0;
+  let lastSeq: number | undefined;
+
+  const keep = (next: Held): void => {
+    held = next;
+    vault.write(held, identity?.deviceId);
+  };
+
+  const again = (delayMs: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(connect, delayMs);
+  };
+
+  const connect = (): void => {
+    clearTimeout(timer);
+    drop();
+    const mine = openSocket(url, {
+      onEvent: (event) => {
+        if (event.event === "connect.challenge") void shake(mine, event.payload);
+        else if (socket === mine) hear(event);
+      },
+      onClose: (reason) => {
+        if (socket === mine) lose(reason);
+      },
+    });
+    socket = mine;
+  };
+
+  /** Forgets the socket first, so that its end is not taken for a loss. */
+  const drop = (): void => {
+    const old = socket;
+    socket = undefined;
+    old?.close();
+  };
+
+  const lose = (reason: string, afterMs = backoffMs(failures, Math.random())): void => {
+    drop();
+    failures += 1;
+    store.update({ connection: { phase: "lost", reason, retryAtMs: Date.now() + afterMs } });
+    again(afterMs);
+  };
+
+  const shake = async (mine: GatewaySocket, challenge: unknown): Promise<void> => {
+    const credential = nextCredential(held);
+    try {
+      const params = await connectParams({ version, identity, challenge, credential });
+      const hello = (await mine.request("connect", params, answerMs)) as HelloOk;
+      if (socket === mine) welcome(hello);
+    } catch (error) {
+      if (socket !== mine) return;
+      if (error instanceof RefusedError) refused(credential.kind, error.failure);
+      else lose(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  const welcome = (hello: HelloOk): void => {
+    failures = 0;
+    lastSeq = undefined;
+    keep(afterWelcome(held, hello.auth?.deviceToken));
+    store.update({
+      connection: { phase: "connected" },
+      epoch: store.value.epoch + 1,
+      hello,
+      helloAtMs: Date.now(),
+      health: hello.snapshot.health,
+      presence: hello.snapshot.presence,
+    });
+    watch(hello.policy.tickIntervalMs);
+  };
+
+  const refused = (used: Kind, failure: WireFailure): void => {
+    drop();
+    const { held: left, step } = afterRefusal(held, used, failure);
+    keep(left);
+    if (step.next === "again") return again(0);
+    if (step.next === "later") return lose(failure.message, step.afterMs);
+    if (step.next === "ask") return store.update({ connection: { phase: "refused", failure, used } });
+    store.update({ connection: { phase: "pairing", requestId: step.requestId } });
+    again(pairingRetryMs);
+  };
+
+  /** A laptop that slept keeps a dead socket; silence over two ticks means it is gone. */
+  const watch = (tickMs: number): void => {
+    const mine = socket;
+    const look = setInterval(() => {
+      if (socket !== mine || mine === undefined) return clearInterval(look);
+      if (Date.now() - mine.heardAtMs <= 2 * tickMs + 5000) return;
+      clearInterval(look);
+      lose("the gateway went silent", 0);
+    }, 5000);
+  };
+
+  const hear = ({ event, payload, seq }: GatewayEvent): void => {
+    const isGap = seq !== undefined && lastSeq !== undefined && seq > lastSeq + 1;
+    lastSeq = seq ?? lastSeq;
+    if (event === "health") store.update({ health: payload as Health });
+    if (event === "presence") store.update({ presence: (payload as { presence: PresenceEntry[] }).presence });
+    // Events are not sent again, so what they would have told must be read anew.
+    if (isGap) void refresh();
+    for (const listener of listeners.get(event) ?? []) listener(payload);
+  };
+
+  const refresh = async (): Promise<void> => {
+    try {
+      const [health, presence] = await Promise.all([request("health", {}), request("system-presence", {})]);
+      store.update({ health, presence });
+    } catch (error) {
+      if (!(error instanceof HouseError)) throw error; // the loss itself is shown by the connection state
+    }
+  };
+
+  const request: Client["request"] = async (method, params, timeoutMs = answerMs) => {
+    if (socket === undefined || store.value.connection.phase !== "connected") throw notConnected();
+    checkSize(params, store.value.hello?.policy.maxPayload);
+    return (await socket.request(method, params, timeoutMs)) as Methods[typeof method][1];
+  };
+
+  return {
+    start: connect,
+    request,
+    on(event, listener) {
+      const set = listeners.get(event) ?? new Set();
+      listeners.set(event, set.add(listener));
+      return () => set.delete(listener);
+    },
+    present(secret) {
+      keep({ ...held, ...secret });
+      store.update({ connection: { phase: "connecting" } });
+      connect();
+    },
+    retryNow() {
+      if (store.value.connection.phase === "connected") return;
+      store.update({ connection: { phase: "connecting" } });
+      connect();
+    },
+    stop() {
+      clearTimeout(timer);
+      drop();
+    },
+  };
+}
+
+/** 1 s, then longer up to 15 s, spread so that many pages do not come back in the same moment. */
+export function backoffMs(failures: number, random: number): number {
+  return Math.round(Math.min(15_000, 1000 * 1.8 ** failures) * (0.75 + random / 2));
+}
+
+interface ConnectFacts {
+  readonly version: string;
+  readonly identity: Identity | undefined;
+  readonly challenge: unknown;
+  readonly credential: ReturnType<typeof nextCredential>;
+}
+
+async function connectParams({ version, identity, challenge, credential }: ConnectFacts): Promise<object> {
+  const auth = toAuth(credential);
+  return {
+    minProtocol: PROTOCOL_VERSION,
+    maxProtocol: PROTOCOL_VERSION,
+    client: { ...client, version, platform: navigator.platform || "web" },
+    role,
+    scopes,
+    caps: ["tool-events"],
+    ...(identity === undefined ? {} : { device: await signDevice(identity, challenge, credential) }),
+    ...(auth === undefined ? {} : { auth }),
+    userAgent: navigator.userAgent,
+    locale: navigator.language,
+  };
+}
+
+async function signDevice(
+  identity: Identity,
+  challenge: unknown,
+  { kind, secret }: ConnectFacts["credential"],
+): Promise<object> {
+  const { nonce, ts } = challenge as { nonce: string; ts?: number };
+  // The gateway's own time: a browser whose clock is wrong could not connect otherwise; the nonce proves freshness.
+  const signedAt = ts ?? Date.now();
+  const token = kind === "password" ? "" : secret;
+  const signature = await identity.sign({
+    clientId: client.id,
+    clientMode: client.mode,
+    role,
+    scopes,
+    signedAt,
+    token,
+    nonce,
+  });
+  return { id: identity.deviceId, publicKey: identity.publicKey, signature, signedAt, nonce };
+}
+
+function checkSize(params: unknown, maxPayload = Infinity): void {
+  const frameBytes = new TextEncoder().encode(JSON.stringify(params)).length + 200;
+  if (frameBytes <= maxPayload) return;
+  throw new HouseError(
+    "page.too-large",
+    `This is ${Math.ceil(frameBytes / 1024)} KB; the gateway takes at most ${Math.floor(maxPayload / 1024)} KB in one message.`,
+  );
+}

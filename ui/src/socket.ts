@@ -1,0 +1,128 @@
+// One connection: frames in and out, answers matched to requests. It knows nothing of credentials or retries.
+import { HouseError } from "../../src/core/error.ts";
+import { textOf } from "./credential.ts";
+import type { WireFailure } from "./wire.ts";
+
+export interface GatewayEvent {
+  readonly event: string;
+  readonly payload: unknown;
+  readonly seq?: number;
+}
+
+export interface GatewaySocket {
+  request(method: string, params: unknown, timeoutMs: number): Promise<unknown>;
+  /** Time of the last frame from the gateway. */
+  readonly heardAtMs: number;
+  close(): void;
+}
+
+interface Ends {
+  readonly onEvent: (event: GatewayEvent) => void;
+  /** Called once, after all open requests were failed. */
+  readonly onClose: (reason: string) => void;
+}
+
+interface Waiting {
+  readonly method: string;
+  readonly resolve: (payload: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: ReturnType<typeof setTimeout>;
+}
+
+/** The refusal as it came over the wire. */
+export class RefusedError extends HouseError {
+  override readonly name: string = "RefusedError";
+  readonly failure: WireFailure;
+
+  constructor(failure: WireFailure) {
+    const hint = textOf(failure.details, "hint");
+    super(failure.code, failure.message, { details: failure.details, ...(hint === undefined ? {} : { hint }) });
+    this.failure = failure;
+  }
+}
+
+export function openSocket(url: string, { onEvent, onClose }: Ends): GatewaySocket {
+  const socket = new WebSocket(url);
+  const waiting = new Map<string, Waiting>();
+  let sent = 0;
+  let heardAtMs = Date.now();
+  let isOver = false;
+
+  const end = (reason: string): void => {
+    if (isOver) return;
+    isOver = true;
+    for (const { method, reject, timer } of waiting.values()) {
+      clearTimeout(timer);
+      reject(new HouseError("page.connection-lost", `The connection broke before ${method} was answered.`));
+    }
+    waiting.clear();
+    onClose(reason);
+  };
+
+  const take = (frame: Record<string, unknown>): void => {
+    if (frame["type"] === "event") return onEvent(frame as unknown as GatewayEvent);
+    const call = waiting.get(String(frame["id"]));
+    if (frame["type"] !== "res" || call === undefined) return;
+    waiting.delete(String(frame["id"]));
+    clearTimeout(call.timer);
+    if (frame["ok"] === true) call.resolve(frame["payload"]);
+    else call.reject(new RefusedError(toFailure(frame["error"])));
+  };
+
+  socket.addEventListener("message", ({ data }) => {
+    heardAtMs = Date.now();
+    const frame = parseFrame(data);
+    if (frame !== undefined) take(frame);
+  });
+  socket.addEventListener("close", ({ code, reason }) => end(reason === "" ? describeClose(code) : reason));
+
+  return {
+    get heardAtMs() {
+      return heardAtMs;
+    },
+    request(method, params, timeoutMs) {
+      if (socket.readyState !== WebSocket.OPEN) return Promise.reject(notConnected());
+      sent += 1;
+      const id = String(sent);
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          waiting.delete(id);
+          reject(new HouseError("page.timeout", `The gateway did not answer ${method} within ${timeoutMs / 1000} s.`));
+        }, timeoutMs);
+        waiting.set(id, { method, resolve, reject, timer });
+        socket.send(JSON.stringify({ type: "req", id, method, params }));
+      });
+    },
+    close() {
+      socket.close();
+      end("closed by the page");
+    },
+  };
+}
+
+export function notConnected(): HouseError {
+  return new HouseError("page.not-connected", "The page is not connected to the gateway right now.");
+}
+
+function parseFrame(words: unknown): Record<string, unknown> | undefined {
+  if (typeof words !== "string") return undefined;
+  try {
+    const frame: unknown = JSON.parse(words);
+    return typeof frame === "object" && frame !== null ? { ...frame } : undefined;
+  } catch {
+    return undefined; // not a frame; a request waiting for it ends by its time limit
+  }
+}
+
+function toFailure(error: unknown): WireFailure {
+  const code = textOf(error, "code") ?? "UNAVAILABLE";
+  const message = textOf(error, "message") ?? "The gateway refused without a reason.";
+  return typeof error === "object" && error !== null ? { ...error, code, message } : { code, message };
+}
+
+function describeClose(code: number): string {
+  if (code === 1012) return "the gateway is restarting";
+  if (code === 1009) return "a message was too large";
+  if (code === 1006) return "the gateway cannot be reached";
+  return `closed with code ${code}`;
+}

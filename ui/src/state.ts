@@ -1,0 +1,89 @@
+// A value that tells its readers when it changed, and what the whole page knows.
+import type { ReactiveController, ReactiveControllerHost } from "lit";
+
+import type { Health, HelloOk, PresenceEntry, WireFailure } from "./wire.ts";
+
+export interface Store<T> {
+  readonly value: T;
+  update(change: Partial<T>): void;
+  /** Returns the function that ends it. */
+  subscribe(listener: () => void): () => void;
+}
+
+export function createStore<T extends object>(first: T): Store<T> {
+  const listeners = new Set<() => void>();
+  let value = first;
+  return {
+    get value() {
+      return value;
+    },
+    update(change) {
+      value = { ...value, ...change };
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+export type Connection =
+  | { readonly phase: "connecting" }
+  | { readonly phase: "connected" }
+  /** Waiting until somebody approves this browser; the page asks again by itself. */
+  | { readonly phase: "pairing"; readonly requestId: string }
+  /** Only the person in front of the page can go on from here. */
+  | { readonly phase: "refused"; readonly failure: WireFailure; readonly used: string }
+  | { readonly phase: "lost"; readonly reason: string; readonly retryAtMs: number };
+
+export interface PageState {
+  readonly connection: Connection;
+  /** Counts successful connects; what was read over an older connection may be stale. */
+  readonly epoch: number;
+  readonly hello: HelloOk | undefined;
+  readonly helloAtMs: number;
+  readonly health: Health | undefined;
+  readonly presence: readonly PresenceEntry[];
+  readonly deviceId: string | undefined;
+  /** Why this browser cannot hold a device key, if so. */
+  readonly keyProblem: string | undefined;
+  readonly refusedToken: boolean;
+}
+
+export const firstState: PageState = {
+  connection: { phase: "connecting" },
+  epoch: 0,
+  hello: undefined,
+  helloAtMs: 0,
+  health: undefined,
+  presence: [],
+  deviceId: undefined,
+  keyProblem: undefined,
+  refusedToken: false,
+};
+
+/** Redraws the element that holds it whenever the store changes. */
+export class Watch<T> implements ReactiveController {
+  readonly #host: ReactiveControllerHost;
+  readonly #store: () => Store<T>;
+  #end: (() => void) | undefined;
+
+  constructor(host: ReactiveControllerHost, store: () => Store<T>) {
+    this.#host = host;
+    this.#store = store;
+    host.addController(this);
+  }
+
+  get value(): T {
+    return this.#store().value;
+  }
+
+  hostConnected(): void {
+    this.#end = this.#store().subscribe(() => this.#host.requestUpdate());
+  }
+
+  hostDisconnected(): void {
+    this.#end?.();
+  }
+}

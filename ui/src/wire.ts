@@ -1,0 +1,164 @@
+// What the gateway answers to the methods this page calls, as types.
+
+export interface WireFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: unknown;
+}
+
+export interface PresenceEntry {
+  readonly host?: string;
+  readonly ip?: string;
+  readonly version?: string;
+  readonly platform?: string;
+  readonly mode?: string;
+  readonly reason?: string;
+  readonly text?: string;
+  readonly ts: number;
+  readonly deviceId?: string;
+  readonly roles?: readonly string[];
+  readonly instanceId?: string;
+}
+
+export interface Health {
+  readonly ok: boolean;
+  readonly ts: number;
+  readonly durationMs?: number;
+  readonly channels?: Readonly<Record<string, unknown>>;
+  readonly channelOrder?: readonly string[];
+  readonly channelLabels?: Readonly<Record<string, string>>;
+  readonly defaultAgentId?: string;
+  readonly agents?: readonly { readonly agentId: string; readonly isDefault?: boolean }[];
+  readonly sessions?: { readonly path?: string; readonly count: number };
+}
+
+export interface HelloOk {
+  readonly protocol: number;
+  readonly server: { readonly version: string; readonly host?: string; readonly connId: string };
+  readonly features: { readonly methods: readonly string[]; readonly events: readonly string[] };
+  readonly snapshot: {
+    readonly presence: readonly PresenceEntry[];
+    readonly health: Health;
+    readonly uptimeMs: number;
+    readonly configPath?: string;
+    readonly stateDir?: string;
+  };
+  readonly auth?: { readonly deviceToken: string; readonly role: string; readonly scopes: readonly string[] };
+  readonly policy: { readonly maxPayload: number; readonly tickIntervalMs: number };
+}
+
+export interface PendingDevice {
+  readonly requestId: string;
+  readonly deviceId: string;
+  readonly displayName?: string;
+  readonly platform?: string;
+  readonly clientId?: string;
+  readonly clientMode?: string;
+  readonly role: string;
+  readonly scopes?: readonly string[];
+  readonly isRepair?: boolean;
+  readonly ts: number;
+}
+
+export interface PairedDevice {
+  readonly deviceId: string;
+  readonly displayName?: string;
+  readonly platform?: string;
+  readonly clientId?: string;
+  readonly clientMode?: string;
+  readonly role?: string;
+  readonly roles?: readonly string[];
+  readonly scopes?: readonly string[];
+  readonly approvedAtMs?: number;
+  readonly tokens?: readonly { readonly role: string; readonly lastUsedAtMs?: number; readonly revokedAtMs?: number }[];
+}
+
+/** `pass`, `block`, or why the layer had nothing to say. */
+export interface DecisionLayer {
+  readonly layer: string;
+  readonly path?: string;
+  readonly verdict: string;
+  readonly rule?: { readonly path: string; readonly entry?: string };
+  readonly note?: string;
+}
+
+export interface Decision {
+  readonly tool: string;
+  readonly allowed: boolean;
+  readonly layers: readonly DecisionLayer[];
+  /** The first layer that blocked; absent when allowed. */
+  readonly decidedBy?: {
+    readonly layer: string;
+    readonly path: string;
+    readonly entry?: string;
+    readonly reason: string;
+  };
+  readonly fix?: { readonly summary: string; readonly command?: string };
+  readonly warnings?: readonly string[];
+}
+
+export interface CatalogTool {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly group?: string;
+  readonly source?: string;
+  readonly built: boolean;
+  readonly available: boolean;
+  readonly unavailable?: { readonly reason: string; readonly fix?: string };
+  readonly allowed: boolean;
+  readonly parameters: unknown;
+  readonly decision: Decision;
+  readonly explain: string;
+}
+
+export interface Catalog {
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly agents: readonly string[];
+  readonly tools: readonly CatalogTool[];
+}
+
+export type ResultBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly data: string; readonly mimeType: string };
+
+export interface ToolOutcome {
+  readonly content: readonly ResultBlock[];
+  readonly details?: unknown;
+}
+
+export interface JournalEntry {
+  readonly id: string | number;
+  readonly at: number | string;
+  readonly tool: string;
+  readonly agentId?: string;
+  readonly sessionKey?: string;
+  readonly caller?: string;
+  readonly outcome: string;
+  readonly durationMs?: number;
+  readonly intent?: unknown;
+  readonly error?: unknown;
+}
+
+/** Method name → what goes in and what comes back. A method the page starts to use is one line here. */
+export interface Methods {
+  health: [params: Record<string, never>, result: Health];
+  "system-presence": [params: Record<string, never>, result: readonly PresenceEntry[]];
+  "device.pair.list": [
+    params: Record<string, never>,
+    result: { pending: readonly PendingDevice[]; paired: readonly PairedDevice[] },
+  ];
+  "device.pair.approve": [params: { requestId: string }, result: unknown];
+  "device.pair.reject": [params: { requestId: string }, result: unknown];
+  "models.list": [
+    params: Record<string, never>,
+    result: { models: readonly { id: string; provider?: string; name?: string }[] },
+  ];
+  "tools.catalog": [params: { agentId?: string; model?: string; sessionKey?: string }, result: Catalog];
+  "tools.invoke": [
+    params: { tool: string; args?: Record<string, unknown>; agentId?: string; model?: string; sessionKey?: string },
+    result: { ok: true; result: ToolOutcome },
+  ];
+  "tools.journal": [params: { limit?: number }, result: { entries: readonly JournalEntry[] }];
+}
