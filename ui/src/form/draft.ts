@@ -1,0 +1,186 @@
+// What stands in the fields of a form while it is being filled in, and how it becomes a value and comes from one.
+import { checkValue, memberPath, type FieldIssue } from "./check.ts";
+import { fieldOf, type Field, type Schema } from "./field.ts";
+import { isSame } from "./same.ts";
+
+/** Words of one field, entries of a list, members of an object, or the picked variant and its draft. */
+export type Draft =
+  | string
+  | readonly Draft[]
+  | { readonly members: Readonly<Record<string, Draft>> }
+  | { readonly pick: string; readonly draft: Draft };
+
+export interface Reading {
+  /** Undefined: left out. */
+  readonly value: unknown;
+  readonly issues: readonly FieldIssue[];
+}
+
+/** The value a draft stands for, with all that is wrong with it. */
+export function readDraft(schema: Schema, draft: Draft): Reading {
+  const reading = read(schema, draft, { required: true, path: "", name: "" });
+  if (reading.issues.length > 0) return reading;
+  return { value: reading.value, issues: checkValue(schema, reading.value) };
+}
+
+export function emptyDraft(field: Field): Draft {
+  if (field.kind === "list") return [];
+  if (field.kind === "object") return { members: {} };
+  return field.kind === "variants" ? { pick: "", draft: "" } : "";
+}
+
+export function toDraft(schema: Schema, value: unknown, name = ""): Draft {
+  const field = fieldOf(schema, name);
+  if (value === undefined) return emptyDraft(field);
+  switch (field.kind) {
+    case "text":
+      return typeof value === "string" ? value : "";
+    case "number":
+    case "boolean":
+      return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+    case "choice": {
+      const index = field.options.findIndex((option) => isSame(option.value, value));
+      return index < 0 ? "" : String(index);
+    }
+    case "list":
+      return Array.isArray(value) ? value.map((item) => toDraft(field.item, item)) : [];
+    case "object":
+      return {
+        members: Object.fromEntries(
+          field.members.map((member) => [
+            member.name,
+            toDraft(member.schema, memberOf(value, member.name), member.name),
+          ]),
+        ),
+      };
+    case "variants": {
+      const index = field.variants.findIndex((variant) => checkValue(variant, value).length === 0);
+      const variant = field.variants[index];
+      return variant === undefined
+        ? { pick: "", draft: "" }
+        : { pick: String(index), draft: toDraft(variant, value, name) };
+    }
+    case "json":
+      return JSON.stringify(value, null, 2);
+  }
+}
+
+/** False when the fields would lose part of the value; it then has to stay JSON. */
+export function canShow(schema: Schema, value: unknown): boolean {
+  return isSame(read(schema, toDraft(schema, value), { required: true, path: "", name: "" }).value, value);
+}
+
+export function membersOf(draft: Draft): Readonly<Record<string, Draft>> {
+  return typeof draft === "object" && "members" in draft ? draft.members : {};
+}
+
+export function entriesOf(draft: Draft): readonly Draft[] {
+  return Array.isArray(draft) ? draft : [];
+}
+
+export function variantOf(draft: Draft): { readonly pick: string; readonly draft: Draft } {
+  return typeof draft === "object" && "pick" in draft ? draft : { pick: "", draft: "" };
+}
+
+export function wordsIn(draft: Draft): string {
+  return typeof draft === "string" ? draft : "";
+}
+
+interface Place {
+  readonly required: boolean;
+  readonly path: string;
+  readonly name: string;
+}
+
+function read(schema: Schema, draft: Draft, place: Place): Reading {
+  const field = fieldOf(schema, place.name);
+  if (isBlank(draft)) return readBlank(field, place);
+  const { path } = place;
+  switch (field.kind) {
+    case "text":
+      return { value: wordsIn(draft), issues: [] };
+    case "number":
+      return readNumber(wordsIn(draft), path);
+    case "boolean":
+      return { value: wordsIn(draft) === "true", issues: [] };
+    case "choice":
+      return { value: field.options[Number(wordsIn(draft))]?.value, issues: [] };
+    case "list":
+      return readList(field.item, entriesOf(draft), path);
+    case "object":
+      return readObject(field, membersOf(draft), path);
+    case "variants": {
+      const { pick, draft: inner } = variantOf(draft);
+      return read(field.variants[Number(pick)] ?? {}, inner, { ...place, required: true });
+    }
+    case "json":
+      return readJson(wordsIn(draft), path);
+  }
+}
+
+/** An optional part nobody touched is left out; long text may be empty on purpose (an empty file, a deletion). */
+function readBlank(field: Field, { required, path }: Place): Reading {
+  if (!required) return { value: undefined, issues: [] };
+  if (field.kind === "list") return { value: [], issues: [] };
+  if (field.kind === "object") return readObject(field, {}, path);
+  if (field.kind === "text" && field.multiline) return { value: "", issues: [] };
+  if (field.kind === "choice" && field.options.length === 1) return { value: field.options[0]?.value, issues: [] };
+  return { value: undefined, issues: [{ path, message: "Required." }] };
+}
+
+function readNumber(words: string, path: string): Reading {
+  const value = Number(words);
+  return Number.isFinite(value)
+    ? { value, issues: [] }
+    : { value: undefined, issues: [{ path, message: "Must be a number." }] };
+}
+
+function readJson(words: string, path: string): Reading {
+  try {
+    return { value: JSON.parse(words) as unknown, issues: [] };
+  } catch (error) {
+    return {
+      value: undefined,
+      issues: [{ path, message: `Not JSON: ${error instanceof Error ? error.message : String(error)}` }],
+    };
+  }
+}
+
+function readList(item: Schema, entries: readonly Draft[], path: string): Reading {
+  const readings = entries.map((entry, index) => readEntry(item, entry, `${path}/${index}`));
+  return { value: readings.map(({ value }) => value), issues: readings.flatMap(({ issues }) => issues) };
+}
+
+/** A list may hold an empty text; whoever added the row meant it. */
+function readEntry(item: Schema, entry: Draft, path: string): Reading {
+  if (entry === "" && fieldOf(item).kind === "text") return { value: "", issues: [] };
+  return read(item, entry, { required: true, path, name: "" });
+}
+
+function readObject(
+  field: Extract<Field, { kind: "object" }>,
+  members: Readonly<Record<string, Draft>>,
+  path: string,
+): Reading {
+  const readings = field.members.map(({ name, schema, required }) => {
+    const draft = members[name] ?? emptyDraft(fieldOf(schema, name));
+    return [name, read(schema, draft, { required, path: memberPath(path, name), name })] as const;
+  });
+  const set = readings
+    .filter(([, { value }]) => value !== undefined)
+    .map(([name, { value }]) => [name, value] as const);
+  return { value: Object.fromEntries(set), issues: readings.flatMap(([, { issues }]) => issues) };
+}
+
+function isBlank(draft: Draft): boolean {
+  if (typeof draft === "string") return draft === "";
+  if ("pick" in draft) return draft.pick === "";
+  if ("members" in draft) return Object.values(draft.members).every(isBlank);
+  return draft.length === 0;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}
