@@ -1,0 +1,92 @@
+// Why a tool may or may not run: layer by layer, the rule that decided, and the smallest change that turns it around.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { CatalogTool, Decision, DecisionLayer } from "../wire.ts";
+import { count } from "../words.ts";
+import { badge, type Tone } from "./badge.ts";
+import "./copy-line.ts";
+
+export function drawStanding(tool: CatalogTool): TemplateResult {
+  if (!tool.allowed) return badge("bad", "blocked");
+  if (!tool.built || !tool.available) return badge("quiet", "not available");
+  return badge("good", "allowed");
+}
+
+export function drawDecision(tool: CatalogTool): TemplateResult {
+  const { decision, explain, unavailable } = tool;
+  return html`
+    <div class="decision">
+      <pre class="plain">${explain}</pre>
+      ${decision.fix === undefined ? nothing : drawFix(decision.fix)}
+      ${
+        unavailable === undefined
+          ? nothing
+          : html`<div class="note quiet">
+              <p>${unavailable.reason}</p>
+              ${unavailable.fix === undefined || unavailable.fix === "" ? nothing : html`<copy-line .text=${unavailable.fix}></copy-line>`}
+            </div>`
+      }
+      ${(decision.warnings ?? []).map((warning) => html`<p class="note warn">${warning}</p>`)} ${drawLayers(decision)}
+    </div>
+  `;
+}
+
+function drawFix(fix: NonNullable<Decision["fix"]>): TemplateResult {
+  return html`
+    <div class="note">
+      <p><span class="strong">To change this:</span> ${fix.summary}</p>
+      ${fix.command === undefined ? nothing : html`<copy-line .text=${fix.command}></copy-line>`}
+    </div>
+  `;
+}
+
+function drawLayers({ layers, decidedBy }: Decision): TemplateResult {
+  const [idle, spoke] = [layers.filter(isIdle), layers.filter((layer) => !isIdle(layer))];
+  return html`
+    <ol class="layers" aria-label="Layers of policy in the order they are asked">
+      ${spoke.map((layer) => drawLayer(layer, layer.layer === decidedBy?.layer))}
+    </ol>
+    ${
+      idle.length === 0
+        ? nothing
+        : html`<details class="more">
+            <summary>${count(idle.length, "layer")} had nothing to say</summary>
+            <ol class="layers">
+              ${idle.map((layer) => drawLayer(layer, false))}
+            </ol>
+          </details>`
+    }
+  `;
+}
+
+function drawLayer({ layer, path, verdict, rule, note }: DecisionLayer, decides: boolean): TemplateResult {
+  const where = rule?.path ?? path;
+  return html`
+    <li class=${decides ? "layer decides" : "layer"}>
+      <span class="layer-name">${layerWords[layer] ?? layer}</span>
+      ${badge(verdictTones[verdict] ?? "quiet", verdict.replace("-", " "))}
+      ${decides ? html`<span class="decider">decided here</span>` : nothing}
+      ${where === undefined ? nothing : html`<code class="where">${where}${rule?.entry === undefined ? "" : ` → ${rule.entry}`}</code>`}
+      ${note === undefined ? nothing : html`<span class="quiet">${note}</span>`}
+    </li>
+  `;
+}
+
+const isIdle = ({ verdict }: DecisionLayer): boolean => verdict === "not-set" || verdict === "not-applicable";
+
+const verdictTones: Readonly<Record<string, Tone>> = { pass: "good", block: "bad", ignored: "warn" };
+
+const layerWords: Readonly<Record<string, string>> = {
+  known: "Is it a known tool",
+  optional: "Optional plugin tools",
+  profile: "Profile",
+  "provider-profile": "Profile of the provider",
+  global: "All agents",
+  "global-provider": "All agents, this provider",
+  agent: "This agent",
+  "agent-provider": "This agent, this provider",
+  group: "This chat",
+  sandbox: "Sandbox",
+  subagent: "Sub-agents",
+  limit: "Limit of the call",
+};

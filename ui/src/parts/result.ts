@@ -1,0 +1,33 @@
+// What a tool gave back: text, pictures, and the details meant for programs.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { ResultBlock, ToolOutcome } from "../wire.ts";
+import { drawTree } from "./json-tree.ts";
+
+export function drawResult({ content, details }: ToolOutcome): TemplateResult {
+  return html`
+    <div class="result">
+      ${content.length === 0 ? html`<p class="quiet">The tool finished and gave nothing back.</p>` : content.map(drawBlock)}
+      ${
+        details === undefined || details === null
+          ? nothing
+          : html`<details class="more">
+              <summary>Details</summary>
+              <div class="tree">${drawTree(details)}</div>
+            </details>`
+      }
+    </div>
+  `;
+}
+
+function drawBlock(block: ResultBlock): TemplateResult {
+  if (block.type === "text")
+    return html`<pre class="output" tabindex="0" aria-label="Text of the result">${block.text}</pre>`;
+  if (!isPicture(block.mimeType))
+    return html`<p class="quiet">A picture of type ${block.mimeType}, which this page does not show.</p>`;
+  return html`<img class="picture" alt="Picture of the result" src=${`data:${block.mimeType};base64,${block.data}`} />`;
+}
+
+function isPicture(mimeType: string): boolean {
+  return /^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(mimeType);
+}
