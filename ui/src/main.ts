@@ -1,0 +1,78 @@
+// Starts the page: takes what the link brings, opens the key of this browser, connects, draws.
+import { createClient } from "./client.ts";
+import { keyProblemOf, openIdentity, type Identity } from "./identity.ts";
+import { openKeyShelf } from "./key-shelf.ts";
+import { readLink } from "./link.ts";
+import { Shell } from "./shell.ts";
+import { createStore, firstState } from "./state.ts";
+import { createMemoryShelf, createVault } from "./vault.ts";
+
+declare const __PAGE_VERSION__: string;
+
+void start();
+
+async function start(): Promise<void> {
+  const link = takeLink();
+  const store = createStore({ ...firstState, refusedToken: link.refusedToken });
+  const identity = await takeIdentity();
+  const isReady = "deviceId" in identity;
+  store.update(isReady ? { deviceId: identity.deviceId } : { keyProblem: identity.problem });
+  const basePath = new URL("./", location.href).pathname;
+  const vault = createVault(openStorage(), basePath);
+  const client = createClient({
+    url: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${basePath}`,
+    version: __PAGE_VERSION__,
+    store,
+    vault,
+    identity: isReady ? identity : undefined,
+    held: {
+      ...vault.read(isReady ? identity.deviceId : undefined),
+      ...(link.code === undefined ? {} : { link: link.code }),
+    },
+  });
+  const page = new Shell();
+  page.app = { client, store };
+  document.querySelector("openclaw-page")?.replaceWith(page);
+  listen(client);
+  client.start();
+}
+
+/** Secrets leave the address bar before anything else happens. */
+function takeLink(): ReturnType<typeof readLink> {
+  const link = readLink(location.href);
+  if (link.cleanUrl !== undefined) history.replaceState(null, "", link.cleanUrl);
+  return link;
+}
+
+async function takeIdentity(): Promise<Identity | { readonly problem: string }> {
+  const problem = keyProblemOf(window);
+  if (problem !== undefined) return { problem };
+  try {
+    return await openIdentity(openKeyShelf(indexedDB));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      problem: `This browser could not make or keep a device key (${reason}). A current browser outside private mode can.`,
+    };
+  }
+}
+
+function openStorage(): Pick<Storage, "getItem" | "setItem" | "removeItem"> {
+  try {
+    return window.localStorage;
+  } catch {
+    return createMemoryShelf(); // storage is forbidden here: the page works until the tab is closed
+  }
+}
+
+function listen(client: ReturnType<typeof createClient>): void {
+  // A second link pasted into an open tab changes only the fragment.
+  window.addEventListener("hashchange", () => {
+    const { code } = takeLink();
+    if (code !== undefined) client.present({ link: code });
+  });
+  window.addEventListener("online", client.retryNow);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") client.retryNow();
+  });
+}

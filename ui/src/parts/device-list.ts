@@ -1,0 +1,126 @@
+// Devices that wait to be let in, with the two answers, and devices that are in.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { App } from "../app.ts";
+import { Watch, type PageState } from "../state.ts";
+import type { PairedDevice, PendingDevice } from "../wire.ts";
+import { toAge } from "../words.ts";
+import { badge } from "./badge.ts";
+import { drawFailure } from "./failure.ts";
+import { LightElement } from "./light-element.ts";
+import { drawLoad, Load } from "./load.ts";
+
+export class DeviceList extends LightElement {
+  static override properties = { app: { attribute: false }, error: { state: true }, answering: { state: true } };
+  declare app: App;
+  declare error: unknown;
+  /** Id of the request being answered. */
+  declare answering: string | undefined;
+  readonly #state = new Watch<PageState>(this, () => this.app.store);
+  readonly #devices = new Load(this, () => this.app.client.request("device.pair.list", {}));
+  readonly #ends: (() => void)[] = [];
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    const { client } = this.app;
+    this.#ends.push(
+      client.on("device.pair.requested", this.#devices.reload),
+      client.on("device.pair.resolved", this.#devices.reload),
+    );
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    for (const end of this.#ends.splice(0)) end();
+  }
+
+  protected override willUpdate(): void {
+    this.#devices.want(String(this.#state.value.epoch));
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <h2>Devices</h2>
+      ${this.error === undefined ? nothing : drawFailure(this.error)}
+      ${drawLoad(
+        this.#devices,
+        "the devices",
+        ({ pending, paired }) => html`
+          ${
+            pending.length === 0
+              ? html`<p class="quiet">Nobody is waiting to be let in.</p>`
+              : html`<ul class="rows">
+                  ${pending.map((entry) => this.#drawPending(entry))}
+                </ul>`
+          }
+          <ul class="rows">
+            ${paired.map((entry) => this.#drawPaired(entry))}
+          </ul>
+        `,
+      )}
+    `;
+  }
+
+  #drawPending(entry: PendingDevice): TemplateResult {
+    const busy = this.answering === entry.requestId;
+    const answer = (method: "device.pair.approve" | "device.pair.reject") => () =>
+      this.#answer(method, entry.requestId);
+    return html`
+      <li class="row waiting">
+        <div>
+          <span class="strong">${nameOf(entry)}</span>
+          ${badge("warn", entry.isRepair === true ? "wants more" : "waits")}
+          <span class="quiet">${entry.platform ?? ""} · ${toAge(entry.ts, Date.now())}</span>
+          <div class="quiet">
+            asks to be ${entry.role} with ${(entry.scopes ?? []).join(", ") || "no scopes"} · device
+            <code>${entry.deviceId.slice(0, 12)}</code>
+          </div>
+        </div>
+        <div class="actions">
+          <button class="button primary small" type="button" ?disabled=${busy} @click=${answer("device.pair.approve")}>
+            Approve
+          </button>
+          <button class="button small" type="button" ?disabled=${busy} @click=${answer("device.pair.reject")}>
+            Reject
+          </button>
+        </div>
+      </li>
+    `;
+  }
+
+  #drawPaired(entry: PairedDevice): TemplateResult {
+    const lastUsed = Math.max(0, ...(entry.tokens ?? []).map((token) => token.lastUsedAtMs ?? 0));
+    const isRevoked =
+      (entry.tokens ?? []).length > 0 && (entry.tokens ?? []).every((token) => token.revokedAtMs !== undefined);
+    return html`
+      <li class="row">
+        <div>
+          <span class="strong">${nameOf(entry)}</span>
+          ${entry.deviceId === this.#state.value.deviceId ? badge("quiet", "this browser") : nothing}
+          ${isRevoked ? badge("bad", "revoked") : nothing}
+          <span class="quiet">
+            ${[(entry.roles ?? [entry.role ?? ""]).join(", "), entry.platform, `device ${entry.deviceId.slice(0, 12)}`].filter((part) => part !== undefined && part !== "").join(" · ")}
+            ${lastUsed > 0 ? `· used ${toAge(lastUsed, Date.now())}` : ""}
+          </span>
+        </div>
+      </li>
+    `;
+  }
+
+  async #answer(method: "device.pair.approve" | "device.pair.reject", requestId: string): Promise<void> {
+    this.answering = requestId;
+    this.error = await this.app.client.request(method, { requestId }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    this.answering = undefined;
+    this.#devices.reload();
+  }
+}
+
+function nameOf({ displayName, clientId, clientMode }: PendingDevice | PairedDevice): string {
+  if (displayName !== undefined) return displayName;
+  return clientId === "openclaw-control-ui" ? "Browser" : (clientId ?? clientMode ?? "device");
+}
+
+customElements.define("device-list", DeviceList);

@@ -1,0 +1,79 @@
+// The latest tool calls: when, which tool, for whom, how it ended.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { App } from "../app.ts";
+import { Watch, type PageState } from "../state.ts";
+import { toHash } from "../route.ts";
+import type { JournalEntry } from "../wire.ts";
+import { toAge, toShort } from "../words.ts";
+import { badge, type Tone } from "./badge.ts";
+import { describeIntent } from "./intent.ts";
+import { LightElement } from "./light-element.ts";
+import { drawLoad, Load } from "./load.ts";
+
+const shown = 15;
+
+export class JournalList extends LightElement {
+  static override properties = { app: { attribute: false } };
+  declare app: App;
+  readonly #state = new Watch<PageState>(this, () => this.app.store);
+  readonly #journal = new Load(this, () => this.app.client.request("tools.journal", { limit: shown }));
+
+  protected override willUpdate(): void {
+    this.#journal.want(String(this.#state.value.epoch));
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <h2>
+        Recent tool calls
+        <button class="button small" type="button" @click=${this.#journal.reload} ?disabled=${this.#journal.isLoading}>
+          Refresh
+        </button>
+      </h2>
+      ${drawLoad(this.#journal, "the journal", ({ entries }) =>
+        entries.length === 0
+          ? html`<p class="quiet">No tool has run yet. Open <a href=${toHash("tools")}>Tools</a> and try one.</p>`
+          : html`<ul class="rows">
+              ${entries.map(drawEntry)}
+            </ul>`,
+      )}
+    `;
+  }
+}
+
+function drawEntry(entry: JournalEntry): TemplateResult {
+  const intent = describeIntent(entry.intent);
+  const error = typeof entry.error === "string" ? entry.error : undefined;
+  return html`
+    <li class="row">
+      <div>
+        <a class="strong" href=${toHash("tools", entry.tool)}>${entry.tool}</a>
+        ${badge(outcomeTones[entry.outcome] ?? "quiet", entry.outcome)}
+        ${intent === undefined ? nothing : html`<code class="where">${intent}</code>`}
+        <div class="quiet">
+          ${[
+            toAge(new Date(entry.at).getTime(), Date.now()),
+            entry.durationMs === undefined ? "" : toShort(entry.durationMs),
+            entry.agentId ?? "",
+            entry.caller ?? "",
+          ]
+            .filter((part) => part !== "")
+            .join(" · ")}
+        </div>
+        ${error === undefined ? nothing : html`<div class="issue">${error}</div>`}
+      </div>
+    </li>
+  `;
+}
+
+const outcomeTones: Readonly<Record<string, Tone>> = {
+  ok: "good",
+  error: "bad",
+  refused: "bad",
+  aborted: "warn",
+  unknown: "warn",
+  started: "quiet",
+};
+
+customElements.define("journal-list", JournalList);

@@ -1,0 +1,165 @@
+// The frame of the page: navigation, the view in front, and the state of the connection.
+import { html, nothing, svg, type TemplateResult } from "lit";
+
+import type { App } from "./app.ts";
+import { drawFailure } from "./parts/failure.ts";
+import { LightElement } from "./parts/light-element.ts";
+import { parseRoute, toHash } from "./route.ts";
+import { Watch, type Connection, type PageState } from "./state.ts";
+import { views, type View, type ViewEntry } from "./views.ts";
+import "./views/pair.ts";
+
+export class Shell extends LightElement {
+  static override properties = { app: { attribute: false }, isMenuOpen: { state: true } };
+  declare app: App;
+  declare isMenuOpen: boolean;
+  readonly #state = new Watch<PageState>(this, () => this.app.store);
+  readonly #loaded = new Map<string, View | Error>();
+
+  constructor() {
+    super();
+    this.isMenuOpen = false;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    window.addEventListener("hashchange", this.#turn);
+    window.addEventListener("keydown", this.#escape);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    window.removeEventListener("hashchange", this.#turn);
+    window.removeEventListener("keydown", this.#escape);
+  }
+
+  protected override render(): TemplateResult {
+    const { connection, epoch } = this.#state.value;
+    const isOut = connection.phase === "refused" || connection.phase === "pairing";
+    if (epoch === 0 || isOut) return html`<view-pair .app=${this.app}></view-pair>`;
+    const { view: id, rest } = parseRoute(location.hash);
+    const entry = views.find((known) => known.id === id) ?? views[0];
+    if (entry === undefined) return html``;
+    document.title = `${entry.title} · OpenClaw`;
+    return html`
+      <a class="skip" href="#main" @click=${this.#skip}>Skip to content</a>
+      <div class="shell" ?data-menu=${this.isMenuOpen}>
+        ${this.#drawTop(entry)} ${this.#drawSide(entry)}
+        <div class="backdrop" @click=${() => (this.isMenuOpen = false)}></div>
+        <main id="main" tabindex="-1">
+          ${drawBanner(connection, this.app.client.retryNow)} ${this.#drawView(entry, rest)}
+        </main>
+      </div>
+    `;
+  }
+
+  #drawTop({ title }: ViewEntry): TemplateResult {
+    return html`
+      <header class="top">
+        <button
+          class="button icon"
+          type="button"
+          aria-label="Menu"
+          aria-expanded=${this.isMenuOpen}
+          aria-controls="side"
+          @click=${this.#openMenu}
+        >
+          ${drawIcon("M4 7h16M4 12h16M4 17h16")}
+        </button>
+        <span class="strong">${title}</span>
+        ${drawPill(this.#state.value.connection)}
+      </header>
+    `;
+  }
+
+  #drawSide(current: ViewEntry): TemplateResult {
+    const { hello, connection } = this.#state.value;
+    return html`
+      <nav class="side" id="side" aria-label="Views">
+        <div class="brand"><img src="./favicon.svg" alt="" width="28" height="28" /><span>OpenClaw</span></div>
+        <ul>
+          ${views.map(
+            ({ id, title, icon }) => html`
+              <li>
+                <a
+                  href=${toHash(id)}
+                  aria-current=${id === current.id ? "page" : nothing}
+                  @click=${() => (this.isMenuOpen = false)}
+                >
+                  ${drawIcon(icon)} ${title}
+                </a>
+              </li>
+            `,
+          )}
+        </ul>
+        <div class="foot">
+          ${drawPill(connection)}${hello === undefined ? nothing : html`<span class="quiet">version ${hello.server.version}</span>`}
+        </div>
+      </nav>
+    `;
+  }
+
+  #drawView(entry: ViewEntry, rest: readonly string[]): unknown {
+    const view = this.#loaded.get(entry.id);
+    if (view instanceof Error) return drawFailure(view);
+    if (view !== undefined) return view.draw(this.app, rest);
+    void this.#load(entry);
+    return html`<p class="quiet" role="status">Opening ${entry.title} …</p>`;
+  }
+
+  async #load(entry: ViewEntry): Promise<void> {
+    const loaded = await entry.load().then(
+      ({ view }) => view,
+      () => new Error("This part of the page could not be read; after an update of the gateway, reload the page."),
+    );
+    this.#loaded.set(entry.id, loaded);
+    this.requestUpdate();
+  }
+
+  readonly #turn = (): void => {
+    this.isMenuOpen = false;
+    this.requestUpdate();
+    window.scrollTo(0, 0);
+  };
+
+  readonly #escape = (event: KeyboardEvent): void => {
+    if (event.key === "Escape") this.isMenuOpen = false;
+  };
+
+  readonly #openMenu = async (): Promise<void> => {
+    this.isMenuOpen = !this.isMenuOpen;
+    await this.updateComplete;
+    if (this.isMenuOpen) this.querySelector<HTMLElement>(".side a")?.focus();
+  };
+
+  /** The address fragment says which view is open, so the jump must not go through it. */
+  readonly #skip = (event: Event): void => {
+    event.preventDefault();
+    this.querySelector<HTMLElement>("main")?.focus();
+  };
+}
+
+function drawBanner(connection: Connection, retry: () => void): TemplateResult | typeof nothing {
+  if (connection.phase === "connected") return nothing;
+  const words =
+    connection.phase === "lost"
+      ? `The connection is down: ${connection.reason}. It comes back by itself.`
+      : "Connecting again …";
+  return html`
+    <div class="note warn banner" role="status">
+      <span>${words} What you see may be old.</span>
+      <button class="button small" type="button" @click=${retry}>Try now</button>
+    </div>
+  `;
+}
+
+function drawPill({ phase }: Connection): TemplateResult {
+  const isUp = phase === "connected";
+  return html`<span class="pill ${isUp ? "good" : "warn"}" role="status">${isUp ? "connected" : "reconnecting"}</span>`;
+}
+
+function drawIcon(path: string): TemplateResult {
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${svg`<path d=${path}></path>`}</svg>`;
+}
+
+customElements.define("openclaw-page", Shell);

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { filterTools, groupTools, standingOf } from "./tool-list.ts";
+import type { CatalogTool } from "./wire.ts";
+
+const tool = (name: string, change: Partial<CatalogTool> = {}): CatalogTool => ({
+  name,
+  summary: "",
+  description: "",
+  built: true,
+  available: true,
+  allowed: true,
+  parameters: {},
+  decision: { tool: name, allowed: true, layers: [] },
+  explain: "",
+  ...change,
+});
+
+const read = tool("read", { group: "fs", summary: "Read a file" });
+const write = tool("write", { group: "fs", allowed: false, available: false });
+const browser = tool("browser", { group: "ui", built: false, available: false });
+const image = tool("image");
+const all = [read, image, browser, write];
+
+test("policy outranks availability", () => {
+  assert.deepEqual(all.map(standingOf), ["allowed", "allowed", "not available", "blocked"]);
+});
+
+test("every word must match, in any place and case", () => {
+  assert.deepEqual(filterTools(all, " FILE read ", "all"), [read]);
+  assert.deepEqual(filterTools(all, "", "blocked"), [write]);
+  assert.deepEqual(filterTools(all, "fs", "allowed"), [read]);
+});
+
+test("groups keep their order, tools without one come last", () => {
+  assert.deepEqual(groupTools(all), [
+    { group: "group:fs", tools: [read, write] },
+    { group: "group:ui", tools: [browser] },
+    { group: "in no group", tools: [image] },
+  ]);
+  assert.deepEqual(groupTools([]), []);
+});

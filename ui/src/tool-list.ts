@@ -1,0 +1,37 @@
+// Sorts the tools of a catalog: what stands in their way, which words they match, which group they belong to.
+import type { CatalogTool } from "./wire.ts";
+
+export const standings = ["allowed", "blocked", "not available"] as const;
+export type Standing = (typeof standings)[number];
+
+/** Policy comes first: a tool that is blocked stays blocked, whether or not it could run. */
+export function standingOf({ allowed, built, available }: CatalogTool): Standing {
+  if (!allowed) return "blocked";
+  return built && available ? "allowed" : "not available";
+}
+
+export function filterTools(tools: readonly CatalogTool[], words: string, standing: Standing | "all"): CatalogTool[] {
+  const wanted = words
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  return tools.filter((tool) => {
+    if (standing !== "all" && standingOf(tool) !== standing) return false;
+    const text = `${tool.name} ${tool.summary} ${tool.group ?? ""} ${tool.source ?? ""}`.toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+}
+
+/** Groups in the order in which they first appear; tools without one come last. */
+export function groupTools(tools: readonly CatalogTool[]): { readonly group: string; readonly tools: CatalogTool[] }[] {
+  const groups = Map.groupBy(tools, ({ group }) => group ?? "");
+  const named = [...groups]
+    .filter(([group]) => group !== "")
+    .map(([group, members]) => ({ group: toGroupName(group), tools: members }));
+  const rest = groups.get("");
+  return rest === undefined ? named : [...named, { group: "in no group", tools: rest }];
+}
+
+function toGroupName(group: string): string {
+  return group.startsWith("group:") ? group : `group:${group}`;
+}

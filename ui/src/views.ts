@@ -1,0 +1,27 @@
+// The views of the page. A new one is a file in views/ and a line here.
+import type { TemplateResult } from "lit";
+
+import type { App } from "./app.ts";
+
+export interface View {
+  /** `rest` is what stands behind the view's own name in the address. */
+  draw(app: App, rest: readonly string[]): TemplateResult;
+}
+
+export interface ViewEntry {
+  readonly id: string;
+  readonly title: string;
+  /** Path of a 24 by 24 outline. */
+  readonly icon: string;
+  load(): Promise<{ readonly view: View }>;
+}
+
+export const views: readonly ViewEntry[] = [
+  { id: "overview", title: "Overview", icon: "M4 12l8-8 8 8M6 10v10h12V10", load: () => import("./views/overview.ts") },
+  {
+    id: "tools",
+    title: "Tools",
+    icon: "M14 6a4 4 0 0 1 5 5l-9 9-4-4 9-9zM5 15l4 4",
+    load: () => import("./views/tools.ts"),
+  },
+];

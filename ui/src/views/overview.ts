@@ -1,0 +1,119 @@
+// Overview: is the gateway well, who may come in, what did tools do lately.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { App } from "../app.ts";
+import { badge } from "../parts/badge.ts";
+import { LightElement } from "../parts/light-element.ts";
+import { Watch, type PageState } from "../state.ts";
+import type { View } from "../views.ts";
+import type { Health, HelloOk, PresenceEntry } from "../wire.ts";
+import { count, toAge, toDuration, toShort } from "../words.ts";
+import "../parts/device-list.ts";
+import "../parts/journal-list.ts";
+
+export const view: View = { draw: (app) => html`<view-overview .app=${app}></view-overview>` };
+
+export class OverviewView extends LightElement {
+  static override properties = { app: { attribute: false } };
+  declare app: App;
+  readonly #state = new Watch<PageState>(this, () => this.app.store);
+  #clock: ReturnType<typeof setInterval> | undefined;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#clock = setInterval(() => this.requestUpdate(), 1000);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearInterval(this.#clock);
+  }
+
+  protected override render(): TemplateResult {
+    const { hello, helloAtMs, health, presence, deviceId } = this.#state.value;
+    const now = Date.now();
+    return html`
+      <h1>Overview</h1>
+      <div class="cards">
+        ${health === undefined ? nothing : drawHealth(health, now)}
+        ${hello === undefined ? nothing : drawGateway(hello, now - helloAtMs)} ${drawPresence(presence, deviceId, now)}
+        <device-list class="card wide" .app=${this.app}></device-list>
+        <journal-list class="card wide" .app=${this.app}></journal-list>
+      </div>
+    `;
+  }
+}
+
+function drawHealth(health: Health, now: number): TemplateResult {
+  const channels = health.channelOrder ?? Object.keys(health.channels ?? {});
+  return html`
+    <section class="card" aria-labelledby="health-title">
+      <h2 id="health-title">Health ${health.ok ? badge("good", "well") : badge("bad", "not well")}</h2>
+      <dl class="facts">
+        <dt>Looked</dt>
+        <dd>
+          ${toAge(health.ts, now)}${health.durationMs === undefined ? "" : `, took ${toShort(health.durationMs)}`}
+        </dd>
+        <dt>Agents</dt>
+        <dd>${(health.agents ?? []).map(({ agentId }) => agentId).join(", ") || "none"}</dd>
+        <dt>Sessions</dt>
+        <dd>${health.sessions?.count ?? 0}</dd>
+        <dt>Channels</dt>
+        <dd>${channels.map((id) => health.channelLabels?.[id] ?? id).join(", ") || "none set up"}</dd>
+      </dl>
+    </section>
+  `;
+}
+
+function drawGateway(hello: HelloOk, sinceHelloMs: number): TemplateResult {
+  const { server, snapshot, features } = hello;
+  return html`
+    <section class="card" aria-labelledby="gateway-title">
+      <h2 id="gateway-title">Gateway</h2>
+      <dl class="facts">
+        <dt>Version</dt>
+        <dd>${server.version}</dd>
+        <dt>Running for</dt>
+        <dd>${toDuration(snapshot.uptimeMs + sinceHelloMs)}</dd>
+        ${
+          server.host === undefined
+            ? nothing
+            : html`<dt>Machine</dt>
+                <dd>${server.host}</dd>`
+        }
+        ${
+          snapshot.configPath === undefined
+            ? nothing
+            : html`<dt>Config</dt>
+                <dd><code>${snapshot.configPath}</code></dd>`
+        }
+        <dt>Methods</dt>
+        <dd>${features.methods.length}</dd>
+      </dl>
+    </section>
+  `;
+}
+
+function drawPresence(presence: readonly PresenceEntry[], deviceId: string | undefined, now: number): TemplateResult {
+  const here = presence.filter(({ reason }) => reason !== "disconnect");
+  return html`
+    <section class="card" aria-labelledby="presence-title">
+      <h2 id="presence-title">Connected now <span class="quiet">${count(here.length, "client")}</span></h2>
+      <ul class="plain-list">
+        ${here.map(
+          (entry) =>
+            html`<li>
+              <span class="strong">${entry.mode ?? "client"}</span>
+              ${entry.deviceId !== undefined && entry.deviceId === deviceId ? badge("quiet", "this browser") : nothing}
+              <span class="quiet"
+                >${[entry.host, entry.ip, entry.platform].filter((part) => part !== undefined).join(" · ")} ·
+                ${toAge(entry.ts, now)}</span
+              >
+            </li>`,
+        )}
+      </ul>
+    </section>
+  `;
+}
+
+customElements.define("view-overview", OverviewView);

@@ -1,0 +1,175 @@
+// Tools: all of them with the decision on each, and one opened to read why and to run it.
+import { html, nothing, type TemplateResult } from "lit";
+import { keyed } from "lit/directives/keyed.js";
+
+import type { App } from "../app.ts";
+import { drawStanding } from "../parts/decision.ts";
+import { LightElement } from "../parts/light-element.ts";
+import { drawLoad, Load } from "../parts/load.ts";
+import { toHash } from "../route.ts";
+import { Watch, type PageState } from "../state.ts";
+import { filterTools, groupTools, standingOf, standings, type Standing } from "../tool-list.ts";
+import type { View } from "../views.ts";
+import type { Catalog, CatalogTool } from "../wire.ts";
+import { count } from "../words.ts";
+import "../parts/tool-panel.ts";
+
+export const view: View = { draw: (app, [name]) => html`<view-tools .app=${app} .open=${name}></view-tools>` };
+
+export class ToolsView extends LightElement {
+  static override properties = {
+    app: { attribute: false },
+    open: {},
+    agentId: { state: true },
+    model: { state: true },
+    words: { state: true },
+    standing: { state: true },
+  };
+  declare app: App;
+  /** Name of the opened tool. */
+  declare open: string | undefined;
+  declare agentId: string;
+  declare model: string;
+  declare words: string;
+  declare standing: Standing | "all";
+  readonly #state = new Watch<PageState>(this, () => this.app.store);
+  readonly #catalog = new Load(this, () => this.app.client.request("tools.catalog", this.#who()));
+  readonly #models = new Load(this, () => this.app.client.request("models.list", {}));
+
+  constructor() {
+    super();
+    this.agentId = "";
+    this.model = "";
+    this.words = "";
+    this.standing = "all";
+  }
+
+  protected override willUpdate(): void {
+    const { epoch } = this.#state.value;
+    this.#catalog.want(JSON.stringify([epoch, this.agentId, this.model]));
+    this.#models.want(String(epoch));
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <div class="split" ?data-open=${this.open !== undefined}>
+        <section class="list-side">
+          <h1>Tools</h1>
+          ${this.#drawWho()} ${drawLoad(this.#catalog, "the tools", (catalog) => this.#drawList(catalog))}
+        </section>
+        <section class="detail-side" aria-label="Opened tool">
+          ${this.#catalog.value === undefined ? nothing : this.#drawDetail(this.#catalog.value)}
+        </section>
+      </div>
+    `;
+  }
+
+  #drawWho(): TemplateResult {
+    const catalog = this.#catalog.value;
+    const agents = catalog?.agents ?? [];
+    const models = this.#models.value?.models ?? [];
+    return html`
+      <div class="who">
+        <div class="field">
+          <label for="agent"><span class="label">Agent</span></label>
+          <select id="agent" @change=${(event: Event) => (this.agentId = valueOf(event))}>
+            ${agents.map((id) => html`<option value=${id} ?selected=${id === (this.agentId || catalog?.agentId)}>${id}</option>`)}
+          </select>
+        </div>
+        <div class="field">
+          <label for="model"><span class="label">Model</span></label>
+          <input
+            id="model"
+            list="models"
+            placeholder="any"
+            autocomplete="off"
+            spellcheck="false"
+            .value=${this.model}
+            @change=${(event: Event) => (this.model = valueOf(event).trim())}
+          />
+          <datalist id="models">
+            ${models.map(({ id, provider }) => html`<option value=${provider === undefined ? id : `${provider}/${id}`}></option>`)}
+          </datalist>
+        </div>
+      </div>
+    `;
+  }
+
+  #drawList({ tools }: Catalog): TemplateResult {
+    const found = filterTools(tools, this.words, this.standing);
+    return html`
+      <div class="filter">
+        <input
+          type="search"
+          aria-label="Filter tools"
+          placeholder="Filter by name or words"
+          .value=${this.words}
+          @input=${(event: Event) => (this.words = valueOf(event))}
+        />
+        <div class="chips" role="group" aria-label="Show">
+          ${(["all", ...standings] as const).map((entry) => this.#drawChip(entry, tools))}
+        </div>
+      </div>
+      ${found.length === 0 ? html`<p class="quiet">No tool fits this filter.</p>` : nothing}
+      ${groupTools(found).map(
+        ({ group, tools: members }) => html`
+          <h2 class="group-name">${group} <span class="quiet">${count(members.length, "tool")}</span></h2>
+          <ul class="tool-list">
+            ${members.map((tool) => this.#drawTool(tool))}
+          </ul>
+        `,
+      )}
+    `;
+  }
+
+  #drawChip(entry: Standing | "all", tools: readonly CatalogTool[]): TemplateResult {
+    const amount = entry === "all" ? tools.length : tools.filter((tool) => standingOf(tool) === entry).length;
+    return html`<button
+      class="chip"
+      type="button"
+      aria-pressed=${this.standing === entry}
+      @click=${() => (this.standing = entry)}
+    >
+      ${entry} <span class="quiet">${amount}</span>
+    </button>`;
+  }
+
+  #drawTool(tool: CatalogTool): TemplateResult {
+    return html`
+      <li>
+        <a
+          class="tool-row"
+          href=${toHash("tools", tool.name)}
+          aria-current=${tool.name === this.open ? "true" : nothing}
+        >
+          <span class="tool-line"><code class="strong">${tool.name}</code> ${drawStanding(tool)}</span>
+          <span class="quiet"
+            >${tool.summary === "" ? (tool.decision.decidedBy?.reason ?? tool.unavailable?.reason ?? "") : tool.summary}</span
+          >
+        </a>
+      </li>
+    `;
+  }
+
+  #drawDetail(catalog: Catalog): TemplateResult {
+    if (this.open === undefined)
+      return html`<p class="quiet placeholder">Open a tool to see why it may run, and to run it.</p>`;
+    const tool = catalog.tools.find(({ name }) => name === this.open);
+    const back = html`<a class="back" href=${toHash("tools")}>← All tools</a>`;
+    if (tool === undefined)
+      return html`${back}
+        <p class="note bad" role="alert">There is no tool called ${this.open}.</p>`;
+    return html`${back}${keyed(tool.name, html`<tool-panel .app=${this.app} .tool=${tool} .who=${this.#who()} .session=${catalog.sessionKey}></tool-panel>`)}`;
+  }
+
+  #who(): { agentId?: string; model?: string } {
+    return {
+      ...(this.agentId === "" ? {} : { agentId: this.agentId }),
+      ...(this.model === "" ? {} : { model: this.model }),
+    };
+  }
+}
+
+const valueOf = (event: Event): string => (event.target as HTMLInputElement).value;
+
+customElements.define("view-tools", ToolsView);
