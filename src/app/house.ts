@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { systemClock } from "../base/clock.ts";
-import { acquireLock, type Lock } from "../base/lock.ts";
+import { acquireLock, stateLockOf, type Lock } from "../base/lock.ts";
 import { openLog, type LogOptions, type LogSink } from "../base/log.ts";
 import { createMask, type Mask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
@@ -37,7 +37,7 @@ export interface House {
 }
 
 export const storeFileIn = (paths: Paths): string => join(paths.state, "openclaw.sqlite");
-export const lockFileIn = (paths: Paths): string => join(paths.state, "gateway.lock");
+
 
 export interface HouseOptions {
   readonly paths: Paths;
@@ -50,7 +50,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   mkdirSync(paths.state, { recursive: true, mode: 0o700 });
   const mask = createMask(secretsIn(loaded.config, env), redactionPatterns(loaded.config));
   const log = openLog(logOptions(paths, loaded.config, consoleLevel, mask));
-  const lock = acquireLock(lockFileIn(paths));
+  const lock = acquireLock(stateLockOf(paths.state));
   const storeFile = storeFileIn(paths);
   const store = await openStore({ file: storeFile, onDamage: (damage) => log.error("damaged record in the store", { damage }) }).catch((error: unknown) => {
     lock.release();
