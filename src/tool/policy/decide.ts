@@ -1,0 +1,153 @@
+// The one function that says whether a tool may be used, and why: a pure answer from config, universe and subject.
+import { nearest } from "../../core/nearest.ts";
+import { fixFor } from "./fix.ts";
+import { canonicalName, toolAliases } from "./groups.ts";
+import { allows, planPolicy, type ActiveLayer, type Layer, type Plan } from "./layers.ts";
+import { matches, type KnownTool, type Vocabulary } from "./match.ts";
+import type { List } from "./scopes.ts";
+import { quote, short } from "./wording.ts";
+import { layerNames, type Decision, type LayerVerdict, type PolicyInput, type Rule } from "./shape.ts";
+
+/** Never throws, whatever the lists hold. The same input gives the same record. */
+export function decide(policy: PolicyInput, tool: string): Decision {
+  const plan = planPolicy(policy);
+  return judge(plan, tool, warningsOf(plan));
+}
+
+/** Every tool of the universe under its registered name, decided on one reading of the lists. */
+export function decideAll(policy: PolicyInput): Map<string, Decision> {
+  const plan = planPolicy(policy);
+  const warnings = warningsOf(plan);
+  return new Map(offered(plan).map((name) => [name, judge(plan, name, warnings)]));
+}
+
+/** The names alone, without the records. */
+export function allowedTools(policy: PolicyInput): string[] {
+  const plan = planPolicy(policy);
+  return offered(plan).filter((name) => verdictsOn(plan, name).every(({ verdict }) => verdict !== "block"));
+}
+
+function offered({ vocabulary, input }: Plan): string[] {
+  const { core } = input.universe;
+  return [...vocabulary.tools].flatMap(([canonical, { name, plugin }]) =>
+    plugin !== undefined || core.has(canonical) || core.has(name) ? [name] : [],
+  );
+}
+
+function judge(plan: Plan, asked: string, warnings: readonly string[]): Decision {
+  const canonical = canonicalName(asked);
+  const tool = plan.vocabulary.tools.get(canonical);
+  if (tool === undefined) return unknownTool(plan.vocabulary, asked);
+  const layers = verdictsOn(plan, canonical);
+  const blocks = layers.filter(({ verdict }) => verdict === "block");
+  const [first] = blocks;
+  return {
+    tool: tool.name,
+    allowed: first === undefined,
+    layers,
+    ...(first === undefined ? {} : { decidedBy: deciding(first) }),
+    fix: fixFor(plan, canonical, tool, blocks),
+    warnings,
+  };
+}
+
+/** The gate that a tool is known is the caller's; all else is here, in order. */
+function verdictsOn(plan: Plan, asked: string): LayerVerdict[] {
+  const canonical = canonicalName(asked);
+  const tool = plan.vocabulary.tools.get(canonical);
+  if (tool === undefined) return [];
+  const note = tool.plugin === undefined ? "a core tool" : `a tool of plugin ${short(tool.plugin)}`;
+  return [
+    { layer: "known", verdict: "pass", note },
+    optionalGate(plan, canonical, tool),
+    ...plan.layers.map((layer) => verdictOf(layer, canonical)),
+  ];
+}
+
+/** An optional tool sleeps until its name, its plugin or `group:plugins` is in an allow list (ruling 6). */
+function optionalGate({ optIns }: Plan, canonical: string, { optional, plugin = "" }: KnownTool): LayerVerdict {
+  if (!optional) return { layer: "optional", verdict: "not-applicable", note: "the tool is not optional" };
+  const rule = ruleIn(optIns, (entry) => matches(entry, canonical));
+  if (rule !== undefined) return { layer: "optional", verdict: "pass", rule, note: `${quote(rule.entry)} opts in` };
+  const note = `it is an optional tool of plugin ${short(plugin)} and no allow list names it`;
+  return { layer: "optional", verdict: "block", note };
+}
+
+function verdictOf(layer: Layer, tool: string): LayerVerdict {
+  if ("idle" in layer) return { layer: layer.name, verdict: layer.idle, note: layer.note };
+  const { name, path } = layer;
+  const denied = ruleIn(layer.deny, (entry) => matches(entry, tool));
+  if (denied !== undefined) {
+    return { layer: name, path, verdict: "block", rule: denied, note: `${quote(denied.entry)} denies it` };
+  }
+  if (layer.allow === undefined) return openVerdict(layer);
+  const allowed = ruleIn(layer.allow, (entry) => allows(entry, tool));
+  if (allowed === undefined) return { layer: name, path: narrowPath(layer), verdict: "block", note: missing(layer) };
+  const note =
+    layer.profile === undefined || allowed.path !== "built-in" ? "allows it" : `of profile ${layer.profile} allows it`;
+  return { layer: name, path, verdict: "pass", rule: allowed, note: `${quote(allowed.entry)} ${note}` };
+}
+
+function ruleIn(lists: readonly List[], fits: (entry: List["entries"][number]) => boolean): Rule | undefined {
+  for (const { path, entries } of lists) {
+    const entry = entries.find(fits);
+    if (entry !== undefined)
+      return { path: path === undefined ? "built-in" : `${path}[${entry.index}]`, entry: entry.text };
+  }
+  return undefined;
+}
+
+function openVerdict({ name, path, ignored, profile, deny }: ActiveLayer): LayerVerdict {
+  if (ignored !== undefined) return { layer: name, path: ignored.path, verdict: "ignored", note: ignored.why };
+  if (profile !== undefined)
+    return { layer: name, path, verdict: "pass", note: `profile ${profile} restricts nothing` };
+  const empty = deny.every(({ entries }) => entries.length === 0);
+  if (empty) return { layer: name, path, verdict: "not-set", note: "its lists are empty" };
+  return { layer: name, path, verdict: "pass", note: "nothing in its deny list matches" };
+}
+
+/** The list that leaves the tool out, rather than the object around it. */
+function narrowPath({ path, profile, allow }: ActiveLayer): string {
+  return profile === undefined ? (allow?.[0]?.path ?? `${path}.allow`) : path;
+}
+
+function missing({ name, profile, allow }: ActiveLayer): string {
+  if (profile !== undefined) return `profile ${profile} does not include it`;
+  if (allow?.[0]?.path === undefined) return `the built-in ${name} allow list does not hold it`;
+  return "the allow list does not name it";
+}
+
+function deciding({ layer, path = "", rule, note = "" }: LayerVerdict): NonNullable<Decision["decidedBy"]> {
+  if (rule === undefined) return { layer, path, reason: path === "" ? note : `${note} (${short(path, 90)})` };
+  return { layer, path: rule.path, entry: rule.entry, reason: `${note} (${short(rule.path, 90)})` };
+}
+
+function unknownTool({ tools }: Vocabulary, asked: string): Decision {
+  const name = asked.slice(0, 64).toWellFormed();
+  const near = nearest(name, [...tools.keys(), ...toolAliases.keys()]);
+  const suggestion = near === undefined ? "" : `; the nearest name is ${near}`;
+  const reason = `there is no tool named ${quote(name)}${suggestion}`;
+  const summary = near === undefined ? "List the tools with: openclaw tools list" : `Use the name ${near}.`;
+  return {
+    tool: name,
+    allowed: false,
+    layers: [
+      { layer: "known", verdict: "block", note: reason },
+      ...layerNames
+        .slice(1, -1)
+        .map((layer): LayerVerdict => ({ layer, verdict: "not-applicable", note: "no such tool" })),
+    ],
+    decidedBy: { layer: "known", path: "", reason },
+    fix: { summary, edits: [], after: [] },
+    warnings: [],
+  };
+}
+
+/** Only what bears on this answer; `listWarnings` has them all, with the nearest names. */
+function warningsOf({ layers }: Plan): string[] {
+  return layers.flatMap((layer) => {
+    if ("idle" in layer || layer.ignored === undefined || layer.ignored.unknown.length === 0) return [];
+    const { path, unknown } = layer.ignored;
+    return [`${short(path, 90)} is ignored: no known tool among ${unknown.map((text) => quote(text)).join(", ")}`];
+  });
+}

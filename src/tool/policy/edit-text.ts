@@ -1,0 +1,63 @@
+// A fix as people take it over: the touched keys as config text, and the commands that write them.
+import type { Fix } from "./shape.ts";
+import { jsonText, lineWidth } from "./wording.ts";
+
+type After = Fix["after"][number];
+
+/** `tools: { deny: ["process"] }`, wrapped. What belongs to one agent stands under a comment that names its entry. */
+export function configText(after: readonly After[]): string[] {
+  let owner = "";
+  return after.flatMap(({ path, value }) => {
+    const agent = /^(agents\.list\[\d+\])\.(.+)$/.exec(path);
+    const heading = agent === null || agent[1] === owner ? [] : [`// in ${agent[1] ?? ""}`];
+    owner = agent?.[1] ?? "";
+    const inner = agent?.[2] ?? path;
+    return [...heading, ...(value === undefined ? [`// without ${inner}`] : nested(inner, value))];
+  });
+}
+
+function nested(path: string, value: string | readonly string[]): string[] {
+  const keys = path.match(/[A-Za-z_$][\w$-]*|"(?:[^"\\]|\\.)*"/g) ?? [];
+  return spread(`${keys.join(": { ")}: `, value, " }".repeat(keys.length - 1));
+}
+
+/** All of a fix as one command line. */
+export function commandOf(after: readonly After[]): string {
+  return after.map((change) => commandLines(change, Number.POSITIVE_INFINITY).join("")).join(" && ");
+}
+
+/** The same as lines of a script, each within the width; newlines inside the quotes are blanks to the parser. */
+export function commandText(after: readonly After[]): string[] {
+  return after.flatMap((change) => commandLines(change, lineWidth - 4));
+}
+
+function commandLines({ path, value }: After, width: number): string[] {
+  if (value === undefined) return [`openclaw config unset ${shellWord(path)}`];
+  const lead = `openclaw config set ${shellWord(path)} `;
+  if (typeof value === "string") return [`${lead}${shellWord(value)}`];
+  return spread(`${lead}'`, value, "'", width, (part) => jsonText(part).replaceAll("'", String.raw`\u0027`));
+}
+
+/** On one line if it fits, else the entries on lines of their own between the brackets. */
+function spread(
+  lead: string,
+  value: After["value"] = "",
+  tail: string,
+  width = lineWidth - 4,
+  encode = jsonText,
+): string[] {
+  const whole = `${lead}${encode(value)}${tail}`;
+  if (whole.length <= width || typeof value === "string") return [whole];
+  const lines = [""];
+  for (const [index, entry] of value.entries()) {
+    const piece = `${encode(entry)}${index === value.length - 1 ? "" : ","}`;
+    const line = lines.at(-1) ?? "";
+    if (line.length + piece.length + 2 > width && line !== "") lines.push(piece);
+    else lines[lines.length - 1] = `${line}${piece}`;
+  }
+  return [`${lead}[`, ...lines.map((line) => `  ${line}`), `]${tail}`];
+}
+
+function shellWord(word: string): string {
+  return /^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

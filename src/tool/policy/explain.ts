@@ -1,0 +1,92 @@
+// A decision in plain words: every layer in order, the rule that decided with its file and line, and the edit that changes it.
+import { commandText, configText } from "./edit-text.ts";
+import type { Decision, Fix, LayerName, LayerVerdict } from "./shape.ts";
+import { lineWidth, short, wrapped } from "./wording.ts";
+
+export interface ExplainContext {
+  /** Where a config path is written, if the reader of the config knows. */
+  readonly locate?: ((path: string) => { readonly file: string; readonly line: number } | undefined) | undefined;
+  /** Who asked, as words: agent, session, model, chat … */
+  readonly subject?: Readonly<Record<string, string>> | undefined;
+  /** Policy may allow what the tool itself cannot do here. */
+  readonly unavailable?: { readonly reason: string; readonly fix: string } | undefined;
+}
+
+const labels: Readonly<Record<LayerName, string>> = {
+  known: "   known",
+  optional: "   opt-in",
+  profile: "1  profile",
+  "provider-profile": "2  provider profile",
+  global: "3  global lists",
+  "global-provider": "4  provider lists",
+  agent: "5  agent lists",
+  "agent-provider": "6  agent provider",
+  group: "7  group",
+  sandbox: "8  sandbox",
+  subagent: "9  sub-agent",
+  limit: "   limit of the call",
+};
+
+/** Plain text for a terminal, an error's details or a log; no line is wider than 110. */
+export function explainText(decision: Decision, context: ExplainContext = {}): string {
+  return [
+    ...heading(decision, context),
+    ...deciding(decision, context),
+    "",
+    "Layers, in order:",
+    ...decision.layers.flatMap((layer) => layerLines(layer, context)),
+    ...fixLines(decision.fix),
+    ...(decision.warnings.length === 0
+      ? []
+      : ["", ...decision.warnings.flatMap((warning) => wrapped(warning, "Warning: "))]),
+  ].join("\n");
+}
+
+function heading({ tool, allowed }: Decision, { subject = {}, unavailable }: ExplainContext): string[] {
+  const answer = unavailable === undefined ? "allowed" : "allowed by policy, but not available";
+  const facts = Object.entries(subject).map(([name, value]) => `${name} ${short(value, 80)}`);
+  return [
+    ...wrapped(`${short(tool, 64)}: ${allowed ? answer : "denied"}`, ""),
+    ...(facts.length === 0 ? [] : wrapped(`for ${facts.join(", ")}`, "  ")),
+    ...(unavailable === undefined
+      ? []
+      : wrapped(`${unavailable.reason} (fix: ${unavailable.fix})`, "  Not available: ")),
+  ];
+}
+
+function deciding({ decidedBy, allowed }: Decision, context: ExplainContext): string[] {
+  if (decidedBy === undefined) return allowed ? ["  No layer blocks it."] : [];
+  const { layer, path, reason } = decidedBy;
+  return wrapped(
+    `${labels[layer].trim().replace(/^\d\s+/, "")}: ${reason}${place(path, context)}`,
+    "  Decided by ",
+    "    ",
+  );
+}
+
+function layerLines({ layer, verdict, path, rule, note = "" }: LayerVerdict, context: ExplainContext): string[] {
+  const lead = `  ${labels[layer].padEnd(21)}${(verdict === "block" ? "BLOCK" : verdict.replace("-", " ")).padEnd(16)}`;
+  const where = rule?.path ?? path;
+  const source = where === undefined ? "" : ` [${short(where, 60)}${place(where, context)}]`;
+  return wrapped(`${note}${source}`, lead);
+}
+
+function place(path: string, { locate }: ExplainContext): string {
+  const found = locate?.(path);
+  return found === undefined ? "" : ` ${short(found.file, 60)}:${found.line}`;
+}
+
+function fixLines(fix: Fix | undefined): string[] {
+  if (fix === undefined) return [];
+  const config = configText(fix.after);
+  const commands = commandText(fix.after);
+  const printable = [...config, ...commands].every((line) => line.length <= lineWidth - 4);
+  const summary = ["", ...wrapped(fix.summary, "Smallest edit: ", "  ")];
+  if (fix.edits.length === 0) return ["", ...wrapped(fix.summary, "")];
+  if (!printable) return [...summary, "  (its entries are too long for this page; ask again with --json)"];
+  return [...summary, "  in the config:", ...indented(config), "  or run:", ...indented(commands)];
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => `    ${line}`);
+}

@@ -1,0 +1,175 @@
+// The nine layers of the tool policy in their order, each as the lists in force there and the config paths they come from.
+import { profiles, sandboxDefaults, subagentDeny } from "./groups.ts";
+import { kindOf, matches, vocabularyOf, type Entry, type Vocabulary } from "./match.ts";
+import { valueAt } from "./path.ts";
+import { roomPolicy } from "./room.ts";
+import { beyondProfile, optInsOf, resolveScopes, toList, type List, type Scope, type Scopes } from "./scopes.ts";
+import type { LayerName, PolicyInput, Profile, ToolLists } from "./shape.ts";
+
+/** A layer with something to say. `allow` undefined means that nothing is held back but what `deny` names. */
+export interface ActiveLayer {
+  readonly name: LayerName;
+  readonly path: string;
+  readonly deny: readonly List[];
+  readonly allow: readonly List[] | undefined;
+  /** Why an allow list that is written is not in force. */
+  readonly ignored?: { readonly path: string; readonly why: string; readonly unknown: readonly string[] };
+  readonly profile?: Profile;
+}
+
+export interface IdleLayer {
+  readonly name: LayerName;
+  readonly idle: "not-set" | "not-applicable";
+  readonly note: string;
+}
+
+export type Layer = ActiveLayer | IdleLayer;
+
+export interface Plan {
+  readonly input: PolicyInput;
+  readonly vocabulary: Vocabulary;
+  readonly scopes: Scopes;
+  /** The scope that supplies the provider profile, when one does. */
+  readonly providerScope: Scope | undefined;
+  /** Entries of the global and agent scope that name plugin tools outright. */
+  readonly optIns: readonly List[];
+  readonly layers: readonly Layer[];
+  /** What the config holds at a path; many fixes touch the same few lists. */
+  readonly written: (path: string) => unknown;
+}
+
+export function planPolicy(input: PolicyInput): Plan {
+  const vocabulary = vocabularyOf(input.universe);
+  const scopes = resolveScopes(input, vocabulary);
+  const { global, agent, globalProvider, agentProvider } = scopes;
+  const base = agent === undefined ? [global] : [global, agent];
+  const perProvider = [globalProvider, agentProvider].filter((scope) => scope !== undefined);
+  const extras = base.flatMap(beyondProfile);
+  const providerExtras = [...extras, ...perProvider.flatMap(beyondProfile)];
+  // The agent's profile replaces the global one (override, not stack).
+  const profileScope = base.findLast(({ written }) => written.profile !== undefined);
+  const providerScope = perProvider.findLast(({ written }) => written.profile !== undefined);
+  const idleProvider = idleProviderLayer(input);
+  return {
+    input,
+    written: reader(input.config),
+    vocabulary,
+    scopes,
+    providerScope,
+    optIns: base.flatMap(optInsOf),
+    layers: [
+      profileLayer("profile", profileScope, extras, vocabulary) ?? notSet("profile", "no profile is set"),
+      profileLayer("provider-profile", providerScope, providerExtras, vocabulary) ?? idleProvider("provider-profile"),
+      scopeLayer("global", global, vocabulary) ?? notSet("global", "tools.allow and tools.deny are not set"),
+      scopeLayer("global-provider", globalProvider, vocabulary) ?? idleProvider("global-provider"),
+      scopeLayer("agent", agent, vocabulary) ?? notSet("agent", "the agent has no lists of its own"),
+      scopeLayer("agent-provider", agentProvider, vocabulary) ?? idleProvider("agent-provider"),
+      roomLayer(input, vocabulary),
+      sandboxLayer(input, scopes, vocabulary),
+      subagentLayer(input, vocabulary),
+      ...limitLayer(input, vocabulary),
+    ],
+  };
+}
+
+function reader(config: object): (path: string) => unknown {
+  const seen = new Map<string, unknown>();
+  return (path) => {
+    if (!seen.has(path)) seen.set(path, valueAt(config, path));
+    return seen.get(path);
+  };
+}
+
+function notSet(name: LayerName, note: string): IdleLayer {
+  return { name, idle: "not-set", note };
+}
+
+function notApplicable(name: LayerName, note: string): IdleLayer {
+  return { name, idle: "not-applicable", note };
+}
+
+function idleProviderLayer({ model }: PolicyInput): (name: LayerName) => IdleLayer {
+  if (model === undefined) return (name) => notApplicable(name, "the call uses no model");
+  return (name) => notSet(name, `nothing of this kind is written for ${model}`);
+}
+
+function profileLayer(
+  name: LayerName,
+  scope: Scope | undefined,
+  extras: readonly List[],
+  vocabulary: Vocabulary,
+): ActiveLayer | undefined {
+  const profile = scope?.written.profile;
+  if (scope === undefined || profile === undefined) return undefined;
+  const path = `${scope.path}.profile`;
+  if (profile === "full") return { name, path, profile, deny: [], allow: undefined };
+  return { name, path, profile, deny: [], allow: [toList(undefined, profiles[profile], vocabulary), ...extras] };
+}
+
+/** The lists of the global, agent and provider scopes. */
+function scopeLayer(name: LayerName, scope: Scope | undefined, vocabulary: Vocabulary): ActiveLayer | undefined {
+  if (scope === undefined || scope.allow.entries.length + scope.deny.entries.length === 0) return undefined;
+  const { path, deny, allow, alsoAllow, restricts } = scope;
+  const ignored = ignoredAllow(scope, vocabulary);
+  const layer = { name, path, deny: [deny], allow: restricts ? [allow, alsoAllow] : undefined };
+  return ignored === undefined ? layer : { ...layer, ignored };
+}
+
+/**
+ * The one place where an allow list is set aside: the documents ask for it, so that a plugin that is not loaded
+ * takes nothing else away (spec 1.9).
+ */
+function ignoredAllow({ allow, restricts }: Scope, vocabulary: Vocabulary): ActiveLayer["ignored"] {
+  if (restricts || allow.entries.length === 0) return undefined;
+  const path = allow.path ?? "";
+  if (allow.entries.some((entry) => kindOf(entry, vocabulary) === "plugin")) {
+    return { path, why: "it names plugin tools only: it opts them in and holds nothing back", unknown: [] };
+  }
+  return { path, why: "it names no known tool", unknown: allow.entries.slice(0, 5).map(({ text }) => text) };
+}
+
+function roomLayer({ config, group }: PolicyInput, vocabulary: Vocabulary): Layer {
+  if (group === undefined) return notApplicable("group", "the session is not in a group");
+  const policy = roomPolicy(config, group);
+  if (policy === undefined) return notSet("group", `nothing is written for ${group.channel} group ${group.groupId}`);
+  return confiningLayer("group", policy.path, policy.lists, vocabulary);
+}
+
+/** Lists that confine one place always mean what they say: with unknown names only, nothing is left. */
+function confiningLayer(name: LayerName, path: string, lists: ToolLists, vocabulary: Vocabulary): ActiveLayer {
+  const allow = toList(`${path}.allow`, lists.allow, vocabulary);
+  const alsoAllow = toList(`${path}.alsoAllow`, lists.alsoAllow, vocabulary);
+  const deny = [toList(`${path}.deny`, lists.deny, vocabulary)];
+  return { name, path, deny, allow: allow.entries.length === 0 ? undefined : [allow, alsoAllow] };
+}
+
+/** The agent's object replaces the global one whole; a key it lacks has the built-in value (spec 1.14). */
+function sandboxLayer({ config, sandboxed }: PolicyInput, scopes: Scopes, vocabulary: Vocabulary): Layer {
+  if (!sandboxed) return notApplicable("sandbox", "the session is not sandboxed");
+  const own = scopes.agentTools.sandbox?.tools;
+  const written = own ?? config.tools?.sandbox?.tools ?? {};
+  const scope = own === undefined ? scopes.global : (scopes.agent ?? scopes.global);
+  const layer = confiningLayer("sandbox", `${scope.path}.sandbox.tools`, written, vocabulary);
+  const { allow, deny } = sandboxDefaults;
+  return {
+    ...layer,
+    deny: written.deny === undefined ? [toList(undefined, deny, vocabulary)] : layer.deny,
+    allow: written.allow === undefined ? [toList(undefined, allow, vocabulary)] : layer.allow,
+  };
+}
+
+function subagentLayer({ config, subagent }: PolicyInput, vocabulary: Vocabulary): Layer {
+  if (!subagent) return notApplicable("subagent", "the session is not a sub-agent's");
+  const written = config.tools?.subagents?.tools ?? {};
+  const layer = confiningLayer("subagent", "tools.subagents.tools", written, vocabulary);
+  return { ...layer, deny: [toList(undefined, subagentDeny, vocabulary), ...layer.deny] };
+}
+
+function limitLayer({ limit }: PolicyInput, vocabulary: Vocabulary): Layer[] {
+  return limit === undefined ? [] : [confiningLayer("limit", limit.path, limit, vocabulary)];
+}
+
+/** In an allow list `exec` carries `apply_patch` with it (spec 1.6); a deny of `exec` does not. */
+export function allows(entry: Entry, tool: string): boolean {
+  return matches(entry, tool) || (tool === "apply_patch" && matches(entry, "exec"));
+}

@@ -1,0 +1,91 @@
+// The global, agent and provider scopes a call falls under, with their lists read into entries.
+import { foldCase } from "./groups.ts";
+import { kindOf, optsIn, type Entry, type Vocabulary } from "./match.ts";
+import { under } from "./path.ts";
+import { providerKey } from "./provider.ts";
+import type { PolicyInput, ScopedTools, ToolsSection } from "./shape.ts";
+
+/** One list of entries. Without a path it is built in. */
+export interface List {
+  readonly path?: string;
+  readonly entries: readonly Entry[];
+}
+
+/** One `{profile, allow, alsoAllow, deny}` object of the config. */
+export interface Scope {
+  readonly path: string;
+  readonly written: ScopedTools;
+  readonly allow: List;
+  readonly alsoAllow: List;
+  readonly deny: List;
+  /** An allow list without any core entry only opts plugin tools in; core tools stay (spec 1.8 R4, 1.9). */
+  readonly restricts: boolean;
+}
+
+export interface Scopes {
+  readonly global: Scope;
+  /** Present when the agent stands in `agents.list`, even without `tools`. */
+  readonly agent: Scope | undefined;
+  readonly agentTools: ToolsSection;
+  readonly globalProvider: Scope | undefined;
+  readonly agentProvider: Scope | undefined;
+}
+
+export function resolveScopes({ config, agentId, model }: PolicyInput, vocabulary: Vocabulary): Scopes {
+  const agents = config.agents?.list ?? [];
+  const index = agents.findIndex(({ id }) => foldCase(id) === foldCase(agentId));
+  const agentTools = agents[index]?.tools ?? {};
+  const global = toScope("tools", config.tools ?? {}, vocabulary);
+  const agent = index === -1 ? undefined : toScope(`agents.list[${index}].tools`, agentTools, vocabulary);
+  return {
+    global,
+    agent,
+    agentTools,
+    globalProvider: providerScope(global, config.tools?.byProvider, model, vocabulary),
+    agentProvider: agent && providerScope(agent, agentTools.byProvider, model, vocabulary),
+  };
+}
+
+function toScope(path: string, written: ScopedTools, vocabulary: Vocabulary): Scope {
+  const allow = toList(`${path}.allow`, written.allow, vocabulary);
+  return {
+    path,
+    written,
+    allow,
+    alsoAllow: toList(`${path}.alsoAllow`, written.alsoAllow, vocabulary),
+    deny: toList(`${path}.deny`, written.deny, vocabulary),
+    restricts: allow.entries.some((entry) => kindOf(entry, vocabulary) === "core"),
+  };
+}
+
+export function toList(path: string | undefined, texts: readonly string[] = [], vocabulary: Vocabulary): List {
+  const entries = texts.map((text, index) => vocabulary.entry(text, index));
+  return path === undefined ? { entries } : { path, entries };
+}
+
+/** Ruling 7: of all keys that fit the model only the most specific one counts. */
+function providerScope(
+  { path }: Scope,
+  byProvider: ToolsSection["byProvider"] = {},
+  model: string | undefined,
+  vocabulary: Vocabulary,
+): Scope | undefined {
+  const key = model === undefined ? undefined : providerKey(Object.keys(byProvider), model);
+  const written = key === undefined ? undefined : byProvider[key];
+  if (key === undefined || written === undefined) return undefined;
+  return toScope(under(`${path}.byProvider`, key), written, vocabulary);
+}
+
+/** Entries that name plugin tools outright: they wake optional tools and are not stripped by a profile (R1). */
+export function optInsOf({ allow, alsoAllow }: Scope): List[] {
+  return [onlyOptIns(allow), onlyOptIns(alsoAllow)];
+}
+
+/** R1 and R2: what is added to a profile. */
+export function beyondProfile({ allow, alsoAllow }: Scope): List[] {
+  return [onlyOptIns(allow), alsoAllow];
+}
+
+function onlyOptIns(list: List): List {
+  return { ...list, entries: list.entries.filter(optsIn) };
+}

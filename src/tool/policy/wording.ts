@@ -1,0 +1,39 @@
+// Words from outside made fit for lines of text: bounded, quoted, wrapped, nothing invisible.
+
+/** The widest line we print. */
+export const lineWidth = 110;
+
+export function quote(text: string, most = 48): string {
+  return jsonText(short(text, most));
+}
+
+export function short(text: string, most = 48): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+}
+
+/** JSON that prints as it is and still parses to the same value. */
+export function jsonText(value: string | readonly string[]): string {
+  return visible(JSON.stringify(value));
+}
+
+/** Control, format and line-breaking characters as JSON escapes: a terminal must not obey what a list holds. */
+export function visible(text: string): string {
+  if (/^[ -~]*$/.test(text)) return text;
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (char) =>
+    Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+  );
+}
+
+/** Lines of at most `lineWidth` behind `indent`; the first one behind `lead` instead. Words too long for a line are cut. */
+export function wrapped(text: string, lead: string, indent = " ".repeat(lead.length)): string[] {
+  const room = lineWidth - Math.max(lead.length, indent.length);
+  const lines: string[] = [];
+  let line = "";
+  for (const word of visible(text).split(" ")) {
+    const piece = short(word, room);
+    const longer = line === "" ? piece : `${line} ${piece}`;
+    if (longer.length > room) lines.push(line);
+    line = longer.length > room ? piece : longer;
+  }
+  return [...lines, line].map((content, at) => `${at === 0 ? lead : indent}${content}`.trimEnd());
+}
