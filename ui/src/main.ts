@@ -32,7 +32,7 @@ async function start(): Promise<void> {
   });
   const page = new Shell();
   page.app = { client, store };
-  document.querySelector("openclaw-page")?.replaceWith(page);
+  document.body.prepend(page);
   listen(client);
   client.start();
 }

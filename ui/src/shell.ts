@@ -44,7 +44,7 @@ export class Shell extends LightElement {
     return html`
       <a class="skip" href="#main" @click=${this.#skip}>Skip to content</a>
       <div class="shell" ?data-menu=${this.isMenuOpen}>
-        ${this.#drawTop(entry)} ${this.#drawSide(entry)}
+        ${this.#drawTop()} ${this.#drawSide(entry)}
         <div class="backdrop" @click=${() => (this.isMenuOpen = false)}></div>
         <main id="main" tabindex="-1">
           ${drawBanner(connection, this.app.client.retryNow)} ${this.#drawView(entry, rest)}
@@ -53,7 +53,7 @@ export class Shell extends LightElement {
     `;
   }
 
-  #drawTop({ title }: ViewEntry): TemplateResult {
+  #drawTop(): TemplateResult {
     return html`
       <header class="top">
         <button
@@ -66,7 +66,7 @@ export class Shell extends LightElement {
         >
           ${drawIcon("M4 7h16M4 12h16M4 17h16")}
         </button>
-        <span class="strong">${title}</span>
+        <span class="strong">OpenClaw</span>
         ${drawPill(this.#state.value.connection)}
       </header>
     `;
@@ -116,10 +116,13 @@ export class Shell extends LightElement {
     this.requestUpdate();
   }
 
-  readonly #turn = (): void => {
+  /** Beside its list an opened item must not move the list; alone on a small screen it starts at its top. */
+  readonly #turn = ({ oldURL, newURL }: HashChangeEvent): void => {
     this.isMenuOpen = false;
     this.requestUpdate();
-    window.scrollTo(0, 0);
+    const [from, to] = [oldURL, newURL].map((address) => parseRoute(new URL(address).hash));
+    const isNarrow = window.matchMedia("(max-width: 860px)").matches;
+    if (from?.view !== to?.view || (isNarrow && to?.rest.length !== 0)) window.scrollTo(0, 0);
   };
 
   readonly #escape = (event: KeyboardEvent): void => {

@@ -16,18 +16,35 @@ export function drawDecision(tool: CatalogTool): TemplateResult {
   const { decision, explain, unavailable } = tool;
   return html`
     <div class="decision">
-      <pre class="plain">${explain}</pre>
+      <p>
+        ${decision.decidedBy?.reason ?? (decision.allowed ? "No layer of the policy blocks it." : "No rule allows it.")}
+      </p>
       ${decision.fix === undefined ? nothing : drawFix(decision.fix)}
       ${
         unavailable === undefined
           ? nothing
           : html`<div class="note quiet">
-              <p>${unavailable.reason}</p>
-              ${unavailable.fix === undefined || unavailable.fix === "" ? nothing : html`<copy-line .text=${unavailable.fix}></copy-line>`}
+              <p>Not available: ${unavailable.reason}</p>
+              ${
+                unavailable.fix === undefined || unavailable.fix === ""
+                  ? nothing
+                  : html`<copy-line .text=${unavailable.fix}></copy-line>`
+              }
             </div>`
       }
       ${(decision.warnings ?? []).map((warning) => html`<p class="note warn">${warning}</p>`)} ${drawLayers(decision)}
+      ${drawExplain(explain)}
     </div>
+  `;
+}
+
+/** The same record as the command line prints it, with file and line of each rule. */
+export function drawExplain(explain: string): TemplateResult {
+  return html`
+    <details class="more">
+      <summary>As text, with file and line</summary>
+      <pre class="output wide-text" tabindex="0">${explain}</pre>
+    </details>
   `;
 }
 

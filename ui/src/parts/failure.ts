@@ -4,6 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { HouseError } from "../../../src/core/error.ts";
 import { textOf } from "../credential.ts";
 import "./copy-line.ts";
+import { drawExplain } from "./decision.ts";
 
 export function drawFailure(error: unknown): TemplateResult {
   const message = error instanceof Error ? error.message : String(error);
@@ -12,7 +13,7 @@ export function drawFailure(error: unknown): TemplateResult {
   return html`
     <div class="note bad" role="alert">
       <p class="strong">${message}</p>
-      ${explain === undefined || explain === message ? nothing : html`<pre class="plain">${explain}</pre>`}
+      ${explain === undefined ? nothing : drawExplain(explain)}
       ${
         hint === undefined
           ? nothing

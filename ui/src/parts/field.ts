@@ -213,6 +213,7 @@ function kindWords(schema: Schema): string {
   const field = fieldOf(schema);
   if (field.kind === "number") return rangeWords(schema);
   if (field.kind === "choice") return "one of";
+  if (field.kind === "variants") return "in one of several forms";
   return field.kind === "boolean" ? "yes or no" : field.kind;
 }
 

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
 import { Watch, type PageState } from "../state.ts";
+import { textOf } from "../credential.ts";
 import { toHash } from "../route.ts";
 import type { JournalEntry } from "../wire.ts";
 import { toAge, toShort } from "../words.ts";
@@ -44,7 +45,7 @@ export class JournalList extends LightElement {
 
 function drawEntry(entry: JournalEntry): TemplateResult {
   const intent = describeIntent(entry.intent);
-  const error = typeof entry.error === "string" ? entry.error : undefined;
+  const error = typeof entry.error === "string" ? entry.error : textOf(entry.error, "message");
   return html`
     <li class="row">
       <div>

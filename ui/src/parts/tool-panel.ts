@@ -47,7 +47,7 @@ export class ToolPanel extends LightElement {
     return html`
       <article class="panel">
         <h2 class="tool-title"><code>${tool.name}</code> ${drawStanding(tool)}</h2>
-        <p>${tool.summary}</p>
+        ${tool.summary === "" ? nothing : html`<p>${tool.summary}</p>`}
         ${
           tool.description === "" || tool.description === tool.summary
             ? nothing
@@ -78,7 +78,7 @@ export class ToolPanel extends LightElement {
           ?busy=${isBusy}
           @value=${this.#invoke}
         ></schema-form>
-        <div aria-live="polite">${this.#drawOutcome()}</div>
+        <div class="outcome" aria-live="polite">${this.#drawOutcome()}</div>
         <details class="more">
           <summary>Schema</summary>
           <div class="tree">${drawTree(schema)}</div>
@@ -111,6 +111,8 @@ export class ToolPanel extends LightElement {
       ({ result }): Run => ({ phase: "done", tookMs: performance.now() - sinceMs, outcome: result }),
       (error: unknown): Run => ({ phase: "failed", tookMs: performance.now() - sinceMs, error }),
     );
+    await this.updateComplete;
+    this.querySelector(".outcome")?.scrollIntoView({ block: "nearest" });
   };
 }
 
