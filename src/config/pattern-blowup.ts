@@ -1,0 +1,187 @@
+// Judges whether a regular expression can run for ever: whether a loop reads one text in two ways, or too many loops share it.
+import { everyChar, parsePattern, type CharSet, type Piece } from "./pattern-syntax.ts";
+
+/** True also for patterns too large to judge. */
+export function canExplode(source: string, flags: string): boolean {
+  return judge(parsePattern(source, flags));
+}
+
+function judge(piece: Piece): boolean {
+  const graph = createGraph();
+  const looks: Piece[] = [];
+  build(piece, graph, looks);
+  return graph.sets.length > maxPositions || isAmbiguous(graph) || looks.some(judge);
+}
+
+const maxPositions = 400;
+/** Loops in a row over the same characters; ordinary patterns have up to three. */
+const maxChain = 4;
+/** What a judgement may cost; a pattern that needs more is refused like the ones it looks for. */
+const maxComparisons = 2_000_000;
+/** Longer bounded repetitions are taken as unbounded ones. */
+const unrolled = 3;
+
+/** One position per character the pattern can stand on; `next` counts how many ways lead from one to another. */
+interface Graph {
+  readonly sets: CharSet[];
+  readonly next: Map<number, number>[];
+}
+
+interface Span {
+  readonly nullable: boolean;
+  readonly first: readonly number[];
+  readonly last: readonly number[];
+}
+
+const createGraph = (): Graph => ({ sets: [], next: [] });
+const emptySpan: Span = { nullable: true, first: [], last: [] };
+
+function build(piece: Piece, graph: Graph, looks: Piece[]): Span {
+  if (graph.sets.length > maxPositions) return emptySpan;
+  switch (piece.kind) {
+    case "char":
+      return addPosition(graph, piece.set);
+    case "empty":
+      return emptySpan;
+    case "look":
+      looks.push(piece.part);
+      return emptySpan;
+    case "all":
+      return piece.parts.map((part) => build(part, graph, looks)).reduce((a, b) => follow(graph, a, b), emptySpan);
+    case "any":
+      return piece.parts.map((part) => build(part, graph, looks)).reduce(either);
+    case "repeat":
+      return repeat(piece, graph, looks);
+  }
+}
+
+function addPosition(graph: Graph, set: CharSet): Span {
+  const position = graph.sets.push(set.length === 0 ? everyChar : set) - 1;
+  graph.next.push(new Map());
+  return { nullable: false, first: [position], last: [position] };
+}
+
+function follow(graph: Graph, a: Span, b: Span): Span {
+  connect(graph, a.last, b.first);
+  return {
+    nullable: a.nullable && b.nullable,
+    first: a.nullable ? [...a.first, ...b.first] : a.first,
+    last: b.nullable ? [...a.last, ...b.last] : b.last,
+  };
+}
+
+function either(a: Span, b: Span): Span {
+  return { nullable: a.nullable || b.nullable, first: [...a.first, ...b.first], last: [...a.last, ...b.last] };
+}
+
+function repeat({ part, min, max }: Piece & { kind: "repeat" }, graph: Graph, looks: Piece[]): Span {
+  if (max === 0) return emptySpan;
+  if (max > unrolled) {
+    const span = build(part, graph, looks);
+    connect(graph, span.last, span.first);
+    return { ...span, nullable: span.nullable || min === 0 };
+  }
+  // x{1,3} is x(x(x)?)?, built from the inside.
+  let span = emptySpan;
+  for (let count = max; count > 0; count -= 1) {
+    const whole = follow(graph, build(part, graph, looks), span);
+    span = count > min ? { ...whole, nullable: true } : whole;
+  }
+  return span;
+}
+
+function connect(graph: Graph, from: readonly number[], to: readonly number[]): void {
+  for (const a of from) for (const b of to) graph.next[a]?.set(b, (graph.next[a].get(b) ?? 0) + 1);
+}
+
+/** A loop is ambiguous when two different walks around it, from one position back to it, read the same text. */
+function isAmbiguous(graph: Graph): boolean {
+  const overlaps = (a: number, b: number): boolean => intersects(graph.sets[a] ?? [], graph.sets[b] ?? []);
+  const loops: Loop[] = [];
+  const seen = new Set<number>();
+  for (const start of graph.sets.keys()) {
+    if (seen.has(start)) continue;
+    const positions = loopThrough(graph, start);
+    if (positions.size === 0) continue;
+    for (const position of positions) seen.add(position);
+    if (isLoopAmbiguous(graph, positions, start, overlaps)) return true;
+    loops.push({ start, positions });
+  }
+  return longestChain(graph, loops, overlaps) > maxChain;
+}
+
+interface Loop {
+  readonly start: number;
+  readonly positions: ReadonlySet<number>;
+}
+
+/** How many loops in a row can share the same text between them: the time grows with that power of its length. */
+function longestChain(graph: Graph, loops: readonly Loop[], overlaps: (a: number, b: number) => boolean): number {
+  const lengths = new Map<Loop, number>();
+  const lengthFrom = (loop: Loop): number => {
+    const known = lengths.get(loop);
+    if (known !== undefined) return known;
+    const ahead = reach([loop.start], (position) => [...(graph.next[position]?.keys() ?? [])]);
+    const next = loops.filter((other) => other !== loop && ahead.has(other.start) && shareText(loop, other, overlaps));
+    const length = 1 + Math.max(0, ...next.map(lengthFrom));
+    lengths.set(loop, length);
+    return length;
+  };
+  return Math.max(0, ...loops.map(lengthFrom));
+}
+
+function shareText(a: Loop, b: Loop, overlaps: (a: number, b: number) => boolean): boolean {
+  return [...a.positions].some((x) => [...b.positions].some((y) => overlaps(x, y)));
+}
+
+/** All positions that lie on a way from `start` back to itself. */
+function loopThrough(graph: Graph, start: number): ReadonlySet<number> {
+  const ahead = reach([start], (position) => [...(graph.next[position]?.keys() ?? [])]);
+  const behind = reach([start], (position) => graph.next.flatMap((next, from) => (next.has(position) ? [from] : [])));
+  return new Set([...ahead].filter((position) => behind.has(position)));
+}
+
+function isLoopAmbiguous(
+  graph: Graph,
+  loop: ReadonlySet<number>,
+  start: number,
+  overlaps: (a: number, b: number) => boolean,
+): boolean {
+  const steps = new Map([...loop].map((from) => [from, [...(graph.next[from] ?? [])].filter(([to]) => loop.has(to))]));
+  for (const ways of steps.values()) if (ways.some(([, count]) => count > 1)) return true;
+  const size = graph.sets.length;
+  const forward = new Map<number, number[]>();
+  const backward = new Map<number, number[]>();
+  let budget = maxComparisons;
+  const pairs = reach([start * size + start], (pair) => {
+    const [a, b] = [Math.floor(pair / size), pair % size];
+    budget -= (steps.get(a)?.length ?? 0) * (steps.get(b)?.length ?? 0);
+    if (budget < 0) return [];
+    const next = (steps.get(a) ?? []).flatMap(([x]) =>
+      (steps.get(b) ?? []).flatMap(([y]) => (overlaps(x, y) ? [x * size + y] : [])),
+    );
+    forward.set(pair, next);
+    for (const target of next) backward.set(target, [...(backward.get(target) ?? []), pair]);
+    return next;
+  });
+  if (budget < 0) return true;
+  const back = reach([start * size + start], (pair) => backward.get(pair) ?? []);
+  return [...pairs].some((pair) => back.has(pair) && Math.floor(pair / size) !== pair % size);
+}
+
+/** What can be reached in one step or more. */
+function reach(from: readonly number[], next: (at: number) => readonly number[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  const waiting = from.flatMap((start) => [...next(start)]);
+  while (waiting.length > 0) {
+    const at = waiting.pop() as number;
+    if (found.has(at)) continue;
+    found.add(at);
+    for (const target of next(at)) if (!found.has(target)) waiting.push(target);
+  }
+  return found;
+}
+
+function intersects(a: CharSet, b: CharSet): boolean {
+  return a.some(([from, to]) => b.some(([low, high]) => from <= high && low <= to));
+}

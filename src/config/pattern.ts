@@ -1,0 +1,41 @@
+// Patterns people write into the config: compiled, or refused when a text exists on which they would run for ever.
+import { HouseError } from "../core/error.ts";
+import { canExplode } from "./pattern-blowup.ts";
+
+const maxLength = 1000;
+
+/**
+ * `re` (any case, all matches) or `/re/flags`. Throws `config.bad-pattern` for what does not compile and for nested or
+ * overlapping repetition such as `(a+)+$`. What passes can still take quadratic time: match bounded pieces of text.
+ */
+export function compilePattern(written: string): RegExp {
+  const slashed = /^\/(.+)\/([a-z]*)$/su.exec(written);
+  const source = slashed?.[1] ?? written;
+  const flags = slashed?.[2] ?? "gi";
+  if (written.length > maxLength) throw badPattern(written, `it is longer than ${maxLength} characters`);
+  if (!/^[gimsuy]*$/.test(flags))
+    throw badPattern(written, `its flags ${JSON.stringify(flags)} are not among g, i, m, s, u, y`);
+  const compiled = compile(source, flags, written);
+  if (canExplode(source, flags)) {
+    throw badPattern(
+      written,
+      "it repeats something that itself repeats or overlaps, so one long line could block everything",
+    );
+  }
+  return compiled;
+}
+
+function compile(source: string, flags: string, written: string): RegExp {
+  try {
+    return new RegExp(source, flags);
+  } catch (cause) {
+    throw badPattern(written, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+}
+
+function badPattern(written: string, why: string, cause?: unknown): HouseError {
+  return new HouseError("config.bad-pattern", `not a usable pattern: ${JSON.stringify(written.slice(0, 80))}: ${why}`, {
+    hint: "write the repetition once, for example a+ in place of (a+)+",
+    cause,
+  });
+}
