@@ -1,7 +1,7 @@
 // Keeps the page connected: shows a credential, waits for pairing, comes back after a loss, carries requests and events.
-import { PROTOCOL_VERSION } from "../../src/protocol/frame.ts";
 import { HouseError } from "../../src/core/error.ts";
-import { afterRefusal, afterWelcome, nextCredential, toAuth, type Held, type Kind } from "./credential.ts";
+import { afterRefusal, afterWelcome, nextCredential, type Held, type Kind } from "./credential.ts";
+import { connectParams } from "./handshake.ts";
 import type { Identity } from "./identity.ts";
 import { notConnected, openSocket, RefusedError, type GatewayEvent, type GatewaySocket } from "./socket.ts";
 import type { PageState, Store } from "./state.ts";
@@ -29,9 +29,6 @@ export interface ClientParts {
   readonly held: Held;
 }
 
-const client = { id: "openclaw-control-ui", mode: "webchat" } as const;
-const role = "operator";
-const scopes = ["operator.admin", "operator.approvals", "operator.pairing"] as const;
 const pairingRetryMs = 3000;
 const answerMs = 30_000;
 
@@ -185,50 +182,6 @@ export function createClient({ url, version, store, vault, identity, held: first
 /** 1 s, then longer up to 15 s, spread so that many pages do not come back in the same moment. */
 export function backoffMs(failures: number, random: number): number {
   return Math.round(Math.min(15_000, 1000 * 1.8 ** failures) * (0.75 + random / 2));
-}
-
-interface ConnectFacts {
-  readonly version: string;
-  readonly identity: Identity | undefined;
-  readonly challenge: unknown;
-  readonly credential: ReturnType<typeof nextCredential>;
-}
-
-async function connectParams({ version, identity, challenge, credential }: ConnectFacts): Promise<object> {
-  const auth = toAuth(credential);
-  return {
-    minProtocol: PROTOCOL_VERSION,
-    maxProtocol: PROTOCOL_VERSION,
-    client: { ...client, version, platform: navigator.platform || "web" },
-    role,
-    scopes,
-    caps: ["tool-events"],
-    ...(identity === undefined ? {} : { device: await signDevice(identity, challenge, credential) }),
-    ...(auth === undefined ? {} : { auth }),
-    userAgent: navigator.userAgent,
-    locale: navigator.language,
-  };
-}
-
-async function signDevice(
-  identity: Identity,
-  challenge: unknown,
-  { kind, secret }: ConnectFacts["credential"],
-): Promise<object> {
-  const { nonce, ts } = challenge as { nonce: string; ts?: number };
-  // The gateway's own time: a browser whose clock is wrong could not connect otherwise; the nonce proves freshness.
-  const signedAt = ts ?? Date.now();
-  const token = kind === "password" ? "" : secret;
-  const signature = await identity.sign({
-    clientId: client.id,
-    clientMode: client.mode,
-    role,
-    scopes,
-    signedAt,
-    token,
-    nonce,
-  });
-  return { id: identity.deviceId, publicKey: identity.publicKey, signature, signedAt, nonce };
 }
 
 function checkSize(params: unknown, maxPayload = Infinity): void {
