@@ -6,6 +6,7 @@ import type { Identity } from "./identity.ts";
 const client = { id: "openclaw-control-ui", mode: "webchat" } as const;
 const role = "operator";
 const scopes = ["operator.admin", "operator.approvals", "operator.pairing"] as const;
+
 interface ConnectFacts {
   readonly version: string;
   readonly identity: Identity | undefined;

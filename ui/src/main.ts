@@ -1,10 +1,10 @@
 // Starts the page: takes what the link brings, opens the key of this browser, connects, draws.
-import { createClient } from "./client.ts";
+import { createClient, type Client } from "./client.ts";
 import { keyProblemOf, openIdentity, type Identity } from "./identity.ts";
 import { openKeyShelf } from "./key-shelf.ts";
 import { readLink } from "./link.ts";
 import { Shell } from "./shell.ts";
-import { createStore, firstState } from "./state.ts";
+import { createStore, firstState, type PageState, type Store } from "./state.ts";
 import { createMemoryShelf, createVault } from "./vault.ts";
 
 declare const __PAGE_VERSION__: string;
@@ -33,7 +33,7 @@ async function start(): Promise<void> {
   const page = new Shell();
   page.app = { client, store };
   document.body.prepend(page);
-  listen(client);
+  listen(client, store);
   client.start();
 }
 
@@ -65,14 +65,16 @@ function openStorage(): Pick<Storage, "getItem" | "setItem" | "removeItem"> {
   }
 }
 
-function listen(client: ReturnType<typeof createClient>): void {
+function listen(client: Client, store: Store<PageState>): void {
+  const comeBack = (): void => {
+    const isUseful = store.value.connection.phase === "lost" && document.visibilityState === "visible";
+    if (isUseful) client.retryNow();
+  };
   // A second link pasted into an open tab changes only the fragment.
   window.addEventListener("hashchange", () => {
     const { code } = takeLink();
     if (code !== undefined) client.present({ link: code });
   });
-  window.addEventListener("online", client.retryNow);
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") client.retryNow();
-  });
+  window.addEventListener("online", comeBack);
+  document.addEventListener("visibilitychange", comeBack);
 }
