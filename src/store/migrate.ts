@@ -1,24 +1,14 @@
 // Brings a store to the shape this code knows: a new one directly, an older one as a verified copy that is switched in.
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-} from "node:fs";
+import { existsSync, renameSync, statSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { syncFolder } from "../base/atomic-file.ts";
-import { errnoOf, HouseError } from "../core/error.ts";
+import { HouseError } from "../core/error.ts";
 import { openForWriting, openPlain, type Connection } from "./connection.ts";
 import { toStoreError } from "./failure.ts";
 import { migrations as released } from "./migrations/list.ts";
 import type { Migration } from "./migrations/migration.ts";
-import { createPrivateFile, removeStore, requireRoom } from "./place.ts";
+import { createPrivateFile, flushFile, giveSecondName, removeStore, requireRoom } from "./place.ts";
 import { APPLICATION_ID, newerStore, readVersion, versionOf } from "./version.ts";
 
 /** Where a migration can be interrupted; after any of them the old store still opens. */
@@ -181,17 +171,10 @@ function countOf(connection: Connection, table: string): unknown {
 function keepOld(old: Connection, nextVersion: number): string {
   const { file } = old;
   const kept = freeName(`${file}.before-v${nextVersion}`, file);
-  try {
-    linkSync(file, kept);
-  } catch (cause) {
-    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"].includes(errnoOf(cause) ?? "")) throw cause;
-    // No hard links here: a second copy it is.
+  giveSecondName(file, kept, () => {
     createPrivateFile(kept);
     old.exec(`VACUUM INTO ${quoted(kept)}`);
-    flushFile(kept);
-  }
-  chmodSync(kept, 0o600);
-  syncFolder(dirname(file));
+  });
   return kept;
 }
 
@@ -203,15 +186,6 @@ function freeName(wanted: string, file: string): string {
     if (statSync(name).ino !== statSync(file).ino) continue;
     unlinkSync(name);
     return name;
-  }
-}
-
-function flushFile(file: string): void {
-  const descriptor = openSync(file, "r+");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

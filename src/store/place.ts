@@ -5,6 +5,8 @@ import {
   closeSync,
   constants,
   existsSync,
+  fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   rmSync,
@@ -60,6 +62,28 @@ export function requireRoom(file: string, folder: string, copies: number): void 
 /** The store and its log. */
 export function sizeOf(file: string): number {
   return [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
+/** The same file under a second name, so that a rename over the first loses nothing. `copy` is for disks without links. */
+export function giveSecondName(file: string, name: string, copy: () => void): void {
+  try {
+    linkSync(file, name);
+  } catch (cause) {
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"].includes(errnoOf(cause) ?? "")) throw cause;
+    copy();
+    flushFile(name);
+  }
+  syncFolder(dirname(name));
+}
+
+/** Only for files that no connection of this process has open: closing a descriptor drops its locks. */
+export function flushFile(file: string): void {
+  const descriptor = openSync(file, "r+");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 export function removeStore(file: string): void {

@@ -82,6 +82,10 @@ export function damaged(reason: string, cause?: unknown): HouseError {
   return new HouseError("store.damaged", reason, { cause });
 }
 
+export function isDamage(error: unknown): boolean {
+  return error instanceof HouseError && error.code === "store.damaged";
+}
+
 export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

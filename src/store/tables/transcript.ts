@@ -1,6 +1,5 @@
 // The table of transcripts: append-only entries, numbered within their session and sealed with a checksum.
-import { HouseError } from "../../core/error.ts";
-import { damaged, fromJson, number, reasonOf, text, toJson } from "../row.ts";
+import { damaged, fromJson, isDamage, number, reasonOf, text, toJson } from "../row.ts";
 import { sealOf, type Sealed } from "../seal.ts";
 import { act, firstRow, rows, type ReportDamage, type Sql, type SqlRow, type Steps } from "../sql.ts";
 import type { StoredEntry, TranscriptTable } from "../store.ts";
@@ -101,8 +100,4 @@ function toEntry(sessionId: string, row: SqlRow, report: ReportDamage): StoredEn
 function lost(sessionId: string, seq: number, reason: string, report: ReportDamage): StoredEntry {
   report({ table: "transcript", record: `${sessionId} #${seq}`, reason });
   return { id: `damaged-${seq}`, type: "damaged", at: 0, body: { reason }, seq };
-}
-
-function isDamage(error: unknown): boolean {
-  return error instanceof HouseError && error.code === "store.damaged";
 }

@@ -1,0 +1,186 @@
+// Migration as copy, verify, switch: what it keeps, what it refuses, and a crash at every step.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, test } from "node:test";
+
+import { newFilledFile, newStoreFile } from "./cases/files.ts";
+import { migrateStore, type MigrationStep } from "./migrate.ts";
+import { migrations as released } from "./migrations/list.ts";
+import type { Migration } from "./migrations/migration.ts";
+import { preparePlace } from "./place.ts";
+import { openSqliteStore } from "./sqlite.ts";
+import { verifyStore } from "./verify.ts";
+
+const second: Migration = {
+  version: released.length + 1,
+  name: "notes",
+  up: "CREATE TABLE notes (n INTEGER PRIMARY KEY, body TEXT) STRICT; ALTER TABLE runs ADD COLUMN note TEXT;",
+};
+const steps: MigrationStep[] = ["roomy", "locked", "copied", "migrated", "verified", "kept", "switched"];
+const next = (migration: Partial<Migration> = {}): Migration[] => [...released, { ...second, ...migration }];
+
+describe("a new store", () => {
+  test("is made directly, with nothing left beside it", () => {
+    const file = newStoreFile();
+    preparePlace(file);
+    assert.deepEqual(migrateStore(file), { from: 0, to: released.length });
+    assert.deepEqual(readdirSync(dirname(file)), [basename(file)]);
+    assert.deepEqual(migrateStore(file), { from: released.length, to: released.length });
+  });
+});
+
+describe("an older store", () => {
+  test("is migrated with all its rows, and kept as it was", async () => {
+    const file = await newFilledFile();
+    const seen: MigrationStep[] = [];
+    const { from, to, kept } = migrateStore(file, { migrations: next(), onStep: (step) => seen.push(step) });
+    assert.deepEqual({ from, to, kept }, { from: 1, to: 2, kept: `${file}.before-v2` });
+    assert.deepEqual(seen, steps);
+    assert.deepEqual(stateOf(file), { version: 2, entries: 200, hasNotes: true });
+    assert.deepEqual(stateOf(`${file}.before-v2`), { version: 1, entries: 200, hasNotes: false });
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.equal(statSync(`${file}.before-v2`).mode & 0o777, 0o600);
+    assert.equal(existsSync(`${file}.migrating`), false);
+    const report = await verifyStore(`${file}.before-v2`);
+    assert.equal(report.ok, true);
+  });
+
+  test("takes in what only its log holds", async () => {
+    const file = await newFilledFile();
+    const crashed = await writeAndCrash(file);
+    assert.ok(statSync(`${file}-wal`).size > 0);
+    migrateStore(file, { migrations: next() });
+    assert.deepEqual(stateOf(file), { version: 2, entries: 200 + crashed, hasNotes: true });
+  });
+
+  test("does not write over what an earlier migration kept", async () => {
+    const file = await newFilledFile();
+    const [first, again] = [migrateStore(file, { migrations: next() }), `${file}.before-v2`];
+    const database = new DatabaseSync(file);
+    database.exec("DROP TABLE notes; ALTER TABLE runs DROP COLUMN note; PRAGMA user_version = 1");
+    database.close();
+    const before = readFileSync(again);
+    const twice = migrateStore(file, { migrations: next() });
+    assert.deepEqual([first.kept, twice.kept], [again, `${again}.2`]);
+    assert.deepEqual(readFileSync(again), before);
+  });
+
+  test("stays as it is when a step of the migration fails", async () => {
+    const file = await newFilledFile();
+    const failing = next({ up: `${second.up} INSERT INTO nowhere VALUES (1);` });
+    assert.throws(() => migrateStore(file, { migrations: failing }), /nowhere/);
+    await assertAsBefore(file);
+  });
+
+  test("stays as it is when the copy has lost rows or a whole table", async () => {
+    for (const up of ["DELETE FROM transcript WHERE seq > 20;", "DROP TABLE kv;"]) {
+      const file = await newFilledFile();
+      assert.throws(() => migrateStore(file, { migrations: next({ up }) }), { code: "store.migration-failed" });
+      await assertAsBefore(file);
+    }
+  });
+
+  test("may lose rows where the migration says so", async () => {
+    const file = await newFilledFile();
+    migrateStore(file, {
+      migrations: next({ up: `${second.up} DELETE FROM transcript WHERE seq > 20;`, recounts: ["transcript"] }),
+    });
+    assert.deepEqual(stateOf(file), { version: 2, entries: 100, hasNotes: true });
+  });
+
+  test("is not migrated while somebody else has it open", async () => {
+    const file = await newFilledFile();
+    const store = await openSqliteStore({ file });
+    await store.kv.set("s", "k", 1);
+    assert.throws(() => migrateStore(file, { migrations: next() }), { code: "store.busy" });
+    await store.kv.set("s", "k", 2);
+    await store.close();
+    migrateStore(file, { migrations: next() });
+    assert.deepEqual(stateOf(file), { version: 2, entries: 200, hasNotes: true });
+  });
+
+  for (const step of steps) {
+    test(`survives kill -9 when ${step}`, async () => {
+      const file = await newFilledFile();
+      await writeAndCrash(file);
+      await migrateAndCrash(file, step);
+      const version = step === "switched" ? 2 : 1;
+      assert.deepEqual(stateOf(file), { version, entries: 210, hasNotes: version === 2 });
+      if (version === 1) {
+        // The old code goes on with it …
+        const store = await openSqliteStore({ file });
+        assert.equal(await store.transcript.count("crashing"), 10);
+        await store.close();
+      }
+      // … and the new code can try again.
+      migrateStore(file, { migrations: next() });
+      assert.deepEqual(stateOf(file), { version: 2, entries: 210, hasNotes: true });
+      assert.deepEqual(stateOf(`${file}.before-v2`), { version: 1, entries: 210, hasNotes: false });
+      assert.equal(existsSync(`${file}.migrating`), false);
+    });
+  }
+});
+
+describe("a newer store", () => {
+  test("is refused untouched, whoever asks", async () => {
+    const file = await newFilledFile();
+    migrateStore(file, { migrations: next() });
+    const before = { bytes: readFileSync(file), names: readdirSync(dirname(file)) };
+    const refusal = { code: "store.newer", details: { file, version: 2, known: 1 } };
+    await assert.rejects(openSqliteStore({ file }), refusal);
+    await assert.rejects(openSqliteStore({ file, readOnly: true }), refusal);
+    assert.deepEqual({ bytes: readFileSync(file), names: readdirSync(dirname(file)) }, before);
+  });
+});
+
+async function assertAsBefore(file: string): Promise<void> {
+  assert.deepEqual(stateOf(file), { version: 1, entries: 200, hasNotes: false });
+  const store = await openSqliteStore({ file });
+  await store.kv.set("s", "works", true);
+  await store.close();
+  assert.equal((await verifyStore(file)).ok, true);
+}
+
+function stateOf(file: string): { version: unknown; entries: unknown; hasNotes: boolean } {
+  const database = new DatabaseSync(file);
+  try {
+    return {
+      version: database.prepare("PRAGMA user_version").get()?.["user_version"],
+      entries: database.prepare("SELECT count(*) AS total FROM transcript").get()?.["total"],
+      hasNotes: database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'notes'").get() !== undefined,
+    };
+  } finally {
+    database.close();
+  }
+}
+
+/** Leaves a log with ten entries that were never folded into the store. */
+async function writeAndCrash(file: string): Promise<number> {
+  await crash(`
+    import { openSqliteStore } from ${here("sqlite.ts")};
+    const store = await openSqliteStore({ file: ${JSON.stringify(file)} });
+    for (let index = 0; index < 10; index++) await store.transcript.append("crashing", [{ id: "e" + index, type: "message", at: 1, body: index }]);
+    process.kill(process.pid, "SIGKILL");`);
+  return 10;
+}
+
+async function migrateAndCrash(file: string, step: MigrationStep): Promise<void> {
+  await crash(`
+    import { migrateStore } from ${here("migrate.ts")};
+    const onStep = (step) => step === ${JSON.stringify(step)} && process.kill(process.pid, "SIGKILL");
+    migrateStore(${JSON.stringify(file)}, { migrations: ${JSON.stringify(next())}, onStep });`);
+}
+
+async function crash(script: string): Promise<void> {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
+  const [, signal] = (await once(child, "exit")) as [number | null, string | null];
+  assert.equal(signal, "SIGKILL", "the process was to be killed in the middle");
+}
+
+function here(file: string): string {
+  return JSON.stringify(new URL(file, import.meta.url).href);
+}

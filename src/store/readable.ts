@@ -1,0 +1,143 @@
+// Reads every row of a table that can still be read, around damaged pages, and names what cannot.
+import type { Connection } from "./connection.ts";
+import { isDamage, number } from "./row.ts";
+import { rows, type Damage, type SqlRow, type SqlValue } from "./sql.ts";
+import type { Shape } from "./shapes.ts";
+import { sealOf } from "./seal.ts";
+
+const PAGE_ROWS = 500;
+const UNREADABLE = "its place in the file is damaged";
+// Below any number a row can have.
+const START = Number.MIN_SAFE_INTEGER;
+
+/** A damaged record comes with as much of its row as can still be read: all of it, the key columns, or nothing. */
+export type Found =
+  | { readonly row: SqlRow; readonly damage?: undefined; readonly isWhole: true }
+  | { readonly row: SqlRow; readonly damage: Damage; readonly isWhole: boolean };
+
+/** Each record once, in the order of `n`. */
+export function* readTable(connection: Connection, shape: Shape): Generator<Found> {
+  let last = START;
+  for (;;) {
+    const page = tryRead(connection, `SELECT * FROM ${shape.table} WHERE n > ? ORDER BY n LIMIT ${PAGE_ROWS}`, [last]);
+    if (page === undefined) return yield* readCarefully(connection, shape, last);
+    for (const row of page) yield toFound(shape, row);
+    if (page.length < PAGE_ROWS) return;
+    last = number(page.at(-1) ?? {}, "n");
+  }
+}
+
+/** Row by row: those the key index knows, and every number in reach when that index is damaged as well. */
+function* readCarefully(connection: Connection, shape: Shape, after: number): Generator<Found> {
+  const { names, isWhole } = readNames(connection, shape);
+  const known = [...names.keys()].filter((n) => n > after);
+  const candidates = isWhole ? known : everyNumber(connection, shape, after, known);
+  for (const n of candidates.toSorted((a, b) => a - b)) {
+    const found = tryRead(connection, `SELECT * FROM ${shape.table} WHERE n = ?`, [n]);
+    const row = found?.[0];
+    const key = names.get(n);
+    if (row !== undefined) yield toFound(shape, row);
+    else if (key !== undefined) yield toLost(shape, key, nameOf(shape, key));
+    else if (found === undefined) yield toLost(shape, {}, `row ${n}`);
+  }
+}
+
+interface Names {
+  /** The key columns of each row. */
+  readonly names: ReadonlyMap<number, SqlRow>;
+  /** False when the index itself has a damaged page; then it was read from both ends up to it. */
+  readonly isWhole: boolean;
+}
+
+function readNames(connection: Connection, shape: Shape): Names {
+  const names = new Map<number, SqlRow>();
+  const isWhole = walkIndex(connection, shape, "ASC", names);
+  if (!isWhole) walkIndex(connection, shape, "DESC", names);
+  return { names, isWhole };
+}
+
+/** False when it had to stop at a damaged page. */
+function walkIndex(
+  connection: Connection,
+  shape: Shape,
+  direction: "ASC" | "DESC",
+  names: Map<number, SqlRow>,
+): boolean {
+  const { table, key } = shape;
+  const [columns, marks] = [key.join(", "), key.map(() => "?").join(", ")];
+  const order = key.map((column) => `${column} ${direction}`).join(", ");
+  const next = `(${columns}) ${direction === "ASC" ? ">" : "<"} (${marks})`;
+  let last: SqlValue[] | undefined;
+  for (;;) {
+    const where = last === undefined ? "" : `WHERE ${next}`;
+    const question = `SELECT n, ${columns} FROM ${table} INDEXED BY ${table}_key ${where} ORDER BY ${order} LIMIT ${PAGE_ROWS}`;
+    const page = tryRead(connection, question, last ?? []);
+    if (page === undefined) return false;
+    for (const row of page) names.set(number(row, "n"), row);
+    const end = page.at(-1);
+    if (end === undefined || page.length < PAGE_ROWS) return true;
+    last = key.map((column) => end[column] ?? null);
+  }
+}
+
+function everyNumber(connection: Connection, { table }: Shape, after: number, known: readonly number[]): number[] {
+  const lastOf = tryRead(connection, `SELECT n FROM ${table} ORDER BY n DESC LIMIT 1`, [])?.[0];
+  const end = known.reduce((most, n) => Math.max(most, n), lastOf === undefined ? 0 : number(lastOf, "n"));
+  const start = Math.max(after + 1, 1);
+  return Array.from({ length: Math.max(0, end - start + 1) }, (_, index) => start + index);
+}
+
+function tryRead(connection: Connection, question: string, values: readonly SqlValue[]): readonly SqlRow[] | undefined {
+  try {
+    return connection.run(rows(question, values));
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+function toFound(shape: Shape, row: SqlRow): Found {
+  const reason = distrust(shape, row);
+  if (reason === undefined) return { row, isWhole: true };
+  return { row, isWhole: true, damage: { table: shape.table, record: nameOf(shape, row), reason } };
+}
+
+function toLost({ table }: Shape, key: SqlRow, record: string): Found {
+  return { row: key, isWhole: false, damage: { table, record, reason: UNREADABLE } };
+}
+
+function distrust({ table, json }: Shape, row: SqlRow): string | undefined {
+  const bad = json.find((column) => !isJson(row[column]));
+  if (bad !== undefined) return `${bad} is not JSON`;
+  if (table === "transcript" && row["seal"] !== sealOfRow(row)) return "its checksum does not fit";
+  return undefined;
+}
+
+function isJson(value: SqlValue | undefined): boolean {
+  if (value === null) return true;
+  if (typeof value !== "string") return false;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+function sealOfRow(row: SqlRow): number {
+  const { session_id: sessionId, seq, id, type, at, body = null } = row;
+  return sealOf({
+    sessionId: String(sessionId),
+    seq: Number(seq),
+    id: String(id),
+    type: String(type),
+    at: Number(at),
+    body: body === null ? null : String(body),
+  });
+}
+
+/** The name a person knows a record by. */
+export function nameOf({ key }: Shape, row: SqlRow): string {
+  return key.map((column) => (column === "seq" ? `#${row[column]}` : String(row[column]))).join(" ");
+}

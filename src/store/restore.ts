@@ -1,0 +1,97 @@
+// Puts a verified backup in the place of a store; what was there is kept beside it.
+import { constants, copyFileSync, existsSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
+
+import { syncFolder } from "../base/atomic-file.ts";
+import { systemClock } from "../base/clock.ts";
+import { acquireLock, stateLockOf } from "../base/lock.ts";
+import { HouseError } from "../core/error.ts";
+import { copyStore, requireSound } from "./backup.ts";
+import { openPlain } from "./connection.ts";
+import { toStoreError } from "./failure.ts";
+import { companions, giveSecondName, removeStore } from "./place.ts";
+import { isDamage } from "./row.ts";
+import type { StoreReport } from "./verify.ts";
+import { readVersion } from "./version.ts";
+
+export interface Restored {
+  readonly report: StoreReport;
+  /** Where the store of before is; undefined when there was none. */
+  readonly replaced?: string;
+}
+
+export interface RestoreOptions {
+  /** The lock of the state folder; beside the store unless said otherwise. */
+  readonly lockFile?: string;
+}
+
+/** Refuses a damaged archive before touching anything, and throws `lock.held` when a gateway runs on that folder. */
+export async function restoreStore(from: string, to: string, options: RestoreOptions = {}): Promise<Restored> {
+  if (!existsSync(from))
+    throw new HouseError("store.missing", `there is no backup at ${from}`, { details: { file: from } });
+  const lock = acquireLock(options.lockFile ?? stateLockOf(dirname(to)));
+  const copy = `${to}.restoring`;
+  try {
+    await requireSound(from);
+    removeStore(copy); // what an interrupted restore left
+    await copyStore(from, copy);
+    const report = await requireSound(copy);
+    const replaced = existsSync(to) ? setAside(to) : undefined;
+    renameSync(copy, to);
+    syncFolder(dirname(to));
+    return { report: { ...report, file: to }, ...(replaced === undefined ? {} : { replaced }) };
+  } catch (cause) {
+    throw toStoreError(to, cause);
+  } finally {
+    removeStore(copy);
+    lock.release();
+  }
+}
+
+function setAside(file: string): string {
+  const replaced = freeName(`${file}.replaced-${toStamp(systemClock.now())}`);
+  // SQLite would replay a log it finds beside the new store, whoever wrote it: it must be gone before the switch.
+  if (!foldLog(file)) moveLog(file, replaced);
+  giveSecondName(file, replaced, () => copyFileSync(file, replaced, constants.COPYFILE_EXCL));
+  return replaced;
+}
+
+/** False when the store is too damaged to take its log in; looked at first, so that the evidence stays as it is. */
+function foldLog(file: string): boolean {
+  try {
+    readVersion(file);
+    const store = openPlain(file);
+    try {
+      if (store.value("PRAGMA journal_mode = DELETE") === "delete") return true;
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    if (isDamage(error)) return false;
+    if (!(error instanceof HouseError && error.code === "store.busy")) throw error;
+  }
+  throw new HouseError("store.busy", `${file} cannot be replaced: another process has it open`, {
+    hint: "stop the other openclaw process, then retry",
+    details: { file },
+  });
+}
+
+function moveLog(file: string, replaced: string): void {
+  for (const [index, companion] of companions(file).entries()) {
+    if (existsSync(companion)) renameSync(companion, companions(replaced)[index] ?? "");
+  }
+}
+
+function freeName(wanted: string): string {
+  for (let turn = 1; ; turn++) {
+    const name = turn === 1 ? wanted : `${wanted}.${turn}`;
+    if (!existsSync(name)) return name;
+  }
+}
+
+function toStamp(time: number): string {
+  return new Date(time)
+    .toISOString()
+    .replaceAll(/[-:]/g, "")
+    .replace(/\.\d+Z$/, "Z");
+}

@@ -1,0 +1,133 @@
+// Tells whether a store can be trusted, check by check, and names every record that cannot. Takes its time: not for the
+// event loop of a gateway.
+import { existsSync } from "node:fs";
+
+import { openForReading, type Connection } from "./connection.ts";
+import { migrations } from "./migrations/list.ts";
+import { readTable } from "./readable.ts";
+import { isDamage, reasonOf, text } from "./row.ts";
+import { shapes, type Shape } from "./shapes.ts";
+import { rows, type Damage } from "./sql.ts";
+import { versionOf } from "./version.ts";
+
+const MAX_NAMED = 20;
+
+export interface StoreCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export interface StoreReport {
+  readonly file: string;
+  readonly ok: boolean;
+  readonly checks: readonly StoreCheck[];
+  /** Readable rows by table. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Every record that is lost or not to be trusted. */
+  readonly damages: readonly Damage[];
+}
+
+/** Sees one moment of the store, also while a gateway writes to it, and never changes it. */
+export async function verifyStore(file: string): Promise<StoreReport> {
+  if (!existsSync(file)) return unopened(file, "there is no such file");
+  try {
+    const connection = openForReading(file);
+    try {
+      connection.exec("BEGIN");
+      return inspect(connection);
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    return unopened(file, reasonOf(error));
+  }
+}
+
+function inspect(connection: Connection): StoreReport {
+  const { file } = connection;
+  const version = versionOf(connection);
+  if (version === 0) return unopened(file, "it is empty");
+  const { counts, damages } = readAll(connection);
+  const checks = [
+    toCheck("opens", []),
+    shapeCheck(version),
+    toCheck(
+      "integrity",
+      ask(connection, "PRAGMA integrity_check(20)", "integrity_check").filter((line) => line !== "ok"),
+    ),
+    toCheck("foreign keys", ask(connection, "PRAGMA foreign_key_check", "table")),
+    toCheck(
+      "records",
+      damages.map(({ table, record, reason }) => `${table} ${record}: ${reason}`),
+    ),
+    toCheck("transcript order", ask(connection, brokenOrder, "problem")),
+    orphanCheck(connection),
+  ];
+  return { file, ok: checks.every((check) => check.ok), checks, counts, damages };
+}
+
+function readAll(connection: Connection): Pick<StoreReport, "counts" | "damages"> {
+  const damages: Damage[] = [];
+  const counts: Record<string, number> = {};
+  for (const shape of shapes.filter((known) => hasTable(connection, known))) {
+    counts[shape.table] = 0;
+    for (const { isWhole, damage } of readTable(connection, shape)) {
+      if (damage !== undefined) damages.push(damage);
+      if (isWhole) counts[shape.table] = (counts[shape.table] ?? 0) + 1;
+    }
+  }
+  return { counts, damages };
+}
+
+function hasTable(connection: Connection, { table }: Shape): boolean {
+  return connection.value(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = '${table}'`) === table;
+}
+
+function shapeCheck(version: number): StoreCheck {
+  const known = migrations.length;
+  if (version === known) return { name: "shape", ok: true, detail: `version ${version}` };
+  const wanted = version > known ? "written by a newer version of this program" : "is migrated at the next start";
+  return { name: "shape", ok: version < known, detail: `version ${version}: ${wanted}` };
+}
+
+const brokenOrder = `SELECT session_id || ' has ' || count(*) || ' entries numbered ' || min(seq) || ' to ' || max(seq) AS problem
+  FROM transcript GROUP BY session_id HAVING min(seq) <> 1 OR max(seq) <> count(*)`;
+
+/** Not a fault: a session that was reset or deleted leaves its transcript on purpose. Said, so that nothing hides. */
+function orphanCheck(connection: Connection): StoreCheck {
+  const name = "orphan transcripts";
+  const found = ask(
+    connection,
+    "SELECT DISTINCT session_id FROM transcript WHERE session_id NOT IN (SELECT session_id FROM sessions)",
+    "session_id",
+  );
+  return {
+    name,
+    ok: true,
+    detail: found.length === 0 ? "none" : `${found.length} kept without a session: ${few(found)}`,
+  };
+}
+
+/** A question that a damaged page cuts short is a problem of its own. */
+function ask(connection: Connection, question: string, column: string): string[] {
+  try {
+    return connection.run(rows(question)).map((row) => text(row, column));
+  } catch (error) {
+    if (isDamage(error)) return ["cannot be told: a page it needs is damaged"];
+    throw error;
+  }
+}
+
+function toCheck(name: string, problems: readonly string[]): StoreCheck {
+  return { name, ok: problems.length === 0, detail: problems.length === 0 ? "ok" : few(problems) };
+}
+
+function few(names: readonly string[]): string {
+  const rest = names.length - MAX_NAMED;
+  return names.slice(0, MAX_NAMED).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
+}
+
+function unopened(file: string, detail: string): StoreReport {
+  return { file, ok: false, checks: [{ name: "opens", ok: false, detail }], counts: {}, damages: [] };
+}
