@@ -1,7 +1,9 @@
 // One socket from its first byte to its last: challenge, connect, then requests. Wrong turns end it as recorded.
 import type { RawData, WebSocket } from "ws";
 
+import { HouseError } from "../core/error.ts";
 import { describeIssues } from "../core/schema.ts";
+import { parseStrict } from "../core/strict-json.ts";
 import type { Clock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
@@ -121,9 +123,18 @@ export function serveConnection(socket: WebSocket, peer: Peer, deps: ConnectionD
 function parse(bytes: RawData): unknown {
   const buffer = Array.isArray(bytes) ? Buffer.concat(bytes) : Buffer.from(bytes as ArrayBuffer);
   try {
-    return JSON.parse(buffer.toString("utf8")) as unknown;
-  } catch {
-    return undefined; // not JSON: the caller decides by the state of the connection
+    return parseStrict(buffer.toString("utf8"));
+  } catch (error) {
+    // Not JSON: the caller decides by the state of the connection. Ambiguous JSON is answered.
+    return error instanceof HouseError ? new Ambiguous(error.message) : undefined;
+  }
+}
+
+/** JSON that two readers could read differently; its id cannot be trusted either. */
+class Ambiguous {
+  readonly reason: string;
+  constructor(reason: string) {
+    this.reason = reason;
   }
 }
 
@@ -133,6 +144,7 @@ function idOf(frame: unknown): string {
 }
 
 function frameProblem(frame: unknown): string {
+  if (frame instanceof Ambiguous) return `invalid request frame: ${frame.reason}`;
   if (typeof frame !== "object" || frame === null || Array.isArray(frame)) return "invalid request frame: must be object";
   return `invalid request frame: ${describeIssues(requestFrame.issues(frame).slice(0, 8))}`;
 }

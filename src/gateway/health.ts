@@ -6,10 +6,10 @@ import { entryOf } from "../session/session.ts";
 import type { GatewayContext } from "./context.ts";
 
 export interface Vitals {
-  health(): Promise<unknown>;
+  health(): Promise<object>;
   status(): Promise<unknown>;
   /** The last health without asking the store; for hello-ok, which must not wait. */
-  lastHealth(): unknown;
+  lastHealth(): object;
   sessionDefaults(): unknown;
 }
 
@@ -47,7 +47,7 @@ export function createVitals(context: GatewayContext): Vitals {
     return figures;
   };
 
-  const toHealth = (now: number, startedTicks: number): unknown => ({
+  const toHealth = (now: number, startedTicks: number): object => ({
     ok: true,
     ts: now,
     durationMs: Math.round(clock.ticks() - startedTicks),

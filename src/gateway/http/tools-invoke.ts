@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { HouseError } from "../../core/error.ts";
+import { parseStrict } from "../../core/strict-json.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { readBody, sendError, sendJson } from "./answer.ts";
@@ -39,9 +40,9 @@ async function parseBody(request: IncomingMessage, response: ServerResponse): Pr
   let value: unknown;
   try {
     const bytes = await readBody(request, MAX_BODY);
-    value = bytes.length === 0 ? {} : JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    value = bytes.length === 0 ? {} : parseStrict(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
-    if (error instanceof HouseError) {
+    if (error instanceof HouseError && error.code.startsWith("http.")) {
       response.setHeader("connection", "close");
       sendError(response, error.code === "http.too-large" ? 413 : 408, error.code === "http.too-large" ? "payload_too_large" : "timeout", error.message);
     } else sendError(response, 400, "invalid_request_error", `the body is not JSON: ${error instanceof Error ? error.message : String(error)}`);

@@ -1,12 +1,13 @@
 // Sessions, their history, and the agents they belong to.
 import { HouseError } from "../../core/error.ts";
 import { parseAgentId, parseSessionKey, mainSessionKey, type KeyContext, type SessionKey } from "../../core/names.ts";
-import { textOf } from "../../core/message.ts";
+import { textOf, type AssistantMessage } from "../../core/message.ts";
 import * as methods from "../../protocol/methods/sessions.ts";
 import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import { lastText, readHistory } from "../../session/history.ts";
 import { toWireRow } from "../../session/rows.ts";
 import { entryOf, findSession, patchSession, requireSession, resetSession } from "../../session/session.ts";
+import { appendMessage } from "../../session/transcript.ts";
 import type { SessionRecord } from "../../store/store.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
@@ -81,6 +82,19 @@ export function sessionMethods(context: GatewayContext): Served[] {
       const { messages } = await readHistory(transcript, record, { limit, includeTools: true, maxBytes: MAX_HISTORY_BYTES });
       const { thinkingLevel = "off", verboseLevel } = entryOf(record);
       return { sessionKey, sessionId: record.sessionId, messages, thinkingLevel, ...(verboseLevel === undefined ? {} : { verboseLevel }) };
+    }),
+    serve(methods.chatInject, async ({ sessionKey, message: words, label }) => {
+      const record = await findSession(sessions, sessionKey, keys());
+      if (record === undefined) throw new HouseError("session.unknown", "session not found", { hint: "openclaw sessions" });
+      const message: AssistantMessage = {
+        role: "assistant",
+        content: [{ type: "text", text: label === undefined ? words : `[${label}]\n\n${words}` }],
+        timestamp: clock.now(),
+        stopReason: "stop",
+      };
+      const { messageId } = await appendMessage(store, record, message);
+      context.hub.broadcast("chat", { runId: `inject-${messageId}`, sessionKey: record.key, seq: 0, state: "final", message });
+      return { ok: true, messageId };
     }),
     serve(methods.agentsList, () => {
       const config = context.config();

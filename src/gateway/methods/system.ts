@@ -5,11 +5,16 @@ import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 import type { Vitals } from "../health.ts";
 import { tailLog } from "../log-tail.ts";
+import { createLoopDelay } from "../loop-delay.ts";
 
 export function systemMethods(context: GatewayContext, vitals: Vitals): Served[] {
   const { presence, hub, log } = context;
+  const loop = createLoopDelay();
   return [
-    serve(methods.health, () => vitals.health()),
+    serve(methods.health, async ({ probe }) => {
+      const health = await vitals.health();
+      return probe === true ? { ...health, loopDelayP99Ms: loop.ask(), droppedLogLines: log.dropped() } : health;
+    }),
     serve(methods.status, () => vitals.status()),
     serve(methods.systemPresence, () => presence.list()),
     serve(methods.lastHeartbeat, () => null),

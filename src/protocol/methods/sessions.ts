@@ -101,3 +101,10 @@ export const agentIdentityGet = method(
   "operator.read",
   Type.Object({ agentId: maybe(word), sessionKey: maybe(Type.String()) }, closed),
 );
+
+export const chatInject = method(
+  "chat.inject",
+  "operator.admin",
+  Type.Object({ sessionKey: word, message: word, label: maybe(Type.String({ maxLength: 100 })) }, closed),
+  { announced: false },
+);

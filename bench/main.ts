@@ -1,0 +1,26 @@
+// npm run bench [-- section …]: every figure as a ratio to a bare reference measured in the same run.
+import { benchInstall } from "./install.ts";
+import { benchPolicy } from "./policy.ts";
+import { benchServe } from "./serve.ts";
+import { benchStart } from "./start.ts";
+import { benchStore } from "./store.ts";
+import { printRows, type Row } from "./table.ts";
+
+const sections: Record<string, () => Promise<Row[]> | Row[]> = {
+  start: benchStart,
+  serve: benchServe,
+  policy: benchPolicy,
+  store: benchStore,
+  install: benchInstall,
+};
+const wanted = process.argv.slice(2).filter((word) => word !== "--");
+const unknown = wanted.filter((name) => !(name in sections));
+if (unknown.length > 0) throw new Error(`no such section: ${unknown.join(", ")}; there are ${Object.keys(sections).join(", ")}`);
+let missed = 0;
+for (const [name, run] of Object.entries(sections)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const rows = await run();
+  printRows(name, rows);
+  missed += rows.filter(({ reached }) => !reached).length;
+}
+console.log(missed === 0 ? "\nevery bar reached" : `\n${missed} bars missed`);

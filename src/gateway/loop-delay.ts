@@ -1,0 +1,32 @@
+// How long the event loop keeps others waiting, measured only while somebody asks: an idle gateway wakes for nothing.
+import { monitorEventLoopDelay, type IntervalHistogram } from "node:perf_hooks";
+
+const FORGET_MS = 60_000;
+const RESOLUTION_MS = 10;
+
+export interface LoopDelay {
+  /** p99 in ms since the last question; 0 for the first one, which starts the measuring. */
+  ask(): number;
+}
+
+export function createLoopDelay(): LoopDelay {
+  let histogram: IntervalHistogram | undefined;
+  let forgetting: NodeJS.Timeout | undefined;
+  return {
+    ask() {
+      clearTimeout(forgetting);
+      forgetting = setTimeout(() => {
+        histogram?.disable();
+        histogram = undefined;
+      }, FORGET_MS).unref();
+      if (histogram === undefined) {
+        histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+        histogram.enable();
+        return 0;
+      }
+      const p99 = Math.max(0, histogram.percentile(99) / 1e6 - RESOLUTION_MS);
+      histogram.reset();
+      return p99;
+    },
+  };
+}

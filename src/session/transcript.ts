@@ -1,0 +1,18 @@
+// Writing into a transcript: one message, durable when this resolves.
+import type { Message } from "../core/message.ts";
+import { newId } from "../base/ids.ts";
+import type { SessionRecord, Store } from "../store/store.ts";
+
+export interface Written {
+  readonly messageId: string;
+  readonly seq: number;
+}
+
+/** Appends, then moves the session to the top of the lists. */
+export async function appendMessage(store: Pick<Store, "sessions" | "transcript">, record: SessionRecord, message: Message): Promise<Written> {
+  const messageId = newId();
+  const written = store.transcript.append(record.sessionId, [{ id: messageId, type: "message", at: message.timestamp, body: message }]);
+  const touched = store.sessions.update(record.key, (current) => (current === undefined ? undefined : { ...current, updatedAt: message.timestamp }));
+  const [seq] = await Promise.all([written, touched]);
+  return { messageId, seq };
+}

@@ -1,0 +1,35 @@
+// Nothing reaches a tool but call.ts: no other source runs one, imports one, or gets hold of one.
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const sources = globSync("src/**/*.ts", { cwd: root })
+  .filter((path) => !/\.(test|cases)\.ts$/.test(path))
+  .map((path) => ({ path, code: readFileSync(join(root, path), "utf8") }));
+const matching = (pattern: RegExp): string[] => sources.filter(({ code }) => pattern.test(code)).map(({ path }) => path).sort();
+
+test("only call.ts runs a tool", () => {
+  assert.deepEqual(matching(/\btool\.run\(|\.tool\??\.run\(|\.run\(args\b/), ["src/tool/call.ts"]);
+});
+
+test("only app opens the list of built-in tools, and hands it to nothing but the catalogue", () => {
+  assert.deepEqual(matching(/from "[^"]*tool\/builtin\.ts"/), ["src/app/house.ts"]);
+  const house = sources.find(({ path }) => path === "src/app/house.ts")?.code ?? "";
+  assert.equal(house.match(/builtinTools\(/g)?.length, 1);
+  assert.match(house, /createCatalog\(\{\s*tools: builtinTools\(/);
+});
+
+test("tool files are imported by builtin.ts and their own folder only", () => {
+  const importers = sources.filter(({ path, code }) => /from "[^"]*\/(?:tool\/)?(?:fs|sessions|plain)\/[a-z-]+\.ts"/.test(code) && path.startsWith("src/") && !/^src\/tool\/(?:fs|sessions|plain)\//.test(path));
+  assert.deepEqual(
+    importers.map(({ path }) => path),
+    ["src/tool/builtin.ts"],
+  );
+});
+
+test("every door calls the one function and no other", () => {
+  assert.deepEqual(matching(/\bcallTool\(/), ["src/gateway/http/tools-invoke.ts", "src/gateway/methods/tools.ts", "src/tool/call.ts"].concat(matching(/house\.callTool\(|\.callTool\(\{/).filter((path) => path.startsWith("src/cli/"))).sort());
+});

@@ -1,0 +1,100 @@
+// Secrets on their way out: results, journal, logs, config views. The canary must be nowhere.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { createMask } from "../../src/base/mask.ts";
+import { visible } from "../../src/base/log.ts";
+import { dispose, invoke, openclaw, operator, startGateway, tempHome, type TestGateway, type Wire } from "../kit.ts";
+
+const secret = "S3CRET-CANARY-0123456789-abcdef";
+let gateway: TestGateway;
+let admin: Wire;
+before(async () => {
+  gateway = await startGateway({
+    config: { channels: { telegram: { botToken: secret } }, models: { providers: { fake: { baseUrl: "http://127.0.0.1:1/v1", apiKey: `${secret}-model`, models: [] } } } },
+    env: { OPENAI_API_KEY: `${secret}-env` },
+  });
+  admin = await operator(gateway);
+  mkdirSync(gateway.workspace, { recursive: true });
+});
+after(async () => {
+  admin.end();
+  await dispose(gateway);
+});
+
+const encoded = [secret, Buffer.from(secret).toString("base64"), Buffer.from(`xx${secret}yy`).toString("base64"), encodeURIComponent(`${secret}/`), Buffer.from(secret).toString("hex")];
+
+test("SEC-007 a known secret in a result is masked, also encoded", async () => {
+  writeFileSync(join(gateway.workspace, "leak.txt"), `${encoded.join("\n")}\n${secret}-env ${gateway.token}\n`);
+  const { status, body } = await invoke(gateway, "read", { path: "leak.txt" });
+  assert.equal(status, 200);
+  const text = JSON.stringify(body);
+  for (const form of [...encoded.filter((_, index) => index !== 2), gateway.token]) assert.ok(!text.includes(form), form);
+  assert.ok(!text.includes(Buffer.from(secret).toString("base64").slice(4, 30)), "also inside a longer encoded text");
+});
+
+test("SEC-001 SEC-003 a secret in arguments or errors reaches neither log nor journal", async () => {
+  await invoke(gateway, "read", { path: `/nope/${secret}` });
+  await invoke(gateway, `no_such_${secret}`, {});
+  await invoke(gateway, "edit", { path: "leak.txt", oldText: secret, newText: "x" });
+  const journal = JSON.stringify((await admin.request("tools.journal", { limit: 50 })).payload);
+  assert.ok(!journal.includes(secret));
+  for (const name of readdirSync(join(gateway.state, "logs"))) assert.ok(!readFileSync(join(gateway.state, "logs", name), "utf8").includes(secret));
+  assert.ok(!gateway.output().includes(secret));
+});
+
+test("SEC-005 status, health, config views and logs show no fragment", async () => {
+  for (const [method, params] of [
+    ["status", {}],
+    ["health", {}],
+    ["config.get", {}],
+    ["models.list", {}],
+    ["logs.tail", {}],
+    ["channels.status", {}],
+    ["device.pair.list", {}],
+  ] as const) {
+    const text = JSON.stringify(await admin.request(method, params));
+    for (const fragment of [secret, secret.slice(0, 20), gateway.token]) assert.ok(!text.includes(fragment), `${method}: ${fragment}`);
+  }
+});
+
+test("config.get hides secrets and nothing else", async () => {
+  const { config } = (await admin.request("config.get", {})).payload as unknown as { config: { channels: { telegram: { botToken: string } }; models: { providers: { fake: { apiKey: string; baseUrl: string } } } } };
+  assert.equal(config.channels.telegram.botToken, "__OPENCLAW_REDACTED__");
+  assert.deepEqual({ ...config.models.providers.fake, models: undefined }, { baseUrl: "http://127.0.0.1:1/v1", apiKey: "__OPENCLAW_REDACTED__", models: undefined });
+});
+
+test("SEC-008 SEC-009 a redaction pattern that could hang is refused at load, with its path", async () => {
+  const home = tempHome();
+  mkdirSync(join(home, ".openclaw"));
+  writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local",port:0},logging:{redactPatterns:["(a+)+$"]}}');
+  const { code, stderr } = await openclaw(home, ["gateway", "run"]);
+  assert.equal(code, 1);
+  assert.match(stderr, /logging\.redactPatterns/);
+});
+
+test("SEC-014 control and direction characters are shown, not obeyed", () => {
+  assert.equal(visible("a\u001b[2J\nb\u202ec\u200bd"), "a\\u{1b}[2J\\u{a}b\\u{202e}c\\u{200b}d");
+});
+
+test("SEC-001 what looks like a credential is masked without being known", () => {
+  const mask = createMask();
+  const words = [
+    "sk-proj-abcdefghijklmnopqrstuvwx",
+    "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+    "xoxb-1234567890-abcdefghij",
+    "AKIAABCDEFGHIJKLMNOP",
+    "123456789:AAabcdefghijklmnopqrstuvwxyz0123456",
+    "Bearer abcdefghijklmnop1234",
+    "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----",
+  ];
+  for (const word of words) assert.ok(!mask(`before ${word} after`).includes(word), word);
+  assert.equal(mask("nothing secret: task-list, sketch-book, ghost"), "nothing secret: task-list, sketch-book, ghost");
+});
+
+test("SEC-008 masking a megabyte of bait takes no longer than the bytes warrant", () => {
+  const bait = `${"a".repeat(1_000_000)}! sk-${"a-".repeat(100_000)}`;
+  assert.equal(typeof createMask([secret])(bait), "string");
+});
