@@ -251,7 +251,7 @@ for (const anchors of kinds) {
       await root.read("via/in.txt", { maxBytes: 100 });
       await root.write("via/new/x", Buffer.from("1"));
       assert.deepEqual(
-        visits.map(({ access, real, ids }) => [access, real.slice(ws.length + 1), ids.length]),
+        visits.map(({ access, real, trail }) => [access, real.slice(ws.length + 1), trail.length]),
         [
           ["follow", "via", 1],
           ["read", "sub/in.txt", 3],

@@ -7,7 +7,7 @@ import { openAnchor, type Anchor, type AnchorKind } from "./rooted-anchor.ts";
 import { errnoError, failed, fileError } from "./rooted-error.ts";
 import { makeFolder, removeFile, renameFile } from "./rooted-name.ts";
 import { walk, type Guard, type Place, type WalkRoot } from "./rooted-walk.ts";
-import { hardLink, stageWrite, versionOf, type Staged, type WriteOptions } from "./rooted-write.ts";
+import { hardLink, requireWritable, stageWrite, versionOf, type Staged, type WriteOptions } from "./rooted-write.ts";
 
 export type { Access, Guard, Visit } from "./rooted-walk.ts";
 export type { Staged, WriteOptions } from "./rooted-write.ts";
@@ -50,8 +50,8 @@ export interface Root {
   readonly real: string;
   /** Undefined when nothing is there. Links are followed. */
   stat(path: string): Promise<FileFacts | undefined>;
-  /** Where the path leads, whether or not something is there: the key to serialise work on one file. */
-  locate(path: string): Promise<string>;
+  /** Throws what a write would refuse before touching anything; else where it would go: the key to serialise work on a file. */
+  checkWrite(path: string): Promise<string>;
   /** Regular files only. Nothing of a device or a pipe is ever opened. */
   open(path: string): Promise<OpenFile>;
   /** The whole file, or `fs.too-large`. */
@@ -103,7 +103,11 @@ export async function openRoot(options: RootOptions): Promise<Root> {
     root: given,
     real: anchor.real,
     stat: (path) => at(root, path, (place) => readable(root, place)),
-    locate: (path) => at(root, path, ({ real }) => real),
+    checkWrite: (path) =>
+      at(root, path, (place) => {
+        requireWritable(root, path, place, {});
+        return place.real;
+      }),
     open,
     async read(path, limits) {
       const { handle, ...facts } = await open(path);
@@ -138,8 +142,8 @@ async function at<T>(root: WalkRoot, path: string, use: (place: Place) => T | Pr
   }
 }
 
-function readable(root: WalkRoot, { entry, real, ids }: Place): FileFacts | undefined {
-  root.guard({ access: "read", real, ids });
+function readable(root: WalkRoot, { entry, real, trail }: Place): FileFacts | undefined {
+  root.guard({ access: "read", real, trail });
   return entry === undefined ? undefined : factsOf(entry);
 }
 

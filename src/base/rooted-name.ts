@@ -12,7 +12,7 @@ export async function makeFolder(root: WalkRoot, path: string): Promise<void> {
     if (place.entry?.stats.isDirectory() === true) return;
     if (place.entry !== undefined) throw errnoError(path, "write", "ENOTDIR");
     requireNoDangling(path, place);
-    root.guard({ access: "write", real: place.real, ids: place.ids });
+    root.guard({ access: "write", real: place.real, trail: place.trail });
     const made = await makeBelow(place.folder, [...place.missing, place.name], path);
     await made.sync();
     made.close();
@@ -71,8 +71,8 @@ async function moveInto(source: Place, target: Place, to: string): Promise<void>
   }
 }
 
-function requireOwnName(root: WalkRoot, path: string, { entry, name, real, ids }: Place): void {
+function requireOwnName(root: WalkRoot, path: string, { entry, name, real, trail }: Place): void {
   if (entry === undefined) throw errnoError(path, "write", "ENOENT");
   if (entry.stats.isDirectory() || name === ".") throw errnoError(path, "write", "EISDIR");
-  root.guard({ access: "write", real, ids });
+  root.guard({ access: "write", real, trail });
 }

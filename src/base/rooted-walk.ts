@@ -13,8 +13,8 @@ export interface Visit {
   readonly access: Access;
   /** The path with all links resolved, spelled as it was walked. */
   readonly real: string;
-  /** Identities (`dev:ino`) of everything from the root down to the object, as far as it exists. */
-  readonly ids: readonly string[];
+  /** Everything from the root down to the object, as far as it exists, with its identity (`dev:ino`). */
+  readonly trail: readonly { readonly real: string; readonly id: string }[];
 }
 
 /** Throws to refuse. Called before the object is opened or changed. */
@@ -39,7 +39,7 @@ export interface Place {
   readonly entry: Anchor | undefined;
   /** Folders between `folder` and `name` that are not there yet. */
   readonly missing: readonly string[];
-  readonly ids: readonly string[];
+  readonly trail: Visit["trail"];
   /** Nothing is there because a link points at nothing. */
   readonly dangling: boolean;
   /** The path was spelled with a slash at its end. */
@@ -139,7 +139,7 @@ async function childOf(stack: readonly Anchor[], name: string, path: string): Pr
 /** The target of a link as further steps; an absolute one starts again at the root, if it is below it at all. */
 async function linkSteps(root: WalkRoot, path: string, stack: Anchor[], step: Step): Promise<Step[]> {
   const folder = top(stack);
-  root.guard({ access: "follow", real: join(folder.real, step.name), ids: stack.map(({ stats }) => idOf(stats)) });
+  root.guard({ access: "follow", real: join(folder.real, step.name), trail: trailOf(stack) });
   const target = await targetOf(folder, step.name, path);
   if (target === undefined) return [step];
   if (!target.startsWith("/")) return toSteps(namesOf(target), true);
@@ -170,7 +170,7 @@ function missingPlace(root: WalkRoot, path: string, stack: Anchor[], left: reado
     name,
     entry: undefined,
     missing: names.slice(0, -1),
-    ids: stack.map(({ stats }) => idOf(stats)),
+    trail: trailOf(stack),
     dangling: left.some(({ viaLink }) => viaLink),
     asFolder: path.endsWith("/"),
     close: () => closeAll(root, stack),
@@ -187,13 +187,17 @@ function foundPlace(path: string, stack: Anchor[]): Place {
     name: stack.length > 1 ? entry.real.slice(entry.real.lastIndexOf("/") + 1) : ".",
     entry,
     missing: [],
-    ids: stack.map(({ stats }) => idOf(stats)),
+    trail: trailOf(stack),
     dangling: false,
     asFolder: path.endsWith("/"),
     close: () => {
       for (const held of stack.slice(1)) held.close();
     },
   };
+}
+
+function trailOf(stack: readonly Anchor[]): Visit["trail"] {
+  return stack.map(({ real, stats }) => ({ real, id: idOf(stats) }));
 }
 
 function closeAll(root: WalkRoot, stack: readonly Anchor[]): void {

@@ -50,7 +50,7 @@ export async function stageWrite(
 
 /** Everything that must be true before a name may be written, checked before anything is touched. */
 export function requireWritable(root: WalkRoot, path: string, place: Place, options: WriteOptions): void {
-  const { entry, real, ids } = place;
+  const { entry, real, trail } = place;
   requireNoDangling(path, place);
   if (place.asFolder || entry?.stats.isDirectory() === true) throw errnoError(path, "write", "EISDIR");
   if (entry !== undefined && options.mustBeNew === true) throw taken(path);
@@ -58,7 +58,7 @@ export function requireWritable(root: WalkRoot, path: string, place: Place, opti
   if (root.bound && entry !== undefined && entry.stats.nlink > 1n) throw hardLink(root, path);
   if (options.version !== undefined && (entry === undefined || versionOf(entry) !== options.version))
     throw changed(path);
-  root.guard({ access: "write", real, ids });
+  root.guard({ access: "write", real, trail });
 }
 
 /** A name made through a dangling link would appear where nobody looks for it. */

@@ -1,0 +1,38 @@
+// Arguments as models really send them: documented aliases, text blocks for strings, digits for numbers, null for absent.
+
+/** Canonical names win over aliases unless they are blank; nothing is thrown here, the check comes after. */
+export function foldArguments(
+  raw: Record<string, unknown>,
+  aliases: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const given = Object.entries(raw).filter(([, value]) => value !== null);
+  const folded = new Map(given.map(([name, value]) => [name, plain(value)]));
+  for (const [alias, name] of Object.entries(aliases)) {
+    const [other, canonical] = [folded.get(alias), folded.get(name)];
+    folded.delete(alias);
+    if (other !== undefined && (canonical === undefined || canonical === "")) folded.set(name, other);
+  }
+  return Object.fromEntries(folded);
+}
+
+/** `"20"` for 20, where a number is wanted. */
+export function foldNumbers(args: Record<string, unknown>, ...names: readonly string[]): Record<string, unknown> {
+  const read = (value: unknown): unknown =>
+    typeof value === "string" && /^\d{1,9}$/.test(value.trim()) ? Number(value) : value;
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, names.includes(name) ? read(value) : value]),
+  );
+}
+
+/** Some models wrap strings into content blocks. */
+function plain(value: unknown): unknown {
+  if (!Array.isArray(value) || value.length === 0) return value;
+  const texts = value.map((block: unknown) => textOfBlock(block));
+  return texts.every((text) => text !== undefined) ? texts.join("") : value;
+}
+
+function textOfBlock(block: unknown): string | undefined {
+  if (typeof block !== "object" || block === null) return undefined;
+  const { type, text } = block as { type?: unknown; text?: unknown };
+  return type === "text" && typeof text === "string" ? text : undefined;
+}

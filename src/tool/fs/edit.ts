@@ -1,0 +1,100 @@
+// edit: one exact replacement in a file, which keeps its line ends, its byte-order mark and its permissions.
+import { Type } from "../../core/schema.ts";
+import { visible } from "../../core/visible.ts";
+import { unifiedDiff } from "../../base/line-diff.ts";
+import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
+import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
+import { foldArguments } from "./arguments.ts";
+import { requireText } from "./path.ts";
+import { lineAt, replaceOnce, type Replaced } from "./replace.ts";
+import { toBytes, WRITE_MAX_BYTES } from "./write.ts";
+
+const params = Type.Object({
+  path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
+  oldText: Type.Optional(Type.String({ description: "Exact text to replace; must occur once" })),
+  newText: Type.Optional(Type.String({ description: "Text to put in its place" })),
+  file_path: Type.Optional(Type.String({ description: "Same as path" })),
+  old_string: Type.Optional(Type.String({ description: "Same as oldText" })),
+  new_string: Type.Optional(Type.String({ description: "Same as newText" })),
+});
+
+const aliases = { file_path: "path", old_string: "oldText", new_string: "newText" };
+
+export interface EditDetails {
+  /** Absolute, links resolved. */
+  readonly path: string;
+  /** Unified, bounded. */
+  readonly diff: string;
+  readonly firstChangedLine: number;
+}
+
+export function createEditTool(deps: FileToolDeps): Tool<typeof params, EditDetails> {
+  return defineTool({
+    name: "edit",
+    summary: "Replace one exact piece of text in a file",
+    description:
+      "Replace oldText by newText in a file. oldText must match exactly, blanks included, and occur once; quote more lines around it if it does not.",
+    params,
+    prepare: (raw) => foldArguments(raw, aliases),
+    intent: ({ path }, call) => ({ does: "write", paths: intendedPaths(deps, call, path) }),
+    run(args, call) {
+      const asked = requireText("edit", "path", args.path);
+      const oldText = requireText("edit", "oldText", args.oldText, { mayBeEmpty: true });
+      const newText = requireText("edit", "newText", args.newText, { mayBeEmpty: true });
+      toBytes(asked, newText);
+      return withPath(deps, call, asked, "write", async (access) => {
+        const lane = (await access.root.checkWrite(access.path)).toLowerCase();
+        return deps.lanes.run(lane, () => editAt(access, oldText, newText, call), call.signal);
+      });
+    },
+  });
+}
+
+async function editAt(
+  { root, path }: Access,
+  oldText: string,
+  newText: string,
+  { signal }: ToolCall,
+): Promise<ToolResult<EditDetails>> {
+  const { bytes: before, version } = await root.read(path, { maxBytes: WRITE_MAX_BYTES, signal });
+  const replaced = replaceOnce(before, oldText, newText);
+  const { real } = await root.write(path, replaced.bytes, { signal, version });
+  const { firstChangedLine } = replaced;
+  return {
+    content: [{ type: "text", text: `Edited ${visible(real)} from line ${firstChangedLine} on` }],
+    details: { path: real, diff: diffOf(before, replaced, real.slice(root.real.length)), firstChangedLine },
+  };
+}
+
+const DIFF_MAX_BYTES = 200_000;
+const CONTEXT_LINES = 3;
+
+/** Only the lines around the change are compared, so that a large file costs no more than a small one. */
+function diffOf(before: Buffer, { bytes, start, oldEnd, newEnd }: Replaced, path: string): string {
+  const name = visible(path.replace(/^\/+/, ""));
+  if (oldEnd - start > DIFF_MAX_BYTES || newEnd - start > DIFF_MAX_BYTES) {
+    return `--- a/${name}\n+++ b/${name}\n… (${oldEnd - start} bytes became ${newEnd - start}, too many to show)`;
+  }
+  const from = linesBack(before, start);
+  const tail = linesOn(before, oldEnd) - oldEnd;
+  return unifiedDiff(before.toString("utf8", from, oldEnd + tail), bytes.toString("utf8", from, newEnd + tail), {
+    name,
+    context: CONTEXT_LINES,
+    firstLine: lineAt(before, from),
+  });
+}
+
+function linesBack(bytes: Buffer, at: number): number {
+  let from = at;
+  for (let count = 0; count <= CONTEXT_LINES && from > 0; count += 1) from = bytes.lastIndexOf("\n", from - 1);
+  return from <= 0 ? 0 : from + 1;
+}
+
+function linesOn(bytes: Buffer, at: number): number {
+  let to = at;
+  for (let count = 0; count <= CONTEXT_LINES && to < bytes.length; count += 1) {
+    const newline = bytes.indexOf("\n", to);
+    to = newline === -1 ? bytes.length : newline + 1;
+  }
+  return to;
+}

@@ -1,0 +1,157 @@
+// What file tools never touch: our own state and secrets, names others run by themselves, and the system's pseudo files.
+import { realpath, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+import { errnoOf } from "../../core/error.ts";
+import { refused } from "../../base/rooted-error.ts";
+import type { Guard, Visit } from "../../base/rooted-fs.ts";
+import { plainProcFiles, protectionOf, readableState } from "./protect.ts";
+
+export interface GuardedPaths {
+  readonly stateDir: string;
+  readonly configPath: string;
+  readonly approvalsPath: string;
+  readonly home: string;
+}
+
+/** Looks up real paths and identities once per call, so that links and second names cannot stand in for them. */
+export async function createGuard(paths: GuardedPaths, workspace: string, isBound: boolean): Promise<Guard> {
+  const { stateDir, configPath, approvalsPath, home } = paths;
+  const [states, ours, realWorkspace] = await Promise.all([
+    Promise.all([stateDir, join(home, ".openclaw"), join(home, ".moltbot")].map(identify)),
+    Promise.all([configPath, approvalsPath].map(identify)),
+    identify(workspace),
+  ]);
+  const zones: Zones = { states, profiles: join(home, ".openclaw-"), ours, workspace: realWorkspace, isBound };
+  return (visit) => {
+    refusePseudo(visit, zones);
+    if (visit.access === "follow") return;
+    refuseOurs(visit, zones);
+    refuseState(visit, zones);
+    if (visit.access === "write") refuseNames(visit, zones);
+  };
+}
+
+interface Zone {
+  /** As given and as it really is, lower case; the same when nothing is there yet. */
+  readonly paths: readonly string[];
+  readonly id: string | undefined;
+}
+
+interface Zones {
+  readonly states: readonly Zone[];
+  /** State directories of other profiles begin like this. */
+  readonly profiles: string;
+  readonly ours: readonly Zone[];
+  readonly workspace: Zone;
+  readonly isBound: boolean;
+}
+
+async function identify(path: string): Promise<Zone> {
+  try {
+    const [real, { dev, ino }] = await Promise.all([realpath(path), stat(path, { bigint: true })]);
+    return { paths: spellingsOf(path, real), id: `${dev}:${ino}` };
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return { paths: spellingsOf(path, await realOfMissing(path)), id: undefined };
+  }
+}
+
+/** A config that does not exist yet is protected where it would appear. */
+async function realOfMissing(path: string): Promise<string> {
+  const folder = dirname(path);
+  if (folder === path) return path;
+  const real = await realpath(folder).catch(() => realOfMissing(folder));
+  return join(real, basename(path));
+}
+
+function spellingsOf(...paths: readonly string[]): string[] {
+  return [...new Set(paths.map((path) => path.toLowerCase()))];
+}
+
+/** /dev, /proc and /sys are not files; /proc even holds our own environment. */
+function refusePseudo({ access, real }: Visit, zones: Zones): void {
+  const [top, ...rest] = real.split("/").slice(1);
+  const place = `/${top}`;
+  const isHome = zones.workspace.paths.some((path) => path.startsWith(`${place}/`));
+  if (isHome && depthIn(zones.workspace, real) !== undefined) return;
+  if (place === "/proc" && access === "read" && rest.length <= 1 && plainProcFiles.has(rest[0] ?? "")) return;
+  if (place === "/sys" && access !== "write") return;
+  if (place !== "/dev" && place !== "/proc" && place !== "/sys") return;
+  throw refused("fs.special-file", real, `${place} holds devices and processes, not files`, {
+    hint: "name a regular file",
+    rule: `fs.pseudo:${place}`,
+  });
+}
+
+function refuseOurs({ access, real, trail }: Visit, { ours }: Zones): void {
+  const lower = real.toLowerCase();
+  for (const { paths, id } of ours) {
+    // Backups stand beside the file: openclaw.json.bak, openclaw.json.bak.1 …
+    const same = paths.some(
+      (path) => lower === path || (lower.startsWith(path) && /^\.[^/]*$/.test(lower.slice(path.length))),
+    );
+    if (!same && (id === undefined || trail.at(-1)?.id !== id)) continue;
+    throw refused(
+      "fs.protected",
+      real,
+      `holds the gateway's own settings and may not be ${access === "read" ? "read" : "written"} by file tools`,
+      {
+        hint: "use: openclaw config get, openclaw approvals get",
+        rule: "fs.protected:settings",
+      },
+    );
+  }
+}
+
+function refuseState(visit: Visit, zones: Zones): void {
+  const below = belowState(visit, zones);
+  if (below === undefined) return;
+  const [first = ""] = below;
+  if (visit.access === "read" && readableState.has(first)) return;
+  throw refused(
+    "fs.protected",
+    visit.real,
+    `belongs to the gateway's state and may not be ${visit.access === "read" ? "read" : "written"} by file tools`,
+    {
+      hint: "work in the workspace; the gateway's own commands manage its state",
+      rule: "fs.protected:state",
+    },
+  );
+}
+
+/** The names below the state directory, unless a workspace inside it is nearer. */
+function belowState({ real, trail }: Visit, { states, profiles, workspace }: Zones): string[] | undefined {
+  const names = real.split("/").slice(1);
+  const depths = states.flatMap((zone) => [depthIn(zone, real), depthById(zone, trail)]);
+  if (real.toLowerCase().startsWith(profiles.toLowerCase())) depths.push(profiles.split("/").length - 1);
+  const depth = Math.max(...depths.filter((value) => value !== undefined));
+  if (!Number.isFinite(depth)) return undefined;
+  const workspaceDepth = depthIn(workspace, real);
+  if (workspaceDepth !== undefined && workspaceDepth > depth) return undefined;
+  const below = names.slice(depth).map((name) => name.toLowerCase());
+  return /^workspace(-|$)/.test(below[0] ?? "") ? undefined : below;
+}
+
+/** How many names of the path the zone takes; undefined when the path is not in it. */
+function depthIn({ paths }: Zone, real: string): number | undefined {
+  const lower = real.toLowerCase();
+  const path = paths.find((start) => lower === start || lower.startsWith(`${start}/`) || start === "/");
+  return path === undefined ? undefined : path.split("/").filter((name) => name !== "").length;
+}
+
+/** The same by identity, for disks that show one folder under two paths. */
+function depthById({ id }: Zone, trail: Visit["trail"]): number | undefined {
+  const found = id === undefined ? undefined : trail.find((step) => step.id === id);
+  return found?.real.split("/").filter((name) => name !== "").length;
+}
+
+function refuseNames({ real }: Visit, { workspace, isBound }: Zones): void {
+  const names = real.split("/").slice(1);
+  const rule = protectionOf(names.slice(depthIn(workspace, real) ?? 0), isBound);
+  if (rule === undefined) return;
+  throw refused("fs.protected", real, `is protected: ${rule.reason}`, {
+    hint: "change it yourself, or through the program it belongs to",
+    rule: `fs.protected:${rule.names.join("/")}`,
+  });
+}

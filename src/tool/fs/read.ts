@@ -1,0 +1,190 @@
+// read: a window of a text file, or an image, from the workspace or wherever the session may read.
+import { extname } from "node:path";
+
+import { HouseError, ToolError } from "../../core/error.ts";
+import { Type, type Static } from "../../core/schema.ts";
+import { visible } from "../../core/visible.ts";
+import { failed } from "../../base/rooted-error.ts";
+import type { OpenFile } from "../../base/rooted-fs.ts";
+import { sniff, SNIFF_BYTES, type ImageType } from "../../media/sniff.ts";
+import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
+import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
+import { foldArguments, foldNumbers } from "./arguments.ts";
+import { takeLines, type EndOfLine, type Lines } from "./lines.ts";
+import { requireText } from "./path.ts";
+
+export const READ_MAX_LINES = 2000;
+export const READ_MAX_BYTES = 50 * 1024;
+const IMAGE_MAX_BYTES = 5_000_000;
+const BINARY_MAX_BYTES = 64_000_000;
+const COUNT_BYTES = 32_000_000;
+const CHUNK_BYTES = 1 << 16;
+
+const params = Type.Object({
+  path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
+  offset: Type.Optional(Type.Number({ description: "First line to show, from 1" })),
+  limit: Type.Optional(Type.Number({ description: "How many lines" })),
+  file_path: Type.Optional(Type.String({ description: "Same as path" })),
+});
+
+export type ReadDetails = TextDetails | { readonly path: string; readonly bytes: number; readonly type: string };
+
+export interface TextDetails {
+  /** Absolute, links resolved. */
+  readonly path: string;
+  readonly lines: { readonly from: number; readonly to: number; readonly total?: number };
+  /** Of the file that are in the text. */
+  readonly bytes: number;
+  /** There is more than is shown. */
+  readonly truncated: boolean;
+  readonly nextOffset?: number;
+  /** The file begins with a byte-order mark, which the text leaves out. */
+  readonly bom: boolean;
+  readonly eol: EndOfLine;
+}
+
+export function createReadTool(deps: FileToolDeps): Tool<typeof params, ReadDetails> {
+  return defineTool({
+    name: "read",
+    summary: "Read a text file or an image",
+    description: `Read a file. Text comes in windows of at most ${READ_MAX_LINES} lines or ${READ_MAX_BYTES / 1024} KB; page on with offset and limit. Images (png, jpg, gif, webp) come as pictures.`,
+    params,
+    prepare: (raw) => foldNumbers(foldArguments(raw, { file_path: "path" }), "offset", "limit"),
+    intent: ({ path }, call) => ({ does: "read", paths: intendedPaths(deps, call, path) }),
+    run(args, call) {
+      const path = requireText("read", "path", args.path);
+      const range = rangeOf(args);
+      return withPath(deps, call, path, "read", (access) => readAt(access, range, call));
+    },
+  });
+}
+
+interface Range {
+  readonly from: number;
+  readonly limit: number | undefined;
+}
+
+function rangeOf({ offset = 1, limit }: Static<typeof params>): Range {
+  const bad = offset < 0 || (limit !== undefined && limit < 1);
+  if (bad)
+    throw new ToolError("tool.bad-arguments", "read: offset and limit count lines from 1", {
+      hint: "leave them out to read from the start",
+    });
+  return { from: Math.max(1, Math.floor(offset)), limit: limit === undefined ? undefined : Math.floor(limit) };
+}
+
+async function readAt({ root, path }: Access, range: Range, call: ToolCall): Promise<ToolResult<ReadDetails>> {
+  const file = await root.open(path).catch(async (error: unknown) => {
+    if (error instanceof HouseError && error.code === "fs.is-directory") throw await withEntries(error, { root, path });
+    throw error;
+  });
+  try {
+    const head = Buffer.alloc(SNIFF_BYTES);
+    const { bytesRead } = await file.handle.read(head, 0, head.length, 0);
+    const sniffed = sniff(head.subarray(0, bytesRead));
+    if (sniffed.kind === "image") return await image(file, sniffed.mimeType);
+    if (sniffed.kind === "binary") return binary(file, sniffed.type);
+    return await textWindow(file, range, call.signal);
+  } finally {
+    await file.handle.close();
+  }
+}
+
+/** A folder cannot be read, but saying what is in it saves a call. */
+async function withEntries(error: HouseError, { root, path }: Access): Promise<HouseError> {
+  const { entries, more } = await root.list(path, 20);
+  const names = entries.map(({ name, kind }) => visible(name, 80) + (kind === "directory" ? "/" : "")).toSorted();
+  const holds = names.length === 0 ? "it is empty" : `it holds ${names.join(", ")}${more ? ", …" : ""}`;
+  return new ToolError(error.code, `${error.message}; ${holds}`, { hint: "name a file inside it", cause: error });
+}
+
+async function image({ handle, real, size }: OpenFile, mimeType: ImageType): Promise<ToolResult<ReadDetails>> {
+  if (size > IMAGE_MAX_BYTES) {
+    throw failed(
+      "fs.too-large",
+      real,
+      `is an image of ${size} bytes; the limit is ${IMAGE_MAX_BYTES}`,
+      "make a smaller copy of it and read that",
+    );
+  }
+  const bytes = Buffer.alloc(size);
+  const { bytesRead } = await handle.read(bytes, 0, size, 0);
+  const data = bytes.subarray(0, bytesRead).toString("base64");
+  return {
+    content: [
+      { type: "text", text: `[image ${visible(real)}: ${mimeType}, ${bytesRead} bytes]` },
+      { type: "image", data, mimeType },
+    ],
+    details: { path: real, bytes: bytesRead, type: mimeType },
+  };
+}
+
+function binary({ real, size }: OpenFile, type: string): ToolResult<ReadDetails> {
+  const named =
+    type === "unknown" ? `binary file${extname(real) === "" ? "" : ` (${visible(extname(real), 20)})`}` : type;
+  if (size > BINARY_MAX_BYTES) {
+    throw failed(
+      "fs.too-large",
+      real,
+      `is no text (${named}) and has ${size} bytes`,
+      "look at a part of it with a program made for it, through exec",
+    );
+  }
+  const words = `[${visible(real)}: ${named}, ${size} bytes; its content is not shown. Use a program made for it, through exec.]`;
+  return { content: [{ type: "text", text: words }], details: { path: real, bytes: size, type: named } };
+}
+
+async function textWindow(
+  file: OpenFile,
+  { from, limit }: Range,
+  signal: AbortSignal,
+): Promise<ToolResult<TextDetails>> {
+  const lines = await takeLines(chunksOf(file, signal), {
+    from,
+    maxLines: Math.min(limit ?? READ_MAX_LINES, READ_MAX_LINES),
+    maxBytes: READ_MAX_BYTES,
+    countBytes: COUNT_BYTES,
+  });
+  const { to, total, more, bytes, bom, eol } = lines;
+  if (to < from && from > 1) {
+    throw new ToolError(
+      "fs.past-end",
+      `${visible(file.real)}: there is no line ${from}; the file has ${total ?? 0} lines`,
+      {
+        hint: `use an offset from 1 to ${Math.max(1, total ?? 1)}`,
+      },
+    );
+  }
+  return {
+    content: [{ type: "text", text: withNotice(lines, from) }],
+    details: {
+      path: file.real,
+      lines: { from: Math.min(from, to), to, ...(total === undefined ? {} : { total }) },
+      bytes,
+      truncated: more || lines.cut,
+      ...(more ? { nextOffset: to + 1 } : {}),
+      bom,
+      eol,
+    },
+  };
+}
+
+async function* chunksOf({ handle }: OpenFile, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let at = 0; ;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+function withNotice({ text, to, total, more, cut }: Lines, from: number): string {
+  if (to < from) return "[the file is empty]";
+  const gap = text.endsWith("\n") ? "\n" : "\n\n";
+  const of = total === undefined ? "" : ` of ${total}`;
+  const next = more ? `; go on with offset ${to + 1}` : "";
+  if (cut) return `${text}${gap}[line ${from}${of} is longer than ${READ_MAX_BYTES / 1024} KB and cut here${next}]`;
+  return more ? `${text}${gap}[lines ${from} to ${to}${of}${next}]` : text;
+}

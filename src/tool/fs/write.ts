@@ -1,0 +1,66 @@
+// write: a whole file, new or replaced, there or not there but never half.
+import { Type } from "../../core/schema.ts";
+import { visible } from "../../core/visible.ts";
+import { failed } from "../../base/rooted-error.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { intendedPaths, withPath, type FileToolDeps } from "./access.ts";
+import { foldArguments } from "./arguments.ts";
+import { requireText } from "./path.ts";
+
+export const WRITE_MAX_BYTES = 10_000_000;
+
+const params = Type.Object({
+  path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
+  content: Type.String({ description: "The whole new content" }),
+  file_path: Type.Optional(Type.String({ description: "Same as path" })),
+});
+
+export interface WriteDetails {
+  /** Absolute, links resolved. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly created: boolean;
+}
+
+export function createWriteTool(deps: FileToolDeps): Tool<typeof params, WriteDetails> {
+  return defineTool({
+    name: "write",
+    summary: "Create or overwrite a file",
+    description:
+      "Write a whole file: creates it and the folders above it, or replaces what it held. To change a part of a file, use edit.",
+    params,
+    prepare: (raw) => foldArguments(raw, { file_path: "path" }),
+    intent: ({ path }, call) => ({ does: "write", paths: intendedPaths(deps, call, path) }),
+    async run(args, call) {
+      const asked = requireText("write", "path", args.path);
+      const bytes = toBytes(asked, requireText("write", "content", args.content, { mayBeEmpty: true }));
+      return withPath(deps, call, asked, "write", async ({ root, path }) => {
+        const lane = (await root.checkWrite(path)).toLowerCase();
+        const { real, created } = await deps.lanes.run(
+          lane,
+          () => root.write(path, bytes, { signal: call.signal }),
+          call.signal,
+        );
+        return {
+          content: [
+            { type: "text", text: `${created ? "Created" : "Replaced"} ${visible(real)} (${bytes.length} bytes)` },
+          ],
+          details: { path: real, bytes: bytes.length, created },
+        };
+      });
+    },
+  });
+}
+
+/** Refuses before anything is touched, and before a huge text is copied. */
+export function toBytes(path: string, content: string): Buffer {
+  if (content.length > WRITE_MAX_BYTES || Buffer.byteLength(content) > WRITE_MAX_BYTES) {
+    throw failed(
+      "fs.too-large",
+      path,
+      `the content is larger than ${WRITE_MAX_BYTES} bytes; nothing was written`,
+      "write it in parts, or make it with a program through exec",
+    );
+  }
+  return Buffer.from(content);
+}
