@@ -32,7 +32,14 @@ export interface TextEntry {
 /** Deeper than any real config; keeps every recursion over one far from the end of the stack. */
 export const maxDepth = 100;
 
-/** Undefined for a text without any value. Throws `config.syntax` with the offset in `details`. */
+/** Where a text stops being JSON5: the `details` of `config.syntax`. */
+export interface SyntaxDetails extends Place {
+  readonly offset: number;
+  /** The entry that was being read. */
+  readonly path: ConfigPath;
+}
+
+/** Undefined for a text without any value. Throws `config.syntax` with `SyntaxDetails`. */
 export function parseText(text: string): TextNode | undefined {
   const reader = createReader(text);
   reader.skip();
@@ -72,6 +79,13 @@ export function placeOf(text: string, root: TextNode | undefined, path: ConfigPa
   return { ...lineAndColumn(text, start), exact: true };
 }
 
+/** The path of the innermost entry an offset lies in. */
+export function pathAt(root: TextNode | undefined, offset: number): Segment[] {
+  if (root === undefined || root.kind === "scalar") return [];
+  const entry = root.entries.find(({ start, value }) => start <= offset && offset < value.end);
+  return entry === undefined ? [] : [entry.key, ...pathAt(entry.value, offset)];
+}
+
 /** Both count from 1; a column counts UTF-16 units, as editors do. */
 export function lineAndColumn(text: string, offset: number): Place {
   const before = text.slice(0, offset);
@@ -99,6 +113,7 @@ interface Reader {
 
 function createReader(text: string): Reader {
   let at = 0;
+  const trail: Segment[] = [];
 
   const take = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;
@@ -109,7 +124,8 @@ function createReader(text: string): Reader {
   const skip = (): void => void take(blanks);
   const fail = (why: string): HouseError => {
     const { line, column } = lineAndColumn(text, at);
-    return new HouseError("config.syntax", `${why} at ${line}:${column}`, { details: { offset: at, line, column } });
+    const details: SyntaxDetails = { offset: at, line, column, path: [...trail] };
+    return new HouseError("config.syntax", `${why} at ${line}:${column}`, { details });
   };
 
   /** By hand and not by pattern: a long or unfinished string must cost no more than its length. */
@@ -163,8 +179,10 @@ function createReader(text: string): Reader {
       if (last !== undefined && last.comma === undefined) throw fail("a comma is missing");
       const entryStart = at;
       const name = kind === "object" ? key() : entries.length;
+      trail.push(name);
       if (kind === "object") colon();
       const node = value(depth + 1);
+      trail.pop();
       entries.push({ key: name, start: entryStart, value: node, comma: comma() });
     }
     at += 1;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import { compilePattern } from "./pattern.ts";
+import { compilePattern } from "./patterns.ts";
 
 const dangerous = [
   "(a+)+$",

@@ -1,6 +1,7 @@
 // Patterns people write into the config: compiled, or refused when a text exists on which they would run for ever.
 import { HouseError } from "../core/error.ts";
 import { canExplode } from "./pattern-blowup.ts";
+import type { Config } from "./schema/index.ts";
 
 const maxLength = 1000;
 
@@ -23,6 +24,11 @@ export function compilePattern(written: string): RegExp {
     );
   }
   return compiled;
+}
+
+/** `logging.redactPatterns` of a checked config, compiled; undefined while the built-in shapes apply. */
+export function redactionPatterns(config: Config): RegExp[] | undefined {
+  return config.logging?.redactPatterns?.map(compilePattern);
 }
 
 function compile(source: string, flags: string, written: string): RegExp {

@@ -1,0 +1,48 @@
+// Questions about agents that many parts ask of the config.
+import { join } from "node:path";
+
+import { expandHome, type Paths } from "../base/paths.ts";
+import { DEFAULT_AGENT, parseAgentId, type AgentId } from "../core/names.ts";
+import type { Config } from "./schema/index.ts";
+
+export type AgentEntry = NonNullable<NonNullable<Config["agents"]>["list"]>[number];
+
+/** In the order of the list; without a list there is `main`. */
+export function agentIds(config: Config): AgentId[] {
+  const ids = (config.agents?.list ?? []).map(({ id }) => parseAgentId(id));
+  return ids.length === 0 ? [DEFAULT_AGENT] : ids;
+}
+
+/** The first entry marked as default, else the first one, else `main`. */
+export function defaultAgentId(config: Config): AgentId {
+  const list = config.agents?.list ?? [];
+  const entry = list.find((agent) => agent.default === true) ?? list[0];
+  return entry === undefined ? DEFAULT_AGENT : parseAgentId(entry.id);
+}
+
+export function agentConfig(config: Config, id: AgentId): AgentEntry | undefined {
+  return config.agents?.list?.find((entry) => parseAgentId(entry.id) === id);
+}
+
+/**
+ * Absolute. The default agent and `main` share `agents.defaults.workspace`, every other agent has a folder of its own.
+ * A state directory in another place takes the workspaces with it.
+ */
+export function workspaceOf(config: Config, id: AgentId, paths: Paths): string {
+  const own = agentConfig(config, id)?.workspace;
+  if (own !== undefined) return expandHome(own, paths.home);
+  const shared = config.agents?.defaults?.workspace;
+  const isMain = id === DEFAULT_AGENT || id === defaultAgentId(config);
+  if (isMain && shared !== undefined) return expandHome(shared, paths.home);
+  const suffix = isMain ? paths.profile : id;
+  return join(workspaceRoot(paths), suffix === undefined ? "workspace" : `workspace-${suffix}`);
+}
+
+export function mainKeyOf(config: Config): string {
+  return config.session?.mainKey ?? "main";
+}
+
+/** With a profile the state has a folder of its own, the workspaces stay side by side in `~/.openclaw`. */
+function workspaceRoot({ home, state, profile }: Paths): string {
+  return profile !== undefined && state === join(home, `.openclaw-${profile}`) ? join(home, ".openclaw") : state;
+}

@@ -1,0 +1,106 @@
+// Keys of older installations: where each has gone, so that nobody has to guess.
+import type { Edit } from "./edit.ts";
+import { getAt, hasAt, isRecord, type ConfigPath, type Segment } from "./path.ts";
+
+interface Move {
+  /** `*` stands for any index or key. */
+  readonly from: readonly (Segment | "*")[];
+  /** Where the value goes as it is; none when a person has to look at it. */
+  readonly to: readonly ConfigPath[];
+  /** What to write, when `to` does not say it. */
+  readonly words?: string;
+}
+
+export interface LegacyKey {
+  readonly path: ConfigPath;
+  readonly message: string;
+  readonly hint: string;
+  /** Moves it, where that needs no judgement. */
+  readonly edits: readonly Edit[];
+}
+
+/** Every older key in a value, most specific ones first said. */
+export function findLegacyKeys(root: unknown): LegacyKey[] {
+  const found: LegacyKey[] = [];
+  for (const move of moves) {
+    for (const path of matches(root, move.from, [])) {
+      const covered = found.some((other) => isPrefix(other.path, path) || isPrefix(path, other.path));
+      if (!covered) found.push(toLegacyKey(root, path, move));
+    }
+  }
+  return found;
+}
+
+const groupsStar = (channel: string): ConfigPath => ["channels", channel, "groups", "*", "requireMention"];
+
+const moves: readonly Move[] = [
+  { from: ["routing", "allowFrom"], to: [["channels", "whatsapp", "allowFrom"]] },
+  {
+    from: ["routing", "groupChat", "requireMention"],
+    to: ["whatsapp", "telegram", "imessage"].map(groupsStar),
+  },
+  { from: ["routing", "groupChat", "historyLimit"], to: [["messages", "groupChat", "historyLimit"]] },
+  { from: ["routing", "groupChat", "mentionPatterns"], to: [["messages", "groupChat", "mentionPatterns"]] },
+  { from: ["routing", "queue"], to: [["messages", "queue"]] },
+  { from: ["routing", "bindings"], to: [["bindings"]] },
+  { from: ["routing", "agents"], to: [], words: "agents.list, one entry with an id per agent" },
+  { from: ["routing", "defaultAgentId"], to: [], words: "default: true on that entry of agents.list" },
+  { from: ["routing", "agentToAgent"], to: [["tools", "agentToAgent"]] },
+  { from: ["routing", "transcribeAudio"], to: [], words: "tools.media.audio.models" },
+  { from: ["routing"], to: [], words: "messages, bindings, agents.list and channels" },
+  { from: ["bindings", "*", "match", "accountID"], to: [["bindings", "*", "match", "accountId"]] },
+  { from: ["bindings", "*", "match", "provider"], to: [["bindings", "*", "match", "channel"]] },
+  { from: ["identity"], to: [], words: "agents.list[].identity of the agent it belongs to" },
+  { from: ["agent", "allowedModels"], to: [], words: "agents.defaults.models, one key per model" },
+  { from: ["agent", "modelAliases"], to: [], words: "agents.defaults.models.<model>.alias" },
+  { from: ["agent", "modelFallbacks"], to: [], words: "agents.defaults.model.fallbacks" },
+  { from: ["agent", "imageModelFallbacks"], to: [], words: "agents.defaults.imageModel.fallbacks" },
+  { from: ["agent", "elevated"], to: [["tools", "elevated"]] },
+  { from: ["agent", "bash"], to: [["tools", "exec"]] },
+  { from: ["agent", "tools"], to: [["tools"]] },
+  { from: ["agent", "*"], to: [["agents", "defaults", "*"]] },
+  { from: ["agent"], to: [["agents", "defaults"]] },
+  { from: ["tools", "bash"], to: [["tools", "exec"]] },
+  { from: ["agents", "defaults", "exec"], to: [["tools", "exec"]] },
+  { from: ["gateway", "token"], to: [["gateway", "auth", "token"]] },
+  { from: ["messages", "tts", "enabled"], to: [], words: 'messages.tts.auto: "always" or "off"' },
+  ...["whatsapp", "telegram", "discord", "slack", "signal", "imessage", "msteams"].map((channel): Move => ({
+    from: [channel],
+    to: [["channels", channel]],
+  })),
+];
+
+function toLegacyKey(root: unknown, path: ConfigPath, { from, to, words }: Move): LegacyKey {
+  const targets = to.map((target) => fillStars(target, from, path));
+  const where = words ?? targets.map((target) => target.join(".")).join(", ");
+  const movable = targets.length > 0 && targets.every((target) => !hasAt(root, target));
+  const value = getAt(root, path);
+  const edits = movable
+    ? [...targets.map((target): Edit => ({ path: target, value })), { path, remove: true } as const]
+    : [];
+  return {
+    path,
+    message: `is an older key; it is now ${where}`,
+    hint: "move it there, or let: openclaw doctor --fix",
+    edits,
+  };
+}
+
+function matches(value: unknown, from: readonly (Segment | "*")[], path: ConfigPath): ConfigPath[] {
+  const [first, ...rest] = from;
+  if (first === undefined) return value === undefined ? [] : [path];
+  if (first !== "*") return matches(getAt(value, [first]), rest, [...path, first]);
+  if (Array.isArray(value)) return value.flatMap((item, index) => matches(item, rest, [...path, index]));
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, child]) => matches(child, rest, [...path, key]));
+}
+
+/** Each `*` of a target that stands for one of `from` takes what that one matched. */
+function fillStars(target: ConfigPath, from: readonly (Segment | "*")[], path: ConfigPath): ConfigPath {
+  const taken = path.filter((_, index) => from[index] === "*");
+  return target.map((segment) => (segment === "*" ? (taken.shift() ?? "*") : segment));
+}
+
+function isPrefix(start: ConfigPath, path: ConfigPath): boolean {
+  return start.every((segment, index) => segment === path[index]);
+}

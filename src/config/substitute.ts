@@ -1,0 +1,40 @@
+// `${VAR}` in any text of the config, replaced once; `$${VAR}` is the way to write it as it stands.
+import type { Env } from "../base/paths.ts";
+import { isRecord, type ConfigPath } from "./path.ts";
+
+export interface MissingVariable {
+  readonly path: ConfigPath;
+  readonly name: string;
+}
+
+export interface Substitution {
+  readonly value: unknown;
+  readonly missing: readonly MissingVariable[];
+}
+
+/** An unset or empty variable stays written as it is, and is listed. */
+export function substitute(root: unknown, env: Env): Substitution {
+  const missing: MissingVariable[] = [];
+  const walk = (value: unknown, path: ConfigPath): unknown => {
+    if (typeof value === "string") return replaceIn(value, path);
+    if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, index]));
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, walk(child, [...path, key])]));
+  };
+  const replaceIn = (text: string, path: ConfigPath): string =>
+    text.replaceAll(variable, (written, escape: string, name: string) => {
+      if (escape !== "") return written.slice(1);
+      const found = Object.hasOwn(env, name) ? env[name] : undefined;
+      if (found !== undefined && found !== "") return found;
+      missing.push({ path, name });
+      return written;
+    });
+  return { value: walk(root, []), missing };
+}
+
+/** Whether a text is nothing but a reference, and so holds no secret itself. */
+export function isReference(text: string): boolean {
+  return /^\$\{[A-Z_][A-Z0-9_]*\}$/.test(text);
+}
+
+const variable = /\$(\$?)\{([A-Z_][A-Z0-9_]*)\}/g;
