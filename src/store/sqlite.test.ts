@@ -1,18 +1,116 @@
 // The SQLite store: the shared cases, and what only a file on disk can show.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe } from "node:test";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, test } from "node:test";
 
+import { fillStore, newFilledFile, newStoreFile } from "./cases/files.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { storeCases, type OpenedStore } from "./store.cases.ts";
+import { verifyStore } from "./verify.ts";
 
 describe("the store on SQLite", () => storeCases(openTemporary));
+
+describe("the files of a store", () => {
+  test("are private in a private folder, whatever the umask", async () => {
+    const before = process.umask(0);
+    try {
+      const file = join(dirname(newStoreFile()), "state", "openclaw.sqlite");
+      const store = await openSqliteStore({ file });
+      await fillStore(store);
+      const modes = Object.fromEntries(
+        readdirSync(dirname(file)).map((name) => [name, modeOf(join(dirname(file), name))]),
+      );
+      assert.deepEqual(modes, { "openclaw.sqlite": "600", "openclaw.sqlite-shm": "600", "openclaw.sqlite-wal": "600" });
+      assert.equal(modeOf(dirname(file)), "700");
+      await store.close();
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  test("are made private again when somebody opened them up", async () => {
+    const file = await newFilledFile();
+    chmodSync(file, 0o644);
+    await (await openSqliteStore({ file })).close();
+    assert.equal(modeOf(file), "600");
+  });
+
+  test("leave one file behind when closed", async () => {
+    const file = await newFilledFile();
+    assert.deepEqual(readdirSync(dirname(file)), ["openclaw.sqlite"]);
+  });
+});
+
+describe("opening", () => {
+  test("refuses a database of somebody else, and leaves it alone", async () => {
+    const file = newStoreFile();
+    const database = new DatabaseSync(file);
+    database.exec("CREATE TABLE theirs (a); PRAGMA user_version = 1");
+    database.close();
+    await assert.rejects(openSqliteStore({ file }), { code: "store.foreign" });
+    assert.deepEqual(readdirSync(dirname(file)), ["openclaw.sqlite"]);
+  });
+
+  test("refuses a file that is no database", async () => {
+    const file = newStoreFile();
+    writeFileSync(file, "a diary, not a database. ".repeat(400));
+    await assert.rejects(openSqliteStore({ file }), { code: "store.damaged" });
+  });
+
+  test("takes an empty file as a new store", async () => {
+    const file = newStoreFile();
+    writeFileSync(file, "");
+    await (await openSqliteStore({ file })).close();
+    assert.equal((await verifyStore(file)).ok, true);
+  });
+
+  test("works twice in one process, each seeing what the other committed", async () => {
+    const file = newStoreFile();
+    const [one, two] = [await openSqliteStore({ file }), await openSqliteStore({ file })];
+    await one.kv.set("s", "from", "one");
+    assert.equal(await two.kv.get("s", "from"), "one");
+    await two.kv.set("s", "from", "two");
+    assert.equal(await one.kv.get("s", "from"), "two");
+    await one.close();
+    await two.close();
+  });
+});
+
+describe("looking only", () => {
+  test("reads beside the owner and refuses to write", async () => {
+    const file = newStoreFile();
+    const owner = await openSqliteStore({ file });
+    await owner.kv.set("s", "k", 1);
+    const reader = await openSqliteStore({ file, readOnly: true });
+    assert.equal(await reader.kv.get("s", "k"), 1);
+    await owner.kv.set("s", "k", 2);
+    assert.equal(await reader.kv.get("s", "k"), 2);
+    await assert.rejects(reader.kv.set("s", "k", 3), { code: "store.read-only" });
+    await reader.close();
+    await owner.close();
+  });
+
+  test("says when there is nothing to look at, and makes nothing", async () => {
+    const file = newStoreFile();
+    await assert.rejects(openSqliteStore({ file, readOnly: true }), { code: "store.missing" });
+    assert.equal(existsSync(file), false);
+  });
+
+  test("does not migrate: an empty or older store is refused as older", async () => {
+    const file = newStoreFile();
+    writeFileSync(file, "");
+    await assert.rejects(openSqliteStore({ file, readOnly: true }), { code: "store.older" });
+    assert.equal(statSync(file).size, 0);
+  });
+});
 
 async function openTemporary(): Promise<OpenedStore> {
   const folder = mkdtempSync(join(tmpdir(), "store-"));
   const file = join(folder, "state", "openclaw.sqlite");
+  mkdirSync(dirname(file), { mode: 0o700 });
   const onDamage = (damage: unknown): void => assert.fail(`damage: ${JSON.stringify(damage)}`);
   let store = await openSqliteStore({ file, onDamage });
   return {
@@ -27,4 +125,8 @@ async function openTemporary(): Promise<OpenedStore> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
 }

@@ -39,7 +39,7 @@ export const init: Migration = {
     ) STRICT;
 
     CREATE UNIQUE INDEX sessions_key ON sessions (key);
-    CREATE INDEX sessions_by_id ON sessions (session_id);
+    CREATE INDEX sessions_by_id ON sessions (session_id, updated_at DESC);
     CREATE INDEX sessions_by_time ON sessions (updated_at DESC, key);
     CREATE INDEX sessions_by_agent ON sessions (agent_id, updated_at DESC, key);
     CREATE INDEX sessions_by_label ON sessions (label, updated_at DESC, key) WHERE label IS NOT NULL;

@@ -1,0 +1,139 @@
+// No question grows with history: the plan of every statement the tables ask, as SQLite makes it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DatabaseSync } from "node:sqlite";
+
+import { newFilledFile } from "./cases/files.ts";
+import { keyOf, newCall, newSession } from "./cases/sample.ts";
+import { openForWriting, type Connection } from "./connection.ts";
+import type { Sql, Statement, Steps } from "./sql.ts";
+import { createDedupe } from "./tables/dedupe.ts";
+import { createDevices } from "./tables/devices.ts";
+import { createInbox } from "./tables/inbox.ts";
+import { createJournal } from "./tables/journal.ts";
+import { createKv } from "./tables/kv.ts";
+import { createRuns } from "./tables/runs.ts";
+import { createSessions } from "./tables/sessions.ts";
+import { createTranscript } from "./tables/transcript.ts";
+
+// Reads a whole table because that is the question, or an index from its newest end up to the limit.
+const scansOnPurpose = new Set([
+  "SCAN devices", // list(): all of them, in the order they were paired
+  "SCAN sessions USING COVERING INDEX sessions_key", // count()
+  "SCAN letters USING INDEX letters_claimed", // reclaim(): only what is claimed is in that index
+  "SCAN letters USING COVERING INDEX letters_pending", // waiting(): only what is pending
+  "SCAN runs USING INDEX runs_running", // open(): only what is running
+  "SCAN sessions USING INDEX sessions_by_time", // list(): from the newest on
+  "SCAN journal", // list() and prune(): from the newest on
+]);
+// waiting(): sorts the few sessions that wait, not their letters.
+const sortsOnPurpose = new Set([
+  "SELECT session_key FROM letters WHERE state = 'pending' GROUP BY session_key ORDER BY min(n)",
+]);
+
+test("every statement is answered through an index, without sorting", async () => {
+  const file = await newFilledFile();
+  const asked = await recordStatements(file);
+  assert.ok(asked.length > 45, `only ${asked.length} statements were seen`);
+  const database = new DatabaseSync(file);
+  const slow = asked.flatMap((text) => {
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all();
+    const steps = plan.map((row) => String(row["detail"]));
+    return steps.filter((step) => isSlow(step, text)).map((step) => `${step}: ${text}`);
+  });
+  database.close();
+  assert.deepEqual(slow, []);
+});
+
+function isSlow(step: string, text: string): boolean {
+  if (step.startsWith("SCAN")) return !scansOnPurpose.has(step) && step !== "SCAN CONSTANT ROW";
+  return step.includes("TEMP B-TREE") && !sortsOnPurpose.has(text);
+}
+
+async function recordStatements(file: string): Promise<string[]> {
+  const connection = openForWriting(file);
+  const texts = new Set<string>();
+  const sql = recording(connection, (statement) => texts.add(statement.text));
+  const ignore = (): void => {};
+  const sessions = createSessions(sql, ignore);
+  await sessions.get(keyOf("k1"));
+  await sessions.byId("session-1");
+  await sessions.count();
+  await sessions.count("main" as never);
+  for (const query of [
+    {},
+    { agentId: "main" as never },
+    { label: "x" },
+    { spawnedBy: keyOf("k1") },
+    { activeSince: 1 },
+    { search: "x" },
+    { before: newSession() },
+  ]) {
+    await sessions.list(query);
+    await sessions.list({ ...query, limit: 5 });
+    await sessions.list({ ...query, agentId: "main" as never, activeSince: 1, before: newSession(), limit: 5 });
+  }
+  await sessions.put(newSession());
+  await sessions.delete(newSession().key, { transcript: true });
+  const transcript = createTranscript(sql, ignore);
+  await transcript.append("s", [{ id: "e", type: "message", at: 1, body: 1 }]);
+  await transcript.tail("s", 5);
+  await transcript.tail("s", 5, 3);
+  await transcript.count("s");
+  const inbox = createInbox(sql, ignore);
+  await inbox.post({ id: "x", sessionKey: keyOf("k"), runId: "r", at: 1, body: 1 });
+  await inbox.claim(keyOf("k"), 1);
+  await inbox.reclaim();
+  await inbox.finish("x", "done", 1);
+  await inbox.waiting();
+  await inbox.prune(5);
+  const runs = createRuns(sql, ignore);
+  await runs.put({ id: "x", sessionKey: keyOf("k"), state: "running", startedAt: 1, body: 1 });
+  await runs.get("x");
+  await runs.open();
+  await runs.prune(5);
+  const devices = createDevices(sql, ignore);
+  await devices.get("x");
+  await devices.list();
+  await devices.put("x", 1);
+  await devices.delete("x");
+  await devices.pending.put({ requestId: "x", deviceId: "d", expiresAt: 1, body: 1 });
+  await devices.pending.get("x");
+  await devices.pending.byDevice("d");
+  await devices.pending.delete("x");
+  await devices.pending.prune(5);
+  const dedupe = createDedupe(sql);
+  await dedupe.claim("s", "k", 1);
+  await dedupe.claim("s", "k", 1);
+  await dedupe.settle("s", "k", 1);
+  await dedupe.prune(5);
+  const kv = createKv(sql, ignore);
+  await kv.set("s", "k", 1);
+  await kv.get("s", "k");
+  await kv.list("s");
+  await kv.set("s", "k", undefined);
+  const journal = createJournal(sql, ignore);
+  await journal.record(newCall(), { durable: true });
+  await journal.list({});
+  await journal.list({ sessionKey: "x", limit: 1 });
+  await journal.list({ tool: "x" });
+  await journal.list({ outcome: "error" });
+  await journal.close();
+  await journal.prune(5);
+  connection.close();
+  return [...texts];
+}
+
+function recording(connection: Connection, see: (statement: Statement) => void): Sql {
+  const run = async <T>(steps: () => Steps<T>): Promise<T> => connection.run(watched(steps(), see));
+  return { read: run, write: run };
+}
+
+function* watched<T>(steps: Steps<T>, see: (statement: Statement) => void): Steps<T> {
+  let turn = steps.next();
+  while (turn.done !== true) {
+    see(turn.value);
+    turn = steps.next(yield turn.value);
+  }
+  return turn.value;
+}
