@@ -1,7 +1,7 @@
 // One owner per state folder: a lock held by the kernel, so it is freed whatever way its owner ends.
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 
 import { errnoOf, HouseError } from "../core/error.ts";
 import { diskError, writeFileAtomic } from "./atomic-file.ts";
@@ -73,7 +73,9 @@ function openLockFile(file: string): DatabaseSync {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     // Only ever made, never opened here when it exists: closing a descriptor would drop this process's own lock.
     createIfMissing(file);
-    return new DatabaseSync(file, { timeout: 0 });
+    // Loaded here and not above: commands that only ask who the owner is must not pay for a database.
+    const sqlite = process.getBuiltinModule("node:sqlite");
+    return new sqlite.DatabaseSync(file, { timeout: 0 });
   } catch (cause) {
     throw diskError(file, cause);
   }
