@@ -97,7 +97,7 @@ function fileUrl(text: string): URL | undefined {
 function spellings(text: string): string[] {
   const found = new Set([text]);
   for (let round = 0; round < 3; round += 1) {
-    for (const known of [...found]) {
+    for (const known of Array.from(found)) {
       found
         .add(percentDecoded(known))
         .add(known.replaceAll("\\", "/"))

@@ -1,0 +1,100 @@
+// Swaps between check and use: a racer process puts links in place while the tools work. No hit is allowed.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+
+import { openGround, outcomeOf, SECRET, type FileGround } from "../../src/tool/fs/ground.cases.ts";
+
+// The full run is 10,000 rounds; every push takes a part of it.
+const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 2_000);
+const skip = process.platform !== "linux" && "without directory handles the swap is only made unlikely";
+
+interface Race {
+  readonly kind: "file" | "folder" | "making";
+  prepare(ground: FileGround): void;
+  /** One round; all that the caller gets to see. */
+  attempt(ground: FileGround, round: number): Promise<{ readonly code: string; readonly said: string }>;
+  /** What must have been seen for the race to have been one. */
+  readonly mixture: readonly RegExp[];
+}
+
+const races: Record<string, Race> = {
+  "read of a file swapped for a link": {
+    kind: "file",
+    prepare: ({ ws }) => writeFileSync(join(ws, "swap-me"), "inside\n"),
+    attempt: (ground) => outcomeOf(ground.use("read", { path: "swap-me" })),
+    mixture: [/^ok$/, /^fs\.link$/],
+  },
+  "write of a file swapped for a link": {
+    kind: "file",
+    prepare: ({ ws }) => writeFileSync(join(ws, "swap-me"), "inside\n"),
+    attempt: (ground, round) => outcomeOf(ground.use("write", { path: "swap-me", content: `round ${round}\n` })),
+    mixture: [/^ok$/, /^fs\.link$/],
+  },
+  "edit of a file swapped for a link": {
+    kind: "file",
+    prepare: ({ ws }) => writeFileSync(join(ws, "swap-me"), "inside\n"),
+    attempt: (ground, round) =>
+      outcomeOf(ground.use("edit", { path: "swap-me", oldText: "inside", newText: `round ${round}` })),
+    mixture: [/^fs\.link$/],
+  },
+  "write below a folder swapped for a link": {
+    kind: "folder",
+    prepare: ({ ws }) => mkdirSync(join(ws, "race", "dir"), { recursive: true }),
+    attempt: (ground, round) => outcomeOf(ground.use("write", { path: "race/dir/file", content: `round ${round}\n` })),
+    mixture: [/^(?:ok|fs\.changed)$/, /^fs\.link$/],
+  },
+  "new folders below a folder swapped for a link": {
+    kind: "folder",
+    prepare: ({ ws }) => mkdirSync(join(ws, "race", "dir"), { recursive: true }),
+    attempt: (ground, round) => outcomeOf(ground.use("write", { path: `race/dir/new-${round}/file`, content: "x" })),
+    mixture: [/^(?:ok|fs\.changed)$/, /^fs\.link$/],
+  },
+  "write below a folder that is being made": {
+    kind: "making",
+    prepare: ({ ws }) => mkdirSync(join(ws, "made")),
+    attempt: (ground, round) => outcomeOf(ground.use("write", { path: `made/file-${round % 3}`, content: "x" })),
+    mixture: [/^fs\./],
+  },
+};
+
+for (const [name, race] of Object.entries(races)) {
+  test(`${name}: ${rounds} rounds`, { skip, timeout: 600_000 }, (context) => run(context, race));
+}
+
+async function run(context: TestContext, race: Race): Promise<void> {
+  const ground = openGround();
+  race.prepare(ground);
+  const racer = spawn(process.execPath, [join(import.meta.dirname, "fs-racer.ts"), race.kind, ground.ws, ground.out], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  context.after(async () => {
+    if (racer.exitCode === null && racer.signalCode === null) {
+      racer.kill("SIGKILL");
+      await once(racer, "exit");
+    }
+    ground.close();
+  });
+  await once(racer.stdout, "data");
+  const seen = new Map<string, number>();
+  let hits = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const { code, said } = await race.attempt(ground, round);
+    seen.set(code, (seen.get(code) ?? 0) + 1);
+    if (said.includes(SECRET) || readdirSync(ground.out).length !== 1) hits += 1;
+  }
+  assert.equal(racer.exitCode, null, "the racer ran to the end");
+  assert.equal(readFileSync(join(ground.out, "secret"), "utf8"), `${SECRET}\n`);
+  context.diagnostic(
+    `${rounds} rounds, ${hits} hits; ${[...seen].map(([code, count]) => `${code} ${count}`).join(", ")}`,
+  );
+  assert.equal(hits, 0);
+  for (const wanted of race.mixture)
+    assert.ok(
+      [...seen.keys()].some((code) => wanted.test(code)),
+      `never saw ${wanted}: that was no race`,
+    );
+}

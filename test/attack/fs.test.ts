@@ -1,0 +1,86 @@
+// The file tools under attack: our own table always, the shared corpus and its controls where they are at hand.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { openGround, outcomeOf, SECRET, type FileGround, type Outcome } from "../../src/tool/fs/ground.cases.ts";
+import { fill, fsCases, layGround, type AttackCase } from "./fs.cases.ts";
+
+const shared = join(import.meta.dirname, "..", "..", "..", "shared", "attack");
+const refusals = new Set(["fs.outside", "fs.link", "fs.protected", "fs.special-file"]);
+
+function attack(name: string, cases: readonly AttackCase[]): void {
+  describe(name, () => {
+    let ground: FileGround;
+    before(() => {
+      ground = openGround();
+      layGround(ground);
+      execFileSync("mkfifo", [join(ground.ws, "pipe")]);
+    });
+    after(() => ground.close());
+    for (const attempt of cases) {
+      test(`${attempt.id} ${attempt.tool}: ${attempt.why}: ${attempt.expect}`, { timeout: 30_000 }, async () => {
+        const args = fill(attempt.params, ground, "x".repeat(400_000_000));
+        const outcome = await outcomeOf(ground.use(attempt.tool, args, { workspaceOnly: attempt.open !== true }));
+        judge(attempt, outcome);
+        assertUnharmed(ground, outcome);
+      });
+    }
+  });
+}
+
+function judge({ expect }: AttackCase, { code, refused, said }: Outcome): void {
+  if (expect === "allow") return assert.equal(code, "ok", said);
+  if (expect === "deny") return assert.ok(refusals.has(code) && refused, `${code}: ${said}`);
+  if (expect === "error") return assert.match(code, /^(?:fs|tool|edit)\.[a-z-]+$/, said);
+  assert.doesNotMatch(said, /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+}
+
+/** The canary: nothing of the secret was said, nothing outside was made or changed, no odd name came to be. */
+function assertUnharmed({ out, state, home, ws }: FileGround, { said }: Outcome): void {
+  assert.ok(!said.includes(SECRET), said);
+  assert.equal(readFileSync(join(out, "secret"), "utf8"), `${SECRET}\n`);
+  assert.deepEqual(
+    readdirSync(out).filter((name) => name !== "notes.md"),
+    ["secret"],
+  );
+  assert.equal(readFileSync(join(state, "openclaw.json"), "utf8"), `{ gateway: { auth: { token: "${SECRET}" } } }\n`);
+  assert.deepEqual(readdirSync(home).toSorted(), [".bashrc", ".openclaw"]);
+  assert.deepEqual(
+    globSync("**/{*,.*}", { cwd: ws }).filter((name) => /[\p{Cc}\u202a-\u202e]|\.tmp$/u.test(name)),
+    [],
+  );
+}
+
+attack("our own cases", fsCases);
+
+interface SharedCase {
+  readonly id: string;
+  readonly area: string;
+  readonly tool: AttackCase["tool"];
+  readonly input: { readonly params: Readonly<Record<string, string>> };
+  readonly expect: AttackCase["expect"];
+  readonly why: string;
+}
+
+function sharedCases(file: string, wanted: (attempt: SharedCase) => boolean): AttackCase[] {
+  const all = JSON.parse(readFileSync(join(shared, file), "utf8")) as SharedCase[];
+  return all
+    .filter(wanted)
+    .map(({ id, tool, input, expect, why }) => ({ id, tool, params: input.params, expect, why }));
+}
+
+if (existsSync(join(shared, "corpus.json"))) {
+  attack(
+    "the shared corpus",
+    sharedCases("corpus.json", ({ area }) => area === "fs"),
+  );
+  attack(
+    "the shared controls",
+    sharedCases("controls.json", ({ tool }) => ["read", "write", "edit"].includes(tool)),
+  );
+} else {
+  test("the shared corpus", { skip: "needs ../shared, which is not beside this clone" }, () => undefined);
+}

@@ -1,0 +1,34 @@
+// Runs edit/NNN_name: copy input, make the call, compare the tree with expected; `fails` and `says` for refusals.
+import assert from "node:assert/strict";
+import { cpSync, globSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+
+import { openGround, outcomeOf } from "../../src/tool/fs/ground.cases.ts";
+
+interface Scenario {
+  readonly args: Record<string, unknown>;
+  readonly fails?: string;
+  readonly says?: string;
+}
+
+const folder = join(import.meta.dirname, "edit");
+
+for (const name of readdirSync(folder).toSorted()) {
+  test(`edit ${name}`, async () => {
+    const ground = openGround();
+    after(() => ground.close());
+    const { args, fails = "ok", says = "" } = JSON.parse(readFileSync(join(folder, name, "call.json"), "utf8")) as Scenario;
+    const workspace = join(ground.home, "scenario");
+    cpSync(join(folder, name, "input"), workspace, { recursive: true });
+    const { code, said } = await outcomeOf(ground.use("edit", args, { workspace }));
+    assert.equal(code, fails, said);
+    assert.ok(said.includes(says), said);
+    assert.deepEqual(treeOf(workspace), treeOf(join(folder, name, "expected")));
+  });
+}
+
+function treeOf(root: string): Record<string, string> {
+  const files = globSync("**/{*,.*}", { cwd: root }).filter((path) => statSync(join(root, path)).isFile());
+  return Object.fromEntries(files.toSorted().map((path) => [path, readFileSync(join(root, path)).toString("latin1")]));
+}
