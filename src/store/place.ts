@@ -30,14 +30,19 @@ export const companions = (file: string): string[] => [`${file}-wal`, `${file}-s
 /** Makes folder and file when they are not there, tightens the file, and refuses by its path what may not be written. */
 export function preparePlace(file: string): void {
   try {
+    // Asked first: making folders on a read-only disk fails with a misleading "no such file".
+    accessSync(nearestFolder(dirname(file)), constants.W_OK | constants.X_OK);
     mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
-    accessSync(dirname(file), constants.W_OK | constants.X_OK);
     createPrivateFile(file);
     accessSync(file, constants.R_OK | constants.W_OK);
     if ((statSync(file).mode & 0o777) !== FILE_MODE) chmodSync(file, FILE_MODE);
   } catch (cause) {
     throw toStoreError(file, cause);
   }
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path));
 }
 
 /** SQLite gives a log the mode of its store, so it is enough that the store itself is made private. */
