@@ -39,6 +39,6 @@ test("workspaces follow the state directory and the profile", () => {
   const profiled = resolvePaths({ HOME: "/h" }, "lab");
   assert.deepEqual(
     [workspaceOf({}, main, profiled), workspaceOf({}, work, profiled)],
-    ["/h/.openclaw/workspace-lab", "/h/.openclaw/workspace-work"],
+    ["/h/.openclaw/workspace-lab", "/h/.openclaw-lab/workspace-work"],
   );
 });

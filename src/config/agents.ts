@@ -34,15 +34,16 @@ export function workspaceOf(config: Config, id: AgentId, paths: Paths): string {
   const shared = config.agents?.defaults?.workspace;
   const isMain = id === DEFAULT_AGENT || id === defaultAgentId(config);
   if (isMain && shared !== undefined) return expandHome(shared, paths.home);
-  const suffix = isMain ? paths.profile : id;
-  return join(workspaceRoot(paths), suffix === undefined ? "workspace" : `workspace-${suffix}`);
+  if (!isMain) return join(paths.state, `workspace-${id}`);
+  return paths.profile === undefined ? join(paths.state, "workspace") : profileWorkspace(paths, paths.profile);
 }
 
 export function mainKeyOf(config: Config): string {
   return config.session?.mainKey ?? "main";
 }
 
-/** With a profile the state has a folder of its own, the workspaces stay side by side in `~/.openclaw`. */
-function workspaceRoot({ home, state, profile }: Paths): string {
-  return profile !== undefined && state === join(home, `.openclaw-${profile}`) ? join(home, ".openclaw") : state;
+/** With a profile in its usual place, its workspace stands beside the one without a profile. */
+function profileWorkspace({ home, state }: Paths, profile: string): string {
+  const isUsual = state === join(home, `.openclaw-${profile}`);
+  return isUsual ? join(home, ".openclaw", `workspace-${profile}`) : join(state, "workspace");
 }

@@ -89,7 +89,9 @@ function include(names: unknown, path: ConfigPath, frame: Frame, walk: Walk): { 
 
 function openIncluded(name: string, here: ConfigPath, frame: Frame, walk: Walk): Source | undefined {
   const wanted = resolve(dirname(frame.source.file), name);
-  const fail = (message: string, hint?: string): undefined => void report(walk, frame, here, message, hint);
+  const fail = (message: string, hint?: string): undefined => {
+    report(walk, frame, here, message, hint);
+  };
   if (frame.chain.length > maxLevels) return fail(`includes nest deeper than ${maxLevels} levels at ${wanted}`);
   if (walk.files.length > maxFiles) return fail(`more than ${maxFiles} files are included`);
   try {

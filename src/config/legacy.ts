@@ -1,10 +1,10 @@
 // Keys of older installations: where each has gone, so that nobody has to guess.
 import type { Edit } from "./edit.ts";
-import { getAt, hasAt, isRecord, type ConfigPath, type Segment } from "./path.ts";
+import { formatPath, getAt, hasAt, isRecord, type ConfigPath } from "./path.ts";
 
 interface Move {
   /** `*` stands for any index or key. */
-  readonly from: readonly (Segment | "*")[];
+  readonly from: ConfigPath;
   /** Where the value goes as it is; none when a person has to look at it. */
   readonly to: readonly ConfigPath[];
   /** What to write, when `to` does not say it. */
@@ -72,7 +72,7 @@ const moves: readonly Move[] = [
 
 function toLegacyKey(root: unknown, path: ConfigPath, { from, to, words }: Move): LegacyKey {
   const targets = to.map((target) => fillStars(target, from, path));
-  const where = words ?? targets.map((target) => target.join(".")).join(", ");
+  const where = words ?? targets.map(formatPath).join(", ");
   const movable = targets.length > 0 && targets.every((target) => !hasAt(root, target));
   const value = getAt(root, path);
   const edits = movable
@@ -86,7 +86,7 @@ function toLegacyKey(root: unknown, path: ConfigPath, { from, to, words }: Move)
   };
 }
 
-function matches(value: unknown, from: readonly (Segment | "*")[], path: ConfigPath): ConfigPath[] {
+function matches(value: unknown, from: ConfigPath, path: ConfigPath): ConfigPath[] {
   const [first, ...rest] = from;
   if (first === undefined) return value === undefined ? [] : [path];
   if (first !== "*") return matches(getAt(value, [first]), rest, [...path, first]);
@@ -96,7 +96,7 @@ function matches(value: unknown, from: readonly (Segment | "*")[], path: ConfigP
 }
 
 /** Each `*` of a target that stands for one of `from` takes what that one matched. */
-function fillStars(target: ConfigPath, from: readonly (Segment | "*")[], path: ConfigPath): ConfigPath {
+function fillStars(target: ConfigPath, from: ConfigPath, path: ConfigPath): ConfigPath {
   const taken = path.filter((_, index) => from[index] === "*");
   return target.map((segment) => (segment === "*" ? (taken.shift() ?? "*") : segment));
 }

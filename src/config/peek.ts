@@ -1,0 +1,33 @@
+// One value of the config, without building the schema: for commands that must answer at once.
+import type { Env, Paths } from "../base/paths.ts";
+import { HouseError } from "../core/error.ts";
+import { describeIssue } from "./issue.ts";
+import { readParts } from "./parts.ts";
+import { getAt, hasAt, parsePath } from "./path.ts";
+
+export interface Peek {
+  readonly found: boolean;
+  readonly value: unknown;
+  /** Whether the file says so or only the schema's default. */
+  readonly from: "file" | "default" | "none";
+}
+
+/** What the file says; else the default, for which the schema is loaded. Throws `config.invalid` for an unreadable file. */
+export async function peekConfig(
+  { paths, env }: { readonly paths: Paths; readonly env: Env },
+  path: string,
+): Promise<Peek> {
+  const segments = parsePath(path);
+  const { parsed, issues } = readParts({ paths, env });
+  const first = issues[0];
+  if (first !== undefined) {
+    throw new HouseError("config.invalid", describeIssue(first), {
+      hint: "openclaw config validate",
+      details: { issues },
+    });
+  }
+  if (hasAt(parsed, segments)) return { found: true, value: getAt(parsed, segments), from: "file" };
+  const [{ withDefaults }, { schemaRoot }] = await Promise.all([import("./defaults.ts"), import("./schema-root.ts")]);
+  const value = getAt(withDefaults(schemaRoot, parsed), segments);
+  return value === undefined ? { found: false, value, from: "none" } : { found: true, value, from: "default" };
+}
