@@ -1,6 +1,14 @@
 // Holding a file or folder so that a rename or a link put in its place cannot swap it for another one.
-import { closeSync, constants, existsSync, fstatSync, open as openCallback, type BigIntStats } from "node:fs";
-import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  open as openCallback,
+  readlinkSync,
+  type BigIntStats,
+} from "node:fs";
+import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -37,7 +45,7 @@ export async function openAnchor(root: string, kind: AnchorKind = bestKind()): P
     return pathAnchor(real, await lstat(real, { bigint: true }));
   }
   const fd = await openFd(root, O_PATH | constants.O_DIRECTORY);
-  return procAnchor(fd, await readlink(`/proc/self/fd/${fd}`));
+  return procAnchor(fd, readlinkSync(`/proc/self/fd/${fd}`));
 }
 
 let known: AnchorKind | undefined;
@@ -52,7 +60,7 @@ const O_PATH = 0o10000000;
 
 function procAnchor(fd: number, real: string): Anchor {
   const here = `/proc/self/fd/${fd}`;
-  // Asking a held object for its facts stays off the disk, so it need not cross the thread pool.
+  // Asking a held object for its facts and its path stays off the disk, so it need not cross the thread pool.
   const stats = factsOf(fd);
   let held = true;
   return {
@@ -66,7 +74,7 @@ function procAnchor(fd: number, real: string): Anchor {
     reopen: (flags) => open(here, flags),
     async verify() {
       // Disks that fold case may answer in another case than was asked for.
-      if ((await readlink(here)).toLowerCase() !== real.toLowerCase()) throw moved(real);
+      if (readlinkSync(here).toLowerCase() !== real.toLowerCase()) throw moved(real);
     },
     close() {
       if (held) closeSync(fd);

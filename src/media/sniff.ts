@@ -7,8 +7,7 @@ export type Sniffed =
 
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
-/** How many bytes are worth passing. */
-export const SNIFF_BYTES = 8192;
+const SNIFF_BYTES = 8192;
 
 export function sniff(head: Uint8Array): Sniffed {
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, SNIFF_BYTES));

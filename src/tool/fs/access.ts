@@ -31,7 +31,7 @@ export async function withPath<T>(
 ): Promise<T> {
   const context = contextOf(deps, call);
   const readings = parsePath(raw, context);
-  const guard = await createGuard(deps, call.workspace, context.bound);
+  const guard = createGuard(deps, call.workspace, context.bound);
   const root = await openRoot({
     root: rootFor(deps, context, wants, readings),
     guard,

@@ -1,5 +1,5 @@
 // What file tools never touch: our own state and secrets, names others run by themselves, and the system's pseudo files.
-import { realpath, stat } from "node:fs/promises";
+import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
@@ -14,15 +14,19 @@ export interface GuardedPaths {
   readonly home: string;
 }
 
-/** Looks up real paths and identities once per call, so that links and second names cannot stand in for them. */
-export async function createGuard(paths: GuardedPaths, workspace: string, isBound: boolean): Promise<Guard> {
+/**
+ * Looks up real paths and identities once per call, so that links and second names cannot stand in for them. Without
+ * waiting: the gateway lives in these folders, and a dozen trips through the thread pool would cost more than the call.
+ */
+export function createGuard(paths: GuardedPaths, workspace: string, isBound: boolean): Guard {
   const { stateDir, configPath, approvalsPath, home } = paths;
-  const [states, ours, realWorkspace] = await Promise.all([
-    Promise.all([stateDir, join(home, ".openclaw"), join(home, ".moltbot")].map(identify)),
-    Promise.all([configPath, approvalsPath].map(identify)),
-    identify(workspace),
-  ]);
-  const zones: Zones = { states, profiles: join(home, ".openclaw-"), ours, workspace: realWorkspace, isBound };
+  const zones: Zones = {
+    states: [stateDir, join(home, ".openclaw"), join(home, ".moltbot")].map(identify),
+    profiles: join(home, ".openclaw-"),
+    ours: [configPath, approvalsPath].map(identify),
+    workspace: identify(workspace),
+    isBound,
+  };
   return (visit) => {
     refusePseudo(visit, zones);
     if (visit.access === "follow") return;
@@ -47,22 +51,27 @@ interface Zones {
   readonly isBound: boolean;
 }
 
-async function identify(path: string): Promise<Zone> {
+function identify(path: string): Zone {
   try {
-    const [real, { dev, ino }] = await Promise.all([realpath(path), stat(path, { bigint: true })]);
+    const real = realpathSync.native(path);
+    const { dev, ino } = statSync(real, { bigint: true });
     return { paths: spellingsOf(path, real), id: `${dev}:${ino}` };
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    return { paths: spellingsOf(path, await realOfMissing(path)), id: undefined };
+    return { paths: spellingsOf(path, realOfMissing(path)), id: undefined };
   }
 }
 
 /** A config that does not exist yet is protected where it would appear. */
-async function realOfMissing(path: string): Promise<string> {
+function realOfMissing(path: string): string {
   const folder = dirname(path);
   if (folder === path) return path;
-  const real = await realpath(folder).catch(() => realOfMissing(folder));
-  return join(real, basename(path));
+  try {
+    return join(realpathSync.native(folder), basename(path));
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return join(realOfMissing(folder), basename(path));
+  }
 }
 
 function spellingsOf(...paths: readonly string[]): string[] {

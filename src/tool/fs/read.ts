@@ -6,7 +6,7 @@ import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { failed } from "../../base/rooted-error.ts";
 import type { OpenFile } from "../../base/rooted-fs.ts";
-import { sniff, SNIFF_BYTES, type ImageType } from "../../media/sniff.ts";
+import { sniff, type ImageType } from "../../media/sniff.ts";
 import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
 import { foldArguments, foldNumbers } from "./arguments.ts";
@@ -79,12 +79,12 @@ async function readAt({ root, path }: Access, range: Range, call: ToolCall): Pro
     throw error;
   });
   try {
-    const head = Buffer.alloc(SNIFF_BYTES);
-    const { bytesRead } = await file.handle.read(head, 0, head.length, 0);
-    const sniffed = sniff(head.subarray(0, bytesRead));
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    const { bytesRead } = await file.handle.read(buffer, 0, buffer.length, 0);
+    const sniffed = sniff(buffer.subarray(0, bytesRead));
     if (sniffed.kind === "image") return await image(file, sniffed.mimeType);
     if (sniffed.kind === "binary") return binary(file, sniffed.type);
-    return await textWindow(file, range, call.signal);
+    return await textWindow(file, range, chunksOf(file, buffer, bytesRead, call.signal));
   } finally {
     await file.handle.close();
   }
@@ -137,9 +137,9 @@ function binary({ real, size }: OpenFile, type: string): ToolResult<ReadDetails>
 async function textWindow(
   file: OpenFile,
   { from, limit }: Range,
-  signal: AbortSignal,
+  chunks: AsyncIterable<Buffer>,
 ): Promise<ToolResult<TextDetails>> {
-  const lines = await takeLines(chunksOf(file, signal), {
+  const lines = await takeLines(chunks, {
     from,
     maxLines: Math.min(limit ?? READ_MAX_LINES, READ_MAX_LINES),
     maxBytes: READ_MAX_BYTES,
@@ -169,14 +169,19 @@ async function textWindow(
   };
 }
 
-async function* chunksOf({ handle }: OpenFile, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (let at = 0; ;) {
+/** The first chunk was read to see what the file is. The buffer is used again for each one. */
+async function* chunksOf(
+  { handle, size }: OpenFile,
+  buffer: Buffer,
+  first: number,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  for (let [at, bytesRead] = [first, first]; bytesRead > 0; at += bytesRead) {
     signal.throwIfAborted();
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
-    if (bytesRead === 0) return;
-    at += bytesRead;
     yield buffer.subarray(0, bytesRead);
+    // What was there when it was opened is the file; the system's own files claim to be empty and are read to their end.
+    if (at >= size && size > 0) return;
+    ({ bytesRead } = await handle.read(buffer, 0, buffer.length, at));
   }
 }
 
