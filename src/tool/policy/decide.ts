@@ -2,7 +2,7 @@
 import { nearest } from "../../core/nearest.ts";
 import { fixFor } from "./fix.ts";
 import { canonicalName, toolAliases } from "./groups.ts";
-import { allows, planPolicy, type ActiveLayer, type Layer, type Plan } from "./layers.ts";
+import { namesFor, planPolicy, type ActiveLayer, type Layer, type Plan } from "./layers.ts";
 import { matches, type KnownTool, type Vocabulary } from "./match.ts";
 import type { List } from "./scopes.ts";
 import { quote, short } from "./wording.ts";
@@ -56,11 +56,12 @@ function verdictsOn(plan: Plan, asked: string): LayerVerdict[] {
   const canonical = canonicalName(asked);
   const tool = plan.vocabulary.tools.get(canonical);
   if (tool === undefined) return [];
+  const names = namesFor(plan, canonical);
   const note = tool.plugin === undefined ? "a core tool" : `a tool of plugin ${short(tool.plugin)}`;
   return [
     { layer: "known", verdict: "pass", note },
     optionalGate(plan, canonical, tool),
-    ...plan.layers.map((layer) => verdictOf(layer, canonical)),
+    ...plan.layers.map((layer) => verdictOf(layer, canonical, names)),
   ];
 }
 
@@ -73,7 +74,7 @@ function optionalGate({ optIns }: Plan, canonical: string, { optional, plugin = 
   return { layer: "optional", verdict: "block", note };
 }
 
-function verdictOf(layer: Layer, tool: string): LayerVerdict {
+function verdictOf(layer: Layer, tool: string, names: readonly string[]): LayerVerdict {
   if ("idle" in layer) return { layer: layer.name, verdict: layer.idle, note: layer.note };
   const { name, path } = layer;
   const denied = ruleIn(layer.deny, (entry) => matches(entry, tool));
@@ -81,7 +82,7 @@ function verdictOf(layer: Layer, tool: string): LayerVerdict {
     return { layer: name, path, verdict: "block", rule: denied, note: `${quote(denied.entry)} denies it` };
   }
   if (layer.allow === undefined) return openVerdict(layer);
-  const allowed = ruleIn(layer.allow, (entry) => allows(entry, tool));
+  const allowed = ruleIn(layer.allow, (entry) => names.some((name) => matches(entry, name)));
   if (allowed === undefined) return { layer: name, path: narrowPath(layer), verdict: "block", note: missing(layer) };
   const note =
     layer.profile === undefined || allowed.path !== "built-in" ? "allows it" : `of profile ${layer.profile} allows it`;

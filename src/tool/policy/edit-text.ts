@@ -4,20 +4,22 @@ import { jsonText, lineWidth } from "./wording.ts";
 
 type After = Fix["after"][number];
 
-/** `tools: { deny: ["process"] }`, wrapped. What belongs to one agent stands under a comment that names its entry. */
+/** `tools: { deny: ["process"] }`, wrapped. With an agent's entry among them, comments say where each belongs. */
 export function configText(after: readonly After[]): string[] {
-  let owner = "";
-  return after.flatMap(({ path, value }) => {
-    const agent = /^(agents\.list\[\d+\])\.(.+)$/.exec(path);
-    const heading = agent === null || agent[1] === owner ? [] : [`// in ${agent[1] ?? ""}`];
-    owner = agent?.[1] ?? "";
-    const inner = agent?.[2] ?? path;
+  const places = after.map(({ path, value }) => {
+    const [, agent, inner] = /^(agents\.list\[\d+\])\.(.+)$/.exec(path) ?? [];
+    return { owner: agent ?? "the config", inner: inner ?? path, value };
+  });
+  const said = places.every(({ owner }) => owner === "the config");
+  return places.flatMap(({ owner, inner, value }, index) => {
+    const heading = said || places[index - 1]?.owner === owner ? [] : [`// in ${owner}`];
     return [...heading, ...(value === undefined ? [`// without ${inner}`] : nested(inner, value))];
   });
 }
 
 function nested(path: string, value: string | readonly string[]): string[] {
-  const keys = path.match(/[A-Za-z_$][\w$-]*|"(?:[^"\\]|\\.)*"/g) ?? [];
+  const words = path.match(/"(?:[^"\\]|\\.)*"|[^.[\]"'\s]+/gu) ?? [];
+  const keys = words.map((word) => (/^(?:".*"|[A-Za-z_$][\w$]*)$/s.test(word) ? word : jsonText(word)));
   return spread(`${keys.join(": { ")}: `, value, " }".repeat(keys.length - 1));
 }
 

@@ -73,7 +73,7 @@ function layerLines({ layer, verdict, path, rule, note = "" }: LayerVerdict, con
 
 function place(path: string, { locate }: ExplainContext): string {
   const found = locate?.(path);
-  return found === undefined ? "" : ` ${short(found.file, 60)}:${found.line}`;
+  return found === undefined ? "" : `, ${short(found.file, 60)}:${found.line}`;
 }
 
 function fixLines(fix: Fix | undefined): string[] {

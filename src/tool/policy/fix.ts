@@ -1,7 +1,7 @@
 // The smallest edit of the config that turns an answer round: freeing no more than the tool asked about where that can be.
 import { commandOf } from "./edit-text.ts";
 import { sandboxDefaults } from "./groups.ts";
-import { allows, type ActiveLayer, type Plan } from "./layers.ts";
+import { namesFor, type ActiveLayer, type Plan } from "./layers.ts";
 import { matches, membersOf, type KnownTool, type Vocabulary } from "./match.ts";
 import { edited } from "./path.ts";
 import type { List, Scope } from "./scopes.ts";
@@ -29,8 +29,9 @@ export function fixFor(plan: Plan, tool: string, known: KnownTool, blocks: reado
   const lists = plan.layers.flatMap((layer) =>
     "idle" in layer || !blocked.has(layer.name) ? [] : [openLayer(layer, tool, known, plan)],
   );
-  const edits = [...openProfiles(plan, scope, known, blocked), ...lists.flatMap((opening) => opening.edits)];
-  return toFix(plan, "allow", { edits: unique(edits), freed: lists.flatMap((opening) => opening.freed) });
+  const listEdits = lists.flatMap((opening) => opening.edits);
+  const edits = [...openProfiles(plan, known, blocked, listEdits), ...listEdits];
+  return toFix(plan, "allow", { edits, freed: lists.flatMap((opening) => opening.freed) });
 }
 
 function noWayAround({ layer, path = "" }: LayerVerdict): string {
@@ -38,12 +39,19 @@ function noWayAround({ layer, path = "" }: LayerVerdict): string {
   return `The list ${short(path, 60)} comes with the call; change it there.`;
 }
 
-/** The opt-in of an optional tool and both profiles; one edit of the base scope covers all three. */
-function openProfiles(plan: Plan, scope: Scope, known: KnownTool, blocked: ReadonlySet<LayerName>): Edit[] {
-  const base = blocked.has("optional") || blocked.has("profile") ? widen(scope, known) : [];
+/**
+ * The opt-in of an optional tool and both profiles. One edit of the base scope covers all three, and a plugin tool that
+ * the lists have to name anyway is covered by that (R1).
+ */
+function openProfiles(plan: Plan, known: KnownTool, blocked: ReadonlySet<LayerName>, lists: readonly Edit[]): Edit[] {
+  const { global, agent, globalProvider, agentProvider } = plan.scopes;
+  const namedIn = (...scopes: (Scope | undefined)[]): boolean =>
+    known.plugin !== undefined && lists.some(({ path }) => scopes.some((scope) => scope?.allow.path === path));
+  if (namedIn(global, agent)) return [];
+  const base = blocked.has("optional") || blocked.has("profile") ? widen(agent ?? global, known) : [];
   const covered = base.length > 0 && !base.some(({ path }) => path.endsWith(".profile"));
-  if (!blocked.has("provider-profile") || covered || plan.providerScope === undefined) return base;
-  return [...base, ...widen(plan.providerScope, known)];
+  const open = covered || !blocked.has("provider-profile") || namedIn(globalProvider, agentProvider);
+  return open || plan.providerScope === undefined ? base : [...base, ...widen(plan.providerScope, known)];
 }
 
 /**
@@ -62,11 +70,11 @@ function widen({ path, written, restricts }: Scope, { name, plugin }: KnownTool)
   ];
 }
 
-function openLayer(layer: ActiveLayer, tool: string, known: KnownTool, { vocabulary }: Plan): Opening {
+function openLayer(layer: ActiveLayer, tool: string, known: KnownTool, plan: Plan): Opening {
   if (layer.profile !== undefined) return { edits: [], freed: [] };
-  const denied = layer.deny.map((list) => undeny(list, layer, tool, vocabulary));
+  const denied = layer.deny.map((list) => undeny(list, layer, tool, plan.vocabulary));
   return {
-    edits: [...denied.flatMap(({ edits }) => edits), ...admit(layer, tool, known)],
+    edits: [...denied.flatMap(({ edits }) => edits), ...admit(layer, namesFor(plan, tool), known)],
     freed: denied.flatMap(({ freed }) => freed),
   };
 }
@@ -94,9 +102,10 @@ function undeny({ path, entries }: List, layer: ActiveLayer, tool: string, vocab
   };
 }
 
-function admit({ allow, path }: ActiveLayer, tool: string, { name }: KnownTool): Edit[] {
-  if (allow === undefined || allow.some(({ entries }) => entries.some((entry) => allows(entry, tool)))) return [];
-  if (allow[0]?.path !== undefined) return [add(`${path}.allow`, name)];
+function admit({ allow, path }: ActiveLayer, names: readonly string[], { name }: KnownTool): Edit[] {
+  const entries = allow?.flatMap((list) => list.entries);
+  if (entries === undefined || entries.some((entry) => names.some((each) => matches(entry, each)))) return [];
+  if (allow?.[0]?.path !== undefined) return [add(`${path}.allow`, name)];
   return [{ op: "set", path: `${path}.allow`, value: [...sandboxDefaults.allow, name] }];
 }
 
@@ -104,44 +113,48 @@ function add(path: string, value: string): Edit {
   return { op: "add", path, value };
 }
 
-/** The opt-in and the list of one scope may ask for the same entry. */
-function unique(edits: readonly Edit[]): Edit[] {
-  return edits.filter(({ op, path, value }, index) => {
-    return (
-      op !== "add" ||
-      !edits.slice(0, index).some((other) => other.op === "add" && other.path === path && other.value === value)
-    );
-  });
-}
-
-function toFix({ written }: Plan, aim: "allow" | "deny", { edits, freed }: Opening): Fix {
+function toFix(plan: Plan, aim: "allow" | "deny", { edits, freed }: Opening): Fix {
   const after = [...Map.groupBy(edits, ({ path }) => path)].map(([path, steps]) => {
-    const value = steps.reduce(edited, written(path)) as string | readonly string[] | undefined;
+    const value = steps.reduce(edited, writtenAt(plan, path)) as string | readonly string[] | undefined;
     return value === undefined ? { path } : { path, value };
   });
   return { summary: summaryOf(aim, edits, freed), edits, after, command: commandOf(after) };
 }
 
-function summaryOf(aim: "allow" | "deny", edits: readonly Edit[], freed: readonly string[]): string {
-  const steps = edits.slice(0, 3).map(stepOf);
-  const more = edits.length > 3 ? [`make ${edits.length - 3} more edits`] : [];
-  const names = freed
-    .slice(0, 3)
-    .map((name) => short(name))
-    .join(", ");
-  const also =
-    freed.length === 0 ? "" : `; this also frees ${freed.length} more (${names}${freed.length > 3 ? " …" : ""})`;
-  return visible(`To ${aim} it, ${inSentence([...steps, ...more])}${also}.`);
+/** The list as it stands, found among those already read. */
+function writtenAt({ scopes, layers }: Plan, path: string): readonly string[] | undefined {
+  const { global, agent, globalProvider, agentProvider } = scopes;
+  const inScopes = [global, agent, globalProvider, agentProvider].flatMap((scope) =>
+    scope === undefined ? [] : listsOf(scope),
+  );
+  const inLayers = layers.flatMap((layer) => ("idle" in layer ? [] : [...layer.deny, ...(layer.allow ?? [])]));
+  const list = inScopes.find((each) => each.path === path) ?? inLayers.find((each) => each.path === path);
+  return list?.entries.map(({ text }) => text);
 }
 
-function stepOf({ op, path, value }: Edit): string {
+function listsOf({ allow, alsoAllow, deny }: Scope): List[] {
+  return [allow, alsoAllow, deny];
+}
+
+function summaryOf(aim: "allow" | "deny", edits: readonly Edit[], freed: readonly string[]): string {
+  const all = [...Map.groupBy(edits, ({ path }) => path)].map(([path, steps]) => stepOf(path, steps));
+  const steps = all.length <= 4 ? all : [...all.slice(0, 3), `make ${all.length - 3} more edits`];
+  const names = freed.slice(0, 3).map((name) => short(name));
+  const also = `; this also frees ${freed.length} more (${names.join(", ")}${freed.length > 3 ? " …" : ""})`;
+  return visible(`To ${aim} it, ${inSentence(steps)}${freed.length === 0 ? "" : also}.`);
+}
+
+/** What happens to one key. */
+function stepOf(path: string, edits: readonly Edit[]): string {
+  const entries = (op: Edit["op"]): string =>
+    inSentence(edits.flatMap((edit) => (edit.op === op && typeof edit.value === "string" ? [quote(edit.value)] : [])));
+  const [gone, come] = [entries("remove"), entries("add")];
+  if (gone !== "") return come === "" ? `remove ${gone} from ${path}` : `replace ${gone} by ${come} in ${path}`;
+  if (come !== "") return `add ${come} to ${path}`;
+  const value = edits[0]?.value;
   if (value === undefined) return `drop ${path}`;
-  if (typeof value === "string") {
-    if (op === "set") return `set ${path} to ${quote(value)}`;
-    return op === "add" ? `add ${quote(value)} to ${path}` : `remove ${quote(value)} from ${path}`;
-  }
   const whole = jsonText(value);
-  return `set ${path} to ${whole.length <= 50 ? whole : `${value.length} entries`}`;
+  return `set ${path} to ${whole.length <= 50 || typeof value === "string" ? whole : `${value.length} entries`}`;
 }
 
 function inSentence(steps: readonly string[]): string {

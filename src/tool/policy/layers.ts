@@ -1,7 +1,6 @@
 // The nine layers of the tool policy in their order, each as the lists in force there and the config paths they come from.
 import { profiles, sandboxDefaults, subagentDeny } from "./groups.ts";
-import { kindOf, matches, vocabularyOf, type Entry, type Vocabulary } from "./match.ts";
-import { valueAt } from "./path.ts";
+import { kindOf, matches, vocabularyOf, type Vocabulary } from "./match.ts";
 import { roomPolicy } from "./room.ts";
 import { beyondProfile, optInsOf, resolveScopes, toList, type List, type Scope, type Scopes } from "./scopes.ts";
 import type { LayerName, PolicyInput, Profile, ToolLists } from "./shape.ts";
@@ -34,8 +33,6 @@ export interface Plan {
   /** Entries of the global and agent scope that name plugin tools outright. */
   readonly optIns: readonly List[];
   readonly layers: readonly Layer[];
-  /** What the config holds at a path; many fixes touch the same few lists. */
-  readonly written: (path: string) => unknown;
 }
 
 export function planPolicy(input: PolicyInput): Plan {
@@ -52,31 +49,25 @@ export function planPolicy(input: PolicyInput): Plan {
   const idleProvider = idleProviderLayer(input);
   return {
     input,
-    written: reader(input.config),
     vocabulary,
     scopes,
     providerScope,
     optIns: base.flatMap(optInsOf),
     layers: [
       profileLayer("profile", profileScope, extras, vocabulary) ?? notSet("profile", "no profile is set"),
-      profileLayer("provider-profile", providerScope, providerExtras, vocabulary) ?? idleProvider("provider-profile"),
+      profileLayer("provider-profile", providerScope, providerExtras, vocabulary) ??
+        idleProvider("provider-profile", "no profile is set"),
       scopeLayer("global", global, vocabulary) ?? notSet("global", "tools.allow and tools.deny are not set"),
-      scopeLayer("global-provider", globalProvider, vocabulary) ?? idleProvider("global-provider"),
+      scopeLayer("global-provider", globalProvider, vocabulary) ??
+        idleProvider("global-provider", "tools.byProvider has no lists"),
       scopeLayer("agent", agent, vocabulary) ?? notSet("agent", "the agent has no lists of its own"),
-      scopeLayer("agent-provider", agentProvider, vocabulary) ?? idleProvider("agent-provider"),
+      scopeLayer("agent-provider", agentProvider, vocabulary) ??
+        idleProvider("agent-provider", "the agent has no lists"),
       roomLayer(input, vocabulary),
       sandboxLayer(input, scopes, vocabulary),
       subagentLayer(input, vocabulary),
       ...limitLayer(input, vocabulary),
     ],
-  };
-}
-
-function reader(config: object): (path: string) => unknown {
-  const seen = new Map<string, unknown>();
-  return (path) => {
-    if (!seen.has(path)) seen.set(path, valueAt(config, path));
-    return seen.get(path);
   };
 }
 
@@ -88,9 +79,9 @@ function notApplicable(name: LayerName, note: string): IdleLayer {
   return { name, idle: "not-applicable", note };
 }
 
-function idleProviderLayer({ model }: PolicyInput): (name: LayerName) => IdleLayer {
+function idleProviderLayer({ model }: PolicyInput): (name: LayerName, what: string) => IdleLayer {
   if (model === undefined) return (name) => notApplicable(name, "the call uses no model");
-  return (name) => notSet(name, `nothing of this kind is written for ${model}`);
+  return (name, what) => notSet(name, `${what} for ${model}`);
 }
 
 function profileLayer(
@@ -145,7 +136,7 @@ function confiningLayer(name: LayerName, path: string, lists: ToolLists, vocabul
 
 /** The agent's object replaces the global one whole; a key it lacks has the built-in value (spec 1.14). */
 function sandboxLayer({ config, sandboxed }: PolicyInput, scopes: Scopes, vocabulary: Vocabulary): Layer {
-  if (!sandboxed) return notApplicable("sandbox", "the session is not sandboxed");
+  if (!sandboxed) return notApplicable("sandbox", "the session is not sandboxed: its tools act on this machine itself");
   const own = scopes.agentTools.sandbox?.tools;
   const written = own ?? config.tools?.sandbox?.tools ?? {};
   const scope = own === undefined ? scopes.global : (scopes.agent ?? scopes.global);
@@ -166,10 +157,22 @@ function subagentLayer({ config, subagent }: PolicyInput, vocabulary: Vocabulary
 }
 
 function limitLayer({ limit }: PolicyInput, vocabulary: Vocabulary): Layer[] {
-  return limit === undefined ? [] : [confiningLayer("limit", limit.path, limit, vocabulary)];
+  if (limit === undefined) return [];
+  const { path, allow = [], deny } = limit;
+  const lists = allow.length === 0 ? undefined : [toList(path, allow, vocabulary)];
+  return [{ name: "limit", path, deny: [toList(path, deny, vocabulary)], allow: lists }];
 }
 
-/** In an allow list `exec` carries `apply_patch` with it (spec 1.6); a deny of `exec` does not. */
-export function allows(entry: Entry, tool: string): boolean {
-  return matches(entry, tool) || (tool === "apply_patch" && matches(entry, "exec"));
+/**
+ * The names under which a tool passes an allow list: `exec` carries `apply_patch` with it, unless `exec` is denied
+ * itself (spec 1.6). Denying `exec` does not deny an `apply_patch` that is named.
+ */
+export function namesFor({ layers }: Plan, tool: string): readonly string[] {
+  if (tool !== "apply_patch") return [tool];
+  const denied = layers.some((layer) => !("idle" in layer) && layer.deny.some((list) => holds(list, "exec")));
+  return denied ? [tool] : [tool, "exec"];
+}
+
+function holds({ entries }: List, tool: string): boolean {
+  return entries.some((entry) => matches(entry, tool));
 }

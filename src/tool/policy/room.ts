@@ -1,6 +1,7 @@
 // The one tool policy of a group, room or channel: the most specific entry that has one, whatever way the channel nests.
+import { getAt, isRecord } from "../../config/path.ts";
 import { foldCase } from "./groups.ts";
-import { isObject, ownValue, under } from "./path.ts";
+import { under } from "./path.ts";
 import type { GroupContext, PolicyConfig, ToolLists } from "./shape.ts";
 
 export interface RoomPolicy {
@@ -42,7 +43,10 @@ function nodesOf(config: PolicyConfig, room: GroupContext): Node[] {
   ];
 }
 
-/** Guilds and teams: their channels first, then the space itself, then the space `"*"`. */
+/**
+ * Guilds and teams: their channels first, then the space itself, then the space `"*"`. A caller that knows only the
+ * room gets the space that lists it, as room ids are unique on such platforms.
+ */
 function spaces(
   channel: Node,
   key: string,
@@ -50,8 +54,17 @@ function spaces(
   id: string | undefined,
   rooms: readonly string[],
 ): Node[] {
-  const known = id === undefined ? [] : [foldCase(id)];
-  return inside(map(channel, key, room), known).flatMap((space) => [...inside(child(space, "channels"), rooms), space]);
+  const all = map(channel, key, room);
+  if (all === undefined) return [];
+  const known = id === undefined ? spacesWith(all, rooms) : [foldCase(id)];
+  return inside(all, known).flatMap((space) => [...inside(child(space, "channels"), rooms), space]);
+}
+
+function spacesWith(all: Node, rooms: readonly string[]): string[] {
+  return Object.keys(all.value).flatMap((key) => {
+    const channels = key === "*" ? undefined : child(child(all, key) ?? all, "channels");
+    return channels !== undefined && find(channels, rooms) !== undefined ? [foldCase(key)] : [];
+  });
 }
 
 /** An account's own map stands in for the channel's. */
@@ -87,8 +100,8 @@ function find(map: Node, wanted: readonly string[], fold: (key: string) => strin
 }
 
 function child(node: Node, key: string): Node | undefined {
-  const value = ownValue(node.value, key);
-  return isObject(value) ? { path: under(node.path, key), value } : undefined;
+  const value = getAt(node.value, [key]);
+  return isRecord(value) ? { path: under(node.path, key), value } : undefined;
 }
 
 /** `telegram:4242` and `4242` are the same sender on Telegram. */

@@ -61,7 +61,7 @@ export interface GroupContext {
 
 /** A list that comes with the call itself (a cron job's `toolsAllow`, a hook): it can only narrow. */
 export interface CallLimit {
-  /** Where the list is written, for people. */
+  /** Where it is written, for people. */
   readonly path: string;
   readonly allow?: readonly string[] | undefined;
   readonly deny?: readonly string[] | undefined;

@@ -1,11 +1,12 @@
 // Everything doubtful in the tool lists of a config, said once when it is loaded: unknown names, dead lists, clashes.
 import { nearest } from "../../core/nearest.ts";
+import { getAt, isRecord } from "../../config/path.ts";
 import { coreGroups, pluginsGroup } from "./groups.ts";
 import { kindOf, vocabularyOf, type Vocabulary } from "./match.ts";
-import { isObject, ownValue, under } from "./path.ts";
+import { under } from "./path.ts";
 import { canonicalKey } from "./provider.ts";
 import type { PolicyConfig, ToolLists, ToolsSection, ToolUniverse } from "./shape.ts";
-import { quote } from "./wording.ts";
+import { quote, short } from "./wording.ts";
 
 export interface ListWarning {
   readonly kind: "unknown-entry" | "allow-with-also-allow" | "provider-twice" | "plugin-clash";
@@ -77,18 +78,18 @@ function confining(path: string, lists: ToolLists | undefined): Found[] {
 /** Every `tools` and `toolsBySender` below the channels, however deep the channel nests its rooms. */
 function roomLists(path: string, map: object): Found[] {
   return Object.entries(map).flatMap(([key, node]: [string, unknown]) => {
-    if (!isObject(node)) return [];
+    if (!isRecord(node)) return [];
     const at = under(path, key);
-    const tools = ownValue(node, "tools");
-    const bySender = ownValue(node, "toolsBySender");
+    const tools = getAt(node, ["tools"]);
+    const bySender = getAt(node, ["toolsBySender"]);
     const nested = ["accounts", "guilds", "teams", "channels", "groups", "topics"].flatMap((inner) => {
-      const rooms = ownValue(node, inner);
-      return isObject(rooms) ? roomLists(`${at}.${inner}`, rooms) : [];
+      const rooms = getAt(node, [inner]);
+      return isRecord(rooms) ? roomLists(`${at}.${inner}`, rooms) : [];
     });
     return [
-      ...(isObject(tools) ? confining(`${at}.tools`, tools) : []),
-      ...Object.entries(isObject(bySender) ? bySender : {}).flatMap(([sender, lists]: [string, unknown]) =>
-        isObject(lists) ? confining(under(`${at}.toolsBySender`, sender), lists) : [],
+      ...(isRecord(tools) ? confining(`${at}.tools`, tools) : []),
+      ...Object.entries(isRecord(bySender) ? bySender : {}).flatMap(([sender, lists]: [string, unknown]) =>
+        isRecord(lists) ? confining(under(`${at}.toolsBySender`, sender), lists) : [],
       ),
       ...nested,
     ];
@@ -97,7 +98,7 @@ function roomLists(path: string, map: object): Found[] {
 
 function conflict({ path, lists: { allow, alsoAllow } }: Found): ListWarning[] {
   if (allow === undefined || alsoAllow === undefined || allow.length === 0 || alsoAllow.length === 0) return [];
-  const message = `${path}: allow and alsoAllow cannot stand side by side; put all entries into one of them`;
+  const message = `${short(path, 120)}: allow and alsoAllow cannot stand side by side; put all entries into one of them`;
   return [{ kind: "allow-with-also-allow", level: "error", path, ignored: false, message }];
 }
 
@@ -112,7 +113,7 @@ function unknownEntries({ path, lists, standing }: Found, vocabulary: Vocabulary
       const near = suggest(text);
       const at = `${path}.${key}[${index}]`;
       const guess = near === undefined ? "" : `, did you mean ${near}?`;
-      const message = `${at}: no tool, plugin or group is named ${quote(text)}${guess} (${effect})`;
+      const message = `${short(at, 120)}: no tool, plugin or group is named ${quote(text)}${guess} (${effect})`;
       const facts = { path: at, entry: text, ...(near === undefined ? {} : { nearest: near }), ignored, message };
       return { kind: "unknown-entry", level: "warning", ...facts };
     });
@@ -150,7 +151,7 @@ function providerTwice(config: PolicyConfig): ListWarning[] {
         return [];
       }
       const at = under(`${path}.byProvider`, key);
-      const message = `${at}: means the same provider as ${quote(first)}; only that one is read`;
+      const message = `${short(at, 120)}: means the same provider as ${quote(first)}; only that one is read`;
       return [{ kind: "provider-twice", level: "warning", path: at, entry: key, ignored: true, message }];
     });
   });

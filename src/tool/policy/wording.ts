@@ -26,14 +26,17 @@ export function visible(text: string): string {
 
 /** Lines of at most `lineWidth` behind `indent`; the first one behind `lead` instead. Words too long for a line are cut. */
 export function wrapped(text: string, lead: string, indent = " ".repeat(lead.length)): string[] {
-  const room = lineWidth - Math.max(lead.length, indent.length);
   const lines: string[] = [];
-  let line = "";
+  let line = lead;
+  let empty = true;
   for (const word of visible(text).split(" ")) {
-    const piece = short(word, room);
-    const longer = line === "" ? piece : `${line} ${piece}`;
-    if (longer.length > room) lines.push(line);
-    line = longer.length > room ? piece : longer;
+    const piece = short(word, lineWidth - Math.max(lead.length, indent.length));
+    if (!empty && line.length + 1 + piece.length > lineWidth) {
+      lines.push(line);
+      [line, empty] = [indent, true];
+    }
+    line = empty ? `${line}${piece}` : `${line} ${piece}`;
+    empty = false;
   }
-  return [...lines, line].map((content, at) => `${at === 0 ? lead : indent}${content}`.trimEnd());
+  return [...lines, line].map((done) => done.trimEnd());
 }
