@@ -1,4 +1,5 @@
 // From a tool call and a path to the root it may use: the workspace, the whole disk, or a folder opened for reading.
+import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import type { Lanes } from "../../base/lane.ts";
@@ -32,8 +33,11 @@ export async function withPath<T>(
   const context = contextOf(deps, call);
   const readings = parsePath(raw, context);
   const guard = createGuard(deps, call.workspace, context.bound);
+  const place = rootFor(deps, context, wants, readings);
+  // A workspace comes into being with its first file; the parents of any other file do, too.
+  if (wants === "write" && place === context.workspace) await mkdir(place, { recursive: true });
   const root = await openRoot({
-    root: rootFor(deps, context, wants, readings),
+    root: place,
     guard,
     outsideHint: context.outsideHint,
     mayShare: (real) => real.split("/").some((name) => sharedFolders.has(foldName(name))),

@@ -77,7 +77,11 @@ test("names and places that cannot be written", async () => {
   assert.equal(await codeOf({ path: "sub/", content: "x" }), "fs.is-directory");
   assert.equal(await codeOf({ path: "file/x", content: "x" }), "fs.not-directory");
   assert.equal(await codeOf({ path: ".", content: "x" }), "fs.is-directory");
-  assert.equal(await codeOf({ path: "x", content: "x" }, { workspace: join(ws, "not-there") }), "fs.not-found");
+  assert.equal(
+    (await outcomeOf(ground.use("read", { path: "x" }, { workspace: join(ws, "later") }))).code,
+    "fs.not-found",
+  );
+  assert.equal(await codeOf({ path: "x", content: "x" }, { workspace: join(ws, "later") }), "ok");
 });
 
 test("many writes and edits at once on one file come out as if one after the other", async () => {
