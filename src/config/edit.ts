@@ -9,6 +9,8 @@ import {
   parseText,
   placeOf,
   valueOf,
+  splice,
+  type Part,
   type Place,
   type TextContainer,
   type TextEntry,
@@ -37,12 +39,6 @@ export function locateIn(text: string, path: string | ConfigPath): Place | undef
   const segments = typeof path === "string" ? parsePath(path) : path;
   const { exact, ...place } = placeOf(text, parseText(text), segments);
   return exact ? place : undefined;
-}
-
-interface Splice {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
 }
 
 function setAt(text: string, path: ConfigPath, value: unknown): string {
@@ -192,7 +188,7 @@ function removeAt(text: string, path: ConfigPath): string {
   return node.kind === "object" ? removeAt(without, path) : without;
 }
 
-function removal(text: string, node: TextContainer, entry: TextEntry): Splice[] {
+function removal(text: string, node: TextContainer, entry: TextEntry): Part[] {
   const index = node.entries.indexOf(entry);
   const commaBefore = entry.comma === undefined ? node.entries[index - 1]?.comma : undefined;
   const cut = commaBefore === undefined ? [] : [drop(commaBefore, commaBefore + 1)];
@@ -211,18 +207,7 @@ function removal(text: string, node: TextContainer, entry: TextEntry): Splice[] 
   return [...cut, drop(entry.start - cutBefore, end + cutAfter)];
 }
 
-const drop = (start: number, end: number): Splice => ({ start, end, text: "" });
-
-function splice(text: string, splices: readonly Splice[]): string {
-  const ordered = splices.toSorted((a, b) => a.start - b.start);
-  let at = 0;
-  let result = "";
-  for (const { start, end, text: replacement } of ordered) {
-    result += text.slice(at, start) + replacement;
-    at = end;
-  }
-  return result + text.slice(at);
-}
+const drop = (start: number, end: number): Part => ({ start, end, text: "" });
 
 /** The document's style, with the trailing comma as the container itself has it. */
 function styleNear(text: string, root: TextNode, node: TextContainer): Style {

@@ -93,6 +93,32 @@ export function lineAndColumn(text: string, offset: number): Place {
   return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
 
+/** A stretch of text, as it is or as it shall be. */
+export interface Part {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** All comments of a text that is JSON5, in order. */
+export function commentsIn(text: string): Part[] {
+  const found = text.matchAll(/"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|(\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/)/gu);
+  return [...found].flatMap(({ index, 1: comment }) =>
+    comment === undefined ? [] : [{ start: index, end: index + comment.length, text: comment }],
+  );
+}
+
+/** A text with parts of it replaced. The parts must not overlap. */
+export function splice(text: string, parts: readonly Part[]): string {
+  let at = 0;
+  let result = "";
+  for (const part of parts.toSorted((a, b) => a.start - b.start)) {
+    result += text.slice(at, part.start) + part.text;
+    at = part.end;
+  }
+  return result + text.slice(at);
+}
+
 /** The value a node stands for. */
 export function valueOf(text: string, node: TextNode): unknown {
   return JSON5.parse(text.slice(node.start, node.end));
@@ -145,9 +171,18 @@ function createReader(text: string): Reader {
     throw fail("a string does not end");
   };
 
+  const unquote = (word: string): string => {
+    try {
+      return String(JSON5.parse(word));
+    } catch (error) {
+      if (error instanceof SyntaxError) throw fail("a key before this is not written properly");
+      throw error;
+    }
+  };
+
   const key = (): string => {
     const word = quoted();
-    if (word !== undefined) return String(JSON5.parse(word));
+    if (word !== undefined) return unquote(word);
     const name = take(identifier);
     if (name === undefined) throw fail("a key is missing");
     return name.replaceAll(/\\u([0-9a-fA-F]{4})/gu, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -1,5 +1,4 @@
 // The first half of reading a config, without the schema: the file, its includes and its variables.
-import { sha256 } from "../base/ids.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import { HouseError } from "../core/error.ts";
 import { configVariables, fillIn, readDotEnv, type DotEnv } from "./environment.ts";
@@ -73,12 +72,6 @@ export function readParts({ paths, env, text }: PartsOptions): ConfigParts {
   };
 }
 
-/** The hash of what is on disk now; that of no bytes when nothing is. */
-export function hashOnDisk(paths: Paths): { readonly exists: boolean; readonly hash: string; readonly raw: string } {
-  const { exists, bytes } = readMain(paths.config);
-  return { exists, hash: sha256(bytes), raw: bytes.toString("utf8") };
-}
-
 function unsetIssue({ path, name }: MissingVariable, source: Source): ConfigIssue {
   const { file, line, column } = placeInSource(source, path);
   const hint = `set ${name}, or write $\${${name}} for the text itself`;
@@ -87,13 +80,14 @@ function unsetIssue({ path, name }: MissingVariable, source: Source): ConfigIssu
 
 const noVariables: DotEnv = { values: {}, refused: [] };
 
-interface MainFile {
+export interface MainFile {
   readonly exists: boolean;
   readonly bytes: Buffer;
   readonly issue?: ConfigIssue;
 }
 
-function readMain(file: string): MainFile {
+/** The bytes of the config; none, and `exists` false, when there is no file. */
+export function readMain(file: string): MainFile {
   try {
     return { exists: true, bytes: readBytes(file, { follow: true, single: false }) };
   } catch (error) {

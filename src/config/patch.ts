@@ -1,0 +1,64 @@
+// JSON merge patches (objects merge, null removes, everything else replaces), on values and on config texts.
+import { HouseError } from "../core/error.ts";
+import { editText, type Edit } from "./edit.ts";
+import { describeIssue } from "./issue.ts";
+import { isRecord, type ConfigPath } from "./path.ts";
+import { redacted, restoreRedacted } from "./redact.ts";
+import { parseSource } from "./source.ts";
+
+export function mergePatch(current: unknown, patch: unknown): unknown {
+  if (!isRecord(patch)) return patch;
+  const merged = new Map(Object.entries(isRecord(current) ? current : {}));
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), value));
+  }
+  return Object.fromEntries(merged);
+}
+
+/**
+ * The text with a patch applied, comments and order kept. `rawPatch` is JSON5 for an object. Markers of redacted secrets
+ * leave what is stored untouched; one where nothing is stored throws `config.redacted`.
+ */
+export function patchText(text: string, rawPatch: string): string {
+  const given = valueIn("the patch", rawPatch);
+  if (!isRecord(given)) throw badPatch("a patch must be an object");
+  const current = text.trim() === "" ? {} : valueIn("the config", text);
+  const patch = rawPatch.includes(redacted) ? restoreRedacted(given, current) : given;
+  return editText(text, patchEdits(current, patch, []));
+}
+
+/** The edits that make `before` into `after`; what is equal is not touched. */
+export function diffEdits(before: unknown, after: unknown): Edit[] {
+  return patchEdits(before, toPatch(before, after), []);
+}
+
+function patchEdits(current: unknown, patch: unknown, path: ConfigPath): Edit[] {
+  if (!isRecord(patch) || !isRecord(current)) return [{ path, value: mergePatch(undefined, patch) }];
+  return Object.entries(patch).flatMap(([key, value]): Edit[] => {
+    const at = [...path, key];
+    if (value === null) return [{ path: at, remove: true }];
+    const child = Object.hasOwn(current, key) ? current[key] : undefined;
+    return patchEdits(child, value, at);
+  });
+}
+
+function toPatch(before: unknown, after: unknown): unknown {
+  if (!isRecord(before) || !isRecord(after)) return after;
+  const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
+  const kept = Object.entries(after).flatMap(([key, value]): [string, unknown][] => {
+    if (!Object.hasOwn(before, key)) return [[key, value]];
+    return JSON.stringify(before[key]) === JSON.stringify(value) ? [] : [[key, toPatch(before[key], value)]];
+  });
+  return Object.fromEntries([...kept, ...gone.map((key): [string, null] => [key, null])]);
+}
+
+function valueIn(name: string, text: string): unknown {
+  const source = parseSource(name, Buffer.from(text, "utf8"));
+  if ("message" in source) throw badPatch(describeIssue(source));
+  return source.value;
+}
+
+function badPatch(message: string): HouseError {
+  return new HouseError("config.bad-patch", message, { hint: "write it like { gateway: { port: 18789 } }" });
+}

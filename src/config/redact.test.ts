@@ -1,0 +1,174 @@
+// Secrets leave a config, nothing else does, and they come back only where they were.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+import JSON5 from "json5";
+
+import { anyDocument } from "./json5.cases.ts";
+import { redactConfig, redacted, redactRaw, restoreRedacted, restoreRedactedText, secretsOf } from "./redact.ts";
+import { looksSecret } from "./secrets.ts";
+
+const written = `{
+  // token: "left-in-a-comment"
+  gateway: { auth: { mode: 'token', token: 'gw-secret' }, port: 1 },
+  models: { providers: { p: {
+    apiKey: "\${P_KEY}", headers: { "X-Api-Key": "hk", Accept: "json" },
+    models: [{ id: "m", maxTokens: 4, contextWindow: 9 }],
+  } } },
+  channels: {
+    googlechat: { serviceAccount: { private_key: "pk", client_email: "me" } },
+    telegram: { botToken: "1:AA", tokenFile: "/run/t", accounts: { x: { botToken: "2:BB" } } },
+  },
+  env: { OPENAI_API_KEY: "ek", vars: { LANG: "C", DB: "postgres://u:pw@h/d" } },
+  plugins: { entries: { v: { config: { deep: [{ authToken: "vt", maxTokens: 5, sessionCount: 2 }] } } } },
+  hooks: { token: "" },
+}`;
+
+const value: unknown = JSON5.parse(written);
+
+test("exactly the secrets are taken out of a value", () => {
+  assert.deepEqual(redactConfig(value), {
+    gateway: { auth: { mode: "token", token: redacted }, port: 1 },
+    models: {
+      providers: {
+        p: {
+          apiKey: redacted,
+          headers: { "X-Api-Key": redacted, Accept: "json" },
+          models: [{ id: "m", maxTokens: 4, contextWindow: 9 }],
+        },
+      },
+    },
+    channels: {
+      googlechat: { serviceAccount: redacted },
+      telegram: { botToken: redacted, tokenFile: "/run/t", accounts: { x: { botToken: redacted } } },
+    },
+    env: { OPENAI_API_KEY: redacted, vars: { LANG: "C", DB: redacted } },
+    plugins: { entries: { v: { config: { deep: [{ authToken: redacted, maxTokens: 5, sessionCount: 2 }] } } } },
+    hooks: { token: "" },
+  });
+});
+
+test("the text loses the same secrets and those in comments, and keeps everything else", () => {
+  const expected = written
+    .replace('"left-in-a-comment"', `"${redacted}"`)
+    .replace("'gw-secret'", `'${redacted}'`)
+    .replace('"hk"', `"${redacted}"`)
+    .replace('{ private_key: "pk", client_email: "me" }', `"${redacted}"`)
+    .replace('"1:AA"', `"${redacted}"`)
+    .replace('"2:BB"', `"${redacted}"`)
+    .replace('"ek"', `"${redacted}"`)
+    .replace('"postgres://u:pw@h/d"', `"${redacted}"`)
+    .replace('"vt"', `"${redacted}"`);
+  assert.equal(redactRaw(written), expected);
+  assert.equal(restoreRedactedText(expected, written), written);
+});
+
+test("secrets in a text that cannot be read are hidden too", () => {
+  assert.equal(
+    redactRaw('{ token: "abc", maxTokens: 5, apiKey: xyz, '),
+    `{ token: "${redacted}", maxTokens: 5, apiKey: "${redacted}", `,
+  );
+});
+
+test("the first of two equal keys is hidden as well", () => {
+  assert.equal(
+    redactRaw("{ hooks: { token: 'a', token: 'b' } }"),
+    `{ hooks: { token: '${redacted}', token: '${redacted}' } }`,
+  );
+});
+
+test("values wrongly placed or of the wrong kind are hidden as well", () => {
+  assert.deepEqual(redactConfig({ gateway: { auth: { token: 12345 } }, apiToken: "x", telegram: { botToken: "y" } }), {
+    gateway: { auth: { token: redacted } },
+    apiToken: redacted,
+    telegram: { botToken: redacted },
+  });
+});
+
+test("all secret values are listed", () => {
+  const config = {
+    gateway: { auth: { token: "a-token", password: "pw" } },
+    diagnostics: { otel: { headers: { Authorization: "Bearer inner" } } },
+  };
+  assert.deepEqual(secretsOf(config), ["a-token", "pw", "Bearer inner", "inner"]);
+});
+
+test("names are judged by how they end", () => {
+  const names = [
+    "apiKey",
+    "OPENAI_API_KEY",
+    "x-api-key",
+    "Authorization",
+    "botToken",
+    "PASSWORD",
+    "maxTokens",
+    "tokenFile",
+    "publicKey",
+    "monkey",
+    "keyPrefix",
+    "tokens",
+  ];
+  assert.deepEqual(names.filter(looksSecret), [
+    "apiKey",
+    "OPENAI_API_KEY",
+    "x-api-key",
+    "Authorization",
+    "botToken",
+    "PASSWORD",
+  ]);
+});
+
+test("untouched markers bring the stored value back", () => {
+  const current = {
+    gateway: { auth: { token: "t" } },
+    agents: {
+      list: [
+        { id: "a", k: "1" },
+        { id: "b", k: "2" },
+      ],
+    },
+  };
+  const next = { agents: { list: [{ id: "b", k: redacted }] }, gateway: { port: 2, auth: { token: redacted } } };
+  assert.deepEqual(restoreRedacted(next, current), {
+    agents: { list: [{ id: "b", k: "2" }] },
+    gateway: { port: 2, auth: { token: "t" } },
+  });
+});
+
+const refused: readonly (readonly [what: string, next: unknown])[] = [
+  ["where nothing was stored", { hooks: { token: redacted } }],
+  ["inside a longer text", { a: `Bearer ${redacted}` }],
+  ["in a list that changed its length", { list: [redacted] }],
+  ["in an entry with a new id", { byId: [{ id: "new", k: redacted }] }],
+];
+
+for (const [what, next] of refused) {
+  test(`a marker is refused ${what}`, () => {
+    const current = { a: "Bearer x", list: ["1", "2"], byId: [{ id: "old", k: "1" }] };
+    assert.throws(() => restoreRedacted(next, current), { code: "config.redacted" });
+    assert.throws(() => restoreRedactedText(JSON.stringify(next), JSON.stringify(current)), {
+      code: "config.redacted",
+    });
+  });
+}
+
+test("references come back as references", () => {
+  const current = "{ gateway: { auth: { token: 'plain', password: '${PW}' } } }";
+  const next = `{ gateway: { auth: { password: "${redacted}", token: "${redacted}" } } }`;
+  assert.equal(restoreRedactedText(next, current), "{ gateway: { auth: { password: '${PW}', token: 'plain' } } }");
+});
+
+test("out and in again is the same text, whatever it is", () => {
+  fc.assert(
+    fc.property(anyDocument, fc.string({ minLength: 1 }), (document, secret) => {
+      const text = `{ hooks: { token: ${JSON.stringify(secret)} }, x: ${document} }`;
+      const hidden = redactRaw(text);
+      assert.equal(restoreRedactedText(hidden, text), text);
+      const { hooks, ...rest } = JSON5.parse(hidden) as Record<string, unknown>;
+      assert.deepEqual(hooks, { token: redacted });
+      assert.deepEqual(rest, { x: JSON5.parse(document) });
+    }),
+    { numRuns: 300 },
+  );
+});

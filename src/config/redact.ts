@@ -1,0 +1,164 @@
+// Secrets taken out of a config on its way out, and put back when it comes in again.
+import JSON5 from "json5";
+
+import { HouseError } from "../core/error.ts";
+import { commentsIn, nodeAt, parseText, splice, type Part, type TextNode } from "./json5-text.ts";
+import { formatPath, getAt, isRecord, setAt, type ConfigPath, type Segment } from "./path.ts";
+import type { Config } from "./schema/index.ts";
+import { findSecrets, isSecret, looksSecret, placeBelow, rootPlace, type SecretPlace } from "./secrets.ts";
+import { isReference } from "./substitute.ts";
+
+/** Stands where a secret was. Published clients send it back unchanged. */
+export const redacted = "__OPENCLAW_REDACTED__";
+
+export function redactConfig(value: unknown): unknown {
+  return findSecrets(value).reduce<unknown>((copy, { path }) => setAt(copy, path, redacted), value);
+}
+
+/** The same on the text itself: everything else stays as written. References such as `${KEY}` are no secrets. */
+export function redactRaw(text: string): string {
+  const tree = readTree(text);
+  if (tree === undefined) return redactWords(text);
+  const cuts = [...valueCuts(text, tree), ...commentCuts(text)];
+  return splice(text, cuts);
+}
+
+/** Every secret value, for masking them wherever they turn up. */
+export function secretsOf(config: Config): string[] {
+  const words = findSecrets(config).flatMap(({ value }) => textsIn(value));
+  return [
+    ...new Set(words.flatMap((word) => [word, ...(/^(?:Bearer|Basic|Bot)\s+(\S+)$/i.exec(word)?.slice(1) ?? [])])),
+  ];
+}
+
+/**
+ * Puts the stored values in the place of untouched markers. Throws `config.redacted` for a marker where nothing is
+ * stored, so that none is ever saved as a secret.
+ */
+export function restoreRedacted(next: unknown, current: unknown): unknown {
+  return markersIn(next, []).reduce<unknown>((copy, path) => {
+    return setAt(copy, path, getAt(current, storedPath(next, current, path)));
+  }, next);
+}
+
+/** The same on texts: the stored value comes back as it was written. */
+export function restoreRedactedText(nextText: string, currentText: string): string {
+  if (!nextText.includes(redacted)) return nextText;
+  const [nextTree, currentTree] = [readTree(nextText), readTree(currentText)];
+  // A text that cannot be read is refused later, with the place of its fault.
+  if (nextTree === undefined) return nextText;
+  const [next, current]: unknown[] = [
+    JSON5.parse(nextText),
+    currentTree === undefined ? undefined : JSON5.parse(currentText),
+  ];
+  const values = markersIn(next, []).map((path): Part => {
+    const stored = nodeAt(currentTree, storedPath(next, current, path)) as TextNode;
+    const { start, end } = nodeAt(nextTree, path) as TextNode;
+    return { start, end, text: currentText.slice(stored.start, stored.end) };
+  });
+  return splice(nextText, [...values, ...commentRestores(nextText, currentText)]);
+}
+
+/** Walks the tree and not the value, so that the first of two equal keys is seen too. */
+function valueCuts(text: string, tree: TextNode): Part[] {
+  const cuts: Part[] = [];
+  const walk = (node: TextNode, place: SecretPlace): void => {
+    const value: unknown = JSON5.parse(text.slice(node.start, node.end));
+    if (isSecret(value, place)) {
+      const quote = text[node.start] === "'" ? "'" : '"';
+      const open = typeof value === "string" && isReference(value);
+      if (!open) cuts.push({ start: node.start, end: node.end, text: quote + redacted + quote });
+      return;
+    }
+    if (node.kind === "scalar") return;
+    for (const entry of node.entries) walk(entry.value, placeBelow(place, value, entry.key));
+  };
+  walk(tree, rootPlace);
+  return cuts;
+}
+
+/** People comment out what they want to keep, secrets included. */
+function commentCuts(text: string): Part[] {
+  return commentsIn(text).flatMap((comment) => {
+    const hidden = redactWords(comment.text);
+    return hidden === comment.text ? [] : [{ start: comment.start, end: comment.end, text: hidden }];
+  });
+}
+
+function commentRestores(nextText: string, currentText: string): Part[] {
+  const stored = Map.groupBy(commentsIn(currentText), ({ text }) => redactWords(text));
+  const marked = commentsIn(nextText).filter(({ text }) => text.includes(redacted));
+  return marked.map(({ start, end, text }: Part): Part => {
+    const original = stored.get(text)?.shift();
+    if (original === undefined) throw nothingStored("a comment");
+    return { start, end, text: original.text };
+  });
+}
+
+/** Values behind a name that sounds secret, in text that is not or cannot be read as JSON5. */
+function redactWords(text: string): string {
+  return text.replaceAll(named, (written, quote: string, name: string, gap: string, value: string) => {
+    const bare = value.replace(/^["']|["']$/g, "");
+    if (!looksSecret(name) || bare === "" || bare === redacted || isReference(bare)) return written;
+    return `${quote}${name}${quote}${gap}"${redacted}"`;
+  });
+}
+
+const named = /(["']?)\b([A-Za-z_][\w-]{0,80})\1(\s*[:=]\s*)("[^"\n\r]*"|'[^'\n\r]*'|[^\s"'{[,}\]][^\s,}\]]*)/g;
+
+/** Paths of markers; a marker inside a longer text can only be a mistake. */
+function markersIn(value: unknown, path: Segment[]): ConfigPath[] {
+  if (value === redacted) return [path];
+  if (typeof value === "string" && value.includes(redacted)) throw nothingStored(formatPath(path));
+  if (Array.isArray(value)) return value.flatMap((item, index) => markersIn(item, [...path, index]));
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, child]) => markersIn(child, [...path, key]));
+}
+
+/** Where the value of a marker is stored. Entries of lists are told apart by their id, else by their unchanged number. */
+function storedPath(next: unknown, current: unknown, path: ConfigPath): ConfigPath {
+  const stored: Segment[] = [];
+  let [from, to] = [next, current];
+  for (const segment of path) {
+    const step = typeof segment === "number" ? matchingIndex(from, to, segment) : segment;
+    if (step === undefined) throw nothingStored(formatPath(path));
+    stored.push(step);
+    from = getAt(from, [segment]);
+    to = getAt(to, [step]);
+  }
+  if (to === undefined || to === redacted) throw nothingStored(formatPath(path));
+  return stored;
+}
+
+function matchingIndex(from: unknown, to: unknown, index: number): number | undefined {
+  if (!Array.isArray(from) || !Array.isArray(to)) return undefined;
+  const item: unknown = from[index];
+  const id = isRecord(item) ? item["id"] : undefined;
+  if (typeof id !== "string") return from.length === to.length ? index : undefined;
+  const found = to.findIndex((other) => isRecord(other) && other["id"] === id);
+  return found < 0 ? undefined : found;
+}
+
+function nothingStored(path: string): HouseError {
+  return new HouseError("config.redacted", `${path} holds the marker ${redacted}, and no stored value belongs there`, {
+    hint: "write the secret itself, or leave the key out",
+    details: { path },
+  });
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value === "number") return [String(value)];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function readTree(text: string): TextNode | undefined {
+  try {
+    const tree = parseText(text);
+    JSON5.parse(text);
+    return tree;
+  } catch (error) {
+    if (error instanceof HouseError || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

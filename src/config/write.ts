@@ -1,0 +1,154 @@
+// Writing the config: only over the version that was read, only when it is valid, whole or not at all, with history.
+import { existsSync, lstatSync, realpathSync, renameSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+import { writeFileAtomic } from "../base/atomic-file.ts";
+import { sha256 } from "../base/ids.ts";
+import { unifiedDiff } from "../base/line-diff.ts";
+import { acquireLock, type Lock } from "../base/lock.ts";
+import type { Env, Paths } from "../base/paths.ts";
+import { HouseError } from "../core/error.ts";
+import { describeIssue, type ConfigIssue } from "./issue.ts";
+import { loadConfig, type LoadedConfig } from "./load.ts";
+import { readMain } from "./parts.ts";
+import { redacted, redactRaw } from "./redact.ts";
+import { readBytes } from "./source.ts";
+
+export { mergePatch, patchText } from "./patch.ts";
+
+export interface WriteOptions {
+  readonly paths: Paths;
+  readonly env: Env;
+  readonly nextText: string;
+  /** Hash of the version the text was made from. */
+  readonly baseHash?: string;
+  /** The owner asked in so many words to change an older installation. */
+  readonly allowLegacy?: boolean;
+  /** Channels that plugins bring. */
+  readonly channels?: readonly string[];
+  /** Mending a broken file step by step: a text that is still invalid is written when it adds no issue of its own. */
+  readonly stepwise?: boolean;
+}
+
+export interface WrittenConfig {
+  /** False when the text was there already. */
+  readonly changed: boolean;
+  readonly loaded: LoadedConfig;
+}
+
+/**
+ * Throws `config.legacy`, `config.conflict` (details: the diff), `config.redacted` or `config.invalid` (details: the
+ * issues); then the old file is as it was, byte for byte. When it returns, the new one survives a power cut.
+ */
+export function writeConfig(options: WriteOptions): WrittenConfig {
+  const { paths, env, nextText, baseHash, channels = [] } = options;
+  if (options.allowLegacy !== true) refuseLegacy(paths);
+  const lock = lockFor(paths);
+  try {
+    const { exists, bytes } = readMain(paths.config);
+    const currentText = bytes.toString("utf8");
+    if (baseHash !== undefined && baseHash !== sha256(bytes)) throw conflict(paths, baseHash, currentText, nextText);
+    if (nextText.includes(redacted)) throw savedMarker();
+    const loaded = loadConfig({ paths, env, text: nextText, channels });
+    if (exists && Buffer.from(nextText, "utf8").equals(bytes)) return { changed: false, loaded };
+    if (!loaded.valid && !(options.stepwise === true && addsNoIssue(loaded, options))) throw invalid(loaded);
+    if (exists) keepVersion(paths.config, bytes);
+    writeFileAtomic(realTarget(paths.config), nextText, 0o600);
+    return { changed: true, loaded };
+  } finally {
+    lock.release();
+  }
+}
+
+/** The versions before the present one, newest first. */
+export function historyOf(paths: Paths): string[] {
+  return versionNames(paths.config).filter((file) => existsSync(file));
+}
+
+const versions = 5;
+const lockPatienceMs = 3000;
+
+function versionNames(config: string): string[] {
+  return Array.from({ length: versions }, (_, age) => (age === 0 ? `${config}.bak` : `${config}.bak.${age}`));
+}
+
+/** Oldest first, so that a crash at any point leaves a gap and never loses the newest version. */
+function keepVersion(config: string, bytes: Buffer): void {
+  const names = versionNames(config);
+  for (let age = versions - 1; age > 0; age -= 1) {
+    const [from, to] = [names[age - 1] ?? "", names[age] ?? ""];
+    if (existsSync(from)) renameSync(from, to);
+  }
+  writeFileAtomic(`${config}.bak`, bytes, 0o600);
+}
+
+/** A config that is a link stays one: what it points to is written. */
+function realTarget(config: string): string {
+  const isLink = lstatSync(config, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink && existsSync(config) ? realpathSync(config) : config;
+}
+
+function refuseLegacy(paths: Paths): void {
+  if (paths.product === "openclaw" && basename(paths.config) !== "moltbot.json") return;
+  throw new HouseError("config.legacy", `${paths.config} belongs to an older installation and is never changed`, {
+    hint: `copy it to ~/.openclaw/openclaw.json and change the copy`,
+  });
+}
+
+/** Writers take turns; one that died does not hold the others. */
+function lockFor({ config }: Paths): Lock {
+  const file = join(dirname(config), `.${basename(config)}.lock`);
+  for (let waitedMs = 0; ; waitedMs += 25) {
+    try {
+      return acquireLock(file);
+    } catch (error) {
+      const isHeld = error instanceof HouseError && error.code === "lock.held";
+      if (!isHeld) throw error;
+      if (waitedMs >= lockPatienceMs) {
+        throw new HouseError("config.busy", `another process has been writing ${config} for ${lockPatienceMs} ms`, {
+          cause: error,
+          hint: "try again",
+        });
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 25);
+    }
+  }
+}
+
+function conflict(paths: Paths, baseHash: string, current: string, next: string): HouseError {
+  const base = historyOf(paths)
+    .map((file) => readBytes(file, { follow: true, single: false }))
+    .find((bytes) => sha256(bytes) === baseHash);
+  const before = base?.toString("utf8") ?? next;
+  const diff = unifiedDiff(redactRaw(before), redactRaw(current), { name: basename(paths.config), maxChars: 4000 });
+  return new HouseError("config.conflict", `${paths.config} has changed since it was read`, {
+    hint: "read it again with config.get (openclaw config get), then repeat the change",
+    details: {
+      currentHash: sha256(current),
+      baseHash,
+      diff,
+      diffOf: base === undefined ? "your text against the file" : "what changed since",
+    },
+  });
+}
+
+function addsNoIssue({ issues }: LoadedConfig, { paths, env, channels = [] }: WriteOptions): boolean {
+  const nameOf = ({ path, message }: ConfigIssue): string => `${path}: ${message}`;
+  const known = new Set(loadConfig({ paths, env, channels }).issues.map(nameOf));
+  return issues.every((issue) => known.has(nameOf(issue)));
+}
+
+function invalid({ issues, path }: LoadedConfig): HouseError {
+  const shown = issues.slice(0, 5).map(describeIssue).join("; ");
+  const more = issues.length > 5 ? `; and ${issues.length - 5} more` : "";
+  return new HouseError("config.invalid", `not written to ${path}: ${shown}${more}`, {
+    hint: "mend these and try again",
+    details: { issues },
+  });
+}
+
+function savedMarker(): HouseError {
+  return new HouseError("config.redacted", `the text holds ${redacted} where a secret should be`, {
+    hint: "write the secret itself, or leave the key out",
+  });
+}
