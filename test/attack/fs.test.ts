@@ -56,6 +56,48 @@ function assertUnharmed({ out, state, home, ws }: FileGround, { said }: Outcome)
 
 attack("our own cases", fsCases);
 
+const obeyedNames = /(?:^|\/)(?:\.git|\.envrc|\.mcp\.json|\.vscode|\.bashrc)(?:\/|$)/i;
+const mutators: Record<string, (path: string) => string> = {
+  upper: (path) => path.toUpperCase(),
+  "zero width": (path) => path.replaceAll(".", ".\u200b"),
+  "soft hyphen": (path) => path.replaceAll("i", "i\u00ad"),
+  percent: (path) => path.replaceAll(".", "%2e").replaceAll("/", "%2F"),
+  "percent twice": (path) => path.replaceAll(".", "%252e").replaceAll("/", "%252f"),
+  "trailing dot": (path) => path.replaceAll("/", "./") + ".",
+  "trailing slash": (path) => `${path}/`,
+  "trailing blank": (path) => path.replaceAll("/", " /") + " ",
+  "double slash": (path) => path.replaceAll("/", "//"),
+  "dot slash": (path) => path.replaceAll("/", "/./"),
+  backslash: (path) => path.replaceAll("/", "\\"),
+  "full width": (path) => path.replaceAll(".", "．").replaceAll("/", "／"),
+  stream: (path) => `${path}::$DATA`,
+  "up and down": (path) => path.replaceAll("/", "/sub/../"),
+  "marked twice": (path) => `@@${path}`,
+  url: (path) => `file://${path.startsWith("/") ? "" : "/"}${path}`,
+};
+
+test("mutants of every refused case do no harm either", { timeout: 120_000 }, async () => {
+  const ground = openGround();
+  after(() => ground.close());
+  layGround(ground);
+  execFileSync("mkfifo", [join(ground.ws, "pipe")]);
+  const wanted = fsCases.filter(({ expect }) => expect === "deny");
+  for (const attempt of wanted) {
+    for (const [name, mutate] of Object.entries(mutators)) {
+      const args = fill(attempt.params, ground, "");
+      const mutant = { ...args, path: mutate(args["path"] ?? "") };
+      const outcome = await outcomeOf(
+        ground.use(attempt.tool, mutant, { workspaceOnly: attempt.open !== true || attempt.tool !== "read" }),
+      );
+      assertUnharmed(ground, outcome);
+      const obeyed = readdirSync(ground.ws, { recursive: true, encoding: "utf8" }).filter((path) =>
+        obeyedNames.test(path),
+      );
+      assert.deepEqual(obeyed, [], `${attempt.id} ${name}: ${mutant.path}`);
+    }
+  }
+});
+
 interface SharedCase {
   readonly id: string;
   readonly area: string;
