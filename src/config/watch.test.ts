@@ -1,0 +1,123 @@
+// Every way of saving is noticed once, and nothing is noticed when nothing changed.
+import assert from "node:assert/strict";
+import {
+  appendFileSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+
+import { writeFileAtomic } from "../base/atomic-file.ts";
+import { makeStateFolder } from "./folder.cases.ts";
+import { watchConfig, type ConfigWatch } from "./watch.ts";
+
+interface Listener {
+  readonly watch: ConfigWatch;
+  /** Resolves with the number of calls once there is at least one more. */
+  next(): Promise<number>;
+  count(): number;
+}
+
+function listen(context: TestContext, files: readonly string[]): Listener {
+  let calls = 0;
+  let wake = (): void => {};
+  const watch = watchConfig({
+    files,
+    debounceMs: 30,
+    onChange() {
+      calls += 1;
+      wake();
+    },
+  });
+  context.after(() => watch.close());
+  const next = (): Promise<number> => {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    // Holds the process: the watcher itself does not.
+    const hold = setInterval(() => {}, 1000);
+    wake = () => {
+      clearInterval(hold);
+      resolve(calls);
+    };
+    return promise;
+  };
+  return { watch, next, count: () => calls };
+}
+
+const rest = (): Promise<void> => new Promise((done) => setTimeout(done, 150));
+
+test("in place, by rename, away and back again", { timeout: 20_000 }, async (t) => {
+  const { paths, folder } = makeStateFolder(t, { "openclaw.json": "{}" });
+  const { next } = listen(t, [paths.config]);
+  const saves: (() => void)[] = [
+    () => appendFileSync(paths.config, " "),
+    () => writeFileAtomic(paths.config, "{ ui: {} }"),
+    () => writeFileAtomic(paths.config, "{ }"),
+    () => unlinkSync(paths.config),
+    () => writeFileSync(paths.config, "{}"),
+    () => {
+      writeFileSync(join(folder, "tmp"), "{ cron: {} }");
+      renameSync(join(folder, "tmp"), paths.config);
+    },
+  ];
+  for (const [index, save] of saves.entries()) {
+    const heard = next();
+    save();
+    assert.equal(await heard, index + 1);
+  }
+});
+
+test("other files, and files that are what they were, make no noise", { timeout: 20_000 }, async (t) => {
+  const { paths, write } = makeStateFolder(t, { "openclaw.json": "{}" });
+  const { count } = listen(t, [paths.config]);
+  write("sessions.json", "x");
+  write("openclaw.json.bak", "x");
+  utimesSync(paths.config, new Date(), new Date(0));
+  utimesSync(paths.config, new Date(), new Date(0));
+  await rest();
+  assert.ok(count() <= 1);
+});
+
+test("included files are followed", { timeout: 20_000 }, async (t) => {
+  const { paths, folder, write } = makeStateFolder(t, { "openclaw.json": "{}", "sub/x.json5": "{}" });
+  const { watch, next } = listen(t, [paths.config]);
+  watch.follow([paths.config, join(folder, "sub/x.json5")]);
+  const heard = next();
+  write("sub/x.json5", "{ }");
+  assert.equal(await heard, 1);
+});
+
+test("a link is followed to its file", { timeout: 20_000 }, async (t) => {
+  const { paths, write } = makeStateFolder(t, { "dot/real.json": "{}" });
+  symlinkSync("dot/real.json", paths.config);
+  const { next } = listen(t, [paths.config]);
+  const heard = next();
+  write("dot/real.json", "{ }");
+  assert.equal(await heard, 1);
+});
+
+test("a folder that goes and comes back is found again", { timeout: 20_000 }, async (t) => {
+  const { paths, folder } = makeStateFolder(t, { "openclaw.json": "{}" });
+  const { next } = listen(t, [paths.config]);
+  const gone = next();
+  rmSync(folder, { recursive: true });
+  assert.equal(await gone, 1);
+  const back = next();
+  mkdirSync(folder);
+  writeFileSync(paths.config, "{}");
+  assert.equal(await back, 2);
+});
+
+test("nothing is heard after close", { timeout: 20_000 }, async (t) => {
+  const { paths, write } = makeStateFolder(t, { "openclaw.json": "{}" });
+  const { watch, count } = listen(t, [paths.config]);
+  watch.close();
+  write("openclaw.json", "{ }");
+  await rest();
+  assert.equal(count(), 0);
+});

@@ -1,0 +1,130 @@
+// Notices when config files change, by whatever way editors and programs save them.
+import { realpathSync, statSync, watch, type FSWatcher } from "node:fs";
+import { basename, dirname } from "node:path";
+
+export interface WatchOptions {
+  readonly files: readonly string[];
+  /** Quiet time to wait for after the last event. */
+  readonly debounceMs: number;
+  /** Called once per burst of changes, never when the files are what they were. */
+  onChange(): void;
+}
+
+export interface ConfigWatch {
+  /** From now on these files: a config may start or stop including others. */
+  follow(files: readonly string[]): void;
+  close(): void;
+}
+
+const retryMs = 1000;
+
+/** Watches folders and not files, so that a rename over a file is seen. Keeps no process alive by itself. */
+export function watchConfig({ files, debounceMs, onChange }: WatchOptions): ConfigWatch {
+  let watched = files;
+  let seen = signatureOf(files);
+  let folders: FolderWatch[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const check = (): void => {
+    if (folders.some((folder) => !folder.isAlive())) arm();
+    const now = signatureOf(watched);
+    if (now === seen) return;
+    seen = now;
+    onChange();
+  };
+  const soon = (delayMs: number): void => {
+    if (isClosed) return;
+    clearTimeout(timer);
+    timer = setTimeout(check, delayMs).unref();
+  };
+  const disarm = (): void => {
+    for (const folder of folders) folder.close();
+    folders = [];
+  };
+  const arm = (): void => {
+    disarm();
+    folders = [...namesByFolder(watched)].map(([folder, names]) =>
+      watchFolder(folder, (name) => {
+        if (name === null || names.has(name)) soon(debounceMs);
+      }),
+    );
+    if (folders.some((folder) => !folder.isAlive())) soon(retryMs);
+  };
+
+  arm();
+  return {
+    follow(next) {
+      watched = next;
+      seen = signatureOf(next);
+      arm();
+    },
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      disarm();
+    },
+  };
+}
+
+interface FolderWatch {
+  /** False once the folder is another one or gone: what was watched then says nothing more. */
+  isAlive(): boolean;
+  close(): void;
+}
+
+function watchFolder(folder: string, onEvent: (name: string | null) => void): FolderWatch {
+  const identity = identityOf(folder);
+  let watcher: FSWatcher | undefined;
+  let failed = identity === undefined;
+  const fail = (): void => {
+    failed = true;
+    onEvent(null);
+  };
+  try {
+    if (!failed) watcher = watch(folder, { persistent: false }, (_, name) => onEvent(name));
+    watcher?.on("error", fail);
+  } catch (error) {
+    // Out of watches, or the folder has just gone: the next check tries again.
+    if (!(error instanceof Error)) throw error;
+    failed = true;
+  }
+  return {
+    isAlive: () => !failed && identityOf(folder) === identity,
+    close: () => watcher?.close(),
+  };
+}
+
+/** The names to listen for in each folder; a link is followed to the file it stands for as well. */
+function namesByFolder(files: readonly string[]): Map<string, Set<string>> {
+  const folders = new Map<string, Set<string>>();
+  for (const file of files.flatMap((one) => [one, realOf(one)])) {
+    const folder = dirname(file);
+    // The folder's own name: the event that says it was removed.
+    folders.set(folder, (folders.get(folder) ?? new Set([basename(folder)])).add(basename(file)));
+  }
+  return folders;
+}
+
+function realOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    if (error instanceof Error) return file;
+    throw error;
+  }
+}
+
+function identityOf(folder: string): string | undefined {
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  return stat?.isDirectory() === true ? `${stat.dev}:${stat.ino}` : undefined;
+}
+
+function signatureOf(files: readonly string[]): string {
+  return files
+    .map((file) => {
+      const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+      return stat === undefined ? "absent" : `${stat.ino}:${stat.size}:${stat.mtimeNs}`;
+    })
+    .join("|");
+}
