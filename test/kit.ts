@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createHash, generateKeyPairSync, randomUUID, sign, type KeyObject } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,6 +37,18 @@ export function tempHome(): string {
   return mkdtempSync(join(tmpdir(), "openclaw-test-"));
 }
 
+/** A port nobody listens on right now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
 /** Starts `openclaw gateway run` as a user would and waits until it answers. */
 export async function startGateway(plan: GatewayPlan = {}): Promise<TestGateway> {
   const home = plan.home ?? tempHome();
@@ -43,7 +56,7 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<TestGateway>
   const token = "test-token-0123456789abcdef";
   mkdirSync(state, { recursive: true, mode: 0o700 });
   const configFile = join(state, "openclaw.json");
-  const config = { ...plan.config, gateway: { mode: "local", port: 0, auth: { mode: "token", token }, ...(plan.config?.["gateway"] as object | undefined) } };
+  const config = { ...plan.config, gateway: { mode: "local", port: await freePort(), auth: { mode: "token", token }, ...(plan.config?.["gateway"] as object | undefined) } };
   if (plan.config !== undefined || !existsSync(configFile)) writeFileSync(configFile, JSON.stringify(config, null, 2), { mode: 0o600 });
   const child = spawn(process.execPath, [join(root, "openclaw.mjs"), "gateway", "run", ...(plan.args ?? [])], {
     cwd: home,

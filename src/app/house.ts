@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { systemClock } from "../base/clock.ts";
+import { createLanes } from "../base/lane.ts";
 import { acquireLock, stateLockOf, type Lock } from "../base/lock.ts";
 import { openLog, type LogOptions, type LogSink } from "../base/log.ts";
 import { createMask, type Mask } from "../base/mask.ts";
@@ -15,6 +16,7 @@ import { secretsOf } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
 import { approvalsPath } from "../exec/approval/file.ts";
 import { openStore } from "../store/builtin.ts";
+import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
 import { builtinTools } from "../tool/builtin.ts";
 import { createCallTool, type CallTool } from "../tool/call.ts";
@@ -36,7 +38,6 @@ export interface House {
   close(): Promise<void>;
 }
 
-export const storeFileIn = (paths: Paths): string => join(paths.state, "openclaw.sqlite");
 
 
 export interface HouseOptions {
@@ -51,7 +52,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   const mask = createMask(secretsIn(loaded.config, env), redactionPatterns(loaded.config));
   const log = openLog(logOptions(paths, loaded.config, consoleLevel, mask));
   const lock = acquireLock(stateLockOf(paths.state));
-  const storeFile = storeFileIn(paths);
+  const storeFile = storeFileOf(paths.state);
   const store = await openStore({ file: storeFile, onDamage: (damage) => log.error("damaged record in the store", { damage }) }).catch((error: unknown) => {
     lock.release();
     throw error;
@@ -67,6 +68,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
       configPath: paths.config,
       home: paths.home,
       approvalsPath: approvalsPath(paths.state),
+      lanes: createLanes(),
     }),
     plugins: [],
     settings: settings.now,

@@ -7,7 +7,8 @@ import { newSecret } from "../base/ids.ts";
 import type { Level } from "../base/log.ts";
 import { describeLegacy, resolvePaths, shortenHome, type Env, type Paths } from "../base/paths.ts";
 import { readEnvironment } from "../config/environment.ts";
-import { loadConfig, type ConfigIssue, type LoadedConfig } from "../config/load.ts";
+import { describeIssue } from "../config/issue.ts";
+import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { firstRunText } from "../config/first-run.ts";
 import { openGatewayOver, type RunningGateway } from "./gateway.ts";
 import { openHouse, type House } from "./house.ts";
@@ -113,7 +114,7 @@ function setUp(paths: Paths, env: Env): void {
 function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptions): LoadedConfig {
   const loaded = loadConfig({ paths, env });
   if (!loaded.valid) {
-    throw new HouseError("config.invalid", `the config ${shortenHome(paths.config, paths.home)} is not valid:\n${loaded.issues.slice(0, 12).map(describeIssue).join("\n")}`, {
+    throw new HouseError("config.invalid", `the config ${shortenHome(paths.config, paths.home)} is not valid:\n${loaded.issues.slice(0, 12).map((issue) => `  ${describeIssue(issue)}`).join("\n")}`, {
       hint: "openclaw doctor --fix, or mend the lines above; check with: openclaw config validate",
       details: { issues: loaded.issues },
     });
@@ -126,10 +127,6 @@ function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptio
   return loaded;
 }
 
-function describeIssue({ file, line, path, message, hint }: ConfigIssue): string {
-  const place = file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`} `;
-  return `  ${place}${path}: ${message}${hint === undefined ? "" : ` (${hint})`}`;
-}
 
 function withFlags(env: Env, { token, password }: RunOptions): Env {
   return {

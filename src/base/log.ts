@@ -62,7 +62,7 @@ export function openLog(options: LogOptions): LogSink {
     const toConsole = levels.indexOf(at) <= levels.indexOf(consoleLevel);
     if (!toFile && !toConsole) return;
     const time = new Date(clock.now()).toISOString();
-    const line = mask(JSON.stringify({ time, level: at, subsystem, message, ...plain(facts) }));
+    const line = mask(JSON.stringify(toLine(time, at, subsystem, message, facts)));
     try {
       if (toFile) writeSync(fdNow(), `${line}\n`);
       if (toConsole) write(consoleStyle === "json" ? line : mask(readable(time, at, subsystem, message, facts, consoleStyle)));
@@ -88,6 +88,12 @@ export function openLog(options: LogOptions): LogSink {
       open = undefined;
     },
   };
+}
+
+/** Our own fields, then the three by which the published command line reads a line. */
+function toLine(time: string, level: Level, subsystem: string, message: string, facts: Facts | undefined): Facts {
+  const name = JSON.stringify({ subsystem });
+  return { time, level, subsystem, message, ...plain(facts), 0: name, 1: message, _meta: { name, date: time, logLevelName: level.toUpperCase() } };
 }
 
 /** Control and direction characters from outside become visible, so that a header cannot forge or hide a line. */

@@ -144,7 +144,9 @@ async function checkPairing(
     scopes: wanted,
     ...(peer.local ? {} : { remoteIp: peer.address }),
   };
-  const welcome = by === "code" || (peer.local && (known === undefined || coversScopes(known.scopes, wanted)));
+  // At this machine, with the secret, a device gets its first scopes at once; to widen what it has, the owner is asked.
+  const first = known === undefined || known.scopes.length === 0 || coversScopes(known.scopes, wanted);
+  const welcome = by === "code" || (by === "secret" && peer.local && first);
   if (welcome) {
     const device = await deps.devices.pair(applicant);
     return { ok: true, role, scopes: wanted, deviceId: device.deviceId, issued: await deps.devices.tokenFor(device, role) };

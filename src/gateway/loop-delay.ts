@@ -1,5 +1,5 @@
 // How long the event loop keeps others waiting, measured only while somebody asks: an idle gateway wakes for nothing.
-import { monitorEventLoopDelay, type IntervalHistogram } from "node:perf_hooks";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 
 const FORGET_MS = 60_000;
 const RESOLUTION_MS = 10;
@@ -10,7 +10,7 @@ export interface LoopDelay {
 }
 
 export function createLoopDelay(): LoopDelay {
-  let histogram: IntervalHistogram | undefined;
+  let histogram: ReturnType<typeof monitorEventLoopDelay> | undefined;
   let forgetting: NodeJS.Timeout | undefined;
   return {
     ask() {

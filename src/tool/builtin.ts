@@ -1,7 +1,10 @@
 // Every built-in tool; the only file that names them.
 import type { Clock } from "../base/clock.ts";
 import type { Store } from "../store/store.ts";
-import { createEditTool, createReadTool, createWriteTool, type FileToolDeps } from "./fs/tools.ts";
+import type { FileToolDeps } from "./fs/access.ts";
+import { createEditTool } from "./fs/edit.ts";
+import { createReadTool } from "./fs/read.ts";
+import { createWriteTool } from "./fs/write.ts";
 import { agentsList } from "./plain/agents-list.ts";
 import { createSessionsHistory } from "./sessions/history.ts";
 import { createSessionsList } from "./sessions/list.ts";
@@ -23,5 +26,5 @@ export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
     createSessionsHistory(deps),
     createSessionStatus(deps),
     agentsList,
-  ] as readonly Tool[];
+  ];
 }

@@ -163,8 +163,8 @@ test("GWY-059 a link in place of the log or the lock is not followed", async () 
 test("GWY-019 a hook token equal to the gateway's keeps it from starting", async () => {
   const home = tempHome();
   mkdirSync(join(home, ".openclaw"));
-  writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local",port:0,auth:{token:"same-token-same-token"}},hooks:{enabled:true,token:"same-token-same-token"}}');
-  const { code, stderr } = await openclaw(home, ["gateway", "run"]);
+  writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local",auth:{token:"same-token-same-token"}},hooks:{enabled:true,token:"same-token-same-token"}}');
+  const { code, stderr } = await openclaw(home, ["gateway", "run", "--port", "0"]);
   assert.equal(code, 1);
   assert.match(stderr, /hooks\.token/);
 });
@@ -178,8 +178,8 @@ test("a second gateway on the same state is refused with the owner's pid", async
 test("an open bind without a secret is refused", async () => {
   const home = tempHome();
   mkdirSync(join(home, ".openclaw"));
-  writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local",port:0,bind:"lan"}}');
-  const { code, stderr } = await openclaw(home, ["gateway", "run"]);
+  writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local",bind:"lan"}}');
+  const { code, stderr } = await openclaw(home, ["gateway", "run", "--port", "0"]);
   assert.equal(code, 1);
   assert.match(stderr, /without auth/);
   assert.match(stderr, /gateway\.auth\.token/);
@@ -188,8 +188,8 @@ test("an open bind without a secret is refused", async () => {
 test("without any secret nobody gets in, on loopback either", async () => {
   const home = tempHome();
   mkdirSync(join(home, ".openclaw"));
-  writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local",port:0}}');
-  const own = await startGateway({ home });
+  writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local"}}');
+  const own = await startGateway({ home, args: ["--port", "0"] });
   for (const token of [undefined, "", "undefined", "null"]) {
     const wire = new Wire(own.port);
     const frame: Frame = await wire.connect({ token, identity: newIdentity() });
