@@ -220,7 +220,7 @@ function transactions(log: readonly string[]): string[] {
     if (line === "BEGIN IMMEDIATE") writes = 0;
     if (line === "SAVEPOINT one") writes++;
     if (line === "ROLLBACK") found.pop();
-    if (line === "COMMIT") found.push(`${mode} ${writes}`);
+    if (line === "COMMIT") found.push(`${mode} ${Math.max(1, writes)}`);
   }
   return found;
 }

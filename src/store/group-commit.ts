@@ -56,7 +56,8 @@ export function createGroupCommit(connection: Connection): GroupCommit {
     }
     let settles: Settle[];
     try {
-      settles = batch.map((write) => attempt(write));
+      // A write alone needs no savepoint: taking the transaction back takes back no one else.
+      settles = batch.length === 1 ? batch.map((write) => perform(write)) : batch.map((write) => attempt(write));
       connection.control("COMMIT");
     } catch (error) {
       return takeBack(batch, error);
@@ -67,9 +68,9 @@ export function createGroupCommit(connection: Connection): GroupCommit {
   function attempt(write: Write): Settle {
     connection.control("SAVEPOINT one");
     try {
-      const value = connection.run(write.steps());
+      const settle = perform(write);
       connection.control("RELEASE one");
-      return () => write.resolve(value);
+      return settle;
     } catch (error) {
       // A full disk or an I/O error can make SQLite drop the whole transaction on its own.
       if (!connection.inTransaction()) throw error;
@@ -77,6 +78,11 @@ export function createGroupCommit(connection: Connection): GroupCommit {
       connection.control("RELEASE one");
       return () => write.reject(error);
     }
+  }
+
+  function perform(write: Write): Settle {
+    const value = connection.run(write.steps());
+    return () => write.resolve(value);
   }
 
   function takeBack(batch: readonly Write[], error: unknown): void {

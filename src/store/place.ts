@@ -13,7 +13,7 @@ import {
   statfsSync,
   statSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 
 import { syncFolder } from "../base/atomic-file.ts";
 import { errnoOf } from "../core/error.ts";
@@ -23,6 +23,9 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 // What a change needs beside the copy itself: file system bookkeeping and a few pages of log.
 const SLACK_BYTES = 1_000_000;
+
+/** The store of a state folder. */
+export const storeFileOf = (stateFolder: string): string => join(stateFolder, "openclaw.sqlite");
 
 /** The files SQLite keeps beside a store. */
 export const companions = (file: string): string[] => [`${file}-wal`, `${file}-shm`];
