@@ -12,7 +12,10 @@ test("a change in the middle, with context and line numbers", () => {
     "--- a/x.txt\n+++ b/x.txt\n@@ -3,5 +3,6 @@\n c\n d\n-e\n+E\n+EE\n f\n g",
   );
   assert.equal(unifiedDiff("a\n", "a\n", { name: "x" }), "");
-  assert.equal(unifiedDiff("", "a", { name: "x" }), "--- a/x\n+++ b/x\n@@ -0,0 +1,1 @@\n+a\n\\ No newline at end of file");
+  assert.equal(
+    unifiedDiff("", "a", { name: "x" }),
+    "--- a/x\n+++ b/x\n@@ -0,0 +1,1 @@\n+a\n\\ No newline at end of file",
+  );
   assert.equal(unifiedDiff("a\r\n", "a\n", { name: "x" }), "--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-a␍\n+a");
 });
 
@@ -27,7 +30,9 @@ test("far apart changes are hunks of their own; long diffs are cut and say so", 
 });
 
 test("applying the diff to the old text gives the new one", () => {
-  const text = fc.array(fc.constantFrom("a", "b", "c", "", "dd"), { maxLength: 30 }).chain((lines) => fc.constantFrom(lines.join("\n"), `${lines.join("\n")}\n`));
+  const text = fc
+    .array(fc.constantFrom("a", "b", "c", "", "dd"), { maxLength: 30 })
+    .chain((lines) => fc.constantFrom(lines.join("\n"), `${lines.join("\n")}\n`));
   fc.assert(
     fc.property(text, text, fc.nat(4), (before, after, context) => {
       assert.equal(applied(before, unifiedDiff(before, after, { name: "x", context, maxChars: 1e9 })), after);
@@ -38,7 +43,13 @@ test("applying the diff to the old text gives the new one", () => {
 
 /** A patch program in a dozen lines: independent of how the diff is made. */
 function applied(before: string, diff: string): string {
-  const marked = (text: string): string[] => (text === "" ? [] : text.replace(/[^\n]$/, "$&\u0000").replace(/\n$/, "").split("\n"));
+  const marked = (text: string): string[] =>
+    text === ""
+      ? []
+      : text
+          .replace(/[^\n]$/, "$&\u0000")
+          .replace(/\n$/, "")
+          .split("\n");
   const old = marked(before);
   const fresh: string[] = [];
   let at = 0;
