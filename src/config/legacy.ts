@@ -31,13 +31,13 @@ export function findLegacyKeys(root: unknown): LegacyKey[] {
   return found;
 }
 
-const groupsStar = (channel: string): ConfigPath => ["channels", channel, "groups", "*", "requireMention"];
-
 const moves: readonly Move[] = [
   { from: ["routing", "allowFrom"], to: [["channels", "whatsapp", "allowFrom"]] },
   {
+    // Which of these channels is in use only its owner knows; a section of its own would switch a channel on.
     from: ["routing", "groupChat", "requireMention"],
-    to: ["whatsapp", "telegram", "imessage"].map(groupsStar),
+    to: [],
+    words: 'groups."*".requireMention of channels.whatsapp, telegram or imessage',
   },
   { from: ["routing", "groupChat", "historyLimit"], to: [["messages", "groupChat", "historyLimit"]] },
   { from: ["routing", "groupChat", "mentionPatterns"], to: [["messages", "groupChat", "mentionPatterns"]] },
@@ -73,17 +73,24 @@ const moves: readonly Move[] = [
 function toLegacyKey(root: unknown, path: ConfigPath, { from, to, words }: Move): LegacyKey {
   const targets = to.map((target) => fillStars(target, from, path));
   const where = words ?? targets.map(formatPath).join(", ");
-  const movable = targets.length > 0 && targets.every((target) => !hasAt(root, target));
   const value = getAt(root, path);
-  const edits = movable
-    ? [...targets.map((target): Edit => ({ path: target, value })), { path, remove: true } as const]
-    : [];
+  const puts = targets.map((target) => putEdits(root, target, value));
+  const movable = puts.length > 0 && puts.every((edits) => edits !== undefined);
+  const edits = movable ? [...puts.flatMap((edits) => edits ?? []), { path, remove: true } as const] : [];
   return {
     path,
     message: `is an older key; it is now ${where}`,
     hint: "move it there, or let: openclaw doctor --fix",
     edits,
   };
+}
+
+/** Undefined when something is in the way; objects fill each other's gaps. */
+function putEdits(root: unknown, target: ConfigPath, value: unknown): Edit[] | undefined {
+  if (!hasAt(root, target)) return [{ path: target, value }];
+  if (!isRecord(value) || !isRecord(getAt(root, target))) return undefined;
+  const parts = Object.entries(value).map(([key, child]) => putEdits(root, [...target, key], child));
+  return parts.every((edits) => edits !== undefined) ? parts.flat() : undefined;
 }
 
 function matches(value: unknown, from: ConfigPath, path: ConfigPath): ConfigPath[] {

@@ -77,7 +77,7 @@ const sandbox = group("Rules for sandboxed sessions.", {
 });
 
 const message = group("The message tool.", {
-  crossContext: group("May a chat make the agent write to another chat?", {
+  crossContext: group("Whether a chat may make the agent write to another chat.", {
     allowWithinProvider: flag("To another conversation of the same channel.", { default: false }),
     allowAcrossProviders: flag("To a conversation of another channel.", { default: false }),
     marker: group("A prefix that shows where such a message came from.", {

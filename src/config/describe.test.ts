@@ -1,0 +1,198 @@
+// Every key is described, every description is plain JSON Schema for editors, and the first config is valid.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { checker, type TSchema } from "../core/schema.ts";
+import { describeKeys, typeWords } from "./describe.ts";
+import { firstRunText } from "./first-run.ts";
+import { makeStateFolder } from "./folder.cases.ts";
+import { configJsonSchema, uiHints } from "./json-schema.ts";
+import { loadConfig } from "./load.ts";
+import { schemaRoot } from "./schema-root.ts";
+import { valueSchema, type SchemaNode } from "./schema-node.ts";
+
+const keys = describeKeys();
+const byPath = new Map(keys.map((key) => [key.path, key]));
+
+test("every key has a sentence and a type, and no path comes twice", () => {
+  assert.deepEqual(
+    keys.filter(({ description, type }) => !/^.+\.$/su.test(description ?? "") || type === ""),
+    [],
+  );
+  assert.equal(byPath.size, keys.length);
+});
+
+test("keys say what they hold", () => {
+  const shown = [
+    "gateway.port",
+    "gateway.auth.token",
+    "agents.defaults.sandbox.backend",
+    "agents.list[].tools.fs.workspaceOnly",
+    "agents.list[].workspace",
+    "channels.telegram.groups.*.toolsBySender.*.alsoAllow",
+  ];
+  assert.deepEqual(
+    shown.map((path) => byPath.get(path)),
+    [
+      {
+        path: "gateway.port",
+        type: "whole number, 1 to 65535",
+        default: 18789,
+        description: "Port for WebSocket and HTTP.",
+      },
+      {
+        path: "gateway.auth.token",
+        type: "text",
+        description: "The token; else OPENCLAW_GATEWAY_TOKEN.",
+        sensitive: true,
+      },
+      {
+        path: "agents.defaults.sandbox.backend",
+        type: '"auto" | "docker" | "bubblewrap"',
+        default: "auto",
+        description: "What builds the sandbox; auto takes bubblewrap when it works, else Docker.",
+      },
+      {
+        path: "agents.list[].tools.fs.workspaceOnly",
+        type: "true or false",
+        description: "Keep read, write, edit, apply_patch and image paths inside the workspace.",
+      },
+      {
+        path: "agents.list[].workspace",
+        type: "text",
+        fallback: "~/.openclaw/workspace-<id>",
+        description: "Folder it works in.",
+      },
+      {
+        path: "channels.telegram.groups.*.toolsBySender.*.alsoAllow",
+        type: "list of text",
+        description: "Tools or groups added to what the profile gives. Not together with allow.",
+      },
+    ],
+  );
+});
+
+test("group rules are where the platforms have their groups", () => {
+  const places = [
+    ...["telegram", "whatsapp", "signal", "imessage", "googlechat", "bluebubbles"].map(
+      (id) => `channels.${id}.groups.*`,
+    ),
+    "channels.discord.guilds.*",
+    "channels.discord.guilds.*.channels.*",
+    "channels.slack.channels.*",
+    "channels.msteams.teams.*",
+    "channels.msteams.teams.*.channels.*",
+    "channels.telegram.groups.*.topics.*",
+  ];
+  const lacking = places
+    .flatMap((place) => [`${place}.tools`, `${place}.toolsBySender`])
+    .filter((path) => !byPath.has(path));
+  assert.deepEqual(lacking, []);
+});
+
+test("every object is closed or a record", () => {
+  const open: string[] = [];
+  const walk = (node: SchemaNode, path: string): void => {
+    const isObject = node.type === "object" && node.properties !== undefined;
+    if (isObject && node.additionalProperties === undefined) open.push(path);
+    for (const [key, child] of Object.entries(node.properties ?? {})) walk(child, `${path}.${key}`);
+    for (const child of [node.items, valueSchema(node), ...(node.anyOf ?? [])])
+      if (child !== undefined) walk(child, `${path}.*`);
+  };
+  walk(schemaRoot, "");
+  assert.deepEqual(open, []);
+});
+
+test("every secret by name is marked as one", () => {
+  const named = /(token|secret|password|apiKey)$/i;
+  const unmarked = keys.filter(
+    ({ path, sensitive, type }) => named.test(path.split(".").at(-1) ?? "") && type === "text" && sensitive !== true,
+  );
+  assert.deepEqual(
+    unmarked.map(({ path }) => path),
+    [],
+  );
+});
+
+test("every default fits its own schema", () => {
+  const misfits: string[] = [];
+  const walk = (node: SchemaNode, path: string): void => {
+    if (node.default !== undefined && !checker(node as unknown as TSchema).is(node.default)) misfits.push(path);
+    for (const [key, child] of Object.entries(node.properties ?? {})) walk(child, `${path}.${key}`);
+    for (const child of [node.items, valueSchema(node), ...(node.anyOf ?? [])])
+      if (child !== undefined) walk(child, `${path}.*`);
+  };
+  for (const [key, node] of Object.entries(schemaRoot.properties ?? {})) if (key !== "channels") walk(node, key);
+  assert.deepEqual(misfits, []);
+});
+
+test("the schema for editors is plain draft 07 and judges like ours", () => {
+  const schema = configJsonSchema();
+  assert.equal(schema["$schema"], "http://json-schema.org/draft-07/schema#");
+  assert.deepEqual(wordsOf(schema as SchemaNode).toSorted(), [
+    "$schema",
+    "additionalProperties",
+    "anyOf",
+    "default",
+    "description",
+    "enum",
+    "items",
+    "maximum",
+    "minLength",
+    "minimum",
+    "pattern",
+    "properties",
+    "required",
+    "title",
+    "type",
+  ]);
+  const { is } = checker(schema as unknown as TSchema);
+  assert.deepEqual(
+    [is({ gateway: { port: 1 }, env: { A: "b" } }), is({ gateway: { portt: 1 } }), is({ env: { A: 1 } })],
+    [true, false, false],
+  );
+});
+
+test("hints carry labels, help and secrets", () => {
+  assert.deepEqual(uiHints()["gateway.auth.token"], {
+    label: "Token",
+    help: "The token; else OPENCLAW_GATEWAY_TOKEN.",
+    group: "gateway",
+    order: keys.findIndex(({ path }) => path === "gateway.auth.token"),
+    sensitive: true,
+  });
+});
+
+test("types are said in words", () => {
+  assert.deepEqual(
+    [typeWords({}), typeWords({ type: "number", maximum: 4 }), typeWords({ type: "array" })],
+    ["anything", "number, at most 4", "list of anything"],
+  );
+});
+
+for (const sandbox of [true, false]) {
+  test(`the first config is valid and safe, sandbox ${sandbox ? "on" : "off"}`, (t) => {
+    const { issues, warnings, config } = loadConfig(
+      makeStateFolder(t, { "openclaw.json": firstRunText({ token: "a\"b'c", sandbox }) }),
+    );
+    assert.deepEqual([issues, warnings], [[], []]);
+    assert.deepEqual(
+      [
+        config.gateway?.mode,
+        config.gateway?.bind,
+        config.gateway?.auth,
+        config.tools?.fs,
+        config.agents?.defaults?.sandbox?.mode,
+      ],
+      ["local", "loopback", { mode: "token", token: "a\"b'c" }, { workspaceOnly: true }, sandbox ? "all" : "off"],
+    );
+  });
+}
+
+/** The keywords a schema uses anywhere. */
+function wordsOf(node: SchemaNode): string[] {
+  const children = [...Object.values(node.properties ?? {}), node.items, valueSchema(node), ...(node.anyOf ?? [])];
+  return [
+    ...new Set([...Object.keys(node), ...children.flatMap((child) => (child === undefined ? [] : wordsOf(child)))]),
+  ];
+}

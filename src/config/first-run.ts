@@ -1,0 +1,40 @@
+// The config a newcomer starts with: short, safe, and explained where it stands.
+
+export interface FirstRun {
+  /** The secret clients must show. */
+  readonly token: string;
+  /** A sandbox works on this machine, so it is switched on. */
+  readonly sandbox?: boolean;
+}
+
+export function firstRunText({ token, sandbox = false }: FirstRun): string {
+  return `// The settings of your gateway. This is JSON5: comments and trailing commas are welcome.
+// Check it with: openclaw config validate
+// Completion in your editor: openclaw config schema > openclaw.schema.json, then add $schema: "./openclaw.schema.json".
+{
+  gateway: {
+    // The gateway runs on this machine and listens only here.
+    mode: "local",
+    // Whoever connects must show this token. It was made for you; treat it like a password.
+    auth: { mode: "token", token: ${JSON.stringify(token)} },
+  },
+
+  tools: {
+    // File tools stay inside the agent's workspace. Set to false to let them reach the rest of your disk.
+    fs: { workspaceOnly: true },
+  },
+${sandbox ? sandboxText : ""}
+  // Which model answers, as provider/model. Leave it out and the first key in your environment decides.
+  // agents: { defaults: { model: "anthropic/claude-sonnet-4-5" } },
+}
+`;
+}
+
+const sandboxText = `
+  agents: {
+    defaults: {
+      // Commands run in a sandbox that sees the workspace and nothing else of your disk.
+      sandbox: { mode: "all", workspaceAccess: "rw" },
+    },
+  },
+`;

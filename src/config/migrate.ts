@@ -1,0 +1,37 @@
+// Older keys moved to their new places, in the text itself, for `openclaw doctor --fix`.
+import JSON5 from "json5";
+
+import { editText, type Edit } from "./edit.ts";
+import { findLegacyKeys } from "./legacy.ts";
+import { formatPath, getAt, isRecord, type ConfigPath } from "./path.ts";
+
+export interface Migration {
+  readonly text: string;
+  readonly moved: readonly string[];
+  /** Keys a person has to move, with where they belong. */
+  readonly left: readonly { readonly path: string; readonly message: string }[];
+}
+
+/** Nothing is overwritten and nothing is lost: what cannot be moved stays and is listed. The text must be JSON5. */
+export function migrateText(text: string): Migration {
+  const moved: string[] = [];
+  let current = text;
+  for (;;) {
+    const found = findLegacyKeys(JSON5.parse(current));
+    const next = found.find(({ edits }) => edits.length > 0);
+    if (next === undefined)
+      return { text: current, moved, left: found.map(({ path, message }) => ({ path: formatPath(path), message })) };
+    current = dropEmptyParents(editText(current, next.edits), next.path);
+    moved.push(formatPath(next.path));
+  }
+}
+
+/** `routing: {}` says nothing any more once its last key has moved. */
+function dropEmptyParents(text: string, path: ConfigPath): string {
+  const parent = path.slice(0, -1);
+  const value = getAt(JSON5.parse(text), parent);
+  const isEmpty = parent.length > 0 && isRecord(value) && Object.keys(value).length === 0;
+  if (!isEmpty) return text;
+  const edit: Edit = { path: parent, remove: true };
+  return dropEmptyParents(editText(text, [edit]), parent);
+}
