@@ -139,13 +139,13 @@ function agentPath(config: PolicyConfig): string | undefined {
   return config.agents?.list?.[1] === undefined ? undefined : "agents.list[1].tools";
 }
 
-/** The same policy with one layer, or one deny list, less. */
+/** The same policy with one layer, or one deny list, less; without a model all provider rules are gone. */
 function lessOf(policy: PolicyInput): PolicyInput[] {
   const agent = agentPath(policy.config);
   // Without its own profile an agent falls under the global one, which may be narrower.
   const profile = policy.config.agents?.list?.[1]?.tools?.profile === undefined ? ["tools.profile"] : [];
-  const own = agent === undefined ? [] : [`${agent}.deny`, `${agent}.byProvider`];
-  const keys = ["tools.deny", "tools.byProvider", "tools.subagents", ...profile, ...own];
+  const own = agent === undefined ? [] : [`${agent}.deny`];
+  const keys = ["tools.deny", "tools.subagents", ...profile, ...own];
   return [
     { ...policy, group: undefined },
     { ...policy, model: undefined },

@@ -3,10 +3,10 @@ import { nearest } from "../../core/nearest.ts";
 import { fixFor } from "./fix.ts";
 import { canonicalName, toolAliases } from "./groups.ts";
 import { namesFor, planPolicy, type ActiveLayer, type Layer, type Plan } from "./layers.ts";
-import { matches, type KnownTool, type Vocabulary } from "./match.ts";
+import { matches, type Entry, type KnownTool, type Vocabulary } from "./match.ts";
 import type { List } from "./scopes.ts";
-import { quote, short } from "./wording.ts";
 import { layerNames, type Decision, type LayerVerdict, type PolicyInput, type Rule } from "./shape.ts";
+import { quote, short } from "./wording.ts";
 
 /** Never throws, whatever the lists hold. The same input gives the same record. */
 export function decide(policy: PolicyInput, tool: string): Decision {
@@ -18,27 +18,30 @@ export function decide(policy: PolicyInput, tool: string): Decision {
 export function decideAll(policy: PolicyInput): Map<string, Decision> {
   const plan = planPolicy(policy);
   const warnings = warningsOf(plan);
-  return new Map(offered(plan).map((name) => [name, judge(plan, name, warnings)]));
+  return new Map(offered(plan).map(([, { name }]) => [name, judge(plan, name, warnings)]));
 }
 
 /** The names alone, without the records. */
 export function allowedTools(policy: PolicyInput): string[] {
   const plan = planPolicy(policy);
-  return offered(plan).filter((name) => verdictsOn(plan, name).every(({ verdict }) => verdict !== "block"));
+  return offered(plan).flatMap(([canonical, tool]) =>
+    verdictsOn(plan, canonical, tool).some(({ verdict }) => verdict === "block") ? [] : [tool.name],
+  );
 }
 
-function offered({ vocabulary, input }: Plan): string[] {
+/** What there is to offer: plugin tools, and of the core names those that are built. */
+function offered({ vocabulary, input }: Plan): [canonical: string, tool: KnownTool][] {
   const { core } = input.universe;
-  return [...vocabulary.tools].flatMap(([canonical, { name, plugin }]) =>
-    plugin !== undefined || core.has(canonical) || core.has(name) ? [name] : [],
-  );
+  return [...vocabulary.tools].filter(([canonical, { name, plugin }]) => {
+    return plugin !== undefined || core.has(canonical) || core.has(name);
+  });
 }
 
 function judge(plan: Plan, asked: string, warnings: readonly string[]): Decision {
   const canonical = canonicalName(asked);
   const tool = plan.vocabulary.tools.get(canonical);
   if (tool === undefined) return unknownTool(plan.vocabulary, asked);
-  const layers = verdictsOn(plan, canonical);
+  const layers = verdictsOn(plan, canonical, tool);
   const blocks = layers.filter(({ verdict }) => verdict === "block");
   const [first] = blocks;
   return {
@@ -51,11 +54,8 @@ function judge(plan: Plan, asked: string, warnings: readonly string[]): Decision
   };
 }
 
-/** The gate that a tool is known is the caller's; all else is here, in order. */
-function verdictsOn(plan: Plan, asked: string): LayerVerdict[] {
-  const canonical = canonicalName(asked);
-  const tool = plan.vocabulary.tools.get(canonical);
-  if (tool === undefined) return [];
+/** Both gates and every layer, in order. */
+function verdictsOn(plan: Plan, canonical: string, tool: KnownTool): LayerVerdict[] {
   const names = namesFor(plan, canonical);
   const note = tool.plugin === undefined ? "a core tool" : `a tool of plugin ${short(tool.plugin)}`;
   return [
@@ -82,29 +82,28 @@ function verdictOf(layer: Layer, tool: string, names: readonly string[]): LayerV
     return { layer: name, path, verdict: "block", rule: denied, note: `${quote(denied.entry)} denies it` };
   }
   if (layer.allow === undefined) return openVerdict(layer);
-  const allowed = ruleIn(layer.allow, (entry) => names.some((name) => matches(entry, name)));
+  const allowed = ruleIn(layer.allow, (entry) => names.some((each) => matches(entry, each)));
   if (allowed === undefined) return { layer: name, path: narrowPath(layer), verdict: "block", note: missing(layer) };
-  const note =
-    layer.profile === undefined || allowed.path !== "built-in" ? "allows it" : `of profile ${layer.profile} allows it`;
-  return { layer: name, path, verdict: "pass", rule: allowed, note: `${quote(allowed.entry)} ${note}` };
+  const whose = layer.profile !== undefined && allowed.path === "built-in" ? ` of profile ${layer.profile}` : "";
+  return { layer: name, path, verdict: "pass", rule: allowed, note: `${quote(allowed.entry)}${whose} allows it` };
 }
 
-function ruleIn(lists: readonly List[], fits: (entry: List["entries"][number]) => boolean): Rule | undefined {
+function ruleIn(lists: readonly List[], fits: (entry: Entry) => boolean): Rule | undefined {
   for (const { path, entries } of lists) {
-    const entry = entries.find(fits);
-    if (entry !== undefined)
-      return { path: path === undefined ? "built-in" : `${path}[${entry.index}]`, entry: entry.text };
+    const found = entries.find(fits);
+    if (found === undefined) continue;
+    return { path: path === undefined ? "built-in" : `${path}[${found.index}]`, entry: found.text };
   }
   return undefined;
 }
 
 function openVerdict({ name, path, ignored, profile, deny }: ActiveLayer): LayerVerdict {
   if (ignored !== undefined) return { layer: name, path: ignored.path, verdict: "ignored", note: ignored.why };
-  if (profile !== undefined)
-    return { layer: name, path, verdict: "pass", note: `profile ${profile} restricts nothing` };
+  const pass = { layer: name, path, verdict: "pass" } as const;
+  if (profile !== undefined) return { ...pass, note: `profile ${profile} restricts nothing` };
   const empty = deny.every(({ entries }) => entries.length === 0);
   if (empty) return { layer: name, path, verdict: "not-set", note: "its lists are empty" };
-  return { layer: name, path, verdict: "pass", note: "nothing in its deny list matches" };
+  return { ...pass, note: "nothing in its deny list matches" };
 }
 
 /** The list that leaves the tool out, rather than the object around it. */

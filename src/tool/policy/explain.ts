@@ -58,7 +58,7 @@ function deciding({ decidedBy, allowed }: Decision, context: ExplainContext): st
   if (decidedBy === undefined) return allowed ? ["  No layer blocks it."] : [];
   const { layer, path, reason } = decidedBy;
   return wrapped(
-    `${labels[layer].trim().replace(/^\d\s+/, "")}: ${reason}${place(path, context)}`,
+    `${labels[layer].trim().replace(/^\d\s+/, "")}: ${reason}${place(layer, path, context)}`,
     "  Decided by ",
     "    ",
   );
@@ -67,12 +67,13 @@ function deciding({ decidedBy, allowed }: Decision, context: ExplainContext): st
 function layerLines({ layer, verdict, path, rule, note = "" }: LayerVerdict, context: ExplainContext): string[] {
   const lead = `  ${labels[layer].padEnd(21)}${(verdict === "block" ? "BLOCK" : verdict.replace("-", " ")).padEnd(16)}`;
   const where = rule?.path ?? path;
-  const source = where === undefined ? "" : ` [${short(where, 60)}${place(where, context)}]`;
+  const source = where === undefined ? "" : ` [${short(where, 60)}${place(layer, where, context)}]`;
   return wrapped(`${note}${source}`, lead);
 }
 
-function place(path: string, { locate }: ExplainContext): string {
-  const found = locate?.(path);
+/** Built-in rules and the limit of a call stand in no config file. */
+function place(layer: LayerName, path: string, { locate }: ExplainContext): string {
+  const found = layer === "limit" || path === "built-in" || path === "" ? undefined : locate?.(path);
   return found === undefined ? "" : `, ${short(found.file, 60)}:${found.line}`;
 }
 

@@ -39,7 +39,7 @@ void test("no edit of a fix is idle, and none frees a tool it does not mention",
         const rest: Edit[] = fix.edits.filter((each) => each !== needed);
         assert.equal(decide(edit(policy, rest), tool).allowed, false);
       }
-      if (!fix.summary.includes("also frees")) assert.deepEqual(gained(policy, fix.edits, tool), []);
+      if (!fix.summary.includes("also lifts")) assert.deepEqual(gained(policy, fix.edits, tool), []);
     }),
   );
 });

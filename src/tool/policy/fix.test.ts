@@ -39,11 +39,12 @@ const cases: readonly Case[] = [
     command: `openclaw config set tools.deny '["process"]'`,
   },
   {
-    name: "a wide wildcard goes whole, and the fix says what it frees",
+    name: "a wide wildcard goes whole, and the fix says what comes with it",
     config: { tools: { deny: ["*"] } },
     tool: "read",
     edits: [{ op: "remove", path: "tools.deny", value: "*" }],
-    summary: 'To allow it, remove "*" from tools.deny; this also frees 24 more (write, edit, apply_patch …).',
+    summary:
+      'To allow it, remove "*" from tools.deny; this also lifts the deny of 24 more (write, edit, apply_patch …).',
     command: "openclaw config set tools.deny '[]'",
   },
   {
@@ -213,5 +214,8 @@ void test("a tool named like its plugin cannot stay denied when a sibling is fre
   const universe = { ...subjectOf({}).universe, plugins };
   const { fix } = decide(subjectOf({ tools: { deny: ["lobster"] } }, { universe }), "lob_stop");
   assert.deepEqual(fix?.edits, [{ op: "remove", path: "tools.deny", value: "lobster" }]);
-  assert.equal(fix?.summary, 'To allow it, remove "lobster" from tools.deny; this also frees 1 more (lobster).');
+  assert.equal(
+    fix?.summary,
+    'To allow it, remove "lobster" from tools.deny; this also lifts the deny of 1 more (lobster).',
+  );
 });

@@ -13,7 +13,7 @@ const MAX_SPELLED_OUT = 6;
 
 interface Opening {
   readonly edits: readonly Edit[];
-  /** Tools that the edits set free besides the one asked about. */
+  /** Tools whose deny the edits lift besides. */
   readonly freed: readonly string[];
 }
 
@@ -121,26 +121,30 @@ function toFix(plan: Plan, aim: "allow" | "deny", { edits, freed }: Opening): Fi
   return { summary: summaryOf(aim, edits, freed), edits, after, command: commandOf(after) };
 }
 
-/** The list as it stands, found among those already read. */
-function writtenAt({ scopes, layers }: Plan, path: string): readonly string[] | undefined {
-  const { global, agent, globalProvider, agentProvider } = scopes;
-  const inScopes = [global, agent, globalProvider, agentProvider].flatMap((scope) =>
-    scope === undefined ? [] : listsOf(scope),
-  );
-  const inLayers = layers.flatMap((layer) => ("idle" in layer ? [] : [...layer.deny, ...(layer.allow ?? [])]));
-  const list = inScopes.find((each) => each.path === path) ?? inLayers.find((each) => each.path === path);
-  return list?.entries.map(({ text }) => text);
+const listsOfPlan = new WeakMap<Plan, ReadonlyMap<string, readonly string[]>>();
+
+/** The list as it stands, among those already read; looked up once for all tools of a plan. */
+function writtenAt(plan: Plan, path: string): readonly string[] | undefined {
+  const known = listsOfPlan.get(plan) ?? gatherLists(plan);
+  listsOfPlan.set(plan, known);
+  return known.get(path);
 }
 
-function listsOf({ allow, alsoAllow, deny }: Scope): List[] {
-  return [allow, alsoAllow, deny];
+function gatherLists({ scopes, layers }: Plan): ReadonlyMap<string, readonly string[]> {
+  const { global, agent, globalProvider, agentProvider } = scopes;
+  const inScopes = [global, agent, globalProvider, agentProvider].flatMap((scope) =>
+    scope === undefined ? [] : [scope.allow, scope.alsoAllow, scope.deny],
+  );
+  const inLayers = layers.flatMap((layer) => ("idle" in layer ? [] : [...layer.deny, ...(layer.allow ?? [])]));
+  // A profile layer holds parts of the lists of the scopes under the same paths, so the scopes come last.
+  return new Map([...inLayers, ...inScopes].map(({ path = "", entries }) => [path, entries.map(({ text }) => text)]));
 }
 
 function summaryOf(aim: "allow" | "deny", edits: readonly Edit[], freed: readonly string[]): string {
   const all = [...Map.groupBy(edits, ({ path }) => path)].map(([path, steps]) => stepOf(path, steps));
   const steps = all.length <= 4 ? all : [...all.slice(0, 3), `make ${all.length - 3} more edits`];
   const names = freed.slice(0, 3).map((name) => short(name));
-  const also = `; this also frees ${freed.length} more (${names.join(", ")}${freed.length > 3 ? " …" : ""})`;
+  const also = `; this also lifts the deny of ${freed.length} more (${names.join(", ")}${freed.length > 3 ? " …" : ""})`;
   return visible(`To ${aim} it, ${inSentence(steps)}${freed.length === 0 ? "" : also}.`);
 }
 
