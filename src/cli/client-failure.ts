@@ -1,0 +1,133 @@
+// What can go wrong between a command and a gateway, in words that name the way out.
+import { errnoOf, HouseError } from "../core/error.ts";
+import type { WireError } from "../protocol/frame.ts";
+import type { Target } from "./target.ts";
+
+const absent: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ECONNRESET",
+  "EAI_AGAIN",
+]);
+
+export function unreachable(cause: Error, target: Target): HouseError {
+  const errno = errnoOf(cause) ?? "";
+  const isAbsent = absent.has(errno) || cause instanceof AggregateError;
+  if (!isAbsent) {
+    return new HouseError("gateway.unreachable", `cannot speak to the gateway at ${target.url}: ${cause.message}`, {
+      cause,
+      hint: whereToLook(target),
+    });
+  }
+  const message = target.isLocal
+    ? `no gateway is running on this machine (${target.url})`
+    : `no gateway answers at ${target.url}${errno === "" ? "" : ` (${errno})`}`;
+  return new HouseError("gateway.down", message, {
+    cause,
+    hint: target.isLocal ? "openclaw gateway run" : whereToLook(target),
+  });
+}
+
+export function silent(what: string, target: Target, timeoutMs = target.timeoutMs): HouseError {
+  return new HouseError("gateway.silent", `the gateway at ${target.url} did not ${what} within ${timeoutMs} ms`, {
+    hint: `wait longer with --timeout ${timeoutMs * 3}, or look at: openclaw logs`,
+  });
+}
+
+export function closedEarly(code: number, reason: string, target: Target): HouseError {
+  if (code === 1012) {
+    return new HouseError("gateway.restarting", "the gateway is restarting", {
+      hint: "repeat the command in a moment",
+    });
+  }
+  const why = reason === "" ? `code ${code}` : `${reason}, code ${code}`;
+  return new HouseError("gateway.closed", `the gateway at ${target.url} closed the connection (${why})`, {
+    hint: "openclaw logs",
+  });
+}
+
+/** The texts come from the gateway; what to do about them depends on where our secret came from. */
+export function refusedConnect(
+  error: WireError,
+  target: Target,
+  { usedDeviceToken }: { readonly usedDeviceToken: boolean },
+): HouseError {
+  const { code, message, details } = error;
+  if (code === "NOT_PAIRED" && /pairing required/.test(message)) return notPaired(details, target);
+  if (/mismatch/.test(message) && /token|password/.test(message)) return wrongSecret(message, target, usedDeviceToken);
+  if (/missing|identity required/.test(message)) return missingSecret(message, target);
+  if (/protocol mismatch/.test(message)) {
+    return new HouseError("gateway.protocol", "the gateway speaks another version of the protocol than this command", {
+      hint: "install the same version on both sides",
+      details,
+    });
+  }
+  return new HouseError("gateway.refused", `the gateway refused the connection: ${message}`, {
+    hint: "openclaw logs on the machine of the gateway",
+    details,
+  });
+}
+
+function notPaired(details: unknown, target: Target): HouseError {
+  const id =
+    typeof details === "object" && details !== null && "requestId" in details ? String(details.requestId) : undefined;
+  return new HouseError(
+    "gateway.not-paired",
+    `this device is not paired with the gateway at ${target.url}${id === undefined ? "" : ` (request ${id})`}`,
+    {
+      hint: `on the machine of the gateway run: openclaw devices approve ${id ?? "<request id>, shown by openclaw devices list"}`,
+      details,
+    },
+  );
+}
+
+function wrongSecret(message: string, target: Target, usedDeviceToken: boolean): HouseError {
+  const kind = message.includes("password") ? "password" : "token";
+  const hints: Readonly<Record<string, string>> = {
+    "--url": `pass the ${kind} that gateway has in gateway.auth.${kind}`,
+    "gateway.remote.url": `openclaw config set gateway.remote.${kind} <the gateway.auth.${kind} of that gateway>`,
+    "this machine": `the running gateway has another ${kind} than the config: openclaw gateway restart, or pass it with --${kind}`,
+  };
+  const hint = usedDeviceToken
+    ? `the ${kind} this device was given has ended; pass the shared one with --token, or pair again`
+    : hints[target.from];
+  return new HouseError(
+    "gateway.unauthorized",
+    `the gateway at ${target.url} does not accept our ${kind} (unauthorized: gateway ${kind} mismatch)`,
+    { hint },
+  );
+}
+
+function missingSecret(message: string, target: Target): HouseError {
+  const kind = message.includes("password") ? "password" : "token";
+  const key = target.from === "gateway.remote.url" ? `gateway.remote.${kind}` : `gateway.auth.${kind}`;
+  return new HouseError(
+    "gateway.unauthorized",
+    `the gateway at ${target.url} wants a ${kind}, and this config has none`,
+    {
+      hint: `openclaw config set ${key} <${kind}>, or pass it with --${kind}`,
+    },
+  );
+}
+
+/** An answer that is an error: the gateway's own code and hint where it gave them. */
+export function toCallError({ code, message, details }: WireError, method: string): HouseError {
+  const facts = typeof details === "object" && details !== null ? (details as { code?: unknown; hint?: unknown }) : {};
+  const own = typeof facts.code === "string" ? facts.code : `gateway.${code.toLowerCase().replaceAll("_", "-")}`;
+  const hint = typeof facts.hint === "string" ? facts.hint : hintFor(message, method);
+  return new HouseError(own, message, { ...(hint === undefined ? {} : { hint }), details });
+}
+
+function hintFor(message: string, method: string): string | undefined {
+  if (message.startsWith("unknown method")) return "see what there is: openclaw status --all --json";
+  if (message.startsWith("missing scope")) return `pair this device again with more rights; ${method} needs them`;
+  return undefined;
+}
+
+function whereToLook(target: Target): string {
+  return target.from === "--url"
+    ? "check the address behind --url"
+    : "check gateway.remote.url: openclaw config get gateway.remote.url";
+}

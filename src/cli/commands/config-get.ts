@@ -1,0 +1,80 @@
+// `openclaw config get`: one value as it is in force, or the whole file with its secrets hidden.
+import { HouseError } from "../../core/error.ts";
+import { peekConfig } from "../../config/peek.ts";
+import { defineCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { shortPath, toJson } from "../print.ts";
+
+export const command = defineCommand({
+  summary: "Print one value, or the whole config.",
+  details:
+    "A single value is printed as it is, secrets too: you asked for it by name. Objects and the whole config have their secrets hidden.",
+  arguments: [
+    {
+      name: "path",
+      description: "Such as gateway.port or agents.list[0].tools.allow; all of it when left out.",
+      optional: true,
+    },
+  ],
+  options: {
+    "show-secrets": { type: "boolean", description: "Do not hide secrets in objects." },
+  },
+  examples: [
+    { line: "config get gateway.port", does: "one value, or its default" },
+    { line: "config get 'agents.list[0].tools'", does: "an object, as JSON" },
+    { line: "config get", does: "everything the file says" },
+  ],
+  exits: "0 printed, 1 there is no such value or the file cannot be read, 2 the command line was wrong",
+  async run(io, { options, arguments: [path] }) {
+    const isOpen = options["show-secrets"] === true;
+    if (path === undefined) return printWhole(io, isOpen);
+    const { found, value, from } = await peekConfig({ paths: io.paths(), env: io.env }, path);
+    if (!found) throw await notFound(io, path);
+    const isScalar = typeof value !== "object" || value === null;
+    const shown = isScalar || isOpen ? value : await hiddenAt(path, value);
+    io.print(typeof shown === "string" && !io.json ? shown : toJson(shown));
+    if (from === "default" && io.interactive && !io.json)
+      io.say(io.paintError.dim(`(the default; ${shortPath(io.paths().config, io)} does not set it)`));
+    return 0;
+  },
+});
+
+async function printWhole(io: Io, isOpen: boolean): Promise<number> {
+  const { readParts } = await import("../../config/parts.ts");
+  const { parsed, issues, exists } = readParts({ paths: io.paths(), env: io.env });
+  if (issues.length > 0) {
+    const { invalidConfig } = await import("../settings.ts");
+    throw invalidConfig(issues, io);
+  }
+  const { redactConfig } = await import("../../config/redact.ts");
+  io.print(toJson(isOpen ? parsed : redactConfig(parsed)));
+  if (!exists && !io.json) io.say(`${shortPath(io.paths().config, io)} is not there; the defaults hold`);
+  return 0;
+}
+
+/** Hides by the place in the whole tree: what is secret depends on the key above it. */
+async function hiddenAt(path: string, value: unknown): Promise<unknown> {
+  const [{ redactConfig }, { getAt, parsePath, setAt }] = await Promise.all([
+    import("../../config/redact.ts"),
+    import("../../config/path.ts"),
+  ]);
+  const segments = parsePath(path);
+  // An index may not be skipped when a tree is built, so the item is put first and looked up there.
+  const alone = segments.map((segment) => (typeof segment === "number" ? 0 : segment));
+  return getAt(redactConfig(setAt({}, alone, value)), alone);
+}
+
+async function notFound(io: Io, path: string): Promise<HouseError> {
+  const { nearestKey } = await import("../config-keys.ts");
+  const known = nearestKey(path);
+  const hint =
+    known.kind === "exact"
+      ? `the key exists but is not set and has no default; set it with: openclaw config set ${path} <value>`
+      : known.kind === "near"
+        ? `did you mean: openclaw config get ${known.path}`
+        : "see what there is: openclaw config get, or: openclaw config schema";
+  return new HouseError("config.not-found", `Config path not found: ${path}`, {
+    hint,
+    details: { path, file: io.paths().config },
+  });
+}

@@ -1,0 +1,37 @@
+// `openclaw config set`: one value, checked before it is written; comments, order and the rest of the file stay.
+import { changeConfig, reportChange } from "../config-change.ts";
+import { defineCommand, UsageError } from "../command.ts";
+import { parseJson5 } from "../json5.ts";
+
+export const command = defineCommand({
+  summary: "Change one value; comments and order of the file stay.",
+  details:
+    'The value is read as JSON5 (numbers, true, ["a"], {b: 1}) and else taken as text. With --json it must be JSON5. The result is checked first: what would break the config is not written.',
+  arguments: [
+    { name: "path", description: "Such as gateway.port or agents.list[0].tools.deny." },
+    { name: "value", description: "JSON5 or plain text. Put -- before a value that begins with two dashes." },
+  ],
+  options: {},
+  examples: [
+    { line: "config set gateway.port 18900", does: "a number" },
+    { line: 'config set tools.deny \'["exec", "group:web"]\'', does: "a list" },
+    {
+      line: "config set 'channels.telegram.groups[\"-100123\"].requireMention' false",
+      does: "a key with special characters",
+    },
+  ],
+  async run(io, { arguments: [path = "", written = ""] }) {
+    const parsed = parseJson5(written);
+    if (io.json && !parsed.ok)
+      throw new UsageError(`with --json the value must be JSON5: ${parsed.why}`, ["config", "set"]);
+    const change = await changeConfig(
+      io,
+      path,
+      parsed.ok
+        ? [{ value: parsed.value }, ...(io.json || typeof parsed.value === "string" ? [] : [{ value: written }])]
+        : [{ value: written }],
+    );
+    await reportChange(io, change, change.changed ? `set ${path}` : `${path} has that value already`);
+    return 0;
+  },
+});

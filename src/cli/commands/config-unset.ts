@@ -1,0 +1,21 @@
+// `openclaw config unset`: takes one value out of the file.
+import { HouseError } from "../../core/error.ts";
+import { changeConfig, reportChange } from "../config-change.ts";
+import { defineCommand } from "../command.ts";
+
+export const command = defineCommand({
+  summary: "Remove one value from the file; then its default holds.",
+  arguments: [{ name: "path", description: "Such as gateway.port or tools.deny[0]." }],
+  examples: [
+    { line: "config unset gateway.port", does: "back to the default" },
+    { line: "config unset 'tools.deny[0]'", does: "the first entry of a list" },
+  ],
+  exits: "0 removed, 1 it was not there or the rest would not be valid, 2 the command line was wrong",
+  async run(io, { arguments: [path = ""] }) {
+    const change = await changeConfig(io, path, [{ remove: true }]);
+    if (!change.changed)
+      throw new HouseError("config.not-found", `Config path not found: ${path}`, { hint: "openclaw config get" });
+    await reportChange(io, change, `removed ${path}`);
+    return 0;
+  },
+});

@@ -1,0 +1,44 @@
+// `openclaw config validate`: everything that is wrong with the config, with file and line.
+import { loadConfig } from "../../config/load.ts";
+import { coreTools } from "../../tool/policy/groups.ts";
+import { listWarnings } from "../../tool/policy/warnings.ts";
+import { defineCommand } from "../command.ts";
+import { shortPath, toJson } from "../print.ts";
+import { describe } from "../settings.ts";
+
+export const command = defineCommand({
+  summary: "Check the config and name everything that is wrong, with file and line.",
+  examples: [
+    { line: "config validate", does: "check the file in use" },
+    { line: "config validate --json", does: "issues and warnings as data, for editors and CI" },
+  ],
+  exits: "0 valid (warnings may be printed), 1 not valid, 2 the command line was wrong",
+  async run(io) {
+    const loaded = loadConfig({ paths: io.paths(), env: io.env });
+    const lists = loaded.valid ? listWarnings(loaded.config, { core: coreTools, plugins: [] }) : [];
+    const warnings = [
+      ...loaded.warnings,
+      ...lists.map(({ path, message }) => ({
+        path,
+        message: message.replace(`${path}: `, ""),
+        ...loaded.locate(path),
+      })),
+    ];
+    const { valid, issues, path, exists, files } = loaded;
+    if (io.json) io.print(toJson({ valid, path, exists, files, issues, warnings }));
+    else {
+      for (const issue of issues) io.print(`${io.paint.bad("error")}    ${describe(issue, io)}`);
+      for (const warning of warnings) io.print(`${io.paint.warn("warning")}  ${describe(warning, io)}`);
+      io.print(verdict());
+      if (!valid) io.say("fix: mend the lines above, or let openclaw doctor --fix try");
+    }
+    return valid ? 0 : 1;
+
+    function verdict(): string {
+      const place = shortPath(path, io);
+      if (!exists) return `${place} is not there; the defaults hold, and they are valid`;
+      if (!valid) return `${place} is not valid: ${issues.length} ${issues.length === 1 ? "error" : "errors"}`;
+      return `${place} is ${io.paint.good("valid")}${files.length > 1 ? ` (with ${files.length - 1} included files)` : ""}`;
+    }
+  },
+});

@@ -1,0 +1,33 @@
+// `openclaw devices approve`: the owner's yes to a waiting device.
+import { withGateway } from "../client.ts";
+import { defineCommand } from "../command.ts";
+import { oneLine, toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Let a waiting device in, with the rights it asks for.",
+  arguments: [{ name: "request", description: "The request id, from openclaw devices list." }],
+  options: wireOptions,
+  examples: [
+    {
+      line: "devices approve 6f1c0b7e-…",
+      does: "the id stands in openclaw devices list and in the message the device got",
+    },
+  ],
+  async run(io, { options, arguments: [requestId = ""] }) {
+    await requireConfigUnless(options.url !== undefined, io);
+    const answer = (await withGateway(io, await targetOf(io, options), (client) =>
+      client.call("device.pair.approve", { requestId }),
+    )) as {
+      device: { clientId: string; platform: string; roles: string[] };
+    };
+    const { clientId, platform, roles } = answer.device;
+    io.print(
+      io.json
+        ? toJson(answer)
+        : oneLine(`approved: ${clientId} on ${platform} as ${roles.join(", ")}. It may connect now.`),
+    );
+    return 0;
+  },
+});

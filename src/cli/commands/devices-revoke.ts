@@ -1,0 +1,22 @@
+// `openclaw devices revoke`: the end of a device's token.
+import { withGateway } from "../client.ts";
+import { defineCommand } from "../command.ts";
+import { deviceOptions, fullDeviceId, requireRole } from "../device-choice.ts";
+import { toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "End a device's token and its open connections.",
+  options: { ...deviceOptions, ...wireOptions },
+  examples: [{ line: "devices revoke --device 3f2a9c --role operator", does: "the laptop you lost" }],
+  async run(io, { options }) {
+    await requireConfigUnless(options.url !== undefined, io);
+    const answer = (await withGateway(io, await targetOf(io, options), async (client) => {
+      const deviceId = await fullDeviceId(client, options.device);
+      return client.call("device.token.revoke", { deviceId, role: requireRole(options.role) });
+    })) as { deviceId: string; role: string };
+    io.print(io.json ? toJson(answer) : `revoked the ${answer.role} token of device ${answer.deviceId.slice(0, 12)}`);
+    return 0;
+  },
+});

@@ -1,0 +1,43 @@
+// `openclaw devices rotate`: a new token for a device.
+import { withGateway } from "../client.ts";
+import { defineCommand } from "../command.ts";
+import { deviceOptions, fullDeviceId, requireRole } from "../device-choice.ts";
+import { toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Give a device a new token; the old one ends at once.",
+  options: {
+    ...deviceOptions,
+    scope: {
+      type: "string",
+      multiple: true,
+      value: "scope",
+      description: "Rights of the new token; the old ones unless said.",
+    },
+    ...wireOptions,
+  },
+  examples: [
+    { line: "devices rotate --device 3f2a9c --role operator", does: "a new token with the same rights" },
+    {
+      line: "devices rotate --device 3f2a9c --role operator --scope operator.read",
+      does: "a token that may only look",
+    },
+  ],
+  async run(io, { options }) {
+    await requireConfigUnless(options.url !== undefined, io);
+    const { role, scope } = options;
+    const answer = (await withGateway(io, await targetOf(io, options), async (client) => {
+      const deviceId = await fullDeviceId(client, options.device);
+      return client.call("device.token.rotate", {
+        deviceId,
+        role: requireRole(role),
+        ...(scope === undefined ? {} : { scopes: scope }),
+      });
+    })) as { deviceId: string; token: string };
+    io.print(io.json ? toJson(answer) : `new token of device ${answer.deviceId.slice(0, 12)}: ${answer.token}`);
+    if (!io.json) io.say("It is shown this once; give it to the device over a safe way.");
+    return 0;
+  },
+});

@@ -1,0 +1,34 @@
+// `openclaw gateway call`: one method of the wire, by name.
+import { withGateway } from "../client.ts";
+import { defineCommand } from "../command.ts";
+import { parseObject } from "../json5.ts";
+import { toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Call one method of the running gateway and print its answer.",
+  arguments: [{ name: "method", description: "Name of the method, such as health or sessions.list." }],
+  options: {
+    params: { type: "string", value: "json5", description: "Parameters as an object." },
+    "expect-final": { type: "boolean", description: "Wait for the last answer of methods that answer twice." },
+    ...wireOptions,
+  },
+  examples: [
+    { line: "gateway call health", does: "ask for the health" },
+    { line: "gateway call sessions.list --params '{limit: 5}'", does: "five sessions" },
+    {
+      line: "gateway call tools.explain --params '{tool: \"exec\"}'",
+      does: "the decision on a tool, as the page gets it",
+    },
+  ],
+  async run(io, { options, arguments: [method = ""] }) {
+    const params = parseObject(options.params ?? "{}", "--params");
+    await requireConfigUnless(options.url !== undefined, io);
+    const answer = await withGateway(io, await targetOf(io, options), (client) =>
+      client.call(method, params, { expectFinal: options["expect-final"] === true }),
+    );
+    io.print(toJson(answer ?? null));
+    return 0;
+  },
+});

@@ -1,0 +1,75 @@
+// `openclaw gateway restart`: the running gateway starts over in its own process.
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { HouseError } from "../../core/error.ts";
+import { readLockOwner, stateLockOf } from "../../base/lock.ts";
+import { isDown, withGateway } from "../client.ts";
+import { defineCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { isListening } from "../listening.ts";
+import { toJson } from "../print.ts";
+import { requireConfig } from "../settings.ts";
+import { targetOf, wireOptions, type Target } from "../target.ts";
+
+const COMES_BACK_MS = 20_000;
+
+export const command = defineCommand({
+  summary: "Restart the running gateway in place; its process, terminal and supervisor stay.",
+  details: "The config is checked first: a gateway that could not start again is left running.",
+  options: wireOptions,
+  examples: [
+    { line: "gateway restart", does: "take over every change of the config" },
+    { line: "gateway restart --json", does: "the same, for scripts" },
+  ],
+  async run(io, { options }) {
+    await requireConfig(io);
+    const target = await targetOf(io, options);
+    const before = readLockOwner(stateLockOf(io.paths().state));
+    const how = await askForRestart(io, target);
+    if (target.isLocal) await waitUntilBack(io, target, before?.startedAt ?? 0);
+    io.print(
+      io.json
+        ? toJson({ ok: true, how, pid: readLockOwner(stateLockOf(io.paths().state))?.pid ?? null })
+        : "the gateway has restarted",
+    );
+    return 0;
+  },
+});
+
+async function askForRestart(io: Io, target: Target): Promise<"rpc" | "signal"> {
+  try {
+    await withGateway(io, target, (client) => client.call("gateway.restart", { reason: "openclaw gateway restart" }));
+    return "rpc";
+  } catch (error) {
+    // With the wrong token at hand the owner of the process may still send it a signal, where commands.restart allows that.
+    if (!target.isLocal || isDown(error) || !(error instanceof HouseError) || error.code !== "gateway.unauthorized")
+      throw error;
+    return signalRestart(io, error);
+  }
+}
+
+async function signalRestart(io: Io, refusal: HouseError): Promise<"signal"> {
+  const [{ findHolder }, { config }] = await Promise.all([import("../holder.ts"), requireConfig(io)]);
+  const holder = findHolder(io.paths().state);
+  if (holder === undefined || config.commands?.restart !== true) throw refusal;
+  process.kill(holder.pid, "SIGUSR1");
+  return "signal";
+}
+
+/** A new run takes the lock anew; until then whatever answers is the old one on its way out. */
+async function waitUntilBack(io: Io, target: Target, startedAt: number): Promise<void> {
+  const file = stateLockOf(io.paths().state);
+  for (let left = COMES_BACK_MS; left > 0; left -= 100) {
+    await sleep(100);
+    const owner = readLockOwner(file);
+    if (
+      owner?.port !== undefined &&
+      owner.startedAt > startedAt &&
+      (await isListening({ ...target, url: `ws://127.0.0.1:${owner.port}` }))
+    )
+      return;
+  }
+  throw new HouseError("gateway.not-back", `the gateway did not come back within ${COMES_BACK_MS / 1000} s`, {
+    hint: "openclaw gateway status, then: openclaw logs",
+  });
+}

@@ -1,0 +1,73 @@
+// `openclaw gateway run`: the gateway in the foreground.
+import { defineCommand, UsageError } from "../command.ts";
+import type { Io } from "../io.ts";
+import { wholeNumber } from "../parse.ts";
+
+export const command = defineCommand({
+  summary: "Run the gateway in the foreground until Ctrl-C or SIGTERM.",
+  details:
+    "One port for the page, HTTP and WebSocket. It listens on this machine only, unless gateway.bind or --bind says otherwise.",
+  options: {
+    port: {
+      type: "string",
+      value: "port",
+      description: "Port to listen on; else OPENCLAW_GATEWAY_PORT, gateway.port, 18789.",
+    },
+    bind: {
+      type: "string",
+      value: "mode",
+      choices: ["loopback", "lan", "tailnet", "auto", "custom"],
+      description: "Which addresses to listen on.",
+    },
+    auth: {
+      type: "string",
+      value: "kind",
+      choices: ["token", "password"],
+      description: "Kind of secret clients must know.",
+    },
+    token: {
+      type: "string",
+      value: "token",
+      description: "The token for this run; else OPENCLAW_GATEWAY_TOKEN, gateway.auth.token.",
+    },
+    password: { type: "string", value: "password", description: "The password for this run." },
+    setup: { type: "boolean", description: "Write a first config when there is none, then start." },
+    "allow-unconfigured": { type: "boolean", description: "Start although gateway.mode is not local." },
+    verbose: { type: "boolean", description: "Show debug lines on the console." },
+  },
+  examples: [
+    {
+      line: "gateway run --setup",
+      does: "first start: writes a config with a random token and prints the link to the page",
+    },
+    { line: "gateway run --port 18900 --verbose", does: "another port, with everything that happens on the console" },
+    { line: "--dev gateway run", does: "a second gateway beside the first, with state of its own on port 19001" },
+  ],
+  exits: "0 stopped by a signal, 1 could not start or failed, 2 the command line was wrong",
+  async run(io, { options }) {
+    const { auth, token, password } = options;
+    if (auth === "token" && password !== undefined)
+      throw new UsageError("--auth token does not go with --password", ["gateway", "run"]);
+    if (auth === "password" && token !== undefined)
+      throw new UsageError("--auth password does not go with --token", ["gateway", "run"]);
+    const { runGateway } = await import("../../app/run.ts");
+    return runGateway({
+      env: io.env,
+      profile: io.profile,
+      port: wholeNumber("port", options.port, { min: 0, max: 65_535 }) ?? (await profilePort(io)),
+      bind: options.bind,
+      token,
+      password,
+      setup: options.setup,
+      allowUnconfigured: options["allow-unconfigured"],
+      verbose: options.verbose,
+    });
+  },
+});
+
+/** The dev profile has a port of its own, unless the environment or its config names one. */
+async function profilePort(io: Io): Promise<number | undefined> {
+  if (io.profile !== "dev") return undefined;
+  const [{ glanceAtConfig }, { wantedPort }] = await Promise.all([import("../settings.ts"), import("../target.ts")]);
+  return wantedPort(io, await glanceAtConfig(io));
+}

@@ -1,0 +1,87 @@
+// `openclaw gateway status`: does a gateway run here, does it answer, and what did it last complain about.
+import { defineCommand } from "../command.ts";
+import { lastLoggedError, readGatewayState, type GatewayState, type Probe } from "../gateway-state.ts";
+import type { Io } from "../io.ts";
+import { formatLogLine, newestLog } from "../log-file.ts";
+import { columns, oneLine, shortPath, span, toJson } from "../print.ts";
+import { wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Say whether a gateway runs here, answers, and what it last complained about.",
+  options: {
+    "no-probe": { type: "boolean", description: "Only look at the process and the port; send nothing." },
+    ...wireOptions,
+  },
+  examples: [
+    { line: "gateway status", does: "process, port, answer, config, last error" },
+    { line: "gateway status --json", does: "the same for programs" },
+    { line: "gateway status && echo up", does: "in scripts" },
+  ],
+  exits: "0 a gateway runs and answers, 1 it does not, 2 the command line was wrong",
+  async run(io, { options }) {
+    const probing = options["no-probe"] !== true;
+    const state = await readGatewayState(io, options, probing ? { health: {} } : {});
+    const lastError = await lastLoggedError(io, state.glance);
+    const up = probing ? state.probe.ok : state.listening;
+    if (io.json) io.print(toJson({ ok: up, ...factsOf(io, state), lastError: lastError ?? null }));
+    else {
+      const rows = rowsOf(io, state);
+      const last = lastError === undefined ? [] : [["Last error", formatLogLine(lastError, io.paint)] as const];
+      io.print(columns([...rows, ...last], { width: io.width }).join("\n"));
+      if (!up) io.say(`fix: ${fixFor(state)}`);
+    }
+    return up ? 0 : 1;
+  },
+});
+
+function factsOf(io: Io, { owner, target, listening, probe, glance }: GatewayState): Record<string, unknown> {
+  return {
+    url: target.url,
+    from: target.from,
+    process: owner ?? null,
+    listening,
+    probe: probe.ok
+      ? { ok: true, ms: probe.ms, version: probe.hello.server.version, uptimeMs: probe.hello.snapshot.uptimeMs }
+      : { ok: false, error: errorOf(probe) },
+    configPath: glance.file,
+    configExists: glance.exists,
+    stateDir: io.paths().state,
+    log: newestLog(io, glance) ?? null,
+  };
+}
+
+function errorOf(probe: Probe & { ok: false }): unknown {
+  if (probe.error === undefined) return null;
+  const { code, message, hint } = probe.error;
+  return { code, message, ...(hint === undefined ? {} : { hint }) };
+}
+
+function rowsOf(io: Io, { owner, target, listening, probe, glance }: GatewayState): (readonly [string, string])[] {
+  const { paint } = io;
+  const log = newestLog(io, glance);
+  return [
+    ["Process", processText(io, owner, target.isLocal)],
+    ["Address", `${target.url} ${listening ? "(something listens)" : paint.dim("(nothing listens)")}`],
+    ["Answer", answerText(io, probe)],
+    ["Config", `${shortPath(glance.file, io)}${glance.exists ? "" : " (not there yet)"}`],
+    ["State", shortPath(io.paths().state, io)],
+    ["Log", log === undefined ? "nothing logged yet" : shortPath(log, io)],
+  ];
+}
+
+function processText({ paint }: Io, owner: GatewayState["owner"], isLocal: boolean): string {
+  if (!isLocal) return "on another machine";
+  if (owner === undefined) return paint.warn("no gateway runs on this state folder");
+  return `${owner.pid}, since ${new Date(owner.startedAt).toLocaleString()}${owner.port === undefined ? " (not a gateway: another openclaw command holds the state)" : ""}`;
+}
+
+function answerText({ paint }: Io, probe: Probe): string {
+  if (probe.ok)
+    return `${paint.good("ok")}, version ${oneLine(probe.hello.server.version)}, up ${span(probe.hello.snapshot.uptimeMs)}, took ${probe.ms} ms`;
+  return probe.error === undefined ? paint.warn("none") : paint.bad(oneLine(probe.error.message));
+}
+
+function fixFor({ probe, target }: GatewayState): string {
+  if (!probe.ok && probe.error?.hint !== undefined) return probe.error.hint;
+  return target.isLocal ? "openclaw gateway run" : "start the gateway on its machine, or check gateway.remote.url";
+}

@@ -1,0 +1,56 @@
+// `openclaw gateway stop`: ends the process that holds the state folder, and waits for it.
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { HouseError } from "../../core/error.ts";
+import { defineCommand } from "../command.ts";
+import { findHolder, hasEnded } from "../holder.ts";
+import { wholeNumber } from "../parse.ts";
+import { shortPath, toJson } from "../print.ts";
+
+const DEFAULT_WAIT_MS = 15_000;
+
+export const command = defineCommand({
+  summary: "Stop the gateway that runs on this state folder and wait until it has ended.",
+  details:
+    "Only the process that really holds the lock of the state folder gets the signal, never one that merely has its number.",
+  options: {
+    timeout: { type: "string", value: "ms", description: "How long to wait for its end; 15000 unless said." },
+  },
+  examples: [
+    { line: "gateway stop", does: "stop it and wait" },
+    { line: "--dev gateway stop", does: "stop the gateway of the profile dev" },
+  ],
+  exits: "0 stopped or none was running, 1 it did not end in time, 2 the command line was wrong",
+  async run(io, { options }) {
+    const waitMs = wholeNumber("timeout", options.timeout, { min: 0, max: 600_000 }) ?? DEFAULT_WAIT_MS;
+    const { state } = io.paths();
+    const holder = findHolder(state);
+    if (holder === undefined) {
+      io.print(
+        io.json
+          ? toJson({ ok: true, stopped: false, reason: "not-running" })
+          : `no gateway is running on ${shortPath(state, io)}`,
+      );
+      return 0;
+    }
+    process.kill(holder.pid, "SIGTERM");
+    for (let left = waitMs; !hasEnded(holder.pid); left -= 50) {
+      if (left <= 0) throw tooSlow(holder.pid, waitMs);
+      await sleep(50);
+    }
+    io.print(
+      io.json ? toJson({ ok: true, stopped: true, pid: holder.pid }) : `stopped the gateway (process ${holder.pid})`,
+    );
+    return 0;
+  },
+});
+
+function tooSlow(pid: number, waitMs: number): HouseError {
+  return new HouseError(
+    "gateway.still-running",
+    `process ${pid} got SIGTERM and has not ended within ${waitMs / 1000} s`,
+    {
+      hint: `wait longer: openclaw gateway stop --timeout 60000, or end it hard: kill -9 ${pid}`,
+    },
+  );
+}

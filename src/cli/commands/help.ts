@@ -1,0 +1,32 @@
+// `openclaw help [command…]`: the same as --help behind it.
+import { defineCommand, UsageError } from "../command.ts";
+import { findCommand, type Table } from "../find.ts";
+import { commandHelp, groupHelp, rootHelp } from "../help.ts";
+
+export const command = defineCommand({
+  summary: "Show help on a command.",
+  arguments: [{ name: "command", description: "The command; all of them when left out.", optional: true, many: true }],
+  examples: [
+    { line: "help", does: "all commands" },
+    { line: "help config set", does: "one of them" },
+  ],
+  async run(io, { arguments: words }) {
+    const { entries, groups } = await import("./index.ts");
+    const table: Table = { entries, groups };
+    const found = words.length === 0 ? undefined : findCommand([...words, "--help"], table);
+    if (found === undefined) io.print(rootHelp(table, io));
+    else if (found.kind === "group")
+      io.print(found.group === undefined ? rootHelp(table, io) : groupHelp(found.group, table, io));
+    else {
+      const strange = found.words.find((word) => word !== "--help");
+      if (strange !== undefined)
+        throw new UsageError(
+          `${JSON.stringify(strange)} is too much: openclaw ${found.entry.path.join(" ")} has no such part`,
+          found.entry.path,
+        );
+      const { command: explained } = await found.entry.load();
+      io.print(commandHelp(found.entry, explained, io));
+    }
+    return 0;
+  },
+});

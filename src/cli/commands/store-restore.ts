@@ -1,0 +1,25 @@
+// `openclaw store restore`: a verified backup in the place of the store; what was there is kept.
+import { expandHome } from "../../base/paths.ts";
+import { restoreStore } from "../../store/restore.ts";
+import { storeFileOf } from "../../store/place.ts";
+import { defineCommand } from "../command.ts";
+import { shortPath, toJson } from "../print.ts";
+
+export const command = defineCommand({
+  summary: "Put a backup in place of the store. The gateway must be stopped; the old store is kept beside it.",
+  arguments: [{ name: "file", description: "The backup, from openclaw store backup." }],
+  examples: [
+    { line: "gateway stop && openclaw store restore ~/openclaw-backup.sqlite", does: "stop, then restore" },
+    { line: "store restore ~/openclaw-backup.sqlite --json", does: "for scripts: says where the old store went" },
+  ],
+  async run(io, { arguments: [written = ""] }) {
+    const from = expandHome(written, io.paths().home);
+    const { report, replaced } = await restoreStore(from, storeFileOf(io.paths().state));
+    if (io.json) io.print(toJson({ ok: true, file: report.file, counts: report.counts, replaced: replaced ?? null }));
+    else {
+      io.print(`restored ${shortPath(report.file, io)} from ${shortPath(from, io)}`);
+      if (replaced !== undefined) io.say(`The store of before is kept: ${shortPath(replaced, io)}`);
+    }
+    return 0;
+  },
+});

@@ -1,0 +1,33 @@
+// `openclaw store salvage`: what can still be read of a damaged store, in a new file.
+import { expandHome } from "../../base/paths.ts";
+import { defineCommand } from "../command.ts";
+import { oneLine, shortPath, toJson } from "../print.ts";
+import { requireStore } from "../store-file.ts";
+
+export const command = defineCommand({
+  summary: "Save what can be read of a damaged store into a new file, and name what is lost.",
+  details:
+    "The damaged store is only read. Look at what was lost, then put the new file in its place with store restore.",
+  arguments: [{ name: "file", description: "Where to; beside the store unless said.", optional: true }],
+  examples: [
+    { line: "store salvage", does: "into openclaw.sqlite.salvaged beside the store" },
+    { line: "store salvage /tmp/saved.sqlite --json", does: "with the list of what is lost as data" },
+  ],
+  async run(io, { arguments: [written] }) {
+    const store = requireStore(io);
+    const to = written === undefined ? `${store}.salvaged` : expandHome(written, io.paths().home);
+    const { salvageStore } = await import("../../store/salvage.ts");
+    const { kept, lost, contentsLent } = await salvageStore(store, to);
+    if (io.json) io.print(toJson({ ok: true, file: to, kept, lost, contentsLent }));
+    else {
+      const numbers = Object.entries(kept).map(([name, count]) => `${count} ${name}`);
+      io.print(`saved to ${shortPath(to, io)}: ${numbers.join(", ")}`);
+      io.print(lost.length === 0 ? "nothing was lost" : `lost: ${lost.length}`);
+      for (const { table, record, reason } of lost.slice(0, 20))
+        io.print(`  ${oneLine(`${table} ${record}: ${reason}`)}`);
+      if (lost.length > 20) io.print(`  … and ${lost.length - 20} more (--json names all)`);
+      io.say(`Put it in place with: openclaw gateway stop && openclaw store restore ${shortPath(to, io)}`);
+    }
+    return 0;
+  },
+});

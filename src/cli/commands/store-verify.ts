@@ -1,0 +1,60 @@
+// `openclaw store verify`: is everything in the store readable and as it was written.
+import { mkdtempSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { HouseError } from "../../core/error.ts";
+import type { StoreReport } from "../../store/verify.ts";
+import { defineCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { columns, oneLine, shortPath, toJson } from "../print.ts";
+import { requireStore } from "../store-file.ts";
+
+export const command = defineCommand({
+  summary: "Check that the store is whole, record by record. Also while the gateway runs.",
+  options: {
+    deep: { type: "boolean", description: "Also make a trial copy, as a backup would, and check that." },
+  },
+  examples: [
+    { line: "store verify", does: "every check, with what is damaged by name" },
+    { line: "store verify --deep --json", does: "and prove that a backup of it would be good" },
+  ],
+  exits: "0 whole, 1 damaged or not there, 2 the command line was wrong",
+  async run(io, { options }) {
+    const file = requireStore(io);
+    const { verifyStore } = await import("../../store/verify.ts");
+    const report = await verifyStore(file);
+    const copy = options.deep === true && report.ok ? await trialCopy(file) : undefined;
+    const ok = report.ok && (copy?.ok ?? true);
+    if (io.json) io.print(toJson({ ...report, ok, ...(copy === undefined ? {} : { copy }) }));
+    else io.print(linesOf(io, report, copy).join("\n"));
+    if (!ok)
+      throw new HouseError("store.damaged", `${shortPath(file, io)} is damaged`, {
+        hint: "restore a backup (openclaw store restore <file>), or save what can be read: openclaw store salvage",
+      });
+    return 0;
+  },
+});
+
+async function trialCopy(file: string): Promise<StoreReport> {
+  const { backupStore } = await import("../../store/backup.ts");
+  const folder = mkdtempSync(join(dirname(file), ".trial-"));
+  try {
+    return await backupStore(file, join(folder, "copy.sqlite"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function linesOf(io: Io, { file, checks, counts }: StoreReport, copy: StoreReport | undefined): string[] {
+  const rows = [...checks, ...(copy === undefined ? [] : [{ name: "trial copy", ok: copy.ok, detail: "ok" }])];
+  const marks = rows.map(({ name, ok, detail }): [string, string] => [
+    name,
+    `${ok ? io.paint.good("ok") : io.paint.bad("FAILED")}${detail === "ok" ? "" : `: ${oneLine(detail)}`}`,
+  ]);
+  const numbers = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  return [
+    shortPath(file, io),
+    ...columns(marks, { width: io.width, indent: "  " }),
+    `  records: ${numbers.join(", ") || "none"}`,
+  ];
+}

@@ -1,0 +1,26 @@
+// The nearest key the config schema knows, for paths that lead nowhere.
+import { nearest } from "../core/nearest.ts";
+import { formatPath, parsePath, type ConfigPath } from "../config/path.ts";
+import { schemaAt, type SchemaNode } from "../config/schema-node.ts";
+import { schemaRoot } from "../config/schema-root.ts";
+
+export type NearestKey = { readonly kind: "exact" | "none" } | { readonly kind: "near"; readonly path: string };
+
+export function nearestKey(written: string): NearestKey {
+  const path = parsePath(written);
+  if (schemaAt(schemaRoot, path) !== undefined) return { kind: "exact" };
+  // Only the first wrong step is corrected: what follows it can be right.
+  const wrong = path.findIndex((_, at) => schemaAt(schemaRoot, path.slice(0, at + 1)) === undefined);
+  const parent = schemaAt(schemaRoot, path.slice(0, wrong));
+  const step = path[wrong];
+  if (parent === undefined || typeof step !== "string") return { kind: "none" };
+  const near = nearest(step, keysOf(parent));
+  if (near === undefined) return { kind: "none" };
+  const mended: ConfigPath = [...path.slice(0, wrong), near, ...path.slice(wrong + 1)];
+  const known = schemaAt(schemaRoot, mended) === undefined ? mended.slice(0, wrong + 1) : mended;
+  return { kind: "near", path: formatPath(known) };
+}
+
+function keysOf({ properties = {}, anyOf = [] }: SchemaNode): string[] {
+  return [...Object.keys(properties), ...anyOf.flatMap(keysOf)];
+}

@@ -1,0 +1,28 @@
+// Naming a device on the command line: its id, or the beginning of it that the list shows.
+import { HouseError } from "../core/error.ts";
+import type { GatewayClient } from "./client.ts";
+import { UsageError, type Options } from "./command.ts";
+
+export const deviceOptions = {
+  device: { type: "string", value: "id", description: "The device, or the beginning of its id." },
+  role: { type: "string", value: "role", choices: ["operator", "node"], description: "Which of its tokens." },
+} as const satisfies Options;
+
+/** Throws unless exactly one paired device begins so. */
+export async function fullDeviceId(client: GatewayClient, written: string | undefined): Promise<string> {
+  if (written === undefined || written === "") throw new UsageError("missing --device <id>");
+  const { paired } = (await client.call("device.pair.list", {})) as { paired: { deviceId: string }[] };
+  const found = paired.map(({ deviceId }) => deviceId).filter((id) => id.startsWith(written.toLowerCase()));
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  const message =
+    found.length === 0
+      ? `no paired device begins with ${written}`
+      : `${found.length} devices begin with ${written}; write more of the id`;
+  throw new HouseError("device.unknown", message, { hint: "openclaw devices list --json" });
+}
+
+export function requireRole(role: string | undefined): string {
+  if (role === undefined) throw new UsageError("missing --role operator or --role node");
+  return role;
+}

@@ -1,0 +1,61 @@
+// Private things must be private: folders 700, files 600.
+import { chmodSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { errnoOf } from "../../core/error.ts";
+import { shortPath } from "../print.ts";
+import { ok, type Check, type Finding } from "./check.ts";
+
+export const fileModes: Check = {
+  name: "File modes",
+  needsConfig: false,
+  look({ io, loaded }) {
+    if (process.platform === "win32")
+      return [{ level: "note", message: "Windows keeps rights in another way; not looked at" }];
+    const { state } = io.paths();
+    const folders = [state, join(state, "identity"), join(state, "logs"), join(state, "credentials")];
+    const files = [
+      ...loaded.files,
+      join(state, ".env"),
+      join(state, "exec-approvals.json"),
+      ...storeFiles(state),
+      ...inside(join(state, "identity")),
+      ...inside(join(state, "logs")),
+    ];
+    const found = [
+      ...folders.flatMap((path) => judge(path, 0o700, (name) => shortPath(name, io))),
+      ...files.flatMap((path) => judge(path, 0o600, (name) => shortPath(name, io))),
+    ];
+    return found.length === 0 ? [ok("only you can read what is private")] : found;
+  },
+};
+
+/** Only rights of others count: whether the owner may write is none of our business. */
+function judge(path: string, wanted: number, short: (path: string) => string): Finding[] {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined || (mode & 0o077) === 0) return [];
+  const octal = (mode & 0o777).toString(8);
+  return [
+    {
+      level: "warn",
+      message: `${short(path)} can be read or written by others (mode ${octal})`,
+      hint: `chmod ${wanted.toString(8)} ${path}`,
+      repair: { does: `set mode ${wanted.toString(8)} on ${short(path)}`, apply: () => chmodSync(path, wanted) },
+    },
+  ];
+}
+
+function storeFiles(state: string): string[] {
+  return inside(state).filter((path) => /\.sqlite(-wal|-shm)?$|\.json\.bak/.test(path));
+}
+
+function inside(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() ? [join(folder, entry.name)] : [],
+    );
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "EACCES") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+// How a failure reads: what happened, then the way out. Exit 1 for failures, 2 for wrong words.
+import { HouseError } from "../core/error.ts";
+import { UsageError } from "./command.ts";
+import type { Io } from "./io.ts";
+import { safe, toJson } from "./print.ts";
+
+export const FAILED = 1;
+export const WRONG_USAGE = 2;
+
+/** Prints the failure and returns the exit code. */
+export function reportFailure(error: unknown, io: Io): number {
+  const code = error instanceof UsageError ? WRONG_USAGE : FAILED;
+  if (io.json) io.print(toJson({ ok: false, error: factsOf(error) }));
+  else for (const line of linesOf(error, io)) io.say(line);
+  return code;
+}
+
+function linesOf(error: unknown, { paintError: paint, env }: Io): string[] {
+  if (error instanceof UsageError) {
+    return [paint.bad(safe(error.message)), `fix: openclaw ${[...error.helpFor, "--help"].join(" ")}`];
+  }
+  if (error instanceof HouseError) {
+    return [paint.bad(safe(error.message)), ...(error.hint === undefined ? [] : [`fix: ${safe(error.hint)}`])];
+  }
+  const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
+  const debug = (env["OPENCLAW_DEBUG"] ?? "") !== "";
+  return [
+    paint.bad(`unexpected failure, a fault of ours: ${safe(message)}`),
+    ...(debug && stack !== undefined
+      ? [stack]
+      : ["fix: repeat it with OPENCLAW_DEBUG=1 in front and report what it prints"]),
+  ];
+}
+
+function factsOf(error: unknown): Record<string, unknown> {
+  if (error instanceof UsageError)
+    return { code: "cli.usage", message: error.message, hint: `openclaw ${[...error.helpFor, "--help"].join(" ")}` };
+  if (!(error instanceof HouseError))
+    return { code: "cli.bug", message: error instanceof Error ? error.message : String(error) };
+  const { code, message, hint, details } = error;
+  return { code, message, ...(hint === undefined ? {} : { hint }), ...(details === undefined ? {} : { details }) };
+}

@@ -1,0 +1,77 @@
+// Whether a gateway runs here and answers: the lock's owner, the port, one request. Cheap when nothing runs.
+import { HouseError } from "../core/error.ts";
+import { readLockOwner, stateLockOf, type LockOwner } from "../base/lock.ts";
+import { tailLog } from "../gateway/log-tail.ts";
+import type { GatewayClient, Hello } from "./client.ts";
+import type { Io } from "./io.ts";
+import { isListening } from "./listening.ts";
+import { newestLog, parseLogLine, type LogLine } from "./log-file.ts";
+import { glanceAtConfig, type Glance } from "./settings.ts";
+import { targetOf, type Target, type WireFlags } from "./target.ts";
+
+export interface GatewayState {
+  readonly glance: Glance;
+  readonly target: Target;
+  /** Who says to hold the state folder, when it is alive. */
+  readonly owner: LockOwner | undefined;
+  readonly listening: boolean;
+  readonly probe: Probe;
+}
+
+export type Probe =
+  | {
+      readonly ok: true;
+      readonly ms: number;
+      readonly hello: Hello;
+      readonly answers: Readonly<Record<string, unknown>>;
+    }
+  | { readonly ok: false; readonly error: HouseError | undefined };
+
+/** Asks the methods in `ask` when the gateway answers. Never throws for a gateway that is down or refuses. */
+export async function readGatewayState(
+  io: Io,
+  flags: WireFlags,
+  ask: Readonly<Record<string, unknown>>,
+): Promise<GatewayState> {
+  const glance = await glanceAtConfig(io);
+  const target = await targetOf(io, flags, glance);
+  const owner = target.isLocal ? readLockOwner(stateLockOf(io.paths().state)) : undefined;
+  const listening = await isListening(target);
+  const probe: Probe = listening ? await probeTarget(io, target, ask) : { ok: false, error: undefined };
+  return { glance, target, owner, listening, probe };
+}
+
+export async function probeTarget(io: Io, target: Target, ask: Readonly<Record<string, unknown>>): Promise<Probe> {
+  const { connectGateway } = await import("./client.ts");
+  const started = performance.now();
+  let client: GatewayClient | undefined;
+  try {
+    client = await connectGateway(io, target, "probe");
+    const asked = client;
+    const answers = await Promise.all(
+      Object.entries(ask).map(async ([method, params]) => [method, await asked.call(method, params)] as const),
+    );
+    return {
+      ok: true,
+      ms: Math.round(performance.now() - started),
+      hello: client.hello,
+      answers: Object.fromEntries(answers),
+    };
+  } catch (error) {
+    if (error instanceof HouseError) return { ok: false, error };
+    throw error;
+  } finally {
+    client?.close();
+  }
+}
+
+/** The newest error in the log, to say why a gateway ended. */
+export async function lastLoggedError(io: Io, glance: Glance): Promise<LogLine | undefined> {
+  const file = newestLog(io, glance);
+  if (file === undefined) return undefined;
+  const { lines } = await tailLog(file, { limit: 2000 });
+  return lines
+    .toReversed()
+    .map(parseLogLine)
+    .find((line) => line?.level === "error");
+}

@@ -1,0 +1,71 @@
+// Where the log is when no gateway can be asked, and its lines as people read them.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { errnoOf } from "../core/error.ts";
+import { expandHome } from "../base/paths.ts";
+import type { Io } from "./io.ts";
+import type { Paint } from "./paint.ts";
+import { oneLine } from "./print.ts";
+import type { Glance } from "./settings.ts";
+
+/** The configured file, else the newest of the daily ones; undefined when nothing was ever logged. */
+export function newestLog(io: Io, glance: Glance): string | undefined {
+  const fixed = glance.text("logging.file");
+  const { state, home } = io.paths();
+  if (fixed !== undefined) return expandHome(fixed, home);
+  const folder = join(state, "logs");
+  const newest = namesIn(folder)
+    .filter((name) => /^openclaw-\d{4}-\d\d-\d\d\.log$/.test(name))
+    .toSorted()
+    .at(-1);
+  return newest === undefined ? undefined : join(folder, newest);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+export interface LogLine {
+  readonly time: string;
+  readonly level: string;
+  readonly subsystem: string;
+  readonly message: string;
+  readonly rest: Readonly<Record<string, unknown>>;
+}
+
+/** Undefined for a line that is not one of ours. */
+export function parseLogLine(line: string): LogLine | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== "object" || value === null) return undefined;
+    const { time, level, subsystem, message, ...rest } = value as Record<string, unknown>;
+    if (typeof time !== "string" || typeof level !== "string" || typeof message !== "string") return undefined;
+    return { time, level, subsystem: typeof subsystem === "string" ? subsystem : "", message, rest };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** `14:03:11 WARN [gateway] connection refused {"address":"…"}`, in the reader's own time zone. */
+export function formatLogLine({ time, level, subsystem, message, rest }: LogLine, paint: Paint): string {
+  const extra = Object.keys(rest).length === 0 ? "" : ` ${paint.dim(oneLine(JSON.stringify(rest)))}`;
+  const mark = level === "info" ? "" : `${colourOf(level, paint)(level.toUpperCase())} `;
+  return `${paint.dim(clockTime(time))} ${mark}[${oneLine(subsystem)}] ${oneLine(message)}${extra}`;
+}
+
+function colourOf(level: string, paint: Paint): (text: string) => string {
+  if (level === "error") return paint.bad;
+  return level === "warn" ? paint.warn : paint.dim;
+}
+
+function clockTime(iso: string): string {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? oneLine(iso) : date.toTimeString().slice(0, 8);
+}

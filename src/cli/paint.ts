@@ -1,0 +1,29 @@
+// Colours, by meaning rather than by name; on a terminal only.
+import { styleText } from "node:util";
+
+export interface Paint {
+  readonly good: (text: string) => string;
+  readonly bad: (text: string) => string;
+  readonly warn: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly strong: (text: string) => string;
+}
+
+export const plain: Paint = { good: same, bad: same, warn: same, dim: same, strong: same };
+
+export const coloured: Paint = {
+  good: (text) => style("green", text),
+  bad: (text) => style("red", text),
+  warn: (text) => style("yellow", text),
+  dim: (text) => style("dim", text),
+  strong: (text) => style("bold", text),
+};
+
+function same(text: string): string {
+  return text;
+}
+
+/** The caller has looked at the stream already; styleText would look at stdout again. */
+function style(format: "green" | "red" | "yellow" | "dim" | "bold", text: string): string {
+  return styleText(format, text, { validateStream: false });
+}

@@ -1,0 +1,95 @@
+// Text for people: columns, tables, wrapped lines, ages, and words from outside that a terminal must not obey.
+import { shortenHome } from "../base/paths.ts";
+import type { Io } from "./io.ts";
+
+/** Name and text in two columns; the text is wrapped behind its column. */
+export function columns(
+  pairs: readonly (readonly [string, string])[],
+  { width, indent = "" }: { readonly width: number; readonly indent?: string },
+): string[] {
+  const widest = Math.min(34, Math.max(0, ...pairs.map(([name]) => name.length)));
+  const gap = `${indent}${" ".repeat(widest + 2)}`;
+  return pairs.flatMap(([name, text]) => {
+    const [first = "", ...more] = wrap(text, Math.max(30, width - gap.length));
+    const lead = `${indent}${name.padEnd(widest)}  `;
+    if (name.length > widest) return [`${indent}${name}`, ...[first, ...more].map((line) => `${gap}${line}`)];
+    return [`${lead}${first}`.trimEnd(), ...more.map((line) => `${gap}${line}`)];
+  });
+}
+
+/** Lines of at most `width`, broken at blanks; line breaks in the text stay. */
+export function wrap(text: string, width: number, indent = ""): string[] {
+  const room = Math.max(20, width - indent.length);
+  return text.split("\n").flatMap((line) => {
+    const lines: string[] = [];
+    let current = "";
+    for (const word of line.split(" ")) {
+      const longer = current === "" ? word : `${current} ${word}`;
+      if (longer.length > room && current !== "") {
+        lines.push(current);
+        current = word;
+      } else current = longer;
+    }
+    return [...lines, current].map((part) => `${indent}${part}`.trimEnd());
+  });
+}
+
+export interface Column<Row> {
+  readonly title: string;
+  text(row: Row): string;
+  /** Colours the padded cell. */
+  paint?(cell: string, row: Row): string;
+}
+
+/** Every cell on one line, columns as wide as their widest cell. */
+export function table<Row>(rows: readonly Row[], shape: readonly Column<Row>[], io: Pick<Io, "paint">): string[] {
+  const cells = rows.map((row) => shape.map((column) => oneLine(column.text(row))));
+  const widths = shape.map(({ title }, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)));
+  const isLast = (at: number): boolean => at === shape.length - 1;
+  const pad = (text: string, at: number): string => (isLast(at) ? text : text.padEnd(widths[at] ?? 0));
+  const heading = io.paint.dim(
+    shape
+      .map(({ title }, at) => pad(title, at))
+      .join("  ")
+      .trimEnd(),
+  );
+  const body = rows.map((row, index) =>
+    shape
+      .map((column, at) => {
+        const cell = pad(cells[index]?.[at] ?? "", at);
+        return column.paint === undefined ? cell : column.paint(cell, row);
+      })
+      .join("  ")
+      .trimEnd(),
+  );
+  return [heading, ...body];
+}
+
+// Controls but line break and tab, and what turns or hides text.
+const unsafe = /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** Text from outside, in several lines if it has them: control characters are spelled out. */
+export function safe(text: string): string {
+  return text.replace(unsafe, (char) => `\\u{${char.codePointAt(0)?.toString(16) ?? "fffd"}}`);
+}
+
+export function oneLine(text: string): string {
+  return safe(text).replaceAll(/[\n\t]+/g, " ");
+}
+
+/** `3 s`, `5 min`, `2 h`, `4 d`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}
+
+export function shortPath(path: string, io: Pick<Io, "paths">): string {
+  return shortenHome(path, io.paths().home);
+}
+
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,83 @@
+// The config as commands see it: a quick look without the schema, or the whole of it, which must then be valid.
+import { HouseError } from "../core/error.ts";
+import type { Env } from "../base/paths.ts";
+import { describeLegacy } from "../base/paths.ts";
+import type { ConfigIssue } from "../config/issue.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import { getAt, parsePath } from "../config/path.ts";
+import type { Io } from "./io.ts";
+import { shortPath } from "./print.ts";
+
+export interface Glance {
+  readonly exists: boolean;
+  readonly file: string;
+  /** With what `<state>/.env` and the config's `env` add. */
+  readonly env: Env;
+  /** Only what keeps the file from being read at all; whether the keys make sense is not looked at. */
+  readonly issues: readonly ConfigIssue[];
+  text(path: string): string | undefined;
+  number(path: string): number | undefined;
+}
+
+/** Never fails and loads no schema: for commands that must work when the config is broken, or at once. */
+export async function glanceAtConfig(io: Io): Promise<Glance> {
+  const { readParts } = await import("../config/parts.ts");
+  const paths = io.paths();
+  sayLegacy(io);
+  const { exists, parsed, issues, env } = readParts({ paths, env: io.env });
+  const at = (path: string): unknown => getAt(parsed, parsePath(path));
+  return {
+    exists,
+    file: paths.config,
+    env,
+    issues,
+    text(path) {
+      const value = at(path);
+      return typeof value === "string" && value.trim() !== "" ? value : undefined;
+    },
+    number(path) {
+      const value = at(path);
+      return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+    },
+  };
+}
+
+/** The whole config, checked. Throws `config.invalid` with every issue and the way out. */
+export async function requireConfig(io: Io): Promise<LoadedConfig> {
+  const { loadConfig } = await import("../config/load.ts");
+  sayLegacy(io);
+  const loaded = loadConfig({ paths: io.paths(), env: io.env });
+  if (loaded.valid) return loaded;
+  throw invalidConfig(loaded.issues, io);
+}
+
+/** For commands that speak to a gateway: one named by --url owes nothing to our config. */
+export async function requireConfigUnless(isElsewhere: boolean, io: Io): Promise<void> {
+  if (!isElsewhere) await requireConfig(io);
+}
+
+export function invalidConfig(issues: readonly ConfigIssue[], io: Io): HouseError {
+  const shown = issues.slice(0, 12).map((issue) => `  ${describe(issue, io)}`);
+  const more = issues.length > shown.length ? [`  … and ${issues.length - shown.length} more`] : [];
+  return new HouseError("config.invalid", [`the config is not valid:`, ...shown, ...more].join("\n"), {
+    hint: "mend the lines above (openclaw config set or unset), or let openclaw doctor --fix try; check with: openclaw config validate",
+    details: { issues },
+  });
+}
+
+/** `~/.openclaw/openclaw.json:3:5  gateway.portt: unknown key (did you mean port?)` */
+export function describe({ file, line, column, path, message, hint }: ConfigIssue, io: Io): string {
+  const place =
+    file === undefined ? "" : `${[shortPath(file, io), line, column].filter((part) => part !== undefined).join(":")}  `;
+  return `${place}${path}: ${message}${hint === undefined ? "" : ` (${hint})`}`;
+}
+
+const told = new WeakSet<Io>();
+
+/** Ruling 2: one line when an older installation is read, and only one. */
+function sayLegacy(io: Io): void {
+  const notice = describeLegacy(io.paths());
+  if (notice === undefined || told.has(io)) return;
+  told.add(io);
+  io.say(notice);
+}
