@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Type } from "../../../src/core/schema.ts";
-import { fieldOf, variantLabel, type Schema } from "./field.ts";
+import { fieldOf, isOtherName, variantLabel, type Schema } from "./field.ts";
 
 /** As it comes over the wire: plain JSON. */
 const wire = (schema: object): Schema => JSON.parse(JSON.stringify(schema)) as Schema;
@@ -70,6 +70,26 @@ test("members know whether they are required", () => {
     ["path", true],
     ["limit", false],
   ]);
+});
+
+test("second names of an argument are told from arguments of their own", () => {
+  const named = (description: string) => Type.Optional(Type.String({ description }));
+  const field = fieldOf(
+    wire(
+      Type.Object({
+        path: named("File"),
+        file_path: named("Same as path"),
+        mode: named("Same as before"),
+        old: Type.Optional(Type.String({ deprecated: true })),
+        twin: Type.String({ description: "Same as path" }),
+      }),
+    ),
+  );
+  const members = field.kind === "object" ? field.members : [];
+  assert.deepEqual(
+    members.filter((member) => isOtherName(member, members)).map(({ name }) => name),
+    ["file_path", "old"],
+  );
 });
 
 test("what has no fixed fields is typed as JSON", () => {

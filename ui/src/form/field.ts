@@ -55,6 +55,13 @@ export function describeSchema(schema: Schema): string | undefined {
   return typeof schema["description"] === "string" && schema["description"] !== "" ? schema["description"] : undefined;
 }
 
+/** Tools take some arguments under a second name; one field each is enough for a person. */
+export function isOtherName({ name, schema, required }: Member, members: readonly Member[]): boolean {
+  if (required) return false;
+  const [, meant] = /^same as (\w+)\b/i.exec(describeSchema(schema) ?? "") ?? [];
+  return schema["deprecated"] === true || members.some((member) => member.name === meant && member.name !== name);
+}
+
 /** What a variant is called in the list to choose from. */
 export function variantLabel(schema: Schema): string {
   if (typeof schema["title"] === "string") return schema["title"];

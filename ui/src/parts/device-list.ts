@@ -4,11 +4,13 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { App } from "../app.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { PairedDevice, PendingDevice } from "../wire.ts";
-import { toAge } from "../words.ts";
+import { count, toAge } from "../words.ts";
 import { badge } from "./badge.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 import { drawLoad, Load } from "./load.ts";
+
+const unfolded = 5;
 
 export class DeviceList extends LightElement {
   static override properties = { app: { attribute: false }, error: { state: true }, answering: { state: true } };
@@ -53,11 +55,29 @@ export class DeviceList extends LightElement {
                   ${pending.map((entry) => this.#drawPending(entry))}
                 </ul>`
           }
-          <ul class="rows">
-            ${paired.map((entry) => this.#drawPaired(entry))}
-          </ul>
+          ${this.#drawAllPaired(paired)}
         `,
       )}
+    `;
+  }
+
+  /** This browser first, then the newest; a long list is folded. */
+  #drawAllPaired(paired: readonly PairedDevice[]): TemplateResult {
+    const { deviceId } = this.#state.value;
+    const rank = (entry: PairedDevice): number => (entry.deviceId === deviceId ? Infinity : (entry.approvedAtMs ?? 0));
+    const sorted = paired.toSorted((one, other) => rank(other) - rank(one));
+    const draw = (entries: readonly PairedDevice[]): TemplateResult =>
+      html`<ul class="rows">
+        ${entries.map((entry) => this.#drawPaired(entry))}
+      </ul>`;
+    const rest = sorted.slice(unfolded);
+    if (rest.length === 0) return draw(sorted);
+    return html`
+      ${draw(sorted.slice(0, unfolded))}
+      <details class="more">
+        <summary>${count(rest.length, "more device")}</summary>
+        ${draw(rest)}
+      </details>
     `;
   }
 

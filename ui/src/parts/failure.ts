@@ -13,13 +13,13 @@ export function drawFailure(error: unknown): TemplateResult {
   return html`
     <div class="note bad" role="alert">
       <p class="strong">${message}</p>
-      ${explain === undefined ? nothing : drawExplain(explain)}
       ${
         hint === undefined
           ? nothing
           : html`<p>To change this:</p>
               <copy-line .text=${hint}></copy-line>`
       }
+      ${explain === undefined ? nothing : drawExplain(explain)}
     </div>
   `;
 }

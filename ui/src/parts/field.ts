@@ -4,7 +4,15 @@ import { live } from "lit/directives/live.js";
 
 import { memberPath } from "../form/check.ts";
 import { emptyDraft, entriesOf, membersOf, variantOf, wordsIn, type Draft } from "../form/draft.ts";
-import { describeSchema, fieldOf, variantLabel, type Field, type Schema } from "../form/field.ts";
+import {
+  describeSchema,
+  fieldOf,
+  isOtherName,
+  variantLabel,
+  type Field,
+  type Member,
+  type Schema,
+} from "../form/field.ts";
 
 export interface Place {
   readonly schema: Schema;
@@ -27,8 +35,8 @@ export function drawField(place: Place): TemplateResult {
 }
 
 export function drawMembers(place: Place, field: Extract<Field, { kind: "object" }>): TemplateResult {
-  const members = membersOf(place.draft);
-  return html`${field.members.map(({ name, schema, required }) =>
+  const drafts = membersOf(place.draft);
+  const draw = ({ name, schema, required }: Member): TemplateResult =>
     drawField({
       ...place,
       schema,
@@ -36,10 +44,22 @@ export function drawMembers(place: Place, field: Extract<Field, { kind: "object"
       name,
       label: name,
       path: memberPath(place.path, name),
-      draft: members[name] ?? emptyDraft(fieldOf(schema, name)),
-      set: (draft) => place.set({ members: { ...members, [name]: draft } }),
-    }),
-  )}`;
+      draft: drafts[name] ?? emptyDraft(fieldOf(schema, name)),
+      set: (draft) => place.set({ members: { ...drafts, [name]: draft } }),
+    });
+  const others = field.members.filter((member) => isOtherName(member, field.members));
+  const own = field.members.filter((member) => !others.includes(member));
+  return html`
+    ${own.map(draw)}
+    ${
+      others.length === 0
+        ? nothing
+        : html`<details class="more">
+            <summary>Other names for the same</summary>
+            <div class="schema-form">${others.map(draw)}</div>
+          </details>`
+    }
+  `;
 }
 
 function drawGroup(place: Place, inside: TemplateResult): TemplateResult {
