@@ -25,7 +25,7 @@ async function openPage(
   t: TestContext,
   held: Held,
   answer: (request: Request, peer: Peer) => object | undefined,
-): Promise<{ client: Client; store: Store<PageState>; vaultHeld(): Held }> {
+): Promise<{ client: Client; store: Store<PageState>; readonly vaultHeld: () => Held }> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");
   server.on("connection", (peer) => {
