@@ -4,6 +4,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
+import { getAt, parsePath } from "../../config/path.ts";
 import { allowedTools, decide } from "./decide.ts";
 import { canonicalName } from "./groups.ts";
 import { membersOf, vocabularyOf } from "./match.ts";
@@ -25,6 +26,7 @@ void test("the fix turns the answer round, or says that none can", () => {
       assert.equal(decide(fixed, tool).allowed, !allowed);
       const errors = listWarnings(fixed.config, policy.universe).filter(({ level }) => level === "error");
       assert.deepEqual(errors, []);
+      for (const { path, value } of fix.after) assert.deepEqual(getAt(fixed.config, parsePath(path)), value);
     }),
   );
 });
