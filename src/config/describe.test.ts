@@ -146,9 +146,13 @@ test("the schema for editors is plain draft 07 and judges like ours", () => {
     "title",
     "type",
   ]);
-  const { is } = checker(schema as unknown as TSchema);
+  const library = checker(schema as unknown as TSchema);
   assert.deepEqual(
-    [is({ gateway: { port: 1 }, env: { A: "b" } }), is({ gateway: { portt: 1 } }), is({ env: { A: 1 } })],
+    [
+      library.is({ gateway: { port: 1 }, env: { A: "b" } }),
+      library.is({ gateway: { portt: 1 } }),
+      library.is({ env: { A: 1 } }),
+    ],
     [true, false, false],
   );
 });

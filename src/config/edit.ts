@@ -16,7 +16,7 @@ import {
   type TextEntry,
   type TextNode,
 } from "./json5-text.ts";
-import { checkStep, formatPath, isRecord, parsePath, type ConfigPath, type Segment } from "./path.ts";
+import { checkStep, isRecord, parsePath, type ConfigPath, type Segment } from "./path.ts";
 
 export type Edit =
   | { readonly path: string | ConfigPath; readonly value: unknown; readonly remove?: never }
@@ -247,10 +247,4 @@ function parentOf(root: TextNode, node: TextNode): TextContainer | undefined {
     if (value.start <= node.start && node.end <= value.end) return parentOf(value, node);
   }
   return undefined;
-}
-
-/** One line per edit, for people. */
-export function describeEdit(edit: Edit): string {
-  const path = typeof edit.path === "string" ? edit.path : formatPath(edit.path);
-  return edit.remove === true ? `- ${path}` : `+ ${path}: ${JSON.stringify(edit.value)}`;
 }

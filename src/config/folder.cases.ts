@@ -10,7 +10,7 @@ export interface StateFolder {
   readonly folder: string;
   readonly paths: Paths;
   readonly env: Env;
-  write(name: string, text: string): string;
+  readonly write: (name: string, text: string) => string;
 }
 
 /** `files` by name relative to the state directory; `openclaw.json` is the config. */

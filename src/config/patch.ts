@@ -28,9 +28,15 @@ export function patchText(text: string, rawPatch: string): string {
   return editText(text, patchEdits(current, patch, []));
 }
 
-/** The edits that make `before` into `after`; what is equal is not touched. */
-export function diffEdits(before: unknown, after: unknown): Edit[] {
-  return patchEdits(before, toPatch(before, after), []);
+/**
+ * What to save for a whole new text. Forms send strict JSON made from values: laid over a text that people wrote, it
+ * changes the values and keeps their comments and order. A text somebody wrote is taken as it is.
+ */
+export function overlayText(currentText: string, nextText: string): string {
+  const value = strictValue(nextText);
+  if (value === undefined || strictValue(currentText) !== undefined) return nextText;
+  const current = parseSource("the config", Buffer.from(currentText, "utf8"));
+  return "message" in current ? nextText : editText(currentText, [{ path: [], value }]);
 }
 
 function patchEdits(current: unknown, patch: unknown, path: ConfigPath): Edit[] {
@@ -43,14 +49,15 @@ function patchEdits(current: unknown, patch: unknown, path: ConfigPath): Edit[] 
   });
 }
 
-function toPatch(before: unknown, after: unknown): unknown {
-  if (!isRecord(before) || !isRecord(after)) return after;
-  const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
-  const kept = Object.entries(after).flatMap(([key, value]): [string, unknown][] => {
-    if (!Object.hasOwn(before, key)) return [[key, value]];
-    return JSON.stringify(before[key]) === JSON.stringify(value) ? [] : [[key, toPatch(before[key], value)]];
-  });
-  return Object.fromEntries([...kept, ...gone.map((key): [string, null] => [key, null])]);
+/** The value of a strict JSON object; undefined for anything else. */
+function strictValue(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 function valueIn(name: string, text: string): unknown {

@@ -20,8 +20,8 @@ import { watchConfig, type ConfigWatch } from "./watch.ts";
 interface Listener {
   readonly watch: ConfigWatch;
   /** Resolves with the number of calls once there is at least one more. */
-  next(): Promise<number>;
-  count(): number;
+  readonly next: () => Promise<number>;
+  readonly count: () => number;
 }
 
 function listen(context: TestContext, files: readonly string[]): Listener {

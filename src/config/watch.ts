@@ -7,7 +7,7 @@ export interface WatchOptions {
   /** Quiet time to wait for after the last event. */
   readonly debounceMs: number;
   /** Called once per burst of changes, never when the files are what they were. */
-  onChange(): void;
+  readonly onChange: () => void;
 }
 
 export interface ConfigWatch {

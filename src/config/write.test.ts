@@ -14,7 +14,7 @@ import { HouseError } from "../core/error.ts";
 import { makeStateFolder } from "./folder.cases.ts";
 import { loadConfig } from "./load.ts";
 import { redacted } from "./redact.ts";
-import { historyOf, mergePatch, patchText, writeConfig } from "./write.ts";
+import { historyOf, mergePatch, overlayText, patchText, writeConfig } from "./write.ts";
 
 const first = "{\n  // mine\n  gateway: { port: 1, auth: { token: 'gw-secret' } },\n}\n";
 
@@ -130,6 +130,14 @@ test("a patch merges, removes by null, replaces lists, and keeps comments", () =
     d: [2],
     e: {},
   });
+});
+
+test("values from a form keep the comments of the text, a text from an editor is taken as it is", () => {
+  const form = JSON.stringify({ gateway: { port: 2, auth: { token: "gw-secret" } }, ui: {} });
+  assert.equal(overlayText(first, form), first.replace("port: 1", "port: 2").replace("} },\n}", "} },\n  ui: {},\n}"));
+  assert.equal(overlayText(first, "{ ui: {} }"), "{ ui: {} }");
+  assert.equal(overlayText('{"ui":{}}', form), form);
+  assert.equal(overlayText("", form), form);
 });
 
 test("what is no patch is refused", () => {

@@ -14,7 +14,7 @@ import { readMain } from "./parts.ts";
 import { redacted, redactRaw } from "./redact.ts";
 import { readBytes } from "./source.ts";
 
-export { mergePatch, patchText } from "./patch.ts";
+export { mergePatch, overlayText, patchText } from "./patch.ts";
 
 export interface WriteOptions {
   readonly paths: Paths;
