@@ -159,7 +159,7 @@ const defaults = section("What every agent starts from.", {
   typingMode: choice("When the typing sign shows.", ["never", "instant", "thinking", "message"]),
   typingIntervalSeconds: number("Seconds between renewals of the typing sign.", { default: 6, minimum: 1 }),
   heartbeat: section("Regular turns in which the agent looks after things.", heartbeatProperties),
-  subagents: section("Helpers an agent starts.", {
+  subagents: section("Sub-agents an agent starts.", {
     model: modelChoice("Model they use."),
     thinking: text("How much they think."),
     maxConcurrent: whole("How many at the same time.", { default: 8, minimum: 1 }),
@@ -203,7 +203,7 @@ const agent = overriding(
     humanDelay,
     sandbox: agentSandbox,
     memorySearch: agentMemorySearch,
-    subagents: group("Helpers it starts.", {
+    subagents: group("Sub-agents it starts.", {
       allowAgents: texts("Agents it may start; * means any."),
       model: modelChoice("Model they use."),
       thinking: text("How much they think."),
