@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command `openclaw`: answers --version by itself, finds a Node that is new enough, then runs the bundle or the sources.
-import { existsSync, mkdirSync, readFileSync, writeSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -22,20 +22,32 @@ function isNewEnough() {
 }
 
 async function runHere() {
-  await cacheCompiledCode();
-  const entry = (await useBundle()) ? join(root, "dist", "bin.js") : join(root, "src", "bin.ts");
+  cacheCompiledCode();
+  const entry = useBundle() ? join(root, "dist", "bin.js") : join(root, "src", "bin.ts");
   await import(pathToFileURL(entry).href);
 }
 
-/** A published package has no sources; a checkout uses its bundle only while nothing in it is older than they are. */
-async function useBundle() {
-  if (!existsSync(join(root, "src"))) return true;
-  const { isBuildFresh } = await import("./scripts/ground.mjs");
-  return isBuildFresh();
+/** A published package has no sources; a checkout uses its bundle only while no source is newer. */
+function useBundle() {
+  const sources = join(root, "src");
+  if (!existsSync(sources)) return true;
+  const built = statSync(join(root, "dist", "built"), { throwIfNoEntry: false })?.mtimeMs;
+  if (built === undefined) return false;
+  return statSync(join(root, "package.json")).mtimeMs <= built && !hasNewer(sources, built);
+}
+
+/** Folders count too: a file that was removed leaves no other trace. Tests are no part of the bundle. */
+function hasNewer(folder, time) {
+  if (statSync(folder).mtimeMs > time) return true;
+  return readdirSync(folder, { withFileTypes: true }).some((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return hasNewer(path, time);
+    return !/\.(test|cases)\.ts$/.test(entry.name) && statSync(path).mtimeMs > time;
+  });
 }
 
 /** In a folder of the user's own: whoever can write there decides which code runs. */
-async function cacheCompiledCode() {
+function cacheCompiledCode() {
   const base = process.env.XDG_CACHE_HOME || (process.env.HOME && join(process.env.HOME, ".cache"));
   if (!base || process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
   const folder = join(base, "openclaw", "code");

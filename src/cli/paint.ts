@@ -1,5 +1,4 @@
 // Colours, by meaning rather than by name; on a terminal only.
-import { styleText } from "node:util";
 
 export interface Paint {
   readonly good: (text: string) => string;
@@ -23,7 +22,10 @@ function same(text: string): string {
   return text;
 }
 
-/** The caller has looked at the stream already; styleText would look at stdout again. */
+/**
+ * Looked up on use: importing `node:util` costs 5 ms, and most output has no colours. The caller has looked at the stream
+ * already; styleText would look at stdout again.
+ */
 function style(format: "green" | "red" | "yellow" | "dim" | "bold", text: string): string {
-  return styleText(format, text, { validateStream: false });
+  return process.getBuiltinModule("node:util").styleText(format, text, { validateStream: false });
 }

@@ -4,6 +4,7 @@ import type { Env } from "../base/paths.ts";
 import { describeLegacy } from "../base/paths.ts";
 import type { ConfigIssue } from "../config/issue.ts";
 import type { LoadedConfig } from "../config/load.ts";
+import { readParts } from "../config/parts.ts";
 import { getAt, parsePath } from "../config/path.ts";
 import type { Io } from "./io.ts";
 import { shortPath } from "./print.ts";
@@ -21,7 +22,6 @@ export interface Glance {
 
 /** Never fails and loads no schema: for commands that must work when the config is broken, or at once. */
 export async function glanceAtConfig(io: Io): Promise<Glance> {
-  const { readParts } = await import("../config/parts.ts");
   const paths = io.paths();
   sayLegacy(io);
   const { exists, parsed, issues, env } = readParts({ paths, env: io.env });

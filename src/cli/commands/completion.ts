@@ -31,10 +31,10 @@ function isShell(word: string): word is keyof typeof shells {
 async function everyWord(): Promise<CompletionWord[]> {
   const { entries, groups } = await import("./index.ts");
   const loaded = await Promise.all(
-    entries.map(async ({ path, summary, load }) => ({
-      path,
-      summary,
-      options: optionNames((await load()).command.options ?? {}),
+    entries.map(async (entry) => ({
+      path: entry.path,
+      summary: entry.summary,
+      options: optionNames((await entry.load()).command.options ?? {}),
     })),
   );
   return [

@@ -10,11 +10,14 @@ export const sandbox: Check = {
     const everywhere = config.agents?.defaults?.sandbox?.mode ?? "off";
     const off = agentIds(config).filter((id) => (agentConfig(config, id)?.sandbox?.mode ?? everywhere) === "off");
     if (off.length === 0) return [ok("every agent has one")];
+    const bound = config.tools?.fs?.workspaceOnly === true;
     return [
       {
         level: "note",
-        message: `off for ${off.join(", ")}: commands with host=sandbox run on this machine, as you, without asking`,
-        hint: "openclaw config set agents.defaults.sandbox.mode non-main (or all)",
+        message: `off for ${off.join(", ")}: their tools act on this machine itself, with your rights`,
+        ...(bound
+          ? {}
+          : { hint: "openclaw config set tools.fs.workspaceOnly true keeps file tools inside the workspace" }),
       },
     ];
   },
