@@ -34,7 +34,7 @@ export interface GatewayClient {
 
 const scopes = ["operator.admin", "operator.approvals", "operator.pairing"];
 
-export async function connectGateway(io: Io, target: Target, mode: "cli" | "probe" = "cli"): Promise<GatewayClient> {
+export async function connectGateway(io: Io, target: Target): Promise<GatewayClient> {
   const wire = await openWire(target);
   try {
     const identity = openIdentity(io.paths().state);
@@ -44,7 +44,7 @@ export async function connectGateway(io: Io, target: Target, mode: "cli" | "prob
         ? readDeviceToken(io.paths().state, identity.deviceId, target.url)
         : undefined;
     const token = target.token ?? kept?.token;
-    const params = connectParams({ identity, nonce, token, password: target.password, mode });
+    const params = connectParams({ identity, nonce, token, password: target.password });
     const answer = await wire.request("connect", params, target.timeoutMs);
     if (!answer.ok) throw refusedConnect(answer.error, target, { usedDeviceToken: kept !== undefined });
     const hello = answer.payload as Hello;
@@ -79,15 +79,14 @@ interface Proof {
   readonly nonce: string;
   readonly token: string | undefined;
   readonly password: string | undefined;
-  readonly mode: "cli" | "probe";
 }
 
-function connectParams({ identity, nonce, token, password, mode }: Proof): unknown {
+function connectParams({ identity, nonce, token, password }: Proof): unknown {
   const signedAt = systemClock.now();
   const text = signedText({
     deviceId: identity.deviceId,
     clientId: "cli",
-    clientMode: mode,
+    clientMode: "cli",
     role: "operator",
     scopes,
     signedAt,
@@ -98,7 +97,7 @@ function connectParams({ identity, nonce, token, password, mode }: Proof): unkno
   return {
     minProtocol: 3,
     maxProtocol: 3,
-    client: { id: "cli", version: readVersion(), platform: process.platform, mode, instanceId: newId() },
+    client: { id: "cli", version: readVersion(), platform: process.platform, mode: "cli", instanceId: newId() },
     caps: [],
     role: "operator",
     scopes,

@@ -46,7 +46,7 @@ export async function probeTarget(io: Io, target: Target, ask: Readonly<Record<s
   const started = performance.now();
   let client: GatewayClient | undefined;
   try {
-    client = await connectGateway(io, target, "probe");
+    client = await connectGateway(io, target);
     const asked = client;
     const answers = await Promise.all(
       Object.entries(ask).map(async ([method, params]) => [method, await asked.call(method, params)] as const),

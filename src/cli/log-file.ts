@@ -44,7 +44,8 @@ export function parseLogLine(line: string): LogLine | undefined {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== "object" || value === null) return undefined;
-    const { time, level, subsystem, message, ...rest } = value as Record<string, unknown>;
+    // `0`, `1` and `_meta` say the same again, for published clients.
+    const { time, level, subsystem, message, 0: _name, 1: _text, _meta, ...rest } = value as Record<string, unknown>;
     if (typeof time !== "string" || typeof level !== "string" || typeof message !== "string") return undefined;
     return { time, level, subsystem: typeof subsystem === "string" ? subsystem : "", message, rest };
   } catch (error) {

@@ -75,7 +75,7 @@ export function describe({ file, line, column, path, message, hint }: ConfigIssu
 const told = new WeakSet<Io>();
 
 /** Ruling 2: one line when an older installation is read, and only one. */
-function sayLegacy(io: Io): void {
+export function sayLegacy(io: Io): void {
   const notice = describeLegacy(io.paths());
   if (notice === undefined || told.has(io)) return;
   told.add(io);

@@ -1,9 +1,11 @@
 // `openclaw config get`: one value as it is in force, or the whole file with its secrets hidden.
 import { HouseError } from "../../core/error.ts";
+import { readParts } from "../../config/parts.ts";
 import { peekConfig } from "../../config/peek.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { shortPath, toJson } from "../print.ts";
+import { invalidConfig, sayLegacy } from "../settings.ts";
 
 export const command = defineCommand({
   summary: "Print one value, or the whole config.",
@@ -27,6 +29,7 @@ export const command = defineCommand({
   exits: "0 printed, 1 there is no such value or the file cannot be read, 2 the command line was wrong",
   async run(io, { options, arguments: [path] }) {
     const isOpen = options["show-secrets"] === true;
+    sayLegacy(io);
     if (path === undefined) return printWhole(io, isOpen);
     const { found, value, from } = await peekConfig({ paths: io.paths(), env: io.env }, path);
     if (!found) throw await notFound(io, path);
@@ -40,10 +43,8 @@ export const command = defineCommand({
 });
 
 async function printWhole(io: Io, isOpen: boolean): Promise<number> {
-  const { readParts } = await import("../../config/parts.ts");
   const { parsed, issues, exists } = readParts({ paths: io.paths(), env: io.env });
   if (issues.length > 0) {
-    const { invalidConfig } = await import("../settings.ts");
     throw invalidConfig(issues, io);
   }
   const { redactConfig } = await import("../../config/redact.ts");

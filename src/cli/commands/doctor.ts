@@ -9,9 +9,16 @@ import { safe, toJson } from "../print.ts";
 interface Looked {
   readonly check: string;
   readonly finding: Finding;
-  /** What --fix did, or why it could not. */
-  repaired?: string;
 }
+
+interface Repaired {
+  readonly does: string;
+  /** Why it could not be done. */
+  readonly failed?: string;
+}
+
+// A repair may bring out what was hidden behind it, such as a missing token in a config that could not be read.
+const MAX_ROUNDS = 3;
 
 export const command = defineCommand({
   summary: "Look for what is wrong on this machine and say how to mend it.",
@@ -30,20 +37,28 @@ export const command = defineCommand({
   exits: "0 nothing is broken (notes and warnings may be printed), 1 something is, 2 the command line was wrong",
   async run(io, { options }) {
     const mends = options.fix === true || options.yes === true;
-    const looked = await lookAtAll(io);
-    const mended = mends ? repair(looked) : 0;
-    // After repairs only what is still so counts.
-    const left = mended > 0 ? await lookAtAll(io) : looked;
-    if (io.json)
+    const repairs: Repaired[] = [];
+    let looked = await lookAtAll(io);
+    for (
+      let round = 0;
+      mends && round < MAX_ROUNDS && looked.some(({ finding }) => finding.repair !== undefined);
+      round++
+    ) {
+      repairs.push(...repairAll(looked));
+      looked = await lookAtAll(io);
+    }
+    const isBroken = looked.some(({ finding }) => finding.level === "fail");
+    if (io.json) io.print(toJson({ ok: !isBroken, findings: looked.map(toFacts), repairs }));
+    else
       io.print(
-        toJson({
-          ok: !isBroken(left),
-          findings: looked.map(toFacts),
-          ...(mended > 0 ? { left: left.map(toFacts) } : {}),
-        }),
+        [
+          ...repairLines(io, repairs),
+          ...looked.flatMap((entry) => linesOf(io, entry)),
+          "",
+          summary(io, looked, mends),
+        ].join("\n"),
       );
-    else io.print([...looked.flatMap((entry) => linesOf(io, entry)), "", summary(io, left, mends, mended)].join("\n"));
-    return isBroken(left) ? 1 : 0;
+    return isBroken ? 1 : 0;
   },
 });
 
@@ -59,50 +74,45 @@ async function lookAtAll(io: Io): Promise<Looked[]> {
 
 const skipped: readonly Finding[] = [{ level: "note", message: "not looked at: the config is not valid" }];
 
-function repair(looked: readonly Looked[]): number {
-  let done = 0;
-  for (const entry of looked) {
-    const mend = entry.finding.repair;
-    if (mend === undefined) continue;
+function repairAll(looked: readonly Looked[]): Repaired[] {
+  return looked.flatMap(({ finding: { repair } }): Repaired[] => {
+    if (repair === undefined) return [];
     try {
-      mend.apply();
-      entry.repaired = `done: ${mend.does}`;
-      done += 1;
+      repair.apply();
+      return [{ does: repair.does }];
     } catch (error) {
-      entry.repaired = `could not ${mend.does}: ${error instanceof Error ? error.message : String(error)}`;
+      return [{ does: repair.does, failed: error instanceof Error ? error.message : String(error) }];
     }
-  }
-  return done;
+  });
 }
 
-function isBroken(looked: readonly Looked[]): boolean {
-  return looked.some(({ finding }) => finding.level === "fail");
+function repairLines({ paint }: Io, repairs: readonly Repaired[]): string[] {
+  if (repairs.length === 0) return [];
+  const lines = repairs.map(({ does, failed }) =>
+    failed === undefined
+      ? `  ${paint.good("done:")} ${safe(does)}`
+      : `  ${paint.bad("could not")} ${safe(does)}: ${safe(failed)}`,
+  );
+  return [paint.strong("Mended:"), ...lines, ""];
 }
 
-function linesOf(io: Io, { check, finding, repaired }: Looked): string[] {
+function linesOf(io: Io, { check, finding }: Looked): string[] {
   const { paint } = io;
   const marks = { ok: paint.good("ok  "), note: paint.dim("note"), warn: paint.warn("warn"), fail: paint.bad("FAIL") };
-  const gap = " ".repeat(20);
-  return [
-    `${marks[finding.level]}  ${check.padEnd(12)}  ${safe(finding.message)}`,
-    ...(finding.hint === undefined || repaired?.startsWith("done") === true
-      ? []
-      : [`${gap}${paint.dim("fix:")} ${safe(finding.hint)}`]),
-    ...(repaired === undefined ? [] : [`${gap}${paint.strong(safe(repaired))}`]),
-  ];
+  const line = `${marks[finding.level]}  ${check.padEnd(12)}  ${safe(finding.message)}`;
+  return finding.hint === undefined ? [line] : [line, `${" ".repeat(20)}${paint.dim("fix:")} ${safe(finding.hint)}`];
 }
 
-function summary(io: Io, left: readonly Looked[], mends: boolean, mended: number): string {
+function summary(io: Io, left: readonly Looked[], mends: boolean): string {
   const count = (level: Finding["level"]): number => left.filter(({ finding }) => finding.level === level).length;
   const repairable = left.filter(({ finding }) => finding.repair !== undefined).length;
   const [fail, warn] = [count("fail"), count("warn")];
   const words = fail + warn === 0 ? io.paint.good("All is well.") : `${fail} broken, ${warn} to look at.`;
-  const did = mended === 0 ? "" : ` ${mended} mended.`;
   const more = repairable > 0 && !mends ? ` ${repairable} of these can be mended with: openclaw doctor --fix` : "";
-  return `${words}${did}${more}`;
+  return `${words}${more}`;
 }
 
-function toFacts({ check, finding, repaired }: Looked): Record<string, unknown> {
-  const { repair: mend, ...facts } = finding;
-  return { check, ...facts, repairable: mend !== undefined, ...(repaired === undefined ? {} : { repaired }) };
+function toFacts({ check, finding }: Looked): Record<string, unknown> {
+  const { repair, ...facts } = finding;
+  return { check, ...facts, repairable: repair !== undefined };
 }

@@ -1,4 +1,5 @@
 // `openclaw gateway status`: does a gateway run here, does it answer, and what did it last complain about.
+import { systemClock } from "../../base/clock.ts";
 import { defineCommand } from "../command.ts";
 import { lastLoggedError, readGatewayState, type GatewayState, type Probe } from "../gateway-state.ts";
 import type { Io } from "../io.ts";
@@ -72,7 +73,7 @@ function rowsOf(io: Io, { owner, target, listening, probe, glance }: GatewayStat
 function processText({ paint }: Io, owner: GatewayState["owner"], isLocal: boolean): string {
   if (!isLocal) return "on another machine";
   if (owner === undefined) return paint.warn("no gateway runs on this state folder");
-  return `${owner.pid}, since ${new Date(owner.startedAt).toLocaleString()}${owner.port === undefined ? " (not a gateway: another openclaw command holds the state)" : ""}`;
+  return `${owner.pid}, since ${span(systemClock.now() - owner.startedAt)}${owner.port === undefined ? " (not a gateway: another openclaw command holds the state)" : ""}`;
 }
 
 function answerText({ paint }: Io, probe: Probe): string {

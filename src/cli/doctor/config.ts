@@ -1,12 +1,12 @@
 // Is the config valid; older keys are moved and unknown ones taken out by --fix, each by name, with the old version kept.
-import type { Edit } from "../../config/edit.ts";
-import { findLegacyKeys } from "../../config/legacy.ts";
-import { formatPath, hasAt, parsePath } from "../../config/path.ts";
+import { editText } from "../../config/edit.ts";
 import type { ConfigIssue } from "../../config/issue.ts";
+import { migrateText } from "../../config/migrate.ts";
+import { hasAt, parsePath } from "../../config/path.ts";
 import { nearestKey } from "../config-keys.ts";
 import { shortPath } from "../print.ts";
 import { describe } from "../settings.ts";
-import { ok, type Check, type Finding, type Patient } from "./check.ts";
+import { ok, type Check, type Finding, type Patient, type Repair } from "./check.ts";
 import { rewriteConfig } from "./rewrite.ts";
 
 export const config: Check = {
@@ -15,7 +15,7 @@ export const config: Check = {
   look(patient) {
     const { io, loaded } = patient;
     const place = shortPath(loaded.path, io);
-    if (!loaded.exists)
+    if (!loaded.exists) {
       return [
         {
           level: "note",
@@ -23,6 +23,7 @@ export const config: Check = {
           hint: "openclaw gateway run --setup writes a first one",
         },
       ];
+    }
     const warnings = loaded.warnings.map((issue): Finding => ({ level: "warn", message: describe(issue, io) }));
     if (loaded.valid) return [ok(`${place} is valid`), ...warnings];
     return [...loaded.issues.map((issue) => toFinding(issue, patient)), ...warnings];
@@ -30,41 +31,27 @@ export const config: Check = {
 };
 
 function toFinding(issue: ConfigIssue, patient: Patient): Finding {
-  const { io } = patient;
-  const { hint, ...bare } = issue;
-  const mend = repairOf(issue, patient);
-  return {
-    level: "fail",
-    message: describe(bare, io),
-    hint: hint ?? "openclaw config schema shows what each key takes",
-    ...(mend === undefined ? {} : { repair: { does: mend.does, apply: () => rewriteConfig(io, mend.edits) } }),
-  };
+  const { hint = "openclaw config schema shows what each key takes", ...bare } = issue;
+  const repair = repairOf(issue, patient);
+  return { level: "fail", message: describe(bare, patient.io), hint, ...(repair === undefined ? {} : { repair }) };
 }
 
-interface Mend {
-  readonly does: string;
-  readonly edits: readonly Edit[];
-}
-
-function repairOf({ path }: ConfigIssue, { loaded }: Patient): Mend | undefined {
-  const legacy = findLegacyKeys(loaded.parsed).find((key) => formatPath(key.path) === path);
-  if (legacy !== undefined)
-    return legacy.edits.length === 0
-      ? undefined
-      : { does: `move ${path} to ${targetsOf(legacy.edits)}`, edits: legacy.edits };
+function repairOf(issue: ConfigIssue, { io, loaded }: Patient): Repair | undefined {
+  const { path } = issue;
+  if (loaded.legacyIssues.includes(issue)) {
+    // One repair moves all of them, so only the first is offered; keys a person must judge are left where they are.
+    const { moved } = migrateText(loaded.raw);
+    if (moved.length === 0 || issue !== loaded.legacyIssues[0]) return undefined;
+    return {
+      does: `move ${moved.join(", ")} to the new places`,
+      apply: () => rewriteConfig(io, (text) => migrateText(text).text),
+    };
+  }
   if (!isUnknownKey(path, loaded.parsed)) return undefined;
   return {
     does: `take out ${path}, which nothing reads (the old file is kept as .bak)`,
-    edits: [{ path, remove: true }],
+    apply: () => rewriteConfig(io, (text) => editText(text, [{ path, remove: true }])),
   };
-}
-
-function targetsOf(edits: readonly Edit[]): string {
-  return edits
-    .flatMap((edit) =>
-      edit.remove === true ? [] : [typeof edit.path === "string" ? edit.path : formatPath(edit.path)],
-    )
-    .join(", ");
 }
 
 function isUnknownKey(path: string, parsed: unknown): boolean {

@@ -1,5 +1,6 @@
 // Has the gateway a secret, and could anybody guess it.
 import { newSecret } from "../../base/ids.ts";
+import { editText } from "../../config/edit.ts";
 import { sharedSecret } from "../../gateway/secret.ts";
 import { ok, type Check } from "./check.ts";
 import { rewriteConfig } from "./rewrite.ts";
@@ -24,7 +25,7 @@ export const secret: Check = {
             ? {
                 repair: {
                   does: "write a random gateway.auth.token",
-                  apply: () => rewriteConfig(io, [{ path: key, value: newSecret(24) }]),
+                  apply: () => rewriteConfig(io, (text) => editText(text, [{ path: key, value: newSecret(24) }])),
                 },
               }
             : {}),

@@ -9,13 +9,13 @@ export const toolLists: Check = {
   needsConfig: true,
   look({ io, loaded }) {
     const found = listWarnings(loaded.config, { core: coreTools, plugins: [] }).map(
-      ({ path, message, level }): Finding => {
+      ({ path, message, level, nearest }): Finding => {
         const place = loaded.locate(path);
         const where = place === undefined ? "" : `${shortPath(place.file, io)}:${place.line}  `;
         return {
           level: level === "error" ? "fail" : "warn",
           message: `${where}${message}`,
-          hint: `openclaw config unset '${path}'`,
+          hint: nearest === undefined ? `openclaw config unset '${path}'` : `openclaw config set '${path}' ${nearest}`,
         };
       },
     );
