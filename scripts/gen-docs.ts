@@ -47,8 +47,8 @@ function writeConfig(): void {
 }
 
 function configPage(top: string, keys: readonly KeyDescription[]): string {
-  const rows = keys.map(({ path, type, default: value, description, sensitive }) => {
-    const shown = value === undefined ? "" : `\`${JSON.stringify(value)}\``;
+  const rows = keys.map(({ path, type, default: value, fallback, description, sensitive }) => {
+    const shown = value === undefined ? (fallback ?? "") : `\`${JSON.stringify(value)}\``;
     return `| \`${path}\` | ${cell(type)} | ${cell(shown)} | ${cell(description ?? "")}${sensitive === true ? " Secret." : ""} |`;
   });
   return `# ${top}\n\n| Key | Type | Default | |\n|---|---|---|---|\n${rows.join("\n")}\n`;

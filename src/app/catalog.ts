@@ -1,4 +1,4 @@
-// What tools there are and who may use them, without a store or a lock: for looking, never for calling.
+// The catalogue of this build: its tools, judged by the config in force.
 import { systemClock } from "../base/clock.ts";
 import { createLanes } from "../base/lane.ts";
 import type { Env, Paths } from "../base/paths.ts";
@@ -8,15 +8,13 @@ import type { LoadedConfig } from "../config/load.ts";
 import { approvalsPath } from "../exec/approval/file.ts";
 import type { Store } from "../store/store.ts";
 import { builtinTools } from "../tool/builtin.ts";
-import { createCatalog, type Catalog } from "../tool/catalog.ts";
+import { createCatalog, type Catalog, type Settings } from "../tool/catalog.ts";
 import { createSettings } from "./settings.ts";
 
-export function createReadingCatalog(paths: Paths, env: Env, loaded: LoadedConfig): Catalog {
-  const settings = createSettings(paths, env, loaded);
+export function openCatalog(paths: Paths, store: Store, settings: () => Settings): Catalog {
   return createCatalog({
     tools: builtinTools({
-      // The factories only keep it; nothing is read from it until a tool runs, and none runs from here.
-      store: {} as Store,
+      store,
       clock: systemClock,
       version: readVersion(),
       stateDir: paths.state,
@@ -26,7 +24,13 @@ export function createReadingCatalog(paths: Paths, env: Env, loaded: LoadedConfi
       lanes: createLanes(),
     }),
     plugins: [],
-    settings: settings.now,
+    settings,
     workspaceOf: (config, agent) => workspaceOf(config, agent, paths),
   });
+}
+
+/** Without a store or a lock: for looking, never for calling. */
+export function createReadingCatalog(paths: Paths, env: Env, loaded: LoadedConfig): Catalog {
+  // The factories only keep the store; nothing is read from it until a tool runs, and none runs from here.
+  return openCatalog(paths, {} as Store, createSettings(paths, env, loaded).now);
 }

@@ -1,6 +1,7 @@
 // The gateway over an open house: devices, presence, methods, server, config reload. One call opens, one closes.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 
 import { systemClock } from "../base/clock.ts";
 import { planReload } from "../config/reload.ts";
@@ -101,24 +102,26 @@ function followConfig({ settings, log, mask, env }: House, context: GatewayConte
   const mode = settings.now().config.gateway?.reload?.mode ?? "hybrid";
   if (mode === "off") return { close: () => {} };
   const debounceMs = settings.now().config.gateway?.reload?.debounceMs ?? 300;
-  return watchConfig({
+  const watcher = watchConfig({
     files: settings.loaded().files,
     debounceMs,
     onChange() {
       const next = settings.read();
-      if (next.hash === settings.loaded().hash && next.valid) return;
+      if (next.valid && isDeepStrictEqual(next.parsed, settings.loaded().parsed)) return;
       if (!next.valid) {
         for (const issue of next.issues.slice(0, 10)) log.error(`config not taken over: ${issue.path}: ${issue.message}`, { file: issue.file, line: issue.line, hint: issue.hint });
         return;
       }
       const plan = planReload(settings.now().config, next.config, mode);
       settings.use(next);
+      watcher.follow(next.files);
       mask.know(secretsIn(next.config, env));
       if (plan.hot.length > 0) log.info(`config taken over: ${plan.hot.join(", ")}`);
       if (plan.restart.length > 0) context.restart(`config changed: ${plan.restart.join(", ")}`, 0);
       if (plan.ignored.length > 0) log.warn(`config changed, but these need a restart: ${plan.ignored.join(", ")}`, { hint: "openclaw gateway restart" });
     },
   });
+  return watcher;
 }
 
 /** Beside the bundle when it runs, else the last build beside the sources. */

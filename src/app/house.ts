@@ -3,24 +3,21 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { systemClock } from "../base/clock.ts";
-import { createLanes } from "../base/lane.ts";
 import { acquireLock, stateLockOf, type Lock } from "../base/lock.ts";
 import { openLog, type LogOptions, type LogSink } from "../base/log.ts";
 import { createMask, type Mask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import { readVersion } from "../base/version.ts";
-import { workspaceOf } from "../config/agents.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { redactionPatterns } from "../config/patterns.ts";
 import { secretsOf } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
-import { approvalsPath } from "../exec/approval/file.ts";
 import { openStore } from "../store/builtin.ts";
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
-import { builtinTools } from "../tool/builtin.ts";
 import { createCallTool, type CallTool } from "../tool/call.ts";
-import { createCatalog, type Catalog } from "../tool/catalog.ts";
+import type { Catalog } from "../tool/catalog.ts";
+import { openCatalog } from "./catalog.ts";
 import { createSettings, type LiveSettings } from "./settings.ts";
 
 export interface House {
@@ -59,21 +56,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   });
   const settings = createSettings(paths, env, loaded);
   const version = readVersion();
-  const catalog = createCatalog({
-    tools: builtinTools({
-      store,
-      clock: systemClock,
-      version,
-      stateDir: paths.state,
-      configPath: paths.config,
-      home: paths.home,
-      approvalsPath: approvalsPath(paths.state),
-      lanes: createLanes(),
-    }),
-    plugins: [],
-    settings: settings.now,
-    workspaceOf: (config, agent) => workspaceOf(config, agent, paths),
-  });
+  const catalog = openCatalog(paths, store, settings.now);
   const callTool = createCallTool({ catalog, journal: store.journal, mask, log: log.child("tools"), clock: systemClock });
   return {
     paths,

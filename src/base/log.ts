@@ -63,11 +63,16 @@ export function openLog(options: LogOptions): LogSink {
     if (!toFile && !toConsole) return;
     const time = new Date(clock.now()).toISOString();
     const line = mask(JSON.stringify(toLine(time, at, subsystem, message, facts)));
+    const spoken = (): string => (consoleStyle === "json" ? line : mask(readable(time, at, subsystem, message, facts, consoleStyle)));
+    // Each by itself: a file that cannot be opened must not silence the console, nor a closed terminal the file.
+    if (toFile) attempt(() => writeSync(fdNow(), `${line}\n`));
+    if (toConsole) attempt(() => write(spoken()));
+  };
+  const attempt = (work: () => void): void => {
     try {
-      if (toFile) writeSync(fdNow(), `${line}\n`);
-      if (toConsole) write(consoleStyle === "json" ? line : mask(readable(time, at, subsystem, message, facts, consoleStyle)));
+      work();
     } catch {
-      dropped += 1; // counted and shown by `status`; there is nowhere left to say it
+      dropped += 1; // counted and shown by `health --probe`; there is nowhere left to say it
     }
   };
 

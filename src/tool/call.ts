@@ -162,7 +162,7 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
   let entry: JournalEntry = {
     id,
     at: clock.now(),
-    tool: request.tool.slice(0, 100),
+    tool: mask(request.tool.slice(0, 100)),
     agentId: subject.agent,
     sessionKey: subject.session,
     caller: request.caller,
@@ -172,10 +172,12 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
   return {
     id,
     decided(verdict) {
-      entry = { ...entry, decision: verdict.summary };
+      // A refusal can quote the name the caller gave, and that may be anything.
+      const { summary, decision } = verdict;
+      entry = { ...entry, decision: decision.allowed ? summary : maskedValue(summary, mask) };
     },
     async intends(intent, args) {
-      entry = { ...entry, intent, args: shortened(args, mask) };
+      entry = { ...entry, intent: intent.does === "look" ? intent : maskedValue(intent, mask), args: shortened(args, mask) };
       durable = intent.does !== "look" && intent.does !== "read";
       if (durable) await journal.record(entry, { durable });
     },
@@ -191,7 +193,14 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
 function outcomeOf(error: unknown): JournalEntry["outcome"] {
   if (!(error instanceof HouseError)) return "error";
   if (error.code === "tool.aborted" || error.code === "tool.timeout") return "aborted";
-  return error.code === "tool.refused" || error.code === "tool.unknown" || error.code === "tool.unavailable" ? "refused" : "error";
+  return refusals.has(error.code) || isRefusal(error.details) ? "refused" : "error";
+}
+
+const refusals: ReadonlySet<string> = new Set(["tool.refused", "tool.unknown", "tool.unavailable", "sandbox.unavailable"]);
+
+/** A tool that turned a call down by a rule of its own says so in the details. */
+function isRefusal(details: unknown): boolean {
+  return typeof details === "object" && details !== null && "refused" in details && details.refused === true;
 }
 
 /** What was thrown without being expected is a bug: the caller gets a reference, the log all of it. */
@@ -207,6 +216,10 @@ function masked(error: unknown, { log, mask }: CallDeps, id: string): HouseError
 function failureOf(error: unknown, mask: Mask): { code: string; message: string } {
   const code = error instanceof HouseError ? error.code : "tool.bug";
   return { code, message: mask(error instanceof Error ? error.message : String(error)).slice(0, 2000) };
+}
+
+function maskedValue(value: unknown, mask: Mask): unknown {
+  return JSON.parse(mask(JSON.stringify(value))) as unknown;
 }
 
 function shortened(args: Record<string, unknown>, mask: Mask): unknown {

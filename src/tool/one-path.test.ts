@@ -15,11 +15,12 @@ test("only call.ts runs a tool", () => {
   assert.deepEqual(matching(/\btool\.run\(|\.tool\??\.run\(|\.run\(args\b/), ["src/tool/call.ts"]);
 });
 
-test("only app opens the list of built-in tools, and hands it to nothing but the catalogue", () => {
-  assert.deepEqual(matching(/from "[^"]*tool\/builtin\.ts"/), ["src/app/house.ts"]);
-  const house = sources.find(({ path }) => path === "src/app/house.ts")?.code ?? "";
-  assert.equal(house.match(/builtinTools\(/g)?.length, 1);
-  assert.match(house, /createCatalog\(\{\s*tools: builtinTools\(/);
+test("only app opens the list of built-in tools, and hands it to nothing but a catalogue", () => {
+  const openers = matching(/from "[^"]*tool\/builtin\.ts"/);
+  assert.deepEqual(openers, ["src/app/catalog.ts"]);
+  const code = sources.find(({ path }) => path === "src/app/catalog.ts")?.code ?? "";
+  assert.equal(code.match(/builtinTools\(/g)?.length, 1);
+  assert.match(code, /createCatalog\(\{\s*tools: builtinTools\(/);
 });
 
 test("tool files are imported by builtin.ts and their own folder only", () => {

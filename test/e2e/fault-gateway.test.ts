@@ -51,6 +51,7 @@ async function load(wire: Wire, index: number, round: number, acknowledged: Ackn
     if (!acknowledged.notes.has(key) && (await wire.request("sessions.patch", { key, label: key })).ok === true) acknowledged.notes.set(key, []);
     const note = `${round}/${index}/${i}`;
     const said = await wire.request("chat.inject", { sessionKey: key, message: note });
+    if (said.type === "closed") return;
     if (said.ok === true) {
       acknowledged.notes.get(key)?.push(note);
       acknowledged.count += 1;

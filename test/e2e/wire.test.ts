@@ -130,7 +130,7 @@ for (const [scopes, method, missing] of needs) {
 
 test("hello-ok tells version, methods, snapshot and limits", async () => {
   const client = new Wire(gateway.port);
-  const hello = (await client.connect({ token: gateway.token, identity: newIdentity() })).payload as unknown as Record<string, never>;
+  const hello = (await client.connect({ token: gateway.token, identity: newIdentity() })).payload as unknown as Record<string, unknown>;
   assert.deepEqual(Object.keys(hello).sort(), ["auth", "features", "policy", "protocol", "server", "snapshot", "type"]);
   assert.deepEqual(hello["policy"], { maxPayload: 524_288, maxBufferedBytes: 1_572_864, tickIntervalMs: 30_000 });
   const snapshot = hello["snapshot"] as Record<string, unknown>;

@@ -46,16 +46,17 @@ async function snapshot({ readConfig }: GatewayContext): Promise<unknown> {
 async function replace(context: GatewayContext, raw: string, baseHash: string | undefined): Promise<Record<string, unknown>> {
   requireHash(context, baseHash);
   const { restoreRedactedText } = await import("../../config/redact.ts");
-  const { writeConfig } = await import("../../config/write.ts");
+  const { overlayText, writeConfig } = await import("../../config/write.ts");
   const current = context.readConfig();
-  writeConfig({ paths: context.paths, env: context.env, nextText: restoreRedactedText(raw, current.raw), ...(baseHash === undefined ? {} : { baseHash }) });
+  // Laid over the file rather than put in its place, so that comments survive a save from a form (ruling 19).
+  const nextText = overlayText(current.raw, restoreRedactedText(raw, current.raw));
+  writeConfig({ paths: context.paths, env: context.env, nextText, ...(baseHash === undefined ? {} : { baseHash }) });
   return written(context);
 }
 
 async function patch(context: GatewayContext, raw: string, baseHash: string | undefined): Promise<Record<string, unknown>> {
   requireHash(context, baseHash);
-  const { patchText } = await import("../../config/write.ts");
-  const { writeConfig } = await import("../../config/write.ts");
+  const { patchText, writeConfig } = await import("../../config/write.ts");
   const current = context.readConfig();
   writeConfig({ paths: context.paths, env: context.env, nextText: patchText(current.raw, raw), ...(baseHash === undefined ? {} : { baseHash }) });
   return written(context);

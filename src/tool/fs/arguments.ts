@@ -1,4 +1,4 @@
-// Arguments as models really send them: documented aliases, text blocks for strings, digits for numbers, null for absent.
+// Arguments as models really send them: documented aliases, text blocks for strings, null for absent.
 
 /** Canonical names win over aliases unless they are blank; nothing is thrown here, the check comes after. */
 export function foldArguments(
@@ -13,15 +13,6 @@ export function foldArguments(
     if (other !== undefined && (canonical === undefined || canonical === "")) folded.set(name, other);
   }
   return Object.fromEntries(folded);
-}
-
-/** `"20"` for 20, where a number is wanted. */
-export function foldNumbers(args: Record<string, unknown>, ...names: readonly string[]): Record<string, unknown> {
-  const read = (value: unknown): unknown =>
-    typeof value === "string" && /^\d{1,9}$/.test(value.trim()) ? Number(value) : value;
-  return Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [name, names.includes(name) ? read(value) : value]),
-  );
 }
 
 /** Some models wrap strings into content blocks. */

@@ -9,14 +9,17 @@ import { requireText } from "./path.ts";
 import { lineAt, replaceOnce, type Replaced } from "./replace.ts";
 import { toBytes, WRITE_MAX_BYTES } from "./write.ts";
 
-const params = Type.Object({
-  path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
-  oldText: Type.Optional(Type.String({ description: "Exact text to replace; must occur once" })),
-  newText: Type.Optional(Type.String({ description: "Text to put in its place" })),
-  file_path: Type.Optional(Type.String({ description: "Same as path" })),
-  old_string: Type.Optional(Type.String({ description: "Same as oldText" })),
-  new_string: Type.Optional(Type.String({ description: "Same as newText" })),
-});
+const params = Type.Object(
+  {
+    path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
+    oldText: Type.Optional(Type.String({ description: "Exact text to replace; must occur once" })),
+    newText: Type.Optional(Type.String({ description: "Text to put in its place" })),
+    file_path: Type.Optional(Type.String({ description: "Same as path" })),
+    old_string: Type.Optional(Type.String({ description: "Same as oldText" })),
+    new_string: Type.Optional(Type.String({ description: "Same as newText" })),
+  },
+  { additionalProperties: false },
+);
 
 const aliases = { file_path: "path", old_string: "oldText", new_string: "newText" };
 

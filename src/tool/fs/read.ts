@@ -9,7 +9,7 @@ import type { OpenFile } from "../../base/rooted-fs.ts";
 import { sniff, type ImageType } from "../../media/sniff.ts";
 import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
-import { foldArguments, foldNumbers } from "./arguments.ts";
+import { foldArguments } from "./arguments.ts";
 import { takeLines, type EndOfLine, type Lines } from "./lines.ts";
 import { requireText } from "./path.ts";
 
@@ -20,12 +20,15 @@ const BINARY_MAX_BYTES = 64_000_000;
 const COUNT_BYTES = 32_000_000;
 const CHUNK_BYTES = 1 << 16;
 
-const params = Type.Object({
-  path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
-  offset: Type.Optional(Type.Number({ description: "First line to show, from 1" })),
-  limit: Type.Optional(Type.Number({ description: "How many lines" })),
-  file_path: Type.Optional(Type.String({ description: "Same as path" })),
-});
+const params = Type.Object(
+  {
+    path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
+    offset: Type.Optional(Type.Number({ description: "First line to show, from 1" })),
+    limit: Type.Optional(Type.Number({ description: "How many lines" })),
+    file_path: Type.Optional(Type.String({ description: "Same as path" })),
+  },
+  { additionalProperties: false },
+);
 
 export type ReadDetails = TextDetails | { readonly path: string; readonly bytes: number; readonly type: string };
 
@@ -49,7 +52,7 @@ export function createReadTool(deps: FileToolDeps): Tool<typeof params, ReadDeta
     summary: "Read a text file or an image",
     description: `Read a file. Text comes in windows of at most ${READ_MAX_LINES} lines or ${READ_MAX_BYTES / 1024} KB; page on with offset and limit. Images (png, jpg, gif, webp) come as pictures.`,
     params,
-    prepare: (raw) => foldNumbers(foldArguments(raw, { file_path: "path" }), "offset", "limit"),
+    prepare: (raw) => foldArguments(raw, { file_path: "path" }),
     intent: ({ path }, call) => ({ does: "read", paths: intendedPaths(deps, call, path) }),
     run(args, call) {
       const path = requireText("read", "path", args.path);

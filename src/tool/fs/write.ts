@@ -9,11 +9,14 @@ import { requireText } from "./path.ts";
 
 export const WRITE_MAX_BYTES = 10_000_000;
 
-const params = Type.Object({
-  path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
-  content: Type.String({ description: "The whole new content" }),
-  file_path: Type.Optional(Type.String({ description: "Same as path" })),
-});
+const params = Type.Object(
+  {
+    path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
+    content: Type.String({ description: "The whole new content" }),
+    file_path: Type.Optional(Type.String({ description: "Same as path" })),
+  },
+  { additionalProperties: false },
+);
 
 export interface WriteDetails {
   /** Absolute, links resolved. */
