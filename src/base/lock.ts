@@ -7,6 +7,13 @@ import { errnoOf, HouseError } from "../core/error.ts";
 import { diskError, writeFileAtomic } from "./atomic-file.ts";
 import { systemClock } from "./clock.ts";
 
+// Two that start in the same instant can get in each other's way, and whoever wins needs a moment to say so.
+const MAX_TRIES = 20;
+const BUSY = 5;
+
+// A connection that nobody points to is closed when garbage is collected, and its lock with it.
+const heldHere = new Set<DatabaseSync>();
+
 export interface LockOwner {
   readonly pid: number;
   readonly startedAt: number;
@@ -24,20 +31,22 @@ export interface Lock {
 export const stateLockOf = (stateFolder: string): string => join(stateFolder, "gateway.lock");
 
 /**
- * Throws HouseError `lock.held` at once when another process, or this one, has it; details are the LockOwner. Never waits
- * and never breaks a lock: a dead owner cannot hold one, and a stopped one still does.
+ * Throws HouseError `lock.held` at once when another process, or this one, has it; details are the LockOwner. Never breaks
+ * a lock: a dead owner cannot hold one, and a stopped one still does.
  */
 export function acquireLock(file: string): Lock {
   const database = openLockFile(file);
   try {
-    // No journal on disk: nothing is ever written into the lock file, only its kernel lock matters.
-    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    for (let tries = 1; !takeLock(database); tries++) {
+      const owner = readLockOwner(file);
+      if (owner !== undefined || tries === MAX_TRIES) throw held(file, owner);
+      pause(5 + Math.random() * 10);
+    }
   } catch (cause) {
     database.close();
-    throw isBusy(cause) ? held(file) : diskError(file, cause);
+    throw cause instanceof HouseError ? cause : diskError(file, cause);
   }
-  const owner: LockOwner = { pid: process.pid, startedAt: systemClock.now() };
-  return ownLock(file, database, owner);
+  return ownLock(file, database, { pid: process.pid, startedAt: systemClock.now() });
 }
 
 /** Who says to have the lock. Only acquireLock knows whether that is still so; a dead process is left out. */
@@ -54,13 +63,12 @@ function ownLock(file: string, database: DatabaseSync, owner: LockOwner): Lock {
     database.close();
     throw error;
   }
-  let isHeld = true;
+  heldHere.add(database);
   return {
     file,
     describe: ({ port }) => say({ ...owner, port }),
     release() {
-      if (!isHeld) return;
-      isHeld = false;
+      if (!heldHere.delete(database)) return;
       // First the word, then the lock: what the next owner says must not be taken away.
       rmSync(saidFileOf(file), { force: true });
       database.close();
@@ -89,8 +97,19 @@ function createIfMissing(file: string): void {
   }
 }
 
-function held(file: string): HouseError {
-  const owner = readFreshOwner(file);
+/** False when somebody has it, or is just trying to. */
+function takeLock(database: DatabaseSync): boolean {
+  try {
+    // No journal on disk: nothing is ever written into the lock file, only its kernel lock matters.
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
+  }
+}
+
+function held(file: string, owner: LockOwner | undefined): HouseError {
   const who = owner === undefined ? "another process" : `process ${owner.pid}`;
   return new HouseError("lock.held", `${who} already runs on ${dirname(file)}`, {
     hint: "openclaw gateway status, or stop it with: openclaw gateway stop",
@@ -98,14 +117,8 @@ function held(file: string): HouseError {
   });
 }
 
-/** Whoever has just taken the lock needs a moment to say so. */
-function readFreshOwner(file: string): LockOwner | undefined {
-  for (let tries = 0; tries < 10; tries++) {
-    const owner = readLockOwner(file);
-    if (owner !== undefined) return owner;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-  }
-  return undefined;
+function pause(durationMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }
 
 function readSaid(file: string): LockOwner | undefined {
@@ -140,7 +153,7 @@ function isAlive(pid: number): boolean {
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && error.errcode === 5;
+  return error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === BUSY;
 }
 
 function saidFileOf(file: string): string {
