@@ -1,5 +1,6 @@
 // The store against bare node:sqlite in the same run: commits, flushed and not, one by one and many at once; reopening.
 import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,43 +19,53 @@ export async function benchStore(): Promise<Row[]> {
   }
 }
 
+/** Bare and ours take turns, so that whatever else the machine does meets both. */
 async function benchCommits(folder: string): Promise<Row[]> {
-  const bare = { full: bareCommits(folder, "FULL", 1500), normal: bareCommits(folder, "NORMAL", 10_000) };
+  const bare = { full: openBareTable(folder, "FULL"), normal: openBareTable(folder, "NORMAL") };
   const store = await openSqliteStore({ file: join(folder, "commits.sqlite") });
-  const durableOne = await perSecond(1500, 1, (index) => append(store, index));
-  const durableMany = await perSecond(12_000, 64, (index) => append(store, index));
-  const looseOne = await perSecond(10_000, 1, (index) => store.journal.record(callOf(index), { durable: false }));
-  const looseMany = await perSecond(30_000, 64, (index) =>
-    store.journal.record(callOf(1_000_000 + index), { durable: false }),
-  );
+  const look = (index: number): Promise<void> => store.journal.record(callOf(index), { durable: false });
+  const rates = { bareFull: [], bareNormal: [], fullOne: [], fullMany: [], looseOne: [], looseMany: [] } as Record<
+    string,
+    number[]
+  >;
+  for (let turn = 0; turn < 7; turn++) {
+    rates["bareFull"]?.push(await perSecond(200, 1, bare.full));
+    rates["fullOne"]?.push(await perSecond(200, 1, (index) => append(store, index)));
+    rates["fullMany"]?.push(await perSecond(3000, 64, (index) => append(store, index)));
+    rates["bareNormal"]?.push(await perSecond(2000, 1, bare.normal));
+    rates["looseOne"]?.push(await perSecond(2000, 1, look));
+    rates["looseMany"]?.push(await perSecond(6000, 64, look));
+  }
   await store.close();
-  const against = (ours: number, theirs: number): string => `${round(ours)}/s, bare one by one ${round(theirs)}/s`;
-  return [
-    atLeast("durable appends, one at a time", durableOne / bare.full, 0.6, "x bare", against(durableOne, bare.full)),
-    atLeast("durable appends, 64 at once", durableMany / bare.full, 3, "x bare", against(durableMany, bare.full)),
+  const [full, normal] = [rateOf(rates, "bareFull"), rateOf(rates, "bareNormal")];
+  const row = (what: string, name: string, reference: number, bar: number): Row =>
     atLeast(
-      "journal rows not flushed, one at a time",
-      looseOne / bare.normal,
-      0.2,
+      what,
+      rateOf(rates, name) / reference,
+      bar,
       "x bare",
-      against(looseOne, bare.normal),
-    ),
-    atLeast("journal rows not flushed, 64 at once", looseMany, 3000, "/s", against(looseMany, bare.normal)),
+      `${round(rateOf(rates, name))}/s, bare one by one ${round(reference)}/s`,
+    );
+  return [
+    row("durable appends, one at a time", "fullOne", full, 0.6),
+    row("durable appends, 64 at once", "fullMany", full, 3),
+    row("journal rows not flushed, one at a time", "looseOne", normal, 0.15),
+    atLeast("journal rows not flushed, 64 at once", rateOf(rates, "looseMany"), 3000, "/s"),
   ];
 }
 
+function rateOf(rates: Readonly<Record<string, number[]>>, name: string): number {
+  return median(rates[name] ?? []);
+}
+
 /** A table with one row per commit and no index: the least SQLite can do for that promise. */
-function bareCommits(folder: string, synchronous: "FULL" | "NORMAL", count: number): number {
+function openBareTable(folder: string, synchronous: "FULL" | "NORMAL"): (index: number) => Promise<unknown> {
   const database = new DatabaseSync(join(folder, `bare-${synchronous}.sqlite`));
   database.exec(
     `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; CREATE TABLE t (a TEXT, at INTEGER, body TEXT)`,
   );
   const insert = database.prepare("INSERT INTO t VALUES (?, ?, ?)");
-  const started = performance.now();
-  for (let index = 0; index < count; index++) insert.run(`row ${index}`, index, text);
-  const rate = (count / (performance.now() - started)) * 1000;
-  database.close();
-  return rate;
+  return async (index) => insert.run(`row ${index}`, index, text);
 }
 
 async function perSecond(count: number, atOnce: number, write: (index: number) => Promise<unknown>): Promise<number> {
@@ -150,10 +161,11 @@ function append(store: Store, index: number): Promise<number> {
   return store.transcript.append(`s${index % 20}`, [{ id: `e${index}`, type: "message", at: index, body: { text } }]);
 }
 
+/** Random ids, as calls have them. */
 function callOf(index: number): JournalEntry {
   const who = { agentId: "main", sessionKey: "agent:main:main", caller: "http" };
   return {
-    id: `call-${index}`,
+    id: randomUUID(),
     at: index,
     tool: "sessions_list",
     ...who,

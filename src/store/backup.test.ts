@@ -9,7 +9,7 @@ import { describe, test } from "node:test";
 
 import { acquireLock, stateLockOf } from "../base/lock.ts";
 import { backupStore } from "./backup.ts";
-import { newFilledFile, newStoreFile } from "./cases/files.ts";
+import { newFilledFile, newStoreFile } from "./cases/files.cases.ts";
 import { restoreStore } from "./restore.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { verifyStore } from "./verify.ts";

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 
 import type { HouseError } from "../core/error.ts";
-import { newStoreFile } from "./cases/files.ts";
+import { newStoreFile } from "./cases/files.cases.ts";
 import { openPlain, type Connection } from "./connection.ts";
 import { isLossOfTrust, toStoreError } from "./failure.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";

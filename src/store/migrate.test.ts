@@ -7,7 +7,7 @@ import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 
-import { newFilledFile, newStoreFile } from "./cases/files.ts";
+import { newFilledFile, newStoreFile } from "./cases/files.cases.ts";
 import { migrateStore, type MigrationStep } from "./migrate.ts";
 import { migrations as released } from "./migrations/list.ts";
 import type { Migration } from "./migrations/migration.ts";

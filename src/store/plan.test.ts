@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DatabaseSync } from "node:sqlite";
 
-import { newFilledFile } from "./cases/files.ts";
+import { newFilledFile } from "./cases/files.cases.ts";
 import { keyOf, newCall, newSession } from "./cases/sample.ts";
 import { openForWriting, type Connection } from "./connection.ts";
 import type { Sql, Statement, Steps } from "./sql.ts";

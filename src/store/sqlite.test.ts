@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 
-import { fillStore, newFilledFile, newStoreFile } from "./cases/files.ts";
+import { fillStore, newFilledFile, newStoreFile } from "./cases/files.cases.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { storeCases, type OpenedStore } from "./store.cases.ts";
 import { verifyStore } from "./verify.ts";

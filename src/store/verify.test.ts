@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync,
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 
-import { newFilledFile, newStoreFile } from "./cases/files.ts";
+import { newFilledFile, newStoreFile } from "./cases/files.cases.ts";
 import { keyOf } from "./cases/sample.ts";
 import { salvageStore } from "./salvage.ts";
 import type { Damage } from "./sql.ts";

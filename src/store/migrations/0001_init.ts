@@ -1,6 +1,7 @@
 // The first shape of the store. Every table has a number `n` of its own and a unique index named `<table>_key`.
 import type { Migration } from "./migration.ts";
 
+// The haystack stands in the indexes by time and by agent so that a search reads an index alone, not every record.
 // All tables first, then all indexes: a copy made by VACUUM then has every root on the same page as a new store,
 // which is what lets salvage lend a new first page to a store that has lost its own.
 export const init: Migration = {
@@ -40,8 +41,8 @@ export const init: Migration = {
 
     CREATE UNIQUE INDEX sessions_key ON sessions (key);
     CREATE INDEX sessions_by_id ON sessions (session_id, updated_at DESC);
-    CREATE INDEX sessions_by_time ON sessions (updated_at DESC, key);
-    CREATE INDEX sessions_by_agent ON sessions (agent_id, updated_at DESC, key);
+    CREATE INDEX sessions_by_time ON sessions (updated_at DESC, key, haystack);
+    CREATE INDEX sessions_by_agent ON sessions (agent_id, updated_at DESC, key, haystack);
     CREATE INDEX sessions_by_label ON sessions (label, updated_at DESC, key) WHERE label IS NOT NULL;
     CREATE INDEX sessions_by_parent ON sessions (spawned_by, updated_at DESC, key) WHERE spawned_by IS NOT NULL;
     CREATE UNIQUE INDEX transcript_key ON transcript (session_id, seq);
