@@ -141,8 +141,10 @@ async function openWire(target: Target): Promise<Wire> {
   const challenge = Promise.withResolvers<string>();
   challenge.promise.catch(() => undefined); // whoever waits for it hears of it; without anybody it is no news
   const waiting = new Map<string, Waiting>();
+  let ended: HouseError | undefined;
 
   const failAll = (error: HouseError): void => {
+    ended ??= error;
     challenge.reject(error);
     for (const request of waiting.values()) request.fail(error);
     waiting.clear();
@@ -155,6 +157,8 @@ async function openWire(target: Target): Promise<Wire> {
   return {
     challenge: withTimeout(challenge.promise, target.timeoutMs, () => silent("greet us", target)),
     request(method, params, timeoutMs, expectFinal = false) {
+      // A socket that has closed takes what is sent and says nothing.
+      if (ended !== undefined) return Promise.reject(ended);
       const { promise, resolve, reject } = Promise.withResolvers<Answer>();
       const id = newId();
       waiting.set(id, { expectFinal, settle: resolve, fail: reject });

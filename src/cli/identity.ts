@@ -12,7 +12,7 @@ export interface DeviceIdentity {
   /** Raw key, base64url. */
   readonly publicKey: string;
   /** base64url. */
-  sign(text: string): string;
+  readonly sign: (text: string) => string;
 }
 
 interface IdentityFile {

@@ -19,10 +19,18 @@ test("get: values, objects, defaults, secrets by name and hidden in bulk", async
   const cli = newCli(commented);
   assert.deepEqual(await cli.run("config", "get", "gateway.port"), { code: 0, stdout: "18789\n", stderr: "" });
   assert.deepEqual(await cli.run("config", "get", "tools.deny[1]"), { code: 0, stdout: "browser\n", stderr: "" });
-  assert.deepEqual(await cli.run("config", "get", "tools.deny[1]", "--json"), { code: 0, stdout: '"browser"\n', stderr: "" });
+  assert.deepEqual(await cli.run("config", "get", "tools.deny[1]", "--json"), {
+    code: 0,
+    stdout: '"browser"\n',
+    stderr: "",
+  });
   assert.deepEqual(await cli.run("config", "get", "gateway.bind"), { code: 0, stdout: "loopback\n", stderr: "" });
   assert.equal(wellEnded(await cli.run("config", "get", "gateway.auth.token")), "s3cret-s3cret-s3cret\n");
-  for (const words of [["config", "get"], ["config", "get", "gateway"], ["config", "get", "gateway.auth"]]) {
+  for (const words of [
+    ["config", "get"],
+    ["config", "get", "gateway"],
+    ["config", "get", "gateway.auth"],
+  ]) {
     assert.doesNotMatch(wellEnded(await cli.run(...words)), /s3cret/, words.join(" "));
     assert.match(wellEnded(await cli.run(...words, "--show-secrets")), /s3cret/, words.join(" "));
   }
@@ -34,11 +42,18 @@ test("get of what is not there: exit 1, the recorded words, the nearest key", as
   const cases: [string, string][] = [
     ["gateway.prot", "did you mean: openclaw config get gateway.port"],
     ["gatway.port", "did you mean: openclaw config get gateway.port"],
-    ["gateway.customBindHost", "the key exists but is not set and has no default; set it with: openclaw config set gateway.customBindHost <value>"],
+    [
+      "gateway.customBindHost",
+      "the key exists but is not set and has no default; set it with: openclaw config set gateway.customBindHost <value>",
+    ],
     ["nothing.like.it", "see what there is: openclaw config get, or: openclaw config schema"],
   ];
   for (const [path, hint] of cases) {
-    assert.deepEqual(await cli.run("config", "get", path), { code: 1, stdout: "", stderr: `Config path not found: ${path}\nfix: ${hint}\n` });
+    assert.deepEqual(await cli.run("config", "get", path), {
+      code: 1,
+      stdout: "",
+      stderr: `Config path not found: ${path}\nfix: ${hint}\n`,
+    });
   }
   const bad = await cli.run("config", "get", "a..b");
   assert.deepEqual([bad.code, /not a config path.*\nfix: write it like/s.test(bad.stderr)], [1, true]);
@@ -47,7 +62,10 @@ test("get of what is not there: exit 1, the recorded words, the nearest key", as
 
 test("set and unset change what they must and nothing else", async () => {
   const cli = newCli(commented);
-  assert.match(wellEnded(await cli.run("config", "set", "gateway.port", "18900")), /^set gateway\.port \(~\/\.openclaw\/openclaw\.json\)\n$/);
+  assert.match(
+    wellEnded(await cli.run("config", "set", "gateway.port", "18900")),
+    /^set gateway\.port \(~\/\.openclaw\/openclaw\.json\)\n$/,
+  );
   assert.equal(cli.text(), commented.replace("18789", "18900"));
   wellEnded(await cli.run("config", "set", "tools.deny[1]", "canvas"));
   assert.equal(cli.text(), commented.replace("18789", "18900").replace('"browser"', '"canvas"'));
@@ -55,10 +73,17 @@ test("set and unset change what they must and nothing else", async () => {
   wellEnded(await cli.run("config", "set", "tools.deny[1]", "browser"));
   assert.equal(cli.text(), commented);
   wellEnded(await cli.run("config", "set", 'channels.telegram.groups["-100.5"].requireMention', "false"));
-  assert.equal(wellEnded(await cli.run("config", "get", 'channels.telegram.groups["-100.5"].requireMention')), "false\n");
+  assert.equal(
+    wellEnded(await cli.run("config", "get", 'channels.telegram.groups["-100.5"].requireMention')),
+    "false\n",
+  );
   wellEnded(await cli.run("config", "unset", "channels"));
   assert.equal(cli.text(), commented);
-  assert.deepEqual(await cli.run("config", "set", "gateway.port", "18789"), { code: 0, stdout: "gateway.port has that value already (~/.openclaw/openclaw.json)\n", stderr: "" });
+  assert.deepEqual(await cli.run("config", "set", "gateway.port", "18789"), {
+    code: 0,
+    stdout: "gateway.port has that value already (~/.openclaw/openclaw.json)\n",
+    stderr: "",
+  });
   cli.dispose();
 });
 
@@ -71,9 +96,18 @@ test("set reads JSON5, else text; a secret of digits stays text; --json is stric
   wellEnded(await cli.run("config", "set", "--", "gateway.auth.password", "--dashes"));
   assert.equal(wellEnded(await cli.run("config", "get", "gateway.auth.password")), "--dashes\n");
   const strict = await cli.run("config", "set", "gateway.bind", "lan", "--json");
-  assert.deepEqual([strict.code, (JSON.parse(strict.stdout) as { error: { code: string } }).error.code], [2, "cli.usage"]);
-  const result = JSON.parse(wellEnded(await cli.run("config", "set", "gateway.bind", '"auto"', "--json"))) as Record<string, unknown>;
-  assert.deepEqual({ ...result, file: "" }, { ok: true, changed: true, path: "gateway.bind", file: "", valid: true, issues: [], effect: "next-start" });
+  assert.deepEqual(
+    [strict.code, (JSON.parse(strict.stdout) as { error: { code: string } }).error.code],
+    [2, "cli.usage"],
+  );
+  const result = JSON.parse(wellEnded(await cli.run("config", "set", "gateway.bind", '"auto"', "--json"))) as Record<
+    string,
+    unknown
+  >;
+  assert.deepEqual(
+    { ...result, file: "" },
+    { ok: true, changed: true, path: "gateway.bind", file: "", valid: true, issues: [], effect: "next-start" },
+  );
   cli.dispose();
 });
 
@@ -107,14 +141,33 @@ test("validate names every fault with file and line; diagnostics run all the sam
   const cli = newCli('{\n  gateway: { mode: "local", prot: 1 },\n  agent: { model: "a/b" },\n}\n');
   const { code, stdout, stderr } = await cli.run("config", "validate");
   assert.equal(code, 1);
-  assert.match(stdout, /error {4}~\/\.openclaw\/openclaw\.json:2:\d+ {2}gateway\.prot: unknown key "prot" \(did you mean port\?\)/);
+  assert.match(
+    stdout,
+    /error {4}~\/\.openclaw\/openclaw\.json:2:\d+ {2}gateway\.prot: unknown key "prot" \(did you mean port\?\)/,
+  );
   assert.match(stdout, /error {4}~\/\.openclaw\/openclaw\.json:3:\d+ {2}agent\.model: is an older key/);
   assert.match(stderr, /^fix: /);
-  for (const words of [["status"], ["config", "file"], ["config", "get", "gateway.mode"], ["gateway", "status"], ["doctor"], ["help"], ["health"], ["logs"]]) {
+  for (const words of [
+    ["status"],
+    ["config", "file"],
+    ["config", "get", "gateway.mode"],
+    ["gateway", "status"],
+    ["doctor"],
+    ["help"],
+    ["health"],
+    ["logs"],
+  ]) {
     const ran = await cli.run(...words);
     assert.doesNotMatch(ran.stderr, /not valid/, words.join(" "));
   }
-  for (const words of [["tools", "list"], ["devices"], ["sessions"], ["gateway", "call", "health"], ["gateway", "run"], ["tools", "call", "read", "path=x"]]) {
+  for (const words of [
+    ["tools", "list"],
+    ["devices"],
+    ["sessions"],
+    ["gateway", "call", "health"],
+    ["gateway", "run"],
+    ["tools", "call", "read", "path=x"],
+  ]) {
     const ran = await cli.run(...words);
     assert.equal(ran.code, 1, words.join(" "));
     assert.match(ran.stderr, /is not valid:\n.*openclaw\.json:3:\d+.*\n.*gateway\.prot.*\nfix: /s, words.join(" "));
@@ -151,7 +204,10 @@ test("a file that is no JSON5 is told with its place, by every command that read
 test("file and schema", async () => {
   const cli = newCli(commented);
   assert.deepEqual(await cli.run("config", "file"), { code: 0, stdout: `${cli.config}\n`, stderr: "" });
-  assert.deepEqual(JSON.parse(wellEnded(await cli.run("--profile", "other", "config", "file", "--json"))), { path: join(cli.home, ".openclaw-other", "openclaw.json"), exists: false });
+  assert.deepEqual(JSON.parse(wellEnded(await cli.run("--profile", "other", "config", "file", "--json"))), {
+    path: join(cli.home, ".openclaw-other", "openclaw.json"),
+    exists: false,
+  });
   const schema = JSON.parse(wellEnded(await cli.run("config", "schema"))) as { properties: Record<string, unknown> };
   assert.ok("gateway" in schema.properties && "tools" in schema.properties);
   wellEnded(await cli.run("config", "schema", "--out", "~/s.json"));

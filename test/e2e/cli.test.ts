@@ -14,8 +14,13 @@ const { version } = readJson(join(root, "package.json")) as { version: string };
 
 test("--version in every spelling, without touching the disk", async () => {
   const empty = newCli();
-  for (const words of [["--version"], ["-v"], ["-V"], ["--dev", "--version"]]) assert.deepEqual(await empty.run(...words), { code: 0, stdout: `${version}\n`, stderr: "" });
-  assert.deepEqual(await empty.run("--version", "--json"), { code: 0, stdout: `${JSON.stringify({ version })}\n`, stderr: "" });
+  for (const words of [["--version"], ["-v"], ["-V"], ["--dev", "--version"]])
+    assert.deepEqual(await empty.run(...words), { code: 0, stdout: `${version}\n`, stderr: "" });
+  assert.deepEqual(await empty.run("--version", "--json"), {
+    code: 0,
+    stdout: `${JSON.stringify({ version })}\n`,
+    stderr: "",
+  });
   assert.deepEqual(readdirSync(empty.home), []);
   empty.dispose();
 });
@@ -41,7 +46,10 @@ test("slips of the finger: exit 2, the nearest word and where to look", async ()
     [["status", "--jsno"], /unknown option --jsno; did you mean --json\?\nfix: openclaw status --help/],
     [["logs", "--limit"], /--limit needs a value: --limit <lines>/],
     [["logs", "--limit", "many"], /--limit is a whole number from 1 to 5000, not "many"/],
-    [["gateway", "run", "--bind", "everywhere"], /--bind is one of loopback, lan, tailnet, auto, custom, not "everywhere"/],
+    [
+      ["gateway", "run", "--bind", "everywhere"],
+      /--bind is one of loopback, lan, tailnet, auto, custom, not "everywhere"/,
+    ],
     [["config", "set", "gateway.port"], /missing <value>/],
     [["config", "file", "extra"], /"extra" is too much/],
     [["health", "--url", "ws://127.0.0.1:1"], /--url needs --token or --password/],
@@ -61,17 +69,30 @@ test("with --json failures are data too", async () => {
   assert.deepEqual([code, stderr, error.code, error.hint], [1, "", "gateway.down", "openclaw gateway run"]);
 });
 
-test("no colours in a pipe, none with NO_COLOR", async () => {
+test("no colours in a pipe", async () => {
   const { stdout } = await cli.run("status");
-  assert.doesNotMatch(stdout, /\u001b/);
+  assert.equal(stdout.includes("\u001b"), false);
 });
 
 test("every command that needs a gateway says how to start one", async () => {
-  const commands = [["health"], ["devices"], ["devices", "approve", "x"], ["sessions"], ["dashboard"], ["gateway", "call", "health"], ["approvals", "get", "--gateway"], ["gateway", "restart"]];
+  const commands = [
+    ["health"],
+    ["devices"],
+    ["devices", "approve", "x"],
+    ["sessions"],
+    ["dashboard"],
+    ["gateway", "call", "health"],
+    ["approvals", "get", "--gateway"],
+    ["gateway", "restart"],
+  ];
   const ran = await Promise.all(commands.map((words) => cli.run(...words)));
   for (const [index, words] of commands.entries()) {
     assert.equal(ran[index]?.code, 1, words.join(" "));
-    assert.match(ran[index]?.stderr ?? "", /no gateway is running on this machine \(ws:\/\/127\.0\.0\.1:18789\)\nfix: openclaw gateway run\n/, words.join(" "));
+    assert.match(
+      ran[index]?.stderr ?? "",
+      /no gateway is running on this machine \(ws:\/\/127\.0\.0\.1:18789\)\nfix: openclaw gateway run\n/,
+      words.join(" "),
+    );
   }
 });
 
@@ -83,8 +104,13 @@ test("status and gateway status work with nothing there at all, and create nothi
   const gateway = await empty.run("gateway", "status");
   assert.equal(gateway.code, 1);
   assert.match(gateway.stderr, /fix: openclaw gateway run/);
-  assert.deepEqual(await empty.run("gateway", "stop"), { code: 0, stdout: "no gateway is running on ~/.openclaw\n", stderr: "" });
-  for (const words of [["tools", "list"], ["tools", "explain", "exec"], ["config", "get"], ["doctor"], ["approvals"]]) await empty.run(...words);
+  assert.deepEqual(await empty.run("gateway", "stop"), {
+    code: 0,
+    stdout: "no gateway is running on ~/.openclaw\n",
+    stderr: "",
+  });
+  for (const words of [["tools", "list"], ["tools", "explain", "exec"], ["config", "get"], ["doctor"], ["approvals"]])
+    await empty.run(...words);
   assert.deepEqual(readdirSync(empty.home), []);
   empty.dispose();
 });
@@ -103,15 +129,31 @@ test("an older installation is read with one line of notice and never written", 
 });
 
 test("completion scripts are valid and know the commands", async () => {
-  const [bash, zsh, fish] = await Promise.all(["bash", "zsh", "fish"].map(async (shell) => wellEnded(await cli.run("completion", shell))));
-  for (const [shell, script] of [["bash", bash], ["zsh", zsh], ["fish", fish]] as const) {
-    for (const word of ["gateway", "explain", "agent", "devices"]) assert.ok(script?.includes(word), `${shell}: ${word}`);
+  const [bash, zsh, fish] = await Promise.all(
+    ["bash", "zsh", "fish"].map(async (shell) => wellEnded(await cli.run("completion", shell))),
+  );
+  for (const [shell, script] of [
+    ["bash", bash],
+    ["zsh", zsh],
+    ["fish", fish],
+  ] as const) {
+    for (const word of ["gateway", "explain", "agent", "devices"])
+      assert.ok(script?.includes(word), `${shell}: ${word}`);
     const flags = shell === "fish" ? ["--no-execute"] : ["-n"];
     const checked = spawnSync(shell, flags, { input: script ?? "" });
     if (checked.error === undefined) assert.equal(checked.stderr.toString(), "", `${shell} reads its script`);
   }
   const reply = (line: string): string[] =>
-    execFileSync("bash", ["-c", `${bash}\nCOMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _openclaw; echo "\${COMPREPLY[*]}"`], { encoding: "utf8" }).trim().split(" ");
+    execFileSync(
+      "bash",
+      [
+        "-c",
+        `${bash}\nCOMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _openclaw; echo "\${COMPREPLY[*]}"`,
+      ],
+      { encoding: "utf8" },
+    )
+      .trim()
+      .split(" ");
   assert.deepEqual(reply("openclaw ga"), ["gateway"]);
   assert.deepEqual(reply("openclaw --dev config un"), ["unset"]);
   assert.deepEqual(reply("openclaw tools explain exec --sandb"), ["--sandboxed"]);
@@ -123,9 +165,16 @@ test("the launcher takes the bundle only while it is fresh, and a published pack
   writeFileSync(join(place, "package.json"), '{ "name": "openclaw", "version": "9.9.9", "type": "module" }');
   for (const folder of ["dist", "src"]) mkdirSync(join(place, folder));
   writeFileSync(join(place, "dist", "bin.js"), 'console.log("bundle", process.argv.slice(2).join(" "))');
-  writeFileSync(join(place, "src", "bin.ts"), 'const words: string[] = process.argv.slice(2); console.log("sources", words.join(" "))');
+  writeFileSync(
+    join(place, "src", "bin.ts"),
+    'const words: string[] = process.argv.slice(2); console.log("sources", words.join(" "))',
+  );
   writeFileSync(join(place, "dist", "built"), "");
-  const run = (): string => execFileSync(process.execPath, [join(place, "openclaw.mjs"), "a", "b"], { encoding: "utf8", env: { PATH: process.env["PATH"], HOME: place } });
+  const run = (): string =>
+    execFileSync(process.execPath, [join(place, "openclaw.mjs"), "a", "b"], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], HOME: place },
+    });
   const at = (path: string, seconds: number): void => utimesSync(join(place, path), seconds, seconds);
   for (const path of ["package.json", "src/bin.ts", "src", "dist/built"]) at(path, 1000);
   assert.equal(run(), "bundle a b\n");
@@ -144,33 +193,51 @@ test("the launcher takes the bundle only while it is fresh, and a published pack
 
 const older = olderNode();
 
-test("an older Node hands over to the project's own, with arguments, exit code and signals", { skip: older === undefined ? "no Node older than 24.15 on PATH" : false }, async () => {
-  const place = tempHome();
-  cpSync(join(root, "openclaw.mjs"), join(place, "openclaw.mjs"));
-  writeFileSync(join(place, "package.json"), '{ "name": "openclaw", "version": "9.9.9", "type": "module" }');
-  mkdirSync(join(place, "dist"));
-  writeFileSync(join(place, "dist", "bin.js"), 'console.log(process.versions.node, ...process.argv.slice(2)); if (process.argv[2] === "wait") process.kill(process.pid, "SIGTERM"); else process.exitCode = 7');
-  const run = (...words: string[]) => spawnSync(older ?? "", [join(place, "openclaw.mjs"), ...words], { encoding: "utf8", env: { PATH: process.env["PATH"], HOME: place } });
-  assert.equal(run("--version").stdout, "9.9.9\n");
-  const missing = run("status");
-  assert.equal(missing.status, 1);
-  assert.match(missing.stderr, /^OpenClaw needs Node 24\.15 or newer; this is Node [\d.]+\.\nfix: install Node 24\.15/);
-  const own = join(place, ".tools", "node_modules", `node-${process.platform}-${process.arch}`, "bin");
-  mkdirSync(own, { recursive: true });
-  writeFileSync(join(own, "node"), `#!/bin/sh\nexec "${process.execPath}" "$@"\n`);
-  chmodSync(join(own, "node"), 0o755);
-  const ran = run("status", "two words");
-  assert.deepEqual([ran.status, ran.stdout], [7, `${process.versions.node} status two words\n`]);
-  assert.equal(run("wait").status, 143);
-  rmSync(place, { recursive: true });
-});
+test(
+  "an older Node hands over to the project's own, with arguments, exit code and signals",
+  { skip: older === undefined ? "no Node older than 24.15 on PATH" : false },
+  async () => {
+    const place = tempHome();
+    cpSync(join(root, "openclaw.mjs"), join(place, "openclaw.mjs"));
+    writeFileSync(join(place, "package.json"), '{ "name": "openclaw", "version": "9.9.9", "type": "module" }');
+    mkdirSync(join(place, "dist"));
+    writeFileSync(
+      join(place, "dist", "bin.js"),
+      'console.log(process.versions.node, ...process.argv.slice(2)); if (process.argv[2] === "wait") process.kill(process.pid, "SIGTERM"); else process.exitCode = 7',
+    );
+    const run = (...words: string[]) =>
+      spawnSync(older ?? "", [join(place, "openclaw.mjs"), ...words], {
+        encoding: "utf8",
+        env: { PATH: process.env["PATH"], HOME: place },
+      });
+    assert.equal(run("--version").stdout, "9.9.9\n");
+    const missing = run("status");
+    assert.equal(missing.status, 1);
+    assert.match(
+      missing.stderr,
+      /^OpenClaw needs Node 24\.15 or newer; this is Node [\d.]+\.\nfix: install Node 24\.15/,
+    );
+    const own = join(place, ".tools", "node_modules", `node-${process.platform}-${process.arch}`, "bin");
+    mkdirSync(own, { recursive: true });
+    writeFileSync(join(own, "node"), `#!/bin/sh\nexec "${process.execPath}" "$@"\n`);
+    chmodSync(join(own, "node"), 0o755);
+    const ran = run("status", "two words");
+    assert.deepEqual([ran.status, ran.stdout], [7, `${process.versions.node} status two words\n`]);
+    assert.equal(run("wait").status, 143);
+    rmSync(place, { recursive: true });
+  },
+);
 
 /** A Node on PATH that is too old, if this machine has one. */
 function olderNode(): string | undefined {
   const folders = (process.env["PATH"] ?? "").split(":");
-  return folders.map((folder) => join(folder, "node")).find((path) => {
-    if (!existsSync(path)) return false;
-    const [major = 99, minor = 0] = execFileSync(path, ["-p", "process.versions.node"], { encoding: "utf8" }).split(".").map(Number);
-    return major < 24 || (major === 24 && minor < 15);
-  });
+  return folders
+    .map((folder) => join(folder, "node"))
+    .find((path) => {
+      if (!existsSync(path)) return false;
+      const [major = 99, minor = 0] = execFileSync(path, ["-p", "process.versions.node"], { encoding: "utf8" })
+        .split(".")
+        .map(Number);
+      return major < 24 || (major === 24 && minor < 15);
+    });
 }
