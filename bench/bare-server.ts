@@ -12,5 +12,5 @@ const server = http.createServer((request, response) => {
   });
 });
 const sockets = new WebSocketServer({ server, perMessageDeflate: false });
-sockets.on("connection", (socket) => socket.on("message", (bytes) => socket.send(bytes.toString())));
+sockets.on("connection", (socket) => socket.on("message", (bytes: Buffer) => socket.send(bytes.toString())));
 server.listen(0, "127.0.0.1", () => console.log((server.address() as { port: number }).port));

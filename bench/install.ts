@@ -9,14 +9,21 @@ import { atMost, type Row } from "./table.ts";
 
 export function benchInstall(): Row[] {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-install-"));
-  const npm = (args: string[], cwd: string): string => execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const npm = (args: string[], cwd: string): string =>
+    execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   const packed = npm(["pack", "--ignore-scripts", "--pack-destination", folder], root).trim().split("\n").at(-1) ?? "";
   npm(["init", "-y"], folder);
   npm(["install", "--omit=dev", "--no-audit", "--no-fund", join(folder, packed)], folder);
   const modules = join(folder, "node_modules");
-  const [megabytes, packages] = [bytesIn(modules) / 1e6, npm(["ls", "--all", "--parseable"], folder).trim().split("\n").length - 1];
+  const [megabytes, packages] = [
+    bytesIn(modules) / 1e6,
+    npm(["ls", "--all", "--parseable"], folder).trim().split("\n").length - 1,
+  ];
   rmSync(folder, { recursive: true, force: true });
-  return [atMost("production install, size", megabytes, 160, " MB"), atMost("production install, packages", packages, 130, "")];
+  return [
+    atMost("production install, size", megabytes, 160, " MB"),
+    atMost("production install, packages", packages, 130, ""),
+  ];
 }
 
 function bytesIn(folder: string): number {

@@ -1,6 +1,6 @@
 // The load every server of a run gets: the same HTTP and WebSocket clients for the bare one and for ours.
 import { Agent, request } from "node:http";
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
 
 export interface HttpTarget {
   readonly port: number;
@@ -10,7 +10,11 @@ export interface HttpTarget {
 }
 
 /** Latencies in ms of `total` requests with `clients` in flight on kept connections, and the wall time. */
-export async function loadHttp(target: HttpTarget, clients: number, total: number): Promise<{ latencies: number[]; seconds: number }> {
+export async function loadHttp(
+  target: HttpTarget,
+  clients: number,
+  total: number,
+): Promise<{ latencies: number[]; seconds: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   const latencies: number[] = [];
   let left = total;
@@ -27,17 +31,36 @@ export async function loadHttp(target: HttpTarget, clients: number, total: numbe
 function once({ port, path, headers, body }: HttpTarget, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const from = performance.now();
-    const sent = request({ host: "127.0.0.1", port, path, method: "POST", agent, headers: { ...headers, "content-length": Buffer.byteLength(body) } }, (response) => {
-      response.resume();
-      response.on("end", () => (response.statusCode === 200 ? resolve(performance.now() - from) : reject(new Error(`status ${response.statusCode}`))));
-    });
+    const sent = request(
+      {
+        host: "127.0.0.1",
+        port,
+        path,
+        method: "POST",
+        agent,
+        headers: { ...headers, "content-length": Buffer.byteLength(body) },
+      },
+      (response) => {
+        response.resume();
+        response.on("end", () =>
+          response.statusCode === 200
+            ? resolve(performance.now() - from)
+            : reject(new Error(`status ${response.statusCode}`)),
+        );
+      },
+    );
     sent.on("error", reject);
     sent.end(body);
   });
 }
 
 /** Answers per second with `inFlight` requests open at once; `frame` makes the text of request `i`. */
-export function loadSocket(socket: WebSocket, inFlight: number, total: number, frame: (i: number) => string): Promise<number> {
+export function loadSocket(
+  socket: WebSocket,
+  inFlight: number,
+  total: number,
+  frame: (i: number) => string,
+): Promise<number> {
   return new Promise((resolve) => {
     let sent = 0;
     let received = 0;

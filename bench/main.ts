@@ -11,14 +11,23 @@ const sections: Record<string, () => Promise<Row[]> | Row[]> = {
   serve: benchServe,
   policy: () => {
     const { decide, rules, tools } = benchPolicy();
-    return [atMost(`policy decision, ${rules} rules, ${tools} tools, not cached, p50`, decide.p50Ms, 0.2, " ms", `p99 ${decide.p99Ms.toFixed(3)} ms`)];
+    return [
+      atMost(
+        `policy decision, ${rules} rules, ${tools} tools, not cached, p50`,
+        decide.p50Ms,
+        0.2,
+        " ms",
+        `p99 ${decide.p99Ms.toFixed(3)} ms`,
+      ),
+    ];
   },
   store: benchStore,
   install: benchInstall,
 };
 const wanted = process.argv.slice(2).filter((word) => word !== "--");
 const unknown = wanted.filter((name) => !(name in sections));
-if (unknown.length > 0) throw new Error(`no such section: ${unknown.join(", ")}; there are ${Object.keys(sections).join(", ")}`);
+if (unknown.length > 0)
+  throw new Error(`no such section: ${unknown.join(", ")}; there are ${Object.keys(sections).join(", ")}`);
 let missed = 0;
 for (const [name, run] of Object.entries(sections)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;

@@ -5,22 +5,31 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 
-import { dispose, newIdentity, operator, root, startGateway, Wire, type TestGateway } from "../test/kit.ts";
+import { dispose, newIdentity, operator, root, startGateway, type TestGateway, type Wire } from "../test/kit.ts";
 import { loadHttp, loadSocket, type HttpTarget } from "./load.ts";
 import { atLeast, atMost, median, quantile, type Row } from "./table.ts";
 
 export async function benchServe(): Promise<Row[]> {
   const bare = await startBare();
   const gateway = await startGateway();
-  const rows = [...(await benchIdle(gateway)), ...(await benchHttp(gateway, bare.port)), ...(await benchSocket(gateway, bare.port)), ...(await benchClients(gateway))];
+  const rows = [
+    ...(await benchIdle(gateway)),
+    ...(await benchHttp(gateway, bare.port)),
+    ...(await benchSocket(gateway, bare.port)),
+    ...(await benchClients(gateway)),
+  ];
   bare.child.kill();
   await dispose(gateway);
   return rows;
 }
 
 async function startBare(): Promise<{ child: ChildProcess; port: number }> {
-  const child = spawn(process.execPath, [join(root, "bench", "bare-server.ts")], { stdio: ["ignore", "pipe", "inherit"] });
-  const port = await new Promise<number>((resolve) => child.stdout?.once("data", (chunk: Buffer) => resolve(Number(chunk.toString()))));
+  const child = spawn(process.execPath, [join(root, "bench", "bare-server.ts")], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const port = await new Promise<number>((resolve) =>
+    child.stdout?.once("data", (chunk: Buffer) => resolve(Number(chunk.toString()))),
+  );
   return { child, port };
 }
 
@@ -35,7 +44,13 @@ async function benchIdle(gateway: TestGateway): Promise<Row[]> {
   const [ours, theirs] = [residentMb(gateway.pid), residentMb(bare.pid ?? 0)];
   bare.kill();
   return [
-    atMost("gateway resident memory after 30 s idle, against node -e 0", ours / theirs, 2.2, "x", `${ours.toFixed(0)} MB; bare ${theirs.toFixed(0)} MB`),
+    atMost(
+      "gateway resident memory after 30 s idle, against node -e 0",
+      ours / theirs,
+      2.2,
+      "x",
+      `${ours.toFixed(0)} MB; bare ${theirs.toFixed(0)} MB`,
+    ),
     atMost("gateway idle CPU", cpu, 0.2, "%"),
   ];
 }
@@ -56,8 +71,20 @@ async function benchHttp(gateway: TestGateway, barePort: number): Promise<Row[]>
   }
   const [b1, o1, b64, o64] = [median(single.bare), median(single.ours), median(many.bare), median(many.ours)];
   return [
-    atMost("/tools/invoke agents_list, 1 client, latency p50", o1 / b1, 2.2, "x", `${o1.toFixed(3)} ms; bare ${b1.toFixed(3)} ms`),
-    atLeast("/tools/invoke agents_list, 64 clients, throughput", o64 / b64, 0.4, "x", `${o64.toFixed(0)}/s; bare ${b64.toFixed(0)}/s`),
+    atMost(
+      "/tools/invoke agents_list, 1 client, latency p50",
+      o1 / b1,
+      2.2,
+      "x",
+      `${o1.toFixed(3)} ms; bare ${b1.toFixed(3)} ms`,
+    ),
+    atLeast(
+      "/tools/invoke agents_list, 64 clients, throughput",
+      o64 / b64,
+      0.4,
+      "x",
+      `${o64.toFixed(0)}/s; bare ${b64.toFixed(0)}/s`,
+    ),
   ];
 }
 
@@ -75,15 +102,32 @@ async function benchSocket(gateway: TestGateway, barePort: number): Promise<Row[
   echo.terminate();
   wire.end();
   const [theirs, ours] = [median(rates.bare), median(rates.ours)];
-  return [atLeast("WebSocket health, 64 in flight, against a bare ws echo", ours / theirs, 0.4, "x", `${ours.toFixed(0)}/s; bare ${theirs.toFixed(0)}/s`)];
+  return [
+    atLeast(
+      "WebSocket health, 64 in flight, against a bare ws echo",
+      ours / theirs,
+      0.4,
+      "x",
+      `${ours.toFixed(0)}/s; bare ${theirs.toFixed(0)}/s`,
+    ),
+  ];
 }
 
 async function benchClients(gateway: TestGateway): Promise<Row[]> {
   const idle: Wire[] = [];
-  for (let i = 0; i < 1000; i += 50) idle.push(...(await Promise.all(Array.from({ length: 50 }, () => operator(gateway, { client: { mode: "cli", id: "cli" } })))));
+  for (let i = 0; i < 1000; i += 50)
+    idle.push(
+      ...(await Promise.all(
+        Array.from({ length: 50 }, () => operator(gateway, { client: { mode: "cli", id: "cli" } })),
+      )),
+    );
   await loopDelay(gateway); // starts the measuring
   const before = residentMb(gateway.pid);
-  const active = await Promise.all(Array.from({ length: 100 }, () => operator(gateway, { client: { mode: "cli", id: "cli" }, identity: newIdentity() })));
+  const active = await Promise.all(
+    Array.from({ length: 100 }, () =>
+      operator(gateway, { client: { mode: "cli", id: "cli" }, identity: newIdentity() }),
+    ),
+  );
   const latencies: number[] = [];
   const until = performance.now() + 10_000;
   await Promise.all(
@@ -101,7 +145,13 @@ async function benchClients(gateway: TestGateway): Promise<Row[]> {
   const lag = await loopDelay(gateway);
   for (const wire of [...idle, ...active]) wire.end();
   return [
-    atMost("1,000 idle + 100 active clients: loop delay p99", lag, 50, " ms", `answer p99 ${quantile(latencies, 0.99).toFixed(1)} ms`),
+    atMost(
+      "1,000 idle + 100 active clients: loop delay p99",
+      lag,
+      50,
+      " ms",
+      `answer p99 ${quantile(latencies, 0.99).toFixed(1)} ms`,
+    ),
     atMost("1,000 idle + 100 active clients: memory growth under load", grown, 25, " MB"),
   ];
 }

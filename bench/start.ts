@@ -13,7 +13,10 @@ export async function benchStart(): Promise<Row[]> {
   const home = mkdtempSync(join(tmpdir(), "openclaw-bench-"));
   const state = join(home, ".openclaw");
   mkdirSync(state);
-  writeFileSync(join(state, "openclaw.json"), JSON.stringify({ gateway: { mode: "local", port: await freePort(), auth: { token: "bench-token-0123456789" } } }));
+  writeFileSync(
+    join(state, "openclaw.json"),
+    JSON.stringify({ gateway: { mode: "local", port: await freePort(), auth: { token: "bench-token-0123456789" } } }),
+  );
   const env = { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1" };
   const bin = join(root, "openclaw.mjs");
   const time = (args: string[]): number => {

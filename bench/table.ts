@@ -8,16 +8,27 @@ export interface Row {
 }
 
 export function atMost(what: string, value: number, bar: number, unit: string, note = ""): Row {
-  return { what, bar: `≤ ${bar}${unit}`, figure: `${round(value)}${unit}${note === "" ? "" : ` (${note})`}`, reached: value <= bar };
+  return {
+    what,
+    bar: `≤ ${bar}${unit}`,
+    figure: `${round(value)}${unit}${note === "" ? "" : ` (${note})`}`,
+    reached: value <= bar,
+  };
 }
 
 export function atLeast(what: string, value: number, bar: number, unit: string, note = ""): Row {
-  return { what, bar: `≥ ${bar}${unit}`, figure: `${round(value)}${unit}${note === "" ? "" : ` (${note})`}`, reached: value >= bar };
+  return {
+    what,
+    bar: `≥ ${bar}${unit}`,
+    figure: `${round(value)}${unit}${note === "" ? "" : ` (${note})`}`,
+    reached: value >= bar,
+  };
 }
 
 export function printRows(title: string, rows: readonly Row[]): void {
   console.log(`\n${title}`);
-  for (const { what, bar, figure, reached } of rows) console.log(`  ${reached ? "ok  " : "MISS"} ${what.padEnd(58)} ${bar.padEnd(10)} ${figure}`);
+  for (const { what, bar, figure, reached } of rows)
+    console.log(`  ${reached ? "ok  " : "MISS"} ${what.padEnd(58)} ${bar.padEnd(10)} ${figure}`);
 }
 
 export function round(value: number): string {

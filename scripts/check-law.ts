@@ -19,22 +19,35 @@ export function checkLaw(sources: ReadonlyMap<string, string>, law: Law): string
 
 function judge(file: string, target: string, law: Law): string[] {
   if (!target.startsWith(".")) return judgePackage(file, target, law);
-  const path = normalize(join(dirname(file), target)).split(sep).join("/");
-  if (!path.startsWith("src/")) return file.startsWith("src/") && path !== "package.json" ? [`${file} imports ${path}, outside src`] : [];
+  const path = normalize(join(dirname(file), target))
+    .split(sep)
+    .join("/");
+  if (file.startsWith("ui/")) return judgePage(file, path, law);
+  if (!path.startsWith("src/"))
+    return file.startsWith("src/") && path !== "package.json" ? [`${file} imports ${path}, outside src`] : [];
   const [from, to] = [folderOf(file), folderOf(path)];
   const found: string[] = [];
   const [fromRank, toRank] = [law.order.indexOf(from), law.order.indexOf(to)];
   if (fromRank < 0) found.push(`${file}: folder '${from}' is not in law.txt`);
   else if (toRank > fromRank) found.push(`${file} (${from}) may not import ${path} (${to}): ${to} stands to its right`);
-  const isTest = /\.(test|cases)\.ts$/.test(file);
+  const isTest = isTestFile(file);
   const leaf = law.leaves.find((entry) => path === `src/${entry}` || path.startsWith(`src/${entry}/`));
-  if (leaf !== undefined && !isTest && !file.startsWith(`src/${leaf}`) && !file.endsWith("/builtin.ts")) found.push(`${file} imports the leaf ${path}; only builtin.ts may`);
-  if (path.endsWith("/builtin.ts") && !isTest && file !== "src/app.ts" && !file.startsWith("src/app/")) found.push(`${file} imports ${path}; only app may`);
+  if (leaf !== undefined && !isTest && !file.startsWith(`src/${leaf}`) && !file.endsWith("/builtin.ts"))
+    found.push(`${file} imports the leaf ${path}; only builtin.ts may`);
+  if (path.endsWith("/builtin.ts") && !isTest && !file.startsWith("src/app/"))
+    found.push(`${file} imports ${path}; only app may`);
   return found;
 }
 
+/** The page runs in a browser: it may use the pure folders and itself. */
+function judgePage(file: string, path: string, { pure }: Law): string[] {
+  if (isTestFile(file) || !path.startsWith("src/") || pure.some((folder) => path.startsWith(`src/${folder}/`)))
+    return [];
+  return [`${file} imports ${path}; the page may use only ${pure.join(" and ")}`];
+}
+
 function judgePackage(file: string, target: string, law: Law): string[] {
-  if (/\.(test|cases)\.ts$/.test(file)) return [];
+  if (isTestFile(file)) return [];
   if (target.startsWith("node:")) {
     const pure = law.pure.find((folder) => file.startsWith(`src/${folder}/`));
     return pure === undefined ? [] : [`${file} imports ${target}; ${pure} must stay free of node:`];
@@ -45,6 +58,11 @@ function judgePackage(file: string, target: string, law: Law): string[] {
   return [`${file} imports ${name}, which only ${places.join(", ")} may`];
 }
 
+/** Tests and the shared cases of a contract may reach for a leaf. */
+function isTestFile(file: string): boolean {
+  return /\.(test|cases)\.ts$/.test(file) || file.includes("/cases/");
+}
+
 function folderOf(path: string): string {
   const second = path.split("/")[1] ?? "";
   if (second === "bin.ts") return "cli";
@@ -52,9 +70,11 @@ function folderOf(path: string): string {
 }
 
 function importsOf(code: string): string[] {
-  return [...code.matchAll(/(?:^|[;\s])(?:import|export)\s[^'"`;]*?from\s*["']([^"']+)["']|(?:^|[;\s])import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/g)].map(
-    (match) => match[1] ?? match[2] ?? match[3] ?? "",
-  );
+  return [
+    ...code.matchAll(
+      /(?:^|[;\s])(?:import|export)\s[^'"`;]*?from\s*["']([^"']+)["']|(?:^|[;\s])import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/g,
+    ),
+  ].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
 }
 
 export function parseLaw(textOfLaw: string): Law {
@@ -65,12 +85,14 @@ export function parseLaw(textOfLaw: string): Law {
     order: rows[0] ?? [],
     leaves: valuesOf("leaf"),
     pure: valuesOf("pure"),
-    only: new Map(rows.flatMap(([first, name, ...rest]) => (first === "only" && name !== undefined ? [[name, rest] as const] : []))),
+    only: new Map(
+      rows.flatMap(([first, name, ...rest]) => (first === "only" && name !== undefined ? [[name, rest] as const] : [])),
+    ),
   };
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const files = globSync("src/**/*.ts", { cwd: root });
+  const files = globSync("{src,ui/src}/**/*.ts", { cwd: root });
   const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
   const found = checkLaw(sources, parseLaw(readFileSync(join(root, "law.txt"), "utf8")));
   for (const line of found) process.stderr.write(`law: ${line}\n`);

@@ -8,15 +8,20 @@ import { root } from "./ground.mjs";
 const bin = (name: string): string => join(root, "node_modules", ".bin", name);
 const steps: [name: string, command: string, args: string[]][] = [
   ["types", bin("tsc"), ["-p", "tsconfig.json"]],
-  ...(existsSync(join(root, "ui", "tsconfig.json")) ? [["types of the page", bin("tsc"), ["-p", "ui/tsconfig.json"]] as [string, string, string[]]] : []),
+  ...(existsSync(join(root, "ui", "tsconfig.json"))
+    ? [["types of the page", bin("tsc"), ["-p", "ui/tsconfig.json"]] as [string, string, string[]]]
+    : []),
   ["lint", bin("oxlint"), ["--type-aware", "--deny-warnings", "src", "test", "scripts", "bench", "ui"]],
   ["format", bin("oxfmt"), ["--check", "src", "test", "scripts", "bench", "ui", "openclaw.mjs"]],
   ["import order", process.execPath, ["scripts/check-law.ts"]],
   ["unused exports", bin("knip"), ["--no-progress"]],
 ];
 
-const results = await Promise.all(steps.map(async ([name, command, args]) => ({ name, ...(await run(command, args)) })));
-for (const { name, code, output } of results) console.log(`${code === 0 ? "ok  " : "FAIL"} ${name}${code === 0 ? "" : `\n${output.trim()}`}`);
+const results = await Promise.all(
+  steps.map(async ([name, command, args]) => ({ name, ...(await run(command, args)) })),
+);
+for (const { name, code, output } of results)
+  console.log(`${code === 0 ? "ok  " : "FAIL"} ${name}${code === 0 ? "" : `\n${output.trim()}`}`);
 process.exit(results.every(({ code }) => code === 0) ? 0 : 1);
 
 function run(command: string, args: string[]): Promise<{ code: number; output: string }> {

@@ -11,7 +11,13 @@ export const toolsFolder = join(root, ".tools");
 export function nodeBinary() {
   const [major, minor] = process.versions.node.split(".").map(Number);
   if (major > 24 || (major === 24 && minor >= 15)) return process.execPath;
-  const own = join(toolsFolder, "node_modules", `node-${process.platform}-${process.arch}`, "bin", process.platform === "win32" ? "node.exe" : "node");
+  const own = join(
+    toolsFolder,
+    "node_modules",
+    `node-${process.platform}-${process.arch}`,
+    "bin",
+    process.platform === "win32" ? "node.exe" : "node",
+  );
   return existsSync(own) ? own : undefined;
 }
 
@@ -27,7 +33,8 @@ function newest(path) {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.mtimeMs;
   return readdirSync(path, { withFileTypes: true }).reduce(
-    (latest, entry) => Math.max(latest, entry.isDirectory() ? newest(join(path, entry.name)) : statSync(join(path, entry.name)).mtimeMs),
+    (latest, entry) =>
+      Math.max(latest, entry.isDirectory() ? newest(join(path, entry.name)) : statSync(join(path, entry.name)).mtimeMs),
     stat.mtimeMs,
   );
 }

@@ -19,7 +19,10 @@ process.exit(code);
 
 function runTests(paths: readonly string[]): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--test", "--test-concurrency=2", "--test-reporter=spec", ...paths], { cwd: root, stdio: "inherit" });
+    const child = spawn(process.execPath, ["--test", "--test-concurrency=2", "--test-reporter=spec", ...paths], {
+      cwd: root,
+      stdio: "inherit",
+    });
     child.on("exit", (status) => resolve(status ?? 1));
   });
 }
@@ -28,7 +31,8 @@ function installMissing(absent: typeof programs): typeof programs {
   if (absent.length === 0 || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return absent;
   const names = absent.map(({ debian }) => debian);
   console.log(`installing Debian packages for the tests: ${names.join(" ")} …`);
-  const apt = (args: string[]) => spawnSync("apt-get", args, { stdio: "ignore", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+  const apt = (args: string[]) =>
+    spawnSync("apt-get", args, { stdio: "ignore", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
   apt(["update"]);
   apt(["install", "-y", "--no-install-recommends", ...names]);
   return absent.filter(({ program }) => !isOnPath(program));

@@ -11,7 +11,9 @@ import { WebSocket, type ClientOptions } from "ws";
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export const shared = join(root, "..", "shared");
 /** Why a test that needs the reference material is left out, or false when it is there. */
-export const noShared: string | false = existsSync(join(shared, "golden")) ? false : "needs ../shared, which is not beside this clone";
+export const noShared: string | false = existsSync(join(shared, "golden"))
+  ? false
+  : "needs ../shared, which is not beside this clone";
 
 export interface TestGateway {
   readonly url: string;
@@ -56,8 +58,17 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<TestGateway>
   const token = "test-token-0123456789abcdef";
   mkdirSync(state, { recursive: true, mode: 0o700 });
   const configFile = join(state, "openclaw.json");
-  const config = { ...plan.config, gateway: { mode: "local", port: await freePort(), auth: { mode: "token", token }, ...(plan.config?.["gateway"] as object | undefined) } };
-  if (plan.config !== undefined || !existsSync(configFile)) writeFileSync(configFile, JSON.stringify(config, null, 2), { mode: 0o600 });
+  const config = {
+    ...plan.config,
+    gateway: {
+      mode: "local",
+      port: await freePort(),
+      auth: { mode: "token", token },
+      ...(plan.config?.["gateway"] as object | undefined),
+    },
+  };
+  if (plan.config !== undefined || !existsSync(configFile))
+    writeFileSync(configFile, JSON.stringify(config, null, 2), { mode: 0o600 });
   const child = spawn(process.execPath, [join(root, "openclaw.mjs"), "gateway", "run", ...(plan.args ?? [])], {
     cwd: home,
     env: { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1", ...plan.env },
@@ -105,7 +116,12 @@ export interface Invoked {
 }
 
 /** POST /tools/invoke. */
-export async function invoke(gateway: TestGateway, tool: string, args?: unknown, extra: { headers?: Record<string, string>; body?: object } = {}): Promise<Invoked> {
+export async function invoke(
+  gateway: TestGateway,
+  tool: string,
+  args?: unknown,
+  extra: { headers?: Record<string, string>; body?: object } = {},
+): Promise<Invoked> {
   const response = await fetch(`${gateway.url}/tools/invoke`, {
     method: "POST",
     headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json", ...extra.headers },
@@ -158,7 +174,17 @@ export function connectParams(plan: ConnectPlan, nonce: string): Record<string, 
   if (identity !== null && identity !== undefined) {
     const signedAt = plan.signedAt ?? Date.now();
     const signedNonce = plan.nonce ?? nonce;
-    const text = ["v2", identity.id, client.id, client.mode, role, scopes.join(","), String(signedAt), plan.token ?? "", signedNonce].join("|");
+    const text = [
+      "v2",
+      identity.id,
+      client.id,
+      client.mode,
+      role,
+      scopes.join(","),
+      String(signedAt),
+      plan.token ?? "",
+      signedNonce,
+    ].join("|");
     params["device"] = {
       id: identity.id,
       publicKey: identity.publicKey,
@@ -178,6 +204,11 @@ export interface Frame {
   readonly seq?: number;
   readonly payload?: never;
   readonly error?: { readonly code: string; readonly message: string; readonly details?: never };
+}
+
+/** The facts of a refusal. */
+export function detailsOf(frame: Frame): Record<string, unknown> {
+  return (frame.error?.details ?? {}) as Record<string, unknown>;
 }
 
 /** A socket to the gateway that keeps all it hears. */

@@ -33,7 +33,7 @@ export interface RunningGateway {
 
 export interface GatewayHooks {
   /** Ends this run and starts the next. */
-  restart(reason: string, delayMs: number): void;
+  readonly restart: (reason: string, delayMs: number) => void;
 }
 
 export async function openGatewayOver(house: House, flags: BindFlags, hooks: GatewayHooks): Promise<RunningGateway> {
@@ -93,8 +93,10 @@ async function recover({ store, log }: House): Promise<void> {
 
 function warnOnce({ settings, log }: House): void {
   const { warnings } = settings.loaded();
-  for (const { path, message, hint } of warnings) log.warn(`config ${path}: ${message}`, hint === undefined ? undefined : { hint });
-  for (const warning of listWarnings(settings.now().config, { core: coreTools, plugins: [] })) log.warn(`config ${warning.path}: ${warning.message}`);
+  for (const { path, message, hint } of warnings)
+    log.warn(`config ${path}: ${message}`, hint === undefined ? undefined : { hint });
+  for (const warning of listWarnings(settings.now().config, { core: coreTools, plugins: [] }))
+    log.warn(`config ${warning.path}: ${warning.message}`);
 }
 
 /** Hot where it can be, restart where it must be, and an invalid edit changes nothing but the log. */
@@ -109,7 +111,12 @@ function followConfig({ settings, log, mask, env }: House, context: GatewayConte
       const next = settings.read();
       if (next.valid && isDeepStrictEqual(next.parsed, settings.loaded().parsed)) return;
       if (!next.valid) {
-        for (const issue of next.issues.slice(0, 10)) log.error(`config not taken over: ${issue.path}: ${issue.message}`, { file: issue.file, line: issue.line, hint: issue.hint });
+        for (const issue of next.issues.slice(0, 10))
+          log.error(`config not taken over: ${issue.path}: ${issue.message}`, {
+            file: issue.file,
+            line: issue.line,
+            hint: issue.hint,
+          });
         return;
       }
       const plan = planReload(settings.now().config, next.config, mode);
@@ -118,7 +125,10 @@ function followConfig({ settings, log, mask, env }: House, context: GatewayConte
       mask.know(secretsIn(next.config, env));
       if (plan.hot.length > 0) log.info(`config taken over: ${plan.hot.join(", ")}`);
       if (plan.restart.length > 0) context.restart(`config changed: ${plan.restart.join(", ")}`, 0);
-      if (plan.ignored.length > 0) log.warn(`config changed, but these need a restart: ${plan.ignored.join(", ")}`, { hint: "openclaw gateway restart" });
+      if (plan.ignored.length > 0)
+        log.warn(`config changed, but these need a restart: ${plan.ignored.join(", ")}`, {
+          hint: "openclaw gateway restart",
+        });
     },
   });
   return watcher;

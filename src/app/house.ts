@@ -35,8 +35,6 @@ export interface House {
   close(): Promise<void>;
 }
 
-
-
 export interface HouseOptions {
   readonly paths: Paths;
   readonly env: Env;
@@ -50,14 +48,23 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   const log = openLog(logOptions(paths, loaded.config, consoleLevel, mask));
   const lock = acquireLock(stateLockOf(paths.state));
   const storeFile = storeFileOf(paths.state);
-  const store = await openStore({ file: storeFile, onDamage: (damage) => log.error("damaged record in the store", { damage }) }).catch((error: unknown) => {
+  const store = await openStore({
+    file: storeFile,
+    onDamage: (damage) => log.error("damaged record in the store", { damage }),
+  }).catch((error: unknown) => {
     lock.release();
     throw error;
   });
   const settings = createSettings(paths, env, loaded);
   const version = readVersion();
   const catalog = openCatalog(paths, store, settings.now);
-  const callTool = createCallTool({ catalog, journal: store.journal, mask, log: log.child("tools"), clock: systemClock });
+  const callTool = createCallTool({
+    catalog,
+    journal: store.journal,
+    mask,
+    log: log.child("tools"),
+    clock: systemClock,
+  });
   return {
     paths,
     env,

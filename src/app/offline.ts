@@ -9,6 +9,10 @@ export async function openOffline(env: Env, profile?: string): Promise<House> {
   const paths = resolvePaths(env, profile);
   const full = readEnvironment({ paths, env });
   const loaded = loadConfig({ paths, env: full });
-  if (!loaded.valid) throw new HouseError("config.invalid", "the config is not valid", { hint: "openclaw config validate", details: { issues: loaded.issues } });
+  if (!loaded.valid)
+    throw new HouseError("config.invalid", "the config is not valid", {
+      hint: "openclaw config validate",
+      details: { issues: loaded.issues },
+    });
   return openHouse({ paths, env: full, loaded, consoleLevel: "silent" });
 }

@@ -26,7 +26,9 @@ export interface RunOptions {
   readonly verbose?: boolean | undefined;
 }
 
-type Ending = { readonly kind: "stop"; readonly signal: string } | { readonly kind: "restart"; readonly reason: string };
+type Ending =
+  | { readonly kind: "stop"; readonly signal: string }
+  | { readonly kind: "restart"; readonly reason: string };
 
 const RESTART_EXPECTED_MS = 1500;
 
@@ -40,7 +42,12 @@ export async function runGateway(options: RunOptions): Promise<number> {
     const env = withFlags(readEnvironment({ paths, env: options.env }), options);
     const loaded = startableConfig(paths, env, options);
     const { consoleLevel = "info" } = loaded.config.logging ?? {};
-    const house = await openHouse({ paths, env, loaded, consoleLevel: options.verbose === true ? "debug" : (consoleLevel as Level) });
+    const house = await openHouse({
+      paths,
+      env,
+      loaded,
+      consoleLevel: options.verbose === true ? "debug" : (consoleLevel as Level),
+    });
     const ending = await runOnce(house, options, first);
     if (ending.kind === "stop") return 0;
   }
@@ -65,11 +72,16 @@ async function runOnce(house: House, options: RunOptions, first: boolean): Promi
   }
   const release = onSignals(house, (signal) => end({ kind: "stop", signal }), restart);
   const { gateway, context } = running;
-  log.info(`listening on ${gateway.urls.join(", ")} (pid ${process.pid}, state ${shortenHome(house.paths.state, house.paths.home)})`);
-  if (first && (options.setup === true || process.stdout.isTTY)) greet(gateway.urls[0] ?? "", context.devices.newCode().code);
+  log.info(
+    `listening on ${gateway.urls.join(", ")} (pid ${process.pid}, state ${shortenHome(house.paths.state, house.paths.home)})`,
+  );
+  if (first && (options.setup === true || process.stdout.isTTY))
+    greet(gateway.urls[0] ?? "", context.devices.newCode().code);
   const ending = await ended;
   await running.close(
-    ending.kind === "restart" ? { text: "gateway restarting", restartExpectedMs: RESTART_EXPECTED_MS } : { text: `gateway stopping (${ending.signal})` },
+    ending.kind === "restart"
+      ? { text: "gateway restarting", restartExpectedMs: RESTART_EXPECTED_MS }
+      : { text: `gateway stopping (${ending.signal})` },
   );
   release();
   if (ending.kind === "stop") log.info(`stopped by ${ending.signal}`);
@@ -78,10 +90,16 @@ async function runOnce(house: House, options: RunOptions, first: boolean): Promi
 }
 
 /** SIGUSR1 restarts when `commands.restart` allows it; a failure nobody caught is logged and contained. */
-function onSignals({ log, settings }: House, stop: (signal: string) => void, restart: (reason: string, delayMs: number) => void): () => void {
+function onSignals(
+  { log, settings }: House,
+  stop: (signal: string) => void,
+  restart: (reason: string, delayMs: number) => void,
+): () => void {
   const onUsr1 = (): void => {
     if (settings.now().config.commands?.restart === true) return restart("SIGUSR1", 0);
-    log.warn("SIGUSR1 ignored: commands.restart is off", { hint: "openclaw gateway restart, or: openclaw config set commands.restart true" });
+    log.warn("SIGUSR1 ignored: commands.restart is off", {
+      hint: "openclaw gateway restart, or: openclaw config set commands.restart true",
+    });
   };
   const onError = (error: unknown): void => log.error("contained a failure that nobody caught", { error });
   const handlers: [string, (argument: never) => void][] = [
@@ -114,10 +132,17 @@ function setUp(paths: Paths, env: Env): void {
 function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptions): LoadedConfig {
   const loaded = loadConfig({ paths, env });
   if (!loaded.valid) {
-    throw new HouseError("config.invalid", `the config ${shortenHome(paths.config, paths.home)} is not valid:\n${loaded.issues.slice(0, 12).map((issue) => `  ${describeIssue(issue)}`).join("\n")}`, {
-      hint: "openclaw doctor --fix, or mend the lines above; check with: openclaw config validate",
-      details: { issues: loaded.issues },
-    });
+    throw new HouseError(
+      "config.invalid",
+      `the config ${shortenHome(paths.config, paths.home)} is not valid:\n${loaded.issues
+        .slice(0, 12)
+        .map((issue) => `  ${describeIssue(issue)}`)
+        .join("\n")}`,
+      {
+        hint: "openclaw doctor --fix, or mend the lines above; check with: openclaw config validate",
+        details: { issues: loaded.issues },
+      },
+    );
   }
   if (loaded.config.gateway?.mode !== "local" && allowUnconfigured !== true) {
     throw new HouseError("gateway.unconfigured", "Gateway start blocked: set gateway.mode=local", {
@@ -126,7 +151,6 @@ function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptio
   }
   return loaded;
 }
-
 
 function withFlags(env: Env, { token, password }: RunOptions): Env {
   return {
@@ -137,7 +161,9 @@ function withFlags(env: Env, { token, password }: RunOptions): Env {
 }
 
 function greet(url: string, code: string): void {
-  process.stdout.write(`\nOpenClaw is running. Open this link once to pair your browser (valid for ten minutes):\n\n  ${url}/#pair=${code}\n\nStop with Ctrl-C. A new link: openclaw dashboard\n\n`);
+  process.stdout.write(
+    `\nOpenClaw is running. Open this link once to pair your browser (valid for ten minutes):\n\n  ${url}/#pair=${code}\n\nStop with Ctrl-C. A new link: openclaw dashboard\n\n`,
+  );
 }
 
 function say(words: string): void {

@@ -9,7 +9,7 @@ export interface LiveSettings {
   /** Puts a valid reading in force; throws for an invalid one, which must never be. */
   use(next: LoadedConfig): void;
   /** What is on disk now, in force or not. */
-  read(): LoadedConfig;
+  readonly read: () => LoadedConfig;
 }
 
 export function createSettings(paths: Paths, env: Env, first: LoadedConfig): LiveSettings {

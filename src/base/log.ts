@@ -3,6 +3,7 @@ import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { HouseError } from "../core/error.ts";
+import { visible } from "../core/visible.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import type { Mask } from "./mask.ts";
 
@@ -63,7 +64,8 @@ export function openLog(options: LogOptions): LogSink {
     if (!toFile && !toConsole) return;
     const time = new Date(clock.now()).toISOString();
     const line = mask(JSON.stringify(toLine(time, at, subsystem, message, facts)));
-    const spoken = (): string => (consoleStyle === "json" ? line : mask(readable(time, at, subsystem, message, facts, consoleStyle)));
+    const spoken = (): string =>
+      consoleStyle === "json" ? line : mask(readable(time, at, subsystem, message, facts, consoleStyle));
     // Each by itself: a file that cannot be opened must not silence the console, nor a closed terminal the file.
     if (toFile) attempt(() => writeSync(fdNow(), `${line}\n`));
     if (toConsole) attempt(() => write(spoken()));
@@ -98,27 +100,40 @@ export function openLog(options: LogOptions): LogSink {
 /** Our own fields, then the three by which the published command line reads a line. */
 function toLine(time: string, level: Level, subsystem: string, message: string, facts: Facts | undefined): Facts {
   const name = JSON.stringify({ subsystem });
-  return { time, level, subsystem, message, ...plain(facts), 0: name, 1: message, _meta: { name, date: time, logLevelName: level.toUpperCase() } };
+  return {
+    time,
+    level,
+    subsystem,
+    message,
+    ...plain(facts),
+    0: name,
+    1: message,
+    _meta: { name, date: time, logLevelName: level.toUpperCase() },
+  };
 }
 
-/** Control and direction characters from outside become visible, so that a header cannot forge or hide a line. */
-export function visible(text: string): string {
-  return text.replaceAll(
-    /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (char) => `\\u{${char.charCodeAt(0).toString(16)}}`,
-  );
-}
+/** A console line is for reading; all of it is in the file. */
+const MAX_SPOKEN = 4000;
 
-function readable(time: string, level: Level, subsystem: string, message: string, facts: Facts | undefined, style: "pretty" | "compact"): string {
-  const extra = facts === undefined ? "" : ` ${visible(JSON.stringify(plain(facts)))}`;
+function readable(
+  time: string,
+  level: Level,
+  subsystem: string,
+  message: string,
+  facts: Facts | undefined,
+  style: "pretty" | "compact",
+): string {
+  const extra = facts === undefined ? "" : ` ${visible(JSON.stringify(plain(facts)), MAX_SPOKEN)}`;
   const stamp = style === "compact" ? "" : `${time.slice(11, 19)} `;
   const mark = level === "info" ? "" : `${level.toUpperCase()} `;
-  return `${stamp}[${subsystem}] ${mark}${visible(message)}${extra}`;
+  return `${stamp}[${subsystem}] ${mark}${visible(message, MAX_SPOKEN)}${extra}`;
 }
 
 function plain(facts: Facts | undefined): Facts {
   if (facts === undefined) return {};
-  return Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, value instanceof Error ? describeError(value) : value]));
+  return Object.fromEntries(
+    Object.entries(facts).map(([key, value]) => [key, value instanceof Error ? describeError(value) : value]),
+  );
 }
 
 function describeError(error: Error): Facts {
@@ -135,9 +150,4 @@ function localDate(ms: number): string {
 
 function toStderr(line: string): void {
   process.stderr.write(`${line}\n`);
-}
-
-/** Drops an error on purpose, saying why at debug level. */
-export function ignore(work: Promise<unknown>, log: Log, reason: string): void {
-  work.catch((error: unknown) => log.debug(`ignored: ${reason}`, { error }));
 }

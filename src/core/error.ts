@@ -28,13 +28,6 @@ export class ToolError extends HouseError {
   override readonly name: string = "ToolError";
 }
 
-/** One line for people: the message, then the way out. */
-export function toSentence(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof HouseError && error.hint !== undefined) return `${error.message} (fix: ${error.hint})`;
-  return error.message;
-}
-
 /** The errno code of a system error, if it is one. */
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;

@@ -29,7 +29,8 @@ function scan(text: string): void {
       remember(open[open.length - 1], key);
       key = undefined;
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
-      if (open.push(code === OPEN_OBJECT ? new Set() : undefined) > MAX_DEPTH) throw new HouseError("json.too-deep", `JSON is nested deeper than ${MAX_DEPTH} levels`);
+      if (open.push(code === OPEN_OBJECT ? new Set() : undefined) > MAX_DEPTH)
+        throw new HouseError("json.too-deep", `JSON is nested deeper than ${MAX_DEPTH} levels`);
       key = undefined;
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) open.pop();
     else if (code === COMMA) key = undefined;
@@ -48,7 +49,11 @@ function endOfString(text: string, start: number): number {
 function remember(keys: Set<string> | undefined, raw: string): void {
   if (keys === undefined) return;
   const key = raw.includes("\\") ? unescape(raw) : raw;
-  if (keys.has(key)) throw new HouseError("json.duplicate-key", `JSON says the key ${JSON.stringify(key.slice(0, 40))} twice in one object`);
+  if (keys.has(key))
+    throw new HouseError(
+      "json.duplicate-key",
+      `JSON says the key ${JSON.stringify(key.slice(0, 40))} twice in one object`,
+    );
   keys.add(key);
 }
 

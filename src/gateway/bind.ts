@@ -41,12 +41,16 @@ function hostsOf(mode: string, config: Config): string[] {
       hint: "openclaw config set gateway.customBindHost <address>",
     });
   }
-  throw new HouseError("gateway.bad-bind", `unknown bind mode: ${mode}`, { hint: "one of loopback, lan, tailnet, auto, custom" });
+  throw new HouseError("gateway.bad-bind", `unknown bind mode: ${mode}`, {
+    hint: "one of loopback, lan, tailnet, auto, custom",
+  });
 }
 
 function tailnetAddress(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const found = addresses.find(({ family, address }) => family === "IPv4" && /^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(address));
+  const found = addresses.find(
+    ({ family, address }) => family === "IPv4" && /^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(address),
+  );
   if (found !== undefined) return found.address;
   throw new HouseError("gateway.no-tailnet", "gateway.bind is tailnet but this machine has no tailnet address", {
     hint: "start Tailscale, or: openclaw config set gateway.bind loopback",
@@ -58,5 +62,7 @@ function portFromEnv(env: Env): number | undefined {
   if (raw === undefined || raw.trim() === "") return undefined;
   const port = Number(raw);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new HouseError("gateway.bad-port", `OPENCLAW_GATEWAY_PORT is not a port: ${raw}`, { hint: "a number from 1 to 65535" });
+  throw new HouseError("gateway.bad-port", `OPENCLAW_GATEWAY_PORT is not a port: ${raw}`, {
+    hint: "a number from 1 to 65535",
+  });
 }

@@ -63,13 +63,17 @@ export function serveConnection(socket: WebSocket, peer: Peer, deps: ConnectionD
       end(1011, "internal error");
     });
   });
-  sendBounded(socket, JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce, ts: deps.clock.now() } }));
+  sendBounded(
+    socket,
+    JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce, ts: deps.clock.now() } }),
+  );
 
   async function onFirst(frame: unknown): Promise<void> {
     if (frame === undefined) return end(CLOSE.normal, "");
     if (!requestFrame.is(frame)) return end(CLOSE.policy, "invalid request frame");
     if (frame.method !== "connect") return refuse(frame.id, "invalid handshake: first request must be connect");
-    if (typeof frame.params !== "object" || frame.params === null) return refuse(frame.id, "invalid connect params: must be object");
+    if (typeof frame.params !== "object" || frame.params === null)
+      return refuse(frame.id, "invalid connect params: must be object");
     const issues = connectParams.issues(frame.params);
     if (issues.length > 0) return refuse(frame.id, `invalid connect params: ${describeIssues(issues.slice(0, 12))}`);
     const params = frame.params as ConnectParams;
@@ -110,10 +114,18 @@ export function serveConnection(socket: WebSocket, peer: Peer, deps: ConnectionD
 
   function onRequest(frame: unknown, from: Client): void {
     if (frame === undefined) return; // recorded: broken JSON after the handshake is passed over
-    if (!requestFrame.is(frame)) return from.send(errorFrame(idOf(frame), { code: "INVALID_REQUEST", message: frameProblem(frame) }));
-    if (inFlight.has(frame.id)) return from.send(errorFrame(frame.id, { code: "INVALID_REQUEST", message: "request id is already in use" }));
+    if (!requestFrame.is(frame))
+      return from.send(errorFrame(idOf(frame), { code: "INVALID_REQUEST", message: frameProblem(frame) }));
+    if (inFlight.has(frame.id))
+      return from.send(errorFrame(frame.id, { code: "INVALID_REQUEST", message: "request id is already in use" }));
     if (inFlight.size >= MAX_IN_FLIGHT) {
-      return from.send(errorFrame(frame.id, { code: "UNAVAILABLE", message: `more than ${MAX_IN_FLIGHT} requests at once`, retryable: true }));
+      return from.send(
+        errorFrame(frame.id, {
+          code: "UNAVAILABLE",
+          message: `more than ${MAX_IN_FLIGHT} requests at once`,
+          retryable: true,
+        }),
+      );
     }
     inFlight.add(frame.id);
     void deps.dispatch.handle(frame as RequestFrame, from).finally(() => inFlight.delete(frame.id));
@@ -145,6 +157,7 @@ function idOf(frame: unknown): string {
 
 function frameProblem(frame: unknown): string {
   if (frame instanceof Ambiguous) return `invalid request frame: ${frame.reason}`;
-  if (typeof frame !== "object" || frame === null || Array.isArray(frame)) return "invalid request frame: must be object";
+  if (typeof frame !== "object" || frame === null || Array.isArray(frame))
+    return "invalid request frame: must be object";
   return `invalid request frame: ${describeIssues(requestFrame.issues(frame).slice(0, 8))}`;
 }

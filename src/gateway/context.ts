@@ -28,9 +28,9 @@ export interface GatewayContext {
   readonly presence: Presence;
   readonly startedAt: number;
   /** The config in force (validated, with defaults). */
-  config(): Config;
+  readonly config: () => Config;
   /** Re-reads the file: what is on disk now, in force or not. */
-  readConfig(): LoadedConfig;
+  readonly readConfig: () => LoadedConfig;
   /** Ends this run after `delayMs` and starts a new one in the same process. One restart is in flight at a time. */
-  restart(reason: string, delayMs: number): void;
+  readonly restart: (reason: string, delayMs: number) => void;
 }

@@ -50,7 +50,10 @@ export interface PairRequest {
   readonly ts: number;
 }
 
-export type Applicant = Pick<PairRequest, "deviceId" | "publicKey" | "displayName" | "platform" | "clientId" | "clientMode" | "role" | "scopes" | "remoteIp">;
+export type Applicant = Pick<
+  PairRequest,
+  "deviceId" | "publicKey" | "displayName" | "platform" | "clientId" | "clientMode" | "role" | "scopes" | "remoteIp"
+>;
 
 export interface IssuedToken {
   readonly deviceToken: string;
@@ -74,7 +77,12 @@ export interface DeviceBook {
   reject(requestId: string): Promise<PairRequest>;
   isToken(device: Device, role: Role, given: string): Promise<boolean>;
   tokenFor(device: Device, role: Role): Promise<IssuedToken | undefined>;
-  rotate(deviceId: string, role: string, scopes: readonly string[] | undefined, cap: readonly string[]): Promise<{ token: string; entry: DeviceToken }>;
+  rotate(
+    deviceId: string,
+    role: string,
+    scopes: readonly string[] | undefined,
+    cap: readonly string[],
+  ): Promise<{ token: string; entry: DeviceToken }>;
   revoke(deviceId: string, role: string): Promise<number>;
   /** A code that pairs one browser once. Kept in memory: a restart ends it. */
   newCode(): { code: string; expiresAtMs: number };
@@ -96,12 +104,19 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
 
   /** Tokens are made, not stored: a copy of the database's device rows holds none. */
   const tokenOf = async (deviceId: string, { role, generation }: DeviceToken): Promise<string> =>
-    createHmac("sha256", await secret()).update(`${deviceId}|${role}|${generation}`).digest("hex").slice(0, 32);
+    createHmac("sha256", await secret())
+      .update(`${deviceId}|${role}|${generation}`)
+      .digest("hex")
+      .slice(0, 32);
 
-  const get = async (deviceId: string): Promise<Device | undefined> => (await devices.get(deviceId)) as Device | undefined;
+  const get = async (deviceId: string): Promise<Device | undefined> =>
+    (await devices.get(deviceId)) as Device | undefined;
   const pending = async (requestId: string): Promise<PairRequest> => {
-    const found = (await devices.pending.list(clock.now())).find((entry) => (entry as PairRequest).requestId === requestId);
-    if (found === undefined) throw new HouseError("device.unknown-request", "unknown requestId", { hint: "openclaw devices list" });
+    const found = (await devices.pending.list(clock.now())).find(
+      (entry) => (entry as PairRequest).requestId === requestId,
+    );
+    if (found === undefined)
+      throw new HouseError("device.unknown-request", "unknown requestId", { hint: "openclaw devices list" });
     return found as PairRequest;
   };
 
@@ -115,12 +130,16 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
   const tokenEntry = async (deviceId: string, role: string): Promise<{ device: Device; entry: DeviceToken }> => {
     const device = await get(deviceId);
     const entry = device?.tokens.find((token) => token.role === role);
-    if (device === undefined || entry === undefined) throw new HouseError("device.unknown", "unknown deviceId/role", { hint: "openclaw devices list" });
+    if (device === undefined || entry === undefined)
+      throw new HouseError("device.unknown", "unknown deviceId/role", { hint: "openclaw devices list" });
     return { device, entry };
   };
 
   const putToken = async (device: Device, entry: DeviceToken): Promise<void> =>
-    devices.put(device.deviceId, { ...device, tokens: device.tokens.map((token) => (token.role === entry.role ? entry : token)) });
+    devices.put(device.deviceId, {
+      ...device,
+      tokens: device.tokens.map((token) => (token.role === entry.role ? entry : token)),
+    });
 
   return {
     get,
@@ -130,7 +149,9 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     },
     pair: (applicant) => admit(applicant, clock.now()),
     async request(applicant) {
-      const waiting = (await devices.pending.list(clock.now())).find((entry) => isSameWish(entry as PairRequest, applicant));
+      const waiting = (await devices.pending.list(clock.now())).find((entry) =>
+        isSameWish(entry as PairRequest, applicant),
+      );
       if (waiting !== undefined) return { request: waiting as PairRequest, created: false };
       const known = await get(applicant.deviceId);
       const now = clock.now();
@@ -142,15 +163,24 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
         isRepair: known !== undefined,
         ts: now,
       };
-      await devices.pending.put({ requestId: request.requestId, deviceId: request.deviceId, expiresAt: now + REQUEST_TTL_MS, body: request });
+      await devices.pending.put({
+        requestId: request.requestId,
+        deviceId: request.deviceId,
+        expiresAt: now + REQUEST_TTL_MS,
+        body: request,
+      });
       return { request, created: true };
     },
     async approve(requestId, cap) {
       const request = await pending(requestId);
       if (!coversScopes(cap, request.scopes)) {
-        throw new HouseError("device.beyond-approver", `this request asks for ${request.scopes.join(", ")}, more than you hold`, {
-          hint: "approve it from a client with operator.admin",
-        });
+        throw new HouseError(
+          "device.beyond-approver",
+          `this request asks for ${request.scopes.join(", ")}, more than you hold`,
+          {
+            hint: "approve it from a client with operator.admin",
+          },
+        );
       }
       const device = await admit(request, request.ts);
       await devices.pending.delete(requestId);
@@ -176,9 +206,13 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
       const { device, entry } = await tokenEntry(deviceId, role);
       const wanted = scopes ?? entry.scopes;
       if (!coversScopes(device.scopes, wanted) || !coversScopes(cap, wanted)) {
-        throw new HouseError("device.beyond-record", "a token cannot hold more than its device was approved for, nor more than you hold", {
-          hint: "pair the device again with the wider scopes",
-        });
+        throw new HouseError(
+          "device.beyond-record",
+          "a token cannot hold more than its device was approved for, nor more than you hold",
+          {
+            hint: "pair the device again with the wider scopes",
+          },
+        );
       }
       const { revokedAtMs: _ended, ...kept } = entry;
       const next: DeviceToken = { ...kept, scopes: wanted, generation: entry.generation + 1, rotatedAtMs: clock.now() };
@@ -235,7 +269,11 @@ function mergeDevice(before: Device | undefined, applicant: Applicant, ts: numbe
 }
 
 function isSameWish(waiting: PairRequest, applicant: Applicant): boolean {
-  return waiting.deviceId === applicant.deviceId && waiting.role === applicant.role && waiting.scopes.join() === applicant.scopes.join();
+  return (
+    waiting.deviceId === applicant.deviceId &&
+    waiting.role === applicant.role &&
+    waiting.scopes.join() === applicant.scopes.join()
+  );
 }
 
 function union(left: readonly string[], right: readonly string[]): string[] {

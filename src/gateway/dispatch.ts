@@ -27,7 +27,10 @@ export interface Dispatch {
   handle(frame: RequestFrame, client: Client): Promise<void>;
 }
 
-export function createDispatch(served: readonly Served[], { log, mask }: { readonly log: Log; readonly mask: Mask }): Dispatch {
+export function createDispatch(
+  served: readonly Served[],
+  { log, mask }: { readonly log: Log; readonly mask: Mask },
+): Dispatch {
   const table = new Map<string, Served>();
   for (const entry of served) {
     if (table.has(entry.method.name)) throw new Error(`method ${entry.method.name} is served twice`);
@@ -51,7 +54,8 @@ export function createDispatch(served: readonly Served[], { log, mask }: { reado
 function admit(entry: Served | undefined, frame: RequestFrame, client: Client): Served {
   if (frame.method === "connect") throw invalid("connect is only valid as the first request");
   const needs = entry?.method.needs;
-  if (client.role === "node" ? needs !== undefined && needs !== "node" : needs === "node") throw invalid(`unauthorized role: ${client.role}`);
+  if (client.role === "node" ? needs !== undefined && needs !== "node" : needs === "node")
+    throw invalid(`unauthorized role: ${client.role}`);
   if (entry === undefined || needs === undefined) throw invalid(`unknown method: ${frame.method.slice(0, 80)}`);
   if (needs !== "node" && !holdsScope(client.scopes, needs)) throw invalid(`missing scope: ${needs}`);
   return entry;
@@ -82,7 +86,11 @@ export function toWireError(error: unknown, what: string, log: Log, mask: Mask):
   return {
     code: down ? "UNAVAILABLE" : "INVALID_REQUEST",
     message: mask(message),
-    details: { code, ...(hint === undefined ? {} : { hint: mask(hint) }), ...(typeof details === "object" ? details : {}) },
+    details: {
+      code,
+      ...(hint === undefined ? {} : { hint: mask(hint) }),
+      ...(typeof details === "object" ? details : {}),
+    },
     ...(down ? { retryable: true } : {}),
   };
 }

@@ -37,7 +37,12 @@ export interface HandshakeDeps {
 
 const MAX_SIGNATURE_AGE_MS = 10 * 60_000;
 
-export async function judgeConnect(params: ConnectParams, nonce: string, peer: Peer, deps: HandshakeDeps): Promise<Admitted | Refused> {
+export async function judgeConnect(
+  params: ConnectParams,
+  nonce: string,
+  peer: Peer,
+  deps: HandshakeDeps,
+): Promise<Admitted | Refused> {
   if (params.minProtocol > PROTOCOL_VERSION || params.maxProtocol < PROTOCOL_VERSION) {
     return refuse("protocol mismatch", { details: { expectedProtocol: PROTOCOL_VERSION }, closeCode: CLOSE.protocol });
   }
@@ -58,14 +63,17 @@ function checkOrigin(params: ConnectParams, peer: Peer, rules: PeerRules): Refus
   const isBrowser = isBrowserClient(params.client.id) || peer.origin !== undefined;
   if (!isBrowser) return undefined;
   if (peer.origin !== undefined && isOurHost(peer, rules) && isOurOrigin(peer, rules)) return undefined;
-  return refuse("origin not allowed (open the Control UI from the gateway host or allow it in gateway.controlUi.allowedOrigins)");
+  return refuse(
+    "origin not allowed (open the Control UI from the gateway host or allow it in gateway.controlUi.allowedOrigins)",
+  );
 }
 
 function checkDevice(params: ConnectParams, role: Role, nonce: string, peer: Peer, clock: Clock): Refused | undefined {
   const { device, client, auth } = params;
   if (device === undefined) return undefined;
   const raw = Buffer.from(device.publicKey, "base64url");
-  if (raw.length !== 32 || createHash("sha256").update(raw).digest("hex") !== device.id) return refuse("device identity mismatch");
+  if (raw.length !== 32 || createHash("sha256").update(raw).digest("hex") !== device.id)
+    return refuse("device identity mismatch");
   if (Math.abs(clock.now() - device.signedAt) > MAX_SIGNATURE_AGE_MS) return refuse("device signature expired");
   if (device.nonce === undefined && !peer.local) return refuse("device nonce required");
   if (device.nonce !== undefined && device.nonce !== nonce) return refuse("device nonce mismatch");
@@ -91,7 +99,13 @@ function isSignedBy(rawKey: Buffer, text: string, signature: string): boolean {
 
 type Proof = { readonly ok: true; readonly by: "secret" | "device-token" | "code" } | Refused;
 
-async function checkSecret(params: ConnectParams, role: Role, known: Device | undefined, peer: Peer, deps: HandshakeDeps): Promise<Proof> {
+async function checkSecret(
+  params: ConnectParams,
+  role: Role,
+  known: Device | undefined,
+  peer: Peer,
+  deps: HandshakeDeps,
+): Promise<Proof> {
   const { auth } = params;
   // A paired device proves itself by key and token; guessing by others must not lock it out.
   if (known !== undefined && auth?.token !== undefined && (await deps.devices.isToken(known, role, auth.token))) {
@@ -109,8 +123,10 @@ async function checkSecret(params: ConnectParams, role: Role, known: Device | un
     deps.throttle.succeeded(peer.address);
     return { ok: true, by: "secret" };
   }
-  if (params.device !== undefined && auth?.token !== undefined && deps.devices.spendCode(auth.token)) return { ok: true, by: "code" };
-  if (given === undefined && params.device === undefined) return refuse("device identity required", { code: "NOT_PAIRED" });
+  if (params.device !== undefined && auth?.token !== undefined && deps.devices.spendCode(auth.token))
+    return { ok: true, by: "code" };
+  if (given === undefined && params.device === undefined)
+    return refuse("device identity required", { code: "NOT_PAIRED" });
   if (given !== undefined) deps.throttle.failed(peer.address);
   return refuse(given === undefined ? missing(secret.mode, params) : mismatch(secret.mode, params));
 }
@@ -125,7 +141,8 @@ async function checkPairing(
 ): Promise<Admitted | Refused> {
   const wanted = (params.scopes ?? []).filter(isScope);
   if (params.device === undefined) {
-    if (role === "node" || isBrowserClient(params.client.id)) return refuse("device identity required", { code: "NOT_PAIRED" });
+    if (role === "node" || isBrowserClient(params.client.id))
+      return refuse("device identity required", { code: "NOT_PAIRED" });
     return { ok: true, role, scopes: wanted, deviceId: undefined, issued: undefined };
   }
   if (known !== undefined && known.roles.includes(role) && coversScopes(known.scopes, wanted)) {
@@ -149,7 +166,13 @@ async function checkPairing(
   const welcome = by === "code" || (by === "secret" && peer.local && first);
   if (welcome) {
     const device = await deps.devices.pair(applicant);
-    return { ok: true, role, scopes: wanted, deviceId: device.deviceId, issued: await deps.devices.tokenFor(device, role) };
+    return {
+      ok: true,
+      role,
+      scopes: wanted,
+      deviceId: device.deviceId,
+      issued: await deps.devices.tokenFor(device, role),
+    };
   }
   const { request, created } = await deps.devices.request(applicant);
   return {
@@ -180,10 +203,18 @@ interface RefusalFacts {
   readonly retryAfterMs?: number;
 }
 
-function refuse(message: string, { code = "INVALID_REQUEST", details, closeCode = CLOSE.policy, retryAfterMs }: RefusalFacts = {}): Refused {
+function refuse(
+  message: string,
+  { code = "INVALID_REQUEST", details, closeCode = CLOSE.policy, retryAfterMs }: RefusalFacts = {},
+): Refused {
   return {
     ok: false,
-    error: { code, message, ...(details === undefined ? {} : { details }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    error: {
+      code,
+      message,
+      ...(details === undefined ? {} : { details }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
     closeCode,
   };
 }

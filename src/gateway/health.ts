@@ -20,7 +20,11 @@ interface Figures {
   readonly at: number;
   readonly count: number;
   readonly recent: readonly SessionRecord[];
-  readonly byAgent: readonly { readonly agentId: string; readonly count: number; readonly recent: readonly SessionRecord[] }[];
+  readonly byAgent: readonly {
+    readonly agentId: string;
+    readonly count: number;
+    readonly recent: readonly SessionRecord[];
+  }[];
 }
 
 export function createVitals(context: GatewayContext): Vitals {

@@ -9,7 +9,11 @@ export interface Hub {
   add(client: Client): void;
   remove(client: Client): void;
   /** To everybody, or to operators who hold a scope. Events are never replayed; a gap in `seq` says so. */
-  broadcast(event: string, payload: unknown, options?: { readonly needs?: Scope; readonly stateVersion?: StateVersion }): void;
+  broadcast(
+    event: string,
+    payload: unknown,
+    options?: { readonly needs?: Scope; readonly stateVersion?: StateVersion },
+  ): void;
   /** To one client, with the shared sequence but seen by nobody else. */
   sendTo(client: Client, event: string, payload: unknown, options?: { readonly stateVersion?: StateVersion }): void;
   /** Closes the connections of a device, for example when its token is revoked. */
@@ -24,7 +28,13 @@ export function createHub(clock: Clock): Hub {
 
   const broadcast: Hub["broadcast"] = (event, payload, { needs, stateVersion } = {}) => {
     if (clients.size === 0) return;
-    const frame = JSON.stringify({ type: "event", event, payload, seq: ++seq, ...(stateVersion === undefined ? {} : { stateVersion }) });
+    const frame = JSON.stringify({
+      type: "event",
+      event,
+      payload,
+      seq: ++seq,
+      ...(stateVersion === undefined ? {} : { stateVersion }),
+    });
     for (const client of clients) {
       if (needs !== undefined && (client.role !== "operator" || !holdsScope(client.scopes, needs))) continue;
       client.send(frame);
@@ -46,10 +56,19 @@ export function createHub(clock: Clock): Hub {
       ticking = undefined;
     },
     sendTo(client, event, payload, { stateVersion } = {}) {
-      client.send(JSON.stringify({ type: "event", event, payload, seq: ++seq, ...(stateVersion === undefined ? {} : { stateVersion }) }));
+      client.send(
+        JSON.stringify({
+          type: "event",
+          event,
+          payload,
+          seq: ++seq,
+          ...(stateVersion === undefined ? {} : { stateVersion }),
+        }),
+      );
     },
     dropDevice(deviceId, role) {
-      for (const client of clients) if (client.deviceId === deviceId && client.role === role) client.close(1008, "device token revoked");
+      for (const client of clients)
+        if (client.deviceId === deviceId && client.role === role) client.close(1008, "device token revoked");
     },
     closeAll(code, reason) {
       clearInterval(ticking);

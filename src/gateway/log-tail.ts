@@ -20,7 +20,10 @@ export interface LogTailQuery {
   readonly maxBytes?: number;
 }
 
-export async function tailLog(file: string, { cursor, limit = 500, maxBytes = 250_000 }: LogTailQuery): Promise<LogTail> {
+export async function tailLog(
+  file: string,
+  { cursor, limit = 500, maxBytes = 250_000 }: LogTailQuery,
+): Promise<LogTail> {
   const handle = await open(file, "r").catch((error: unknown) => {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw error;

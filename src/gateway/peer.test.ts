@@ -11,7 +11,14 @@ const ask = (remoteAddress: string, headers: Record<string, string>): IncomingMe
   ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
 
 test("one client has one address, however it is spelt", () => {
-  for (const spelling of ["203.0.113.9", "::ffff:203.0.113.9", "::FFFF:203.0.113.9", "0:0:0:0:0:ffff:203.0.113.9", "[::ffff:203.0.113.9]", " 203.0.113.9 "]) {
+  for (const spelling of [
+    "203.0.113.9",
+    "::ffff:203.0.113.9",
+    "::FFFF:203.0.113.9",
+    "0:0:0:0:0:ffff:203.0.113.9",
+    "[::ffff:203.0.113.9]",
+    " 203.0.113.9 ",
+  ]) {
     assert.equal(foldAddress(spelling), "203.0.113.9", spelling);
   }
 });
@@ -21,11 +28,41 @@ const localCases: [name: string, remote: string, headers: Record<string, string>
   ["loopback by name", "::1", { host: "localhost:18789" }, true, "::1"],
   ["mapped loopback", "::ffff:127.0.0.1", { host: "[::1]:18789" }, true, "127.0.0.1"],
   ["loopback with another name", "127.0.0.1", { host: "evil.example" }, false, "127.0.0.1"],
-  ["an unknown proxy on loopback", "127.0.0.1", { host: "localhost", "x-forwarded-for": "127.0.0.1" }, false, "127.0.0.1"],
-  ["an unknown proxy that hides in Forwarded", "127.0.0.1", { host: "localhost", forwarded: "for=127.0.0.1" }, false, "127.0.0.1"],
-  ["somebody who claims to be local", "203.0.113.9", { host: "localhost", "x-forwarded-for": "127.0.0.1" }, false, "203.0.113.9"],
-  ["a trusted proxy for somebody far", "10.0.0.2", { host: "claw.example", "x-forwarded-for": "203.0.113.9" }, false, "203.0.113.9"],
-  ["a trusted proxy, first hop forged", "10.0.0.2", { host: "claw.example", "x-forwarded-for": "127.0.0.1, 203.0.113.9" }, false, "203.0.113.9"],
+  [
+    "an unknown proxy on loopback",
+    "127.0.0.1",
+    { host: "localhost", "x-forwarded-for": "127.0.0.1" },
+    false,
+    "127.0.0.1",
+  ],
+  [
+    "an unknown proxy that hides in Forwarded",
+    "127.0.0.1",
+    { host: "localhost", forwarded: "for=127.0.0.1" },
+    false,
+    "127.0.0.1",
+  ],
+  [
+    "somebody who claims to be local",
+    "203.0.113.9",
+    { host: "localhost", "x-forwarded-for": "127.0.0.1" },
+    false,
+    "203.0.113.9",
+  ],
+  [
+    "a trusted proxy for somebody far",
+    "10.0.0.2",
+    { host: "claw.example", "x-forwarded-for": "203.0.113.9" },
+    false,
+    "203.0.113.9",
+  ],
+  [
+    "a trusted proxy, first hop forged",
+    "10.0.0.2",
+    { host: "claw.example", "x-forwarded-for": "127.0.0.1, 203.0.113.9" },
+    false,
+    "203.0.113.9",
+  ],
 ];
 for (const [name, remote, headers, local, address] of localCases) {
   test(`${name}: ${local ? "local" : "not local"}`, () => {
@@ -36,20 +73,44 @@ for (const [name, remote, headers, local, address] of localCases) {
 
 test("only our names and addresses are our host", () => {
   const isOurs = (host: string): boolean => isOurHost(peerOf(ask("127.0.0.1", { host }), rules), rules);
-  for (const host of ["127.0.0.1:1", "localhost", "[::1]:9", "192.168.1.5:18789", "claw.example", "CLAW.example:443"]) assert.equal(isOurs(host), true, host);
-  for (const host of ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "claw.example.evil", "", "a b", "127.0.0.1@evil"]) assert.equal(isOurs(host), false, host);
+  for (const host of ["127.0.0.1:1", "localhost", "[::1]:9", "192.168.1.5:18789", "claw.example", "CLAW.example:443"])
+    assert.equal(isOurs(host), true, host);
+  for (const host of [
+    "evil.example",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "claw.example.evil",
+    "",
+    "a b",
+    "127.0.0.1@evil",
+  ])
+    assert.equal(isOurs(host), false, host);
 });
 
 test("only our origin and the listed ones are ours", () => {
-  const isOurs = (origin: string): boolean => isOurOrigin(peerOf(ask("127.0.0.1", { host: "127.0.0.1:18789", origin }), rules), rules);
-  for (const origin of ["http://127.0.0.1:18789", "https://127.0.0.1:18789", "https://ui.example"]) assert.equal(isOurs(origin), true, origin);
-  for (const origin of ["null", "http://127.0.0.1", "http://ui.example", "https://ui.example.evil", "file://", "chrome-extension://x", "javascript:1"]) assert.equal(isOurs(origin), false, origin);
+  const isOurs = (origin: string): boolean =>
+    isOurOrigin(peerOf(ask("127.0.0.1", { host: "127.0.0.1:18789", origin }), rules), rules);
+  for (const origin of ["http://127.0.0.1:18789", "https://127.0.0.1:18789", "https://ui.example"])
+    assert.equal(isOurs(origin), true, origin);
+  for (const origin of [
+    "null",
+    "http://127.0.0.1",
+    "http://ui.example",
+    "https://ui.example.evil",
+    "file://",
+    "chrome-extension://x",
+    "javascript:1",
+  ])
+    assert.equal(isOurs(origin), false, origin);
 });
 
 test("no header makes a far peer local", () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.constantFrom("host", "x-forwarded-for", "x-real-ip", "forwarded", "via", "origin"), fc.string()), (headers) => {
-      assert.equal(peerOf(ask("203.0.113.9", headers), { ...rules, trustedProxies: [] }).local, false);
-    }),
+    fc.property(
+      fc.dictionary(fc.constantFrom("host", "x-forwarded-for", "x-real-ip", "forwarded", "via", "origin"), fc.string()),
+      (headers) => {
+        assert.equal(peerOf(ask("203.0.113.9", headers), { ...rules, trustedProxies: [] }).local, false);
+      },
+    ),
   );
 });

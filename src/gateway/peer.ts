@@ -39,7 +39,9 @@ export function peerOf(request: IncomingMessage, { trustedProxies }: PeerRules):
 export function isOurHost(peer: Peer, { allowedHosts }: PeerRules): boolean {
   const name = hostName(peer.host);
   if (name === undefined) return false;
-  return isLoopbackHost(name) || isIP(name) !== 0 || allowedHosts.some((allowed) => allowed.trim().toLowerCase() === name);
+  return (
+    isLoopbackHost(name) || isIP(name) !== 0 || allowedHosts.some((allowed) => allowed.trim().toLowerCase() === name)
+  );
 }
 
 /** A browser always says where its page comes from; only our own page, or a listed origin, may connect. */
@@ -53,7 +55,11 @@ export function isOurOrigin(peer: Peer, { allowedOrigins }: PeerRules): boolean 
 }
 
 export function foldAddress(address: string): string {
-  const plain = address.trim().toLowerCase().replace(/^\[|\]$/g, "").replace(/%.*$/, "");
+  const plain = address
+    .trim()
+    .toLowerCase()
+    .replace(/^\[|\]$/g, "")
+    .replace(/%.*$/, "");
   const mapped = /^(?:0{0,4}:){0,5}:?(?:0{0,4}:)?ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain);
   return mapped?.[1] ?? plain;
 }
@@ -79,7 +85,9 @@ function parseOrigin(origin: string): URL | undefined {
 }
 
 function hasProxyHeaders(headers: IncomingMessage["headers"]): boolean {
-  return ["x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via"].some((name) => headers[name] !== undefined);
+  return ["x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via"].some(
+    (name) => headers[name] !== undefined,
+  );
 }
 
 /** The last hop a trusted proxy wrote; earlier ones are whatever the client claimed. */

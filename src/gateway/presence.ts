@@ -86,7 +86,16 @@ export function createPresence(clock: Clock, version: string): Presence {
     },
     beacon(key, row) {
       const known = rows.get(key.toLowerCase());
-      put(key.toLowerCase(), { host: "unknown", version: "unknown", platform: "unknown", mode: "unknown", reason: "beacon", ...known, ...row, ts: clock.now() });
+      put(key.toLowerCase(), {
+        host: "unknown",
+        version: "unknown",
+        platform: "unknown",
+        mode: "unknown",
+        reason: "beacon",
+        ...known,
+        ...row,
+        ts: clock.now(),
+      });
     },
   };
 }

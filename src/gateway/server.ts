@@ -76,13 +76,18 @@ export async function openGateway({ context, vitals, served, binding, pageFolder
     }),
     joined(client) {
       hub.add(client);
-      if (presence.seen(client, "connect")) hub.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
+      if (presence.seen(client, "connect"))
+        hub.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
       void vitals.health().then((health) => hub.sendTo(client, "health", health, { stateVersion: stateVersion() }));
-      log.debug(`connected: ${client.info.id}/${client.info.mode} as ${client.role}`, { address: client.address, scopes: client.scopes });
+      log.debug(`connected: ${client.info.id}/${client.info.mode} as ${client.role}`, {
+        address: client.address,
+        scopes: client.scopes,
+      });
     },
     left(client) {
       hub.remove(client);
-      if (presence.seen(client, "disconnect")) hub.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
+      if (presence.seen(client, "disconnect"))
+        hub.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
     },
     refused({ error, opened }, peer) {
       log.warn(`connection refused: ${error.message}`, { address: peer.address, userAgent: peer.userAgent });
@@ -105,7 +110,10 @@ export async function openGateway({ context, vitals, served, binding, pageFolder
 
   const servers: Server[] = [];
   for (const host of binding.hosts) {
-    const server = http.createServer({ keepAliveTimeout: 65_000, headersTimeout: 15_000, requestTimeout: 60_000, maxHeaderSize: 16_384 }, route);
+    const server = http.createServer(
+      { keepAliveTimeout: 65_000, headersTimeout: 15_000, requestTimeout: 60_000, maxHeaderSize: 16_384 },
+      route,
+    );
     server.on("upgrade", upgrade);
     server.on("clientError", (error, socket) => {
       log.debug("malformed HTTP request", { error });
@@ -123,7 +131,10 @@ export async function openGateway({ context, vitals, served, binding, pageFolder
     async close({ text, restartExpectedMs }) {
       hub.broadcast("shutdown", { reason: text, restartExpectedMs: restartExpectedMs ?? null });
       const closed = servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve())));
-      hub.closeAll(restartExpectedMs === undefined ? 1001 : CLOSE.restart, restartExpectedMs === undefined ? "gateway stopping" : "service restart");
+      hub.closeAll(
+        restartExpectedMs === undefined ? 1001 : CLOSE.restart,
+        restartExpectedMs === undefined ? "gateway stopping" : "service restart",
+      );
       for (const server of servers) server.closeIdleConnections();
       const force = setTimeout(() => {
         for (const socket of sockets.clients) socket.terminate();
@@ -178,7 +189,12 @@ function listen(server: Server, host: string, port: number, required: boolean): 
           taken
             ? `another gateway instance is already listening on ws://${host}:${port}`
             : `failed to bind gateway socket on ws://${host}:${port}: ${cause.message}`,
-          { cause, hint: taken ? `openclaw gateway status, or choose another port: openclaw gateway run --port ${port + 20}` : "check gateway.bind and gateway.port" },
+          {
+            cause,
+            hint: taken
+              ? `openclaw gateway status, or choose another port: openclaw gateway run --port ${port + 20}`
+              : "check gateway.bind and gateway.port",
+          },
         ),
       );
     });

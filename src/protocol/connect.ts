@@ -25,13 +25,13 @@ const ConnectParamsSchema = Type.Object(
     maxProtocol: Type.Integer({ minimum: 1 }),
     client: Type.Object(
       {
-        id: Type.Union(clientIds.map((id) => Type.Literal(id))),
+        id: Type.Unsafe<(typeof clientIds)[number]>(Type.Union(clientIds.map((id) => Type.Literal(id)))),
         displayName: Type.Optional(nonEmpty),
         version: nonEmpty,
         platform: nonEmpty,
         deviceFamily: Type.Optional(nonEmpty),
         modelIdentifier: Type.Optional(nonEmpty),
-        mode: Type.Union(clientModes.map((mode) => Type.Literal(mode))),
+        mode: Type.Unsafe<(typeof clientModes)[number]>(Type.Union(clientModes.map((mode) => Type.Literal(mode)))),
         instanceId: Type.Optional(nonEmpty),
       },
       { additionalProperties: false },

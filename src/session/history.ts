@@ -20,7 +20,11 @@ export interface History {
 
 const PAGE = 100;
 
-export async function readHistory(transcript: TranscriptTable, record: SessionRecord, query: HistoryQuery): Promise<History> {
+export async function readHistory(
+  transcript: TranscriptTable,
+  record: SessionRecord,
+  query: HistoryQuery,
+): Promise<History> {
   const kept: Message[] = [];
   let bytes = 0;
   let before: number | undefined;
@@ -44,7 +48,11 @@ export async function readHistory(transcript: TranscriptTable, record: SessionRe
 }
 
 /** The last words said, for lists. */
-export async function lastText(transcript: TranscriptTable, record: SessionRecord, maxChars: number): Promise<string | undefined> {
+export async function lastText(
+  transcript: TranscriptTable,
+  record: SessionRecord,
+  maxChars: number,
+): Promise<string | undefined> {
   const { messages } = await readHistory(transcript, record, { limit: 1, includeTools: false, maxBytes: 64_000 });
   const last = messages.at(-1);
   return last === undefined ? undefined : textOf(last.content).slice(0, maxChars).toWellFormed();
@@ -68,7 +76,10 @@ function shorten(message: Message): { message: Message; cut: boolean } {
     }
     if (block.type !== "text" || block.text.length <= MAX_BLOCK_CHARS) return block;
     cut = true;
-    return { type: "text" as const, text: `${block.text.slice(0, MAX_BLOCK_CHARS).toWellFormed()}… [${block.text.length - MAX_BLOCK_CHARS} more characters]` };
+    return {
+      type: "text" as const,
+      text: `${block.text.slice(0, MAX_BLOCK_CHARS).toWellFormed()}… [${block.text.length - MAX_BLOCK_CHARS} more characters]`,
+    };
   });
   return { message: { ...message, content } as Message, cut };
 }

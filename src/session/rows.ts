@@ -10,7 +10,13 @@ export function toWireRow(record: SessionRecord): Record<string, unknown> {
   return {
     key: record.key,
     kind: kind === "group" ? "group" : record.key === "global" ? "global" : "direct",
-    ...defined({ label: record.label, displayName, channel, chatType: chatType ?? (kind === "group" ? "group" : "direct"), spawnedBy: record.spawnedBy }),
+    ...defined({
+      label: record.label,
+      displayName,
+      channel,
+      chatType: chatType ?? (kind === "group" ? "group" : "direct"),
+      spawnedBy: record.spawnedBy,
+    }),
     updatedAt: record.updatedAt,
     sessionId: record.sessionId,
     ...defined(entry),

@@ -50,14 +50,28 @@ export async function findSession(
   return (await table.get(key)) ?? (await table.byId(keyOrId.trim()));
 }
 
-export async function requireSession(table: SessionTable, keyOrId: string, context: KeyContext, caller?: AgentId): Promise<SessionRecord> {
+export async function requireSession(
+  table: SessionTable,
+  keyOrId: string,
+  context: KeyContext,
+  caller?: AgentId,
+): Promise<SessionRecord> {
   const found = await findSession(table, keyOrId, context, caller);
   if (found !== undefined) return found;
-  throw new HouseError("session.unknown", `No session found: ${keyOrId}`, { hint: "list them with: openclaw sessions" });
+  throw new HouseError("session.unknown", `No session found: ${keyOrId}`, {
+    hint: "list them with: openclaw sessions",
+  });
 }
 
 export function newSession(key: SessionKey, now: number, entry: SessionEntry = {}): SessionRecord {
-  return { key, agentId: splitSessionKey(key).agentId, sessionId: newId(), createdAt: now, updatedAt: now, entry: { ...entry } };
+  return {
+    key,
+    agentId: splitSessionKey(key).agentId,
+    sessionId: newId(),
+    createdAt: now,
+    updatedAt: now,
+    entry: { ...entry },
+  };
 }
 
 /** Changes fields of the entry; `null` clears one. Creates the session when it is not there yet. */
@@ -70,7 +84,9 @@ export async function patchSession(
   const updated = await table.update(key, (current) => {
     const base = current ?? newSession(key, now);
     const { label, spawnedBy, ...rest } = patch;
-    const entry = Object.fromEntries(Object.entries({ ...base.entry, ...rest }).filter(([, value]) => value !== null && value !== undefined));
+    const entry = Object.fromEntries(
+      Object.entries({ ...base.entry, ...rest }).filter(([, value]) => value !== null && value !== undefined),
+    );
     return {
       ...withText(withText(base, "label", label), "spawnedBy", spawnedBy),
       entry,
@@ -85,8 +101,20 @@ export async function patchSession(
 export async function resetSession(table: SessionTable, key: SessionKey, now: number): Promise<SessionRecord> {
   const updated = await table.update(key, (current) => {
     const { entry, label, spawnedBy } = current ?? newSession(key, now);
-    const kept = { ...entry, inputTokens: 0, outputTokens: 0, totalTokens: 0, systemSent: false, abortedLastRun: false, compactionCount: 0 };
-    return { ...newSession(key, now, kept), ...(label === undefined ? {} : { label }), ...(spawnedBy === undefined ? {} : { spawnedBy }) };
+    const kept = {
+      ...entry,
+      inputTokens: 0,
+      outputTokens: 0,
+      totalTokens: 0,
+      systemSent: false,
+      abortedLastRun: false,
+      compactionCount: 0,
+    };
+    return {
+      ...newSession(key, now, kept),
+      ...(label === undefined ? {} : { label }),
+      ...(spawnedBy === undefined ? {} : { spawnedBy }),
+    };
   });
   if (updated === undefined) throw new HouseError("session.gone", `session ${key} disappeared while it was reset`);
   return updated;

@@ -8,17 +8,20 @@ const MAX_DEPTH = 64;
 /** Returns a plain object or throws `tool.bad-arguments` / `tool.arguments-too-large`. */
 export function boundArguments(raw: unknown): Record<string, unknown> {
   if (raw === undefined || raw === null) return {};
-  if (typeof raw !== "object" || Array.isArray(raw)) throw new ToolError("tool.bad-arguments", "arguments must be an object");
+  if (typeof raw !== "object" || Array.isArray(raw))
+    throw new ToolError("tool.bad-arguments", "arguments must be an object");
   const budget = { chars: MAX_CHARS, nodes: MAX_NODES };
   measure(raw, 0, budget);
   return raw as Record<string, unknown>;
 }
 
 function measure(value: unknown, depth: number, budget: { chars: number; nodes: number }): void {
-  if (depth > MAX_DEPTH) throw new ToolError("tool.bad-arguments", `arguments are nested deeper than ${MAX_DEPTH} levels`);
+  if (depth > MAX_DEPTH)
+    throw new ToolError("tool.bad-arguments", `arguments are nested deeper than ${MAX_DEPTH} levels`);
   budget.nodes -= 1;
   if (typeof value === "string") measureText(value, budget);
-  else if (typeof value === "number" && !Number.isFinite(value)) throw new ToolError("tool.bad-arguments", "arguments hold a number that is not finite");
+  else if (typeof value === "number" && !Number.isFinite(value))
+    throw new ToolError("tool.bad-arguments", "arguments hold a number that is not finite");
   else if (typeof value === "object" && value !== null) {
     for (const key of Object.keys(value)) {
       measureText(key, budget);
@@ -27,13 +30,18 @@ function measure(value: unknown, depth: number, budget: { chars: number; nodes: 
     }
   }
   if (budget.chars < 0 || budget.nodes < 0) {
-    throw new ToolError("tool.arguments-too-large", `arguments are larger than ${MAX_CHARS / 1_000_000} MB or ${MAX_NODES} values`, {
-      hint: "pass large content in a file and give its path",
-    });
+    throw new ToolError(
+      "tool.arguments-too-large",
+      `arguments are larger than ${MAX_CHARS / 1_000_000} MB or ${MAX_NODES} values`,
+      {
+        hint: "pass large content in a file and give its path",
+      },
+    );
   }
 }
 
 function measureText(text: string, budget: { chars: number }): void {
   budget.chars -= text.length;
-  if (budget.chars >= 0 && !text.isWellFormed()) throw new ToolError("tool.bad-arguments", "arguments hold broken text (a lone surrogate)");
+  if (budget.chars >= 0 && !text.isWellFormed())
+    throw new ToolError("tool.bad-arguments", "arguments hold broken text (a lone surrogate)");
 }

@@ -16,7 +16,9 @@ export function boundResult(result: ToolResult, mask: Mask): ToolResult {
 function boundBlock(block: Block, budget: { text: number; image: number }, mask: Mask): Block {
   if (block.type === "image") {
     budget.image -= block.data.length;
-    return budget.image >= 0 ? block : { type: "text", text: `[image left out: over ${MAX_IMAGE} bytes in one result]` };
+    return budget.image >= 0
+      ? block
+      : { type: "text", text: `[image left out: over ${MAX_IMAGE} bytes in one result]` };
   }
   const text = mask(block.text);
   const kept = text.slice(0, Math.max(0, budget.text));

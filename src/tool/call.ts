@@ -121,13 +121,20 @@ async function runTool(
 /** A sandboxed session never falls back to the host (ruling 10). */
 function requireBox(intent: Intent, { sandboxed, agent }: Subject): void {
   if (!sandboxed || !(intent.does === "read" || intent.does === "write" || intent.does === "run")) return;
-  throw new ToolError("sandbox.unavailable", `agent ${agent} is sandboxed here, and this build has no sandbox to run it in`, {
-    hint: "openclaw config set agents.defaults.sandbox.mode off",
-  });
+  throw new ToolError(
+    "sandbox.unavailable",
+    `agent ${agent} is sandboxed here, and this build has no sandbox to run it in`,
+    {
+      hint: "openclaw config set agents.defaults.sandbox.mode off",
+    },
+  );
 }
 
 /** Ends at the deadline or on abort even when the tool does not listen; it is told first. */
-async function withDeadline(request: CallRequest, work: (signal: AbortSignal) => Promise<ToolResult>): Promise<ToolResult> {
+async function withDeadline(
+  request: CallRequest,
+  work: (signal: AbortSignal) => Promise<ToolResult>,
+): Promise<ToolResult> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, signal: outer } = request;
   const control = new AbortController();
   const { promise: ended, reject: end } = Promise.withResolvers<never>();
@@ -138,7 +145,10 @@ async function withDeadline(request: CallRequest, work: (signal: AbortSignal) =>
   const onAbort = (): void => stop(new ToolError("tool.aborted", `${request.tool} was stopped by its caller`));
   if (outer?.aborted === true) throw new ToolError("tool.aborted", `${request.tool} was stopped before it started`);
   outer?.addEventListener("abort", onAbort, { once: true });
-  const timer = setTimeout(() => stop(new ToolError("tool.timeout", `${request.tool} did not finish within ${timeoutMs / 1000} s`)), timeoutMs);
+  const timer = setTimeout(
+    () => stop(new ToolError("tool.timeout", `${request.tool} did not finish within ${timeoutMs / 1000} s`)),
+    timeoutMs,
+  );
   try {
     return await Promise.race([work(control.signal), ended]);
   } finally {
@@ -177,15 +187,30 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
       entry = { ...entry, decision: decision.allowed ? summary : maskedValue(summary, mask) };
     },
     async intends(intent, args) {
-      entry = { ...entry, intent: intent.does === "look" ? intent : maskedValue(intent, mask), args: shortened(args, mask) };
+      entry = {
+        ...entry,
+        intent: intent.does === "look" ? intent : maskedValue(intent, mask),
+        args: shortened(args, mask),
+      };
       durable = intent.does !== "look" && intent.does !== "read";
       if (durable) await journal.record(entry, { durable });
     },
     async ended(outcome, error) {
       const failure = error === undefined ? {} : { error: failureOf(error, mask) };
-      entry = { ...entry, outcome: durable && outcome === "aborted" ? "unknown" : outcome, durationMs: clock.ticks() - started, ...failure };
-      if (outcome !== "ok") log.debug(`${request.tool} ${outcome}`, { caller: request.caller, session: subject.session, ...failure });
-      await journal.record(entry, { durable });
+      entry = {
+        ...entry,
+        outcome: durable && outcome === "aborted" ? "unknown" : outcome,
+        durationMs: clock.ticks() - started,
+        ...failure,
+      };
+      if (outcome !== "ok")
+        log.debug(`${request.tool} ${outcome}`, { caller: request.caller, session: subject.session, ...failure });
+      // What happened has happened: a full disk must not turn a done call into a failed one. Its start is on record.
+      await journal
+        .record(entry, { durable })
+        .catch((cause: unknown) =>
+          log.error("the outcome of a call could not be journaled", { error: cause, tool: entry.tool }),
+        );
     },
   };
 }
@@ -196,7 +221,12 @@ function outcomeOf(error: unknown): JournalEntry["outcome"] {
   return refusals.has(error.code) || isRefusal(error.details) ? "refused" : "error";
 }
 
-const refusals: ReadonlySet<string> = new Set(["tool.refused", "tool.unknown", "tool.unavailable", "sandbox.unavailable"]);
+const refusals: ReadonlySet<string> = new Set([
+  "tool.refused",
+  "tool.unknown",
+  "tool.unavailable",
+  "sandbox.unavailable",
+]);
 
 /** A tool that turned a call down by a rule of its own says so in the details. */
 function isRefusal(details: unknown): boolean {
@@ -207,10 +237,17 @@ function isRefusal(details: unknown): boolean {
 function masked(error: unknown, { log, mask }: CallDeps, id: string): HouseError {
   if (error instanceof HouseError) {
     const { code, hint, details, cause } = error;
-    return new ToolError(code, mask(error.message), { hint: hint === undefined ? undefined : mask(hint), details, cause });
+    return new ToolError(code, mask(error.message), {
+      hint: hint === undefined ? undefined : mask(hint),
+      details,
+      cause,
+    });
   }
   log.error(`unexpected failure in a tool call (reference ${id.slice(0, 8)})`, { error });
-  return new ToolError("tool.bug", `the tool failed unexpectedly (reference ${id.slice(0, 8)})`, { hint: "openclaw logs", cause: error });
+  return new ToolError("tool.bug", `the tool failed unexpectedly (reference ${id.slice(0, 8)})`, {
+    hint: "openclaw logs",
+    cause: error,
+  });
 }
 
 function failureOf(error: unknown, mask: Mask): { code: string; message: string } {
@@ -223,7 +260,9 @@ function maskedValue(value: unknown, mask: Mask): unknown {
 }
 
 function shortened(args: Record<string, unknown>, mask: Mask): unknown {
-  return JSON.parse(JSON.stringify(args, (_key, value: unknown) => (typeof value === "string" ? mask(cut(value)) : value))) as unknown;
+  return JSON.parse(
+    JSON.stringify(args, (_key, value: unknown) => (typeof value === "string" ? mask(cut(value)) : value)),
+  ) as unknown;
 }
 
 function cut(text: string): string {

@@ -14,7 +14,7 @@ import type { Tool } from "./tool.ts";
 export interface Settings {
   readonly config: Config;
   readonly revision: string;
-  locate(path: string): { readonly file: string; readonly line: number } | undefined;
+  readonly locate: (path: string) => { readonly file: string; readonly line: number } | undefined;
 }
 
 export interface Verdict {
@@ -24,7 +24,7 @@ export interface Verdict {
   readonly unavailable: { readonly reason: string; readonly fix: string } | undefined;
   /** The decision without prose, for the journal. */
   readonly summary: unknown;
-  explain(): string;
+  readonly explain: () => string;
 }
 
 export interface CatalogRow {
@@ -46,7 +46,11 @@ export interface Catalog {
   judge(subject: Subject, name: string): Verdict;
   rows(subject: Subject): CatalogRow[];
   /** Config and places a call happens in. */
-  surroundings(subject: Subject): { readonly config: Config; readonly workspace: string; readonly workspaceOnly: boolean };
+  surroundings(subject: Subject): {
+    readonly config: Config;
+    readonly workspace: string;
+    readonly workspaceOnly: boolean;
+  };
 }
 
 export interface CatalogDeps {
@@ -68,7 +72,14 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       verdicts.clear();
       revision = settings.revision;
     }
-    const key = JSON.stringify([name.slice(0, 200), subject.agent, subject.model, subject.group, subject.sandboxed, subject.subagent]);
+    const key = JSON.stringify([
+      name.slice(0, 200),
+      subject.agent,
+      subject.model,
+      subject.group,
+      subject.sandboxed,
+      subject.subagent,
+    ]);
     const known = verdicts.get(key);
     if (known !== undefined) return known;
     const verdict = judgeAnew(subject, name, settings);
@@ -91,7 +102,12 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       name,
     );
     const tool = tools.get(canonicalName(name));
-    const answer = tool?.available?.({ config, agent: subject.agent, model: subject.model, sandboxed: subject.sandboxed });
+    const answer = tool?.available?.({
+      config,
+      agent: subject.agent,
+      model: subject.model,
+      sandboxed: subject.sandboxed,
+    });
     const unavailable =
       tool === undefined && decision.allowed
         ? { reason: "this build does not have it yet", fix: "openclaw tools list" }
@@ -110,7 +126,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   return {
     judge,
     rows(subject) {
-      const names = [...new Set([...coreTools.keys(), ...deps.plugins.flatMap(({ tools: own }) => own.map((tool) => tool.name))])];
+      const names = [
+        ...new Set([...coreTools.keys(), ...deps.plugins.flatMap(({ tools: own }) => own.map((tool) => tool.name))]),
+      ];
       return names.map((name) => toRow(name, judge(subject, name)));
     },
     surroundings(subject) {
@@ -143,7 +161,9 @@ function toRow(name: string, { decision, tool, unavailable, explain }: Verdict):
 }
 
 function summaryOf({ allowed, decidedBy, layers }: Decision): unknown {
-  const passed = layers.map(({ layer, verdict, rule }) => (rule === undefined ? `${layer}:${verdict}` : `${layer}:${verdict}:${rule.path}`));
+  const passed = layers.map(({ layer, verdict, rule }) =>
+    rule === undefined ? `${layer}:${verdict}` : `${layer}:${verdict}:${rule.path}`,
+  );
   return { allowed, ...(decidedBy === undefined ? {} : { decidedBy }), layers: passed };
 }
 
@@ -152,7 +172,9 @@ function factsOf({ agent, session, model, group, sandboxed, subagent }: Subject)
     agent,
     session,
     ...(model === undefined ? {} : { model }),
-    ...(group === undefined ? {} : { chat: `${group.channel}:${group.groupId}`, sender: group.senderIds.join(", ") || "unknown" }),
+    ...(group === undefined
+      ? {}
+      : { chat: `${group.channel}:${group.groupId}`, sender: group.senderIds.join(", ") || "unknown" }),
     ...(sandboxed ? { sandbox: "on" } : {}),
     ...(subagent ? { "sub-agent": "yes" } : {}),
   };

@@ -9,7 +9,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const sources = globSync("src/**/*.ts", { cwd: root })
   .filter((path) => !/\.(test|cases)\.ts$/.test(path))
   .map((path) => ({ path, code: readFileSync(join(root, path), "utf8") }));
-const matching = (pattern: RegExp): string[] => sources.filter(({ code }) => pattern.test(code)).map(({ path }) => path).sort();
+const matching = (pattern: RegExp): string[] =>
+  sources
+    .filter(({ code }) => pattern.test(code))
+    .map(({ path }) => path)
+    .sort();
 
 test("only call.ts runs a tool", () => {
   assert.deepEqual(matching(/\btool\.run\(|\.tool\??\.run\(|\.run\(args\b/), ["src/tool/call.ts"]);
@@ -24,7 +28,12 @@ test("only app opens the list of built-in tools, and hands it to nothing but a c
 });
 
 test("tool files are imported by builtin.ts and their own folder only", () => {
-  const importers = sources.filter(({ path, code }) => /from "[^"]*\/(?:tool\/)?(?:fs|sessions|plain)\/[a-z-]+\.ts"/.test(code) && path.startsWith("src/") && !/^src\/tool\/(?:fs|sessions|plain)\//.test(path));
+  const importers = sources.filter(
+    ({ path, code }) =>
+      /from "[^"]*\/(?:tool\/)?(?:fs|sessions|plain)\/[a-z-]+\.ts"/.test(code) &&
+      path.startsWith("src/") &&
+      !/^src\/tool\/(?:fs|sessions|plain)\//.test(path),
+  );
   assert.deepEqual(
     importers.map(({ path }) => path),
     ["src/tool/builtin.ts"],
@@ -32,5 +41,10 @@ test("tool files are imported by builtin.ts and their own folder only", () => {
 });
 
 test("every door calls the one function and no other", () => {
-  assert.deepEqual(matching(/\bcallTool\(/), ["src/gateway/http/tools-invoke.ts", "src/gateway/methods/tools.ts", "src/tool/call.ts"].concat(matching(/house\.callTool\(|\.callTool\(\{/).filter((path) => path.startsWith("src/cli/"))).sort());
+  assert.deepEqual(
+    matching(/\bcallTool\(/),
+    ["src/gateway/http/tools-invoke.ts", "src/gateway/methods/tools.ts", "src/tool/call.ts"]
+      .concat(matching(/house\.callTool\(|\.callTool\(\{/).filter((path) => path.startsWith("src/cli/")))
+      .sort(),
+  );
 });

@@ -11,11 +11,22 @@ import type { Store } from "../store/store.ts";
 import { builtinTools } from "./builtin.ts";
 import { coreTools } from "./policy/groups.ts";
 
-const tools = builtinTools({ store: {} as Store, clock: systemClock, version: "0", stateDir: "/s", configPath: "/s/c", home: "/h", approvalsPath: "/s/a", lanes: createLanes() });
+const tools = builtinTools({
+  store: {} as Store,
+  clock: systemClock,
+  version: "0",
+  stateDir: "/s",
+  configPath: "/s/c",
+  home: "/h",
+  approvalsPath: "/s/a",
+  lanes: createLanes(),
+});
 const file = join(dirname(fileURLToPath(import.meta.url)), "schema.snap.json");
 
 test("names, summaries, descriptions and parameters are as pinned (UPDATE_SNAPSHOT=1 pins them anew)", () => {
-  const now = JSON.parse(JSON.stringify(tools.map(({ name, summary, description, params }) => ({ name, summary, description, params })))) as unknown;
+  const now = JSON.parse(
+    JSON.stringify(tools.map(({ name, summary, description, params }) => ({ name, summary, description, params }))),
+  ) as unknown;
   if (process.env["UPDATE_SNAPSHOT"] === "1") writeFileSync(file, `${JSON.stringify(now, null, 2)}\n`);
   assert.deepEqual(now, JSON.parse(readFileSync(file, "utf8")));
 });

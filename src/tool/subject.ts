@@ -1,5 +1,12 @@
 // Who a tool call is for: agent, session, model and chat, from the session key and what the caller may add.
-import { groupOfKey, isSubagentKey, parseAgentId, parseSessionKey, sessionKindOf, splitSessionKey } from "../core/names.ts";
+import {
+  groupOfKey,
+  isSubagentKey,
+  parseAgentId,
+  parseSessionKey,
+  sessionKindOf,
+  splitSessionKey,
+} from "../core/names.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import { HouseError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";

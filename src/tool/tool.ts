@@ -31,7 +31,9 @@ export interface Tool<P extends TObject = TObject, D = unknown> {
   run(args: Static<P>, call: ToolCall): Promise<ToolResult<D>>;
 }
 
-export type Availability = { readonly available: true } | { readonly available: false; readonly reason: string; readonly fix: string };
+export type Availability =
+  | { readonly available: true }
+  | { readonly available: false; readonly reason: string; readonly fix: string };
 
 export interface ToolEnv {
   readonly config: Config;
@@ -65,10 +67,6 @@ export interface ToolResult<D = unknown> {
 /** Identity; it exists so that `args` gets its type from `params`. */
 export function defineTool<P extends TObject, D>(tool: Tool<P, D>): Tool<P, D> {
   return tool;
-}
-
-export function text(words: string): ToolResult<undefined> {
-  return { content: [{ type: "text", text: words }] };
 }
 
 /** Objects reach the model as indented JSON and programs as they are. */

@@ -5,7 +5,18 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { dispose, invoke, newIdentity, openclaw, operator, startGateway, tempHome, Wire, type Frame, type TestGateway } from "../kit.ts";
+import {
+  dispose,
+  invoke,
+  newIdentity,
+  openclaw,
+  operator,
+  startGateway,
+  tempHome,
+  Wire,
+  type Frame,
+  type TestGateway,
+} from "../kit.ts";
 
 let gateway: TestGateway;
 let admin: Wire;
@@ -26,14 +37,24 @@ async function refusalOf(headers: Record<string, string>): Promise<string> {
 }
 
 test("GWY-002 GWY-003 no page but ours may connect, whatever it claims to be", async () => {
-  for (const origin of ["https://evil.example", "http://127.0.0.1:1", "null", "file://", "http://localhost.evil.example", `http://127.0.0.1:${gateway.port}.evil.example`]) {
+  for (const origin of [
+    "https://evil.example",
+    "http://127.0.0.1:1",
+    "null",
+    "file://",
+    "http://localhost.evil.example",
+    `http://127.0.0.1:${gateway.port}.evil.example`,
+  ]) {
     assert.match(await refusalOf({ origin }), /^origin not allowed/, origin);
   }
   assert.equal(await refusalOf({ origin: `http://127.0.0.1:${gateway.port}` }), "let in");
 });
 
 test("GWY-002 a rebound name is refused although Origin and Host agree", async () => {
-  assert.match(await refusalOf({ origin: `http://evil.example:${gateway.port}`, host: `evil.example:${gateway.port}` }), /^origin not allowed/);
+  assert.match(
+    await refusalOf({ origin: `http://evil.example:${gateway.port}`, host: `evil.example:${gateway.port}` }),
+    /^origin not allowed/,
+  );
 });
 
 test("GWY-007 without scopes nothing may be done", async () => {
@@ -62,17 +83,32 @@ test("GWY-022 two thousand silent sockets are capped and the owner still gets in
   for (let i = 0; i < 2000; i++) {
     const socket = connect(gateway.port, "127.0.0.1");
     socket.on("error", () => socket.destroy());
-    socket.write("GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n");
+    socket.write(
+      "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
+    );
     sockets.push(socket);
   }
-  const answers = await Promise.all(sockets.slice(-50).map((socket) => new Promise<string>((resolve) => socket.once("data", (chunk: Buffer) => resolve(chunk.toString().slice(0, 12))))));
+  const answers = await Promise.all(
+    sockets
+      .slice(-50)
+      .map(
+        (socket) =>
+          new Promise<string>((resolve) =>
+            socket.once("data", (chunk: Buffer) => resolve(chunk.toString().slice(0, 12))),
+          ),
+      ),
+  );
   assert.ok(answers.includes("HTTP/1.1 503"), "the last sockets are turned away");
   assert.equal((await admin.request("health")).ok, true);
   for (const socket of sockets) socket.destroy();
 });
 
 test("GWY-035 the redaction mark written back restores the secret and is never saved", async () => {
-  const before = (await admin.request("config.get", {})).payload as unknown as { raw: string; hash: string; parsed: { gateway: { auth: { token: string } } } };
+  const before = (await admin.request("config.get", {})).payload as unknown as {
+    raw: string;
+    hash: string;
+    parsed: { gateway: { auth: { token: string } } };
+  };
   assert.equal(before.parsed.gateway.auth.token, "__OPENCLAW_REDACTED__");
   assert.doesNotMatch(before.raw, new RegExp(gateway.token));
   const set = await admin.request("config.set", { raw: before.raw, baseHash: before.hash });
@@ -84,7 +120,11 @@ test("GWY-035 the redaction mark written back restores the secret and is never s
 
 test("GWY-035 a redaction mark where nothing was stored is refused", async () => {
   const { hash } = (await admin.request("config.get", {})).payload as unknown as { hash: string };
-  const patched = await admin.request("config.patch", { raw: '{hooks:{token:"__OPENCLAW_REDACTED__"}}', baseHash: hash, restartDelayMs: 60_000 });
+  const patched = await admin.request("config.patch", {
+    raw: '{hooks:{token:"__OPENCLAW_REDACTED__"}}',
+    baseHash: hash,
+    restartDelayMs: 60_000,
+  });
   assert.equal(patched.ok, false);
 });
 
@@ -106,7 +146,14 @@ test("config changes need the hash of what was read", async () => {
 });
 
 test("GWY-050 GWY-051 strangers learn nothing but that a gateway is there", async () => {
-  for (const path of ["/config", "/api/config", "/bootstrap.json", "/__openclaw__/control-ui-config.json", "/openclaw.json", "/.openclaw/openclaw.json"]) {
+  for (const path of [
+    "/config",
+    "/api/config",
+    "/bootstrap.json",
+    "/__openclaw__/control-ui-config.json",
+    "/openclaw.json",
+    "/.openclaw/openclaw.json",
+  ]) {
     const text = await (await fetch(`${gateway.url}${path}`)).text();
     assert.match(text, /<!doctype html>/i, path);
     assert.doesNotMatch(text, new RegExp(`${gateway.token}|${gateway.state}`));
@@ -121,7 +168,8 @@ test("GWY-054 what the gateway writes is private", async () => {
     const path = join(gateway.state, name);
     if (statSync(path).isFile()) assert.equal(modeOf(path), "600", name);
   }
-  for (const name of readdirSync(join(gateway.state, "logs"))) assert.equal(modeOf(join(gateway.state, "logs", name)), "600", name);
+  for (const name of readdirSync(join(gateway.state, "logs")))
+    assert.equal(modeOf(join(gateway.state, "logs", name)), "600", name);
 });
 
 test("GWY-055 GWY-056 files of the working folder and of the workspace steer nothing", async () => {
@@ -135,11 +183,18 @@ test("GWY-055 GWY-056 files of the working folder and of the workspace steer not
     writeFileSync(join(folder, "evil.cjs"), `require("fs").writeFileSync(${JSON.stringify(canary)}, "x")`);
     writeFileSync(join(folder, "setup-api.js"), `require("fs").writeFileSync(${JSON.stringify(canary)}, "x")`);
     writeFileSync(join(folder, ".npmrc"), "script-shell=/bin/false\n");
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", imports: { "#x": "./evil.cjs" }, scripts: { prestart: `touch ${canary}` } }));
+    writeFileSync(
+      join(folder, "package.json"),
+      JSON.stringify({ type: "module", imports: { "#x": "./evil.cjs" }, scripts: { prestart: `touch ${canary}` } }),
+    );
   }
   const own = await startGateway({ home, config: {} });
   assert.equal((await invoke(own, "agents_list")).status, 200);
-  const evil = await fetch(`${own.url}/tools/invoke`, { method: "POST", headers: { authorization: "Bearer evil-token-evil-token" }, body: "{}" });
+  const evil = await fetch(`${own.url}/tools/invoke`, {
+    method: "POST",
+    headers: { authorization: "Bearer evil-token-evil-token" },
+    body: "{}",
+  });
   assert.equal(evil.status, 401);
   assert.equal(existsSync(canary), false);
   assert.equal(existsSync(join(home, "evil")), false);
@@ -163,7 +218,10 @@ test("GWY-059 a link in place of the log or the lock is not followed", async () 
 test("GWY-019 a hook token equal to the gateway's keeps it from starting", async () => {
   const home = tempHome();
   mkdirSync(join(home, ".openclaw"));
-  writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local",auth:{token:"same-token-same-token"}},hooks:{enabled:true,token:"same-token-same-token"}}');
+  writeFileSync(
+    join(home, ".openclaw", "openclaw.json"),
+    '{gateway:{mode:"local",auth:{token:"same-token-same-token"}},hooks:{enabled:true,token:"same-token-same-token"}}',
+  );
   const { code, stderr } = await openclaw(home, ["gateway", "run", "--port", "0"]);
   assert.equal(code, 1);
   assert.match(stderr, /hooks\.token/);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { createMask } from "../../src/base/mask.ts";
-import { visible } from "../../src/base/log.ts";
+import { visible } from "../../src/core/visible.ts";
 import { dispose, invoke, openclaw, operator, startGateway, tempHome, type TestGateway, type Wire } from "../kit.ts";
 
 const secret = "S3CRET-CANARY-0123456789-abcdef";
@@ -13,7 +13,10 @@ let gateway: TestGateway;
 let admin: Wire;
 before(async () => {
   gateway = await startGateway({
-    config: { channels: { telegram: { botToken: secret } }, models: { providers: { fake: { baseUrl: "http://127.0.0.1:1/v1", apiKey: `${secret}-model`, models: [] } } } },
+    config: {
+      channels: { telegram: { botToken: secret } },
+      models: { providers: { fake: { baseUrl: "http://127.0.0.1:1/v1", apiKey: `${secret}-model`, models: [] } } },
+    },
     env: { OPENAI_API_KEY: `${secret}-env` },
   });
   admin = await operator(gateway);
@@ -24,14 +27,21 @@ after(async () => {
   await dispose(gateway);
 });
 
-const encoded = [secret, Buffer.from(secret).toString("base64"), Buffer.from(`xx${secret}yy`).toString("base64"), encodeURIComponent(`${secret}/`), Buffer.from(secret).toString("hex")];
+const encoded = [
+  secret,
+  Buffer.from(secret).toString("base64"),
+  Buffer.from(`xx${secret}yy`).toString("base64"),
+  encodeURIComponent(`${secret}/`),
+  Buffer.from(secret).toString("hex"),
+];
 
 test("SEC-007 a known secret in a result is masked, also encoded", async () => {
   writeFileSync(join(gateway.workspace, "leak.txt"), `${encoded.join("\n")}\n${secret}-env ${gateway.token}\n`);
   const { status, body } = await invoke(gateway, "read", { path: "leak.txt" });
   assert.equal(status, 200);
   const text = JSON.stringify(body);
-  for (const form of [...encoded.filter((_, index) => index !== 2), gateway.token]) assert.ok(!text.includes(form), form);
+  for (const form of [...encoded.filter((_, index) => index !== 2), gateway.token])
+    assert.ok(!text.includes(form), form);
   assert.ok(!text.includes(Buffer.from(secret).toString("base64").slice(4, 30)), "also inside a longer encoded text");
 });
 
@@ -41,7 +51,8 @@ test("SEC-001 SEC-003 a secret in arguments or errors reaches neither log nor jo
   await invoke(gateway, "edit", { path: "leak.txt", oldText: secret, newText: "x" });
   const journal = JSON.stringify((await admin.request("tools.journal", { limit: 50 })).payload);
   assert.ok(!journal.includes(secret));
-  for (const name of readdirSync(join(gateway.state, "logs"))) assert.ok(!readFileSync(join(gateway.state, "logs", name), "utf8").includes(secret));
+  for (const name of readdirSync(join(gateway.state, "logs")))
+    assert.ok(!readFileSync(join(gateway.state, "logs", name), "utf8").includes(secret));
   assert.ok(!gateway.output().includes(secret));
 });
 
@@ -56,23 +67,47 @@ test("SEC-005 status, health, config views and logs show no fragment", async () 
     ["device.pair.list", {}],
   ] as const) {
     const text = JSON.stringify(await admin.request(method, params));
-    for (const fragment of [secret, secret.slice(0, 20), gateway.token]) assert.ok(!text.includes(fragment), `${method}: ${fragment}`);
+    for (const fragment of [secret, secret.slice(0, 20), gateway.token])
+      assert.ok(!text.includes(fragment), `${method}: ${fragment}`);
   }
 });
 
 test("config.get hides secrets and nothing else", async () => {
-  const { config } = (await admin.request("config.get", {})).payload as unknown as { config: { channels: { telegram: { botToken: string } }; models: { providers: { fake: { apiKey: string; baseUrl: string } } } } };
+  const { config } = (await admin.request("config.get", {})).payload as unknown as {
+    config: {
+      channels: { telegram: { botToken: string } };
+      models: { providers: { fake: { apiKey: string; baseUrl: string } } };
+    };
+  };
   assert.equal(config.channels.telegram.botToken, "__OPENCLAW_REDACTED__");
-  assert.deepEqual({ ...config.models.providers.fake, models: undefined }, { baseUrl: "http://127.0.0.1:1/v1", apiKey: "__OPENCLAW_REDACTED__", models: undefined });
+  assert.deepEqual(
+    { ...config.models.providers.fake, models: undefined },
+    { baseUrl: "http://127.0.0.1:1/v1", apiKey: "__OPENCLAW_REDACTED__", models: undefined },
+  );
 });
 
 test("SEC-008 SEC-009 a redaction pattern that could hang is refused at load, with its path", async () => {
   const home = tempHome();
   mkdirSync(join(home, ".openclaw"));
-  writeFileSync(join(home, ".openclaw", "openclaw.json"), '{gateway:{mode:"local"},logging:{redactPatterns:["(a+)+$"]}}');
+  writeFileSync(
+    join(home, ".openclaw", "openclaw.json"),
+    '{gateway:{mode:"local"},logging:{redactPatterns:["(a+)+$"]}}',
+  );
   const { code, stderr } = await openclaw(home, ["gateway", "run", "--port", "0"]);
   assert.equal(code, 1);
   assert.match(stderr, /logging\.redactPatterns/);
+});
+
+test("SEC-012 nothing dumps the process: no flag asks for it and a kill leaves no file", async () => {
+  const own = await startGateway();
+  const command = readFileSync(`/proc/${own.pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  assert.doesNotMatch(command, /heapsnapshot|--report|heap-prof|abort-on-uncaught/);
+  await own.stop("SIGABRT");
+  assert.deepEqual(
+    readdirSync(own.home).filter((name) => /heapsnapshot|report\.|core/.test(name)),
+    [],
+  );
+  await dispose(own);
 });
 
 test("SEC-014 control and direction characters are shown, not obeyed", () => {

@@ -9,7 +9,8 @@ let admin: Wire;
 before(async () => {
   gateway = await startGateway({ config: { agents: { list: [{ id: "main", default: true }, { id: "other" }] } } });
   admin = await operator(gateway);
-  for (const key of ["agent:main:main", "agent:other:main", "agent:main:subagent:child"]) await admin.request("sessions.patch", { key, label: key.slice(6) });
+  for (const key of ["agent:main:main", "agent:other:main", "agent:main:subagent:child"])
+    await admin.request("sessions.patch", { key, label: key.slice(6) });
 });
 after(async () => {
   admin.end();
@@ -26,13 +27,18 @@ const call = async (tool: string, args: object, sessionKey?: string): Promise<To
 
 test("SES-004 the sessions of another agent are not listed and not read", async () => {
   const listed = await call("sessions_list", {});
-  assert.deepEqual(listed.result?.details.sessions.map(({ key }) => key).sort(), ["agent:main:main", "agent:main:subagent:child"]);
+  assert.deepEqual(listed.result?.details.sessions.map(({ key }) => key).sort(), [
+    "agent:main:main",
+    "agent:main:subagent:child",
+  ]);
   const read = await call("sessions_history", { sessionKey: "agent:other:main" });
   assert.equal(read.error?.details?.code, "session.unknown");
 });
 
 test("SES-002 nor by session id", async () => {
-  const { sessions } = (await admin.request("sessions.list", {})).payload as unknown as { sessions: { key: string; sessionId: string }[] };
+  const { sessions } = (await admin.request("sessions.list", {})).payload as unknown as {
+    sessions: { key: string; sessionId: string }[];
+  };
   const id = sessions.find(({ key }) => key === "agent:other:main")?.sessionId ?? "";
   assert.ok(id.length > 10);
   assert.equal((await call("sessions_history", { sessionKey: id })).error?.details?.code, "session.unknown");
@@ -40,14 +46,27 @@ test("SES-002 nor by session id", async () => {
 });
 
 test("SES-003 a sub-agent may not set its parent's model", async () => {
-  const tried = await call("session_status", { sessionKey: "agent:main:main", model: "openai/gpt-5.2" }, "agent:main:subagent:child");
+  const tried = await call(
+    "session_status",
+    { sessionKey: "agent:main:main", model: "openai/gpt-5.2" },
+    "agent:main:subagent:child",
+  );
   assert.equal(tried.ok, false);
-  const { sessions } = (await admin.request("sessions.list", {})).payload as unknown as { sessions: { key: string; modelOverride?: string }[] };
+  const { sessions } = (await admin.request("sessions.list", {})).payload as unknown as {
+    sessions: { key: string; modelOverride?: string }[];
+  };
   assert.equal(sessions.find(({ key }) => key === "agent:main:main")?.modelOverride, undefined);
 });
 
 test("SES-015 a key that is no key is refused by its grammar", async () => {
-  for (const key of ["agent:main:../../x", "agent:main:a\u0000b", "agent:main:a/b", "agent:main:a\u202eb", "agent:../x:main", `agent:main:${"x".repeat(300)}`]) {
+  for (const key of [
+    "agent:main:../../x",
+    "agent:main:a\u0000b",
+    "agent:main:a/b",
+    "agent:main:a\u202eb",
+    "agent:../x:main",
+    `agent:main:${"x".repeat(300)}`,
+  ]) {
     const answer = await call("session_status", {}, key);
     assert.equal(answer.ok, false, JSON.stringify(key));
     assert.match(answer.error?.details?.code ?? "", /^(session\.bad-key|agent\.bad-id)$/);

@@ -17,7 +17,12 @@ interface Answer {
   readonly body: string;
 }
 
-function ask(method: string, path: string, headers: Record<string, string> = {}, body?: string | Buffer): Promise<Answer> {
+function ask(
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: string | Buffer,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: "127.0.0.1", port: gateway.port, method, path, agent: false, headers }, (response) => {
       let text = "";
@@ -29,8 +34,12 @@ function ask(method: string, path: string, headers: Record<string, string> = {},
   });
 }
 
-const bearer = (): Record<string, string> => ({ authorization: `Bearer ${gateway.token}`, "content-type": "application/json" });
-const post = (body: string | Buffer, headers = bearer()): Promise<Answer> => ask("POST", "/tools/invoke", headers, body);
+const bearer = (): Record<string, string> => ({
+  authorization: `Bearer ${gateway.token}`,
+  "content-type": "application/json",
+});
+const post = (body: string | Buffer, headers = bearer()): Promise<Answer> =>
+  ask("POST", "/tools/invoke", headers, body);
 
 test("health answers without a secret and says nothing more", async () => {
   const { status, body } = await ask("GET", "/health");
@@ -40,13 +49,48 @@ test("health answers without a secret and says nothing more", async () => {
 const refusals: [name: string, call: () => Promise<Answer>, status: number, body: unknown][] = [
   ["another verb", () => ask("GET", "/tools/invoke", bearer()), 405, "Method Not Allowed"],
   ["no secret", () => post("{}", {} as never), 401, { error: { message: "Unauthorized", type: "unauthorized" } }],
-  ["a wrong secret", () => post("{}", { authorization: "Bearer nope" } as never), 401, { error: { message: "Unauthorized", type: "unauthorized" } }],
-  ["the secret in another header", () => post("{}", { "x-openclaw-token": gateway.token } as never), 401, { error: { message: "Unauthorized", type: "unauthorized" } }],
-  ["an empty body", () => post(""), 400, { error: { message: "tools.invoke requires body.tool", type: "invalid_request_error" } }],
-  ["an array", () => post("[]"), 400, { error: { message: "tools.invoke requires body.tool", type: "invalid_request_error" } }],
-  ["no tool", () => post("{}"), 400, { error: { message: "tools.invoke requires body.tool", type: "invalid_request_error" } }],
-  ["another content type", () => post("{}", { ...bearer(), "content-type": "text/plain" }), 415, { error: { message: "send application/json", type: "unsupported_media_type" } }],
-  ["three megabytes", () => post(JSON.stringify({ tool: "read", pad: "x".repeat(3_000_000) })), 413, { error: { message: "the body is larger than 2000000 bytes", type: "payload_too_large" } }],
+  [
+    "a wrong secret",
+    () => post("{}", { authorization: "Bearer nope" } as never),
+    401,
+    { error: { message: "Unauthorized", type: "unauthorized" } },
+  ],
+  [
+    "the secret in another header",
+    () => post("{}", { "x-openclaw-token": gateway.token } as never),
+    401,
+    { error: { message: "Unauthorized", type: "unauthorized" } },
+  ],
+  [
+    "an empty body",
+    () => post(""),
+    400,
+    { error: { message: "tools.invoke requires body.tool", type: "invalid_request_error" } },
+  ],
+  [
+    "an array",
+    () => post("[]"),
+    400,
+    { error: { message: "tools.invoke requires body.tool", type: "invalid_request_error" } },
+  ],
+  [
+    "no tool",
+    () => post("{}"),
+    400,
+    { error: { message: "tools.invoke requires body.tool", type: "invalid_request_error" } },
+  ],
+  [
+    "another content type",
+    () => post("{}", { ...bearer(), "content-type": "text/plain" }),
+    415,
+    { error: { message: "send application/json", type: "unsupported_media_type" } },
+  ],
+  [
+    "three megabytes",
+    () => post(JSON.stringify({ tool: "read", pad: "x".repeat(3_000_000) })),
+    413,
+    { error: { message: "the body is larger than 2000000 bytes", type: "payload_too_large" } },
+  ],
   ["POST to the page", () => ask("POST", "/", {}, "{}"), 405, "Method Not Allowed"],
 ];
 for (const [name, call, status, expected] of refusals) {
@@ -71,14 +115,19 @@ test("an unknown tool is 404 in the recorded shape, with the nearest name in the
   const { status, body } = await invoke(gateway, "web_fecth");
   assert.equal(status, 404);
   const { ok, error } = body as { ok: boolean; error: { type: string; message: string; details: { reason: string } } };
-  assert.deepEqual({ ok, type: error.type, message: error.message }, { ok: false, type: "not_found", message: "Tool not available: web_fecth" });
+  assert.deepEqual(
+    { ok, type: error.type, message: error.message },
+    { ok: false, type: "not_found", message: "Tool not available: web_fecth" },
+  );
   assert.match(error.details.reason, /web_fetch/);
 });
 
 test("a denied tool is 404 with the whole explanation", async () => {
   const { status, body } = await invoke(gateway, "browser");
   assert.equal(status, 404);
-  const { error } = body as { error: { details: { explain: string; decision: { allowed: boolean; decidedBy: { path: string } } } } };
+  const { error } = body as {
+    error: { details: { explain: string; decision: { allowed: boolean; decidedBy: { path: string } } } };
+  };
   assert.equal(error.details.decision.allowed, false);
   assert.equal(error.details.decision.decidedBy.path, "tools.deny[0]");
   assert.match(error.details.explain, /tools\.deny\[0\]/);
@@ -122,7 +171,14 @@ test("every answer carries the security headers", async () => {
 });
 
 test("the page is served for every path, with no way out of its folder", async () => {
-  for (const path of ["/", "/chat", "/nope.txt", "/../../package.json", "/%2e%2e/%2e%2e/package.json", "/assets/../../../etc/passwd"]) {
+  for (const path of [
+    "/",
+    "/chat",
+    "/nope.txt",
+    "/../../package.json",
+    "/%2e%2e/%2e%2e/package.json",
+    "/assets/../../../etc/passwd",
+  ]) {
     const { status, headers, body } = await ask("GET", path);
     assert.equal(status, 200, path);
     assert.equal(headers["content-type"], "text/html; charset=utf-8");
@@ -132,18 +188,24 @@ test("the page is served for every path, with no way out of its folder", async (
 
 test("a name that is not ours (DNS rebinding) and a foreign page are refused", async () => {
   assert.equal((await ask("GET", "/health", { host: "evil.example:18789" })).status, 403);
-  assert.equal((await ask("POST", "/tools/invoke", { ...bearer(), origin: "https://evil.example" }, '{"tool":"agents_list"}')).status, 403);
+  assert.equal(
+    (await ask("POST", "/tools/invoke", { ...bearer(), origin: "https://evil.example" }, '{"tool":"agents_list"}'))
+      .status,
+    403,
+  );
   assert.equal((await ask("GET", "/health", { host: `localhost:${gateway.port}` })).status, 200);
 });
 
-test("a header with control characters cannot forge a log line", async () => {
+test("GWY-048 a header with control characters cannot forge a log line", async () => {
   await new Promise<void>((resolve) => {
     const { connect } = process.getBuiltinModule("node:net");
     const socket = connect(gateway.port, "127.0.0.1", () => {
-      socket.write("GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: x\u001b[2J\u009bfake\r\nconnection: close\r\n\r\n");
+      socket.write(
+        "GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: x\u001b[2J\u009bfake\r\nconnection: close\r\n\r\n",
+      );
     });
     socket.on("close", () => resolve());
     socket.resume();
   });
-  assert.doesNotMatch(gateway.output(), /\u001b\[2J/);
+  assert.ok(!gateway.output().includes("\u001b[2J"));
 });

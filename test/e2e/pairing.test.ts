@@ -2,7 +2,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { dispose, newIdentity, operator, startGateway, Wire, type ConnectPlan, type Frame, type TestGateway } from "../kit.ts";
+import {
+  detailsOf,
+  dispose,
+  newIdentity,
+  operator,
+  startGateway,
+  Wire,
+  type ConnectPlan,
+  type Frame,
+  type TestGateway,
+} from "../kit.ts";
 
 let gateway: TestGateway;
 let admin: Wire;
@@ -16,7 +26,10 @@ after(async () => {
 });
 
 const remote = { headers: { "x-forwarded-for": "203.0.113.9" } };
-async function tryConnect(plan: ConnectPlan, options: ConstructorParameters<typeof Wire>[1] = {}): Promise<{ frame: Frame; wire: Wire }> {
+async function tryConnect(
+  plan: ConnectPlan,
+  options: ConstructorParameters<typeof Wire>[1] = {},
+): Promise<{ frame: Frame; wire: Wire }> {
   const wire = new Wire(gateway.port, options);
   return { frame: await wire.connect(plan), wire };
 }
@@ -51,9 +64,9 @@ test("a device from elsewhere waits for approval; the same request while it wait
   const first = await tryConnect(plan, remote);
   assert.equal(first.frame.error?.code, "NOT_PAIRED");
   assert.deepEqual(await first.wire.closed, { code: 1008, reason: "pairing required" });
-  const { requestId } = first.frame.error?.details as unknown as { requestId: string };
+  const { requestId } = detailsOf(first.frame);
   const again = await tryConnect(plan, remote);
-  assert.equal((again.frame.error?.details as unknown as { requestId: string }).requestId, requestId);
+  assert.equal(detailsOf(again.frame)["requestId"], requestId);
   const asked = await admin.event("device.pair.requested");
   assert.equal((asked.payload as unknown as { requestId: string }).requestId, requestId);
 
@@ -65,14 +78,16 @@ test("a device from elsewhere waits for approval; the same request while it wait
   inside.wire.end();
 });
 
-test("a known device that asks for more than its record is refused and leaves a repair request", async () => {
+test("GWY-009 a known device that asks for more than its record is refused and leaves a repair request", async () => {
   const identity = newIdentity();
   const narrow = await tryConnect({ token: gateway.token, identity, scopes: ["operator.read"] });
   assert.equal(narrow.frame.ok, true);
   narrow.wire.end();
   const wide = await tryConnect({ token: gateway.token, identity, scopes: ["operator.admin"] });
   assert.equal(wide.frame.error?.code, "NOT_PAIRED");
-  const { pending } = (await admin.request("device.pair.list", {})).payload as unknown as { pending: { deviceId: string; isRepair: boolean }[] };
+  const { pending } = (await admin.request("device.pair.list", {})).payload as unknown as {
+    pending: { deviceId: string; isRepair: boolean }[];
+  };
   assert.equal(pending.find(({ deviceId }) => deviceId === identity.id)?.isRepair, true);
 });
 
@@ -101,14 +116,18 @@ test("a rotated token ends the old one; a revoked one ends its connections", asy
   assert.equal((await tryConnect({ token: fresh, identity })).frame.ok, false);
 });
 
-test("nobody rotates or approves beyond what they hold", async () => {
+test("GWY-010 nobody rotates or approves beyond what they hold", async () => {
   const target = newIdentity();
   (await tryConnect({ token: gateway.token, identity: target, scopes: ["operator.read"] })).wire.end();
-  const beyondRecord = await admin.request("device.token.rotate", { deviceId: target.id, role: "operator", scopes: ["operator.admin"] });
+  const beyondRecord = await admin.request("device.token.rotate", {
+    deviceId: target.id,
+    role: "operator",
+    scopes: ["operator.admin"],
+  });
   assert.equal(beyondRecord.ok, false);
   const pairer = await operator(gateway, { scopes: ["operator.pairing"] });
   const waiting = await tryConnect({ token: gateway.token, identity: newIdentity() }, remote);
-  const { requestId } = waiting.frame.error?.details as unknown as { requestId: string };
+  const { requestId } = detailsOf(waiting.frame);
   const beyondApprover = await pairer.request("device.pair.approve", { requestId });
   assert.match(beyondApprover.error?.message ?? "", /more than you hold/);
   pairer.end();
@@ -124,7 +143,7 @@ test("a pairing code lets one browser in once, from anywhere", async () => {
   assert.equal(second.frame.ok, false);
 });
 
-test("ten wrong secrets from one address, in any spelling, and it must wait; a paired device still gets in", async () => {
+test("GWY-013 ten wrong secrets from one address, in any spelling, and it must wait; a paired device still gets in", async () => {
   const own = await startGateway();
   const identity = newIdentity();
   const paired = new Wire(own.port);
@@ -136,8 +155,15 @@ test("ten wrong secrets from one address, in any spelling, and it must wait; a p
     wire.end();
   }
   const right = new Wire(own.port);
-  assert.match((await right.connect({ token: own.token, identity: null })).error?.message ?? "", /too many failed attempts/);
-  const http = await fetch(`${own.url}/tools/invoke`, { method: "POST", headers: { authorization: `Bearer ${own.token}` }, body: "{}" });
+  assert.match(
+    (await right.connect({ token: own.token, identity: null })).error?.message ?? "",
+    /too many failed attempts/,
+  );
+  const http = await fetch(`${own.url}/tools/invoke`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${own.token}` },
+    body: "{}",
+  });
   assert.equal(http.status, 429);
   const device = new Wire(own.port);
   assert.equal((await device.connect({ token: hello.auth?.deviceToken, identity })).ok, true);

@@ -38,14 +38,49 @@ const badFrames: [name: string, frame: string, id: string, message: string][] = 
     "invalid request frame: must have required property 'type'; must have required property 'id'; must have required property 'method'; at root: unexpected property 'a'",
   ],
   ["no id", '{"type":"req","method":"health"}', "invalid", "invalid request frame: must have required property 'id'"],
-  ["an empty id", '{"type":"req","id":"","method":"health"}', "invalid", "invalid request frame: at /id: must NOT have fewer than 1 characters"],
-  ["a numeric id", '{"type":"req","id":5,"method":"health"}', "invalid", "invalid request frame: at /id: must be string"],
-  ["an extra field", '{"type":"req","id":"a","method":"health","zzz":1}', "a", "invalid request frame: at root: unexpected property 'zzz'"],
+  [
+    "an empty id",
+    '{"type":"req","id":"","method":"health"}',
+    "invalid",
+    "invalid request frame: at /id: must NOT have fewer than 1 characters",
+  ],
+  [
+    "a numeric id",
+    '{"type":"req","id":5,"method":"health"}',
+    "invalid",
+    "invalid request frame: at /id: must be string",
+  ],
+  [
+    "an extra field",
+    '{"type":"req","id":"a","method":"health","zzz":1}',
+    "a",
+    "invalid request frame: at root: unexpected property 'zzz'",
+  ],
   ["an unknown method", '{"type":"req","id":"b","method":"no.such"}', "b", "unknown method: no.such"],
-  ["a second connect", '{"type":"req","id":"c","method":"connect","params":{}}', "c", "connect is only valid as the first request"],
-  ["an unknown parameter", '{"type":"req","id":"d","method":"sessions.list","params":{"zzz":5}}', "d", "invalid sessions.list params: at root: unexpected property 'zzz'"],
-  ["a missing parameter", '{"type":"req","id":"e","method":"sessions.patch","params":{}}', "e", "invalid sessions.patch params: must have required property 'key'"],
-  ["a wrong type", '{"type":"req","id":"f","method":"sessions.list","params":{"limit":"x"}}', "f", "invalid sessions.list params: at /limit: must be integer"],
+  [
+    "a second connect (GWY-027)",
+    '{"type":"req","id":"c","method":"connect","params":{}}',
+    "c",
+    "connect is only valid as the first request",
+  ],
+  [
+    "an unknown parameter",
+    '{"type":"req","id":"d","method":"sessions.list","params":{"zzz":5}}',
+    "d",
+    "invalid sessions.list params: at root: unexpected property 'zzz'",
+  ],
+  [
+    "a missing parameter",
+    '{"type":"req","id":"e","method":"sessions.patch","params":{}}',
+    "e",
+    "invalid sessions.patch params: must have required property 'key'",
+  ],
+  [
+    "a wrong type",
+    '{"type":"req","id":"f","method":"sessions.list","params":{"limit":"x"}}',
+    "f",
+    "invalid sessions.list params: at /limit: must be integer",
+  ],
 ];
 
 for (const [name, frame, id, message] of badFrames) {
@@ -78,7 +113,7 @@ test("a frame over the limit closes with 1009", async () => {
   assert.deepEqual(await other.closed, { code: 1009, reason: "" });
 });
 
-test("a request id in use is refused without touching the first request", async () => {
+test("GWY-028 a request id in use is refused without touching the first request", async () => {
   const { invokeTwice } = await (async () => {
     const slow = wire.request("config.schema", {}, "twice");
     wire.send(JSON.stringify({ type: "req", id: "twice", method: "health" }));
@@ -86,10 +121,10 @@ test("a request id in use is refused without touching the first request", async 
     await new Promise((resolve) => setTimeout(resolve, 100));
     return { invokeTwice: wire.frames.filter((frame) => frame.id === "twice") };
   })();
-  assert.deepEqual(
-    invokeTwice.map((frame) => frame.error?.message ?? "ok").sort(),
-    ["ok", "request id is already in use"],
-  );
+  assert.deepEqual(invokeTwice.map((frame) => frame.error?.message ?? "ok").sort(), [
+    "ok",
+    "request id is already in use",
+  ]);
 });
 
 test("deeply nested parameters are refused, never fatal", async () => {
@@ -101,7 +136,12 @@ test("deeply nested parameters are refused, never fatal", async () => {
 });
 
 test("a node may call only what nodes may, an operator what operators may", async () => {
-  const node = await operator(gateway, { role: "node", scopes: [], client: { id: "node-host", mode: "node" }, identity: newIdentity() });
+  const node = await operator(gateway, {
+    role: "node",
+    scopes: [],
+    client: { id: "node-host", mode: "node" },
+    identity: newIdentity(),
+  });
   assert.deepEqual(errorOf(await node.request("health")), invalid("unauthorized role: node"));
   node.end();
 });
@@ -130,7 +170,10 @@ for (const [scopes, method, missing] of needs) {
 
 test("hello-ok tells version, methods, snapshot and limits", async () => {
   const client = new Wire(gateway.port);
-  const hello = (await client.connect({ token: gateway.token, identity: newIdentity() })).payload as unknown as Record<string, unknown>;
+  const hello = (await client.connect({ token: gateway.token, identity: newIdentity() })).payload as unknown as Record<
+    string,
+    unknown
+  >;
   assert.deepEqual(Object.keys(hello).sort(), ["auth", "features", "policy", "protocol", "server", "snapshot", "type"]);
   assert.deepEqual(hello["policy"], { maxPayload: 524_288, maxBufferedBytes: 1_572_864, tickIntervalMs: 30_000 });
   const snapshot = hello["snapshot"] as Record<string, unknown>;
@@ -147,13 +190,19 @@ test("hello-ok tells version, methods, snapshot and limits", async () => {
 
 test("100,000 mutated frames leave the process answering and its memory flat", { timeout: 120_000 }, async () => {
   const victim = await operator(gateway);
-  const seeds = ['{"type":"req","id":"x1","method":"sessions.list","params":{"limit":5}}', '{"type":"req","id":"x2","method":"tools.explain","params":{"tool":"exec"}}'];
+  const seeds = [
+    '{"type":"req","id":"x1","method":"sessions.list","params":{"limit":5}}',
+    '{"type":"req","id":"x2","method":"tools.explain","params":{"tool":"exec"}}',
+  ];
   const random = mulberry(42);
   const before = await residentBytes(gateway.pid);
   for (let round = 0; round < 100; round++) {
     for (let i = 0; i < 1000; i++) victim.send(mutate(seeds[i % seeds.length] ?? "", random));
     // One answered request per round keeps the sender from running ahead of the reader.
-    const answer = await Promise.race([victim.request("health"), victim.closed.then(() => ({ type: "closed" }) as Frame)]);
+    const answer = await Promise.race([
+      victim.request("health"),
+      victim.closed.then(() => ({ type: "closed" }) as Frame),
+    ]);
     assert.equal(answer.ok, true, `round ${round}`);
     victim.frames.length = 0;
   }
@@ -164,7 +213,7 @@ test("100,000 mutated frames leave the process answering and its memory flat", {
 });
 
 function mutate(seed: string, random: () => number): string {
-  const bytes = [...seed];
+  const bytes = seed.split("");
   const changes = 1 + Math.floor(random() * 4);
   for (let i = 0; i < changes; i++) {
     const at = Math.floor(random() * bytes.length);
@@ -172,7 +221,7 @@ function mutate(seed: string, random: () => number): string {
     if (kind === 0) bytes[at] = String.fromCodePoint(32 + Math.floor(random() * 95));
     if (kind === 1) bytes.splice(at, 1);
     if (kind === 2) bytes.splice(at, 0, bytes[at] ?? "{");
-    if (kind === 3) bytes[at] = "\ud800\u0000\u202e{}[]\"".charAt(Math.floor(random() * 8));
+    if (kind === 3) bytes[at] = '\ud800\u0000\u202e{}[]"'.charAt(Math.floor(random() * 8));
   }
   return bytes.join("");
 }

@@ -25,7 +25,8 @@ export const approvalsPath = (state: string): string => join(state, "exec-approv
 export function readApprovals(state: string): ApprovalsSnapshot {
   const path = approvalsPath(state);
   const raw = readIfThere(path);
-  if (raw === undefined) return { path, exists: false, hash: sha256(""), file: { version: 1, defaults: {}, agents: {} } };
+  if (raw === undefined)
+    return { path, exists: false, hash: sha256(""), file: { version: 1, defaults: {}, agents: {} } };
   return { path, exists: true, hash: sha256(raw), file: parseApprovals(raw, path) };
 }
 
@@ -33,16 +34,28 @@ export function readApprovals(state: string): ApprovalsSnapshot {
 export function writeApprovals(state: string, next: ApprovalsFile, baseHash: string | undefined): ApprovalsSnapshot {
   const current = readApprovals(state);
   if (current.exists && baseHash === undefined) {
-    throw new HouseError("wire.invalid-request", "exec approvals base hash required; re-run exec.approvals.get and retry");
+    throw new HouseError(
+      "wire.invalid-request",
+      "exec approvals base hash required; re-run exec.approvals.get and retry",
+    );
   }
   if (current.exists && baseHash !== current.hash) {
-    throw new HouseError("wire.invalid-request", "exec approvals changed since last load; re-run exec.approvals.get and retry");
+    throw new HouseError(
+      "wire.invalid-request",
+      "exec approvals changed since last load; re-run exec.approvals.get and retry",
+    );
   }
   const socket = {
     path: next.socket?.path ?? current.file.socket?.path ?? join(state, "exec-approvals.sock"),
     token: current.file.socket?.token ?? newSecret(24),
   };
-  const file: ApprovalsFile = { ...next, version: 1, socket, defaults: next.defaults ?? {}, agents: withIds(next.agents ?? {}) };
+  const file: ApprovalsFile = {
+    ...next,
+    version: 1,
+    socket,
+    defaults: next.defaults ?? {},
+    agents: withIds(next.agents ?? {}),
+  };
   writeFileAtomic(current.path, `${JSON.stringify(file, null, 2)}\n`);
   return readApprovals(state);
 }
@@ -62,13 +75,21 @@ function parseApprovals(raw: string, path: string): ApprovalsFile {
     throw new HouseError("approvals.unreadable", `${path} is not JSON`, { cause, hint });
   }
   const issues = fileChecker.issues(migrated(value));
-  if (issues.length > 0) throw new HouseError("approvals.unreadable", `${path}: ${describeIssues(issues.slice(0, 5))}`, { hint });
+  if (issues.length > 0)
+    throw new HouseError("approvals.unreadable", `${path}: ${describeIssues(issues.slice(0, 5))}`, { hint });
   return migrated(value) as ApprovalsFile;
 }
 
 /** Older spellings: `agents.default` is `agents.main`, a bare string in an allowlist is its pattern. */
 function migrated(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || !("agents" in value) || typeof value.agents !== "object" || value.agents === null) return value;
+  if (
+    typeof value !== "object" ||
+    value === null ||
+    !("agents" in value) ||
+    typeof value.agents !== "object" ||
+    value.agents === null
+  )
+    return value;
   const { default: legacy, ...agents } = value.agents as Record<string, { allowlist?: unknown[] }>;
   const named = legacy === undefined ? agents : { main: legacy, ...agents };
   const entries = Object.entries(named).map(([id, agent]) => [id, withPatterns(agent)]);
@@ -77,14 +98,19 @@ function migrated(value: unknown): unknown {
 
 function withPatterns(agent: { allowlist?: unknown[] }): unknown {
   if (!Array.isArray(agent?.allowlist)) return agent;
-  return { ...agent, allowlist: agent.allowlist.map((entry) => (typeof entry === "string" ? { pattern: entry } : entry)) };
+  return {
+    ...agent,
+    allowlist: agent.allowlist.map((entry) => (typeof entry === "string" ? { pattern: entry } : entry)),
+  };
 }
 
 function withIds(agents: NonNullable<ApprovalsFile["agents"]>): NonNullable<ApprovalsFile["agents"]> {
   return Object.fromEntries(
     Object.entries(agents).map(([id, agent]) => [
       id,
-      agent.allowlist === undefined ? agent : { ...agent, allowlist: agent.allowlist.map((entry) => ({ ...entry, id: entry.id ?? newId() })) },
+      agent.allowlist === undefined
+        ? agent
+        : { ...agent, allowlist: agent.allowlist.map((entry) => ({ ...entry, id: entry.id ?? newId() })) },
     ]),
   );
 }

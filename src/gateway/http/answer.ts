@@ -19,12 +19,25 @@ export function setSecurityHeaders(response: ServerResponse): void {
 
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   const body = JSON.stringify(value);
-  response.writeHead(status, { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(body), "cache-control": "no-store" });
+  response.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": Buffer.byteLength(body),
+    "cache-control": "no-store",
+  });
   response.end(body);
 }
 
-export function sendText(response: ServerResponse, status: number, text: string, headers: Readonly<Record<string, string>> = {}): void {
-  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "content-length": Buffer.byteLength(text), ...headers });
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, {
+    "content-type": "text/plain; charset=utf-8",
+    "content-length": Buffer.byteLength(text),
+    ...headers,
+  });
   response.end(text);
 }
 
@@ -43,7 +56,10 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const deadline = setTimeout(() => fail(new HouseError("http.slow", "the body did not arrive in time")), BODY_DEADLINE_MS);
+    const deadline = setTimeout(
+      () => fail(new HouseError("http.slow", "the body did not arrive in time")),
+      BODY_DEADLINE_MS,
+    );
     const fail = (error: HouseError): void => {
       clearTimeout(deadline);
       request.removeAllListeners("data");
@@ -59,7 +75,9 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
       clearTimeout(deadline);
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
-    request.on("error", (cause) => fail(new HouseError("http.broken", "the connection broke while the body was read", { cause })));
+    request.on("error", (cause) =>
+      fail(new HouseError("http.broken", "the connection broke while the body was read", { cause })),
+    );
     request.on("close", () => clearTimeout(deadline));
   });
 }

@@ -7,7 +7,13 @@ import type { Throttle } from "../throttle.ts";
 import { sendError, sendJson } from "./answer.ts";
 
 /** True when the caller may go on; otherwise the answer has been sent. */
-export function admitBearer(request: IncomingMessage, response: ServerResponse, peer: Peer, secret: SharedSecret, throttle: Throttle): boolean {
+export function admitBearer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  peer: Peer,
+  secret: SharedSecret,
+  throttle: Throttle,
+): boolean {
   const wait = throttle.waitMs(peer.address);
   if (wait > 0) {
     response.setHeader("retry-after", String(Math.ceil(wait / 1000)));

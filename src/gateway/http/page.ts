@@ -29,7 +29,8 @@ export function createPage(folder: string): ServePage {
   let files: ReadonlyMap<string, PageFile> | undefined;
 
   return function servePage(request, response, path) {
-    if (request.method !== "GET" && request.method !== "HEAD") return sendText(response, 405, "Method Not Allowed", { allow: "GET, HEAD" });
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return sendText(response, 405, "Method Not Allowed", { allow: "GET, HEAD" });
     files ??= readFiles(folder);
     // Only names that were found on disk are served, so a path from outside never reaches the file system.
     const file = files.get(path.replace(/^\//, "")) ?? files.get("index.html");
@@ -50,7 +51,14 @@ function readFiles(folder: string): ReadonlyMap<string, PageFile> {
       names.map((entry) => {
         const full = join(entry.parentPath, entry.name);
         const name = full.slice(folder.length + 1).replaceAll("\\", "/");
-        return [name, { body: readFileSync(full), type: types[extname(name)] ?? "application/octet-stream", forever: name.startsWith("assets/") }];
+        return [
+          name,
+          {
+            body: readFileSync(full),
+            type: types[extname(name)] ?? "application/octet-stream",
+            forever: name.startsWith("assets/"),
+          },
+        ];
       }),
     );
   } catch (error) {

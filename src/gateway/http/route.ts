@@ -31,8 +31,10 @@ export function createRoute(deps: RouteDeps): (request: IncomingMessage, respons
 async function answer(request: IncomingMessage, response: ServerResponse, deps: RouteDeps): Promise<void> {
   const rules = deps.peerRules();
   const peer = peerOf(request, rules);
-  if (!isOurHost(peer, rules)) return sendText(response, 403, "This Host is not allowed. Add it to gateway.allowedHosts.\n");
-  if (!isOurOrigin(peer, rules)) return sendText(response, 403, "This Origin is not allowed. Add it to gateway.controlUi.allowedOrigins.\n");
+  if (!isOurHost(peer, rules))
+    return sendText(response, 403, "This Host is not allowed. Add it to gateway.allowedHosts.\n");
+  if (!isOurOrigin(peer, rules))
+    return sendText(response, 403, "This Origin is not allowed. Add it to gateway.controlUi.allowedOrigins.\n");
   const path = pathOf(request);
   if (path === "/health") return answerHealth(request, response);
   if (path === "/tools/invoke") {
@@ -47,7 +49,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
 }
 
 function answerHealth(request: IncomingMessage, response: ServerResponse): void {
-  if (request.method !== "GET" && request.method !== "HEAD") return sendText(response, 405, "Method Not Allowed", { allow: "GET, HEAD" });
+  if (request.method !== "GET" && request.method !== "HEAD")
+    return sendText(response, 405, "Method Not Allowed", { allow: "GET, HEAD" });
   sendJson(response, 200, { ok: true });
 }
 

@@ -16,7 +16,11 @@ interface Body {
   readonly sessionKey: string | undefined;
 }
 
-export async function invokeTool(request: IncomingMessage, response: ServerResponse, context: GatewayContext): Promise<void> {
+export async function invokeTool(
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: GatewayContext,
+): Promise<void> {
   const body = await parseBody(request, response);
   if (body === undefined) return;
   const gone = new AbortController();
@@ -44,15 +48,28 @@ async function parseBody(request: IncomingMessage, response: ServerResponse): Pr
   } catch (error) {
     if (error instanceof HouseError && error.code.startsWith("http.")) {
       response.setHeader("connection", "close");
-      sendError(response, error.code === "http.too-large" ? 413 : 408, error.code === "http.too-large" ? "payload_too_large" : "timeout", error.message);
-    } else sendError(response, 400, "invalid_request_error", `the body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+      sendError(
+        response,
+        error.code === "http.too-large" ? 413 : 408,
+        error.code === "http.too-large" ? "payload_too_large" : "timeout",
+        error.message,
+      );
+    } else
+      sendError(
+        response,
+        400,
+        "invalid_request_error",
+        `the body is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+      );
     return undefined;
   }
   return toBody(value, response);
 }
 
 function toBody(value: unknown, response: ServerResponse): Body | undefined {
-  const { tool, action, args, sessionKey } = (typeof value === "object" && value !== null && !Array.isArray(value) ? value : {}) as Record<string, unknown>;
+  const { tool, action, args, sessionKey } = (
+    typeof value === "object" && value !== null && !Array.isArray(value) ? value : {}
+  ) as Record<string, unknown>;
   const problem =
     typeof tool !== "string" || tool.trim() === ""
       ? "tools.invoke requires body.tool"
@@ -65,18 +82,30 @@ function toBody(value: unknown, response: ServerResponse): Body | undefined {
     sendError(response, 400, "invalid_request_error", problem);
     return undefined;
   }
-  return { tool: (tool as string).trim(), action: action as string | undefined, args, sessionKey: sessionKey as string | undefined };
+  return {
+    tool: (tool as string).trim(),
+    action: action as string | undefined,
+    args,
+    sessionKey: sessionKey as string | undefined,
+  };
 }
 
 /** Gives group policy its context; these headers can only narrow what the owner's secret already allows. */
 function chatOf({ headers }: IncomingMessage): { channel?: string; accountId?: string } {
   const channel = headers["x-openclaw-message-channel"];
   const accountId = headers["x-openclaw-account-id"];
-  return { ...(typeof channel === "string" ? { channel } : {}), ...(typeof accountId === "string" ? { accountId } : {}) };
+  return {
+    ...(typeof channel === "string" ? { channel } : {}),
+    ...(typeof accountId === "string" ? { accountId } : {}),
+  };
 }
 
 /** `action` beside the arguments is a convenience for tools with many verbs, and only for those. */
-function withAction({ tool, action, args }: Body, context: GatewayContext, subject: ReturnType<typeof subjectOf>): unknown {
+function withAction(
+  { tool, action, args }: Body,
+  context: GatewayContext,
+  subject: ReturnType<typeof subjectOf>,
+): unknown {
   if (action === undefined || (typeof args === "object" && args !== null && "action" in args)) return args;
   const schema = context.catalog.judge(subject, tool).tool?.params.properties;
   return schema !== undefined && "action" in schema ? { ...(args as object | undefined), action } : args;
@@ -92,11 +121,25 @@ function answerFailure(response: ServerResponse, error: unknown, tool: string, {
     return;
   }
   const { code, message, hint, details } = error;
-  const more = { code, ...(hint === undefined ? {} : { hint: mask(hint) }), ...(typeof details === "object" ? details : {}) };
+  const more = {
+    code,
+    ...(hint === undefined ? {} : { hint: mask(hint) }),
+    ...(typeof details === "object" ? details : {}),
+  };
   if (absent.has(code)) {
-    sendJson(response, 404, { ok: false, error: { type: "not_found", message: `Tool not available: ${mask(tool.slice(0, 100))}`, details: { ...more, reason: mask(message) } } });
+    sendJson(response, 404, {
+      ok: false,
+      error: {
+        type: "not_found",
+        message: `Tool not available: ${mask(tool.slice(0, 100))}`,
+        details: { ...more, reason: mask(message) },
+      },
+    });
     return;
   }
   const down = code.startsWith("store.");
-  sendJson(response, down ? 503 : 400, { ok: false, error: { type: down ? "unavailable" : "tool_error", message: mask(message), details: more } });
+  sendJson(response, down ? 503 : 400, {
+    ok: false,
+    error: { type: down ? "unavailable" : "tool_error", message: mask(message), details: more },
+  });
 }

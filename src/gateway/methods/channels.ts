@@ -24,7 +24,11 @@ export function channelMethods(context: GatewayContext): Served[] {
     serve(methods.skillsStatus, ({ agentId }) => {
       const config = context.config();
       const agent = agentId === undefined ? defaultAgentId(config) : subjectOf({ agentId }, config).agent;
-      return { workspaceDir: workspaceOf(config, agent, paths), managedSkillsDir: join(paths.state, "skills"), skills: [] };
+      return {
+        workspaceDir: workspaceOf(config, agent, paths),
+        managedSkillsDir: join(paths.state, "skills"),
+        skills: [],
+      };
     }),
   ];
 }

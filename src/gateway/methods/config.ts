@@ -11,7 +11,12 @@ export function configMethods(context: GatewayContext): Served[] {
     serve(methods.configGet, () => snapshot(context)),
     serve(methods.configSchema, async () => {
       const { configJsonSchema, uiHints } = await import("../../config/json-schema.ts");
-      return { schema: configJsonSchema(), uiHints: uiHints(), version: context.version, generatedAt: new Date(context.clock.now()).toISOString() };
+      return {
+        schema: configJsonSchema(),
+        uiHints: uiHints(),
+        version: context.version,
+        generatedAt: new Date(context.clock.now()).toISOString(),
+      };
     }),
     serve(methods.configSet, ({ raw, baseHash }) => replace(context, raw, baseHash)),
     serve(methods.configApply, async ({ raw, baseHash, restartDelayMs, note, sessionKey }) => {
@@ -43,7 +48,11 @@ async function snapshot({ readConfig }: GatewayContext): Promise<unknown> {
   };
 }
 
-async function replace(context: GatewayContext, raw: string, baseHash: string | undefined): Promise<Record<string, unknown>> {
+async function replace(
+  context: GatewayContext,
+  raw: string,
+  baseHash: string | undefined,
+): Promise<Record<string, unknown>> {
   requireHash(context, baseHash);
   const { restoreRedactedText } = await import("../../config/redact.ts");
   const { overlayText, writeConfig } = await import("../../config/write.ts");
@@ -54,11 +63,20 @@ async function replace(context: GatewayContext, raw: string, baseHash: string | 
   return written(context);
 }
 
-async function patch(context: GatewayContext, raw: string, baseHash: string | undefined): Promise<Record<string, unknown>> {
+async function patch(
+  context: GatewayContext,
+  raw: string,
+  baseHash: string | undefined,
+): Promise<Record<string, unknown>> {
   requireHash(context, baseHash);
   const { patchText, writeConfig } = await import("../../config/write.ts");
   const current = context.readConfig();
-  writeConfig({ paths: context.paths, env: context.env, nextText: patchText(current.raw, raw), ...(baseHash === undefined ? {} : { baseHash }) });
+  writeConfig({
+    paths: context.paths,
+    env: context.env,
+    nextText: patchText(current.raw, raw),
+    ...(baseHash === undefined ? {} : { baseHash }),
+  });
   return written(context);
 }
 
@@ -72,8 +90,10 @@ async function written(context: GatewayContext): Promise<Record<string, unknown>
 function requireHash(context: GatewayContext, baseHash: string | undefined): void {
   const { exists, hash } = context.readConfig();
   if (!exists) return;
-  if (baseHash === undefined) throw new HouseError("wire.invalid-request", "config base hash required; re-run config.get and retry");
-  if (baseHash !== hash) throw new HouseError("wire.invalid-request", "config changed since last load; re-run config.get and retry");
+  if (baseHash === undefined)
+    throw new HouseError("wire.invalid-request", "config base hash required; re-run config.get and retry");
+  if (baseHash !== hash)
+    throw new HouseError("wire.invalid-request", "config changed since last load; re-run config.get and retry");
 }
 
 function announceRestart(

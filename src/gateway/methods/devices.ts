@@ -11,7 +11,10 @@ export function deviceMethods(context: GatewayContext): Served[] {
   const approve = async (requestId: string, client: Client) => {
     const { request, device } = await devices.approve(requestId, client.scopes);
     resolved(requestId, request.deviceId, "approved");
-    log.info(`device approved: ${request.clientId} as ${request.role}`, { deviceId: request.deviceId, by: client.info.id });
+    log.info(`device approved: ${request.clientId} as ${request.role}`, {
+      deviceId: request.deviceId,
+      by: client.info.id,
+    });
     return device;
   };
   const reject = async (requestId: string): Promise<string> => {
@@ -20,7 +23,11 @@ export function deviceMethods(context: GatewayContext): Served[] {
     return request.deviceId;
   };
   const resolved = (requestId: string, deviceId: string, decision: string): void =>
-    hub.broadcast("device.pair.resolved", { requestId, deviceId, decision, ts: clock.now() }, { needs: "operator.pairing" });
+    hub.broadcast(
+      "device.pair.resolved",
+      { requestId, deviceId, decision, ts: clock.now() },
+      { needs: "operator.pairing" },
+    );
 
   return [
     serve(methods.devicePairList, async () => {
@@ -44,12 +51,17 @@ export function deviceMethods(context: GatewayContext): Served[] {
     }),
     serve(methods.nodeList, async () => {
       const { paired } = await devices.list();
-      return { ts: clock.now(), nodes: paired.filter(({ roles }) => roles.includes("node")).map((device) => toNode(device, hub.clients)) };
+      return {
+        ts: clock.now(),
+        nodes: paired.filter(({ roles }) => roles.includes("node")).map((device) => toNode(device, hub.clients)),
+      };
     }),
     serve(methods.nodePairList, async () => {
       const { pending, paired } = await devices.list();
       return {
-        pending: pending.filter(({ role }) => role === "node").map((request) => ({ ...request, nodeId: request.deviceId })),
+        pending: pending
+          .filter(({ role }) => role === "node")
+          .map((request) => ({ ...request, nodeId: request.deviceId })),
         paired: paired.filter(({ roles }) => roles.includes("node")).map((device) => toNode(device, hub.clients)),
       };
     }),

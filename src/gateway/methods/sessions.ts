@@ -19,7 +19,10 @@ const MAX_ROWS = 1000;
 export function sessionMethods(context: GatewayContext): Served[] {
   const { store, clock } = context;
   const { sessions, transcript } = store;
-  const keys = (): KeyContext => ({ defaultAgent: defaultAgentId(context.config()), mainKey: mainKeyOf(context.config()) });
+  const keys = (): KeyContext => ({
+    defaultAgent: defaultAgentId(context.config()),
+    mainKey: mainKeyOf(context.config()),
+  });
   const keyOf = (raw: string): SessionKey => parseSessionKey(raw, keys());
 
   return [
@@ -33,7 +36,10 @@ export function sessionMethods(context: GatewayContext): Served[] {
         ...(activeMinutes === undefined ? {} : { activeSince: clock.now() - activeMinutes * 60_000 }),
         limit: Math.min(limit ?? MAX_ROWS, MAX_ROWS),
       });
-      const listed = records.filter(({ key }) => (key !== "global" || params.includeGlobal === true) && (key !== "unknown" || params.includeUnknown === true));
+      const listed = records.filter(
+        ({ key }) =>
+          (key !== "global" || params.includeGlobal === true) && (key !== "unknown" || params.includeUnknown === true),
+      );
       const rows = await Promise.all(listed.map((record) => rowWith(record, params)));
       return {
         ts: clock.now(),
@@ -49,14 +55,29 @@ export function sessionMethods(context: GatewayContext): Served[] {
         wanted.map(async (key) => {
           const record = await findSession(sessions, key, keys());
           if (record === undefined) return { key, status: "missing", items: [] };
-          const { messages } = await readHistory(transcript, record, { limit: Math.min(limit, 50), includeTools: false, maxBytes: 64_000 });
-          return { key, status: "ok", items: messages.map(({ role, content }) => ({ role, text: textOf(content).slice(0, maxChars).toWellFormed() })) };
+          const { messages } = await readHistory(transcript, record, {
+            limit: Math.min(limit, 50),
+            includeTools: false,
+            maxBytes: 64_000,
+          });
+          return {
+            key,
+            status: "ok",
+            items: messages.map(({ role, content }) => ({
+              role,
+              text: textOf(content).slice(0, maxChars).toWellFormed(),
+            })),
+          };
         }),
       ),
     })),
     serve(methods.sessionsResolve, async (params) => {
       const found = await resolve(params);
-      if (found === undefined) throw new HouseError("session.unknown", `No session found: ${params.key ?? params.sessionId ?? params.label ?? ""}`);
+      if (found === undefined)
+        throw new HouseError(
+          "session.unknown",
+          `No session found: ${params.key ?? params.sessionId ?? params.label ?? ""}`,
+        );
       return { ok: true, key: found.key };
     }),
     serve(methods.sessionsPatch, async ({ key: raw, ...patch }) => {
@@ -73,19 +94,33 @@ export function sessionMethods(context: GatewayContext): Served[] {
     serve(methods.sessionsDelete, async ({ key: raw, deleteTranscript = true }) => {
       const key = keyOf(raw);
       const main = mainSessionKey(keys().defaultAgent, keys().mainKey);
-      if (key === main) throw new HouseError("session.main", `Cannot delete the main session (${main}).`, { hint: "openclaw gateway call sessions.reset" });
+      if (key === main)
+        throw new HouseError("session.main", `Cannot delete the main session (${main}).`, {
+          hint: "openclaw gateway call sessions.reset",
+        });
       return { ok: true, key, deleted: await sessions.delete(key, { transcript: deleteTranscript }), archived: [] };
     }),
     serve(methods.chatHistory, async ({ sessionKey, limit = 200 }) => {
       const record = await findSession(sessions, sessionKey, keys());
       if (record === undefined) return { sessionKey, messages: [], thinkingLevel: "off" };
-      const { messages } = await readHistory(transcript, record, { limit, includeTools: true, maxBytes: MAX_HISTORY_BYTES });
+      const { messages } = await readHistory(transcript, record, {
+        limit,
+        includeTools: true,
+        maxBytes: MAX_HISTORY_BYTES,
+      });
       const { thinkingLevel = "off", verboseLevel } = entryOf(record);
-      return { sessionKey, sessionId: record.sessionId, messages, thinkingLevel, ...(verboseLevel === undefined ? {} : { verboseLevel }) };
+      return {
+        sessionKey,
+        sessionId: record.sessionId,
+        messages,
+        thinkingLevel,
+        ...(verboseLevel === undefined ? {} : { verboseLevel }),
+      };
     }),
     serve(methods.chatInject, async ({ sessionKey, message: words, label }) => {
       const record = await findSession(sessions, sessionKey, keys());
-      if (record === undefined) throw new HouseError("session.unknown", "session not found", { hint: "openclaw sessions" });
+      if (record === undefined)
+        throw new HouseError("session.unknown", "session not found", { hint: "openclaw sessions" });
       const message: AssistantMessage = {
         role: "assistant",
         content: [{ type: "text", text: label === undefined ? words : `[${label}]\n\n${words}` }],
@@ -93,7 +128,13 @@ export function sessionMethods(context: GatewayContext): Served[] {
         stopReason: "stop",
       };
       const { messageId } = await appendMessage(store, record, message);
-      context.hub.broadcast("chat", { runId: `inject-${messageId}`, sessionKey: record.key, seq: 0, state: "final", message });
+      context.hub.broadcast("chat", {
+        runId: `inject-${messageId}`,
+        sessionKey: record.key,
+        seq: 0,
+        state: "final",
+        message,
+      });
       return { ok: true, messageId };
     }),
     serve(methods.agentsList, () => {
@@ -120,7 +161,10 @@ export function sessionMethods(context: GatewayContext): Served[] {
     }),
   ];
 
-  async function rowWith(record: SessionRecord, wish: { includeLastMessage?: boolean; includeDerivedTitles?: boolean }): Promise<unknown> {
+  async function rowWith(
+    record: SessionRecord,
+    wish: { includeLastMessage?: boolean; includeDerivedTitles?: boolean },
+  ): Promise<unknown> {
     const row = toWireRow(record);
     if (wish.includeLastMessage !== true && wish.includeDerivedTitles !== true) return row;
     const preview = await lastText(transcript, record, 240);
@@ -131,7 +175,13 @@ export function sessionMethods(context: GatewayContext): Served[] {
     };
   }
 
-  async function resolve(params: { key?: string; sessionId?: string; label?: string; agentId?: string; spawnedBy?: string }): Promise<SessionRecord | undefined> {
+  async function resolve(params: {
+    key?: string;
+    sessionId?: string;
+    label?: string;
+    agentId?: string;
+    spawnedBy?: string;
+  }): Promise<SessionRecord | undefined> {
     if (params.key !== undefined) return requireSession(sessions, params.key, keys());
     if (params.sessionId !== undefined) return sessions.byId(params.sessionId);
     if (params.label === undefined) throw new HouseError("wire.invalid-request", "give one of key, sessionId or label");
@@ -155,19 +205,28 @@ const levelsOf: Readonly<Record<string, readonly string[]>> = {
 function checkedPatch(patch: Readonly<Record<string, unknown>>): Record<string, unknown> {
   for (const [field, allowed] of Object.entries(levelsOf)) {
     const value = patch[field];
-    if (value === undefined || value === null || allowed.includes(String(value))) continue;
+    if (value === undefined || value === null || (typeof value === "string" && allowed.includes(value))) continue;
     throw new HouseError("session.bad-level", `invalid ${field} (use ${allowed.join("|")})`);
   }
   const { model, ...rest } = patch;
   if (model === undefined) return rest;
   if (model === null) return { ...rest, providerOverride: null, modelOverride: null };
-  const reference = String(model);
+  const reference = typeof model === "string" ? model : "";
   const slash = reference.indexOf("/");
-  if (slash <= 0) throw new HouseError("model.bad-reference", `not a model reference: ${reference}`, { hint: "write provider/model" });
+  if (slash <= 0)
+    throw new HouseError("model.bad-reference", `not a model reference: ${reference}`, {
+      hint: "write provider/model",
+    });
   return { ...rest, providerOverride: reference.slice(0, slash), modelOverride: reference.slice(slash + 1) };
 }
 
 function toEntry(record: SessionRecord): unknown {
   const { sessionId, updatedAt, label, spawnedBy, entry } = record;
-  return { sessionId, updatedAt, ...(label === undefined ? {} : { label }), ...(spawnedBy === undefined ? {} : { spawnedBy }), ...entry };
+  return {
+    sessionId,
+    updatedAt,
+    ...(label === undefined ? {} : { label }),
+    ...(spawnedBy === undefined ? {} : { spawnedBy }),
+    ...entry,
+  };
 }

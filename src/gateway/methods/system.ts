@@ -21,9 +21,14 @@ export function systemMethods(context: GatewayContext, vitals: Vitals): Served[]
     serve(methods.systemEvent, (params, client) => {
       const text = params["text"];
       if (typeof text !== "string" || text.trim() === "") throw new HouseError("wire.invalid-request", "text required");
-      const key = params["instanceId"] ?? params["deviceId"] ?? client.connId;
-      presence.beacon(String(key).slice(0, 200), { text: text.slice(0, 500), ...pickWords(params) });
-      hub.broadcast("presence", { presence: presence.list() }, { stateVersion: { presence: presence.version(), health: 1 } });
+      const key =
+        [params["instanceId"], params["deviceId"]].find((value) => typeof value === "string") ?? client.connId;
+      presence.beacon(key.slice(0, 200), { text: text.slice(0, 500), ...pickWords(params) });
+      hub.broadcast(
+        "presence",
+        { presence: presence.list() },
+        { stateVersion: { presence: presence.version(), health: 1 } },
+      );
       return { ok: true };
     }),
     serve(methods.logsTail, (params) => tailLog(log.file(), params)),

@@ -24,25 +24,41 @@ export function toolMethods(context: GatewayContext): Served[] {
     }),
     serve(methods.toolsExplain, ({ tool, ...request }) => {
       const verdict = catalog.judge(subjectOf(request, context.config()), tool);
-      return { decision: verdict.decision, ...(verdict.unavailable === undefined ? {} : { unavailable: verdict.unavailable }), text: verdict.explain() };
+      return {
+        decision: verdict.decision,
+        ...(verdict.unavailable === undefined ? {} : { unavailable: verdict.unavailable }),
+        text: verdict.explain(),
+      };
     }),
     serve(methods.toolsInvoke, async ({ tool, args, idempotencyKey, ...request }, client, signal) => {
       const subject = subjectOf(request, context.config());
       const call = () => callTool({ tool, args, subject, caller: `ws:${client.info.id}`, signal });
       if (idempotencyKey === undefined) return { ok: true, result: await call() };
-      const claim = await store.dedupe.claim(`tools.invoke:${client.deviceId ?? client.info.id}`, idempotencyKey, clock.now() + DEDUPE_MS);
+      const claim = await store.dedupe.claim(
+        `tools.invoke:${client.deviceId ?? client.info.id}`,
+        idempotencyKey,
+        clock.now() + DEDUPE_MS,
+      );
       if (!claim.fresh) {
         if (claim.result !== undefined) return claim.result;
-        throw new HouseError("tool.in-flight", "a call with this idempotencyKey is still running or ended without a result", {
-          hint: "openclaw gateway call tools.journal",
-        });
+        throw new HouseError(
+          "tool.in-flight",
+          "a call with this idempotencyKey is still running or ended without a result",
+          {
+            hint: "openclaw gateway call tools.journal",
+          },
+        );
       }
       const answer = { ok: true, result: await call() };
       await store.dedupe.settle(`tools.invoke:${client.deviceId ?? client.info.id}`, idempotencyKey, answer);
       return answer;
     }),
     serve(methods.toolsJournal, async ({ limit = 50, outcome, ...query }) => ({
-      entries: await store.journal.list({ ...query, limit, ...(outcome === undefined ? {} : { outcome: outcome as CallOutcome }) }),
+      entries: await store.journal.list({
+        ...query,
+        limit,
+        ...(outcome === undefined ? {} : { outcome: outcome as CallOutcome }),
+      }),
     })),
   ];
 }

@@ -24,7 +24,9 @@ export const ApprovalsFileSchema = Type.Object(
     version: Type.Literal(1),
     socket: maybe(Type.Object({ path: maybe(Type.String()), token: maybe(Type.String()) }, closed)),
     defaults: maybe(Type.Object(level, closed)),
-    agents: maybe(Type.Record(Type.String(), Type.Object({ ...level, allowlist: maybe(Type.Array(allowEntry)) }, closed))),
+    agents: maybe(
+      Type.Record(Type.String(), Type.Object({ ...level, allowlist: maybe(Type.Array(allowEntry)) }, closed)),
+    ),
   },
   closed,
 );

@@ -12,6 +12,10 @@ const change = {
 
 export const configGet = method("config.get", "operator.admin", none);
 export const configSchema = method("config.schema", "operator.admin", none);
-export const configSet = method("config.set", "operator.admin", Type.Object({ raw: word, baseHash: maybe(word) }, closed));
+export const configSet = method(
+  "config.set",
+  "operator.admin",
+  Type.Object({ raw: word, baseHash: maybe(word) }, closed),
+);
 export const configApply = method("config.apply", "operator.admin", Type.Object(change, closed));
 export const configPatch = method("config.patch", "operator.admin", Type.Object(change, closed));

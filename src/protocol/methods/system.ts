@@ -23,5 +23,8 @@ export const logsTail = method(
 export const gatewayRestart = method(
   "gateway.restart",
   "operator.admin",
-  Type.Object({ delayMs: maybe(Type.Integer({ minimum: 0, maximum: 60_000 })), reason: maybe(Type.String({ maxLength: 200 })) }, closed),
+  Type.Object(
+    { delayMs: maybe(Type.Integer({ minimum: 0, maximum: 60_000 })), reason: maybe(Type.String({ maxLength: 200 })) },
+    closed,
+  ),
 );

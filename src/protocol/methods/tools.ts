@@ -21,7 +21,10 @@ export const toolsExplain = method(
 export const toolsInvoke = method(
   "tools.invoke",
   "operator.write",
-  Type.Object({ tool: word, args: maybe(Type.Record(Type.String(), Type.Unknown())), ...who, idempotencyKey: maybe(word) }, closed),
+  Type.Object(
+    { tool: word, args: maybe(Type.Record(Type.String(), Type.Unknown())), ...who, idempotencyKey: maybe(word) },
+    closed,
+  ),
 );
 export const toolsJournal = method(
   "tools.journal",
@@ -31,7 +34,9 @@ export const toolsJournal = method(
       limit: maybe(Type.Integer({ minimum: 1, maximum: 1000 })),
       tool: maybe(word),
       sessionKey: maybe(word),
-      outcome: maybe(Type.Union(["started", "ok", "error", "refused", "aborted", "unknown"].map((entry) => Type.Literal(entry)))),
+      outcome: maybe(
+        Type.Union(["started", "ok", "error", "refused", "aborted", "unknown"].map((entry) => Type.Literal(entry))),
+      ),
     },
     closed,
   ),

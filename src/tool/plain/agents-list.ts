@@ -24,7 +24,9 @@ interface Target {
 
 function targetsOf(requester: AgentId, config: Config): { requester: string; allowAny: boolean; agents: Target[] } {
   const known = agentIds(config);
-  const allowed = (agentConfig(config, requester)?.subagents?.allowAgents ?? []).map((entry) => entry.trim().toLowerCase());
+  const allowed = (agentConfig(config, requester)?.subagents?.allowAgents ?? []).map((entry) =>
+    entry.trim().toLowerCase(),
+  );
   const allowAny = allowed.includes("*");
   const named = allowAny ? known : allowed.filter((entry) => entry !== "").map((entry) => parseAgentId(entry));
   const ids = [...new Set([requester, ...named])];

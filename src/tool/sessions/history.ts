@@ -15,7 +15,8 @@ export const createSessionsHistory = (deps: { readonly store: Pick<Store, "sessi
   defineTool({
     name: "sessions_history",
     summary: "Read the messages of a session",
-    description: "Read the last messages of a session, oldest first. Tool results are left out unless includeTools is true.",
+    description:
+      "Read the last messages of a session, oldest first. Tool results are left out unless includeTools is true.",
     params: Type.Object(
       {
         sessionKey: Type.String({ minLength: 1, description: "session key, main, or session id" }),
@@ -45,7 +46,11 @@ export const createSessionsHistory = (deps: { readonly store: Pick<Store, "sessi
   });
 
 /** Unknown and not visible answer alike, so that nobody can probe for other people's sessions. */
-export async function visibleSession(store: Pick<Store, "sessions">, keyOrId: string, call: ToolCall): Promise<SessionRecord> {
+export async function visibleSession(
+  store: Pick<Store, "sessions">,
+  keyOrId: string,
+  call: ToolCall,
+): Promise<SessionRecord> {
   const context = { defaultAgent: defaultAgentId(call.config), mainKey: mainKeyOf(call.config) };
   const found = await findSession(store.sessions, keyOrId, context, call.agent);
   if (found !== undefined && maySee(call, found, call.config)) return found;

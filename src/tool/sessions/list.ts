@@ -13,14 +13,20 @@ const kinds = ["main", "group", "cron", "hook", "node", "other"] as const;
 const MAX_ROWS = 200;
 const MAX_MESSAGES = 20;
 
-export const createSessionsList = (deps: { readonly store: Pick<Store, "sessions" | "transcript">; readonly clock: Clock }) =>
+export const createSessionsList = (deps: {
+  readonly store: Pick<Store, "sessions" | "transcript">;
+  readonly clock: Clock;
+}) =>
   defineTool({
     name: "sessions_list",
     summary: "List sessions you may see, with filters and last messages",
-    description: "List sessions, newest first. messageLimit above 0 adds the last messages of each, tool results left out.",
+    description:
+      "List sessions, newest first. messageLimit above 0 adds the last messages of each, tool results left out.",
     params: Type.Object(
       {
-        kinds: Type.Optional(Type.Array(Type.Union(kinds.map((kind) => Type.Literal(kind))), { description: "only these kinds" })),
+        kinds: Type.Optional(
+          Type.Array(Type.Union(kinds.map((kind) => Type.Literal(kind))), { description: "only these kinds" }),
+        ),
         limit: Type.Optional(Type.Integer({ minimum: 1, description: "at most this many rows" })),
         activeMinutes: Type.Optional(Type.Integer({ minimum: 1, description: "changed within this many minutes" })),
         messageLimit: Type.Optional(Type.Integer({ minimum: 0, description: "last messages per row; 0 for none" })),
@@ -30,18 +36,29 @@ export const createSessionsList = (deps: { readonly store: Pick<Store, "sessions
     intent: () => ({ does: "look" }),
     async run(args, call) {
       const limit = Math.min(args.limit ?? MAX_ROWS, MAX_ROWS);
-      const since = args.activeMinutes === undefined ? {} : { activeSince: deps.clock.now() - args.activeMinutes * 60_000 };
+      const since =
+        args.activeMinutes === undefined ? {} : { activeSince: deps.clock.now() - args.activeMinutes * 60_000 };
       const wanted = (record: SessionRecord): boolean =>
         maySee(call, record, call.config) &&
-        (args.kinds === undefined || args.kinds.some((kind) => kind === sessionKindOf(record.key, mainKeyOf(call.config))));
+        (args.kinds === undefined ||
+          args.kinds.some((kind) => kind === sessionKindOf(record.key, mainKeyOf(call.config))));
       // Filtering happens after the query, so more rows are asked for than wanted; both ends are bounded.
-      const records = (await deps.store.sessions.list({ ...since, limit: MAX_ROWS * 10 })).filter(wanted).slice(0, limit);
-      const sessions = await Promise.all(records.map((record) => toRow(record, args.messageLimit ?? 0, call, deps.store)));
+      const records = (await deps.store.sessions.list({ ...since, limit: MAX_ROWS * 10 }))
+        .filter(wanted)
+        .slice(0, limit);
+      const sessions = await Promise.all(
+        records.map((record) => toRow(record, args.messageLimit ?? 0, call, deps.store)),
+      );
       return json({ count: sessions.length, sessions });
     },
   });
 
-async function toRow(record: SessionRecord, messageLimit: number, call: ToolCall, store: Pick<Store, "transcript">): Promise<unknown> {
+async function toRow(
+  record: SessionRecord,
+  messageLimit: number,
+  call: ToolCall,
+  store: Pick<Store, "transcript">,
+): Promise<unknown> {
   const row = toToolRow(record, mainKeyOf(call.config));
   if (messageLimit === 0) return row;
   const limit = Math.min(messageLimit, MAX_MESSAGES);

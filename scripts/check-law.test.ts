@@ -1,0 +1,31 @@
+// The law is only worth its check: a deliberate fault of each kind is found, and the tree as it is has none.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { checkLaw, parseLaw } from "./check-law.ts";
+
+const law = parseLaw("core base tool app\nleaf tool/fs\npure core\nonly ws src/base\n");
+const faults: [name: string, file: string, code: string][] = [
+  ["an import to the right", "src/base/a.ts", 'import { x } from "../tool/x.ts";'],
+  ["a type import to the right", "src/core/a.ts", 'import type { X } from "../base/x.ts";'],
+  ["a late import to the right", "src/base/a.ts", 'const x = await import("../tool/x.ts");'],
+  ["a leaf imported past builtin", "src/tool/call.ts", 'import { read } from "./fs/read.ts";'],
+  ["builtin imported outside app", "src/tool/call.ts", 'import { all } from "./builtin.ts";'],
+  ["node: in a pure folder", "src/core/a.ts", 'import { join } from "node:path";'],
+  ["a package out of its place", "src/tool/a.ts", 'import { WebSocket } from "ws";'],
+  ["a folder nobody ordered", "src/misc/a.ts", 'import { x } from "../core/x.ts";'],
+  ["the page reaching into the house", "ui/src/a.ts", 'import { x } from "../../src/tool/x.ts";'],
+];
+for (const [name, file, code] of faults) {
+  test(`finds ${name}`, () => assert.equal(checkLaw(new Map([[file, code]]), law).length, 1));
+}
+
+test("lets through what is in order", () => {
+  const fine = new Map([
+    ["src/tool/builtin.ts", 'import { read } from "./fs/read.ts";\nimport { x } from "../base/x.ts";'],
+    ["src/app/house.ts", 'import { all } from "../tool/builtin.ts";'],
+    ["src/tool/fs/read.test.ts", 'import { all } from "../builtin.ts";'],
+    ["ui/src/a.ts", 'import { x } from "../../src/core/x.ts";'],
+  ]);
+  assert.deepEqual(checkLaw(fine, law), []);
+});

@@ -1,0 +1,50 @@
+// Every attack of the areas that exist is either a named test here or waits, with a reason, for the part it is about.
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { noShared, root, shared } from "../kit.ts";
+
+const waiting: Readonly<Record<string, string>> = {
+  "GWY-039": "hooks are not built yet",
+  "GWY-040": "hooks are not built yet",
+  "GWY-041": "hooks are not built yet",
+  "GWY-042": "hooks are not built yet",
+  "GWY-043": "hooks are not built yet",
+  "GWY-045": "chat commands are not built yet",
+  "GWY-047": "no tool takes a gatewayUrl yet",
+  "POL-009": "there is no MCP server yet",
+  "POL-019": "there are no voice, reaction or node events yet",
+  "POL-023": "there is no agent loop yet",
+  "SEC-002": "no tool starts a child process yet",
+  "SEC-006": "no output is streamed yet",
+  "SES-005": "transcripts get their first content with the agent; masking of results is SEC-001",
+  "SES-006": "sessions_send is not built yet",
+  "SES-007": "sessions_send is not built yet",
+  "SES-008": "sessions_spawn is not built yet",
+  "SES-011": "sessions_spawn is not built yet",
+  "SES-012": "sessions_spawn is not built yet",
+  "SES-016": "sessions_send is not built yet",
+};
+
+test("no attack on fs, gateway, policy, secrets or sessions is unaccounted for", { skip: noShared }, (t) => {
+  const corpus = JSON.parse(readFileSync(join(shared, "attack", "corpus.json"), "utf8")) as {
+    id: string;
+    area: string;
+  }[];
+  const wanted = corpus
+    .filter(({ area }) => ["gateway", "policy", "secrets", "sessions"].includes(area))
+    .map(({ id }) => id);
+  const tests = globSync("{src,test}/**/*.{test,cases}.ts", { cwd: root }).filter(
+    (path) => !path.endsWith("coverage.test.ts"),
+  );
+  const text = [...tests, "test/conformance/policy.json"]
+    .map((path) => readFileSync(join(root, path), "utf8"))
+    .join("\n");
+  const missing = wanted.filter((id) => !text.includes(id) && !(id in waiting));
+  assert.deepEqual(missing, []);
+  t.diagnostic(
+    `${wanted.length - wanted.filter((id) => id in waiting).length} attacks tested by name, ${wanted.filter((id) => id in waiting).length} wait for parts that do not exist; fs cases run from the corpus itself`,
+  );
+});

@@ -1,0 +1,80 @@
+// A disk that is full or read-only: typed errors, nothing torn, and the gateway goes on when there is room again.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { verifyStore } from "../../src/store/verify.ts";
+import { detailsOf, invoke, operator, startGateway } from "../kit.ts";
+
+const skip =
+  process.platform !== "linux" || process.getuid?.() !== 0 ? "needs root on Linux to mount a small tmpfs" : false;
+
+test("a full disk refuses changes by name, keeps what was there, and heals", { skip, timeout: 60_000 }, async () => {
+  const home = mkdtempSync(join(tmpdir(), "openclaw-full-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", home]);
+  try {
+    const gateway = await startGateway({ home });
+    const wire = await operator(gateway);
+    assert.equal((await invoke(gateway, "write", { path: "kept.txt", content: "old\n" })).status, 200);
+    assert.equal((await wire.request("sessions.patch", { key: "agent:main:kept", label: "kept" })).ok, true);
+    fill(join(home, "ballast"));
+
+    const write = await invoke(gateway, "write", { path: "kept.txt", content: "x".repeat(200_000) });
+    assert.ok(write.status === 400 || write.status === 503, String(write.status));
+    assert.match(JSON.stringify(write.body), /"code":"(?:fs|store)\.full"/);
+    const patch = await wire.request("sessions.patch", { key: "agent:main:lost", label: "x".repeat(60) });
+    if (patch.ok !== true)
+      assert.deepEqual(
+        { code: patch.error?.code, reason: detailsOf(patch)["code"] },
+        { code: "UNAVAILABLE", reason: "store.full" },
+      );
+    assert.equal((await wire.request("health")).ok, true);
+    assert.equal((await invoke(gateway, "agents_list")).status, 200);
+    assert.equal(readFileSync(join(gateway.workspace, "kept.txt"), "utf8"), "old\n");
+    assert.deepEqual(readdirSync(gateway.workspace), ["kept.txt"]);
+
+    rmSync(join(home, "ballast"));
+    assert.equal((await invoke(gateway, "write", { path: "kept.txt", content: "new\n" })).status, 200);
+    assert.equal((await wire.request("sessions.patch", { key: "agent:main:later", label: "later" })).ok, true);
+    wire.end();
+    assert.equal(await gateway.stop(), 0);
+    const report = await verifyStore(join(gateway.state, "openclaw.sqlite"));
+    assert.equal(report.ok, true, JSON.stringify(report));
+  } finally {
+    execFileSync("umount", ["-l", home]);
+  }
+});
+
+test(
+  "a read-only disk keeps the gateway from starting, with the path and the fix",
+  { skip, timeout: 60_000 },
+  async () => {
+    const home = mkdtempSync(join(tmpdir(), "openclaw-ro-"));
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", home]);
+    try {
+      const gateway = await startGateway({ home });
+      await gateway.stop();
+      execFileSync("mount", ["-o", "remount,ro", home]);
+      await assert.rejects(startGateway({ home }), (error: Error) => {
+        assert.match(error.message, new RegExp(join(home, ".openclaw")));
+        assert.match(error.message, /fix: /);
+        return true;
+      });
+    } finally {
+      execFileSync("umount", ["-l", home]);
+    }
+  },
+);
+
+function fill(file: string): void {
+  for (let size = 4_000_000; size >= 512; size /= 2) {
+    try {
+      for (;;) writeFileSync(file, Buffer.alloc(size), { flag: "a" });
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, "ENOSPC");
+    }
+  }
+}
