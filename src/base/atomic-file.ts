@@ -31,12 +31,22 @@ export function writeFileAtomic(path: string, bytes: string | Uint8Array, mode =
 export function diskError(path: string, cause: unknown): HouseError {
   const errno = errnoOf(cause);
   if (errno === "ENOSPC" || errno === "EDQUOT") {
-    return new HouseError("file.full", `no space left to write ${path}`, { cause, hint: `free some space on that disk, then retry` });
+    return new HouseError("file.full", `no space left to write ${path}`, {
+      cause,
+      hint: `free some space on that disk, then retry`,
+    });
   }
   if (errno === "EROFS" || errno === "EACCES" || errno === "EPERM") {
-    return new HouseError("file.read-only", `may not write ${path} (${errno})`, { cause, hint: `make the folder writable: chmod u+w ${dirname(path)}` });
+    return new HouseError("file.read-only", `may not write ${path} (${errno})`, {
+      cause,
+      hint: `make the folder writable: chmod u+w ${dirname(path)}`,
+    });
   }
-  return new HouseError("file.failed", `could not write ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  return new HouseError(
+    "file.failed",
+    `could not write ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
+  );
 }
 
 /** Makes a rename or a new name in `folder` survive a power cut. */

@@ -68,7 +68,9 @@ function encodings(secrets: readonly string[]): string[] {
 function shiftedBase64(bytes: Buffer): string[] {
   if (bytes.length < 12) return [];
   return [1, 2].map((shift) => {
-    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64").replace(/=+$/, "");
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString("base64")
+      .replace(/=+$/, "");
     return encoded.slice(shift + 1, -2);
   });
 }
