@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly profile?: string | undefined;
   readonly port?: number | undefined;
   readonly bind?: string | undefined;
+  /** Which of the two secrets holds for this run. */
+  readonly auth?: "token" | "password" | undefined;
   readonly token?: string | undefined;
   readonly password?: string | undefined;
   /** Writes a first config when there is none. */
@@ -146,15 +148,16 @@ function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptio
   }
   if (loaded.config.gateway?.mode !== "local" && allowUnconfigured !== true) {
     throw new HouseError("gateway.unconfigured", "Gateway start blocked: set gateway.mode=local", {
-      hint: "openclaw config set gateway.mode local, or start with --setup for a first config, or --allow-unconfigured",
+      hint: "openclaw gateway run --setup writes a first config; with one of your own: openclaw config set gateway.mode local",
     });
   }
   return loaded;
 }
 
-function withFlags(env: Env, { token, password }: RunOptions): Env {
+function withFlags(env: Env, { auth, token, password }: RunOptions): Env {
   return {
     ...env,
+    ...(auth === undefined ? {} : { OPENCLAW_GATEWAY_AUTH: auth }),
     ...(token === undefined ? {} : { OPENCLAW_GATEWAY_TOKEN: token }),
     ...(password === undefined ? {} : { OPENCLAW_GATEWAY_PASSWORD: password }),
   };

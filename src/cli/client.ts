@@ -35,20 +35,29 @@ export interface GatewayClient {
 const scopes = ["operator.admin", "operator.approvals", "operator.pairing"];
 
 export async function connectGateway(io: Io, target: Target): Promise<GatewayClient> {
+  const identity = openIdentity(io.paths().state);
+  try {
+    return await connectAs(io, target, identity);
+  } catch (error) {
+    // Bound to another address, the gateway takes its own owner for a stranger, whom only its owner could let in.
+    const isOwner = target.isLocal && (target.token ?? target.password) !== undefined;
+    if (!isOwner || !(error instanceof HouseError) || error.code !== "gateway.not-paired") throw error;
+    return connectAs(io, target, undefined);
+  }
+}
+
+/** Without an identity the shared secret alone must be enough. */
+async function connectAs(io: Io, target: Target, identity: DeviceIdentity | undefined): Promise<GatewayClient> {
   const wire = await openWire(target);
   try {
-    const identity = openIdentity(io.paths().state);
     const nonce = await wire.challenge;
-    const kept =
-      target.token === undefined && target.password === undefined
-        ? readDeviceToken(io.paths().state, identity.deviceId, target.url)
-        : undefined;
-    const token = target.token ?? kept?.token;
+    const kept = identity === undefined ? undefined : keptToken(io, target, identity);
+    const token = target.token ?? kept;
     const params = connectParams({ identity, nonce, token, password: target.password });
     const answer = await wire.request("connect", params, target.timeoutMs);
     if (!answer.ok) throw refusedConnect(answer.error, target, { usedDeviceToken: kept !== undefined });
     const hello = answer.payload as Hello;
-    keepIssued(io, target, identity, kept?.token, hello);
+    if (identity !== undefined) keepIssued(io, target, identity, kept, hello);
     return {
       hello,
       async call(method, callParams, { timeoutMs = target.timeoutMs, expectFinal = false } = {}) {
@@ -64,6 +73,12 @@ export async function connectGateway(io: Io, target: Target): Promise<GatewayCli
   }
 }
 
+/** Only where no shared secret is at hand: that one cannot have ended without anybody telling us. */
+function keptToken(io: Io, target: Target, { deviceId }: DeviceIdentity): string | undefined {
+  if (target.token !== undefined || target.password !== undefined) return undefined;
+  return readDeviceToken(io.paths().state, deviceId, target.url)?.token;
+}
+
 /** Connects, works, and closes whatever happens. */
 export async function withGateway<T>(io: Io, target: Target, work: (client: GatewayClient) => Promise<T>): Promise<T> {
   const client = await connectGateway(io, target);
@@ -75,24 +90,13 @@ export async function withGateway<T>(io: Io, target: Target, work: (client: Gate
 }
 
 interface Proof {
-  readonly identity: DeviceIdentity;
+  readonly identity: DeviceIdentity | undefined;
   readonly nonce: string;
   readonly token: string | undefined;
   readonly password: string | undefined;
 }
 
 function connectParams({ identity, nonce, token, password }: Proof): unknown {
-  const signedAt = systemClock.now();
-  const text = signedText({
-    deviceId: identity.deviceId,
-    clientId: "cli",
-    clientMode: "cli",
-    role: "operator",
-    scopes,
-    signedAt,
-    token: token ?? "",
-    nonce,
-  });
   const auth = token !== undefined ? { token } : password !== undefined ? { password } : undefined;
   return {
     minProtocol: 3,
@@ -102,8 +106,14 @@ function connectParams({ identity, nonce, token, password }: Proof): unknown {
     role: "operator",
     scopes,
     ...(auth === undefined ? {} : { auth }),
-    device: { id: identity.deviceId, publicKey: identity.publicKey, signature: identity.sign(text), signedAt, nonce },
+    ...(identity === undefined ? {} : { device: signedDevice(identity, nonce, token ?? "") }),
   };
+}
+
+function signedDevice({ deviceId, publicKey, sign }: DeviceIdentity, nonce: string, token: string): unknown {
+  const signedAt = systemClock.now();
+  const who = { deviceId, clientId: "cli", clientMode: "cli", role: "operator", scopes };
+  return { id: deviceId, publicKey, signature: sign(signedText({ ...who, signedAt, token, nonce })), signedAt, nonce };
 }
 
 /** What the gateway issued is what lets this device in later, also when the shared secret is not at hand. */

@@ -55,7 +55,7 @@ export function createIo({ env, stdout, stderr, stdinIsTerminal }: Terminal, fla
     interactive: stdout.isTerminal && stdinIsTerminal,
     paint: mayPaint && stdout.isTerminal ? coloured : plain,
     paintError: mayPaint && stderr.isTerminal ? coloured : plain,
-    width: Math.max(40, stdout.columns ?? DEFAULT_WIDTH),
+    width: Math.max(40, stdout.columns || DEFAULT_WIDTH),
     paths: () => (paths ??= resolvePaths(env, flags.profile)),
     print: (text) => stdout.write(`${text}\n`),
     write: (text) => stdout.write(text),

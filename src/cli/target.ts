@@ -1,7 +1,7 @@
 // Which gateway a command speaks to, and with which secret: flags, then a remote gateway, then the one on this machine.
 import { HouseError } from "../core/error.ts";
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
-import { DEFAULT_PORT } from "../gateway/bind.ts";
+import { bindingOf, DEFAULT_PORT } from "../gateway/bind.ts";
 import { sharedSecret } from "../gateway/secret.ts";
 import { UsageError, type Options } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -99,13 +99,22 @@ function localTarget(io: Io, glance: Glance, timeoutMs: number): Target {
   };
   const { mode, value } = sharedSecret({ gateway: { auth } }, glance.env);
   return {
-    url: `ws://127.0.0.1:${localPort(io, glance)}`,
+    url: `ws://${localHost(glance)}:${localPort(io, glance)}`,
     token: mode === "token" ? value : undefined,
     password: mode === "password" ? value : undefined,
     from: "this machine",
     isLocal: true,
     timeoutMs,
   };
+}
+
+/** With these two modes loopback does not answer. */
+function localHost(glance: Glance): string {
+  const bind = glance.text("gateway.bind");
+  if (bind !== "tailnet" && bind !== "custom") return "127.0.0.1";
+  const customBindHost = glance.text("gateway.customBindHost");
+  const [host = "127.0.0.1"] = bindingOf({ gateway: { bind, customBindHost } }, {}, {}, true).hosts;
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 /** The port the running gateway says it has; else the one it would take. */

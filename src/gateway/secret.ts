@@ -11,10 +11,23 @@ export interface SharedSecret {
 
 export function sharedSecret(config: Config, env: Env): SharedSecret {
   const auth = config.gateway?.auth;
-  const mode = auth?.mode ?? (auth?.token === undefined && auth?.password !== undefined ? "password" : "token");
+  const mode = modeOfRun(env) ?? auth?.mode ?? guessedMode(auth ?? {}, env);
   const fromEnv = mode === "token" ? env["OPENCLAW_GATEWAY_TOKEN"] : env["OPENCLAW_GATEWAY_PASSWORD"];
   const value = fromEnv || (mode === "token" ? auth?.token : auth?.password);
   return { mode, value: value === undefined || value.trim() === "" ? undefined : value };
+}
+
+/** `openclaw gateway run --auth` decides for its own run. */
+function modeOfRun(env: Env): SharedSecret["mode"] | undefined {
+  const word = env["OPENCLAW_GATEWAY_AUTH"];
+  return word === "token" || word === "password" ? word : undefined;
+}
+
+/** A token wherever there is one; a password only where nothing else is. */
+function guessedMode(auth: { readonly token?: string; readonly password?: string }, env: Env): SharedSecret["mode"] {
+  const hasToken = (env["OPENCLAW_GATEWAY_TOKEN"] || auth.token) !== undefined;
+  const hasPassword = (env["OPENCLAW_GATEWAY_PASSWORD"] || auth.password) !== undefined;
+  return !hasToken && hasPassword ? "password" : "token";
 }
 
 export function knowsSecret(secret: SharedSecret, given: string | undefined): boolean {

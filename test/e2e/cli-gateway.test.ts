@@ -112,45 +112,60 @@ test("wrong secrets: what is wrong and where to put it right", async () => {
   elsewhere.dispose();
 });
 
-test(
-  "devices: rotate, revoke, and approve with the id that the device was told",
-  { skip: lanAddress() === undefined ? "this machine has no address but loopback" : false },
-  async () => {
-    const open = await startGateway({ args: ["--bind", "lan"] });
-    const owner = newCli(undefined, open.home);
-    const guest = newCli("{}");
-    const target = ["--url", `ws://${lanAddress() ?? ""}:${open.port}`, "--token", open.token];
-    const refused = await guest.run("health", ...target);
-    const id = /fix: on the machine of the gateway run: openclaw devices approve ([0-9a-f-]{36})\n/.exec(
-      refused.stderr,
-    )?.[1];
-    assert.ok(id !== undefined, refused.stderr);
-    assert.match(wellEnded(await owner.run("devices")), new RegExp(`Waiting .*${id}`, "s"));
-    assert.match(
-      wellEnded(await owner.run("devices", "approve", id)),
-      /^approved: cli on \w+ as operator\. It may connect now\.\n$/,
-    );
-    assert.equal((await guest.run("health", ...target)).code, 0);
-    const again = await owner.run("devices", "approve", id);
-    assert.deepEqual([again.code, again.stderr], [1, "unknown requestId\nfix: openclaw devices list\n"]);
-    const { deviceId } = readJson(join(guest.state, "identity", "device.json")) as { deviceId: string };
-    assert.match(
-      wellEnded(await owner.run("devices", "rotate", "--device", deviceId.slice(0, 10), "--role", "operator")),
-      /^new token of device [0-9a-f]{12}: [0-9a-f]{32}\n$/,
-    );
-    assert.match(
-      wellEnded(await owner.run("devices", "revoke", "--device", deviceId.slice(0, 10), "--role", "operator")),
-      /^revoked the operator token/,
-    );
-    const none = await owner.run("devices", "revoke", "--device", "zz", "--role", "operator");
-    assert.deepEqual(
-      [none.code, none.stderr],
-      [1, "no paired device begins with zz\nfix: openclaw devices list --json\n"],
-    );
-    guest.dispose();
-    await dispose(open);
-  },
-);
+test("devices: rotate, revoke, and approve with the id that the device was told", { skip: noLan() }, async () => {
+  const open = await startGateway({ args: ["--bind", "lan"] });
+  const owner = newCli(undefined, open.home);
+  const guest = newCli("{}");
+  const target = ["--url", `ws://${lanAddress() ?? ""}:${open.port}`, "--token", open.token];
+  const refused = await guest.run("health", ...target);
+  const id = /fix: on the machine of the gateway run: openclaw devices approve ([0-9a-f-]{36})\n/.exec(
+    refused.stderr,
+  )?.[1];
+  assert.ok(id !== undefined, refused.stderr);
+  assert.match(wellEnded(await owner.run("devices")), new RegExp(`Waiting .*${id}`, "s"));
+  assert.match(
+    wellEnded(await owner.run("devices", "approve", id)),
+    /^approved: cli on \w+ as operator\. It may connect now\.\n$/,
+  );
+  assert.equal((await guest.run("health", ...target)).code, 0);
+  const again = await owner.run("devices", "approve", id);
+  assert.deepEqual([again.code, again.stderr], [1, "unknown requestId\nfix: openclaw devices list\n"]);
+  const { deviceId } = readJson(join(guest.state, "identity", "device.json")) as { deviceId: string };
+  assert.match(
+    wellEnded(await owner.run("devices", "rotate", "--device", deviceId.slice(0, 10), "--role", "operator")),
+    /^new token of device [0-9a-f]{12}: [0-9a-f]{32}\n$/,
+  );
+  assert.match(
+    wellEnded(await owner.run("devices", "revoke", "--device", deviceId.slice(0, 10), "--role", "operator")),
+    /^revoked the operator token/,
+  );
+  const none = await owner.run("devices", "revoke", "--device", "zz", "--role", "operator");
+  assert.deepEqual(
+    [none.code, none.stderr],
+    [1, "no paired device begins with zz\nfix: openclaw devices list --json\n"],
+  );
+  guest.dispose();
+  await dispose(open);
+});
+
+test("bound to another address, the owner on this machine is still let in", { skip: noLan() }, async () => {
+  const address = lanAddress() ?? "";
+  const bound = await startGateway({ config: { gateway: { bind: "custom", customBindHost: address } } });
+  const owner = newCli(undefined, bound.home);
+  assert.match(wellEnded(await owner.run("health")), new RegExp(`well \\(ws://${address}:${bound.port}`));
+  wellEnded(await owner.run("gateway", "restart"));
+  wellEnded(await owner.run("devices"));
+  await dispose(bound);
+});
+
+test("--password holds for its run, and the token of the config does not", async () => {
+  const secret = await startGateway({ args: ["--password", "open-sesame-open-sesame"] });
+  const owner = newCli(undefined, secret.home);
+  assert.match((await owner.run("health")).stderr, /wants a password, and this config has none/);
+  wellEnded(await owner.run("health", "--password", "open-sesame-open-sesame"));
+  assert.match((await owner.run("health", "--password", "wrong")).stderr, /does not accept our password/);
+  await dispose(secret);
+});
 
 test("dashboard prints one link; its code pairs a browser once", async () => {
   const { code, stdout, stderr } = await cli.run("dashboard", "--no-open");
@@ -287,6 +302,10 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
     await sleep(100);
   }
   throw new Error("it did not come about within 15 s");
+}
+
+function noLan(): string | false {
+  return lanAddress() === undefined ? "this machine has no address but loopback" : false;
 }
 
 function lanAddress(): string | undefined {

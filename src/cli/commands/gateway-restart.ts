@@ -26,7 +26,7 @@ export const command = defineCommand({
     const target = await targetOf(io, options);
     const before = readLockOwner(stateLockOf(io.paths().state));
     const how = await askForRestart(io, target);
-    if (target.isLocal) await waitUntilBack(io, target, before?.startedAt ?? 0);
+    if (target.isLocal) await waitUntilBack(io, before?.startedAt ?? 0);
     io.print(
       io.json
         ? toJson({ ok: true, how, pid: readLockOwner(stateLockOf(io.paths().state))?.pid ?? null })
@@ -57,17 +57,13 @@ async function signalRestart(io: Io, refusal: HouseError): Promise<"signal"> {
 }
 
 /** A new run takes the lock anew; until then whatever answers is the old one on its way out. */
-async function waitUntilBack(io: Io, target: Target, startedAt: number): Promise<void> {
+async function waitUntilBack(io: Io, startedAt: number): Promise<void> {
   const file = stateLockOf(io.paths().state);
   for (let left = COMES_BACK_MS; left > 0; left -= 100) {
     await sleep(100);
     const owner = readLockOwner(file);
-    if (
-      owner?.port !== undefined &&
-      owner.startedAt > startedAt &&
-      (await isListening({ ...target, url: `ws://127.0.0.1:${owner.port}` }))
-    )
-      return;
+    const isNew = owner?.port !== undefined && owner.startedAt > startedAt;
+    if (isNew && (await isListening(await targetOf(io, {})))) return;
   }
   throw new HouseError("gateway.not-back", `the gateway did not come back within ${COMES_BACK_MS / 1000} s`, {
     hint: "openclaw gateway status, then: openclaw logs",

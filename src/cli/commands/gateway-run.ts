@@ -45,17 +45,15 @@ export const command = defineCommand({
   ],
   exits: "0 stopped by a signal, 1 could not start or failed, 2 the command line was wrong",
   async run(io, { options }) {
-    const { auth, token, password } = options;
-    if (auth === "token" && password !== undefined)
-      throw new UsageError("--auth token does not go with --password", ["gateway", "run"]);
-    if (auth === "password" && token !== undefined)
-      throw new UsageError("--auth password does not go with --token", ["gateway", "run"]);
+    const { token, password } = options;
+    const auth = secretKind(options.auth, token, password);
     const { runGateway } = await import("../../app/run.ts");
     return runGateway({
       env: io.env,
       profile: io.profile,
       port: wholeNumber("port", options.port, { min: 0, max: 65_535 }) ?? (await profilePort(io)),
       bind: options.bind,
+      auth,
       token,
       password,
       setup: options.setup,
@@ -64,6 +62,19 @@ export const command = defineCommand({
     });
   },
 });
+
+/** A secret given by flag is the one that holds. */
+function secretKind(auth: string | undefined, token: string | undefined, password: string | undefined) {
+  const given = password !== undefined ? "password" : token !== undefined ? "token" : undefined;
+  const both = token !== undefined && password !== undefined;
+  if (both || (auth !== undefined && given !== undefined && auth !== given)) {
+    throw new UsageError(`--auth, --token and --password do not go together; choose one kind of secret`, [
+      "gateway",
+      "run",
+    ]);
+  }
+  return auth === "password" || auth === "token" ? auth : given;
+}
 
 /** The dev profile has a port of its own, unless the environment or its config names one. */
 async function profilePort(io: Io): Promise<number | undefined> {
