@@ -62,7 +62,7 @@ test("windows: by lines, by bytes, by request; the notice names the next offset"
   assert.equal((first.details as TextDetails).nextOffset, 2001);
   assert.equal(textOf(await ground.use("read", { path: "lines.txt", offset: 4999 })), "line 4999\nline 5000\n");
   assert.equal(
-    textOf(await ground.use("read", { path: "lines.txt", offset: "10", limit: "2" })),
+    textOf(await ground.use("read", { path: "lines.txt", offset: 10, limit: 2 })),
     "line 10\nline 11\n\n[lines 10 to 11 of 5000; go on with offset 12]",
   );
   put("wide.txt", `${"x".repeat(999)}\n`.repeat(100));
