@@ -3,14 +3,7 @@ import { errnoOf, HouseError } from "../core/error.ts";
 import type { WireError } from "../protocol/frame.ts";
 import type { Target } from "./target.ts";
 
-const absent: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ECONNRESET",
-  "EAI_AGAIN",
-]);
+const absent: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN"]);
 
 export function unreachable(cause: Error, target: Target): HouseError {
   const errno = errnoOf(cause) ?? "";
@@ -126,8 +119,9 @@ function hintFor(message: string, method: string): string | undefined {
   return undefined;
 }
 
-function whereToLook(target: Target): string {
-  return target.from === "--url"
+function whereToLook({ from, isLocal }: Target): string {
+  if (isLocal) return "something else may have that port: openclaw gateway status";
+  return from === "--url"
     ? "check the address behind --url"
     : "check gateway.remote.url: openclaw config get gateway.remote.url";
 }

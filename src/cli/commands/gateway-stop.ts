@@ -1,7 +1,7 @@
 // `openclaw gateway stop`: ends the process that holds the state folder, and waits for it.
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../../core/error.ts";
+import { errnoOf, HouseError } from "../../core/error.ts";
 import { defineCommand } from "../command.ts";
 import { findHolder, hasEnded } from "../holder.ts";
 import { wholeNumber } from "../parse.ts";
@@ -33,7 +33,7 @@ export const command = defineCommand({
       );
       return 0;
     }
-    process.kill(holder.pid, "SIGTERM");
+    askToEnd(holder.pid);
     for (let left = waitMs; !hasEnded(holder.pid); left -= 50) {
       if (left <= 0) throw tooSlow(holder.pid, waitMs);
       await sleep(50);
@@ -44,6 +44,18 @@ export const command = defineCommand({
     return 0;
   },
 });
+
+function askToEnd(pid: number): void {
+  try {
+    process.kill(pid, "SIGTERM");
+  } catch (cause) {
+    if (errnoOf(cause) === "ESRCH") return; // it was ending already
+    throw new HouseError("gateway.not-ours", `process ${pid} holds the state folder but belongs to another user`, {
+      cause,
+      hint: `stop it as that user, or: sudo kill ${pid}`,
+    });
+  }
+}
 
 function tooSlow(pid: number, waitMs: number): HouseError {
   return new HouseError(

@@ -1,0 +1,122 @@
+// The socket below a client: opens, matches answers to requests, and fails everything that waits when it ends.
+import type { WebSocket } from "ws";
+
+import type { HouseError } from "../core/error.ts";
+import { newId } from "../base/ids.ts";
+import type { WireError } from "../protocol/frame.ts";
+import { closedEarly, silent, unreachable } from "./client-failure.ts";
+import type { Target } from "./target.ts";
+
+export type Answer =
+  | { readonly ok: true; readonly payload: unknown }
+  | { readonly ok: false; readonly error: WireError };
+
+export interface Wire {
+  readonly challenge: Promise<string>;
+  request(method: string, params: unknown, timeoutMs: number, expectFinal?: boolean): Promise<Answer>;
+  readonly close: () => void;
+}
+
+interface Waiting {
+  readonly expectFinal: boolean;
+  settle(answer: Answer): void;
+  fail(error: HouseError): void;
+}
+
+/** Resolves when the socket is open. */
+export async function openWire(target: Target): Promise<Wire> {
+  const { WebSocket: Socket } = await import("ws");
+  const socket = new Socket(target.url, { handshakeTimeout: target.timeoutMs, perMessageDeflate: false });
+  const challenge = Promise.withResolvers<string>();
+  challenge.promise.catch(() => undefined); // whoever waits for it hears of it; without anybody it is no news
+  const waiting = new Map<string, Waiting>();
+  let ended: HouseError | undefined;
+
+  const failAll = (error: HouseError): void => {
+    ended ??= error;
+    challenge.reject(error);
+    for (const request of waiting.values()) request.fail(error);
+    waiting.clear();
+  };
+  socket.on("message", (bytes: Buffer) => receive(bytes, challenge.resolve, waiting));
+  socket.on("close", (code, reason) => failAll(closedEarly(code, reason.toString("utf8"), target)));
+  await opened(socket, target);
+  socket.on("error", (cause) => failAll(unreachable(cause, target)));
+
+  return {
+    challenge: withTimeout(challenge.promise, target.timeoutMs, () => silent("greet us", target)),
+    request(method, params, timeoutMs, expectFinal = false) {
+      // A socket that has closed takes what is sent and says nothing.
+      if (ended !== undefined) return Promise.reject(ended);
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+      const id = newId();
+      waiting.set(id, { expectFinal, settle: resolve, fail: reject });
+      socket.send(JSON.stringify({ type: "req", id, method, ...(params === undefined ? {} : { params }) }));
+      return withTimeout(promise, timeoutMs, () => silent(`answer ${method}`, target, timeoutMs)).finally(() =>
+        waiting.delete(id),
+      );
+    },
+    close() {
+      socket.removeAllListeners("close");
+      socket.close();
+      // A gateway that does not say goodbye must not keep a finished command waiting.
+      setTimeout(() => socket.terminate(), 300).unref();
+    },
+  };
+}
+
+function opened(socket: WebSocket, target: Target): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once("open", () => {
+      socket.removeAllListeners("error");
+      resolve();
+    });
+    socket.once("error", (cause) => reject(unreachable(cause, target)));
+  });
+}
+
+function receive(bytes: Buffer, challenged: (nonce: string) => void, waiting: ReadonlyMap<string, Waiting>): void {
+  const frame = parseFrame(bytes);
+  if (frame?.["type"] === "event" && frame["event"] === "connect.challenge") {
+    const nonce = (frame["payload"] as { nonce?: unknown } | undefined)?.nonce;
+    if (typeof nonce === "string") challenged(nonce);
+    return;
+  }
+  if (frame?.["type"] !== "res" || typeof frame["id"] !== "string") return;
+  const request = waiting.get(frame["id"]);
+  if (request === undefined) return;
+  if (frame["ok"] !== true) return request.settle({ ok: false, error: toWireError(frame["error"]) });
+  const isFirstOfTwo =
+    request.expectFinal && (frame["payload"] as { status?: unknown } | undefined)?.status === "accepted";
+  if (!isFirstOfTwo) request.settle({ ok: true, payload: frame["payload"] });
+}
+
+/** What is no frame is passed over, as the gateway does. */
+function parseFrame(bytes: Buffer): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function toWireError(raw: unknown): WireError {
+  const { code, message, details } = (typeof raw === "object" && raw !== null ? raw : {}) as Partial<WireError>;
+  return {
+    code: code ?? "UNAVAILABLE",
+    message: typeof message === "string" ? message : "the gateway gave no reason",
+    details,
+  };
+}
+
+async function withTimeout<T>(work: Promise<T>, timeoutMs: number, late: () => HouseError): Promise<T> {
+  const timer = Promise.withResolvers<never>();
+  const ticking = setTimeout(() => timer.reject(late()), timeoutMs);
+  try {
+    return await Promise.race([work, timer.promise]);
+  } finally {
+    clearTimeout(ticking);
+  }
+}
