@@ -21,6 +21,8 @@ import { createThrottle } from "./throttle.ts";
 /** Sockets that have not said who they are; above this new ones are turned away. */
 const MAX_PENDING = 1024;
 const DRAIN_MS = 5000;
+/** How long a client may take to answer our close frame. */
+const CLOSE_FRAME_MS = 500;
 
 // `import "node:http"` would evaluate a lazy WebSocket client inside Node (30 ms, 15 MB); this does not.
 const http = process.getBuiltinModule("node:http");
@@ -135,12 +137,19 @@ export async function openGateway({ context, vitals, served, binding, pageFolder
         restartExpectedMs === undefined ? 1001 : CLOSE.restart,
         restartExpectedMs === undefined ? "gateway stopping" : "service restart",
       );
-      for (const server of servers) server.closeIdleConnections();
-      const force = setTimeout(() => {
+      // Kept connections fall idle one by one as their last answers go out.
+      const idle = setInterval(() => {
+        for (const server of servers) server.closeIdleConnections();
+      }, 20);
+      const impolite = setTimeout(() => {
         for (const socket of sockets.clients) socket.terminate();
+      }, CLOSE_FRAME_MS);
+      const force = setTimeout(() => {
         for (const server of servers) server.closeAllConnections();
       }, DRAIN_MS);
       await Promise.all(closed);
+      clearInterval(idle);
+      clearTimeout(impolite);
       clearTimeout(force);
       sockets.close();
     },
