@@ -26,7 +26,6 @@ import type { Store, StoredEntry } from "../../src/store/store.ts";
 import { verifyStore } from "../../src/store/verify.ts";
 
 const rounds = Number(process.env["OPENCLAW_FAULT_ROUNDS"] ?? 40);
-const tracer = "strace";
 const writerFile = fileURLToPath(new URL("../fixtures/store-writer.ts", import.meta.url));
 const sessionNames = Array.from({ length: 20 }, (_, index) => `s${index}`);
 
@@ -280,7 +279,7 @@ describe("a disk that may not be written", () => {
 
 describe("a disk that fails to flush", () => {
   test("ends the acknowledging: what was said to be kept before is there, nothing is said to be kept after", async (t) => {
-    if (!canTrace()) return t.skip(`needs ${tracer} to make flushes fail`);
+    if (!canTrace()) return t.skip("needs strace to make flushes fail");
     const file = newFile();
     await (await openSqliteStore({ file })).close();
     const script = `
@@ -303,7 +302,7 @@ describe("a disk that fails to flush", () => {
       "-e",
       "inject=fdatasync,fsync:error=EIO:when=10",
     ];
-    const child = spawn(tracer, [...traced, process.execPath, "--input-type=module", "-e", script], {
+    const child = spawn("strace", [...traced, process.execPath, "--input-type=module", "-e", script], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const outcomes = JSON.parse(await outputOf(child)) as string[];
@@ -427,7 +426,7 @@ function mountSmall(t: TestContext, size: string): string | undefined {
 
 function canTrace(): boolean {
   try {
-    execFileSync(tracer, ["-qq", "-o", "/dev/null", "-e", "inject=fdatasync:error=EIO:when=9999", "true"], {
+    execFileSync("strace", ["-qq", "-o", "/dev/null", "-e", "inject=fdatasync:error=EIO:when=9999", "true"], {
       stdio: "pipe",
     });
     return true;
