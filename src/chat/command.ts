@@ -1,0 +1,32 @@
+// The contract of slash commands and directives: what a message asks of the house before a model sees it.
+import type { SessionKey, AgentId } from "../core/names.ts";
+import type { RunOutcome } from "../core/event.ts";
+
+export interface CommandContext {
+  readonly sessionKey: SessionKey;
+  readonly agentId: AgentId;
+  readonly runId: string;
+  /** Which door the message came through. */
+  readonly source: string;
+  /** May use commands; without it commands are plain text. */
+  readonly authorised: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What is left to do after commands and directives were taken out. */
+export type Directed =
+  /** Answered by the house; no model sees it. `outcome` carries failures of tools run by `/tool` and `!`. */
+  | { readonly kind: "answered"; readonly text: string; readonly failure?: RunOutcome["failure"] }
+  /** A turn for the model with the remaining text, and what holds for this turn only. */
+  | { readonly kind: "turn"; readonly text: string; readonly notes: readonly string[]; readonly once: OnceSettings };
+
+export interface OnceSettings {
+  readonly thinking?: string;
+  readonly model?: string;
+  readonly verbose?: string;
+  readonly reasoning?: string;
+  readonly queue?: string;
+}
+
+/** Called by the runner with every user turn, before anything else. Must not throw for what a person typed. */
+export type Direct = (text: string, context: CommandContext) => Promise<Directed>;

@@ -1,0 +1,106 @@
+// The contract between the house and a model. Wires are leaves, one a vendor; model.cases.ts is what each must pass.
+import type { Message, Usage } from "../core/message.ts";
+
+export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
+
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  /** Plain JSON Schema. */
+  readonly parameters: unknown;
+}
+
+export interface ModelRequest {
+  readonly system: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ModelTool[];
+  readonly thinking: ThinkingLevel;
+  readonly maxTokens: number;
+  /** Stable per session: lets vendors keep a prompt cache together. */
+  readonly cacheKey: string;
+}
+
+export type ModelEvent =
+  | { readonly type: "text"; readonly delta: string }
+  | { readonly type: "thinking"; readonly delta: string }
+  | { readonly type: "tool-start"; readonly id: string; readonly name: string }
+  /** `arguments` is the text as it came; whoever runs the tool parses it once. */
+  | { readonly type: "tool-call"; readonly id: string; readonly name: string; readonly arguments: string }
+  /** The last event of a stream that went well. `replay` is what the vendor wants back with this turn (signatures …). */
+  | { readonly type: "end"; readonly stop: StopReason; readonly usage: Usage; readonly replay?: unknown }
+  /** The last event of a stream that did not. */
+  | { readonly type: "error"; readonly error: ModelFailure };
+
+export type StopReason = "stop" | "tool-calls" | "length" | "refusal" | "other";
+
+export type FailureKind =
+  | "auth" //      wrong or missing credential
+  | "billing" //   no money
+  | "rate-limit" // slow down
+  | "overloaded" // 5xx
+  | "context" //   the request is longer than the model's window
+  | "invalid" //   the vendor refuses the request as such
+  | "network" //   no connection, TLS, dropped
+  | "timeout" //   a deadline of ours
+  | "garbled" //   an answer we cannot read
+  | "empty" //     an answer with nothing in it
+  | "aborted"; //  our caller stopped it
+
+export interface ModelFailure {
+  readonly kind: FailureKind;
+  /** For people; no secrets. */
+  readonly message: string;
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+}
+
+/**
+ * One model at one vendor with one credential. `stream` must not throw or reject: every failure is its last event, and
+ * exactly one of `end` and `error` comes last. After `signal` aborts the socket is closed and the last event is
+ * `error` of kind `aborted`. Deadlines for connect, first token and stall are kept here.
+ */
+export interface Model {
+  readonly provider: string;
+  readonly id: string;
+  readonly facts: ModelFacts;
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+export interface ModelFacts {
+  readonly name: string;
+  readonly contextWindow: number;
+  readonly maxTokens: number;
+  readonly reasoning: boolean;
+  readonly input: readonly string[];
+  /** USD per million tokens. */
+  readonly cost: {
+    readonly input: number;
+    readonly output: number;
+    readonly cacheRead: number;
+    readonly cacheWrite: number;
+  };
+}
+
+/** `provider/model`, split at the first slash. */
+export interface ModelRef {
+  readonly provider: string;
+  readonly id: string;
+}
+
+/** How a run gets its models; made in app from config, environment and auth profiles. */
+export interface ModelBook {
+  /** Primary then fallbacks, for this agent and session override; empty when nothing is configured or found. */
+  candidates(wish: {
+    readonly agentId: string;
+    readonly override?: ModelRef | undefined;
+  }): Promise<readonly ModelRef[]>;
+  /** Opens one with the best credential that is not cooling down; undefined when there is none. Loads the vendor's package on first use. */
+  open(ref: ModelRef, agentId: string): Promise<Model | undefined>;
+  /** Told how an attempt ended, for cool-down and rotation. */
+  report(ref: ModelRef, agentId: string, outcome: "ok" | ModelFailure): Promise<void>;
+  facts(ref: ModelRef): ModelFacts;
+  /** Everything that can be named now, with whether a credential is there. */
+  list(): Promise<
+    readonly (ModelRef & { readonly facts: ModelFacts; readonly ready: boolean; readonly source: string })[]
+  >;
+}
