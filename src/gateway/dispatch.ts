@@ -21,9 +21,23 @@ export function serve<P>(method: Method<P>, answer: Answer<P>): Served {
   return { method: method as Method, answer: answer as Answer<never> };
 }
 
+/** Two answers to one request, as `agent` gives: accepted at once, the end when it comes. */
+class TwoAnswers {
+  readonly first: unknown;
+  readonly later: Promise<unknown>;
+  constructor(first: unknown, later: Promise<unknown>) {
+    this.first = first;
+    this.later = later;
+  }
+}
+
+export function answerTwice(first: unknown, later: Promise<unknown>): unknown {
+  return new TwoAnswers(first, later);
+}
+
 export interface Dispatch {
   readonly announced: readonly string[];
-  /** Never throws; always sends exactly one response frame. */
+  /** Never throws; sends one response frame, or two where the method says so. */
   handle(frame: RequestFrame, client: Client): Promise<void>;
 }
 
@@ -43,7 +57,8 @@ export function createDispatch(
       try {
         const { method, answer } = admit(table.get(frame.method), frame, client);
         const payload = await answer(paramsOf(method, frame.params) as never, client, client.gone);
-        client.send(okFrame(frame.id, payload));
+        client.send(okFrame(frame.id, payload instanceof TwoAnswers ? payload.first : payload));
+        if (payload instanceof TwoAnswers) client.send(okFrame(frame.id, await payload.later));
       } catch (error) {
         client.send(errorFrame(frame.id, toWireError(error, frame.method, log, mask)));
       }

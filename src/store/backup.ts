@@ -65,7 +65,7 @@ export async function requireSound(file: string): Promise<StoreReport> {
   if (failed === undefined) return report;
   if (failed.name === "shape") throw newerStore(file, readVersion(file), migrations.length);
   throw new HouseError("store.damaged", `${file} does not verify: ${failed.name}: ${failed.detail}`, {
-    hint: "save what can be read with: openclaw doctor --salvage",
+    hint: "save what can be read with: openclaw store salvage",
     details: { checks: report.checks },
   });
 }

@@ -33,7 +33,7 @@ export function newerStore(file: string, version: number, known: number): HouseE
     "store.newer",
     `the store ${file} was written by a newer version (${version}; this one knows ${known})`,
     {
-      hint: "npm install -g openclaw@latest, or restore a backup with: openclaw backup restore",
+      hint: "npm install -g openclaw@latest, or restore a backup with: openclaw store restore",
       details: { file, version, known },
     },
   );

@@ -1,0 +1,198 @@
+// chat.send, chat.abort, agent, agent.wait: every turn is posted to the inbox; answers come from its run.
+import { HouseError } from "../../core/error.ts";
+import type { Block } from "../../core/message.ts";
+import { parseSessionKey, type SessionKey } from "../../core/names.ts";
+import type { RunOutcome } from "../../core/event.ts";
+import * as methods from "../../protocol/methods/chat.ts";
+import type { Agents, TurnRequest } from "../../agent/agent.ts";
+import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
+import type { ThinkingLevel } from "../../model/model.ts";
+import { newSession } from "../../session/session.ts";
+import { subjectOf } from "../../tool/subject.ts";
+import type { GatewayContext } from "../context.ts";
+import { answerTwice, serve, type Served } from "../dispatch.ts";
+
+const MAX_WAIT_MS = 24 * 3_600_000;
+
+export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
+  const { store, clock } = context;
+  const keyOf = (raw: string): SessionKey => subjectOf({ sessionKey: raw }, context.config()).session;
+
+  return [
+    serve(methods.chatSend, async (params, client) => {
+      const images = imagesOf(params.attachments);
+      if (params.message.trim() === "" && images.length === 0) throw invalid("message or attachment required");
+      const sessionKey = keyOf(params.sessionKey);
+      requireSend(context, sessionKey);
+      const receipt = await agents.post({
+        runId: params.idempotencyKey,
+        sessionKey,
+        text: params.message,
+        ...(images.length === 0 ? {} : { images }),
+        source: client.info.mode === "cli" ? "cli" : "chat",
+        authorised: true,
+        ...thinkingOf(params.thinking),
+        ...(params.timeoutMs === undefined || params.timeoutMs === 0 ? {} : { timeoutMs: params.timeoutMs }),
+        stamp: true,
+      });
+      if (receipt.fresh) return { runId: receipt.runId, status: "started" };
+      return { runId: receipt.runId, status: receipt.outcome === undefined ? "in_flight" : receipt.outcome.status };
+    }),
+    serve(methods.chatAbort, async ({ sessionKey, runId }) => {
+      const runIds = await agents.abort({ sessionKey: keyOf(sessionKey), runId }, "rpc");
+      return { ok: true, aborted: runIds.length > 0, runIds };
+    }),
+    serve(methods.agent, async (params) => {
+      const sessionKey = await sessionFor(params);
+      requireSend(context, sessionKey);
+      if (params.label !== undefined) await label(sessionKey, params.label);
+      const turn: TurnRequest = {
+        runId: params.idempotencyKey,
+        sessionKey,
+        text: params.message,
+        ...withImages(imagesOf(params.attachments)),
+        source: "agent",
+        authorised: true,
+        ...thinkingOf(params.thinking),
+        ...modelOf(params.model),
+        ...(params.extraSystemPrompt === undefined ? {} : { extraSystem: params.extraSystemPrompt }),
+        ...(params.timeout === undefined || params.timeout === 0 ? {} : { timeoutMs: params.timeout * 1000 }),
+        stamp: true,
+      };
+      const { runId, acceptedAt, outcome } = await agents.post(turn);
+      const later = outcome === undefined ? agents.wait(runId, MAX_WAIT_MS) : Promise.resolve(outcome);
+      return answerTwice({ runId, status: "accepted", acceptedAt }, later.then(toAgentAnswer));
+    }),
+    serve(methods.agentWait, async ({ runId, timeoutMs = 30_000 }, _client, signal) => {
+      const outcome = await agents.wait(runId, timeoutMs, signal);
+      if (outcome === undefined) return { runId, status: "timeout" };
+      const { status, startedAt, endedAt, failure } = outcome;
+      return {
+        runId,
+        status: status === "ok" ? "ok" : "error",
+        startedAt,
+        endedAt,
+        ...(status === "ok" ? {} : { error: failure?.message ?? status }),
+      };
+    }),
+    serve(methods.sessionsCompact, async ({ key: raw }) => {
+      const key = keyOf(raw);
+      const { compacted, kept, note } = await agents.compact(key);
+      return { ok: true, key, compacted, kept, note };
+    }),
+  ];
+
+  async function sessionFor({
+    sessionKey,
+    sessionId,
+    agentId,
+  }: {
+    sessionKey?: string;
+    sessionId?: string;
+    agentId?: string;
+  }): Promise<SessionKey> {
+    const config = context.config();
+    if (sessionKey !== undefined && sessionKey !== "") return subjectOf({ sessionKey, agentId }, config).session;
+    if (sessionId === undefined || sessionId === "") return subjectOf({ agentId }, config).session;
+    const known = await store.sessions.byId(sessionId);
+    if (known !== undefined) return known.key;
+    // A session id of the caller's own choosing: it gets a key of the same name, and keeps its id.
+    const keys = { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) };
+    const { session } = subjectOf(
+      { sessionKey: parseSessionKey(sessionId, keys, subjectOf({ agentId }, config).agent) },
+      config,
+    );
+    await store.sessions.update(session, (current) => current ?? { ...newSession(session, clock.now()), sessionId });
+    return session;
+  }
+
+  async function label(key: SessionKey, words: string): Promise<void> {
+    await store.sessions.update(key, (current) => ({ ...(current ?? newSession(key, clock.now())), label: words }));
+  }
+}
+
+/** The second answer of `agent`: a failure is a failure on the wire (ruling 30). */
+function toAgentAnswer(outcome: RunOutcome | undefined): unknown {
+  if (outcome === undefined)
+    throw new HouseError("run.unknown", "the run did not end in time", { hint: "openclaw gateway call agent.wait" });
+  const { runId, status, failure, text, silent, startedAt, endedAt, sessionId, provider, model, usage } = outcome;
+  if (status === "error")
+    throw new HouseError(failure?.code ?? "run.failed", failure?.message ?? "the run failed", {
+      hint: failure?.hint,
+      details: { runId },
+    });
+  return {
+    runId,
+    status: status === "ok" ? "ok" : "error",
+    summary: status === "ok" ? "completed" : "aborted",
+    result: {
+      payloads: silent || text === "" ? [] : [{ text, mediaUrl: null }],
+      meta: {
+        durationMs: endedAt - startedAt,
+        agentMeta: {
+          sessionId,
+          provider: provider ?? null,
+          model: model ?? null,
+          ...(usage === undefined
+            ? {}
+            : { usage: { input: usage.input, output: usage.output, total: usage.totalTokens } }),
+        },
+        aborted: status === "aborted",
+      },
+    },
+  };
+}
+
+/** `session.sendPolicy` and the session's own override (gateway §4.4). */
+export function requireSend(context: GatewayContext, key: SessionKey): void {
+  const policy = context.config().session?.sendPolicy;
+  if (policy === undefined) return;
+  const rules = policy.rules ?? [];
+  const hit = rules.find(
+    ({ match }) =>
+      match?.keyPrefix !== undefined &&
+      key.startsWith(match.keyPrefix.toLowerCase()) &&
+      match.channel === undefined &&
+      match.chatType === undefined,
+  );
+  const action = hit?.action ?? policy.default ?? "allow";
+  if (action === "deny")
+    throw new HouseError("session.send-denied", `sending to ${key} is denied`, {
+      hint: "session.sendPolicy in the config",
+    });
+}
+
+const levels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+
+function thinkingOf(raw: string | undefined): { thinking?: ThinkingLevel } {
+  if (raw === undefined || raw === "") return {};
+  if (levels.includes(raw)) return { thinking: raw as ThinkingLevel };
+  throw invalid(`invalid thinking (use ${levels.join("|")})`);
+}
+
+function modelOf(raw: string | undefined): Pick<TurnRequest, "model"> {
+  if (raw === undefined) return {};
+  const slash = raw.indexOf("/");
+  if (slash <= 0) throw invalid("model must be provider/model");
+  return { model: { provider: raw.slice(0, slash), id: raw.slice(slash + 1) } };
+}
+
+type Image = Extract<Block, { type: "image" }>;
+
+/** Only pictures reach the model this way; other attachments are refused by name rather than dropped in silence. */
+function imagesOf(
+  attachments: readonly { mimeType?: string; content?: unknown; fileName?: string }[] | undefined,
+): Image[] {
+  return (attachments ?? []).map(({ mimeType, content, fileName }) => {
+    if (typeof content !== "string" || mimeType === undefined || !/^image\/(?:png|jpeg|gif|webp)$/.test(mimeType)) {
+      throw invalid(`attachment ${fileName ?? ""} is not a png, jpeg, gif or webp picture`.replace("  ", " "));
+    }
+    return { type: "image", data: content.replace(/^data:[^,]*,/, ""), mimeType };
+  });
+}
+
+const withImages = (images: Image[]): Pick<TurnRequest, "images"> => (images.length === 0 ? {} : { images });
+
+function invalid(message: string): HouseError {
+  return new HouseError("wire.invalid-request", message);
+}

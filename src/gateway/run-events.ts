@@ -1,0 +1,149 @@
+// Run events on the wire: `agent` and `chat` frames in the recorded shapes, coalesced so that streaming stays cheap.
+import type { RunEvent, RunOutcome } from "../core/event.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Hub } from "./hub.ts";
+
+/** Text arrives in hundreds of pieces a second; people and screens are served by a few dozen. */
+const AGENT_MS = 25;
+const CHAT_MS = 120;
+
+interface RunView {
+  text: string;
+  unsentDelta: string;
+  lastAgentAt: number;
+  lastChatAt: number;
+  lastChatText: string;
+  timer: NodeJS.Timeout | undefined;
+  event: RunEvent;
+}
+
+/** Returns the listener to give to `agents.watch`. */
+export function createRunEvents(hub: Hub, clock: Clock): (event: RunEvent) => void {
+  const views = new Map<string, RunView>();
+
+  const sendAgent = (event: RunEvent, stream: string, data: unknown): void =>
+    hub.broadcast("agent", {
+      runId: event.runId,
+      stream,
+      data,
+      sessionKey: event.sessionKey,
+      seq: event.seq,
+      ts: event.ts,
+    });
+  const sendChat = (event: RunEvent, body: object): void =>
+    hub.broadcast("chat", { runId: event.runId, sessionKey: event.sessionKey, seq: event.seq, ...body });
+
+  const flush = (view: RunView): void => {
+    clearTimeout(view.timer);
+    view.timer = undefined;
+    if (view.unsentDelta === "") return;
+    sendAgent(view.event, "assistant", { text: view.text, delta: view.unsentDelta });
+    view.unsentDelta = "";
+    view.lastAgentAt = clock.ticks();
+    if (view.lastAgentAt - view.lastChatAt < CHAT_MS || view.text === view.lastChatText) return;
+    view.lastChatAt = view.lastAgentAt;
+    view.lastChatText = view.text;
+    sendChat(view.event, { state: "delta", message: assistantMessage(view.text, view.event.ts) });
+  };
+
+  const onText = (event: RunEvent, text: string, delta: string): void => {
+    const view = views.get(event.runId) ?? newView(event);
+    views.set(event.runId, view);
+    view.event = event;
+    view.text = text;
+    view.unsentDelta += delta;
+    const wait = AGENT_MS - (clock.ticks() - view.lastAgentAt);
+    if (wait <= 0) return flush(view);
+    view.timer ??= setTimeout(() => flush(view), wait);
+  };
+
+  const onEnd = (event: RunEvent, outcome: RunOutcome): void => {
+    const view = views.get(event.runId);
+    if (view !== undefined) flush(view);
+    views.delete(event.runId);
+    const failed = outcome.status === "error";
+    sendAgent(event, "lifecycle", {
+      phase: failed ? "error" : "end",
+      endedAt: outcome.endedAt,
+      ...(failed ? { error: outcome.failure?.message ?? "failed" } : {}),
+    });
+    sendChat(event, endOf(outcome, event.ts));
+  };
+
+  return function onRunEvent(event) {
+    const { body } = event;
+    if (body.stream === "assistant") return onText(event, body.text, body.delta);
+    const view = views.get(event.runId);
+    // What was said before a tool call or the end must be on the wire before it.
+    if (view !== undefined) flush(view);
+    if (body.stream === "lifecycle") {
+      if (body.phase === "end") return onEnd(event, body.outcome);
+      return sendAgent(event, "lifecycle", { phase: "start", startedAt: body.startedAt });
+    }
+    if (body.stream === "tool") return sendTool(event, hub);
+    if (body.stream === "thinking") return;
+    const { stream, ...data } = body;
+    sendAgent(event, stream, data);
+  };
+}
+
+function newView(event: RunEvent): RunView {
+  return {
+    text: "",
+    unsentDelta: "",
+    lastAgentAt: -Infinity,
+    lastChatAt: -Infinity,
+    lastChatText: "",
+    timer: undefined,
+    event,
+  };
+}
+
+/** Tool events go to every client that asked for them, whatever the verbose level (ruling 32), without a shared number. */
+function sendTool(event: RunEvent, hub: Hub): void {
+  const { body } = event;
+  if (body.stream !== "tool") return;
+  const { name, toolCallId } = body;
+  const data =
+    body.phase === "start"
+      ? { phase: "start", name, toolCallId, args: body.args }
+      : body.phase === "update"
+        ? { phase: "update", name, toolCallId, partialResult: body.partial }
+        : { phase: "result", name, toolCallId, meta: "", isError: body.isError, result: body.result };
+  let frame: string | undefined;
+  for (const client of hub.clients) {
+    if (!client.caps.includes("tool-events")) continue;
+    frame ??= JSON.stringify({
+      type: "event",
+      event: "agent",
+      payload: { runId: event.runId, stream: "tool", data, sessionKey: event.sessionKey, seq: event.seq, ts: event.ts },
+    });
+    client.send(frame);
+  }
+}
+
+function endOf(outcome: RunOutcome, ts: number): object {
+  if (outcome.status === "aborted") return { state: "aborted", stopReason: "rpc" };
+  if (outcome.status === "error") {
+    return {
+      state: "error",
+      errorMessage: outcome.failure?.message ?? "failed",
+      ...(outcome.failure === undefined ? {} : { error: outcome.failure }),
+    };
+  }
+  if (outcome.silent) return { state: "final" };
+  return { state: "final", message: { ...assistantMessage(outcome.text, ts), ...usageOf(outcome) } };
+}
+
+function usageOf({ provider, model, usage }: RunOutcome): object {
+  return {
+    stopReason: "stop",
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model }),
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+function assistantMessage(text: string, timestamp: number): { role: string; content: unknown[]; timestamp: number } {
+  return { role: "assistant", content: [{ type: "text", text }], timestamp };
+}
