@@ -8,7 +8,7 @@ import { keepDeviceToken, openIdentity, readDeviceToken, type DeviceIdentity } f
 import type { Io } from "./io.ts";
 import { refusedConnect, toCallError } from "./client-failure.ts";
 import type { Target } from "./target.ts";
-import { openWire } from "./wire.ts";
+import { openWire, type EventListener } from "./wire.ts";
 
 export interface Hello {
   readonly server: { readonly version: string; readonly host: string };
@@ -27,31 +27,45 @@ export interface GatewayClient {
   readonly hello: Hello;
   /** Throws HouseError with the gateway's own code and hint where it gave them. */
   call(method: string, params?: unknown, options?: CallOptions): Promise<unknown>;
+  /** Every event from now on; returns how to stop listening. */
+  readonly onEvent: (listener: EventListener) => () => void;
+  /** Rejects when the connection ends without our asking; never resolves. */
+  readonly ended: Promise<never>;
   readonly close: () => void;
+}
+
+export interface ClientWishes {
+  /** What we can show beyond the usual, such as `tool-events`. */
+  readonly caps?: readonly string[];
 }
 
 const scopes = ["operator.admin", "operator.approvals", "operator.pairing"];
 
-export async function connectGateway(io: Io, target: Target): Promise<GatewayClient> {
+export async function connectGateway(io: Io, target: Target, { caps = [] }: ClientWishes = {}): Promise<GatewayClient> {
   const identity = openIdentity(io.paths().state);
   try {
-    return await connectAs(io, target, identity);
+    return await connectAs(io, target, identity, caps);
   } catch (error) {
     // Bound to another address, the gateway takes its own owner for a stranger, whom only its owner could let in.
     const isOwner = target.isLocal && (target.token ?? target.password) !== undefined;
     if (!isOwner || !(error instanceof HouseError) || error.code !== "gateway.not-paired") throw error;
-    return connectAs(io, target, undefined);
+    return connectAs(io, target, undefined, caps);
   }
 }
 
 /** Without an identity the shared secret alone must be enough. */
-async function connectAs(io: Io, target: Target, identity: DeviceIdentity | undefined): Promise<GatewayClient> {
+async function connectAs(
+  io: Io,
+  target: Target,
+  identity: DeviceIdentity | undefined,
+  caps: readonly string[],
+): Promise<GatewayClient> {
   const wire = await openWire(target);
   try {
     const nonce = await wire.challenge;
     const kept = identity === undefined ? undefined : keptToken(io, target, identity);
     const token = target.token ?? kept;
-    const params = connectParams({ identity, nonce, token, password: target.password });
+    const params = connectParams({ identity, nonce, token, password: target.password, caps });
     const answer = await wire.request("connect", params, target.timeoutMs);
     if (!answer.ok) throw refusedConnect(answer.error, target, { usedDeviceToken: kept !== undefined });
     const hello = answer.payload as Hello;
@@ -63,6 +77,8 @@ async function connectAs(io: Io, target: Target, identity: DeviceIdentity | unde
         if (response.ok) return response.payload;
         throw toCallError(response.error, method);
       },
+      onEvent: wire.onEvent,
+      ended: wire.ended,
       close: wire.close,
     };
   } catch (error) {
@@ -78,8 +94,13 @@ function keptToken(io: Io, target: Target, { deviceId }: DeviceIdentity): string
 }
 
 /** Connects, works, and closes whatever happens. */
-export async function withGateway<T>(io: Io, target: Target, work: (client: GatewayClient) => Promise<T>): Promise<T> {
-  const client = await connectGateway(io, target);
+export async function withGateway<T>(
+  io: Io,
+  target: Target,
+  work: (client: GatewayClient) => Promise<T>,
+  wishes?: ClientWishes,
+): Promise<T> {
+  const client = await connectGateway(io, target, wishes);
   try {
     return await work(client);
   } finally {
@@ -92,15 +113,16 @@ interface Proof {
   readonly nonce: string;
   readonly token: string | undefined;
   readonly password: string | undefined;
+  readonly caps: readonly string[];
 }
 
-function connectParams({ identity, nonce, token, password }: Proof): unknown {
+function connectParams({ identity, nonce, token, password, caps }: Proof): unknown {
   const auth = token !== undefined ? { token } : password !== undefined ? { password } : undefined;
   return {
     minProtocol: 3,
     maxProtocol: 3,
     client: { id: "cli", version: readVersion(), platform: process.platform, mode: "cli", instanceId: newId() },
-    caps: [],
+    caps,
     role: "operator",
     scopes,
     ...(auth === undefined ? {} : { auth }),

@@ -14,8 +14,14 @@ export type Answer =
 export interface Wire {
   readonly challenge: Promise<string>;
   request(method: string, params: unknown, timeoutMs: number, expectFinal?: boolean): Promise<Answer>;
+  /** Every event from now on; returns how to stop listening. */
+  readonly onEvent: (listener: EventListener) => () => void;
+  /** Rejects when the socket ends without our asking; never resolves. */
+  readonly ended: Promise<never>;
   readonly close: () => void;
 }
+
+export type EventListener = (event: string, payload: unknown) => void;
 
 interface Waiting {
   readonly expectFinal: boolean;
@@ -30,15 +36,19 @@ export async function openWire(target: Target): Promise<Wire> {
   const challenge = Promise.withResolvers<string>();
   challenge.promise.catch(() => undefined); // whoever waits for it hears of it; without anybody it is no news
   const waiting = new Map<string, Waiting>();
+  const listeners = new Set<EventListener>();
+  const end = Promise.withResolvers<never>();
+  end.promise.catch(() => undefined);
   let ended: HouseError | undefined;
 
   const failAll = (error: HouseError): void => {
     ended ??= error;
+    end.reject(error);
     challenge.reject(error);
     for (const request of waiting.values()) request.fail(error);
     waiting.clear();
   };
-  socket.on("message", (bytes: Buffer) => receive(bytes, challenge.resolve, waiting));
+  socket.on("message", (bytes: Buffer) => receive(bytes, { challenged: challenge.resolve, waiting, listeners }));
   socket.on("close", (code, reason) => failAll(closedEarly(code, reason.toString("utf8"), target)));
   await opened(socket, target);
   socket.on("error", (cause) => failAll(unreachable(cause, target)));
@@ -56,6 +66,11 @@ export async function openWire(target: Target): Promise<Wire> {
         waiting.delete(id),
       );
     },
+    onEvent(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    ended: end.promise,
     close() {
       socket.removeAllListeners("close");
       socket.close();
@@ -75,11 +90,21 @@ function opened(socket: WebSocket, target: Target): Promise<void> {
   });
 }
 
-function receive(bytes: Buffer, challenged: (nonce: string) => void, waiting: ReadonlyMap<string, Waiting>): void {
+interface Ears {
+  readonly challenged: (nonce: string) => void;
+  readonly waiting: ReadonlyMap<string, Waiting>;
+  readonly listeners: ReadonlySet<EventListener>;
+}
+
+function receive(bytes: Buffer, { challenged, waiting, listeners }: Ears): void {
   const frame = parseFrame(bytes);
   if (frame?.["type"] === "event" && frame["event"] === "connect.challenge") {
     const nonce = (frame["payload"] as { nonce?: unknown } | undefined)?.nonce;
     if (typeof nonce === "string") challenged(nonce);
+    return;
+  }
+  if (frame?.["type"] === "event" && typeof frame["event"] === "string") {
+    for (const listener of listeners) listener(frame["event"], frame["payload"]);
     return;
   }
   if (frame?.["type"] !== "res" || typeof frame["id"] !== "string") return;

@@ -12,11 +12,13 @@ export const groups: readonly Group[] = [
 ];
 
 export const entries: readonly Entry[] = [
+  row("agent", "Send one message to an agent and print its reply.", () => import("./agent.ts")),
   row(
     "approvals get",
     "Show the exec approvals of this machine or of the gateway.",
     () => import("./approvals-get.ts"),
   ),
+  row("chat", "Talk with an agent in the terminal.", () => import("./chat.ts")),
   row("completion", "Print a completion script for your shell.", () => import("./completion.ts")),
   row("config file", "Print where the config file is.", () => import("./config-file.ts")),
   row("config get", "Print one value, or the whole config.", () => import("./config-get.ts")),

@@ -1,0 +1,129 @@
+// The two ways to talk: a person at a terminal, who can stop and type ahead; a pipe, answered line by line.
+import { createInterface } from "node:readline";
+
+import { HouseError } from "../../core/error.ts";
+import type { GatewayClient } from "../client.ts";
+import type { Io } from "../io.ts";
+import { reportFailure } from "../failure.ts";
+import { onInterrupt } from "../interrupt.ts";
+import { safe } from "../print.ts";
+import { openConversation, type Conversation, type TurnEnd } from "./conversation.ts";
+import { openLineInput } from "./line-input.ts";
+import { textIn } from "./run-events.ts";
+import { createRunPrinter } from "./run-printer.ts";
+
+export interface Talk {
+  readonly sessionKey: string;
+  readonly verbose: boolean;
+  /** Earlier messages to show at the start. */
+  readonly history: number;
+}
+
+const LEAVE_WITHIN_MS = 2000;
+
+export async function talkAtTerminal(io: Io, client: GatewayClient, talk: Talk): Promise<number> {
+  const printer = createRunPrinter(io, { to: "stdout", full: talk.verbose, text: true });
+  const conversation = openConversation(client, talk.sessionKey, (view) => printer.show(view));
+  io.print(io.paint.dim(`${talk.sessionKey} · Esc stops a reply, Ctrl-C twice leaves, /help lists commands`));
+  await showHistory(io, client, talk);
+  const left = Promise.withResolvers<number>();
+  let lastInterruptMs = Number.NEGATIVE_INFINITY;
+  const input = openLineInput(io.paint.strong("> "), {
+    line: (text) => void takeLine(text).catch(left.reject),
+    stop: (key) => void stop(key).catch(left.reject),
+    end: () => left.resolve(0),
+  });
+
+  const takeLine = async (text: string): Promise<void> => {
+    if (text.trim() === "") return conversation.isBusy() ? undefined : input.open();
+    if (conversation.isBusy()) io.print(io.paint.dim(`> ${safe(text)}`));
+    input.cover();
+    await attempt(io, () => conversation.send(text).then(({ ended }) => ended));
+    if (!conversation.isBusy()) input.open();
+  };
+
+  const stop = async (key: "escape" | "interrupt"): Promise<void> => {
+    const again = key === "interrupt" && performance.now() - lastInterruptMs < LEAVE_WITHIN_MS;
+    if (key === "interrupt") lastInterruptMs = performance.now();
+    if (again) return left.resolve(0);
+    if (conversation.isBusy()) return void (await attempt(io, () => conversation.stop()));
+    if (key === "escape") return;
+    input.cover();
+    io.print(io.paint.dim("(Ctrl-C again leaves)"));
+    input.open();
+  };
+
+  input.open();
+  try {
+    return await Promise.race([left.promise, client.ended]);
+  } finally {
+    input.close();
+    conversation.close();
+    io.write("\n");
+  }
+}
+
+/** A refused turn is told and the conversation goes on; a lost connection ends it. */
+async function attempt<T>(io: Io, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof HouseError) || isLost(error)) throw error;
+    reportFailure(error, io);
+    return undefined;
+  }
+}
+
+function isLost({ code }: HouseError): boolean {
+  return code === "gateway.closed" || code === "gateway.restarting" || code === "gateway.unreachable";
+}
+
+export async function talkFromPipe(io: Io, client: GatewayClient, talk: Talk): Promise<number> {
+  const printer = createRunPrinter(io, { to: "stdout", full: talk.verbose, text: true });
+  const conversation = openConversation(client, talk.sessionKey, (view) => (io.json ? undefined : printer.show(view)));
+  const stopCatching = onInterrupt(() => void attempt(io, () => conversation.stop()));
+  let failed = false;
+  try {
+    await showHistory(io, client, talk);
+    const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+    for await (const line of lines) {
+      if (line.trim() !== "") failed = !(await answered(io, conversation, line));
+    }
+    return failed ? 1 : 0;
+  } finally {
+    stopCatching();
+    conversation.close();
+  }
+}
+
+async function answered(io: Io, conversation: Conversation, line: string): Promise<boolean> {
+  const end = await attempt(io, async () => {
+    const { runId, ended } = await conversation.send(line);
+    return { runId, end: await ended };
+  });
+  if (end === undefined) return false;
+  if (io.json) io.print(JSON.stringify({ runId: end.runId, ...factsOf(end.end) }));
+  return end.end.kind === "final";
+}
+
+function factsOf(end: TurnEnd): Record<string, unknown> {
+  if (end.kind === "error")
+    return { status: "error", error: end.message, ...(end.hint === undefined ? {} : { hint: end.hint }) };
+  return { status: end.kind === "final" ? "ok" : "aborted", text: end.text };
+}
+
+async function showHistory(io: Io, client: GatewayClient, { sessionKey, history }: Talk): Promise<void> {
+  if (history === 0) return;
+  // Tool calls and their results are messages too; four times as many leave enough that somebody said.
+  const limit = Math.min(1000, history * 4);
+  const { messages } = (await client.call("chat.history", { sessionKey, limit })) as {
+    messages: readonly { readonly role: string; readonly content: unknown }[];
+  };
+  const said = messages
+    .filter(({ role }) => role === "user" || role === "assistant")
+    .map(({ role, content }) => ({ role, text: textIn(content) }))
+    .filter(({ text }) => text !== "");
+  for (const { role, text } of said.slice(-history)) {
+    io.print(role === "user" ? `${io.paint.strong("> ")}${safe(text)}` : safe(text));
+  }
+}

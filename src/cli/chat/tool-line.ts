@@ -1,0 +1,37 @@
+// A tool call in one line: its name, what it was asked, how it ended.
+import { oneLine } from "../print.ts";
+import type { Paint } from "../paint.ts";
+
+export interface ToolStart {
+  readonly name: string;
+  readonly args: unknown;
+}
+
+export interface ToolEnd {
+  readonly isError: boolean;
+  readonly result: string;
+  readonly elapsedMs: number;
+}
+
+/** `⚙ read path=notes.md … ok, 12 ms`; cut to the width, so that it stays one line. */
+export function toolLine({ name, args }: ToolStart, end: ToolEnd, width: number, paint: Paint): string {
+  const outcome = end.isError ? "failed" : "ok";
+  const said = end.isError ? `: ${oneLine(end.result)}` : "";
+  const tail = ` … ${outcome}, ${Math.round(end.elapsedMs)} ms`;
+  const room = Math.max(20, width - tail.length - 2);
+  const call = cut(`${name} ${argumentsText(args)}`.trim(), end.isError ? Math.floor(room / 2) : room);
+  const whole = cut(`${call}${tail}${said}`, width - 2);
+  return `${paint.dim("⚙")} ${end.isError ? paint.bad(whole) : paint.dim(whole)}`;
+}
+
+/** `path=notes.md limit=20`; what is no plain value is JSON. */
+export function argumentsText(args: unknown): string {
+  if (typeof args !== "object" || args === null) return args === undefined ? "" : oneLine(JSON.stringify(args));
+  return Object.entries(args)
+    .map(([name, value]) => `${name}=${oneLine(typeof value === "string" ? value : JSON.stringify(value))}`)
+    .join(" ");
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1)).toWellFormed()}…`;
+}

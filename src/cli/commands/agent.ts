@@ -1,0 +1,158 @@
+// `openclaw agent`: one message to an agent, and its reply. Ctrl-C stops the run, not only this command.
+import { HouseError } from "../../core/error.ts";
+import { newId } from "../../base/ids.ts";
+import { readEvent } from "../chat/run-events.ts";
+import { createRunPrinter } from "../chat/run-printer.ts";
+import type { GatewayClient } from "../client.ts";
+import { withGateway } from "../client.ts";
+import { defineCommand, UsageError } from "../command.ts";
+import type { Io } from "../io.ts";
+import { onInterrupt } from "../interrupt.ts";
+import { wholeNumber } from "../parse.ts";
+import { safe, toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+const DEFAULT_TIMEOUT_S = 600;
+const STOPPED = 130;
+// The gateway ends the run itself at the timeout; we only give its last answer time to arrive.
+const GRACE_MS = 15_000;
+
+interface Reply {
+  readonly runId: string;
+  readonly status: string;
+  readonly summary?: string;
+  readonly result?: {
+    readonly payloads?: readonly { readonly text?: string; readonly mediaUrl?: string | null }[];
+    readonly meta?: { readonly aborted?: boolean };
+  };
+}
+
+export const command = defineCommand({
+  summary: "Send one message to an agent and print its reply.",
+  details:
+    "The turn runs in the gateway with the tools its policy grants. Without a session it goes to the main session of the agent. A message of - is read from stdin.",
+  options: {
+    message: { type: "string", short: "m", value: "text", description: "What to say; - reads it from stdin." },
+    agent: { type: "string", value: "id", description: "The agent; the default one unless said." },
+    session: { type: "string", value: "key", description: "The session by its key." },
+    "session-id": { type: "string", value: "id", description: "The session by its id; a new one when there is none." },
+    to: { type: "string", value: "number", description: "The session of this recipient." },
+    thinking: {
+      type: "string",
+      value: "level",
+      choices: ["off", "minimal", "low", "medium", "high", "xhigh"],
+      description: "How much the model thinks, for this turn.",
+    },
+    model: { type: "string", value: "provider/model", description: "The model, for this turn." },
+    verbose: {
+      type: "string",
+      value: "level",
+      choices: ["on", "full", "off"],
+      description: "Tool calls on stderr while it runs; full with what they answered.",
+    },
+    ...wireOptions,
+    timeout: { type: "string", value: "seconds", description: "How long the run may take; 600 unless said." },
+  },
+  examples: [
+    { line: "agent --message 'What is in this folder?'", does: "to the main session" },
+    { line: "agent --agent support --message 'hello' --thinking low --json", does: "another agent; the whole answer" },
+    { line: "agent --session-id nightly --message - < report.txt", does: "a session of its own, text from a file" },
+  ],
+  exits: "0 it replied, 1 it failed, 2 the command line was wrong, 130 it was stopped",
+  async run(io, { options }) {
+    const message = await messageOf(options.message);
+    const timeoutS = wholeNumber("timeout", options.timeout, { min: 1, max: 86_400 }) ?? DEFAULT_TIMEOUT_S;
+    await requireConfigUnless(options.url !== undefined, io);
+    const { timeout: _own, ...wire } = options;
+    const asked = {
+      runId: newId(),
+      sessionKey: options.session,
+      shown: options.verbose ?? "off",
+      timeoutMs: timeoutS * 1000 + GRACE_MS,
+      params: given({
+        message,
+        agentId: options.agent,
+        sessionKey: options.session,
+        sessionId: options["session-id"],
+        to: options.to,
+        thinking: options.thinking,
+        model: options.model,
+        timeout: timeoutS,
+      }),
+    };
+    const caps = asked.shown === "off" ? [] : ["tool-events"];
+    const reply = await withGateway(io, await targetOf(io, wire), (client) => ask(io, client, asked), { caps });
+    return printReply(io, reply);
+  },
+});
+
+async function messageOf(written: string | undefined): Promise<string> {
+  const message = written === "-" ? await (await import("node:stream/consumers")).text(process.stdin) : written;
+  if (message !== undefined && message.trim() !== "") return message;
+  throw new UsageError("missing --message <text>: what to say to the agent", ["agent"]);
+}
+
+interface Asked {
+  readonly runId: string;
+  readonly sessionKey: string | undefined;
+  readonly shown: string;
+  readonly timeoutMs: number;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+async function ask(
+  io: Io,
+  client: GatewayClient,
+  { runId, sessionKey, shown, timeoutMs, params }: Asked,
+): Promise<Reply> {
+  let key = sessionKey;
+  const printer = createRunPrinter(io, { to: "stderr", full: shown === "full", text: false });
+  const stopListening = client.onEvent((event, payload) => {
+    const heard = readEvent(event, payload);
+    if (heard?.runId !== runId) return;
+    key ??= heard.sessionKey;
+    if (shown !== "off") printer.show(heard.view);
+  });
+  const stopCatching = onInterrupt(() => {
+    io.say("stopping; once more to leave at once");
+    void stopRun(client, runId, key ?? "main").catch((error: unknown) => io.say(safe(wordsOf(error))));
+  });
+  try {
+    const answer = client.call("agent", { ...params, idempotencyKey: runId }, { timeoutMs, expectFinal: true });
+    return (await answer) as Reply;
+  } finally {
+    stopCatching();
+    stopListening();
+  }
+}
+
+async function stopRun(client: GatewayClient, runId: string, sessionKey: string): Promise<void> {
+  await client.call("chat.abort", { sessionKey, runId });
+}
+
+function printReply(io: Io, reply: Reply): number {
+  const aborted = reply.result?.meta?.aborted === true;
+  const texts = (reply.result?.payloads ?? []).flatMap(({ text, mediaUrl }) => [text ?? "", mediaUrl ?? ""]);
+  const text = texts.filter((part) => part !== "").join("\n");
+  if (io.json) io.print(toJson(reply));
+  else if (text !== "") io.print(safe(text));
+  if (aborted) {
+    io.say("the run was stopped");
+    return STOPPED;
+  }
+  if (reply.status !== "ok")
+    throw new HouseError("run.failed", reply.summary ?? `the run ended with ${reply.status}`, {
+      hint: "openclaw logs",
+    });
+  if (text === "" && !io.json) io.say("(no reply)");
+  return 0;
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function given(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,69 @@
+// `openclaw chat`: a conversation in the terminal, or one message per line from a pipe.
+import { HouseError } from "../../core/error.ts";
+import { parseAgentId, parseSessionKey } from "../../core/names.ts";
+import { talkAtTerminal, talkFromPipe, type Talk } from "../chat/talk.ts";
+import { withGateway, type GatewayClient } from "../client.ts";
+import { defineCommand, UsageError } from "../command.ts";
+import { wholeNumber } from "../parse.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+const SHOWN_HISTORY = 6;
+
+export const command = defineCommand({
+  summary: "Talk with an agent in the terminal.",
+  details:
+    "Replies stream, every tool call is a line. Esc or Ctrl-C stops the reply, Ctrl-C twice leaves. What begins with / is a command to the gateway: /help lists them. A message sent while the agent works reaches it at once. From a pipe every line is one message, answered in order.",
+  options: {
+    agent: { type: "string", value: "id", description: "The agent; the default one unless said." },
+    session: { type: "string", value: "key", description: "The session; the main one unless said." },
+    model: { type: "string", value: "provider/model", description: "The model of this session from now on." },
+    history: { type: "string", value: "n", description: "Earlier messages to show; 6 unless said, none from a pipe." },
+    verbose: { type: "boolean", description: "Also what tools answered." },
+    ...wireOptions,
+  },
+  examples: [
+    { line: "chat", does: "the main session" },
+    { line: "chat --agent support --session agent:support:billing", does: "a session of its own" },
+    { line: "chat --json < questions.txt", does: "one message per line, one JSON object per reply" },
+  ],
+  exits: "0 you left, 1 the last turn failed or the gateway went away, 2 the command line was wrong",
+  async run(io, { options }) {
+    const history = wholeNumber("history", options.history, { min: 0, max: 200 });
+    await requireConfigUnless(options.url !== undefined, io);
+    const work = async (client: GatewayClient): Promise<number> => {
+      const sessionKey = await keyOf(client, options.agent, options.session);
+      if (options.model !== undefined) await client.call("sessions.patch", { key: sessionKey, model: options.model });
+      const talk: Talk = {
+        sessionKey,
+        verbose: options.verbose === true,
+        history: history ?? (io.interactive ? SHOWN_HISTORY : 0),
+      };
+      return io.interactive && !io.json ? talkAtTerminal(io, client, talk) : talkFromPipe(io, client, talk);
+    };
+    return withGateway(io, await targetOf(io, options), work, { caps: ["tool-events"] });
+  },
+});
+
+/** The gateway would take any name for a new session; a wrong agent should be heard of before the first message. */
+async function keyOf(client: GatewayClient, agent: string | undefined, session: string | undefined): Promise<string> {
+  const known = (await client.call("agents.list", {})) as {
+    defaultId: string;
+    mainKey: string;
+    agents: readonly { readonly id: string }[];
+  };
+  const wanted = agent ?? known.defaultId;
+  if (!known.agents.some(({ id }) => id === wanted)) {
+    throw new HouseError(
+      "agent.unknown",
+      `there is no agent ${JSON.stringify(wanted)}; known: ${known.agents.map(({ id }) => id).join(", ")}`,
+      { hint: `openclaw agents add ${wanted}` },
+    );
+  }
+  const context = { defaultAgent: parseAgentId(wanted), mainKey: known.mainKey };
+  const key = parseSessionKey(session ?? "main", context);
+  if (agent !== undefined && key.startsWith("agent:") && !key.startsWith(`agent:${wanted}:`)) {
+    throw new UsageError(`session ${key} is not one of agent ${wanted}`, ["chat"]);
+  }
+  return key;
+}

@@ -1,0 +1,17 @@
+// Ctrl-C: the first one is a request, the second one ends the process as if nobody had listened.
+
+/** Returns how to stop catching. SIGTERM counts too. */
+export function onInterrupt(first: () => void): () => void {
+  let asked = false;
+  const caught = (signal: NodeJS.Signals): void => {
+    if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
+    asked = true;
+    first();
+  };
+  process.on("SIGINT", caught);
+  process.on("SIGTERM", caught);
+  return () => {
+    process.off("SIGINT", caught);
+    process.off("SIGTERM", caught);
+  };
+}
