@@ -44,6 +44,8 @@ export interface AssistantMessage {
   readonly usage?: Usage;
   readonly stopReason?: string;
   readonly errorMessage?: string;
+  /** What the vendor wants back with this turn (signatures …); meaningless to any other model. */
+  readonly replay?: unknown;
 }
 
 export interface ToolResultMessage {

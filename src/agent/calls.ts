@@ -1,0 +1,120 @@
+// The tool calls of one model turn: side by side when all only look, else in order; every call gets an answer.
+import type { RunEventBody, ToolOutput } from "../core/event.ts";
+import type { UserMessage } from "../core/message.ts";
+import { cutAnswer, failureAnswer, SKIPPED, type ToolAnswer } from "./result.ts";
+import type { RepeatVerdict } from "./repeat.ts";
+import type { ModelCall } from "./stream.ts";
+
+export interface CallPorts {
+  /** Never throws: what goes wrong is an answer. */
+  callTool(call: RunnableCall, signal: AbortSignal, progress: (partial: ToolOutput) => void): Promise<ToolAnswer>;
+  /** True when the call changes nothing, so that it may run beside others. */
+  looksOnly(call: RunnableCall): boolean;
+  /** Tools the caller of the run answers itself. */
+  isClientTool(name: string): boolean;
+  emit(body: RunEventBody): void;
+  steer(): readonly UserMessage[];
+}
+
+export interface RunnableCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+}
+
+export interface ClientCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+interface CallsContext {
+  readonly ports: CallPorts;
+  readonly signal: AbortSignal;
+  readonly repeated: (name: string, args: unknown) => RepeatVerdict;
+  /** Calls this run may still make. */
+  readonly left: number;
+}
+
+interface CallsEnd {
+  readonly answers: readonly ToolAnswer[];
+  readonly steered: readonly UserMessage[];
+  readonly clientCalls: readonly ClientCall[];
+  readonly stop: "repeat" | "calls" | undefined;
+}
+
+export async function runCalls(calls: readonly ModelCall[], context: CallsContext): Promise<CallsEnd> {
+  const { ports, signal, left } = context;
+  const verdicts = calls.map(({ name, args }) => context.repeated(name, args.ok ? args.value : args.problem));
+  if (verdicts.includes("stop")) return ended(calls, "Stopped: the same call was made too often.", "repeat");
+  if (calls.length > left) return ended(calls, "Stopped: too many tool calls in one run.", "calls");
+
+  const clientCalls = calls.flatMap(({ id, name, args }) =>
+    ports.isClientTool(name) ? [{ id, name, arguments: JSON.stringify(args.ok ? args.value : {}) }] : [],
+  );
+  const one = async (call: ModelCall, index: number): Promise<ToolAnswer> =>
+    warned(await answer(call, ports, signal), verdicts[index] === "warn");
+
+  if (
+    calls.length > 1 &&
+    calls.every((call) => call.args.ok && !ports.isClientTool(call.name) && ports.looksOnly(runnable(call)))
+  ) {
+    const answers = await Promise.all(calls.map((call, index) => one(call, index)));
+    return { answers, steered: signal.aborted ? [] : ports.steer(), clientCalls, stop: undefined };
+  }
+  const answers: ToolAnswer[] = [];
+  let steered: readonly UserMessage[] = [];
+  for (const [index, call] of calls.entries()) {
+    if (steered.length > 0) answers.push(told(call, failureAnswer(SKIPPED), ports));
+    else if (signal.aborted) answers.push(told(call, failureAnswer("Stopped before it ran."), ports));
+    else {
+      answers.push(await one(call, index));
+      if (!signal.aborted) steered = ports.steer();
+    }
+  }
+  return { answers, steered, clientCalls: steered.length > 0 ? [] : clientCalls, stop: undefined };
+}
+
+async function answer(call: ModelCall, ports: CallPorts, signal: AbortSignal): Promise<ToolAnswer> {
+  const { id, name, args } = call;
+  if (!args.ok) return told(call, failureAnswer(`${name}: ${args.problem}`), ports);
+  if (ports.isClientTool(name))
+    return {
+      content: [{ type: "text", text: "Handed to the caller; its answer comes with the next message." }],
+      isError: false,
+    };
+  ports.emit({ stream: "tool", phase: "start", name, toolCallId: id, args: args.value });
+  const progress = (partial: ToolOutput): void =>
+    ports.emit({ stream: "tool", phase: "update", name, toolCallId: id, partial });
+  const result = cutAnswer(await ports.callTool(runnable(call), signal, progress), name, args.value);
+  return finish(call, result, ports);
+}
+
+/** Announces a call that never ran, so that its start and result are still a pair. */
+function told(call: ModelCall, result: ToolAnswer, ports: CallPorts): ToolAnswer {
+  const args = call.args.ok ? call.args.value : {};
+  ports.emit({ stream: "tool", phase: "start", name: call.name, toolCallId: call.id, args });
+  return finish(call, result, ports);
+}
+
+function finish({ id, name }: ModelCall, result: ToolAnswer, ports: CallPorts): ToolAnswer {
+  const { isError, content, details } = result;
+  const shown = details === undefined ? { content } : { content, details };
+  ports.emit({ stream: "tool", phase: "result", name, toolCallId: id, isError, result: shown });
+  return result;
+}
+
+function warned(result: ToolAnswer, warn: boolean): ToolAnswer {
+  if (!warn) return result;
+  const note =
+    "[You have made this same call with the same arguments several times in a row. The result will not change: do something else, or answer.]";
+  return { ...result, content: [...result.content, { type: "text", text: note }] };
+}
+
+function ended(calls: readonly ModelCall[], text: string, stop: "repeat" | "calls"): CallsEnd {
+  return { answers: calls.map(() => failureAnswer(text)), steered: [], clientCalls: [], stop };
+}
+
+function runnable({ id, name, args }: ModelCall): RunnableCall {
+  return { id, name, args: args.ok ? args.value : {} };
+}

@@ -1,0 +1,72 @@
+// What the agents need from the house; made in app, so that nothing here knows a vendor, a tool or a command.
+import type { RunFailure } from "../core/event.ts";
+import type { AgentId, SessionKey } from "../core/names.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Mask } from "../base/mask.ts";
+import type { Paths } from "../base/paths.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { ModelBook, ModelEvent, ModelFacts, ModelRef, ModelRequest } from "../model/model.ts";
+import type { Store } from "../store/store.ts";
+import type { CallTool } from "../tool/call.ts";
+import type { Catalog } from "../tool/catalog.ts";
+
+export interface AgentsDeps {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly callTool: CallTool;
+  readonly models: ModelBook;
+  /** How a model turn is streamed, with retry and fail-over; the plain one of model-port.ts when left out. */
+  readonly streamModel?: StreamModel;
+  /** Slash commands and directives, asked before any model (`Direct` of chat). */
+  readonly direct: DirectTurn;
+  readonly config: () => Config;
+  readonly paths: Paths;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mask: Mask;
+  /** Told before a session is summed up, so that what lasts can be written down first. */
+  readonly beforeCompaction?: (session: {
+    readonly sessionKey: SessionKey;
+    readonly agentId: AgentId;
+  }) => Promise<void>;
+}
+
+/** The shape of `Direct` in chat, which stands to our right in the import order. */
+export type DirectTurn = (
+  text: string,
+  context: {
+    readonly sessionKey: SessionKey;
+    readonly agentId: AgentId;
+    readonly runId: string;
+    readonly source: string;
+    readonly authorised: boolean;
+    readonly signal: AbortSignal;
+  },
+) => Promise<DirectedTurn>;
+
+export type DirectedTurn =
+  | { readonly kind: "answered"; readonly text: string; readonly failure?: RunFailure | undefined }
+  | {
+      readonly kind: "turn";
+      readonly text: string;
+      readonly notes: readonly string[];
+      readonly once: { readonly thinking?: string; readonly model?: string };
+    };
+
+/** One question to whichever model answers; the request is made anew for each one tried (ruling 7). */
+export interface ModelTurn {
+  readonly agentId: AgentId;
+  readonly override?: ModelRef | undefined;
+  request(ref: ModelRef, facts: ModelFacts): ModelRequest;
+  readonly signal: AbortSignal;
+}
+
+export type TurnEvent =
+  | ModelEvent
+  /** From here on this model answers; what came before from another one does not count. */
+  | { readonly type: "model"; readonly ref: ModelRef; readonly facts: ModelFacts }
+  | { readonly type: "notice"; readonly text: string };
+
+/** Never throws; the last event is `end` or `error`. With no model at all: `error` of kind `auth` and message "". */
+export type StreamModel = (turn: ModelTurn) => AsyncIterable<TurnEvent>;

@@ -1,0 +1,165 @@
+// The loop: ask the model, run its tools, give it the results, until it has answered. It knows no vendor and no tool.
+import type { RunEventBody, RunFailure } from "../core/event.ts";
+import type { AssistantMessage, Message, Usage, UserMessage } from "../core/message.ts";
+import type { ModelRef } from "../model/model.ts";
+import type { TurnEvent } from "./deps.ts";
+import { MAX_MODEL_TURNS, MAX_OVERFLOW_REPAIRS, MAX_TOOL_CALLS, REPEAT_STOP } from "./limits.ts";
+import { createRepeatWatch } from "./repeat.ts";
+import type { ToolAnswer } from "./result.ts";
+import { streamReply, type Reply } from "./stream.ts";
+import { runCalls, type CallPorts, type ClientCall } from "./calls.ts";
+import { addUsage } from "./usage.ts";
+
+export interface LoopPorts extends CallPorts {
+  /** One model turn over these messages; the last event is `end` or `error`. */
+  model(messages: readonly Message[], signal: AbortSignal): AsyncIterable<TurnEvent>;
+  /** Into the transcript, in order. Resolves when durable; the loop waits for it only where it must. */
+  append(message: Message): Promise<void>;
+  emit(body: RunEventBody): void;
+  /** User messages to take in now; asked at tool boundaries only. */
+  steer(): readonly UserMessage[];
+  /** The messages did not fit: shorter ones that stand for the same, or undefined when nothing more can be done. */
+  overflow(messages: readonly Message[], attempt: number): Promise<readonly Message[] | undefined>;
+  /** A text that ends the run, when a budget is used up. */
+  spent(reply: Reply | undefined): RunFailure | undefined;
+  now(): number;
+}
+
+export interface LoopEnd {
+  readonly status: "ok" | "error" | "aborted";
+  readonly text: string;
+  readonly model?: ModelRef | undefined;
+  readonly usage: Usage | undefined;
+  /** Of the last request alone: how full the context is. */
+  readonly lastUsage: Usage | undefined;
+  readonly toolCalls: number;
+  readonly clientCalls?: readonly ClientCall[];
+  readonly failure?: RunFailure;
+}
+
+export async function runLoop(start: readonly Message[], ports: LoopPorts, signal: AbortSignal): Promise<LoopEnd> {
+  let messages = [...start];
+  let reply: Reply | undefined;
+  let usage: Usage | undefined;
+  let toolCalls = 0;
+  let repairs = 0;
+  const repeated = createRepeatWatch();
+  const writes: Promise<void>[] = [];
+
+  const keep = (message: Message): void => {
+    messages.push(message);
+    const write = ports.append(message);
+    write.catch(() => {}); // seen below, when all writes are awaited
+    writes.push(write);
+  };
+  const end = async (
+    status: LoopEnd["status"],
+    failure?: RunFailure,
+    clientCalls?: readonly ClientCall[],
+  ): Promise<LoopEnd> => {
+    await Promise.all(writes);
+    return {
+      status,
+      text: reply?.text ?? "",
+      model: reply?.ref,
+      usage,
+      lastUsage: reply?.usage,
+      toolCalls,
+      ...(failure === undefined ? {} : { failure }),
+      ...(clientCalls === undefined ? {} : { clientCalls }),
+    };
+  };
+
+  for (let turn = 1; ; turn++) {
+    if (signal.aborted) return end("aborted");
+    const spent = ports.spent(reply);
+    if (spent !== undefined) return end("error", spent);
+    if (turn > MAX_MODEL_TURNS) return end("error", tooMany(`${MAX_MODEL_TURNS} model turns`));
+
+    reply = await streamReply(ports.model(messages, signal), ports.emit);
+    usage = addUsage(usage, reply.usage);
+    if (reply.failure?.kind === "context" && repairs < MAX_OVERFLOW_REPAIRS) {
+      const shorter = await ports.overflow(messages, ++repairs);
+      if (shorter !== undefined) {
+        messages = [...shorter];
+        turn--;
+        continue;
+      }
+    }
+    if (reply.failure !== undefined) {
+      if (reply.text !== "") keep(messageOf({ ...reply, calls: [] }, ports.now()));
+      if (signal.aborted || reply.failure.kind === "aborted") return end("aborted");
+      return end("error", modelFailure(reply));
+    }
+    keep(messageOf(reply, ports.now()));
+    if (reply.calls.length === 0) return end("ok");
+
+    // What the model asked for is on record before anything it asked for happens.
+    await Promise.all(writes.splice(0));
+    const { answers, steered, clientCalls, stop } = await runCalls(reply.calls, {
+      ports,
+      signal,
+      repeated,
+      left: MAX_TOOL_CALLS - toolCalls,
+    });
+    toolCalls += reply.calls.length;
+    for (const [index, call] of reply.calls.entries()) keep(resultOf(call, answers[index], ports.now()));
+    if (signal.aborted) return end("aborted");
+    if (stop === "repeat") return end("error", repeating(reply));
+    if (stop === "calls") return end("error", tooMany(`${MAX_TOOL_CALLS} tool calls`));
+    if (clientCalls.length > 0) return end("ok", undefined, clientCalls);
+    for (const message of steered) keep(message);
+  }
+}
+
+function messageOf(reply: Reply, now: number): AssistantMessage {
+  const { text, calls, ref, usage, stop, failure, replay } = reply;
+  return {
+    role: "assistant",
+    content: [
+      ...(text === "" ? [] : [{ type: "text" as const, text }]),
+      ...calls.map(({ id, name, args }) => ({
+        type: "toolCall" as const,
+        id,
+        name,
+        arguments: args.ok ? args.value : {},
+      })),
+    ],
+    timestamp: now,
+    ...(ref === undefined ? {} : { provider: ref.provider, model: ref.id }),
+    ...(usage === undefined ? {} : { usage }),
+    stopReason: failure === undefined ? stop : failure.kind === "aborted" ? "aborted" : "error",
+    ...(failure === undefined ? {} : { errorMessage: failure.message }),
+    ...(replay === undefined || failure !== undefined ? {} : { replay }),
+  };
+}
+
+function resultOf(call: Reply["calls"][number], answer: ToolAnswer | undefined, now: number): Message {
+  const { content, details, isError } = answer ?? { content: [], details: undefined, isError: true };
+  return {
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: call.name,
+    content,
+    ...(details === undefined ? {} : { details }),
+    isError,
+    timestamp: now,
+  };
+}
+
+function modelFailure({ failure }: Reply): RunFailure {
+  const { kind, message } = failure ?? { kind: "garbled", message: "" };
+  return { code: `model.${kind}`, message: message === "" ? `the model failed (${kind})` : message };
+}
+
+function repeating({ calls }: Reply): RunFailure {
+  return {
+    code: "run.loop",
+    message: `stopped: the model called ${calls.at(-1)?.name ?? "a tool"} ${REPEAT_STOP} times in a row with the same arguments`,
+    hint: "say it in other words, or name the result you expect",
+  };
+}
+
+function tooMany(what: string): RunFailure {
+  return { code: "run.too-long", message: `stopped after ${what} in one run`, hint: "send another message to go on" };
+}

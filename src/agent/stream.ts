@@ -1,0 +1,81 @@
+// One model turn read to its end: text, calls, usage, or the failure it ended in.
+import type { RunEventBody } from "../core/event.ts";
+import type { Usage } from "../core/message.ts";
+import type { ModelFacts, ModelFailure, ModelRef, StopReason } from "../model/model.ts";
+import { parseArguments, type ParsedArguments } from "./arguments.ts";
+import type { TurnEvent } from "./deps.ts";
+import { createReplyText } from "./reply.ts";
+
+export interface Reply {
+  readonly text: string;
+  readonly calls: readonly ModelCall[];
+  readonly ref: ModelRef | undefined;
+  readonly facts: ModelFacts | undefined;
+  readonly usage: Usage | undefined;
+  readonly stop: StopReason;
+  readonly replay: unknown;
+  readonly failure: ModelFailure | undefined;
+}
+
+export interface ModelCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: ParsedArguments;
+}
+
+/** Never throws: a stream that breaks its promise counts as garbled. */
+export async function streamReply(
+  events: AsyncIterable<TurnEvent>,
+  emit: (body: RunEventBody) => void,
+): Promise<Reply> {
+  let words = createReplyText();
+  let shown = "";
+  let thought = "";
+  let calls: ModelCall[] = [];
+  let using: Pick<Reply, "ref" | "facts"> = { ref: undefined, facts: undefined };
+  const show = (delta: string): void => {
+    if (delta === "") return;
+    shown += delta;
+    emit({ stream: "assistant", text: shown, delta });
+  };
+  const done = (ending: Partial<Reply>): Reply => {
+    show(words.end());
+    return {
+      text: words.text,
+      calls,
+      ...using,
+      usage: undefined,
+      stop: "other",
+      replay: undefined,
+      failure: undefined,
+      ...ending,
+    };
+  };
+  try {
+    for await (const event of events) {
+      if (event.type === "text") show(words.push(event.delta));
+      else if (event.type === "thinking") {
+        thought += event.delta;
+        emit({ stream: "thinking", text: thought, delta: event.delta });
+      } else if (event.type === "tool-call")
+        calls.push({ id: freshId(event.id, calls), name: event.name, args: parseArguments(event.arguments) });
+      else if (event.type === "model") {
+        // Another model begins anew: half an answer of the one before must not be glued to its own.
+        [words, shown, thought, calls] = [createReplyText(), "", "", []];
+        using = { ref: event.ref, facts: event.facts };
+      } else if (event.type === "notice") emit({ stream: "notice", text: event.text });
+      else if (event.type === "end") return done({ usage: event.usage, stop: event.stop, replay: event.replay });
+      else if (event.type === "error") return done({ failure: event.error });
+    }
+    return done({ failure: { kind: "garbled", message: "the model's answer stopped without an end" } });
+  } catch (error) {
+    return done({ failure: { kind: "garbled", message: error instanceof Error ? error.message : String(error) } });
+  }
+}
+
+/** Ids must be there and differ within a turn, or results cannot be matched. */
+function freshId(id: string, calls: readonly ModelCall[]): string {
+  const taken = (word: string): boolean => word === "" || calls.some((call) => call.id === word);
+  if (!taken(id)) return id;
+  for (let count = calls.length; ; count++) if (!taken(`${id || "call"}_${count}`)) return `${id || "call"}_${count}`;
+}

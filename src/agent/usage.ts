@@ -1,0 +1,33 @@
+// Adding up tokens and what they cost.
+import type { Usage } from "../core/message.ts";
+import type { ModelFacts } from "../model/model.ts";
+
+export function addUsage(sum: Usage | undefined, more: Usage | undefined): Usage | undefined {
+  if (sum === undefined || more === undefined) return sum ?? more;
+  return {
+    input: sum.input + more.input,
+    output: sum.output + more.output,
+    cacheRead: sum.cacheRead + more.cacheRead,
+    cacheWrite: sum.cacheWrite + more.cacheWrite,
+    totalTokens: sum.totalTokens + more.totalTokens,
+  };
+}
+
+/** In USD; zero for models without a price. */
+export function costOf(usage: Usage, { cost }: ModelFacts): number {
+  const { input, output, cacheRead, cacheWrite } = usage;
+  return (
+    (input * cost.input + output * cost.output + cacheRead * cost.cacheRead + cacheWrite * cost.cacheWrite) / 1_000_000
+  );
+}
+
+/** Share of the prompt that came from the vendor's cache, 0 to 1; undefined when nothing was sent. */
+export function cacheHitRate({ input, cacheRead, cacheWrite }: Usage): number | undefined {
+  const prompt = input + cacheRead + cacheWrite;
+  return prompt === 0 ? undefined : cacheRead / prompt;
+}
+
+/** Tokens the next request starts from. */
+export function contextOf({ input, output, cacheRead, cacheWrite }: Usage): number {
+  return input + output + cacheRead + cacheWrite;
+}
