@@ -1,7 +1,7 @@
 // One edit of the config file from the command line, and what it means for a gateway that runs.
 import { HouseError } from "../core/error.ts";
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
-import { editText } from "../config/edit.ts";
+import { editText, type Edit } from "../config/edit.ts";
 import type { ConfigIssue } from "../config/issue.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { formatPath, parsePath } from "../config/path.ts";
@@ -30,14 +30,31 @@ export async function changeConfig(io: Io, path: string, wishes: readonly Wish[]
   const fitting = texts.find((text) => addedBy(text, before, io).length === 0);
   const [first = before.raw] = texts;
   if (fitting === undefined) throw refused(addedBy(first, before, io), io);
+  return write(io, before, fitting, formatPath(segments));
+}
+
+/** Several edits as one: all of them or none. `path` names the change for people and programs. */
+export async function editConfig(
+  io: Io,
+  path: string,
+  plan: (before: LoadedConfig) => readonly Edit[],
+): Promise<Change> {
+  const before = loadConfig({ paths: io.paths(), env: io.env });
+  const text = editText(before.raw, plan(before));
+  const added = addedBy(text, before, io);
+  if (added.length > 0) throw refused(added, io);
+  return write(io, before, text, path);
+}
+
+function write(io: Io, before: LoadedConfig, nextText: string, path: string): Change {
   const { changed, loaded } = writeConfig({
-    paths,
+    paths: io.paths(),
     env: io.env,
-    nextText: fitting,
+    nextText,
     stepwise: true,
     ...(before.exists ? { baseHash: before.hash } : {}),
   });
-  return { changed, path: formatPath(segments), before, after: loaded };
+  return { changed, path, before, after: loaded };
 }
 
 function addedBy(text: string, before: LoadedConfig, io: Io): readonly ConfigIssue[] {

@@ -78,6 +78,6 @@ test("colours on a terminal, none elsewhere or when not wanted", async () => {
 
 /** The words of an example up to the first thing only a shell understands. */
 function wordsOf(line: string): string[] {
-  const [first = ""] = line.split(/ (?:&&|\||>>?) /);
+  const [first = ""] = line.split(/ (?:&&|\||<|>>?) /);
   return [...first.matchAll(/'([^']*)'|((?:\$\([^)]*\)|\S)+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
 }

@@ -3,16 +3,22 @@ import type { Entry } from "../command.ts";
 import type { Group } from "../find.ts";
 
 export const groups: readonly Group[] = [
+  { path: ["agents"], summary: "The agents and what they answer.", bare: "list" },
   { path: ["approvals"], summary: "Which programs may run without asking.", bare: "get" },
   { path: ["config"], summary: "Read and change the config file." },
   { path: ["devices"], summary: "Devices and browsers that may connect.", bare: "list" },
   { path: ["gateway"], summary: "Run the gateway and talk to it.", bare: "run" },
+  { path: ["sessions"], summary: "Sessions, what was said in them, and replays.", bare: "list" },
   { path: ["store"], summary: "Check, back up and restore the store." },
   { path: ["tools"], summary: "What an agent may use, why, and one call by hand.", bare: "list" },
 ];
 
 export const entries: readonly Entry[] = [
   row("agent", "Send one message to an agent and print its reply.", () => import("./agent.ts")),
+  row("agents add", "Add an agent.", () => import("./agents-add.ts")),
+  row("agents bind", "Let an agent answer a channel or one conversation.", () => import("./agents-bind.ts")),
+  row("agents delete", "Remove an agent and what is bound to it.", () => import("./agents-delete.ts")),
+  row("agents list", "List the agents.", () => import("./agents-list.ts")),
   row(
     "approvals get",
     "Show the exec approvals of this machine or of the gateway.",
@@ -43,7 +49,9 @@ export const entries: readonly Entry[] = [
   row("health", "Ask the gateway for its health.", () => import("./health.ts")),
   row("help", "Show help on a command.", () => import("./help.ts")),
   row("logs", "Show the end of the log, or follow it.", () => import("./logs.ts")),
-  row("sessions", "List the sessions of the gateway.", () => import("./sessions.ts")),
+  row("sessions export", "Write the whole transcript of a session.", () => import("./sessions-export.ts")),
+  row("sessions history", "Show the last messages of a session.", () => import("./sessions-history.ts")),
+  row("sessions list", "List the sessions of the gateway.", () => import("./sessions-list.ts")),
   row("status", "One screen: config, gateway, sessions, devices.", () => import("./status.ts")),
   row("store backup", "Copy the store into one file, also while the gateway runs.", () => import("./store-backup.ts")),
   row("store restore", "Put a backup in place of the store.", () => import("./store-restore.ts")),
@@ -56,6 +64,7 @@ export const entries: readonly Entry[] = [
     () => import("./tools-explain.ts"),
   ),
   row("tools list", "List the tools an agent may use.", () => import("./tools-list.ts")),
+  row("usage", "Show tokens and cost per day.", () => import("./usage.ts")),
 ];
 
 function row(words: string, summary: string, load: Entry["load"]): Entry {

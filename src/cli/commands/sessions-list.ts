@@ -1,4 +1,4 @@
-// `openclaw sessions`: the sessions the gateway knows, newest first.
+// `openclaw sessions list`: the sessions the gateway knows, newest first.
 import { systemClock } from "../../base/clock.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";

@@ -1,0 +1,46 @@
+// `openclaw agents delete`: takes an agent and its bindings out of the config; its files and sessions stay on disk.
+import { HouseError } from "../../core/error.ts";
+import { DEFAULT_AGENT, parseAgentId } from "../../core/names.ts";
+import { defaultAgentId, workspaceOf } from "../../config/agents.ts";
+import type { Edit } from "../../config/edit.ts";
+import { requireAgent, sameAgent } from "../agent-rows.ts";
+import { confirm } from "../ask.ts";
+import { defineCommand } from "../command.ts";
+import { editConfig, reportChange } from "../config-change.ts";
+import { shortPath } from "../print.ts";
+import { requireConfig } from "../settings.ts";
+
+export const command = defineCommand({
+  summary: "Remove an agent and what is bound to it; its files stay.",
+  arguments: [{ name: "id", description: "The agent." }],
+  options: {
+    force: { type: "boolean", description: "Do not ask; needed in scripts." },
+  },
+  examples: [{ line: "agents delete support --force", does: "without a question" }],
+  async run(io, { options, arguments: [raw = ""] }) {
+    const { config: now } = await requireConfig(io);
+    const id = requireAgent(now, raw);
+    if (id === DEFAULT_AGENT || id === defaultAgentId(now))
+      throw new HouseError("agent.needed", `agent "${id}" cannot be removed: it is the one that answers by default`, {
+        hint: "make another one the default first: openclaw config set 'agents.list[1].default' true",
+      });
+    if (
+      options.force !== true &&
+      !(await confirm(io, `Remove agent ${id} and its bindings from the config?`, "--force"))
+    ) {
+      io.say("nothing was changed");
+      return 1;
+    }
+    const change = await editConfig(io, "agents.list", ({ config }): Edit[] => {
+      const at = (config.agents?.list ?? []).findIndex((entry) => parseAgentId(entry.id) === id);
+      const bound = (config.bindings ?? []).flatMap((binding, index) => (sameAgent(binding, id) ? [index] : []));
+      return [
+        { path: ["agents", "list", at], remove: true },
+        ...bound.toReversed().map((index): Edit => ({ path: ["bindings", index], remove: true })),
+      ];
+    });
+    const folder = shortPath(workspaceOf(now, id, io.paths()), io);
+    await reportChange(io, change, `removed agent ${id}; its workspace ${folder} is still there`);
+    return 0;
+  },
+});

@@ -1,0 +1,61 @@
+// `openclaw sessions history`: what was said in a session, oldest first.
+import { textIn } from "../chat/run-events.ts";
+import { argumentsText } from "../chat/tool-line.ts";
+import { withGateway } from "../client.ts";
+import { defineCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { wholeNumber } from "../parse.ts";
+import { oneLine, safe, toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+interface Said {
+  readonly role: string;
+  readonly content: unknown;
+  readonly timestamp: number;
+  readonly toolName?: string;
+  readonly isError?: boolean;
+  readonly errorMessage?: string;
+}
+
+export const command = defineCommand({
+  summary: "Show the last messages of a session.",
+  arguments: [{ name: "key", description: "The session, such as main or agent:support:main." }],
+  options: {
+    limit: { type: "string", value: "n", description: "At most so many messages; 50 unless said." },
+    tools: { type: "boolean", description: "Also tool calls and what they answered." },
+    ...wireOptions,
+  },
+  examples: [
+    { line: "sessions history main --limit 10", does: "the end of the main session" },
+    { line: "sessions history main --tools --json", does: "messages as they are on record" },
+  ],
+  async run(io, { options, arguments: [sessionKey = ""] }) {
+    const limit = wholeNumber("limit", options.limit, { min: 1, max: 1000 }) ?? 50;
+    await requireConfigUnless(options.url !== undefined, io);
+    const history = (await withGateway(io, await targetOf(io, options), (client) =>
+      client.call("chat.history", { sessionKey, limit }),
+    )) as { readonly messages: readonly Said[] };
+    const withTools = options.tools === true;
+    if (io.json) io.print(toJson(history));
+    else if (history.messages.length === 0) io.print("Nothing was said there yet.");
+    else for (const message of history.messages) printMessage(io, message, withTools);
+    return 0;
+  },
+});
+
+function printMessage(io: Io, message: Said, withTools: boolean): void {
+  const { role, content, toolName, isError, errorMessage } = message;
+  const text = textIn(content);
+  if (role === "toolResult") {
+    if (withTools)
+      io.print(io.paint.dim(`⚙ ${oneLine(toolName ?? "")} ${isError === true ? "failed" : "answered"}: ${safe(text)}`));
+    return;
+  }
+  if (text !== "") io.print(role === "user" ? `${io.paint.strong("> ")}${safe(text)}` : safe(text));
+  if (errorMessage !== undefined) io.print(io.paint.bad(safe(errorMessage)));
+  if (!withTools || !Array.isArray(content)) return;
+  for (const block of content as readonly { type?: string; name?: string; arguments?: unknown }[])
+    if (block.type === "toolCall")
+      io.print(io.paint.dim(`⚙ ${oneLine(block.name ?? "")} ${argumentsText(block.arguments)}`));
+}

@@ -1,0 +1,73 @@
+// `openclaw usage`: what the models cost, day by day.
+import { withGateway } from "../client.ts";
+import { defineCommand } from "../command.ts";
+import { wholeNumber } from "../parse.ts";
+import { table, toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+interface Sum {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly totalTokens: number;
+  readonly totalCost: number;
+  readonly missingCostEntries?: number;
+}
+
+interface Day extends Sum {
+  readonly date: string;
+}
+
+export const command = defineCommand({
+  summary: "Show tokens and cost per day.",
+  options: {
+    days: { type: "string", value: "n", description: "How many days back; 7 unless said." },
+    agent: { type: "string", value: "id", description: "Only one agent." },
+    ...wireOptions,
+  },
+  examples: [
+    { line: "usage", does: "the last week" },
+    { line: "usage --days 30 --agent support --json", does: "a month of one agent, for programs" },
+  ],
+  async run(io, { options }) {
+    const days = wholeNumber("days", options.days, { min: 1, max: 3660 }) ?? 7;
+    await requireConfigUnless(options.url !== undefined, io);
+    const params = { days, ...(options.agent === undefined ? {} : { agentId: options.agent }) };
+    const report = (await withGateway(io, await targetOf(io, options), (client) =>
+      client.call("usage.cost", params),
+    )) as { readonly daily: readonly Day[]; readonly totals: Sum };
+    if (io.json) io.print(toJson(report));
+    else io.print(linesOf(report.daily, report.totals, days, io).join("\n"));
+    return 0;
+  },
+});
+
+function linesOf(daily: readonly Day[], totals: Sum, days: number, io: Parameters<typeof table>[2]): string[] {
+  if (totals.totalTokens === 0) return [`No model was used in the last ${days} days.`];
+  const rows = [...daily.filter(({ totalTokens }) => totalTokens > 0), { date: "all", ...totals }];
+  const unpriced = totals.missingCostEntries ?? 0;
+  return [
+    ...table(rows, shape, io),
+    ...(unpriced === 0
+      ? []
+      : ["", `${unpriced} answers came from models without a price; set it in models.providers.<id>.models[].cost`]),
+  ];
+}
+
+const shape = [
+  { title: "Day", text: ({ date }: Day) => date },
+  { title: "Input", text: ({ input }: Day) => String(input) },
+  { title: "Cached", text: ({ cacheRead }: Day) => String(cacheRead) },
+  { title: "Hit rate", text: hitRate },
+  { title: "Output", text: ({ output }: Day) => String(output) },
+  { title: "Tokens", text: ({ totalTokens }: Day) => String(totalTokens) },
+  { title: "Cost", text: ({ totalCost }: Day) => `$${totalCost.toFixed(4)}` },
+];
+
+/** The share of what was read that the vendor had in its cache. */
+function hitRate({ input, cacheRead, cacheWrite }: Day): string {
+  const read = input + cacheRead + cacheWrite;
+  return read === 0 ? "" : `${Math.round((100 * cacheRead) / read)}%`;
+}
