@@ -17,7 +17,7 @@ export interface CommandContext {
 export type Directed =
   /** Answered by the house; no model sees it. `outcome` carries failures of tools run by `/tool` and `!`. */
   | { readonly kind: "answered"; readonly text: string; readonly failure?: RunOutcome["failure"] }
-  /** A turn for the model with the remaining text, and what holds for this turn only. */
+  /** A turn for the model with the remaining text. `notes` are for the person, not the model; `once` holds for this turn only. */
   | { readonly kind: "turn"; readonly text: string; readonly notes: readonly string[]; readonly once: OnceSettings };
 
 export interface OnceSettings {
@@ -26,6 +26,16 @@ export interface OnceSettings {
   readonly verbose?: string;
   readonly reasoning?: string;
   readonly queue?: string;
+  readonly elevated?: string;
+  readonly exec?: ExecHints;
+}
+
+/** Where and how commands run, as `/exec` names it. */
+export interface ExecHints {
+  readonly host?: string;
+  readonly security?: string;
+  readonly ask?: string;
+  readonly node?: string;
 }
 
 /** Called by the runner with every user turn, before anything else. Must not throw for what a person typed. */

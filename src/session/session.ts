@@ -28,6 +28,10 @@ export interface SessionEntry {
   readonly responseUsage?: string;
   readonly sendPolicy?: string;
   readonly groupActivation?: string;
+  readonly queueMode?: string;
+  readonly queueDebounceMs?: number;
+  readonly queueCap?: number;
+  readonly queueDrop?: string;
   readonly execHost?: string;
   readonly execSecurity?: string;
   readonly execAsk?: string;

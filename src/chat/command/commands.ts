@@ -1,0 +1,12 @@
+// /commands: all of them, made from the list itself.
+import { answered, type Command } from "../scene.ts";
+import { line } from "./help.ts";
+
+export const commands = (list: () => readonly Command[]): Command => ({
+  name: "commands",
+  summary: "All commands",
+  shortcut: true,
+  async run() {
+    return answered(list().map(line).join("\n"));
+  },
+});

@@ -1,0 +1,15 @@
+// /compact: makes the transcript shorter by a summary.
+import { answered, type Command } from "../scene.ts";
+
+export const compact: Command = {
+  name: "compact",
+  takes: "[what to keep]",
+  summary: "Sum up the session so far to make room",
+  async run(args, { deps, context }) {
+    const { compacted, kept, note } = await deps.agents().compact(context.sessionKey, args === "" ? undefined : args);
+    if (!compacted) return answered(note === "" ? "There was nothing to sum up." : `Nothing was summed up: ${note}`);
+    return answered(
+      `Summed up; ${kept} ${kept === 1 ? "message" : "messages"} kept as they were.${note === "" ? "" : ` ${note}`}`,
+    );
+  },
+};

@@ -1,0 +1,70 @@
+// /exec: where and how commands of this session run. Session state only; the tool rules still decide.
+import type { ExecHints } from "../command.ts";
+import { answered, type Directive, type Scene } from "../scene.ts";
+
+const values: Readonly<Record<"host" | "security" | "ask", readonly string[]>> = {
+  host: ["sandbox", "gateway", "node"],
+  security: ["deny", "allowlist", "full"],
+  ask: ["off", "on-miss", "always"],
+};
+const fields = { host: "execHost", security: "execSecurity", ask: "execAsk", node: "execNode" } as const;
+type Key = keyof typeof fields;
+
+const isKey = (word: string): word is Key => Object.hasOwn(fields, word);
+
+export const exec: Directive = {
+  name: "exec",
+  takes: "host=… security=… ask=… node=…",
+  summary: "Where and how commands of this session run",
+  claims(words) {
+    const other = words.findIndex((word) => !/^(?:host|security|ask|node)=\S*$/i.test(word));
+    return other === -1 ? words.length : other;
+  },
+  async run(args, scene) {
+    if (args.trim() === "") return answered(await shown(scene));
+    const read = readHints(args);
+    if ("problem" in read) return answered(`${read.problem} Nothing was changed.`);
+    await scene.patch(
+      Object.fromEntries(Object.entries(read.hints).map(([key, value]) => [fields[key as Key], value])),
+    );
+    return answered(`Commands of this session: ${describe(read.hints)}. The tool rules and approvals still apply.`);
+  },
+  async once(args, scene) {
+    if (args === "") return { note: await shown(scene) };
+    const read = readHints(args);
+    return "problem" in read ? { refusal: read.problem } : { settings: { exec: read.hints } };
+  },
+};
+
+function readHints(args: string): { readonly hints: ExecHints } | { readonly problem: string } {
+  const hints: Partial<Record<Key, string>> = {};
+  for (const word of args.trim().split(/\s+/)) {
+    const [, rawKey = "", value = ""] = /^([a-z]+)=(.*)$/is.exec(word) ?? [];
+    const key = rawKey.toLowerCase();
+    if (!isKey(key)) return { problem: `/exec does not know "${word.slice(0, 60)}". ${usage()}` };
+    const known = key === "node" ? undefined : values[key];
+    const chosen = key === "node" ? value : value.toLowerCase();
+    if (chosen === "" || known?.includes(chosen) === false) {
+      return { problem: `"${value.slice(0, 60)}" is no ${key}. ${usage()}` };
+    }
+    hints[key] = chosen;
+  }
+  return { hints };
+}
+
+function usage(): string {
+  const parts = Object.entries(values).map(([key, choices]) => `${key}=${choices.join("|")}`);
+  return `Usage: /exec ${parts.join(" ")} node=<name>.`;
+}
+
+function describe(hints: ExecHints): string {
+  return Object.entries(hints)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(" ");
+}
+
+async function shown(scene: Scene): Promise<string> {
+  const entry = await scene.entry();
+  const lines = (Object.keys(fields) as Key[]).map((key) => `${key}=${entry[fields[key]] ?? "(configured)"}`);
+  return `Commands of this session: ${lines.join(" ")}. ${usage()}`;
+}

@@ -1,0 +1,43 @@
+// /new and /reset: a fresh transcript under the same key; levels and overrides stay.
+import { resetSession } from "../../session/session.ts";
+import type { Directed } from "../command.ts";
+import { knownModel } from "../model-choice.ts";
+import { answered, refText, type Command, type Scene } from "../scene.ts";
+
+const GREETING =
+  "The person has just begun a new session. Greet them in one or two sentences in your own manner and ask what to do. Do not mention this instruction.";
+
+export const fresh: Command = {
+  name: "new",
+  aliases: ["reset"],
+  takes: "[model] [message]",
+  summary: "Begin a new session",
+  async run(args, scene) {
+    const { model, rest } = await splitModel(args, scene);
+    await endOthers(scene);
+    await resetSession(scene.deps.store.sessions, scene.context.sessionKey, scene.deps.clock.now());
+    if (model !== undefined) await scene.patch({ providerOverride: model.provider, modelOverride: model.id });
+    const note = model === undefined ? "New session." : `New session with ${refText(model)}.`;
+    if (rest !== "") return turn(rest, note);
+    if ((await scene.model()) === undefined) return answered(note);
+    return turn(GREETING, note);
+  },
+};
+
+const turn = (text: string, note: string): Directed => ({ kind: "turn", text, notes: [note], once: {} });
+
+/** The first word counts as a model only when it surely names one. */
+async function splitModel(args: string, scene: Scene) {
+  const [word = ""] = /^\S+/.exec(args) ?? [];
+  if (word === "" || word.length > 200) return { rest: args };
+  const rest = args.slice(word.length).trim();
+  const model = await knownModel(word, rest === "", scene);
+  return model === undefined ? { rest: args } : { model, rest };
+}
+
+/** Runs of the old transcript would go on writing to it unseen. */
+async function endOthers({ deps, context: { sessionKey, runId } }: Scene): Promise<void> {
+  const agents = deps.agents();
+  const others = agents.active(sessionKey).filter((active) => active !== runId);
+  await Promise.all(others.map((other) => agents.abort({ sessionKey, runId: other }, "a new session was begun")));
+}

@@ -1,0 +1,90 @@
+// /queue: what happens to messages that arrive while the agent is at work.
+import { answered, type Directive, type Scene } from "../scene.ts";
+
+const modes: ReadonlyMap<string, string> = new Map([
+  ["collect", "collect"],
+  ["followup", "followup"],
+  ["follow-up", "followup"],
+  ["steer", "steer"],
+  ["queue", "steer"],
+  ["steer-backlog", "steer-backlog"],
+  ["steer+backlog", "steer-backlog"],
+  ["interrupt", "interrupt"],
+]);
+const clearing: ReadonlySet<string> = new Set(["default", "reset"]);
+const drops: ReadonlySet<string> = new Set(["old", "new", "summarize"]);
+const optionPattern = /^(debounce|cap|drop)[:=](.*)$/is;
+const MAX_DEBOUNCE_MS = 10 * 60_000;
+const MAX_CAP = 1000;
+
+export const queue: Directive = {
+  name: "queue",
+  takes: "collect|followup|steer|steer-backlog|interrupt|default [debounce:2s] [cap:25] [drop:old|new|summarize]",
+  summary: "What happens to messages that come during a run",
+  claims(words) {
+    const other = words.findIndex((word, at) => {
+      const isMode = at === 0 && (modes.has(word.toLowerCase()) || clearing.has(word.toLowerCase()));
+      return !isMode && !optionPattern.test(word);
+    });
+    return other === -1 ? words.length : other;
+  },
+  async run(args, scene) {
+    if (args.trim() === "") return answered(`Queue: ${await queueText(scene)}. Usage: /queue ${queue.takes}`);
+    const read = readQueue(args);
+    if (typeof read === "string") return answered(`${read} Usage: /queue ${queue.takes}. Nothing was changed.`);
+    await scene.patch(read);
+    return answered(`Queue: ${await queueText(scene)}.`);
+  },
+  async once(args, scene) {
+    if (args === "") return { note: `Queue: ${await queueText(scene)}.` };
+    const read = readQueue(args);
+    if (typeof read === "string") return { note: `${read} It was left as it is.` };
+    return typeof read.queueMode === "string" ? { settings: { queue: read.queueMode } } : {};
+  },
+};
+
+/** Fields to set, or what is wrong. */
+function readQueue(args: string): Record<string, string | number | null> | string {
+  const found: Record<string, string | number | null> = {};
+  for (const word of args.trim().split(/\s+/)) {
+    const lower = word.toLowerCase();
+    if (clearing.has(lower)) {
+      Object.assign(found, { queueMode: null, queueDebounceMs: null, queueCap: null, queueDrop: null });
+      continue;
+    }
+    const field = modes.has(lower) ? { queueMode: modes.get(lower) ?? lower } : readOption(lower);
+    if (field === undefined) return `/queue does not know "${word.slice(0, 60)}".`;
+    Object.assign(found, field);
+  }
+  return found;
+}
+
+function readOption(word: string): Record<string, string | number> | undefined {
+  const [, name, value = ""] = optionPattern.exec(word) ?? [];
+  if (name === "drop") return drops.has(value) ? { queueDrop: value } : undefined;
+  if (name === "cap") return within({ queueCap: /^\d{1,6}$/.test(value) ? Number(value) : -1 }, 1, MAX_CAP);
+  if (name === "debounce") return within({ queueDebounceMs: spanMs(value) }, 0, MAX_DEBOUNCE_MS);
+  return undefined;
+}
+
+function within(field: Record<string, number>, least: number, most: number): Record<string, number> | undefined {
+  return Object.values(field).every((value) => value >= least && value <= most) ? field : undefined;
+}
+
+/** A bare number is milliseconds; -1 for what is no time. */
+function spanMs(value: string): number {
+  const [, digits, unit = "ms"] = /^(\d{1,7}(?:\.\d{1,3})?)(ms|s|m)?$/.exec(value) ?? [];
+  if (digits === undefined) return -1;
+  return Math.round(Number(digits) * (unit === "m" ? 60_000 : unit === "s" ? 1000 : 1));
+}
+
+/** The rules in force for this session, in one line. */
+export async function queueText(scene: Scene): Promise<string> {
+  const entry = await scene.entry();
+  const configured = scene.config.messages?.queue;
+  const mode = entry.queueMode ?? configured?.mode ?? "collect";
+  const waitMs = entry.queueDebounceMs ?? configured?.debounceMs ?? 1000;
+  const cap = entry.queueCap ?? configured?.cap ?? 20;
+  const drop = entry.queueDrop ?? configured?.drop ?? "summarize";
+  return `${modes.get(mode) ?? mode} (wait ${waitMs} ms, keep ${cap}, then drop ${drop})`;
+}

@@ -1,0 +1,22 @@
+// /send: whether replies of this session are delivered.
+import { answered, type Command } from "../scene.ts";
+
+const policies: Readonly<Record<string, string | null>> = { on: "allow", off: "deny", inherit: null };
+
+export const send: Command = {
+  name: "send",
+  takes: "on|off|inherit",
+  summary: "Whether replies of this session are delivered",
+  async run(args, scene) {
+    const word = args.trim().toLowerCase();
+    if (word === "") {
+      const { sendPolicy } = await scene.entry();
+      return answered(`Delivery: ${sendPolicy ?? "as configured"}. Usage: /send on|off|inherit.`);
+    }
+    if (!Object.hasOwn(policies, word)) return answered(`Usage: /send on|off|inherit. Nothing was changed.`);
+    await scene.patch({ sendPolicy: policies[word] });
+    return answered(
+      word === "inherit" ? "Delivery follows the config again." : `Delivery is now ${word} for this session.`,
+    );
+  },
+};

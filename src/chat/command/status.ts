@@ -1,0 +1,89 @@
+// /status: one card with where this session stands.
+import { agentConfig } from "../../config/agents.ts";
+import { dollars, whole } from "../figures.ts";
+import { answered, overrideOf, refText, type Command, type Scene } from "../scene.ts";
+import { queueText } from "./queue.ts";
+import { currentThinking } from "./think.ts";
+
+export const status: Command = {
+  name: "status",
+  summary: "Model, tokens, levels, queue and sandbox of this session",
+  shortcut: true,
+  async run(_args, scene) {
+    const lines = [
+      `OpenClaw ${scene.deps.version}`,
+      await sessionLine(scene),
+      await modelLine(scene),
+      await tokenLine(scene),
+      await usageLine(scene),
+      await levelLine(scene),
+      `Queue: ${await queueText(scene)}; ${runsText(scene)}`,
+      await sandboxLine(scene),
+    ];
+    return answered(lines.filter((line) => line !== undefined).join("\n"));
+  },
+};
+
+async function sessionLine(scene: Scene): Promise<string> {
+  const record = await scene.session();
+  const { sessionKey } = scene.context;
+  if (record === undefined) return `Session: ${sessionKey} (nothing said yet)`;
+  return `Session: ${sessionKey}, last used ${new Date(record.updatedAt).toISOString()}`;
+}
+
+async function modelLine(scene: Scene): Promise<string> {
+  const model = await scene.model();
+  if (model === undefined) return "Model: none; add one with: openclaw configure --section model";
+  const chosen = overrideOf(await scene.entry()) !== undefined;
+  return `Model: ${refText(model)}${chosen ? " (chosen for this session)" : ""}`;
+}
+
+async function tokenLine(scene: Scene): Promise<string> {
+  const entry = await scene.entry();
+  const model = await scene.model();
+  const window =
+    entry.contextTokens ?? (model === undefined ? undefined : scene.deps.models.facts(model).contextWindow);
+  const used = entry.totalTokens ?? 0;
+  const share =
+    window === undefined || window === 0 ? "" : ` of ${whole(window)} (${Math.round((used / window) * 100)}%)`;
+  return `Context: ${whole(used)}${share} tokens, compacted ${entry.compactionCount ?? 0} times`;
+}
+
+async function usageLine(scene: Scene): Promise<string> {
+  const entry = await scene.entry();
+  const total = await scene.deps.usage?.totals({ sessionKey: scene.context.sessionKey });
+  if (total === undefined)
+    return `Used: ${whole(entry.inputTokens ?? 0)} tokens in, ${whole(entry.outputTokens ?? 0)} out`;
+  return `Used: ${whole(total.input)} tokens in, ${whole(total.output)} out, ${dollars(total.costUsd)}`;
+}
+
+/** Verbose and elevated are named only when they are on. */
+async function levelLine(scene: Scene): Promise<string> {
+  const { verboseLevel, reasoningLevel, elevatedLevel } = await scene.entry();
+  const verbose = verboseLevel ?? scene.config.agents?.defaults?.verboseDefault ?? "off";
+  const parts = [
+    `Thinking: ${await currentThinking(scene)}`,
+    `reasoning: ${reasoningLevel ?? "off"}`,
+    ...(verbose === "off" ? [] : [`verbose: ${verbose}`]),
+    ...(elevatedLevel === undefined || elevatedLevel === "off" ? [] : [`elevated=${elevatedLevel}`]),
+  ];
+  return parts.join(", ");
+}
+
+function runsText({ deps, context: { sessionKey, runId } }: Scene): string {
+  const count = deps
+    .agents()
+    .active(sessionKey)
+    .filter((active) => active !== runId).length;
+  return count === 0 ? "nothing running" : `${count} running or waiting`;
+}
+
+async function sandboxLine(scene: Scene): Promise<string> {
+  const { agentId } = scene.context;
+  const { config } = scene;
+  const mode = agentConfig(config, agentId)?.sandbox?.mode ?? config.agents?.defaults?.sandbox?.mode ?? "off";
+  const { sandboxed } = await scene.subject();
+  if (sandboxed) return `Sandbox: on for this session (mode ${mode}); tools never fall back to this computer`;
+  if (mode === "off") return "Sandbox: OFF; tools act on this computer with your rights";
+  return `Sandbox: off for this session (mode ${mode}); tools act on this computer with your rights`;
+}

@@ -1,0 +1,19 @@
+// /stop: ends what the agent is doing in this session and drops what waits.
+import { answered, type Command } from "../scene.ts";
+
+export const stop: Command = {
+  name: "stop",
+  summary: "Stop the agent; also the plain words stop, esc, abort, wait, exit, interrupt",
+  async run(_args, { deps, context }) {
+    const { sessionKey, runId } = context;
+    const agents = deps.agents();
+    // The run that carries this very command goes on, so the others are ended one by one.
+    const others = agents.active(sessionKey).filter((active) => active !== runId);
+    const ended = await Promise.all(
+      others.map((other) => agents.abort({ sessionKey, runId: other }, "stopped by /stop")),
+    );
+    const count = new Set(ended.flat().filter((id) => id !== runId)).size;
+    if (count === 0) return answered("Nothing is running here.");
+    return answered(`Stopped ${count === 1 ? "1 run" : `${count} runs`}.`);
+  },
+};

@@ -1,0 +1,42 @@
+// /think: how much the model thinks before it answers.
+import { levelDirective } from "../level.ts";
+import type { Scene } from "../scene.ts";
+
+export const think = levelDirective({
+  name: "think",
+  aliases: ["thinking", "t"],
+  summary: "How much the model thinks",
+  title: "Thinking",
+  levels: ["off", "minimal", "low", "medium", "high", "xhigh"],
+  synonyms: {
+    "x-high": "xhigh",
+    x_high: "xhigh",
+    "extra-high": "xhigh",
+    extra_high: "xhigh",
+    "extra high": "xhigh",
+    highest: "high",
+    max: "high",
+    min: "minimal",
+    mid: "medium",
+    none: "off",
+  },
+  field: "thinkingLevel",
+  once: "thinking",
+  current: currentThinking,
+  async objection(level, scene) {
+    if (level !== "xhigh") return undefined;
+    const model = await scene.model();
+    if (model === undefined || /gpt-5\.[2-9]|codex/i.test(model.id)) return undefined;
+    return `xhigh works with GPT-5.2 and Codex models only, not with ${model.id}. Nothing was changed.`;
+  },
+});
+
+/** The session's level, else the configured one, else low for models that think. */
+export async function currentThinking(scene: Scene): Promise<string> {
+  const { thinkingLevel } = await scene.entry();
+  if (thinkingLevel !== undefined) return thinkingLevel;
+  const configured = scene.config.agents?.defaults?.thinkingDefault;
+  if (configured !== undefined) return `${configured} (default)`;
+  const model = await scene.model();
+  return model !== undefined && scene.deps.models.facts(model).reasoning ? "low (default)" : "off (default)";
+}

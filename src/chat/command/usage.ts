@@ -1,0 +1,51 @@
+// /usage: what was used, and whether replies carry it.
+import { answered, type Command, type Scene } from "../scene.ts";
+import { dollars, whole } from "../figures.ts";
+
+const modes: ReadonlySet<string> = new Set(["off", "tokens", "full"]);
+const DAY_MS = 24 * 60 * 60_000;
+
+export const usage: Command = {
+  name: "usage",
+  takes: "off|tokens|full|cost",
+  summary: "What was used; off, tokens and full set what replies carry",
+  async run(args, scene) {
+    const word = args.trim().toLowerCase();
+    if (modes.has(word)) {
+      await scene.patch({ responseUsage: word });
+      return answered(`Replies now carry: ${carried(word)}.`);
+    }
+    if (word !== "" && word !== "cost") return answered("Usage: /usage off|tokens|full|cost. Nothing was changed.");
+    const { responseUsage = "off" } = await scene.entry();
+    const figures = await figuresText(scene);
+    return answered(word === "cost" ? figures : `${figures}\nReplies carry: ${carried(responseUsage)}.`);
+  },
+};
+
+function carried(mode: string): string {
+  if (mode === "tokens") return "tokens";
+  return mode === "full" ? "tokens and cost" : "nothing about usage";
+}
+
+async function figuresText(scene: Scene): Promise<string> {
+  const { usage: port, clock } = scene.deps;
+  const { sessionKey, agentId } = scene.context;
+  if (port === undefined) return fromEntry(scene);
+  const [session, day] = await Promise.all([
+    port.totals({ sessionKey }),
+    port.totals({ agentId, since: clock.now() - DAY_MS }),
+  ]);
+  return [line("This session", session), line(`Agent ${agentId}, last 24 hours`, day)].join("\n");
+}
+
+type Totals = Awaited<ReturnType<NonNullable<Scene["deps"]["usage"]>["totals"]>>;
+
+function line(title: string, { input, output, cacheRead, cacheWrite, costUsd, calls }: Totals): string {
+  const cache = cacheRead + cacheWrite === 0 ? "" : `, cache ${whole(cacheRead)} read and ${whole(cacheWrite)} written`;
+  return `${title}: ${whole(input)} tokens in, ${whole(output)} out${cache}, ${whole(calls)} model calls, ${dollars(costUsd)}`;
+}
+
+async function fromEntry(scene: Scene): Promise<string> {
+  const { inputTokens = 0, outputTokens = 0 } = await scene.entry();
+  return `This session: ${whole(inputTokens)} tokens in, ${whole(outputTokens)} out`;
+}

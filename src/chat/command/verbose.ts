@@ -1,0 +1,17 @@
+// /verbose: how much of the tool calls a chat sees.
+import { levelDirective } from "../level.ts";
+
+export const verbose = levelDirective({
+  name: "verbose",
+  aliases: ["v"],
+  summary: "Show tool calls in the chat (full: with output)",
+  title: "Verbose",
+  levels: ["off", "on", "full"],
+  synonyms: {},
+  field: "verboseLevel",
+  once: "verbose",
+  async current(scene) {
+    const { verboseLevel } = await scene.entry();
+    return verboseLevel ?? `${scene.config.agents?.defaults?.verboseDefault ?? "off"} (default)`;
+  },
+});

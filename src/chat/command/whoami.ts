@@ -1,0 +1,24 @@
+// /whoami: who the house thinks is writing, and where.
+import { isRecord } from "../../config/path.ts";
+import { answered, type Command } from "../scene.ts";
+
+export const whoami: Command = {
+  name: "whoami",
+  aliases: ["id"],
+  summary: "Who you are to this gateway",
+  shortcut: true,
+  async run(_args, scene) {
+    const { agentId, sessionKey, source } = scene.context;
+    const { origin } = await scene.entry();
+    const from = isRecord(origin) && typeof origin.from === "string" ? origin.from : undefined;
+    return answered(
+      [
+        `You write through: ${source}`,
+        ...(from === undefined ? [] : [`Your id: ${from}`]),
+        `Session: ${sessionKey}`,
+        `Agent: ${agentId}`,
+        "You may use commands.",
+      ].join("\n"),
+    );
+  },
+};

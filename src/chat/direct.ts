@@ -1,0 +1,82 @@
+// What stands between a message and the model: commands are answered, directives kept or applied, the rest goes on.
+import { HouseError } from "../core/error.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { CommandContext, Direct, Directed, OnceSettings } from "./command.ts";
+import { commandNamed, commandWords, directiveNamed, directiveWords, shortcutWords } from "./command/list.ts";
+import { parseMessage, type Found, type Grammar, type Parsed } from "./parse.ts";
+import { answered, openScene, type DirectDeps, type Scene } from "./scene.ts";
+
+export function createDirect(deps: DirectDeps): Direct {
+  return async function direct(text, context) {
+    const config = deps.config();
+    if (!mayCommand(context, config)) return { kind: "turn", text, notes: [], once: {} };
+    const parsed = parseMessage(text, grammarOf(config));
+    try {
+      return await act(parsed, openScene(deps, context, config));
+    } catch (error) {
+      if (error instanceof HouseError) return failed(error);
+      throw error;
+    }
+  };
+}
+
+/** Channels with command menus of their own; `commands.text: false` leaves them to those. */
+const menuChannels: ReadonlySet<string> = new Set(["discord", "telegram", "slack"]);
+
+function mayCommand({ authorised, source }: CommandContext, config: Config): boolean {
+  return authorised && !(config.commands?.text === false && menuChannels.has(source));
+}
+
+function grammarOf(config: Config): Grammar {
+  const aliases = Object.values(config.agents?.defaults?.models ?? {}).flatMap(({ alias }) =>
+    alias === undefined ? [] : [alias.trim().toLowerCase()],
+  );
+  return {
+    commands: commandWords,
+    shortcuts: shortcutWords,
+    directives: directiveWords,
+    modelAliases: new Set(aliases),
+    resetTriggers: config.session?.resetTriggers ?? [],
+  };
+}
+
+async function act(parsed: Parsed, scene: Scene): Promise<Directed> {
+  if (parsed.kind === "command") return commandNamed(parsed.name).run(parsed.args, scene);
+  const { text, directives, shortcuts } = parsed;
+  if (directives.length === 0 && shortcuts.length === 0) return { kind: "turn", text, notes: [], once: {} };
+  return text === "" ? keep(directives, shortcuts, scene) : applyOnce(text, directives, shortcuts, scene);
+}
+
+/** Nothing but directives and shortcuts: they are kept and acknowledged. */
+async function keep(directives: readonly Found[], shortcuts: readonly string[], scene: Scene): Promise<Directed> {
+  const answers: Directed[] = [];
+  for (const { name, args } of directives) answers.push(await directiveNamed(name).run(args, scene));
+  for (const name of shortcuts) answers.push(await commandNamed(name).run("", scene));
+  const failure = answers.flatMap((answer) =>
+    answer.kind === "answered" && answer.failure ? [answer.failure] : [],
+  )[0];
+  return { ...answered(answers.map(({ text }) => text).join("\n")), ...(failure === undefined ? {} : { failure }) };
+}
+
+async function applyOnce(
+  text: string,
+  directives: readonly Found[],
+  shortcuts: readonly string[],
+  scene: Scene,
+): Promise<Directed> {
+  const notes: string[] = [];
+  let once: OnceSettings = {};
+  for (const name of shortcuts) notes.push((await commandNamed(name).run("", scene)).text);
+  for (const { name, args } of directives) {
+    const { settings, note, refusal } = await directiveNamed(name).once(args, scene);
+    if (refusal !== undefined) return answered(`${refusal}\nYour message did not go to a model.`);
+    if (note !== undefined) notes.push(note);
+    once = { ...once, ...settings };
+  }
+  return { kind: "turn", text, notes, once };
+}
+
+function failed({ code, message, hint }: HouseError): Directed {
+  const text = hint === undefined ? message : `${message}\nWhat helps: ${hint}`;
+  return { kind: "answered", text, failure: { code, message, ...(hint === undefined ? {} : { hint }) } };
+}

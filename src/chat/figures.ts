@@ -1,0 +1,9 @@
+// Figures as people read them.
+
+export const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
+
+/** Small sums keep enough digits to be told from nothing. */
+export function dollars(value: number): string {
+  if (value === 0) return "$0";
+  return value < 0.01 ? `$${value.toPrecision(2)}` : `$${value.toFixed(2)}`;
+}

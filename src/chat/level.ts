@@ -1,0 +1,58 @@
+// Directives that pick one level from a few: the same reading, showing, keeping and refusing for all of them.
+import type { OnceSettings } from "./command.ts";
+import { answered, type Directive, type Scene } from "./scene.ts";
+
+export interface Level {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  /** What it is called in answers: `Thinking`. */
+  readonly title: string;
+  readonly levels: readonly string[];
+  /** Other spellings of levels, lower case; may be two words. */
+  readonly synonyms: Readonly<Record<string, string>>;
+  readonly field: string;
+  readonly once: keyof OnceSettings;
+  /** The level in force, with where it comes from when that is not the session. */
+  current(scene: Scene): Promise<string>;
+  /** Why this level cannot be had here; undefined when it can. */
+  objection?(level: string, scene: Scene): Promise<string | undefined>;
+}
+
+export function levelDirective(level: Level): Directive {
+  const { name, aliases, summary, title, levels, field } = level;
+  const known = new Map([...levels.map((word) => [word, word] as const), ...Object.entries(level.synonyms)]);
+  const read = (args: string): string | undefined => known.get(args.trim().toLowerCase().replace(/\s+/g, " "));
+  const choices = levels.join(", ");
+  return {
+    name,
+    aliases,
+    takes: levels.join("|"),
+    summary,
+    claims(words) {
+      const [first = "", second] = words;
+      if (second !== undefined && known.has(`${first} ${second}`.toLowerCase())) return 2;
+      return known.has(first.toLowerCase()) ? 1 : 0;
+    },
+    async run(args, scene) {
+      if (args === "") return answered(`${title}: ${await level.current(scene)}. Choices: ${choices}.`);
+      const chosen = read(args);
+      if (chosen === undefined) return answered(unknown(args));
+      const objection = await level.objection?.(chosen, scene);
+      if (objection !== undefined) return answered(objection);
+      await scene.patch({ [field]: chosen });
+      return answered(`${title} is now ${chosen} for this session.`);
+    },
+    async once(args, scene) {
+      if (args === "") return { note: `${title}: ${await level.current(scene)}.` };
+      const chosen = read(args);
+      if (chosen === undefined) return { note: unknown(args) };
+      const objection = await level.objection?.(chosen, scene);
+      return objection === undefined ? { settings: { [level.once]: chosen } } : { note: objection };
+    },
+  };
+
+  function unknown(args: string): string {
+    return `"${args.slice(0, 60)}" is no level of /${name}. Choices: ${choices}. Nothing was changed.`;
+  }
+}

@@ -1,0 +1,111 @@
+// Which models a person may pick, and what they mean by a number, an alias or a name.
+import { nearest } from "../core/nearest.ts";
+import type { ModelRef } from "../model/model.ts";
+import { refText, type Scene } from "./scene.ts";
+
+export interface Choice extends ModelRef {
+  readonly alias?: string;
+  /** A credential is there. */
+  readonly ready: boolean;
+}
+
+export type Picked = { readonly ref: Choice } | { readonly refusal: string };
+
+/** In the order they are numbered: the allow list as written, else what could answer now. */
+export async function modelChoices(scene: Scene): Promise<readonly Choice[]> {
+  const listed = allowedModels(scene);
+  const all = await scene.deps.models.list();
+  const isReady = (ref: ModelRef): boolean => all.some((row) => same(row, ref) && row.ready);
+  if (listed.length > 0) return listed.map((entry) => ({ ...entry, ready: isReady(entry) }));
+  const configured = await scene.deps.models.candidates({ agentId: scene.context.agentId });
+  const ready = all.filter((row) => row.ready && !configured.some((ref) => same(ref, row)));
+  return [
+    ...configured.map((ref) => ({ ...ref, ready: isReady(ref) })),
+    ...ready.map(({ provider, id }) => ({ provider, id, ready: true })),
+  ];
+}
+
+export async function pickModel(wish: string, scene: Scene): Promise<Picked> {
+  const choices = await modelChoices(scene);
+  if (/^\d{1,6}$/.test(wish)) return byNumber(Number(wish), choices);
+  const named = choices.find(({ alias }) => alias?.toLowerCase() === wish.toLowerCase());
+  if (named !== undefined) return { ref: named };
+  const exact = choices.find((choice) => refText(choice).toLowerCase() === wish.toLowerCase());
+  if (exact !== undefined) return { ref: exact };
+  if (wish.includes("@") && !wish.startsWith("@")) {
+    return { refusal: "A credential cannot be pinned with @ yet. Name the model alone." };
+  }
+  return wish.includes("/") ? byReference(wish, choices, scene) : byName(wish, choices);
+}
+
+/** For `/new <word>`: only what is surely a model, so that ordinary words stay text. */
+export async function knownModel(word: string, alone: boolean, scene: Scene): Promise<Choice | undefined> {
+  const wish = word.toLowerCase();
+  const choices = await modelChoices(scene);
+  return (
+    choices.find(({ alias }) => alias?.toLowerCase() === wish) ??
+    choices.find((choice) => refText(choice).toLowerCase() === wish) ??
+    choices.find(({ id }) => id.toLowerCase() === wish) ??
+    (alone ? choices.find(({ provider }) => provider.toLowerCase() === wish) : undefined)
+  );
+}
+
+function byNumber(number: number, choices: readonly Choice[]): Picked {
+  const ref = choices[number - 1];
+  if (ref !== undefined) return { ref };
+  if (choices.length === 0)
+    return { refusal: "There is no model to choose from. Add one: openclaw configure --section model" };
+  return { refusal: `There is no model number ${number}. /model lists 1 to ${choices.length}.` };
+}
+
+async function byReference(wish: string, choices: readonly Choice[], scene: Scene): Promise<Picked> {
+  if (allowedModels(scene).length > 0) return { refusal: notAllowed(wish) };
+  const slash = wish.indexOf("/");
+  const [provider, id] = [wish.slice(0, slash).toLowerCase(), wish.slice(slash + 1)];
+  const all = await scene.deps.models.list();
+  const known = all.find((row) => refText(row).toLowerCase() === wish.toLowerCase());
+  if (known !== undefined) return { ref: { provider: known.provider, id: known.id, ready: known.ready } };
+  const providers = new Set([
+    ...[...all, ...choices].map((row) => row.provider),
+    ...Object.keys(scene.config.models?.providers ?? {}),
+  ]);
+  if (provider !== "" && id !== "" && providers.has(provider)) {
+    return { ref: { provider, id, ready: all.some((row) => row.provider === provider && row.ready) } };
+  }
+  return { refusal: noModel(wish, [...all, ...choices].map(refText)) };
+}
+
+function byName(wish: string, choices: readonly Choice[]): Picked {
+  const matching = choices.filter(({ id }) => id.toLowerCase() === wish.toLowerCase());
+  const [only, ...more] = matching;
+  if (only !== undefined && more.length === 0) return { ref: only };
+  if (only !== undefined) return { refusal: `Several are called ${wish}: ${matching.map(refText).join(", ")}.` };
+  return {
+    refusal: noModel(
+      wish,
+      choices.flatMap((choice) => [refText(choice), choice.id, choice.alias ?? choice.id]),
+    ),
+  };
+}
+
+function noModel(wish: string, known: readonly string[]): string {
+  const near = nearest(wish, known);
+  return `No model is called "${wish.slice(0, 80)}".${near === undefined ? "" : ` Did you mean ${near}?`} Use /model to list available models.`;
+}
+
+/** The wording clients know. */
+function notAllowed(ref: string): string {
+  return `Model "${ref}" is not allowed. Use /model to list available models.`;
+}
+
+function allowedModels({ config }: Scene): (ModelRef & { readonly alias?: string })[] {
+  return Object.entries(config.agents?.defaults?.models ?? {}).flatMap(([key, { alias }]) => {
+    const slash = key.indexOf("/");
+    if (slash <= 0) return [];
+    return [{ provider: key.slice(0, slash), id: key.slice(slash + 1), ...(alias === undefined ? {} : { alias }) }];
+  });
+}
+
+export function same(one: ModelRef, other: ModelRef): boolean {
+  return one.provider === other.provider && one.id === other.id;
+}
