@@ -43,7 +43,13 @@ test("tool files are imported by builtin.ts and their own folder only", () => {
 test("every door calls the one function and no other", () => {
   assert.deepEqual(
     matching(/\bcallTool\(/),
-    ["src/agent/tools.ts", "src/gateway/http/tools-invoke.ts", "src/gateway/methods/tools.ts", "src/tool/call.ts"]
+    [
+      "src/agent/tools.ts",
+      "src/chat/run-tool.ts",
+      "src/gateway/http/tools-invoke.ts",
+      "src/gateway/methods/tools.ts",
+      "src/tool/call.ts",
+    ]
       .concat(matching(/house\.callTool\(|\.callTool\(\{/).filter((path) => path.startsWith("src/cli/")))
       .sort(),
   );
