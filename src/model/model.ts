@@ -63,6 +63,8 @@ export interface Model {
   readonly provider: string;
   readonly id: string;
   readonly facts: ModelFacts;
+  /** The auth profile whose credential it uses, where it uses one. */
+  readonly profile?: string;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
@@ -97,7 +99,9 @@ export interface ModelBook {
   /** Opens one with the best credential that is not cooling down; undefined when there is none. Loads the vendor's package on first use. */
   open(ref: ModelRef, agentId: string): Promise<Model | undefined>;
   /** Told how an attempt ended, for cool-down and rotation. */
-  report(ref: ModelRef, agentId: string, outcome: "ok" | ModelFailure): Promise<void>;
+  report(ref: ModelRef, agentId: string, outcome: "ok" | ModelFailure, profile?: string): Promise<void>;
+  /** How many credentials could be used now, the one in use included. */
+  ready?(ref: ModelRef, agentId: string): Promise<number>;
   facts(ref: ModelRef): ModelFacts;
   /** Everything that can be named now, with whether a credential is there. */
   list(): Promise<

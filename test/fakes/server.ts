@@ -128,7 +128,10 @@ async function play(performance: Performance, response: ServerResponse): Promise
     }
   } while (after === "repeat" && !response.destroyed);
   if (after === "end") response.end();
-  if (after === "cut") response.socket?.destroy();
+  if (after !== "cut") return;
+  // What was said must arrive before the line goes dead.
+  await sleep(20);
+  response.socket?.destroy();
 }
 
 function drained(response: ServerResponse): Promise<void> {

@@ -1,0 +1,132 @@
+// One model call from request to last event: deadlines, abort, translation both ways. Never throws.
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+
+import type { Clock } from "../base/clock.ts";
+import { startWatchdog, type Deadlines, type Missed, type Watchdog } from "./deadline.ts";
+import { createReader } from "./events.ts";
+import { toFailure } from "./failure.ts";
+import { createFetch } from "./fetch.ts";
+import type { Model, ModelEvent, ModelFacts, ModelFailure, ModelRequest } from "./model.ts";
+import { canThink, toPrompt, toTools, type Target } from "./translate.ts";
+import type { Wire } from "./wire.ts";
+
+export interface ModelParts {
+  readonly provider: string;
+  readonly id: string;
+  readonly profile: string | undefined;
+  readonly facts: ModelFacts;
+  readonly wire: Wire;
+  readonly deadlines: Deadlines;
+  readonly clock: Clock;
+  readonly mask: (text: string) => string;
+  /** From `agents.defaults.models.*.params`: settings of the request such as temperature. */
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+export function createModel(parts: ModelParts): Model {
+  const { provider, id, facts, profile } = parts;
+  return {
+    provider,
+    id,
+    facts,
+    ...(profile === undefined ? {} : { profile }),
+    stream: (request, signal) => streamOnce(parts, request, signal),
+  };
+}
+
+async function* streamOnce(parts: ModelParts, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const { provider, id, wire, clock, mask, deadlines } = parts;
+  const fail = (error: unknown): ModelFailure => toFailure(error, { provider, mask, now: clock.now() });
+  const dog = startWatchdog(deadlines, signal);
+  const stopped = (error: unknown): ModelEvent => ({
+    type: "error",
+    error: stopReason(dog, deadlines, signal, provider) ?? fail(error),
+  });
+  const reader = createReader({ dialect: wire.dialect.name, model: id, provider, fail });
+  let isWhole = false;
+  try {
+    for await (const part of partsOf(parts, request, dog)) {
+      feed(dog, part);
+      for (const event of reader.read(part)) {
+        if (signal.aborted || dog.missed() !== undefined) return yield stopped(undefined);
+        isWhole = event.type === "end";
+        yield event;
+        if (event.type === "end" || event.type === "error") return;
+      }
+    }
+    yield stopReason(dog, deadlines, signal, provider) === undefined ? reader.cut() : stopped(undefined);
+  } catch (error) {
+    yield stopped(error);
+  } finally {
+    dog.close(!isWhole);
+  }
+}
+
+/** Ends with the watchdog's signal even if the vendor's package does not. */
+async function* partsOf(
+  parts: ModelParts,
+  request: ModelRequest,
+  dog: Watchdog,
+): AsyncGenerator<LanguageModelV4StreamPart> {
+  const model = parts.wire.open(createFetch(dog));
+  const gaveUp = rejection(dog.signal);
+  const started = Promise.resolve(model.doStream(callOptions(parts, request, dog.signal)));
+  started.catch(() => undefined); // The race below reports it; this one is for a start that loses the race.
+  const { stream } = await Promise.race([started, gaveUp]);
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), gaveUp]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => undefined); // The socket is closed by the signal; a stream that had failed has nothing to cancel.
+  }
+}
+
+function callOptions(
+  { wire, id, facts, params }: ModelParts,
+  request: ModelRequest,
+  abortSignal: AbortSignal,
+): LanguageModelV4CallOptions {
+  const target: Target = { dialect: wire.dialect, modelId: id, facts };
+  const asked = canThink(request.messages, target) ? request : { ...request, thinking: "off" as const };
+  const tools = toTools(request.tools);
+  const { temperature, topP } = params ?? {};
+  return {
+    prompt: toPrompt(request, target),
+    maxOutputTokens: Math.max(1, Math.min(request.maxTokens, facts.maxTokens)),
+    ...(typeof temperature === "number" ? { temperature } : {}),
+    ...(typeof topP === "number" ? { topP } : {}),
+    ...(tools.length === 0 ? {} : { tools, toolChoice: { type: "auto" } }),
+    abortSignal,
+    ...wire.options(asked, facts),
+  };
+}
+
+function feed(dog: Watchdog, { type }: LanguageModelV4StreamPart): void {
+  if (type === "stream-start" || type === "response-metadata" || type === "raw") return;
+  if (type === "ping") dog.alive();
+  else dog.token();
+}
+
+function stopReason(dog: Watchdog, limits: Deadlines, signal: AbortSignal, provider: string): ModelFailure | undefined {
+  if (signal.aborted) return { kind: "aborted", message: "stopped" };
+  const missed = dog.missed();
+  return missed === undefined ? undefined : { kind: "timeout", message: `${provider}: ${missedText(missed, limits)}` };
+}
+
+function missedText(missed: Missed, { connectMs, firstTokenMs, stallMs }: Deadlines): string {
+  if (missed === "connect") return `no connection within ${connectMs / 1000} s`;
+  if (missed === "first-token") return `nothing came within ${firstTokenMs / 1000} s`;
+  return `the answer stopped: nothing more came for ${stallMs / 1000} s`;
+}
+
+function rejection(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => undefined); // Nobody may be racing any more when it comes.
+  if (signal.aborted) reject(signal.reason);
+  else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  return promise;
+}
