@@ -60,6 +60,9 @@ export interface ModelTurn {
   readonly override?: ModelRef | undefined;
   request(ref: ModelRef, facts: ModelFacts): ModelRequest;
   readonly signal: AbortSignal;
+  /** Where it belongs, for recordings; no model sees it. */
+  readonly sessionKey?: SessionKey;
+  readonly runId?: string;
 }
 
 export type TurnEvent =

@@ -1,0 +1,73 @@
+// The lines of a recording as runs: their model turns in order, each with the tool calls it led to.
+import type { RunOutcome } from "../core/event.ts";
+import type { ModelRequest } from "../model/model.ts";
+import type { TurnEvent } from "./deps.ts";
+import type { RecordLine } from "./recording.ts";
+
+export interface RecordedRun {
+  readonly id: string;
+  readonly turns: readonly RecordedTurn[];
+  /** Undefined when the process ended before the run did. */
+  readonly status: RunOutcome["status"] | undefined;
+}
+
+export interface RecordedTurn {
+  readonly turn: number;
+  /** One per model tried. */
+  readonly requests: readonly ModelRequest[];
+  readonly events: readonly TurnEvent[];
+  readonly calls: readonly RecordedCall[];
+  /** How many calls the model asked for, whether they ran or not. */
+  readonly asked: number;
+}
+
+export interface RecordedCall {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly outcome: Extract<RecordLine, { readonly type: "result" }> | undefined;
+}
+
+interface OpenTurn {
+  readonly turn: number;
+  readonly run: string;
+  readonly requests: ModelRequest[];
+  events: readonly TurnEvent[];
+  readonly calls: RecordedCall[];
+}
+
+/** In the order they began. Calls that no model asked for (a person's `/tool`) are no part of a run. */
+export function groupRuns(lines: readonly RecordLine[]): RecordedRun[] {
+  const turns: OpenTurn[] = [];
+  const results = new Map(lines.flatMap((line) => (line.type === "result" ? [[line.call, line] as const] : [])));
+  const ends = new Map(lines.flatMap((line) => (line.type === "end" ? [[line.run, line.status] as const] : [])));
+  for (const line of lines) {
+    if (line.type === "request") {
+      const open = turns.find(({ turn }) => turn === line.turn);
+      if (open === undefined)
+        turns.push({ turn: line.turn, run: line.run, requests: [line.request], events: [], calls: [] });
+      else open.requests.push(line.request);
+    } else if (line.type === "answer") {
+      const open = turns.find(({ turn }) => turn === line.turn);
+      if (open !== undefined) open.events = line.events;
+    } else if (line.type === "call" && line.caller === "agent") {
+      const outcome = results.get(line.call);
+      turns.findLast(({ run }) => run === line.run)?.calls.push({ tool: line.tool, args: line.args, outcome });
+    }
+  }
+  const ids = [...new Set(turns.map(({ run }) => run))];
+  return ids.map((id) => ({
+    id,
+    turns: withoutSides(turns.filter(({ run }) => run === id)).map(closed),
+    status: ends.get(id),
+  }));
+}
+
+/** Questions the house asks between turns, such as for a summary, come without tools; the loop knows nothing of them. */
+function withoutSides(turns: readonly OpenTurn[]): readonly OpenTurn[] {
+  const hasTools = ({ requests }: OpenTurn): boolean => (requests[0]?.tools.length ?? 0) > 0;
+  return turns.some(hasTools) ? turns.filter(hasTools) : turns;
+}
+
+function closed({ turn, requests, events, calls }: OpenTurn): RecordedTurn {
+  return { turn, requests, events, calls, asked: events.filter(({ type }) => type === "tool-call").length };
+}

@@ -1,0 +1,32 @@
+// `openclaw sessions replay`: a recorded session once more, offline, and where it first differs.
+import { expandHome } from "../../base/paths.ts";
+import { defineCommand } from "../command.ts";
+import { safe, toJson } from "../print.ts";
+
+export const command = defineCommand({
+  summary: "Run a recorded session again, offline, and name the first difference.",
+  details:
+    "Models and tools answer from the file, nothing outside is touched. Compared are the requests to the model byte for byte, the arguments of tools, and the order of it all. To record: OPENCLAW_RECORD=<folder> openclaw gateway run.",
+  arguments: [{ name: "file", description: "A file that a recording gateway wrote." }],
+  options: {},
+  examples: [
+    { line: "sessions replay recordings/agent_main_main-1790000000000.jsonl", does: "same, or the first difference" },
+  ],
+  exits: "0 the same, 1 it differs or cannot be read, 2 the command line was wrong",
+  async run(io, { arguments: [file = ""] }) {
+    const { replay } = await import("../../agent/replay.ts");
+    const report = await replay(expandHome(file, io.paths().home));
+    const { same, runs, turns, calls, difference } = report;
+    const count = `${runs} runs, ${turns} model turns, ${calls} tool calls`;
+    if (io.json) io.print(toJson(report));
+    else if (difference === undefined) io.print(`same (${count})`);
+    else {
+      io.print(
+        io.paint.bad(`differs in ${difference.where}${difference.path === "" ? "" : `, at ${difference.path}`}`),
+      );
+      io.print(`  recorded  ${safe(difference.recorded)}\n  now       ${safe(difference.now)}`);
+      io.print(`  before it ${count} were played`);
+    }
+    return same ? 0 : 1;
+  },
+});
