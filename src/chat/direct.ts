@@ -41,7 +41,7 @@ function grammarOf(config: Config): Grammar {
 }
 
 async function act(parsed: Parsed, scene: Scene): Promise<Directed> {
-  if (parsed.kind === "command") return commandNamed(parsed.name).run(parsed.args, scene);
+  if (parsed.kind === "command") return commandNamed(parsed.name).answer(parsed.args, scene);
   const { text, directives, shortcuts } = parsed;
   if (directives.length === 0 && shortcuts.length === 0) return { kind: "turn", text, notes: [], once: {} };
   return text === "" ? keep(directives, shortcuts, scene) : applyOnce(text, directives, shortcuts, scene);
@@ -50,8 +50,8 @@ async function act(parsed: Parsed, scene: Scene): Promise<Directed> {
 /** Nothing but directives and shortcuts: they are kept and acknowledged. */
 async function keep(directives: readonly Found[], shortcuts: readonly string[], scene: Scene): Promise<Directed> {
   const answers: Directed[] = [];
-  for (const { name, args } of directives) answers.push(await directiveNamed(name).run(args, scene));
-  for (const name of shortcuts) answers.push(await commandNamed(name).run("", scene));
+  for (const { name, args } of directives) answers.push(await directiveNamed(name).answer(args, scene));
+  for (const name of shortcuts) answers.push(await commandNamed(name).answer("", scene));
   const failure = answers.flatMap((answer) =>
     answer.kind === "answered" && answer.failure ? [answer.failure] : [],
   )[0];
@@ -66,7 +66,7 @@ async function applyOnce(
 ): Promise<Directed> {
   const notes: string[] = [];
   let once: OnceSettings = {};
-  for (const name of shortcuts) notes.push((await commandNamed(name).run("", scene)).text);
+  for (const name of shortcuts) notes.push((await commandNamed(name).answer("", scene)).text);
   for (const { name, args } of directives) {
     const { settings, note, refusal } = await directiveNamed(name).once(args, scene);
     if (refusal !== undefined) return answered(`${refusal}\nYour message did not go to a model.`);

@@ -34,7 +34,7 @@ export function levelDirective(level: Level): Directive {
       if (second !== undefined && known.has(`${first} ${second}`.toLowerCase())) return 2;
       return known.has(first.toLowerCase()) ? 1 : 0;
     },
-    async run(args, scene) {
+    async answer(args, scene) {
       if (args === "") return answered(`${title}: ${await level.current(scene)}. Choices: ${choices}.`);
       const chosen = read(args);
       if (chosen === undefined) return answered(unknown(args));

@@ -1,4 +1,5 @@
 // A model's reply as people get it: without thoughts, control tags and echoes of system lines; or not at all.
+import { isSilent } from "../agent/reply.ts";
 
 export interface ReplyTags {
   /** `current` for the message being answered, else the id of a message. */
@@ -21,19 +22,6 @@ export function shapeReply(raw: string): ShapedReply {
   const shaped = text.trim();
   if (isSilent(shaped)) return { text: "", silent: true, tags: {} };
   return { text: shaped, silent: shaped === "", tags };
-}
-
-/** While a reply streams: true as long as it may still turn out to be silent, so that nothing of it is shown. */
-export function mayBeSilent(soFar: string): boolean {
-  const start = soFar.trimStart();
-  return isSilent(start) || SILENT.startsWith(start);
-}
-
-const SILENT = "NO_REPLY";
-
-/** The word alone, or in front; a longer word that begins alike is text. */
-function isSilent(text: string): boolean {
-  return text.startsWith(SILENT) && !/^\w/.test(text.slice(SILENT.length));
 }
 
 const thoughtTag = /<(\/?)\s*(?:think|thinking|thought|antthinking)\b[^<>]{0,200}>/gi;

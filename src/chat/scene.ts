@@ -53,7 +53,7 @@ export interface Command {
   readonly summary: string;
   /** Answered also in the middle of a message; the rest goes on to the model. */
   readonly shortcut?: boolean;
-  run(args: string, scene: Scene): Promise<Directed>;
+  answer(args: string, scene: Scene): Promise<Directed>;
 }
 
 /** A command that may also stand inside a message and then holds for that message only. */

@@ -7,7 +7,7 @@ export const approve: Command = {
   name: "approve",
   takes: "<id> allow-once|allow-always|deny",
   summary: "Answer a waiting approval",
-  async run(args) {
+  async answer(args) {
     const [id, answer = "", ...more] = args.trim().split(/\s+/);
     if (id === undefined || !answers.has(answer.toLowerCase()) || more.length > 0) {
       return answered("Usage: /approve <id> allow-once|allow-always|deny. No approval is waiting.");

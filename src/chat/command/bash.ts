@@ -10,7 +10,7 @@ export const bash: Command = {
   aliases: [],
   takes: "<command> | poll [id] | stop <id>",
   summary: "Run a shell command; also ! <command>",
-  async run(args, scene) {
+  async answer(args, scene) {
     if (scene.config.commands?.bash !== true) {
       return answered(
         "Shell commands from the chat are off. Turn them on with: openclaw config set commands.bash true",

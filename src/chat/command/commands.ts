@@ -6,7 +6,7 @@ export const commands = (list: () => readonly Command[]): Command => ({
   name: "commands",
   summary: "All commands",
   shortcut: true,
-  async run() {
+  async answer() {
     return answered(list().map(line).join("\n"));
   },
 });

@@ -8,7 +8,7 @@ export const configCommand: Command = {
   name: "config",
   takes: "show [path] | get <path>",
   summary: "Look into the config",
-  async run(args, { config }) {
+  async answer(args, { config }) {
     if (config.commands?.config !== true) {
       return answered("/config is off. Turn it on with: openclaw config set commands.config true");
     }

@@ -7,7 +7,7 @@ export const context: Command = {
   name: "context",
   takes: "list|detail|json",
   summary: "How large the parts of the prompt are",
-  async run(args, scene) {
+  async answer(args, scene) {
     const form = args.trim().toLowerCase() || "list";
     if (!["list", "detail", "json"].includes(form)) return answered("Usage: /context list|detail|json");
     const tools = await toolSizes(scene);

@@ -20,7 +20,7 @@ export const exec: Directive = {
     const other = words.findIndex((word) => !/^(?:host|security|ask|node)=\S*$/i.test(word));
     return other === -1 ? words.length : other;
   },
-  async run(args, scene) {
+  async answer(args, scene) {
     if (args.trim() === "") return answered(await shown(scene));
     const read = readHints(args);
     if ("problem" in read) return answered(`${read.problem} Nothing was changed.`);

@@ -7,7 +7,7 @@ export const help = (list: () => readonly Command[]): Command => ({
   name: "help",
   summary: "The commands to begin with",
   shortcut: true,
-  async run() {
+  async answer() {
     const chosen = first.flatMap((name) => list().filter((command) => command.name === name));
     return answered(
       ["Write to the agent as you would to a person. Commands:", ...chosen.map(line), "All of them: /commands"].join(

@@ -15,7 +15,7 @@ export const model: Directive = {
     const isReference = /^[^/\s]+\/\S+$/.test(word) && !word.includes("://");
     return keywords.has(word) || aliases.has(word) || isReference || /^\d{1,4}$/.test(word) ? 1 : 0;
   },
-  async run(args, scene) {
+  async answer(args, scene) {
     const wish = args.trim();
     const word = wish.toLowerCase();
     if (listWords.has(word)) return answered(await listText(scene));

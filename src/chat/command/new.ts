@@ -12,7 +12,7 @@ export const fresh: Command = {
   aliases: ["reset"],
   takes: "[model] [message]",
   summary: "Begin a new session",
-  async run(args, scene) {
+  async answer(args, scene) {
     const { model, rest } = await splitModel(args, scene);
     await endOthers(scene);
     await resetSession(scene.deps.store.sessions, scene.context.sessionKey, scene.deps.clock.now());

@@ -1,16 +1,7 @@
 // /queue: what happens to messages that arrive while the agent is at work.
+import { parseQueueMode, queueSettings } from "../../session/queue.ts";
 import { answered, type Directive, type Scene } from "../scene.ts";
 
-const modes: ReadonlyMap<string, string> = new Map([
-  ["collect", "collect"],
-  ["followup", "followup"],
-  ["follow-up", "followup"],
-  ["steer", "steer"],
-  ["queue", "steer"],
-  ["steer-backlog", "steer-backlog"],
-  ["steer+backlog", "steer-backlog"],
-  ["interrupt", "interrupt"],
-]);
 const clearing: ReadonlySet<string> = new Set(["default", "reset"]);
 const drops: ReadonlySet<string> = new Set(["old", "new", "summarize"]);
 const optionPattern = /^(debounce|cap|drop)[:=](.*)$/is;
@@ -23,12 +14,12 @@ export const queue: Directive = {
   summary: "What happens to messages that come during a run",
   claims(words) {
     const other = words.findIndex((word, at) => {
-      const isMode = at === 0 && (modes.has(word.toLowerCase()) || clearing.has(word.toLowerCase()));
+      const isMode = at === 0 && (parseQueueMode(word.toLowerCase()) !== undefined || clearing.has(word.toLowerCase()));
       return !isMode && !optionPattern.test(word);
     });
     return other === -1 ? words.length : other;
   },
-  async run(args, scene) {
+  async answer(args, scene) {
     if (args.trim() === "") return answered(`Queue: ${await queueText(scene)}. Usage: /queue ${queue.takes}`);
     const read = readQueue(args);
     if (typeof read === "string") return answered(`${read} Usage: /queue ${queue.takes}. Nothing was changed.`);
@@ -52,7 +43,8 @@ function readQueue(args: string): Record<string, string | number | null> | strin
       Object.assign(found, { queueMode: null, queueDebounceMs: null, queueCap: null, queueDrop: null });
       continue;
     }
-    const field = modes.has(lower) ? { queueMode: modes.get(lower) ?? lower } : readOption(lower);
+    const mode = parseQueueMode(lower);
+    const field = mode === undefined ? readOption(lower) : { queueMode: mode };
     if (field === undefined) return `/queue does not know "${word.slice(0, 60)}".`;
     Object.assign(found, field);
   }
@@ -81,10 +73,6 @@ function spanMs(value: string): number {
 /** The rules in force for this session, in one line. */
 export async function queueText(scene: Scene): Promise<string> {
   const entry = await scene.entry();
-  const configured = scene.config.messages?.queue;
-  const mode = entry.queueMode ?? configured?.mode ?? "collect";
-  const waitMs = entry.queueDebounceMs ?? configured?.debounceMs ?? 1000;
-  const cap = entry.queueCap ?? configured?.cap ?? 20;
-  const drop = entry.queueDrop ?? configured?.drop ?? "summarize";
-  return `${modes.get(mode) ?? mode} (wait ${waitMs} ms, keep ${cap}, then drop ${drop})`;
+  const { mode, debounceMs, cap, drop } = queueSettings(scene.config, entry, entry.lastChannel ?? entry.channel);
+  return `${mode} (wait ${debounceMs} ms, keep ${cap}, then drop ${drop})`;
 }

@@ -7,7 +7,7 @@ export const send: Command = {
   name: "send",
   takes: "on|off|inherit",
   summary: "Whether replies of this session are delivered",
-  async run(args, scene) {
+  async answer(args, scene) {
     const word = args.trim().toLowerCase();
     if (word === "") {
       const { sendPolicy } = await scene.entry();

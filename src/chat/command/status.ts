@@ -9,7 +9,7 @@ export const status: Command = {
   name: "status",
   summary: "Model, tokens, levels, queue and sandbox of this session",
   shortcut: true,
-  async run(_args, scene) {
+  async answer(_args, scene) {
     const lines = [
       `OpenClaw ${scene.deps.version}`,
       await sessionLine(scene),

@@ -4,7 +4,7 @@ import { answered, type Command } from "../scene.ts";
 export const stop: Command = {
   name: "stop",
   summary: "Stop the agent; also the plain words stop, esc, abort, wait, exit, interrupt",
-  async run(_args, { deps, context }) {
+  async answer(_args, { deps, context }) {
     const { sessionKey, runId } = context;
     const agents = deps.agents();
     // The run that carries this very command goes on, so the others are ended one by one.

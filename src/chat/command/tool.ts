@@ -9,7 +9,7 @@ export const tool: Command = {
   name: "tool",
   takes: "<name> {json}",
   summary: "Run a tool yourself",
-  async run(args, scene) {
+  async answer(args, scene) {
     const [name] = /^\S+/.exec(args) ?? [];
     if (name === undefined) return answered(await listText(scene));
     const given = readArguments(args.slice(name.length).trim());

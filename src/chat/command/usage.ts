@@ -9,7 +9,7 @@ export const usage: Command = {
   name: "usage",
   takes: "off|tokens|full|cost",
   summary: "What was used; off, tokens and full set what replies carry",
-  async run(args, scene) {
+  async answer(args, scene) {
     const word = args.trim().toLowerCase();
     if (modes.has(word)) {
       await scene.patch({ responseUsage: word });

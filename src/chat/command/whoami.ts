@@ -7,7 +7,7 @@ export const whoami: Command = {
   aliases: ["id"],
   summary: "Who you are to this gateway",
   shortcut: true,
-  async run(_args, scene) {
+  async answer(_args, scene) {
     const { agentId, sessionKey, source } = scene.context;
     const { origin } = await scene.entry();
     const from = isRecord(origin) && typeof origin.from === "string" ? origin.from : undefined;
