@@ -11,7 +11,7 @@ import type { Health, HelloOk, Methods, PresenceEntry, WireFailure } from "./wir
 export interface Client {
   start(): void;
   request<M extends keyof Methods>(method: M, params: Methods[M][0], timeoutMs?: number): Promise<Methods[M][1]>;
-  /** Returns the function that ends it. */
+  /** Events of the gateway, and `page.gap` when some were missed. Returns the function that ends it. */
   on(event: string, listener: (payload: unknown) => void): () => void;
   /** Takes a new secret and connects with it at once. */
   present(secret: Held): void;
@@ -135,7 +135,14 @@ export function createClient({ url, version, store, vault, identity, held: first
     if (event === "health") store.update({ health: payload as Health });
     if (event === "presence") store.update({ presence: (payload as { presence: PresenceEntry[] }).presence });
     // Events are not sent again, so what they would have told must be read anew.
-    if (isGap) void refresh();
+    if (isGap) {
+      void refresh();
+      tell("page.gap", undefined);
+    }
+    tell(event, payload);
+  };
+
+  const tell = (event: string, payload: unknown): void => {
     for (const listener of listeners.get(event) ?? []) listener(payload);
   };
 

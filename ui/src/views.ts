@@ -17,6 +17,12 @@ export interface ViewEntry {
 }
 
 export const views: readonly ViewEntry[] = [
+  {
+    id: "chat",
+    title: "Chat",
+    icon: "M4 5h16v11H10l-4 4v-4H4z",
+    load: () => import("./views/chat.ts"),
+  },
   { id: "overview", title: "Overview", icon: "M4 12l8-8 8 8M6 10v10h12V10", load: () => import("./views/overview.ts") },
   {
     id: "tools",

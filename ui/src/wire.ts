@@ -42,6 +42,7 @@ export interface HelloOk {
     readonly uptimeMs: number;
     readonly configPath?: string;
     readonly stateDir?: string;
+    readonly sessionDefaults?: { readonly defaultAgentId?: string; readonly mainSessionKey?: string };
   };
   readonly auth?: { readonly deviceToken: string; readonly role: string; readonly scopes: readonly string[] };
   readonly policy: { readonly maxPayload: number; readonly tickIntervalMs: number };
@@ -141,6 +142,58 @@ export interface JournalEntry {
   readonly error?: unknown;
 }
 
+export interface SessionRow {
+  readonly key: string;
+  readonly updatedAt: number;
+  readonly label?: string;
+  readonly displayName?: string;
+  readonly derivedTitle?: string;
+  readonly lastMessagePreview?: string;
+  readonly modelProvider?: string;
+  readonly model?: string;
+  readonly providerOverride?: string;
+  readonly modelOverride?: string;
+  readonly totalTokens?: number;
+  readonly contextTokens?: number;
+  readonly thinkingLevel?: string;
+}
+
+export interface SessionList {
+  readonly sessions: readonly SessionRow[];
+  readonly defaults?: { readonly modelProvider?: string | null; readonly model?: string | null };
+}
+
+export interface KnownModel {
+  readonly id: string;
+  readonly provider?: string;
+  readonly name?: string;
+  readonly contextWindow?: number;
+  readonly reasoning?: boolean;
+  /** False when a key or a server is missing. */
+  readonly ready?: boolean;
+}
+
+export interface FoundModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl?: string;
+  readonly source: string;
+  readonly ready: boolean;
+}
+
+export interface ModelTest {
+  readonly ok: boolean;
+  readonly ms: number;
+  readonly text?: string;
+  readonly failure?: unknown;
+}
+
+export interface Explained {
+  readonly decision: Decision;
+  readonly unavailable?: { readonly reason: string; readonly fix?: string };
+  readonly text: string;
+}
+
 /** Method name → what goes in and what comes back. A method the page starts to use is one line here. */
 export interface Methods {
   health: [params: Record<string, never>, result: Health];
@@ -151,10 +204,31 @@ export interface Methods {
   ];
   "device.pair.approve": [params: { requestId: string }, result: unknown];
   "device.pair.reject": [params: { requestId: string }, result: unknown];
-  "models.list": [
-    params: Record<string, never>,
-    result: { models: readonly { id: string; provider?: string; name?: string }[] },
+  "models.list": [params: Record<string, never>, result: { models: readonly KnownModel[] }];
+  "models.scan": [params: Record<string, never>, result: { found: readonly FoundModel[] }];
+  "models.test": [params: { provider: string; model: string; baseUrl?: string }, result: ModelTest];
+  "models.use": [params: { provider: string; model: string; baseUrl?: string }, result: { ok: boolean }];
+  "agents.list": [params: Record<string, never>, result: { defaultId: string; agents: readonly { id: string }[] }];
+  "sessions.list": [
+    params: { limit?: number; includeLastMessage?: boolean; includeDerivedTitles?: boolean },
+    result: SessionList,
   ];
+  "sessions.patch": [
+    params: { key: string; label?: string | null; model?: string | null; thinkingLevel?: string | null },
+    result: unknown,
+  ];
+  "sessions.reset": [params: { key: string }, result: unknown];
+  "sessions.delete": [params: { key: string; deleteTranscript?: boolean }, result: unknown];
+  "chat.history": [
+    params: { sessionKey: string; limit?: number },
+    result: { messages: readonly unknown[]; thinkingLevel?: string },
+  ];
+  "chat.send": [
+    params: { sessionKey: string; message: string; idempotencyKey: string },
+    result: { runId: string; status: string },
+  ];
+  "chat.abort": [params: { sessionKey: string; runId?: string }, result: unknown];
+  "tools.explain": [params: { tool: string; sessionKey?: string }, result: Explained];
   "tools.catalog": [params: { agentId?: string; model?: string; sessionKey?: string }, result: Catalog];
   "tools.invoke": [
     params: { tool: string; args?: Record<string, unknown>; agentId?: string; model?: string; sessionKey?: string },

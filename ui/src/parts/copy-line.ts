@@ -30,7 +30,7 @@ export class CopyLine extends LightElement {
 }
 
 /** Browsers give the clipboard only to secure pages, and people may refuse it. */
-async function toClipboard(words: string): Promise<boolean> {
+export async function toClipboard(words: string): Promise<boolean> {
   if (!window.isSecureContext) return false;
   return navigator.clipboard.writeText(words).then(
     () => true,

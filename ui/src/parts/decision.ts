@@ -12,7 +12,7 @@ export function drawStanding(tool: CatalogTool): TemplateResult {
   return badge("good", "allowed");
 }
 
-export function drawDecision(tool: CatalogTool): TemplateResult {
+export function drawDecision(tool: Pick<CatalogTool, "decision" | "explain" | "unavailable">): TemplateResult {
   const { decision, explain, unavailable } = tool;
   return html`
     <div class="decision">

@@ -20,9 +20,14 @@ export function drawResult({ content, details }: ToolOutcome): TemplateResult {
   `;
 }
 
-function drawBlock(block: ResultBlock): TemplateResult {
+function drawBlock(block: ResultBlock): TemplateResult | typeof nothing {
   if (block.type === "text")
     return html`<pre class="output" tabindex="0" aria-label="Text of the result">${block.text}</pre>`;
+  return drawPicture(block);
+}
+
+export function drawPicture(block: ResultBlock): TemplateResult | typeof nothing {
+  if (block.type !== "image") return nothing;
   if (!isPicture(block.mimeType))
     return html`<p class="quiet">A picture of type ${block.mimeType}, which this page does not show.</p>`;
   return html`<img class="picture" alt="Picture of the result" src=${`data:${block.mimeType};base64,${block.data}`} />`;

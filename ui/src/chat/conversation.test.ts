@@ -1,0 +1,226 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import * as talk from "./conversation.ts";
+import { isOver } from "./run.ts";
+import { createRows, type Row } from "./rows.ts";
+import type { ChatMessage, RunChange } from "./shape.ts";
+
+const say = (
+  role: "user" | "assistant",
+  text: string,
+  timestamp: number,
+  more: Partial<ChatMessage> = {},
+): ChatMessage => ({
+  role,
+  content: [{ type: "text", text }],
+  timestamp,
+  ...more,
+});
+const event = (runId: string, seq: number, change: RunChange) => ({ runId, sessionKey: "s", seq, change });
+const overIn = (conversation: talk.Conversation): string[] =>
+  conversation.runs.filter(isOver).map(({ runId }) => runId);
+const rowsOf = (conversation: talk.Conversation): readonly Row[] => createRows()(conversation);
+const briefly = (conversation: talk.Conversation): string[] =>
+  rowsOf(conversation).map((row) => {
+    if (row.kind === "tool") return `tool ${row.name} ${row.state}`;
+    if (row.kind === "user") return `user ${row.text}${row.phase === undefined ? "" : ` (${row.phase})`}`;
+    return `${row.kind} ${row.text}`;
+  });
+
+test("a message is drawn at once, then taken over by the transcript without appearing twice", () => {
+  const sent = talk.withSent(talk.emptyConversation, "r", "hi");
+  assert.deepEqual(briefly(sent), ["user hi (sending)"]);
+  const streaming = talk.withEvent(
+    talk.withAccepted(sent, "r"),
+    event("r", 1, { kind: "text", source: "agent", text: "Hel" }),
+  );
+  assert.deepEqual(briefly(streaming), ["user hi (running)", "reply Hel"]);
+  const reread = talk.withHistory(streaming, [say("user", "hi", 10)], []);
+  assert.deepEqual(briefly(reread), ["user hi", "reply Hel"]);
+  const final = talk.withEvent(reread, event("r", 2, { kind: "final", message: say("assistant", "Hello", 12) }));
+  assert.deepEqual(briefly(final), ["user hi", "reply Hello"]);
+  const settled = talk.withHistory(final, [say("user", "hi", 10), say("assistant", "Hello", 11)], ["r"]);
+  assert.deepEqual([briefly(settled), settled.runs, settled.done], [["user hi", "reply Hello"], [], ["r"]]);
+  assert.equal(
+    talk.withEvent(settled, event("r", 2, { kind: "final", message: say("assistant", "Hello", 12) })),
+    settled,
+  );
+});
+
+test("a message sent while a run is on waits and says so", () => {
+  const first = talk.withEvent(talk.withSent(talk.emptyConversation, "a", "one"), event("a", 1, { kind: "start" }));
+  const both = talk.withAccepted(talk.withSent(first, "b", "two"), "b");
+  assert.deepEqual(briefly(both), ["user one (running)", "user two (queued)"]);
+  assert.deepEqual(briefly(talk.withEvent(both, event("b", 1, { kind: "start" }))).at(-1), "user two (running)");
+});
+
+test("the answer of a command stays in its place although no transcript holds it", () => {
+  const asked = talk.withSent(talk.withHistory(talk.emptyConversation, [say("user", "old", 5)], []), "c", "/status");
+  const answered = talk.withEvent(asked, event("c", 1, { kind: "final", message: say("assistant", "all well", 20) }));
+  const covered = talk.withHistory(answered, [say("user", "old", 5)], overIn(answered));
+  assert.deepEqual(briefly(covered), ["user old", "user /status (final)", "reply all well"]);
+  const later = talk.withHistory(covered, [say("user", "old", 5), say("user", "next", 30)], []);
+  assert.deepEqual(briefly(later), ["user old", "user /status (final)", "reply all well", "user next"]);
+});
+
+test("a failure is shown once: by the transcript if it holds it, else by the run", () => {
+  const failed = talk.withEvent(
+    talk.withSent(talk.emptyConversation, "r", "hi"),
+    event("r", 1, { kind: "error", message: "no key", hint: "openclaw models" }),
+  );
+  const bare = talk.withHistory(failed, [say("user", "hi", 10)], ["r"]);
+  assert.deepEqual(briefly(bare), ["user hi", "notice no key"]);
+  const held = [say("user", "hi", 10), { ...say("assistant", "", 11), errorMessage: "no key", stopReason: "error" }];
+  assert.deepEqual(briefly(talk.withHistory(failed, held, ["r"])), ["user hi", "notice no key"]);
+});
+
+test("the same words sent twice are two messages", () => {
+  const before = talk.withHistory(talk.emptyConversation, [say("user", "go on", 10), say("assistant", "ok", 11)], []);
+  const again = talk.withSent(before, "r", "go on");
+  assert.deepEqual(briefly(again), ["user go on", "reply ok", "user go on (sending)"]);
+  const once = talk.withHistory(again, [...before.messages, say("user", "go on", 20)], []);
+  assert.deepEqual(briefly(once), ["user go on", "reply ok", "user go on"]);
+});
+
+test("a call of the transcript without result shows what its run says of it", () => {
+  const call = { type: "toolCall", id: "t", name: "exec", arguments: { command: "make" } } as const;
+  const transcript: ChatMessage[] = [say("user", "build", 10), { role: "assistant", content: [call], timestamp: 11 }];
+  const alone = talk.withHistory(talk.emptyConversation, transcript, []);
+  assert.deepEqual(briefly(alone), ["user build", "tool exec open"]);
+  const live = talk.withEvent(
+    alone,
+    event("r", 4, { kind: "tool-update", id: "t", name: "exec", partial: { content: [] } }),
+  );
+  assert.deepEqual(briefly(live), ["user build", "tool exec running"]);
+});
+
+test("a result whose call was not read stands alone; stopped and unknown blocks are named or left out", () => {
+  const result: ChatMessage = {
+    role: "toolResult",
+    content: [{ type: "text", text: "x" }],
+    timestamp: 1,
+    toolCallId: "t",
+    toolName: "read",
+    isError: true,
+  };
+  const stopped = say("assistant", "half", 2, { stopReason: "aborted" });
+  const odd: ChatMessage = { role: "assistant", content: [{ type: "other" }], timestamp: 3 };
+  assert.deepEqual(briefly(talk.withHistory(talk.emptyConversation, [result, stopped, odd], [])), [
+    "tool read failed",
+    "reply half",
+    "notice Stopped.",
+  ]);
+});
+
+test("after a reconnect runs of others are forgotten until heard of again; own ones stay", () => {
+  const mine = talk.withSent(talk.emptyConversation, "mine", "hi");
+  const both = talk.withEvent(mine, event("other", 1, { kind: "text", source: "agent", text: "x" }));
+  assert.deepEqual(
+    talk.withoutStrangers(both).runs.map(({ runId }) => runId),
+    ["mine"],
+  );
+});
+
+test("a message the gateway refused says why and can be discarded", () => {
+  const refused = talk.withUnsent(
+    talk.withSent(talk.emptyConversation, "r", "hi"),
+    "r",
+    "denied",
+    "session.sendPolicy",
+  );
+  assert.deepEqual(refused.runs[0]?.failure, { message: "denied", hint: "session.sendPolicy" });
+  assert.deepEqual(briefly(talk.withHistory(refused, [], ["r"])), ["user hi (unsent)"]);
+  assert.deepEqual(talk.withoutRun(refused, "r").runs, []);
+});
+
+test("messages that did not change keep their identity", () => {
+  const first = talk.withHistory(talk.emptyConversation, [say("user", "a", 1)], []);
+  const second = talk.withHistory(first, [say("user", "a", 1), say("assistant", "b", 2)], []);
+  assert.equal(second.messages[0], first.messages[0]);
+});
+
+/** What a gateway would do with the same runs: the transcript grows, events go out, the page reads whenever it likes. */
+interface Step {
+  readonly kind: "call" | "text";
+  readonly readAfter: boolean;
+  readonly isEarlyWritten: boolean;
+}
+
+const anyRun = fc.record({
+  steps: fc.array(
+    fc.record({ kind: fc.constantFrom("call", "text"), readAfter: fc.boolean(), isEarlyWritten: fc.boolean() }),
+    { maxLength: 5 },
+  ),
+  words: fc.constantFrom("hi", "hi", "more"),
+  readsBeforeEnd: fc.boolean(),
+  isDoubled: fc.boolean(),
+});
+
+test("property: whenever the transcript is read, every message and call is drawn exactly once and in order", () => {
+  fc.assert(
+    fc.property(fc.array(anyRun, { maxLength: 4 }), (runs) => {
+      let [page, clock, seq]: [talk.Conversation, number, number] = [talk.emptyConversation, 100, 0];
+      const transcript: ChatMessage[] = [];
+      const expected: string[] = [];
+      const read = (): void => {
+        page = talk.withHistory(page, structuredClone(transcript), overIn(page));
+      };
+      const write = (message: ChatMessage): void => void transcript.push({ ...message, timestamp: (clock += 5) });
+      const hear = (runId: string, change: RunChange, isDoubled: boolean): void => {
+        seq += 1;
+        for (let times = isDoubled ? 2 : 1; times > 0; times -= 1)
+          page = talk.withEvent(page, event(runId, seq, change));
+      };
+      const check = (): void => {
+        const drawn = rowsOf(page).map((row) => (row.kind === "tool" ? row.id : row.kind === "notice" ? "" : row.text));
+        assert.deepEqual(drawn, expected);
+        assert.equal(new Set(rowsOf(page).map(({ key }) => key)).size, drawn.length);
+      };
+      runs.forEach(({ steps, words, readsBeforeEnd, isDoubled }, nth) => {
+        const runId = `run${nth}`;
+        page = talk.withAccepted(talk.withSent(page, runId, words), runId);
+        expected.push(words);
+        check();
+        write(say("user", words, 0));
+        steps.forEach((step: Step, index) => {
+          const id = `${runId}.${index}`;
+          expected.push(id);
+          if (step.kind === "call") {
+            const block = { type: "toolCall", id, name: "read", arguments: {} } as const;
+            if (step.isEarlyWritten) write({ role: "assistant", content: [block], timestamp: 0 });
+            hear(runId, { kind: "tool-start", id, name: "read", args: {} }, isDoubled);
+            if (step.isEarlyWritten && step.readAfter) read();
+            check();
+            hear(runId, { kind: "tool-result", id, name: "read", isError: false, result: { content: [] } }, isDoubled);
+            if (!step.isEarlyWritten) write({ role: "assistant", content: [block], timestamp: 0 });
+            write({ role: "toolResult", content: [], timestamp: 0, toolCallId: id, toolName: "read" });
+          } else {
+            const block = { type: "toolCall", id: `${id}+`, name: "read", arguments: {} } as const;
+            hear(runId, { kind: "text", source: "agent", text: id.slice(0, -1) }, isDoubled);
+            hear(runId, { kind: "text", source: "agent", text: id }, isDoubled);
+            expected.push(`${id}+`);
+            hear(runId, { kind: "tool-start", id: `${id}+`, name: "read", args: {} }, isDoubled);
+            write({ role: "assistant", content: [{ type: "text", text: id }, block], timestamp: 0 });
+          }
+          if (step.readAfter) read();
+          check();
+        });
+        const answer = `answer ${nth}`;
+        write(say("assistant", answer, 0));
+        if (readsBeforeEnd) {
+          hear(runId, { kind: "text", source: "agent", text: answer }, isDoubled);
+          read();
+        }
+        hear(runId, { kind: "final", message: say("assistant", answer, clock + 1) }, isDoubled);
+        expected.push(answer);
+        check();
+        read();
+        check();
+        assert.deepEqual(page.runs, []);
+      });
+    }),
+  );
+});

@@ -1,0 +1,30 @@
+// What was typed and not sent yet, kept for each session until it is sent.
+
+type Shelf = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+
+export interface Drafts {
+  read(sessionKey: string): string;
+  write(sessionKey: string, text: string): void;
+}
+
+const prefix = "openclaw.chat.draft.";
+
+/** Storage may be full or forbidden; what was typed then lasts as long as the page. */
+export function createDrafts(shelf: Shelf | undefined): Drafts {
+  const typed = new Map<string, string>();
+  return {
+    read: (key) => typed.get(key) ?? tryStorage(() => shelf?.getItem(prefix + key)) ?? "",
+    write(key, text) {
+      typed.set(key, text);
+      tryStorage(() => (text === "" ? shelf?.removeItem(prefix + key) : shelf?.setItem(prefix + key, text)));
+    },
+  };
+}
+
+function tryStorage<T>(step: () => T): T | undefined {
+  try {
+    return step();
+  } catch {
+    return undefined; // the memory of the page stands in
+  }
+}

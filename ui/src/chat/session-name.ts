@@ -1,0 +1,24 @@
+// What a session is called: its label, else words made from its key.
+import type { SessionRow } from "../wire.ts";
+
+type Named = Pick<SessionRow, "key" | "label" | "displayName" | "derivedTitle">;
+
+export function titleOf({ key, label, displayName, derivedTitle }: Named): string {
+  const derived = derivedTitle === key ? undefined : derivedTitle;
+  return label ?? displayName ?? derived ?? titleOfKey(key);
+}
+
+/** `agent:<agent>:<rest>`; the agent is named only when it says something the rest does not. */
+function titleOfKey(key: string): string {
+  const [word, agent, ...rest] = key.split(":");
+  if (word !== "agent" || agent === undefined || rest.length === 0) return key;
+  const name = rest.join(":");
+  if (name === "main") return agent === "main" ? "Main" : `Main of ${agent}`;
+  const chat = /^page-([0-9a-f]{8})$/.exec(name);
+  return chat === null ? name : `Session ${chat[1] ?? ""}`;
+}
+
+/** Keys are lower case; eight digits of a random id are enough among the sessions of one agent. */
+export function newSessionKey(agentId: string, id: string): string {
+  return `agent:${agentId}:page-${id.slice(0, 8).toLowerCase()}`;
+}

@@ -1,0 +1,100 @@
+// One row of a conversation; drawn again only when the row itself changed.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { App } from "../app.ts";
+import type { NoticeRow, ReplyRow, Row, UserRow } from "../chat/rows.ts";
+import { roomOf } from "../chat/room.ts";
+import { badge } from "./badge.ts";
+import "./copy-line.ts";
+import { LightElement } from "./light-element.ts";
+import { drawMarkdown } from "./markdown.ts";
+import { drawPicture } from "./result.ts";
+import "./tool-card.ts";
+
+export class ChatRow extends LightElement {
+  static override properties = { app: { attribute: false }, row: { attribute: false }, session: {} };
+  declare app: App;
+  declare row: Row;
+  declare session: string;
+
+  protected override render(): TemplateResult {
+    const { row } = this;
+    switch (row.kind) {
+      case "user":
+        return this.#drawUser(row);
+      case "reply":
+        return drawReply(row);
+      case "tool":
+        return html`<tool-card .app=${this.app} .row=${row} .session=${this.session}></tool-card>`;
+      case "notice":
+        return drawNotice(row);
+    }
+  }
+
+  #drawUser({ text, pictures, atMs, phase, runId }: UserRow): TemplateResult {
+    return html`
+      <article class="said user" aria-label="You">
+        ${pictures.map(drawPicture)}
+        <div class="bubble">${text}</div>
+        <div class="said-foot quiet">
+          ${atMs === undefined ? nothing : drawTime(atMs)} ${phase === "sending" ? "sending …" : nothing}
+          ${phase === "queued" ? badge("warn", "queued: goes out when the current run allows") : nothing}
+        </div>
+        ${phase === "unsent" && runId !== undefined ? this.#drawUnsent(runId) : nothing}
+      </article>
+    `;
+  }
+
+  #drawUnsent(runId: string): TemplateResult {
+    const room = roomOf(this.app);
+    const failure = room.conversation(this.session).runs.find((run) => run.runId === runId)?.failure;
+    return html`
+      <div class="note bad" role="alert">
+        <p><span class="strong">Not sent.</span> ${failure?.message ?? ""}</p>
+        ${failure?.hint === undefined ? nothing : html`<copy-line .text=${failure.hint}></copy-line>`}
+        <div class="actions">
+          <button class="button small" type="button" @click=${() => room.retry(this.session, runId)}>Send again</button>
+          <button class="button small" type="button" @click=${() => room.discard(this.session, runId)}>Discard</button>
+        </div>
+      </div>
+    `;
+  }
+}
+
+function drawReply({ text, atMs, model, usage, isLive }: ReplyRow): TemplateResult {
+  const tokens = usage?.totalTokens ?? 0;
+  return html`
+    <article class="said reply" aria-label="Agent" aria-busy=${isLive} ?data-live=${isLive}>
+      ${drawMarkdown(text)}
+      ${
+        isLive
+          ? nothing
+          : html`<div class="said-foot quiet">
+              ${atMs === undefined || atMs === 0 ? nothing : drawTime(atMs)}
+              ${model === undefined ? nothing : html`<span>${model}</span>`}
+              ${tokens === 0 ? nothing : html`<span>${tokens.toLocaleString()} tokens</span>`}
+              <copy-button .text=${text}></copy-button>
+            </div>`
+      }
+    </article>
+  `;
+}
+
+function drawNotice({ tone, text, hint }: NoticeRow): TemplateResult {
+  if (tone === "quiet") return html`<p class="chat-notice quiet">${text}</p>`;
+  return html`
+    <div class="note bad" role="alert">
+      <p class="strong">${text}</p>
+      ${hint === undefined ? nothing : html`<copy-line .text=${hint}></copy-line>`}
+    </div>
+  `;
+}
+
+function drawTime(atMs: number): TemplateResult {
+  const at = new Date(atMs);
+  const isToday = at.toDateString() === new Date().toDateString();
+  const clock = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return html`<time datetime=${at.toISOString()}>${isToday ? clock : `${at.toLocaleDateString()} ${clock}`}</time>`;
+}
+
+customElements.define("chat-row", ChatRow);

@@ -1,0 +1,134 @@
+// The messages of a session from top to bottom: the newest in view, older ones on request.
+import { html, nothing, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
+
+import type { App } from "../app.ts";
+import { mostMessages, roomOf } from "../chat/room.ts";
+import { createRows } from "../chat/rows.ts";
+import "./chat-row.ts";
+import { drawFailure } from "./failure.ts";
+import { LightElement } from "./light-element.ts";
+
+/** How close to the end still counts as being there. */
+const nearPx = 60;
+
+export class ChatStream extends LightElement {
+  static override properties = { app: { attribute: false }, session: {}, empty: { attribute: false } };
+  declare app: App;
+  declare session: string;
+  /** Drawn when there is nothing yet. */
+  declare empty: TemplateResult | undefined;
+  readonly #rowsOf = createRows();
+  #end: (() => void) | undefined;
+  #isAtEnd = true;
+  /** Where the view was before older messages came in above it. */
+  #heightBefore: number | undefined;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#end = roomOf(this.app).subscribe(() => this.requestUpdate());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#end?.();
+  }
+
+  protected override render(): TemplateResult {
+    const room = roomOf(this.app);
+    const reading = room.reading(this.session);
+    const rows = this.#rowsOf(room.conversation(this.session));
+    const isQuiet = reading.isRead && rows.length === 0;
+    return html`
+      <div class="stream" @scroll=${this.#scroll} tabindex="0" aria-label="Conversation" role="region">
+        <div class="stream-inner">
+          ${reading.hasEarlier ? this.#drawEarlier(reading.limit, reading.isLoading) : nothing}
+          ${!reading.isRead && reading.error === undefined ? html`<p class="quiet" role="status">Reading the conversation …</p>` : nothing}
+          ${
+            reading.error === undefined
+              ? nothing
+              : html`${drawFailure(reading.error)}
+                  <button class="button" type="button" @click=${() => room.reread(this.session)}>Try again</button>`
+          }
+          ${isQuiet ? (this.empty ?? nothing) : nothing}
+          <div class="rows-of-chat" role="log" aria-busy=${reading.isLoading && !room.isBusy(this.session)}>
+            ${repeat(
+              rows,
+              ({ key }) => key,
+              (row) => html`<chat-row .app=${this.app} .row=${row} .session=${this.session}></chat-row>`,
+            )}
+          </div>
+          ${this.#drawWorking(rows.at(-1)?.kind)}
+        </div>
+      </div>
+      ${this.#isAtEnd ? nothing : html`<button class="button small to-end" type="button" @click=${() => this.follow()}>To the newest ↓</button>`}
+    `;
+  }
+
+  #drawEarlier(limit: number, isLoading: boolean): TemplateResult {
+    if (limit >= mostMessages)
+      return html`<p class="quiet earlier">
+        These are the last ${mostMessages.toLocaleString()} messages. All of them: <code>openclaw sessions export</code>
+      </p>`;
+    return html`<p class="earlier">
+      <button class="button small" type="button" ?disabled=${isLoading} @click=${this.#earlier}>Show earlier</button>
+    </p>`;
+  }
+
+  #drawWorking(last: string | undefined): TemplateResult | typeof nothing {
+    const room = roomOf(this.app);
+    if (!room.isBusy(this.session) || last === "reply") return nothing;
+    return html`<p class="working quiet" role="status"><span class="dots" aria-hidden="true"></span> Working …</p>`;
+  }
+
+  protected override updated(): void {
+    const box = this.#box;
+    if (box === null) return;
+    if (this.#heightBefore !== undefined && !roomOf(this.app).reading(this.session).isLoading) {
+      const before = this.#heightBefore;
+      this.#heightBefore = undefined;
+      void this.#settle().then(() => (box.scrollTop += box.scrollHeight - before));
+      return;
+    }
+    if (this.#isAtEnd) void this.#settle().then(() => (box.scrollTop = box.scrollHeight));
+  }
+
+  /** Rows draw themselves a moment later than the list of them. */
+  async #settle(): Promise<void> {
+    await Promise.all([...this.querySelectorAll("chat-row")].map((row) => (row as LightElement).updateComplete));
+    await Promise.all([...this.querySelectorAll("tool-card")].map((card) => (card as LightElement).updateComplete));
+  }
+
+  get #box(): HTMLElement | null {
+    return this.querySelector<HTMLElement>(".stream");
+  }
+
+  readonly #scroll = (): void => {
+    const box = this.#box;
+    if (box === null || this.#heightBefore !== undefined) return;
+    const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx;
+    if (isAtEnd === this.#isAtEnd) return;
+    this.#isAtEnd = isAtEnd;
+    this.requestUpdate();
+  };
+
+  readonly #earlier = (): void => {
+    this.#heightBefore = this.#box?.scrollHeight;
+    this.#isAtEnd = false;
+    roomOf(this.app).earlier(this.session);
+  };
+
+  /** Goes to the newest message and stays with it. */
+  follow(): void {
+    this.#isAtEnd = true;
+    this.requestUpdate();
+  }
+}
+
+customElements.define("chat-stream", ChatStream);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "chat-stream": ChatStream;
+  }
+}

@@ -1,0 +1,134 @@
+// Where a message is written: Enter sends, Shift and Enter starts a line, what is typed stays with its session.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { App } from "../app.ts";
+import { createDrafts } from "../chat/drafts.ts";
+import { roomOf } from "../chat/room.ts";
+import { Watch, type PageState } from "../state.ts";
+import { drawFailure } from "./failure.ts";
+import { LightElement } from "./light-element.ts";
+
+const drafts = createDrafts(openShelf());
+
+export class ChatComposer extends LightElement {
+  static override properties = {
+    app: { attribute: false },
+    session: {},
+    text: { state: true },
+    stopping: { state: true },
+    failure: { state: true },
+  };
+  declare app: App;
+  declare session: string;
+  declare text: string;
+  declare stopping: boolean;
+  declare failure: unknown;
+  readonly #state = new Watch<PageState>(this, () => this.app.store);
+  #end: (() => void) | undefined;
+
+  constructor() {
+    super();
+    this.text = "";
+    this.stopping = false;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.text = drafts.read(this.session);
+    this.#end = roomOf(this.app).subscribe(() => this.requestUpdate());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#end?.();
+  }
+
+  protected override render(): TemplateResult {
+    const room = roomOf(this.app);
+    const isBusy = room.isBusy(this.session);
+    const obstacle = this.#obstacle();
+    return html`
+      <form class="composer" @submit=${this.#submit}>
+        ${this.failure === undefined ? nothing : drawFailure(this.failure)}
+        <div class="composer-line">
+          <textarea
+            id="chat-message"
+            aria-label="Message"
+            aria-describedby="chat-keys"
+            rows="1"
+            placeholder=${isBusy ? "Write on: it is queued until the current run allows" : "Write a message, /help, or !command"}
+            .value=${this.text}
+            @input=${this.#type}
+            @keydown=${this.#key}
+          ></textarea>
+          ${
+            isBusy
+              ? html`<button class="button stop" type="button" ?disabled=${this.stopping} @click=${this.#stop}>
+                  ${this.stopping ? "Stopping …" : "Stop"}
+                </button>`
+              : nothing
+          }
+          <button class="button primary" type="submit" ?disabled=${obstacle !== undefined || this.text.trim() === ""}>
+            ${isBusy ? "Queue" : "Send"}
+          </button>
+        </div>
+        <p class="quiet" id="chat-keys">${obstacle ?? "Enter sends, Shift+Enter starts a new line."}</p>
+      </form>
+    `;
+  }
+
+  #obstacle(): string | undefined {
+    if (this.#state.value.connection.phase !== "connected") return "Not connected. What you type is kept.";
+    return roomOf(this.app).reading(this.session).isRead ? undefined : "The conversation is not read yet.";
+  }
+
+  readonly #type = (event: Event): void => {
+    this.text = (event.target as HTMLTextAreaElement).value;
+    drafts.write(this.session, this.text);
+  };
+
+  /** While an input method is composing, Enter chooses a word. */
+  readonly #key = (event: KeyboardEvent): void => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    this.#send();
+  };
+
+  readonly #submit = (event: Event): void => {
+    event.preventDefault();
+    this.#send();
+    this.querySelector("textarea")?.focus();
+  };
+
+  #send(): void {
+    if (this.text.trim() === "" || this.#obstacle() !== undefined) return;
+    roomOf(this.app).send(this.session, this.text);
+    this.text = "";
+    drafts.write(this.session, "");
+    this.failure = undefined;
+    this.dispatchEvent(new CustomEvent("sent", { bubbles: true }));
+  }
+
+  readonly #stop = async (): Promise<void> => {
+    this.stopping = true;
+    this.failure = await roomOf(this.app)
+      .stop(this.session)
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    this.stopping = false;
+    this.querySelector("textarea")?.focus();
+  };
+}
+
+/** A tab has its own drafts; storage may be forbidden. */
+function openShelf(): Storage | undefined {
+  try {
+    return window.sessionStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+customElements.define("chat-composer", ChatComposer);

@@ -1,0 +1,143 @@
+// What to do while no model can answer: take one that was found, or add one; tools work all the same.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { App } from "../app.ts";
+import { textOf } from "../credential.ts";
+import type { FoundModel, ModelTest } from "../wire.ts";
+import { toShort } from "../words.ts";
+import { badge } from "./badge.ts";
+import "./copy-line.ts";
+import { drawFailure } from "./failure.ts";
+import { LightElement } from "./light-element.ts";
+import { drawLoad, Load } from "./load.ts";
+
+/** A model on this machine may have to be read from disk first. */
+const testMs = 120_000;
+
+type Try =
+  | { readonly phase: "testing" }
+  | { readonly phase: "tested"; readonly test: ModelTest }
+  | { readonly phase: "failed"; readonly error: unknown };
+
+export class FirstModel extends LightElement {
+  static override properties = { app: { attribute: false }, tries: { state: true } };
+  declare app: App;
+  declare tries: ReadonlyMap<string, Try>;
+  readonly #scan = new Load(this, () => this.app.client.request("models.scan", {}, testMs));
+
+  constructor() {
+    super();
+    this.tries = new Map();
+  }
+
+  protected override willUpdate(): void {
+    this.#scan.want(String(this.app.store.value.epoch));
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <section class="card first-model" aria-labelledby="first-model-title">
+        <h2 id="first-model-title">
+          No model answers yet
+          <button class="button small" type="button" ?disabled=${this.#scan.isLoading} @click=${this.#scan.reload}>
+            ${this.#scan.isLoading ? "Looking …" : "Look again"}
+          </button>
+        </h2>
+        ${drawLoad(this.#scan, "what is there", ({ found }) => this.#drawFound(found))}
+        <details class="more" ?open=${this.#scan.value?.found.length === 0}>
+          <summary>How to add one</summary>
+          <ul class="plain-list">
+            <li>
+              Put a key where the gateway finds it, and start it again:
+              <copy-line .text=${"ANTHROPIC_API_KEY=… openclaw gateway run"}></copy-line>
+              <span class="quiet">OPENAI_API_KEY, GEMINI_API_KEY and OPENROUTER_API_KEY work the same way.</span>
+            </li>
+            <li>Or be asked step by step: <copy-line .text=${"openclaw configure --section model"}></copy-line></li>
+            <li>Or start Ollama, LM Studio or another OpenAI-compatible server on this machine, then look again.</li>
+          </ul>
+        </details>
+        <div class="note quiet">
+          <p>Tools work without a model. Send this to run one under the same rules:</p>
+          <copy-line .text=${'/tool read {"path":"AGENTS.md"}'}></copy-line>
+        </div>
+      </section>
+    `;
+  }
+
+  #drawFound(found: readonly FoundModel[]): TemplateResult {
+    if (found.length === 0)
+      return html`<p>No key was found in the environment, and no model server on the usual ports of this machine.</p>`;
+    return html`
+      <p>Found. One click asks the model for a word and, if it answers, uses it from now on.</p>
+      <ul class="plain-list">
+        ${found.map((model) => this.#drawModel(model))}
+      </ul>
+    `;
+  }
+
+  #drawModel(model: FoundModel): TemplateResult {
+    const name = `${model.provider}/${model.model}`;
+    const attempt = this.tries.get(name);
+    return html`
+      <li class="found">
+        <div class="row">
+          <div>
+            <code class="strong">${name}</code> ${model.ready ? nothing : badge("warn", "not ready")}
+            <div class="quiet">
+              ${[model.source, model.baseUrl].filter((part) => part !== undefined && part !== "").join(" · ")}
+            </div>
+          </div>
+          <button
+            class="button small primary"
+            type="button"
+            aria-label=${`Test and use ${name}`}
+            ?disabled=${attempt?.phase === "testing"}
+            @click=${() => this.#take(name, model)}
+          >
+            ${attempt?.phase === "testing" ? "Testing …" : "Test and use"}
+          </button>
+        </div>
+        <div aria-live="polite">${drawTry(attempt)}</div>
+      </li>
+    `;
+  }
+
+  async #take(name: string, { provider, model, baseUrl }: FoundModel): Promise<void> {
+    const { client } = this.app;
+    const choice = { provider, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
+    this.#note(name, { phase: "testing" });
+    try {
+      const test = await client.request("models.test", choice, testMs);
+      this.#note(name, { phase: "tested", test });
+      if (!test.ok) return;
+      await client.request("models.use", choice);
+      this.dispatchEvent(new CustomEvent("model", { bubbles: true }));
+    } catch (error) {
+      this.#note(name, { phase: "failed", error });
+    }
+  }
+
+  #note(name: string, attempt: Try): void {
+    this.tries = new Map(this.tries).set(name, attempt);
+  }
+}
+
+function drawTry(attempt: Try | undefined): TemplateResult | typeof nothing {
+  if (attempt === undefined || attempt.phase === "testing") return nothing;
+  if (attempt.phase === "failed") return drawFailure(attempt.error);
+  const { test } = attempt;
+  if (test.ok) return html`<p>${badge("good", "answered")} <span class="quiet">after ${toShort(test.ms)}</span></p>`;
+  const { failure } = test;
+  const hint = textOf(failure, "hint");
+  return html`
+    <div class="note bad" role="alert">
+      <p>
+        <span class="strong">It did not answer.</span>
+        ${typeof failure === "string" ? failure : (textOf(failure, "message") ?? "")}
+      </p>
+      ${hint === undefined ? nothing : html`<copy-line .text=${hint}></copy-line>`}
+    </div>
+  `;
+}
+
+customElements.define("first-model", FirstModel);

@@ -1,0 +1,175 @@
+// The head of an open session: its name, its model, how long it may think, and what can be done with it.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { App } from "../app.ts";
+import { roomOf } from "../chat/room.ts";
+import { titleOf } from "../chat/session-name.ts";
+import { toHash } from "../route.ts";
+import type { KnownModel, SessionList, SessionRow } from "../wire.ts";
+import { drawFailure } from "./failure.ts";
+import { LightElement } from "./light-element.ts";
+
+type Mode = "plain" | "rename" | "reset" | "delete";
+
+export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
+
+export class SessionBar extends LightElement {
+  static override properties = {
+    app: { attribute: false },
+    row: { attribute: false },
+    models: { attribute: false },
+    defaults: { attribute: false },
+    thinking: {},
+    mode: { state: true },
+    failure: { state: true },
+    isBusy: { state: true },
+  };
+  declare app: App;
+  declare row: SessionRow;
+  declare models: readonly KnownModel[];
+  declare defaults: SessionList["defaults"];
+  declare thinking: string;
+  declare mode: Mode;
+  declare failure: unknown;
+  declare isBusy: boolean;
+
+  constructor() {
+    super();
+    this.mode = "plain";
+    this.isBusy = false;
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <header class="session-bar">
+        <button class="button small sessions-button" type="button" @click=${this.#showList}>Sessions</button>
+        ${this.mode === "rename" ? this.#drawRename() : html`<h1 class="chat-title">${titleOf(this.row)}</h1>`}
+        <div class="session-settings">${this.#drawModel()} ${this.#drawThinking()} ${this.#drawMenu()}</div>
+      </header>
+      ${this.mode === "reset" ? this.#drawSure("Start over? The model forgets what was said; the old transcript is kept.", "Start over", this.#reset) : nothing}
+      ${this.mode === "delete" ? this.#drawSure("Delete this session and its transcript?", "Delete", this.#delete) : nothing}
+      ${this.failure === undefined ? nothing : drawFailure(this.failure)}
+    `;
+  }
+
+  #drawRename(): TemplateResult {
+    return html`
+      <form class="rename" @submit=${this.#rename}>
+        <input name="label" aria-label="Name of the session" maxlength="64" .value=${this.row.label ?? ""} />
+        <button class="button small primary" type="submit" ?disabled=${this.isBusy}>Save</button>
+        <button class="button small" type="button" @click=${this.#plain}>Cancel</button>
+      </form>
+    `;
+  }
+
+  #drawModel(): TemplateResult {
+    const { providerOverride, modelOverride } = this.row;
+    const chosen =
+      modelOverride === undefined ? "" : referenceOf({ id: modelOverride, provider: providerOverride ?? "" });
+    const usual = this.defaults?.model;
+    const known = this.models.map(referenceOf);
+    const extra = chosen === "" || known.includes(chosen) ? [] : [chosen];
+    return html`
+      <select class="compact" aria-label="Model" ?disabled=${this.isBusy} @change=${this.#setModel}>
+        <option value="" ?selected=${chosen === ""}>
+          ${usual === null || usual === undefined ? "default model" : `default (${usual})`}
+        </option>
+        ${[...extra, ...known].map((reference) => html`<option value=${reference} ?selected=${reference === chosen}>${reference}</option>`)}
+      </select>
+    `;
+  }
+
+  #drawThinking(): TemplateResult {
+    return html`
+      <select class="compact" aria-label="Thinking" ?disabled=${this.isBusy} @change=${this.#setThinking}>
+        ${thinkingLevels.map((level) => html`<option value=${level} ?selected=${level === this.thinking}>thinking: ${level}</option>`)}
+      </select>
+    `;
+  }
+
+  #drawMenu(): TemplateResult {
+    const isMain = this.row.key === this.app.store.value.hello?.snapshot.sessionDefaults?.mainSessionKey;
+    return html`
+      <div class="session-actions" role="group" aria-label="This session">
+        <button class="button small" type="button" @click=${() => this.#turn("rename")}>Rename</button>
+        <button class="button small" type="button" @click=${() => this.#turn("reset")}>Reset</button>
+        ${isMain ? nothing : html`<button class="button small" type="button" @click=${() => this.#turn("delete")}>Delete</button>`}
+      </div>
+    `;
+  }
+
+  #drawSure(question: string, act: string, step: () => void): TemplateResult {
+    return html`
+      <div class="note warn banner" role="alertdialog" aria-label=${question}>
+        <span>${question}</span>
+        <div class="actions">
+          <button class="button small primary" type="button" ?disabled=${this.isBusy} @click=${step}>${act}</button>
+          <button class="button small" type="button" @click=${this.#plain}>Keep it</button>
+        </div>
+      </div>
+    `;
+  }
+
+  readonly #plain = (): void => {
+    this.mode = "plain";
+  };
+
+  async #turn(mode: Mode): Promise<void> {
+    this.mode = this.mode === mode ? "plain" : mode;
+    await this.updateComplete;
+    this.querySelector<HTMLElement>(".rename input, [role=alertdialog] .primary")?.focus();
+  }
+
+  readonly #showList = (): void => {
+    this.dispatchEvent(new CustomEvent("sessions", { bubbles: true }));
+  };
+
+  readonly #setModel = (event: Event): void => {
+    const model = (event.target as HTMLSelectElement).value;
+    void this.#act(() =>
+      this.app.client.request("sessions.patch", { key: this.row.key, model: model === "" ? null : model }),
+    );
+  };
+
+  readonly #setThinking = (event: Event): void => {
+    const thinkingLevel = (event.target as HTMLSelectElement).value;
+    void this.#act(() => this.app.client.request("sessions.patch", { key: this.row.key, thinkingLevel }));
+  };
+
+  readonly #rename = (event: Event): void => {
+    event.preventDefault();
+    const label = this.querySelector<HTMLInputElement>(".rename input")?.value.trim() ?? "";
+    void this.#act(() =>
+      this.app.client.request("sessions.patch", { key: this.row.key, label: label === "" ? null : label }),
+    );
+  };
+
+  readonly #reset = (): void => {
+    void this.#act(() => this.app.client.request("sessions.reset", { key: this.row.key }));
+  };
+
+  readonly #delete = (): void => {
+    const gone = this.#act(() => this.app.client.request("sessions.delete", { key: this.row.key }));
+    void gone.then((isDone) => isDone && (location.hash = toHash("chat")));
+  };
+
+  async #act(step: () => Promise<unknown>): Promise<boolean> {
+    this.isBusy = true;
+    this.failure = await step().then(
+      () => undefined,
+      (error: unknown) => error ?? new Error("The gateway refused without a reason."),
+    );
+    this.isBusy = false;
+    if (this.failure !== undefined) return false;
+    this.mode = "plain";
+    roomOf(this.app).reread(this.row.key);
+    this.dispatchEvent(new CustomEvent("changed", { bubbles: true }));
+    return true;
+  }
+}
+
+function referenceOf({ provider, id }: Pick<KnownModel, "id" | "provider">): string {
+  return provider === undefined || provider === "" ? id : `${provider}/${id}`;
+}
+
+customElements.define("session-bar", SessionBar);

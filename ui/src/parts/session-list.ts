@@ -1,0 +1,104 @@
+// The sessions of the gateway, newest first, and the way to a new one.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { App } from "../app.ts";
+import { roomOf } from "../chat/room.ts";
+import { newSessionKey, titleOf } from "../chat/session-name.ts";
+import { toHash } from "../route.ts";
+import type { SessionList, SessionRow } from "../wire.ts";
+import { toAge } from "../words.ts";
+import { badge } from "./badge.ts";
+import { LightElement } from "./light-element.ts";
+import { drawLoad, type Load } from "./load.ts";
+
+export class SessionListPart extends LightElement {
+  static override properties = {
+    app: { attribute: false },
+    list: { attribute: false },
+    current: {},
+    agents: { attribute: false },
+    agentId: { state: true },
+  };
+  declare app: App;
+  declare list: Load<SessionList>;
+  declare current: string;
+  declare agents: readonly string[];
+  declare agentId: string;
+  #end: (() => void) | undefined;
+
+  constructor() {
+    super();
+    this.agentId = "";
+    this.agents = [];
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#end = roomOf(this.app).subscribe(() => this.requestUpdate());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#end?.();
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <div class="session-top">
+        <h2>Sessions</h2>
+        ${this.agents.length > 1 ? this.#drawAgents() : nothing}
+        <button class="button small" type="button" @click=${this.#add}>New session</button>
+      </div>
+      ${drawLoad(this.list, "the sessions", ({ sessions }) => this.#drawList(sessions))}
+    `;
+  }
+
+  #drawAgents(): TemplateResult {
+    return html`<select
+      aria-label="Agent of a new session"
+      @change=${(event: Event) => (this.agentId = (event.target as HTMLSelectElement).value)}
+    >
+      ${this.agents.map((id) => html`<option value=${id} ?selected=${id === this.#agent()}>${id}</option>`)}
+    </select>`;
+  }
+
+  #drawList(sessions: readonly SessionRow[]): TemplateResult {
+    const isListed = sessions.some(({ key }) => key === this.current);
+    const rows = isListed ? sessions : [{ key: this.current, updatedAt: Date.now() }, ...sessions];
+    return html`<ul class="session-list">
+      ${rows.map((row) => this.#drawRow(row))}
+    </ul>`;
+  }
+
+  #drawRow(row: SessionRow): TemplateResult {
+    const isBusy = roomOf(this.app).isBusy(row.key);
+    return html`
+      <li>
+        <a
+          class="session-row"
+          href=${toHash("chat", row.key)}
+          aria-current=${row.key === this.current ? "true" : nothing}
+          @click=${() => this.dispatchEvent(new CustomEvent("chosen", { bubbles: true }))}
+        >
+          <span class="session-line">
+            <span class="strong session-name">${titleOf(row)}</span>
+            ${isBusy ? badge("warn", "working") : html`<span class="quiet">${toAge(row.updatedAt, Date.now())}</span>`}
+          </span>
+          <span class="quiet session-last">${row.lastMessagePreview ?? "nothing said yet"}</span>
+        </a>
+      </li>
+    `;
+  }
+
+  #agent(): string {
+    const main = this.app.store.value.hello?.snapshot.sessionDefaults?.defaultAgentId ?? "main";
+    return this.agentId === "" ? main : this.agentId;
+  }
+
+  readonly #add = (): void => {
+    location.hash = toHash("chat", newSessionKey(this.#agent(), crypto.randomUUID()));
+    this.dispatchEvent(new CustomEvent("chosen", { bubbles: true }));
+  };
+}
+
+customElements.define("session-list", SessionListPart);

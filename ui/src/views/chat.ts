@@ -1,0 +1,149 @@
+// Chat: the sessions, one of them open, and a place to write.
+import { html, nothing, type TemplateResult } from "lit";
+import { keyed } from "lit/directives/keyed.js";
+
+import type { App } from "../app.ts";
+import { roomOf, type Room } from "../chat/room.ts";
+import { LightElement } from "../parts/light-element.ts";
+import { Load } from "../parts/load.ts";
+import { Watch, type PageState } from "../state.ts";
+import type { View } from "../views.ts";
+import type { SessionRow } from "../wire.ts";
+import "../parts/chat-stream.ts";
+import "../parts/composer.ts";
+import "../parts/first-model.ts";
+import "../parts/session-bar.ts";
+import "../parts/session-list.ts";
+
+export const view: View = { draw: (app, [key]) => html`<view-chat .app=${app} .open=${key}></view-chat>` };
+
+const listed = { limit: 50, includeLastMessage: true, includeDerivedTitles: true } as const;
+
+export class ChatView extends LightElement {
+  static override properties = { app: { attribute: false }, open: {}, isListOpen: { state: true } };
+  declare app: App;
+  /** Key of the open session; the main one when none is named. */
+  declare open: string | undefined;
+  declare isListOpen: boolean;
+  readonly #state = new Watch<PageState>(this, () => this.app.store);
+  readonly #sessions = new Load(this, () => this.app.client.request("sessions.list", listed));
+  readonly #models = new Load(this, () => this.app.client.request("models.list", {}));
+  #end: (() => void) | undefined;
+  #settledCount = 0;
+
+  constructor() {
+    super();
+    this.isListOpen = false;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    const room = roomOf(this.app);
+    this.#settledCount = room.settledCount;
+    this.#end = room.subscribe(() => this.#hear(room));
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#end?.();
+  }
+
+  protected override willUpdate(): void {
+    const { epoch } = this.#state.value;
+    this.#sessions.want(String(epoch));
+    this.#models.want(String(epoch));
+    roomOf(this.app).open(this.#key());
+  }
+
+  protected override render(): TemplateResult {
+    const key = this.#key();
+    const row = this.#sessions.value?.sessions.find((entry) => entry.key === key) ?? newRow(key);
+    return html`
+      <div
+        class="chat"
+        ?data-list=${this.isListOpen}
+        @sessions=${() => (this.isListOpen = !this.isListOpen)}
+        @chosen=${() => (this.isListOpen = false)}
+        @changed=${this.#sessions.reload}
+        @model=${this.#models.reload}
+      >
+        <session-list
+          class="chat-side"
+          .app=${this.app}
+          .list=${this.#sessions}
+          .current=${key}
+          .agents=${(this.#state.value.health?.agents ?? []).map(({ agentId }) => agentId)}
+        ></session-list>
+        <section class="chat-main" aria-label="Open session">${keyed(key, this.#drawOpen(row))}</section>
+      </div>
+    `;
+  }
+
+  #drawOpen(row: SessionRow): TemplateResult {
+    const room = roomOf(this.app);
+    const models = (this.#models.value?.models ?? []).filter(({ ready }) => ready !== false);
+    const hasNone = this.#models.value !== undefined && models.length === 0;
+    const isTalking = room.conversation(row.key).messages.length + room.conversation(row.key).runs.length > 0;
+    return html`
+      <session-bar
+        .app=${this.app}
+        .row=${row}
+        .models=${models}
+        .defaults=${this.#sessions.value?.defaults}
+        .thinking=${room.reading(row.key).thinkingLevel}
+      ></session-bar>
+      <chat-stream
+        .app=${this.app}
+        .session=${row.key}
+        .empty=${hasNone ? this.#drawFirstModel() : drawWelcome()}
+      ></chat-stream>
+      ${hasNone && isTalking ? this.#drawNoModel() : nothing}
+      <chat-composer .app=${this.app} .session=${row.key} @sent=${this.#follow}></chat-composer>
+    `;
+  }
+
+  #drawFirstModel(): TemplateResult {
+    return html`<first-model .app=${this.app}></first-model>`;
+  }
+
+  #drawNoModel(): TemplateResult {
+    return html`<details class="no-model">
+      <summary>No model answers yet: commands and tools work</summary>
+      ${this.#drawFirstModel()}
+    </details>`;
+  }
+
+  #hear(room: Room): void {
+    this.requestUpdate();
+    if (room.settledCount === this.#settledCount) return;
+    this.#settledCount = room.settledCount;
+    this.#sessions.reload();
+  }
+
+  /** Whoever sends wants to see what becomes of it. */
+  readonly #follow = (): void => {
+    this.querySelector("chat-stream")?.follow();
+  };
+
+  #key(): string {
+    return this.open ?? this.#state.value.hello?.snapshot.sessionDefaults?.mainSessionKey ?? "agent:main:main";
+  }
+}
+
+function newRow(key: string): SessionRow {
+  return { key, updatedAt: Date.now() };
+}
+
+function drawWelcome(): TemplateResult {
+  return html`
+    <div class="welcome">
+      <h2>Nothing said here yet</h2>
+      <p class="quiet">
+        Ask for something. <code>/help</code> lists the commands, <code>!command</code> runs a command, and
+        <code>/tool read {"path":"AGENTS.md"}</code> runs a tool without the model.
+      </p>
+    </div>
+  `;
+}
+
+customElements.define("view-chat", ChatView);
