@@ -289,8 +289,10 @@ describe("/stop", () => {
 
 describe("/status", () => {
   test("is one card", async () => {
-    const totals = { input: 1200, output: 34, cacheRead: 0, cacheWrite: 0, costUsd: 0.0123, calls: 2 };
-    const chat = await openChat({ models, running: ["one"], usage: { totals: async () => totals } });
+    const chat = await openChat({ models, running: ["one"] });
+    const usage = { input: 1200, output: 34, cacheRead: 0, cacheWrite: 0, totalTokens: 1234 };
+    const entry = { agentId: "main", sessionKey: key, provider: "openai", model: "mini", durationMs: 5 };
+    await chat.ledger.add({ ...entry, usage, costUsd: 0.0123, calls: 2 });
     await chat.answer("/model 2 /verbose on");
     assert.equal(
       await chat.answer("/status"),
@@ -405,21 +407,20 @@ test("one shell command at a time in a session", async () => {
 
 describe("smaller commands", () => {
   test("/usage sets what replies carry and shows figures", async () => {
-    const asked: unknown[] = [];
-    const totals = { input: 2000, output: 500, cacheRead: 10, cacheWrite: 5, costUsd: 1.5, calls: 3 };
-    const chat = await openChat({
-      usage: {
-        async totals(of) {
-          asked.push(of);
-          return totals;
-        },
-      },
-    });
+    const entry = { agentId: "main", provider: "openai", model: "mini", durationMs: 1000 };
+    const usage = { input: 2000, output: 500, cacheRead: 10, cacheWrite: 5, totalTokens: 2515 };
+    const chat = await openChat();
+    await chat.ledger.add({ ...entry, sessionKey: key, usage, costUsd: 1.5, calls: 3 });
+    await chat.ledger.add({ ...entry, sessionKey: "agent:main:other", usage, costUsd: 1.5, calls: 3 });
     assert.equal(await chat.answer("/usage tokens"), "Replies now carry: tokens.");
     assert.deepEqual(await chat.entry(), { responseUsage: "tokens" });
-    const figures = "2,000 tokens in, 500 out, cache 10 read and 5 written, 3 model calls, $1.50";
-    assert.equal(await chat.answer("/usage cost"), `This session: ${figures}\nAgent main, last 24 hours: ${figures}`);
-    assert.deepEqual(asked, [{ sessionKey: key }, { agentId: "main", since: NOW - 86_400_000 }]);
+    assert.equal(
+      await chat.answer("/usage cost"),
+      [
+        "This session: 2,000 tokens in, 500 out, cache 10 read and 5 written, 3 model calls, $1.50",
+        "Agent main today: 4,000 tokens in, 1,000 out, cache 20 read and 10 written, 6 model calls, $3.00",
+      ].join("\n"),
+    );
     assert.match(await chat.answer("/usage"), /Replies carry: tokens\.$/);
     assert.match(await chat.answer("/usage lots"), /Nothing was changed/);
   });

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { after } from "node:test";
 
 import type { AgentId, SessionKey } from "../core/names.ts";
+import { createLedger, type Ledger } from "../agent/ledger.ts";
 import { createLanes } from "../base/lane.ts";
 import { createMask } from "../base/mask.ts";
 import type { Log } from "../base/log.ts";
@@ -18,10 +19,12 @@ import { createCallTool } from "../tool/call.ts";
 import { createCatalog } from "../tool/catalog.ts";
 import type { CommandContext, Directed } from "./command.ts";
 import { createDirect } from "./direct.ts";
-import type { DirectDeps, UsagePort } from "./scene.ts";
+import type { DirectDeps } from "./scene.ts";
 
 export const key = "agent:main:main" as SessionKey;
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+const clock = { now: () => NOW, ticks: () => 0 };
 
 const facts: ModelFacts = {
   name: "a model",
@@ -40,7 +43,6 @@ export interface ChatOptions {
   readonly keyless?: readonly string[];
   /** Run ids at work besides the one that carries the command. */
   readonly running?: readonly string[];
-  readonly usage?: UsagePort;
 }
 
 export interface Chat {
@@ -53,6 +55,7 @@ export interface Chat {
   /** What the agents were asked. */
   readonly asked: string[];
   readonly running: Set<string>;
+  readonly ledger: Ledger;
 }
 
 export async function openChat(options: ChatOptions = {}): Promise<Chat> {
@@ -64,7 +67,8 @@ export async function openChat(options: ChatOptions = {}): Promise<Chat> {
   writeFileSync(join(workspace, "hello.txt"), "hello from a file\n");
   const asked: string[] = [];
   const running = new Set(["own", ...(options.running ?? [])]);
-  const deps = portsOf({ ...options, store, workspace, asked, active: running, folder: dirname(file) });
+  const ledger = createLedger(store, clock);
+  const deps = portsOf({ ...options, ledger, store, workspace, asked, active: running, folder: dirname(file) });
   const direct = createDirect(deps);
   const say: Chat["say"] = (text, context = {}) => direct(text, { ...plainContext(), ...context });
   return {
@@ -82,6 +86,7 @@ export async function openChat(options: ChatOptions = {}): Promise<Chat> {
     workspace,
     asked,
     running,
+    ledger,
   };
 }
 
@@ -100,10 +105,10 @@ interface Parts extends ChatOptions {
   readonly folder: string;
   readonly asked: string[];
   readonly active: Set<string>;
+  readonly ledger: Ledger;
 }
 
-function portsOf({ config = {}, store, workspace, folder, asked, active, usage, ...options }: Parts): DirectDeps {
-  const clock = { now: () => NOW, ticks: () => 0 };
+function portsOf({ config = {}, store, workspace, folder, asked, active, ledger, ...options }: Parts): DirectDeps {
   const catalog = createCatalog({
     tools: builtinTools({
       store,
@@ -129,7 +134,7 @@ function portsOf({ config = {}, store, workspace, folder, asked, active, usage, 
     models: bookOf(options.models ?? [], options.keyless ?? []),
     clock,
     version: "1.2.3",
-    ...(usage === undefined ? {} : { usage }),
+    usage: ledger,
   };
 }
 

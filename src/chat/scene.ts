@@ -25,16 +25,20 @@ export interface DirectDeps {
   readonly prompt?: PromptPort;
 }
 
-/** What was used, from the ledger. */
+/** What was used. The agents' ledger fits; it must be the one they write to. */
 export interface UsagePort {
-  totals(of: { readonly sessionKey?: SessionKey; readonly agentId?: AgentId; readonly since?: number }): Promise<{
-    readonly input: number;
-    readonly output: number;
-    readonly cacheRead: number;
-    readonly cacheWrite: number;
-    readonly costUsd: number;
-    readonly calls: number;
-  }>;
+  session(sessionKey: SessionKey): Promise<UsageTotals>;
+  /** Of one agent, since midnight. */
+  today(agentId: AgentId): Promise<UsageTotals>;
+}
+
+export interface UsageTotals {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly costUsd: number;
+  readonly calls: number;
 }
 
 /** The parts of the prompt a session would send now. */

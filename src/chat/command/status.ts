@@ -51,7 +51,7 @@ async function tokenLine(scene: Scene): Promise<string> {
 
 async function usageLine(scene: Scene): Promise<string> {
   const entry = await scene.entry();
-  const total = await scene.deps.usage?.totals({ sessionKey: scene.context.sessionKey });
+  const total = await scene.deps.usage?.session(scene.context.sessionKey);
   if (total === undefined)
     return `Used: ${whole(entry.inputTokens ?? 0)} tokens in, ${whole(entry.outputTokens ?? 0)} out`;
   return `Used: ${whole(total.input)} tokens in, ${whole(total.output)} out, ${dollars(total.costUsd)}`;

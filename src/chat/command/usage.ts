@@ -1,9 +1,8 @@
 // /usage: what was used, and whether replies carry it.
-import { answered, type Command, type Scene } from "../scene.ts";
+import { answered, type Command, type Scene, type UsageTotals } from "../scene.ts";
 import { dollars, whole } from "../figures.ts";
 
 const modes: ReadonlySet<string> = new Set(["off", "tokens", "full"]);
-const DAY_MS = 24 * 60 * 60_000;
 
 export const usage: Command = {
   name: "usage",
@@ -28,19 +27,14 @@ function carried(mode: string): string {
 }
 
 async function figuresText(scene: Scene): Promise<string> {
-  const { usage: port, clock } = scene.deps;
+  const { usage: port } = scene.deps;
   const { sessionKey, agentId } = scene.context;
   if (port === undefined) return fromEntry(scene);
-  const [session, day] = await Promise.all([
-    port.totals({ sessionKey }),
-    port.totals({ agentId, since: clock.now() - DAY_MS }),
-  ]);
-  return [line("This session", session), line(`Agent ${agentId}, last 24 hours`, day)].join("\n");
+  const [session, day] = await Promise.all([port.session(sessionKey), port.today(agentId)]);
+  return [line("This session", session), line(`Agent ${agentId} today`, day)].join("\n");
 }
 
-type Totals = Awaited<ReturnType<NonNullable<Scene["deps"]["usage"]>["totals"]>>;
-
-function line(title: string, { input, output, cacheRead, cacheWrite, costUsd, calls }: Totals): string {
+function line(title: string, { input, output, cacheRead, cacheWrite, costUsd, calls }: UsageTotals): string {
   const cache = cacheRead + cacheWrite === 0 ? "" : `, cache ${whole(cacheRead)} read and ${whole(cacheWrite)} written`;
   return `${title}: ${whole(input)} tokens in, ${whole(output)} out${cache}, ${whole(calls)} model calls, ${dollars(costUsd)}`;
 }
