@@ -87,6 +87,8 @@ export interface ModelFacts {
 export interface ModelRef {
   readonly provider: string;
   readonly id: string;
+  /** Only this auth profile (`provider/model@profile`). */
+  readonly profile?: string;
 }
 
 /** How a run gets its models; made in app from config, environment and auth profiles. */
@@ -95,9 +97,14 @@ export interface ModelBook {
   candidates(wish: {
     readonly agentId: string;
     readonly override?: ModelRef | undefined;
+    /** Pictures are in the conversation: a model that takes them comes first. */
+    readonly needs?: "image";
   }): Promise<readonly ModelRef[]>;
-  /** Opens one with the best credential that is not cooling down; undefined when there is none. Loads the vendor's package on first use. */
-  open(ref: ModelRef, agentId: string): Promise<Model | undefined>;
+  /**
+   * Opens one with the best credential that is not cooling down (`resting`: even if it is); undefined when there is none.
+   * Loads the vendor's package on first use.
+   */
+  open(ref: ModelRef, agentId: string, wish?: { readonly resting?: boolean }): Promise<Model | undefined>;
   /** Told how an attempt ended, for cool-down and rotation. */
   report(ref: ModelRef, agentId: string, outcome: "ok" | ModelFailure, profile?: string): Promise<void>;
   /** How many credentials could be used now, the one in use included. */

@@ -1,0 +1,175 @@
+// How a run gets its models: which ones in which order, opened with the best credential there is.
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { createMask } from "../base/mask.ts";
+import type { Env, Paths } from "../base/paths.ts";
+import { agentConfig } from "../config/agents.ts";
+import type { Config } from "../config/schema/index.ts";
+import { parseAgentId } from "../core/names.ts";
+import {
+  allModels,
+  factsOf,
+  isKnownApi,
+  namesIn,
+  parseModelRef,
+  placeOf,
+  type FoundServer,
+  type ModelChoice,
+} from "./catalog.ts";
+import { usualDeadlines, type Deadlines } from "./deadline.ts";
+import { createDiscovery, type Discovery } from "./discover.ts";
+import type { Model, ModelBook, ModelRef } from "./model.ts";
+import { openWire } from "./open-wire.ts";
+import { createProfiles, type Choice, type Profiles } from "./profiles.ts";
+import { firstChoices, knownProviders } from "./providers.ts";
+import { createModel } from "./stream.ts";
+
+export interface ModelBookDeps {
+  readonly config: () => Config;
+  readonly env: Env;
+  readonly paths: Paths;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly deadlines?: Deadlines;
+  readonly discovery?: Discovery;
+}
+
+export function createModelBook(deps: ModelBookDeps): ModelBook {
+  const { config, clock, log, env, deadlines = usualDeadlines } = deps;
+  const discovery = deps.discovery ?? createDiscovery({ env, clock });
+  const profiles = createProfiles(deps);
+  const choicesFor = (ref: ModelRef, agentId: string, found: readonly FoundServer[]): readonly Choice[] => {
+    const place = placeOf(config(), ref, found);
+    return place === undefined ? [] : profiles.choices(ref, place, agentId);
+  };
+  /** Looks for local servers only when the name is one that must be looked for. */
+  const serversFor = async ({ provider }: ModelRef): Promise<readonly FoundServer[]> => {
+    const isConfigured = config().models?.providers?.[provider]?.baseUrl !== undefined;
+    const mayBeLocal = knownProviders[provider] === undefined || knownProviders[provider].isLocal === true;
+    return isConfigured || !mayBeLocal ? discovery.known() : discovery.find();
+  };
+
+  return {
+    candidates: async ({ agentId, override, needs }) => {
+      const chosen = chosenRefs(config(), agentId, needs);
+      if (chosen.length > 0)
+        return unique(override === undefined ? chosen : [override, ...chosen.slice(1), ...chosen.slice(0, 1)]);
+      if (override !== undefined) return [override];
+      return firstFound(config(), agentId, profiles, discovery);
+    },
+    async open(ref, agentId, { resting = false } = {}) {
+      const found = await serversFor(ref);
+      const place = placeOf(config(), ref, found);
+      const [choice] = choicesFor(ref, agentId, found).filter(({ restsUntil }) => resting || restsUntil === undefined);
+      if (place === undefined || choice === undefined) return undefined;
+      if (!isKnownApi(place.api)) {
+        log.warn(`the protocol ${place.api} of ${ref.provider} is not supported`, {
+          hint: `models.providers.${ref.provider}.api`,
+        });
+        return undefined;
+      }
+      const { baseUrl, headers } = place;
+      const wire = await openWire(place.api, {
+        provider: ref.provider,
+        modelId: ref.id,
+        baseUrl,
+        credential: choice.credential,
+        headers,
+      });
+      return createModel({
+        provider: ref.provider,
+        id: ref.id,
+        profile: choice.profile,
+        facts: factsOf(config(), ref, found),
+        wire,
+        deadlines,
+        clock,
+        mask: createMask(choice.credential === undefined ? [] : [choice.credential.value]),
+        params: paramsOf(config(), ref),
+      }) satisfies Model;
+    },
+    async report(ref, agentId, outcome, profile) {
+      if (outcome !== "ok" && outcome.kind === "network") discovery.forget();
+      if (profile !== undefined) profiles.report(ref, agentId, profile, outcome);
+    },
+    async ready(ref, agentId) {
+      return choicesFor(ref, agentId, discovery.known()).filter(({ restsUntil }) => restsUntil === undefined).length;
+    },
+    facts: (ref) => factsOf(config(), ref, discovery.known()),
+    async list() {
+      const found = await discovery.find();
+      return allModels(config(), found).map((entry) => ({
+        ...entry,
+        facts: factsOf(config(), entry, found),
+        ready: isReady(entry, choicesFor(entry, "main", found), found, config()),
+      }));
+    },
+  };
+}
+
+/** As the config says for this agent: its own choice, else the shared one; a plain name keeps the shared fall-backs. */
+function chosenRefs(config: Config, agentId: string, needs: "image" | undefined): readonly ModelRef[] {
+  const defaults = config.agents?.defaults;
+  const own: ModelChoice = agentConfig(config, parseAgentId(agentId))?.model;
+  const shared: ModelChoice = defaults?.model;
+  const fallbacks = fallbacksOf(own) ?? fallbacksOf(shared) ?? [];
+  const primary = primaryOf(own) ?? primaryOf(shared);
+  const names = [...(primary === undefined ? [] : [primary]), ...fallbacks];
+  const refs = unique(names.flatMap((name) => parseModelRef(name, config) ?? []));
+  const [first] = refs;
+  if (needs !== "image" || first === undefined || factsOf(config, first, []).input.includes("image")) return refs;
+  const pictures = namesIn(defaults?.imageModel).flatMap((name) => parseModelRef(name, config) ?? []);
+  return unique([...pictures, ...refs]);
+}
+
+function primaryOf(choice: ModelChoice): string | undefined {
+  return typeof choice === "string" ? choice : choice?.primary;
+}
+
+function fallbacksOf(choice: ModelChoice): readonly string[] | undefined {
+  return typeof choice === "string" ? undefined : choice?.fallbacks;
+}
+
+/** Nothing is configured: a model of a configured provider, a key, or a server on this machine (ruling 26). */
+async function firstFound(
+  config: Config,
+  agentId: string,
+  profiles: Profiles,
+  discovery: Discovery,
+): Promise<readonly ModelRef[]> {
+  const configured = Object.entries(config.models?.providers ?? {}).flatMap(([provider, entry]) =>
+    (entry?.models ?? []).map(({ id }) => ({ provider, id })),
+  );
+  const withKey = (config.models?.mode === "replace" ? [] : firstChoices).filter((ref) => {
+    const place = placeOf(config, ref, []);
+    return place !== undefined && profiles.choices(ref, place, agentId).length > 0;
+  });
+  const [first] = [...configured, ...withKey];
+  if (first !== undefined) return [first];
+  const [server] = await discovery.find();
+  const [model] = server?.models ?? [];
+  return server === undefined || model === undefined ? [] : [{ provider: server.provider, id: model.id }];
+}
+
+/** A server of this machine counts as ready only when it was seen; everything else when there is a key. */
+function isReady(
+  { provider }: ModelRef,
+  choices: readonly Choice[],
+  found: readonly FoundServer[],
+  config: Config,
+): boolean {
+  if (choices.length === 0) return false;
+  const isConfigured = config.models?.providers?.[provider] !== undefined;
+  return (
+    isConfigured || knownProviders[provider]?.isLocal !== true || found.some((server) => server.provider === provider)
+  );
+}
+
+function paramsOf(config: Config, { provider, id }: ModelRef): Readonly<Record<string, unknown>> {
+  const params = config.agents?.defaults?.models?.[`${provider}/${id}`]?.params;
+  return typeof params === "object" && params !== null ? (params as Record<string, unknown>) : {};
+}
+
+function unique(refs: readonly ModelRef[]): readonly ModelRef[] {
+  return [...new Map(refs.map((ref) => [`${ref.provider}/${ref.id}`, ref])).values()];
+}

@@ -1,0 +1,93 @@
+// Finds model servers on this machine's usual ports, when somebody first needs one; never at start-up.
+import type { Clock } from "../base/clock.ts";
+import type { Env } from "../base/paths.ts";
+import type { FoundServer } from "./catalog.ts";
+import { createFetch } from "./fetch.ts";
+
+export interface Discovery {
+  /** Cached for a short while; a machine without servers is asked again sooner. */
+  find(): Promise<readonly FoundServer[]>;
+  /** What the last look found, without looking. */
+  known(): readonly FoundServer[];
+  forget(): void;
+}
+
+export interface DiscoveryDeps {
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly deadlineMs?: number;
+}
+
+const usualPorts: Readonly<Record<string, number>> = { ollama: 11_434, lmstudio: 1234, vllm: 8000 };
+const keepFoundMs = 60_000;
+const keepNothingMs = 3000;
+
+export function createDiscovery({ env, clock, deadlineMs = 300 }: DiscoveryDeps): Discovery {
+  let last: { readonly at: number; readonly servers: Promise<readonly FoundServer[]> } | undefined;
+  let known: readonly FoundServer[] = [];
+  return {
+    find() {
+      const age = last === undefined ? Infinity : clock.now() - last.at;
+      if (last !== undefined && age < (known.length > 0 ? keepFoundMs : keepNothingMs)) return last.servers;
+      const servers = look(portsOf(env), deadlineMs).then((found) => (known = found));
+      last = { at: clock.now(), servers };
+      return servers;
+    },
+    known: () => known,
+    forget() {
+      last = undefined;
+    },
+  };
+}
+
+/** `OPENCLAW_DISCOVERY_PORTS=ollama=11500,vllm=8001` looks only there, `off` nowhere. */
+function portsOf(env: Env): readonly (readonly [string, number])[] {
+  const given = env["OPENCLAW_DISCOVERY_PORTS"]?.trim();
+  if (given === undefined || given === "") return Object.entries(usualPorts);
+  return given.split(",").flatMap((entry) => {
+    const [name = "", port = ""] = entry.split("=");
+    return /^\d{1,5}$/.test(port.trim()) ? [[name.trim(), Number(port)] as const] : [];
+  });
+}
+
+async function look(
+  ports: readonly (readonly [string, number])[],
+  deadlineMs: number,
+): Promise<readonly FoundServer[]> {
+  const answers = await Promise.all(ports.map(([provider, port]) => ask(provider, port, deadlineMs)));
+  return answers.flatMap((answer) => (answer === undefined || answer.models.length === 0 ? [] : [answer]));
+}
+
+async function ask(provider: string, port: number, deadlineMs: number): Promise<FoundServer | undefined> {
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
+  try {
+    const fetch = createFetch({ connected: () => undefined });
+    const response = await fetch(`${baseUrl}/models`, { signal: AbortSignal.timeout(deadlineMs) });
+    if (!response.ok) return undefined;
+    return { provider, baseUrl, models: modelsIn(await response.json()) };
+  } catch {
+    // Nobody there, somebody else there, or too slow: all the same, no model server.
+    return undefined;
+  }
+}
+
+function modelsIn(answer: unknown): FoundServer["models"] {
+  const list = isRecord(answer) && Array.isArray(answer["data"]) ? (answer["data"] as unknown[]) : [];
+  return list.flatMap((entry) => {
+    if (!isRecord(entry) || typeof entry["id"] !== "string" || notForChat.test(entry["id"])) return [];
+    const sizes = [
+      entry["max_model_len"],
+      entry["context_length"],
+      entry["context_window"],
+      entry["max_context_length"],
+    ];
+    const window = sizes.find((size) => typeof size === "number" && size > 0);
+    return [{ id: entry["id"], ...(typeof window === "number" ? { contextWindow: window } : {}) }];
+  });
+}
+
+const notForChat = /embed|rerank|whisper|tts|clip|bge-|moderation/i;
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
