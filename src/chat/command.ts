@@ -40,3 +40,9 @@ export interface ExecHints {
 
 /** Called by the runner with every user turn, before anything else. Must not throw for what a person typed. */
 export type Direct = (text: string, context: CommandContext) => Promise<Directed>;
+
+/**
+ * True for a message that is nothing but commands: it is directed at once, beside a run under way and outside the
+ * session's lane, since /stop, /new and /compact act on that very lane. A turn that comes of it is queued as usual.
+ */
+export type IsUrgent = (text: string, context: Pick<CommandContext, "authorised" | "source">) => boolean;

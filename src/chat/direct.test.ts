@@ -7,6 +7,7 @@ import fc from "fast-check";
 import type { Config } from "../config/schema/index.ts";
 import { key, NOW, openChat } from "./house.cases.ts";
 import type { OnceSettings } from "./command.ts";
+import { createIsUrgent } from "./direct.ts";
 
 const models = ["openai/gpt-5.2", "anthropic/claude", "openai/mini"];
 const turn = (text: string, once: OnceSettings = {}, notes: string[] = []) => ({ kind: "turn", text, notes, once });
@@ -524,6 +525,29 @@ describe("strangers", () => {
     assert.deepEqual(await chat.say("/status", { source: "telegram" }), turn("/status"));
     assert.match(await chat.answer("/status", { source: "chat" }), /^OpenClaw/);
   });
+});
+
+test("what is nothing but commands may pass the queue", () => {
+  const isUrgent = createIsUrgent({ config: () => ({}) });
+  const owner = { authorised: true, source: "chat" };
+  const messages = [
+    "/stop",
+    "stop",
+    "/new x",
+    "/status",
+    "/think high",
+    "/compact",
+    "! ls",
+    "hi",
+    "hi /status",
+    "",
+    "/usr/bin",
+  ];
+  assert.deepEqual(
+    messages.filter((message) => isUrgent(message, owner)),
+    ["/stop", "stop", "/new x", "/status", "/think high", "/compact", "! ls"],
+  );
+  assert.equal(isUrgent("/stop", { ...owner, authorised: false }), false);
 });
 
 test("nothing a person types throws", async () => {

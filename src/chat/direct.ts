@@ -1,7 +1,7 @@
 // What stands between a message and the model: commands are answered, directives kept or applied, the rest goes on.
 import { HouseError } from "../core/error.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { CommandContext, Direct, Directed, OnceSettings } from "./command.ts";
+import type { Direct, Directed, IsUrgent, OnceSettings } from "./command.ts";
 import { commandNamed, commandWords, directiveNamed, directiveWords, shortcutWords } from "./command/list.ts";
 import { parseMessage, type Found, type Grammar, type Parsed } from "./parse.ts";
 import { answered, openScene, type DirectDeps, type Scene } from "./scene.ts";
@@ -20,10 +20,19 @@ export function createDirect(deps: DirectDeps): Direct {
   };
 }
 
+export function createIsUrgent({ config }: Pick<DirectDeps, "config">): IsUrgent {
+  return function isUrgent(text, context) {
+    const now = config();
+    if (!mayCommand(context, now)) return false;
+    const parsed = parseMessage(text, grammarOf(now));
+    return parsed.kind === "command" || (parsed.text === "" && parsed.directives.length + parsed.shortcuts.length > 0);
+  };
+}
+
 /** Channels with command menus of their own; `commands.text: false` leaves them to those. */
 const menuChannels: ReadonlySet<string> = new Set(["discord", "telegram", "slack"]);
 
-function mayCommand({ authorised, source }: CommandContext, config: Config): boolean {
+function mayCommand({ authorised, source }: Parameters<IsUrgent>[1], config: Config): boolean {
   return authorised && !(config.commands?.text === false && menuChannels.has(source));
 }
 
