@@ -20,6 +20,11 @@ export interface AgentsDeps {
   readonly streamModel?: StreamModel;
   /** Slash commands and directives, asked before any model (`Direct` of chat). */
   readonly direct: DirectTurn;
+  /**
+   * Messages that are nothing but commands (`IsUrgent` of chat). They are directed at once, outside the session's lane:
+   * /stop, /new and /compact act on that lane and would wait for themselves.
+   */
+  readonly isUrgent?: (text: string, context: { readonly authorised: boolean; readonly source: string }) => boolean;
   readonly config: () => Config;
   readonly paths: Paths;
   readonly clock: Clock;
