@@ -38,6 +38,8 @@ export function createModelBook(deps: ModelBookDeps): ModelBook {
   const { config, clock, log, env, deadlines = usualDeadlines } = deps;
   const discovery = deps.discovery ?? createDiscovery({ env, clock });
   const profiles = createProfiles(deps);
+  /** For callers that report without saying which credential they had. */
+  const lastOpened = new Map<string, string>();
   const choicesFor = (ref: ModelRef, agentId: string, found: readonly FoundServer[]): readonly Choice[] => {
     const place = placeOf(config(), ref, found);
     return place === undefined ? [] : profiles.choices(ref, place, agentId);
@@ -69,6 +71,7 @@ export function createModelBook(deps: ModelBookDeps): ModelBook {
         return undefined;
       }
       const { baseUrl, headers } = place;
+      lastOpened.set(`${agentId}/${ref.provider}`, choice.profile);
       const wire = await openWire(place.api, {
         provider: ref.provider,
         modelId: ref.id,
@@ -90,7 +93,8 @@ export function createModelBook(deps: ModelBookDeps): ModelBook {
     },
     async report(ref, agentId, outcome, profile) {
       if (outcome !== "ok" && outcome.kind === "network") discovery.forget();
-      if (profile !== undefined) profiles.report(ref, agentId, profile, outcome);
+      const used = profile ?? lastOpened.get(`${agentId}/${ref.provider}`);
+      if (used !== undefined) profiles.report(ref, agentId, used, outcome);
     },
     async ready(ref, agentId) {
       return choicesFor(ref, agentId, discovery.known()).filter(({ restsUntil }) => restsUntil === undefined).length;
