@@ -204,6 +204,14 @@ describe("/model", () => {
     });
   }
 
+  test("the default may be chosen though it is not on the list", async () => {
+    const config: Config = { agents: { defaults: { models: { "anthropic/claude": {} } } } };
+    const chat = await openChat({ models, config });
+    assert.match(await chat.answer("/model"), /1\. anthropic\/claude\n2\. openai\/gpt-5\.2 \(in use\)\nChoose/);
+    assert.match(await chat.answer("/model openai/gpt-5.2"), /now uses openai\/gpt-5\.2/);
+    assert.match(await chat.answer("/model openai/mini"), /is not allowed/);
+  });
+
   test("without an allow list any model of a known provider will do", async () => {
     const chat = await openChat({ models, keyless: ["groq/llama"] });
     await chat.answer("/model openai/brand-new");

@@ -11,18 +11,22 @@ export interface Choice extends ModelRef {
 
 export type Picked = { readonly ref: Choice } | { readonly refusal: string };
 
-/** In the order they are numbered: the allow list as written, else what could answer now. */
+/** In the order they are numbered: the allow list as written and the defaults, or all that could answer now. */
 export async function modelChoices(scene: Scene): Promise<readonly Choice[]> {
   const listed = allowedModels(scene);
   const all = await scene.deps.models.list();
-  const isReady = (ref: ModelRef): boolean => all.some((row) => same(row, ref) && row.ready);
-  if (listed.length > 0) return listed.map((entry) => ({ ...entry, ready: isReady(entry) }));
-  const configured = await scene.deps.models.candidates({ agentId: scene.context.agentId });
-  const ready = all.filter((row) => row.ready && !configured.some((ref) => same(ref, row)));
-  return [
-    ...configured.map((ref) => ({ ...ref, ready: isReady(ref) })),
-    ...ready.map(({ provider, id }) => ({ provider, id, ready: true })),
-  ];
+  const defaults = await scene.deps.models.candidates({ agentId: scene.context.agentId });
+  const others = listed.length > 0 ? [] : all.filter(({ ready }) => ready);
+  const chosen: (ModelRef & { readonly alias?: string })[] = [];
+  for (const ref of [...listed, ...defaults, ...others]) {
+    if (!chosen.some((known) => same(known, ref))) chosen.push(ref);
+  }
+  return chosen.map(({ provider, id, alias }) => ({
+    provider,
+    id,
+    ...(alias === undefined ? {} : { alias }),
+    ready: all.some((row) => same(row, { provider, id }) && row.ready),
+  }));
 }
 
 export async function pickModel(wish: string, scene: Scene): Promise<Picked> {

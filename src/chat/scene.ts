@@ -88,6 +88,8 @@ export interface Scene {
 }
 
 export function openScene(deps: DirectDeps, context: CommandContext, config: Config): Scene {
+  // Finding a model may mean looking for servers; once per choice is enough for one message.
+  const inForce = new Map<string, Promise<readonly ModelRef[]>>();
   const scene: Scene = {
     deps,
     context,
@@ -102,8 +104,10 @@ export function openScene(deps: DirectDeps, context: CommandContext, config: Con
     },
     async model() {
       const override = overrideOf(await scene.entry());
-      const [first] = await deps.models.candidates({ agentId: context.agentId, override });
-      return first;
+      const choice = override === undefined ? "" : refText(override);
+      const found = inForce.get(choice) ?? deps.models.candidates({ agentId: context.agentId, override });
+      inForce.set(choice, found);
+      return (await found)[0];
     },
     async subject() {
       const model = await scene.model();
