@@ -44,13 +44,13 @@ describe("the page", { skip: noBrowser }, () => {
   test("a link pairs the browser once, leaves the address bar, and is not needed again", async () => {
     const code = await newCode(gateway);
     const { page, faults, context } = await openPage(browser, `${gateway.url}/#pair=${code}`);
-    await heading(page, "Overview");
+    await page.getByLabel("Message", { exact: true }).waitFor();
     assert.equal(page.url(), `${gateway.url}/`);
     const kept = await storageOf(page);
     assert.match(kept, /"openclaw\.control\.device\.v1"/);
     assert.ok(!kept.includes(code) && !kept.includes(gateway.token), "neither the code nor the gateway token is kept");
     await page.reload();
-    await heading(page, "Overview");
+    await page.getByLabel("Message", { exact: true }).waitFor();
     assert.deepEqual(faults, []);
     await context.close();
 
@@ -70,7 +70,7 @@ describe("the page", { skip: noBrowser }, () => {
     await page.getByText("The gateway did not accept this token.").waitFor();
     await page.getByLabel("Gateway token").fill(gateway.token);
     await page.keyboard.press("Enter");
-    await heading(page, "Overview");
+    await page.getByLabel("Message", { exact: true }).waitFor();
     assert.ok(!(await storageOf(page)).includes(gateway.token));
     await context.close();
   });
@@ -203,7 +203,7 @@ describe("the page", { skip: noBrowser }, () => {
     const owner = await openPaired(browser, gateway);
     await owner.page.getByRole("button", { name: "Approve" }).click();
     await owner.page.getByText("Nobody is waiting to be let in.").waitFor();
-    await heading(waiting.page, "Overview");
+    await waiting.page.getByLabel("Message", { exact: true }).waitFor();
     await Promise.all([waiting.context.close(), owner.context.close()]);
     far.close();
   });
@@ -288,6 +288,8 @@ async function openPage(browser: Browser, address: string, look: Look = { viewpo
 
 async function openPaired(browser: Browser, gateway: TestGateway, look?: Look): Promise<Opened> {
   const opened = await openPage(browser, `${gateway.url}/#pair=${await newCode(gateway)}`, look);
+  await opened.page.getByLabel("Message", { exact: true }).waitFor();
+  await opened.page.goto(`${gateway.url}/#/overview`);
   await heading(opened.page, "Overview");
   return opened;
 }

@@ -22,3 +22,11 @@ function titleOfKey(key: string): string {
 export function newSessionKey(agentId: string, id: string): string {
   return `agent:${agentId}:page-${id.slice(0, 8).toLowerCase()}`;
 }
+
+/** The last words of a session in one line, without the marks that make them pretty elsewhere. */
+export function toPreview(text: string): string {
+  return text
+    .replace(/```\w*|\*\*|[`#|]|^\s*>/gm, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+}

@@ -56,7 +56,7 @@ export class ChatComposer extends LightElement {
             aria-label="Message"
             aria-describedby="chat-keys"
             rows="1"
-            placeholder=${isBusy ? "Write on: it is queued until the current run allows" : "Write a message, /help, or !command"}
+            placeholder=${isBusy ? "Write on; it waits its turn" : "Message, /help or !command"}
             .value=${this.text}
             @input=${this.#type}
             @keydown=${this.#key}

@@ -90,11 +90,14 @@ export class SessionBar extends LightElement {
   #drawMenu(): TemplateResult {
     const isMain = this.row.key === this.app.store.value.hello?.snapshot.sessionDefaults?.mainSessionKey;
     return html`
-      <div class="session-actions" role="group" aria-label="This session">
-        <button class="button small" type="button" @click=${() => this.#turn("rename")}>Rename</button>
-        <button class="button small" type="button" @click=${() => this.#turn("reset")}>Reset</button>
-        ${isMain ? nothing : html`<button class="button small" type="button" @click=${() => this.#turn("delete")}>Delete</button>`}
-      </div>
+      <details class="menu" @focusout=${closeWhenLeft} @keydown=${closeOnEscape}>
+        <summary class="button small">More</summary>
+        <div class="menu-box" role="group" aria-label="This session">
+          <button class="button small" type="button" @click=${() => this.#turn("rename")}>Rename</button>
+          <button class="button small" type="button" @click=${() => this.#turn("reset")}>Start over</button>
+          ${isMain ? nothing : html`<button class="button small" type="button" @click=${() => this.#turn("delete")}>Delete</button>`}
+        </div>
+      </details>
     `;
   }
 
@@ -116,6 +119,7 @@ export class SessionBar extends LightElement {
 
   async #turn(mode: Mode): Promise<void> {
     this.mode = this.mode === mode ? "plain" : mode;
+    this.querySelector("details.menu")?.removeAttribute("open");
     await this.updateComplete;
     this.querySelector<HTMLElement>(".rename input, [role=alertdialog] .primary")?.focus();
   }
@@ -170,6 +174,18 @@ export class SessionBar extends LightElement {
 
 function referenceOf({ provider, id }: Pick<KnownModel, "id" | "provider">): string {
   return provider === undefined || provider === "" ? id : `${provider}/${id}`;
+}
+
+function closeWhenLeft(event: FocusEvent): void {
+  const menu = event.currentTarget as HTMLDetailsElement;
+  if (event.relatedTarget instanceof Node && !menu.contains(event.relatedTarget)) menu.open = false;
+}
+
+function closeOnEscape(event: KeyboardEvent): void {
+  if (event.key !== "Escape") return;
+  const menu = event.currentTarget as HTMLDetailsElement;
+  menu.open = false;
+  menu.querySelector("summary")?.focus();
 }
 
 customElements.define("session-bar", SessionBar);

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
 import { roomOf } from "../chat/room.ts";
-import { newSessionKey, titleOf } from "../chat/session-name.ts";
+import { newSessionKey, titleOf, toPreview } from "../chat/session-name.ts";
 import { toHash } from "../route.ts";
 import type { SessionList, SessionRow } from "../wire.ts";
 import { toAge } from "../words.ts";
@@ -84,7 +84,7 @@ export class SessionListPart extends LightElement {
             <span class="strong session-name">${titleOf(row)}</span>
             ${isBusy ? badge("warn", "working") : html`<span class="quiet">${toAge(row.updatedAt, Date.now())}</span>`}
           </span>
-          <span class="quiet session-last">${row.lastMessagePreview ?? "nothing said yet"}</span>
+          <span class="quiet session-last">${toPreview(row.lastMessagePreview ?? "") || "nothing said yet"}</span>
         </a>
       </li>
     `;

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { createMemoryShelf } from "../vault.ts";
+import { createDrafts } from "./drafts.ts";
+
+test("each session keeps what was typed, also over a reload, until it is sent", () => {
+  const shelf = createMemoryShelf();
+  const drafts = createDrafts(shelf);
+  drafts.write("a", "half a thought");
+  drafts.write("b", "other");
+  drafts.write("b", "");
+  const reloaded = createDrafts(shelf);
+  assert.deepEqual([reloaded.read("a"), reloaded.read("b"), drafts.read("b")], ["half a thought", "", ""]);
+});
+
+test("where storage is forbidden or full the page itself remembers", () => {
+  const refuse = (): never => {
+    throw new DOMException("full", "QuotaExceededError");
+  };
+  const drafts = createDrafts({ getItem: refuse, setItem: refuse, removeItem: refuse });
+  assert.equal(drafts.read("a"), "");
+  drafts.write("a", "kept");
+  assert.equal(drafts.read("a"), "kept");
+  drafts.write("a", "");
+  assert.equal(drafts.read("a"), "");
+});

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test, type TestContext } from "node:test";
+
+import { WebSocketServer, type WebSocket as Peer } from "ws";
+
+import { createClient } from "../client.ts";
+import { openIdentity } from "../identity.ts";
+import { createStore, firstState } from "../state.ts";
+import { createMemoryShelf, createVault } from "../vault.ts";
+import { createRoom, type Room } from "./room.ts";
+import { createRows } from "./rows.ts";
+import type { ChatMessage } from "./shape.ts";
+
+const key = "agent:main:main";
+
+interface Frame {
+  readonly id: string;
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+}
+
+/** Plays the gateway over a real socket: a transcript that is read, runs that the test tells of. */
+async function openRoom(t: TestContext): Promise<{
+  room: Room;
+  transcript: ChatMessage[];
+  asked: Frame[];
+  readonly emit: (event: string, payload: object, seq?: number) => void;
+  answers: Map<string, (params: Record<string, unknown>) => object | undefined>;
+  readonly cut: () => void;
+}> {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await once(server, "listening");
+  const transcript: ChatMessage[] = [];
+  const asked: Frame[] = [];
+  const answers = new Map<string, (params: Record<string, unknown>) => object | undefined>([
+    ["connect", () => ({ ok: true, payload: hello })],
+    [
+      "chat.history",
+      ({ limit }) => ({ ok: true, payload: { messages: transcript.slice(-Number(limit)), thinkingLevel: "low" } }),
+    ],
+    ["chat.send", ({ idempotencyKey }) => ({ ok: true, payload: { runId: idempotencyKey, status: "started" } })],
+    ["chat.abort", () => ({ ok: true, payload: { ok: true, aborted: true } })],
+    ["health", () => ({ ok: true, payload: { ok: true, ts: 1 } })],
+    ["system-presence", () => ({ ok: true, payload: [] })],
+  ]);
+  server.on("connection", (peer: Peer) => {
+    peer.send(JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce: "n", ts: 1 } }));
+    peer.on("message", (bytes: Buffer) => {
+      const frame = JSON.parse(bytes.toString()) as Frame;
+      asked.push(frame);
+      const answer = answers.get(frame.method)?.(frame.params);
+      if (answer !== undefined) peer.send(JSON.stringify({ type: "res", id: frame.id, ...answer }));
+    });
+  });
+  const { port } = server.address() as { port: number };
+  const identity = await openIdentity({ get: () => Promise.resolve(undefined), put: (pair) => Promise.resolve(pair) });
+  const store = createStore(firstState);
+  const vault = createVault(createMemoryShelf(), "/");
+  const client = createClient({ url: `ws://127.0.0.1:${port}/`, version: "1", store, vault, identity, held: {} });
+  t.after(() => {
+    client.stop();
+    for (const peer of server.clients) peer.terminate();
+    server.close();
+  });
+  const room = createRoom({ client, store }, (step) => setImmediate(step));
+  store.subscribe(() => room.open(key));
+  room.subscribe(() => room.open(key));
+  client.start();
+  await until(() => room.reading(key).isRead);
+  return {
+    room,
+    transcript,
+    asked,
+    answers,
+    emit(event, payload, seq) {
+      for (const peer of server.clients)
+        peer.send(JSON.stringify({ type: "event", event, payload, ...(seq === undefined ? {} : { seq }) }));
+    },
+    cut() {
+      for (const peer of server.clients) peer.terminate();
+    },
+  };
+}
+
+const hello = {
+  protocol: 3,
+  server: { version: "1", connId: "c" },
+  features: { methods: [], events: [] },
+  snapshot: { presence: [], health: { ok: true, ts: 1 }, uptimeMs: 1 },
+  policy: { maxPayload: 1_000_000, tickIntervalMs: 30_000 },
+};
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let rounds = 0; !holds(); rounds += 1) {
+    assert.ok(rounds < 1000, "it did not happen within ten seconds");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const said = (role: "user" | "assistant", text: string, timestamp: number): ChatMessage => ({
+  role,
+  content: [{ type: "text", text }],
+  timestamp,
+});
+const drawn = (room: Room): string[] =>
+  createRows()(room.conversation(key)).map((row) => (row.kind === "tool" ? row.name : row.text));
+
+test("a message goes out with its own key, is answered, and the transcript takes over", async (t) => {
+  const { room, transcript, asked, emit } = await openRoom(t);
+  assert.equal(room.reading(key).thinkingLevel, "low");
+  room.send(key, "hi");
+  assert.deepEqual([drawn(room), room.isBusy(key)], [["hi"], true]);
+  await until(() => asked.some(({ method }) => method === "chat.send"));
+  const { runId } = room.conversation(key).runs[0] ?? { runId: "" };
+  assert.deepEqual(asked.find(({ method }) => method === "chat.send")?.params, {
+    sessionKey: key,
+    message: "hi",
+    idempotencyKey: runId,
+  });
+  emit("agent", { runId, sessionKey: key, seq: 1, stream: "assistant", data: { text: "Hel", delta: "Hel" } });
+  await until(() => drawn(room).length === 2);
+  transcript.push(said("user", "hi", 10), said("assistant", "Hello", 11));
+  emit("chat", { runId, sessionKey: key, seq: 2, state: "final", message: said("assistant", "Hello", 11) });
+  await until(() => room.conversation(key).runs.length === 0);
+  assert.deepEqual([drawn(room), room.isBusy(key), room.settledCount], [["hi", "Hello"], false, 1]);
+});
+
+test("a message cut off on its way goes out again with the same key, and nothing is drawn twice", async (t) => {
+  const { room, transcript, asked, answers, cut } = await openRoom(t);
+  answers.set("chat.send", () => undefined);
+  room.send(key, "once");
+  await until(() => asked.some(({ method }) => method === "chat.send"));
+  transcript.push(said("user", "once", 10), said("assistant", "done", 11));
+  answers.set("chat.send", ({ idempotencyKey }) => ({ ok: true, payload: { runId: idempotencyKey, status: "ok" } }));
+  cut();
+  await until(() => room.conversation(key).runs.length === 0);
+  assert.deepEqual(drawn(room), ["once", "done"]);
+  const keys = asked.filter(({ method }) => method === "chat.send").map(({ params }) => params["idempotencyKey"]);
+  assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
+});
+
+test("a refusal stays with the message until it is sent again or discarded", async (t) => {
+  const { room, answers } = await openRoom(t);
+  const well = answers.get("chat.send");
+  answers.set("chat.send", () => ({
+    ok: false,
+    error: { code: "INVALID_REQUEST", message: "denied", details: { hint: "fix it" } },
+  }));
+  room.send(key, "hi");
+  await until(() => room.conversation(key).runs[0]?.phase === "unsent");
+  const [run] = room.conversation(key).runs;
+  assert.deepEqual([run?.failure, room.isBusy(key)], [{ message: "denied", hint: "fix it" }, false]);
+  if (well !== undefined) answers.set("chat.send", well);
+  room.retry(key, run?.runId ?? "");
+  await until(() => room.conversation(key).runs[0]?.phase === "running");
+  room.discard(key, run?.runId ?? "");
+  assert.deepEqual(room.conversation(key).runs, []);
+});
+
+test("missed events are made good by reading anew", async (t) => {
+  const { room, transcript, emit } = await openRoom(t);
+  emit("tick", { ts: 1 }, 1);
+  transcript.push(said("assistant", "said by another", 5));
+  emit("tick", { ts: 2 }, 4);
+  await until(() => drawn(room).length === 1);
+});
+
+test("stopping names the run at work; earlier messages are asked for step by step", async (t) => {
+  const { room, transcript, asked, emit } = await openRoom(t);
+  emit("agent", { runId: "other", sessionKey: key, seq: 1, stream: "lifecycle", data: { phase: "start" } });
+  await until(() => room.isBusy(key));
+  await room.stop(key);
+  assert.deepEqual(asked.at(-1)?.params, { sessionKey: key, runId: "other" });
+  for (let at = 1; at <= 10_000; at += 1) transcript.push(said("user", `m${at}`, at));
+  room.reread(key);
+  await until(() => room.conversation(key).messages.length === 200);
+  assert.equal(room.reading(key).hasEarlier, true);
+  room.earlier(key);
+  await until(() => room.conversation(key).messages.length === 400);
+  for (const wanted of [600, 800, 1000, 1000]) {
+    room.earlier(key);
+    await until(() => !room.reading(key).isLoading && room.conversation(key).messages.length === wanted);
+  }
+});
