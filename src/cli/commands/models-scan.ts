@@ -1,0 +1,33 @@
+// `openclaw models scan`: what could answer without setting anything up: keys that are there, servers on this machine.
+import { defineCommand } from "../command.ts";
+import { openModels, type ModelRow } from "../models-here.ts";
+import { table, toJson } from "../print.ts";
+import { wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Look for keys in the environment and for model servers on this machine.",
+  options: { ...wireOptions },
+  examples: [
+    { line: "models scan", does: "what was found" },
+    { line: "models scan --json", does: "for programs" },
+  ],
+  exits: "0 something was found, 1 nothing was, 2 the command line was wrong",
+  async run(io, { options }) {
+    const found = await (await openModels(io, options)).scan();
+    if (io.json) io.print(toJson({ count: found.length, models: found }));
+    else if (found.length === 0)
+      io.print("Nothing was found. Start a model server such as Ollama, or run: openclaw configure --section model");
+    else
+      io.print(
+        [...table(found, shape, io), "", `use one: openclaw models set ${found[0]?.provider}/${found[0]?.id}`].join(
+          "\n",
+        ),
+      );
+    return found.length === 0 ? 1 : 0;
+  },
+});
+
+const shape = [
+  { title: "Model", text: ({ provider, id }: ModelRow) => `${provider}/${id}` },
+  { title: "From", text: ({ source }: ModelRow) => source ?? "" },
+];

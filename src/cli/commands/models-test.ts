@@ -1,0 +1,42 @@
+// `openclaw models test`: one small question to a model, to see that it answers.
+import { HouseError } from "../../core/error.ts";
+import { primaryOf } from "../agent-rows.ts";
+import { defineCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { checkedRef } from "../model-ref.ts";
+import { openModels, sayTest, type Models } from "../models-here.ts";
+import { toJson } from "../print.ts";
+import { requireConfig } from "../settings.ts";
+import { wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Ask a model one small question, to see that it answers.",
+  arguments: [{ name: "model", description: "As provider/model; the one that is set unless said.", optional: true }],
+  options: { ...wireOptions },
+  examples: [
+    { line: "models test", does: "the one that answers by default" },
+    { line: "models test openai/gpt-5.2 --json", does: "another one, for programs" },
+  ],
+  exits: "0 it answers, 1 it does not, 2 the command line was wrong",
+  async run(io, { options, arguments: [written] }) {
+    const models = await openModels(io, options);
+    const ref = written ?? (await chosen(io, models));
+    const { provider, id } = checkedRef(ref, ["models", "test"]);
+    const result = await models.test(provider, id);
+    if (io.json) io.print(toJson({ provider, model: id, ...result }));
+    else sayTest(io, ref, result);
+    return result.ok ? 0 : 1;
+  },
+});
+
+/** The one the config names, else the first that was found. */
+async function chosen(io: Io, models: Models): Promise<string> {
+  const { config } = await requireConfig(io);
+  const named = primaryOf(config.agents?.defaults?.model);
+  if (named !== undefined && named.includes("/")) return named;
+  const [first] = await models.scan();
+  if (first !== undefined) return `${first.provider}/${first.id}`;
+  throw new HouseError("model.none", "no model is set up, and none was found", {
+    hint: "openclaw configure --section model",
+  });
+}

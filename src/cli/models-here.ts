@@ -1,0 +1,91 @@
+// Models as the commands see them: asked of the running gateway, whose environment counts, or else of the config here.
+import { readLockOwner, stateLockOf } from "../base/lock.ts";
+import { withGateway } from "./client.ts";
+import type { Io } from "./io.ts";
+import { oneLine } from "./print.ts";
+import { requireConfigUnless } from "./settings.ts";
+import { targetOf, type Target, type WireFlags } from "./target.ts";
+
+export interface ModelRow {
+  readonly provider: string;
+  readonly id: string;
+  readonly name?: string;
+  readonly contextWindow?: number;
+  readonly reasoning?: boolean;
+  readonly input?: readonly string[];
+  /** A credential is there, or none is needed. */
+  readonly ready?: boolean;
+  /** Where it is known from. */
+  readonly source?: string;
+}
+
+export interface ModelTest {
+  readonly ok: boolean;
+  readonly text?: string;
+  readonly durationMs?: number;
+  readonly error?: string;
+  readonly hint?: string;
+}
+
+export interface Models {
+  readonly where: "gateway" | "here";
+  list(): Promise<readonly ModelRow[]>;
+  /** What could be used right now: keys that are there, servers that answer on this machine. */
+  scan(): Promise<readonly ModelRow[]>;
+  /** One small question. Failures are answers. */
+  test(provider: string, id: string): Promise<ModelTest>;
+}
+
+const TEST_TIMEOUT_MS = 150_000;
+
+export async function openModels(io: Io, flags: WireFlags = {}): Promise<Models> {
+  await requireConfigUnless(flags.url !== undefined, io);
+  const target = await targetOf(io, flags);
+  const runsHere = readLockOwner(stateLockOf(io.paths().state))?.port !== undefined;
+  if (!target.isLocal || runsHere) return modelsThere(io, target);
+  const { modelsOffline } = await import("./models-offline.ts");
+  return modelsOffline(io);
+}
+
+function modelsThere(io: Io, target: Target): Models {
+  const call = (method: string, params: unknown, timeoutMs = target.timeoutMs): Promise<unknown> =>
+    withGateway(io, target, (client) => client.call(method, params, { timeoutMs }));
+  return {
+    where: "gateway",
+    list: async () => ((await call("models.list", {})) as { models: ModelRow[] }).models,
+    scan: async () => rowsIn(await call("models.scan", {}, Math.max(target.timeoutMs, 30_000))),
+    test: async (provider, model) => readTest(await call("models.test", { provider, model }, TEST_TIMEOUT_MS)),
+  };
+}
+
+function rowsIn(answer: unknown): readonly ModelRow[] {
+  const { found, models } = answer as { found?: readonly ModelRow[]; models?: readonly ModelRow[] };
+  return found ?? models ?? [];
+}
+
+function readTest(answer: unknown): ModelTest {
+  const { ok, text, reply, durationMs, ms, error, message, hint } = answer as Readonly<Record<string, unknown>>;
+  const failure = typeof error === "object" && error !== null ? (error as Readonly<Record<string, unknown>>) : {};
+  const pick = (...values: readonly unknown[]): string | undefined =>
+    values.find((value): value is string => typeof value === "string" && value !== "");
+  const [said, why, fix] = [pick(text, reply), pick(error, failure["message"], message), pick(hint, failure["hint"])];
+  const took = [durationMs, ms].find((value) => typeof value === "number");
+  return {
+    ok: ok === true,
+    ...(said === undefined ? {} : { text: said }),
+    ...(took === undefined ? {} : { durationMs: took }),
+    ...(why === undefined ? {} : { error: why }),
+    ...(fix === undefined ? {} : { hint: fix }),
+  };
+}
+
+/** One line for people; the reason and the way out when it did not work. */
+export function sayTest(io: Io, ref: string, { ok, text, durationMs, error, hint }: ModelTest): void {
+  if (ok) {
+    const took = durationMs === undefined ? "" : ` in ${Math.round(durationMs)} ms`;
+    io.print(`${io.paint.good("works")}: ${ref} answered${took}${text === undefined ? "" : `: ${oneLine(text)}`}`);
+    return;
+  }
+  io.say(io.paintError.bad(`${ref} does not answer: ${oneLine(error ?? "no reason was given")}`));
+  io.say(`fix: ${hint ?? "openclaw configure --section model"}`);
+}
