@@ -10,12 +10,15 @@ import type { ModelBook, ModelEvent, ModelFacts, ModelRef, ModelRequest } from "
 import type { Store } from "../store/store.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
+import type { Ledger } from "./ledger.ts";
 
 export interface AgentsDeps {
   readonly store: Store;
   readonly catalog: Catalog;
   readonly callTool: CallTool;
   readonly models: ModelBook;
+  /** Shared with whoever shows what was used; made here when left out. */
+  readonly ledger?: Ledger;
   /** How a model turn is streamed, with retry and fail-over; the plain one of model-port.ts when left out. */
   readonly streamModel?: StreamModel;
   /** Slash commands and directives, asked before any model (`Direct` of chat). */

@@ -20,8 +20,8 @@ export interface LoopPorts extends CallPorts {
   steer(): readonly UserMessage[];
   /** The messages did not fit: shorter ones that stand for the same, or undefined when nothing more can be done. */
   overflow(messages: readonly Message[], attempt: number): Promise<readonly Message[] | undefined>;
-  /** A text that ends the run, when a budget is used up. */
-  spent(reply: Reply | undefined): RunFailure | undefined;
+  /** Holds room in the budgets for this request, or says why the run ends here. */
+  reserve(messages: readonly Message[]): Promise<RunFailure | undefined>;
   now(): number;
 }
 
@@ -35,6 +35,8 @@ export interface LoopEnd {
   readonly toolCalls: number;
   readonly clientCalls?: readonly ClientCall[];
   readonly failure?: RunFailure;
+  /** Resolves when all that was appended is durable. The caller's last writes can share its commit. */
+  readonly settled: Promise<unknown>;
 }
 
 export async function runLoop(start: readonly Message[], ports: LoopPorts, signal: AbortSignal): Promise<LoopEnd> {
@@ -52,13 +54,11 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
     write.catch(() => {}); // seen below, when all writes are awaited
     writes.push(write);
   };
-  const end = async (
-    status: LoopEnd["status"],
-    failure?: RunFailure,
-    clientCalls?: readonly ClientCall[],
-  ): Promise<LoopEnd> => {
-    await Promise.all(writes);
+  const end = (status: LoopEnd["status"], failure?: RunFailure, clientCalls?: readonly ClientCall[]): LoopEnd => {
+    const settled = Promise.all(writes);
+    settled.catch(() => {}); // whoever takes the result awaits it
     return {
+      settled,
       status,
       text: reply?.text ?? "",
       model: reply?.ref,
@@ -72,9 +72,9 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
 
   for (let turn = 1; ; turn++) {
     if (signal.aborted) return end("aborted");
-    const spent = ports.spent(reply);
-    if (spent !== undefined) return end("error", spent);
     if (turn > MAX_MODEL_TURNS) return end("error", tooMany(`${MAX_MODEL_TURNS} model turns`));
+    const spent = await ports.reserve(messages);
+    if (spent !== undefined) return end("error", spent);
 
     reply = await streamReply(ports.model(messages, signal), ports.emit);
     usage = addUsage(usage, reply.usage);

@@ -97,7 +97,7 @@ async function record(folder: string, plans: readonly Plan[]): Promise<string> {
       emit: () => {},
       steer,
       overflow: async () => undefined,
-      spent: () => undefined,
+      reserve: async () => undefined,
       now: () => (clock += 5),
       looksOnly: ({ name }) => name === "read",
       isClientTool: () => false,

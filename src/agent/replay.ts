@@ -108,8 +108,8 @@ function createStage({ turns, status }: RecordedRun): Stage {
     emit: () => {},
     overflow: async () => following(),
     // Where the recording stops for a reason from outside (a budget, a kill), so do we.
-    spent: (reply) =>
-      reply !== undefined && turns[turnAt] === undefined && status !== "ok"
+    reserve: async () =>
+      turnAt > 0 && turns[turnAt] === undefined && status !== "ok"
         ? { code: "replay.end", message: "the recording ends here" }
         : undefined,
     now: () => following()?.[length]?.timestamp ?? 0,

@@ -8,7 +8,7 @@ import { explainText } from "./policy/explain.ts";
 import { canonicalName, coreTools, groupOf } from "./policy/groups.ts";
 import type { Decision, PluginTools, ToolUniverse } from "./policy/shape.ts";
 import type { Subject } from "./subject.ts";
-import type { Tool } from "./tool.ts";
+import type { Intent, Tool } from "./tool.ts";
 
 /** The config in force. `revision` changes whenever `config` does. */
 export interface Settings {
@@ -42,9 +42,21 @@ export interface CatalogRow {
   readonly explain: string;
 }
 
+/** A tool as a model gets to see it. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: unknown;
+}
+
 export interface Catalog {
   judge(subject: Subject, name: string): Verdict;
   rows(subject: Subject): CatalogRow[];
+  /** What is allowed and available, in one order for all; cheap enough for every turn. */
+  offered(subject: Subject): readonly OfferedTool[];
+  /** What a call would do, or undefined when it cannot be told. Runs nothing. */
+  effect(subject: Subject, name: string, args: Record<string, unknown>): Intent["does"] | undefined;
   /** Config and places a call happens in. */
   surroundings(subject: Subject): {
     readonly config: Config;
@@ -60,16 +72,20 @@ export interface CatalogDeps {
   workspaceOf(config: Config, agent: AgentId): string;
 }
 
+const idle = new AbortController().signal;
+
 export function createCatalog(deps: CatalogDeps): Catalog {
   const tools = new Map(deps.tools.map((tool) => [tool.name, tool]));
   const universe: ToolUniverse = { core: coreTools, plugins: deps.plugins };
   const verdicts = new Lru<Verdict>(4096);
+  const offers = new Lru<readonly OfferedTool[]>(256);
   let revision = "";
 
   const judge = (subject: Subject, name: string): Verdict => {
     const settings = deps.settings();
     if (settings.revision !== revision) {
       verdicts.clear();
+      offers.clear();
       revision = settings.revision;
     }
     const key = JSON.stringify([
@@ -130,6 +146,34 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         ...new Set([...coreTools.keys(), ...deps.plugins.flatMap(({ tools: own }) => own.map((tool) => tool.name))]),
       ];
       return names.map((name) => toRow(name, judge(subject, name)));
+    },
+    offered(subject) {
+      // Judging one name first drops what belongs to an older config.
+      judge(subject, "read");
+      const key = JSON.stringify([subject.agent, subject.model, subject.group, subject.sandboxed, subject.subagent]);
+      const known = offers.get(key);
+      if (known !== undefined) return known;
+      const offer = deps.tools.flatMap((tool): OfferedTool[] => {
+        const { decision, unavailable } = judge(subject, tool.name);
+        if (!decision.allowed || unavailable !== undefined) return [];
+        return [
+          { name: tool.name, summary: tool.summary, description: tool.description, parameters: tool.params },
+        ];
+      });
+      offers.set(key, offer);
+      return offer;
+    },
+    effect(subject, name, args) {
+      const tool = tools.get(canonicalName(name));
+      if (tool === undefined) return undefined;
+      const { config } = deps.settings();
+      const workspace = deps.workspaceOf(config, subject.agent);
+      try {
+        const call = { ...subject, id: "", config, workspace, workspaceOnly: true, signal: idle, progress: () => {} };
+        return tool.intent(tool.prepare === undefined ? args : tool.prepare(args), call).does;
+      } catch {
+        return undefined; // arguments that were not checked may confuse it; the call itself will say how
+      }
     },
     surroundings(subject) {
       const { config } = deps.settings();

@@ -111,6 +111,21 @@ const contextPruning = section("Trimming old tool results.", {
   }),
 });
 
+const spending = (what: string) =>
+  group(`What ${what} may use.`, {
+    tokens: whole("Tokens in and out.", { minimum: 1 }),
+    usd: number("US dollars, by the prices known.", { minimum: 0 }),
+    calls: whole("Requests to models.", { minimum: 1 }),
+    minutes: number("Minutes of running.", { minimum: 0 }),
+  });
+
+const budget = group("Limits that end a run with a clear word before they are passed.", {
+  turn: spending("one turn"),
+  session: spending("one session in all"),
+  agent: spending("an agent in a day"),
+  day: spending("all agents together in a day"),
+});
+
 const chunkBreak = choice("Where to cut first.", ["paragraph", "newline", "sentence"], { default: "paragraph" });
 
 const defaults = section("What every agent starts from.", {
@@ -143,6 +158,7 @@ const defaults = section("What every agent starts from.", {
   timeoutSeconds: whole("Seconds a run may take.", { default: 600, minimum: 1 }),
   mediaMaxMb: number("Megabytes of media taken in and sent out.", { default: 5, minimum: 0 }),
   maxConcurrent: whole("Runs at the same time.", { default: 4, minimum: 1 }),
+  budget,
   blockStreamingDefault: choice("Send finished parts of a reply at once.", ["on", "off"], { default: "off" }),
   blockStreamingBreak: choice("What counts as finished.", ["text_end", "message_end"], { default: "text_end" }),
   blockStreamingChunk: section("Size of the parts.", {
@@ -200,6 +216,7 @@ const agent = overriding(
       historyLimit: whole("Messages of context it gets."),
     }),
     heartbeat: group("Its heartbeat.", heartbeatProperties),
+    budget,
     humanDelay,
     sandbox: agentSandbox,
     memorySearch: agentMemorySearch,

@@ -1,0 +1,179 @@
+// Budgets: what a turn, a session, an agent and a day may use. Reserved before each request, settled after it.
+import type { RunFailure } from "../core/event.ts";
+import type { Usage } from "../core/message.ts";
+import type { AgentId, SessionKey } from "../core/names.ts";
+import { newId } from "../base/ids.ts";
+import { agentConfig } from "../config/agents.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { ModelFacts } from "../model/model.ts";
+import { nothing, plus, type Ledger, type Totals } from "./ledger.ts";
+import { contextOf, costOf } from "./usage.ts";
+
+export interface Limits {
+  readonly tokens?: number | undefined;
+  readonly usd?: number | undefined;
+  readonly calls?: number | undefined;
+  readonly minutes?: number | undefined;
+}
+
+export type BudgetSpan = "turn" | "session" | "agent" | "day";
+
+export interface Account {
+  /** Runs that draw on the same account name the same key. */
+  readonly key: string;
+  readonly span: BudgetSpan;
+  readonly path: string;
+  readonly limits: Limits;
+}
+
+export interface Budget {
+  /** Holds room for a request of so many tokens, or says which limit stands in the way. */
+  reserve(inputTokens: number, facts: ModelFacts): Promise<RunFailure | undefined>;
+  /** How many tokens the answer may have so that no limit can be passed. */
+  granted(facts: ModelFacts): number;
+  /** Gives the held room back and counts what was really used. */
+  settle(usage: Usage | undefined, facts: ModelFacts): void;
+  used(): Totals;
+  /** The run is over and in the ledger. */
+  close(): void;
+}
+
+export interface Budgets {
+  open(config: Config, agentId: AgentId, sessionKey: SessionKey): Budget;
+}
+
+const spans: readonly BudgetSpan[] = ["turn", "session", "agent", "day"];
+
+export function createBudgets(ledger: Ledger, now: () => number): Budgets {
+  /** What runs under way have used and hold, by account; the ledger has the rest. */
+  const underWay = new Map<string, Totals>();
+  const book = (keys: readonly string[], amount: Totals): void => {
+    for (const key of keys) underWay.set(key, plus(underWay.get(key) ?? nothing, amount));
+  };
+  return {
+    open(config, agentId, sessionKey) {
+      const startedAt = now();
+      const accounts = accountsOf(config, agentId, sessionKey);
+      const keys = accounts.map(({ key }) => key);
+      let own: Totals = nothing;
+      let held: Totals = nothing;
+      let room = Infinity;
+      const usedIn = async (account: Account): Promise<Totals> => {
+        const total = plus(await booked(account, agentId, sessionKey, ledger), underWay.get(account.key) ?? nothing);
+        return { ...total, minutes: total.minutes + (now() - startedAt) / 60_000 };
+      };
+      const release = (): void => {
+        book(keys, minus(held));
+        held = nothing;
+      };
+      return {
+        async reserve(inputTokens, facts) {
+          room = Infinity;
+          for (const account of accounts) {
+            const used = await usedIn(account);
+            const over = overdrawn(account, used, inputTokens, facts);
+            if (over !== undefined) return over;
+            room = Math.min(room, roomIn(account, used, inputTokens, facts));
+          }
+          if (accounts.length === 0) return undefined;
+          const output = Math.min(room, facts.maxTokens);
+          const usage = { input: inputTokens, output, cacheRead: 0, cacheWrite: 0, totalTokens: inputTokens + output };
+          held = { ...usage, costUsd: costOf(usage, facts), calls: 1, minutes: 0, runs: 0 };
+          book(keys, held);
+          return undefined;
+        },
+        granted: ({ maxTokens }) => Math.max(1, Math.min(maxTokens, room)),
+        settle(usage, facts) {
+          release();
+          const spent: Totals =
+            usage === undefined
+              ? { ...nothing, calls: 1 }
+              : {
+                  ...usage,
+                  totalTokens: contextOf(usage),
+                  costUsd: costOf(usage, facts),
+                  calls: 1,
+                  minutes: 0,
+                  runs: 0,
+                };
+          own = plus(own, spent);
+          book(keys, spent);
+        },
+        used: () => own,
+        close() {
+          release();
+          book(keys, minus(own));
+          for (const key of keys) if (key.startsWith("turn:")) underWay.delete(key);
+        },
+      };
+    },
+  };
+}
+
+/** The accounts that have a limit: the agent's own, else the shared one. A day counts all agents together. */
+function accountsOf(config: Config, agentId: AgentId, sessionKey: SessionKey): Account[] {
+  const own = agentConfig(config, agentId)?.budget;
+  const shared = config.agents?.defaults?.budget;
+  const keys = { turn: `turn:${newId()}`, session: `session:${sessionKey}`, agent: `agent:${agentId}`, day: "day" };
+  return spans.flatMap((span) => {
+    const limits = own?.[span] ?? shared?.[span];
+    const place = own?.[span] === undefined ? "agents.defaults.budget" : "agents.list[].budget";
+    return limits === undefined ? [] : [{ key: keys[span], span, limits, path: `${place}.${span}` }];
+  });
+}
+
+async function booked({ span }: Account, agentId: AgentId, sessionKey: SessionKey, ledger: Ledger): Promise<Totals> {
+  if (span === "turn") return nothing;
+  if (span === "session") return ledger.session(sessionKey);
+  return span === "agent" ? ledger.today(agentId) : ledger.today();
+}
+
+function roomIn({ limits }: Account, used: Totals, inputTokens: number, { cost }: ModelFacts): number {
+  const byTokens = limits.tokens === undefined ? Infinity : limits.tokens - used.totalTokens - inputTokens;
+  if (limits.usd === undefined || cost.output <= 0) return Math.floor(byTokens);
+  const left = limits.usd - used.costUsd - (inputTokens * cost.input) / 1_000_000;
+  return Math.floor(Math.min(byTokens, (left * 1_000_000) / cost.output));
+}
+
+function overdrawn(
+  { span, path, limits }: Account,
+  used: Totals,
+  inputTokens: number,
+  { cost }: ModelFacts,
+): RunFailure | undefined {
+  const price = (inputTokens * cost.input) / 1_000_000;
+  const said = (key: keyof Limits, words: string): RunFailure => ({
+    code: "budget.spent",
+    message: `The budget of this ${span} is used up: ${words}.`,
+    hint: `raise ${path}.${key}; openclaw usage shows where it went`,
+  });
+  if (limits.tokens !== undefined && used.totalTokens + inputTokens >= limits.tokens)
+    return said(
+      "tokens",
+      `${used.totalTokens} of ${limits.tokens} tokens, and the next request needs about ${inputTokens}`,
+    );
+  if (limits.usd !== undefined && used.costUsd + price >= limits.usd && used.costUsd + price > 0)
+    return said(
+      "usd",
+      `$${used.costUsd.toFixed(4)} of $${limits.usd}, and the next request costs about $${price.toFixed(4)}`,
+    );
+  if (limits.calls !== undefined && used.calls >= limits.calls)
+    return said("calls", `${used.calls} of ${limits.calls} requests to models`);
+  if (limits.minutes !== undefined && used.minutes >= limits.minutes)
+    return said("minutes", `${used.minutes.toFixed(1)} of ${limits.minutes} minutes`);
+  return undefined;
+}
+
+function minus(amount: Totals): Totals {
+  return {
+    input: -amount.input,
+    output: -amount.output,
+    cacheRead: -amount.cacheRead,
+    cacheWrite: -amount.cacheWrite,
+    totalTokens: -amount.totalTokens,
+    costUsd: -amount.costUsd,
+    calls: -amount.calls,
+    minutes: -amount.minutes,
+    runs: -amount.runs,
+  };
+}

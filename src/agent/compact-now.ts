@@ -1,0 +1,47 @@
+// `/compact` and `sessions.compact`: the session is summed up because somebody asked.
+import type { RunEvent } from "../core/event.ts";
+import { splitSessionKey, type SessionKey } from "../core/names.ts";
+import { newId } from "../base/ids.ts";
+import { createDesk } from "./desk.ts";
+import type { RunRoom } from "./run.ts";
+import { compactSession } from "./shrink.ts";
+
+export async function compactNow(
+  room: RunRoom,
+  sessionKey: SessionKey,
+  instructions: string | undefined,
+  publish: (event: RunEvent) => void,
+): Promise<{ compacted: boolean; kept: number; note: string }> {
+  const { deps, histories, streamModel, readBootstrap, budgets } = room;
+  const record = await deps.store.sessions.get(sessionKey);
+  if (record === undefined) return { compacted: false, kept: 0, note: "there is no such session yet" };
+  const agentId = splitSessionKey(sessionKey).agentId;
+  const [primary] = await deps.models.candidates({ agentId });
+  const kept = await deps.store.transcript.count(record.sessionId);
+  if (primary === undefined) return { compacted: false, kept, note: "no model is set up, and a summary needs one" };
+  const seat = { record };
+  const budget = budgets.open(deps.config(), agentId, sessionKey);
+  const desk = createDesk(
+    { house: deps, streamModel, readBootstrap, budget },
+    { agentId, seat, primary, override: undefined, thinking: "off" },
+  );
+  const runId = newId();
+  let seq = 0;
+  const { signal } = new AbortController();
+  const made = await compactSession(
+    seat,
+    {
+      store: deps.store,
+      histories,
+      clock: deps.clock,
+      emit: (body) => publish({ runId, sessionKey, seq: ++seq, ts: deps.clock.now(), body }),
+      beforeCompaction: async () => deps.beforeCompaction?.({ sessionKey, agentId }),
+    },
+    { contextWindow: deps.models.facts(primary).contextWindow, ask: (plain) => desk.ask(plain, signal) },
+    { instructions, keepTokens: KEEP_WHEN_ASKED },
+  ).finally(() => budget.close());
+  return made.ok ? { compacted: true, kept: made.kept, note: made.note } : { compacted: false, kept, note: made.note };
+}
+
+/** Who asks for it wants it shorter: little stays besides the summary. */
+const KEEP_WHEN_ASKED = 4000;

@@ -1,0 +1,167 @@
+// Where requests of one turn are written: prompt, tools and limits for whichever model answers, and its use counted.
+import type { RunFailure } from "../core/event.ts";
+import type { Message } from "../core/message.ts";
+import { sessionKindOf, type AgentId } from "../core/names.ts";
+import { agentConfig, mainKeyOf } from "../config/agents.ts";
+import type { ModelFacts, ModelRef, ModelRequest, ThinkingLevel } from "../model/model.ts";
+import type { Catalog } from "../tool/catalog.ts";
+import { subjectOf, type Subject } from "../tool/subject.ts";
+import type { Budget } from "./budget.ts";
+import type { AgentsDeps, StreamModel, TurnEvent } from "./deps.ts";
+import { tokensIn } from "./estimate.ts";
+import { CHARS_PER_TOKEN } from "./limits.ts";
+import type { ReadBootstrap } from "./prompt/files.ts";
+import { systemPrompt } from "./prompt/system.ts";
+import { dropOldImages, repairMessages } from "./repair.ts";
+import { cutText } from "./result.ts";
+import type { SessionSeat } from "./shrink.ts";
+import { timeZoneOf } from "./stamp.ts";
+import type { TurnRequest } from "./agent.ts";
+
+export interface Desk {
+  /** Who tools are called for: the policy of the model in use counts (ruling 7). */
+  subject(): Subject;
+  stream(messages: readonly Message[], signal: AbortSignal): AsyncIterable<TurnEvent>;
+  /** A plain question of the house, without tools. */
+  ask(plain: Pick<ModelRequest, "system" | "messages">, signal: AbortSignal): AsyncIterable<TurnEvent>;
+  reserve(messages: readonly Message[]): Promise<RunFailure | undefined>;
+  /** Tokens of prompt and schemas. */
+  overhead(): number;
+}
+
+export interface DeskDeps {
+  readonly house: AgentsDeps;
+  readonly streamModel: StreamModel;
+  readonly readBootstrap: ReadBootstrap;
+  readonly budget: Budget;
+}
+
+export interface DeskWish {
+  readonly agentId: AgentId;
+  readonly seat: SessionSeat;
+  readonly primary: ModelRef;
+  readonly override: ModelRef | undefined;
+  readonly thinking: ThinkingLevel | undefined;
+  readonly extraSystem?: string | undefined;
+  readonly clientTools?: TurnRequest["clientTools"];
+}
+
+export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDeps, wish: DeskWish): Desk {
+  const { agentId, seat, override } = wish;
+  const base = subjectOf({ sessionKey: seat.record.key }, house.config());
+  let inUse = { ref: wish.primary, facts: house.models.facts(wish.primary) };
+  const frames = new Map<string, Pick<ModelRequest, "system" | "tools">>();
+
+  const frameFor = (ref: ModelRef): Pick<ModelRequest, "system" | "tools"> => {
+    const name = `${ref.provider}/${ref.id}`;
+    const known = frames.get(name);
+    if (known !== undefined) return known;
+    const frame = requestFrame(house, { ...base, model: name }, wish, readBootstrap);
+    frames.set(name, frame);
+    return frame;
+  };
+  async function* metered(events: AsyncIterable<TurnEvent>): AsyncIterable<TurnEvent> {
+    let isSettled = false;
+    const settle = (usage?: Parameters<Budget["settle"]>[0]): void => {
+      if (!isSettled) budget.settle(usage, inUse.facts);
+      isSettled = true;
+    };
+    try {
+      for await (const event of events) {
+        if (event.type === "model") inUse = { ref: event.ref, facts: event.facts };
+        if (event.type === "end") settle(event.usage);
+        yield event;
+      }
+    } finally {
+      settle();
+    }
+  }
+  const limitsFor = (facts: ModelFacts): Pick<ModelRequest, "maxTokens" | "thinking" | "cacheKey"> => ({
+    thinking: wish.thinking ?? (facts.reasoning ? "low" : "off"),
+    maxTokens: budget.granted(facts),
+    cacheKey: seat.record.sessionId,
+  });
+  return {
+    subject: () => ({ ...base, model: `${inUse.ref.provider}/${inUse.ref.id}` }),
+    stream: (messages, signal) =>
+      metered(
+        streamModel({
+          agentId,
+          override,
+          signal,
+          request: (ref, facts) => ({ ...frameFor(ref), messages: sendable(messages, facts), ...limitsFor(facts) }),
+        }),
+      ),
+    ask: (plain, signal) =>
+      metered(
+        streamModel({
+          agentId,
+          override,
+          signal,
+          request: (_ref, facts) => ({ ...plain, tools: [], ...limitsFor(facts), thinking: "off" }),
+        }),
+      ),
+    reserve: (messages) => budget.reserve(tokensIn(messages) + overheadOf(frameFor(inUse.ref)), inUse.facts),
+    overhead: () => overheadOf(frameFor(inUse.ref)),
+  };
+}
+
+function requestFrame(
+  house: AgentsDeps,
+  subject: Subject,
+  wish: DeskWish,
+  readBootstrap: ReadBootstrap,
+): Pick<ModelRequest, "system" | "tools"> {
+  const config = house.config();
+  const { workspace } = house.catalog.surroundings(subject);
+  const offered: ReturnType<Catalog["offered"]> = house.catalog.offered(subject);
+  const defaults = config.agents?.defaults;
+  const own = agentConfig(config, wish.agentId);
+  const mode = subject.subagent ? "minimal" : "full";
+  const isMain = sessionKindOf(subject.session, mainKeyOf(config)) === "main";
+  const system = systemPrompt({
+    mode,
+    agentId: wish.agentId,
+    name: own?.identity?.name ?? own?.name,
+    tools: offered,
+    workspace,
+    timeZone: timeZoneOf(defaults?.userTimezone),
+    os: process.platform,
+    sandboxed: subject.sandboxed,
+    files: readBootstrap({ workspace, mode, isMain, maxChars: defaults?.bootstrapMaxChars ?? 20_000 }),
+  });
+  return {
+    system: wish.extraSystem === undefined ? system : `${system}\n\n${wish.extraSystem}`,
+    tools: [
+      ...offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
+      ...(wish.clientTools ?? []).filter(({ name }) => !offered.some((tool) => tool.name === name)),
+    ],
+  };
+}
+
+/** What every vendor takes, with a single message too long for the window cut to half of it. */
+function sendable(messages: readonly Message[], { contextWindow, input }: ModelFacts): Message[] {
+  const maxChars = Math.floor((contextWindow * CHARS_PER_TOKEN) / 2);
+  const fitting = dropOldImages(repairMessages(messages)).map((message) => shortened(message, maxChars));
+  return input.includes("image") ? fitting : fitting.map((message) => withoutImages(message));
+}
+
+function shortened(message: Message, maxChars: number): Message {
+  if (!message.content.some((block) => block.type === "text" && block.text.length > maxChars)) return message;
+  const content = message.content.map((block) =>
+    block.type === "text" ? { ...block, text: cutText(block.text, maxChars) } : block,
+  );
+  return { ...message, content } as Message;
+}
+
+function withoutImages(message: Message): Message {
+  if (!message.content.some(({ type }) => type === "image")) return message;
+  const content = message.content.map((block) =>
+    block.type === "image" ? { type: "text" as const, text: "[an image this model cannot see]" } : block,
+  );
+  return { ...message, content } as Message;
+}
+
+function overheadOf({ system, tools }: Pick<ModelRequest, "system" | "tools">): number {
+  return Math.ceil((system.length + JSON.stringify(tools).length) / CHARS_PER_TOKEN);
+}

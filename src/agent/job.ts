@@ -1,0 +1,75 @@
+// A posted turn on its way: waiting, directing, running, ended. Its outcome comes exactly once.
+import type { RunEvent, RunEventBody, RunFailure, RunOutcome } from "../core/event.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Waiting } from "../session/queue.ts";
+import type { TurnRequest } from "./agent.ts";
+import type { DirectedTurn } from "./deps.ts";
+
+export interface Job extends Waiting {
+  readonly turn: TurnRequest;
+  readonly acceptedAt: number;
+  readonly control: AbortController;
+  stage: "waiting" | "directing" | "running" | "ended";
+  /** Commands and directives were asked already, beside the lane. */
+  directed?: DirectedTurn;
+  /** Others whose messages this run answers too. */
+  readonly merged: Job[];
+  readonly ended: Promise<RunOutcome>;
+  readonly end: (outcome: RunOutcome) => void;
+  readonly emit: (body: RunEventBody) => void;
+}
+
+/** Doors whose callers wait for the answer to this very message; it is never joined with others. */
+const ownTurns: ReadonlySet<string> = new Set([
+  "agent",
+  "http",
+  "cli",
+  "cron",
+  "hook",
+  "sessions_send",
+  "sessions_spawn",
+  "heartbeat",
+]);
+
+export function createJob(
+  turn: TurnRequest,
+  acceptedAt: number,
+  clock: Clock,
+  publish: (event: RunEvent) => void,
+): Job {
+  const { promise, resolve } = Promise.withResolvers<RunOutcome>();
+  let seq = 0;
+  return {
+    turn,
+    text: turn.text,
+    alone: isAlone(turn),
+    acceptedAt,
+    control: new AbortController(),
+    stage: "waiting",
+    merged: [],
+    ended: promise,
+    end: resolve,
+    emit: (body) => publish({ runId: turn.runId, sessionKey: turn.sessionKey, seq: ++seq, ts: clock.now(), body }),
+  };
+}
+
+function isAlone(turn: TurnRequest): boolean {
+  const { source, text, thinking, model, extraSystem, history, clientTools, timeoutMs } = turn;
+  if (ownTurns.has(source) || /^\s*[/!]/.test(text)) return true;
+  return [thinking, model, extraSystem, history, clientTools, timeoutMs].some((setting) => setting !== undefined);
+}
+
+/** Why a run was stopped from outside; the abort reason of its signal. */
+export class Stop extends Error {
+  readonly status: "aborted" | "error";
+  readonly failure: RunFailure;
+
+  constructor(status: Stop["status"], failure: RunFailure) {
+    super(failure.message);
+    this.status = status;
+    this.failure = failure;
+  }
+}
+
+export const stopped = (reason: string): Stop =>
+  new Stop("aborted", { code: "run.aborted", message: `stopped (${reason})` });

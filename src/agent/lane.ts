@@ -1,0 +1,118 @@
+// The queue of one session: one run at a time; what arrives meanwhile waits, steers or interrupts.
+import { capQueue, nextBatch, onArrival, quietFor, type QueueSettings } from "../session/queue.ts";
+import { stopped, type Job } from "./job.ts";
+
+export interface LanePorts {
+  settings(): Promise<QueueSettings>;
+  run(job: Job, summarised: readonly Job[], steer: () => readonly Job[]): Promise<void>;
+  /** Ends a job without running it. */
+  dismiss(job: Job, why: "dropped" | "interrupted" | { readonly reason: string }): Promise<void>;
+  now(): number;
+  /** Nothing is left to do here. */
+  idle(): void;
+}
+
+export interface Lane {
+  add(job: Job, settings: QueueSettings): void;
+  /** Run ids under way and waiting, oldest first. */
+  jobs(): readonly Job[];
+  isBusy(): boolean;
+  /** Stops one run, or all of them with what waits behind; resolves with what it ended. */
+  abort(runId: string | undefined, reason: string): Promise<Job[]>;
+  /** Waits for the run under way; nothing else starts. What waits stays in the inbox. */
+  close(stop: (job: Job) => void): Promise<void>;
+}
+
+export function createLane(ports: LanePorts): Lane {
+  let active: Job | undefined;
+  let waiting: Job[] = [];
+  let summarised: Job[] = [];
+  let steering: Job[] = [];
+  let lastArrival = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let running: Promise<void> = Promise.resolve();
+
+  const start = (settings: QueueSettings): void => {
+    const count = nextBatch(waiting, settings.mode);
+    const [leader, ...others] = waiting.splice(0, count);
+    if (leader === undefined) return;
+    leader.merged.push(...others);
+    const told = leader.alone ? [] : summarised.splice(0);
+    active = leader;
+    running = ports.run(leader, told, takeSteering).then(next);
+  };
+  const takeSteering = (): readonly Job[] => steering.splice(0);
+
+  async function next(): Promise<void> {
+    active = undefined;
+    waiting = [...steering.splice(0), ...waiting];
+    if (isClosed) return;
+    if (waiting.length === 0) return ports.idle();
+    const settings = await ports.settings();
+    const first = waiting[0];
+    // Somebody who waits for this very answer is not kept waiting for others to finish typing.
+    const waitMs = first?.alone === true ? 0 : quietFor(lastArrival, ports.now(), settings.debounceMs);
+    if (waitMs === 0) return begin(settings);
+    timer = setTimeout(() => begin(settings), waitMs);
+  }
+
+  function begin(settings: QueueSettings): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (active !== undefined || isClosed) return;
+    if (waiting.length === 0) return ports.idle();
+    start(settings);
+  }
+
+  const enforceCap = (settings: QueueSettings): void => {
+    const talk = waiting.filter(({ alone }) => !alone);
+    const { dropped } = capQueue(talk, settings);
+    if (dropped.length === 0) return;
+    const gone = new Set(dropped);
+    waiting = waiting.filter((job) => !gone.has(job));
+    if (settings.drop === "summarize") summarised.push(...dropped);
+    else for (const job of dropped) void ports.dismiss(job, "dropped");
+  };
+
+  return {
+    add(job, settings) {
+      lastArrival = ports.now();
+      const arrival = onArrival(job.alone ? "followup" : settings.mode, active !== undefined);
+      if (arrival === "steer") return void steering.push(job);
+      if (arrival === "steer-and-queue") steering.push(copyOf(job));
+      if (arrival === "interrupt") {
+        for (const old of waiting.filter(({ alone }) => !alone)) void ports.dismiss(old, "interrupted");
+        waiting = waiting.filter(({ alone }) => alone);
+        active?.control.abort(stopped("a newer message interrupted it"));
+      }
+      waiting.push(job);
+      enforceCap(settings);
+      if (active === undefined && timer === undefined) start(settings);
+    },
+    jobs: () => [...(active === undefined ? [] : [active, ...active.merged]), ...steering, ...summarised, ...waiting],
+    isBusy: () => active !== undefined || timer !== undefined,
+    async abort(runId, reason) {
+      const hit = (job: Job): boolean => (runId === undefined ? job.stage !== "directing" : job.turn.runId === runId);
+      const behind = [...steering, ...summarised, ...waiting].filter((job) => job.stage === "waiting" && hit(job));
+      const gone = new Set(behind);
+      const stays = (job: Job): boolean => !gone.has(job);
+      [steering, summarised, waiting] = [steering.filter(stays), summarised.filter(stays), waiting.filter(stays)];
+      const front = active !== undefined && (hit(active) || active.merged.some(hit)) ? [active, ...active.merged] : [];
+      front[0]?.control.abort(stopped(reason));
+      await Promise.all([...front.map(({ ended }) => ended), ...behind.map((job) => ports.dismiss(job, { reason }))]);
+      return [...front, ...behind];
+    },
+    async close(stop) {
+      isClosed = true;
+      clearTimeout(timer);
+      if (active !== undefined) stop(active);
+      await running;
+    },
+  };
+}
+
+/** For steering only: its outcome comes from the turn that follows. */
+function copyOf(job: Job): Job {
+  return { ...job, merged: [], emit: () => {}, end: () => {}, stage: "ended" };
+}

@@ -1,0 +1,83 @@
+// What a dead process left behind: runs it had begun are closed with a truthful word, letters it had not are run now.
+import type { RunOutcome } from "../core/event.ts";
+import type { AssistantMessage, Message, ToolResultMessage } from "../core/message.ts";
+import { newId } from "../base/ids.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Letter, RunRecord, Store, TranscriptEntry } from "../store/store.ts";
+
+/** Kept with a run while it is under way. */
+export interface RunBody {
+  readonly sessionId: string;
+  /** Run ids of other letters this run answers too. */
+  readonly merged: readonly string[];
+  readonly source: string;
+}
+
+export const INTERRUPTED = "This run was interrupted by a restart of the gateway. What it had begun may be half done.";
+
+/** Returns the letters that wait to be run, by session in the order they were posted. */
+export async function recover(store: Store, clock: Clock, log: Log): Promise<Letter[]> {
+  const open = await store.runs.open();
+  for (const run of open) await closeRun(store, clock, run);
+  if (open.length > 0)
+    log.warn(`${open.length} runs were cut off by the last end of the gateway and are closed as such`);
+  await store.inbox.reclaim();
+  const letters: Letter[] = [];
+  for (const key of await store.inbox.waiting()) letters.push(...(await store.inbox.claim(key, 100_000)));
+  if (letters.length > 0) log.info(`${letters.length} turns that had not begun are run now`);
+  return letters;
+}
+
+async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<void> {
+  const { sessionId, merged = [] } = run.body as Partial<RunBody>;
+  const endedAt = clock.now();
+  const outcomeOf = (runId: string): RunOutcome => ({
+    runId,
+    sessionKey: run.sessionKey,
+    sessionId: sessionId ?? "",
+    status: "error",
+    startedAt: run.startedAt,
+    endedAt,
+    text: "",
+    silent: false,
+    toolCalls: 0,
+    failure: { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" },
+  });
+  const entries = sessionId === undefined ? [] : await closingEntries(store, sessionId, endedAt);
+  await Promise.all([
+    ...(sessionId === undefined || entries.length === 0 ? [] : [store.transcript.append(sessionId, entries)]),
+    ...[run.id, ...merged].map((id) => finishLetter(store, id, outcomeOf(id))),
+    store.runs.put({ ...run, state: "error", endedAt }),
+  ]);
+}
+
+async function finishLetter(store: Store, id: string, outcome: RunOutcome): Promise<void> {
+  if ((await store.inbox.get(id)) !== undefined) await store.inbox.finish(id, "failed", outcome);
+}
+
+/** A result for every call that has none, then the word on what happened. */
+async function closingEntries(store: Store, sessionId: string, at: number): Promise<TranscriptEntry[]> {
+  const tail = await store.transcript.tail(sessionId, 300);
+  const messages = tail.flatMap(({ type, body }) => (type === "message" ? [body as Message] : []));
+  const answered = new Set(messages.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : [])));
+  const last = messages.findLast((message): message is AssistantMessage => message.role === "assistant");
+  const open =
+    last?.content.flatMap((block) => (block.type === "toolCall" && !answered.has(block.id) ? [block] : [])) ?? [];
+  const results = open.map(({ id, name }): ToolResultMessage => ({
+    role: "toolResult",
+    toolCallId: id,
+    toolName: name,
+    content: [{ type: "text", text: "Cut off by a restart of the gateway; whether it happened is unknown." }],
+    isError: true,
+    timestamp: at,
+  }));
+  const word: AssistantMessage = {
+    role: "assistant",
+    content: [{ type: "text", text: INTERRUPTED }],
+    timestamp: at,
+    stopReason: "error",
+    errorMessage: INTERRUPTED,
+  };
+  return [...results, word].map((body) => ({ id: newId(), type: "message", at, body }));
+}

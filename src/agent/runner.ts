@@ -1,0 +1,226 @@
+// The agents: every turn is a row before it runs and has one outcome after; sessions run side by side, each in order.
+import { HouseError } from "../core/error.ts";
+import type { RunEvent, RunOutcome } from "../core/event.ts";
+import { isSubagentKey, sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
+import { queueSettings } from "../session/queue.ts";
+import { entryOf } from "../session/session.ts";
+import { postLetter, turnOf } from "../session/inbox.ts";
+import type { Agents, Receipt, TurnRequest } from "./agent.ts";
+import { createBudgets } from "./budget.ts";
+import { createHistories } from "./context.ts";
+import type { AgentsDeps } from "./deps.ts";
+import { compactNow } from "./compact-now.ts";
+import { createJob, Stop, type Job } from "./job.ts";
+import { createLane, type Lane } from "./lane.ts";
+import { createLedger } from "./ledger.ts";
+import { createModelPort } from "./model-port.ts";
+import { createBootstrapReader } from "./prompt/files.ts";
+import { INTERRUPTED, recover } from "./recover.ts";
+import { dismiss, runJob, type RunRoom } from "./run.ts";
+import { createSlots, type Slots } from "./slots.ts";
+
+const MAX_WAITING = 5000;
+const KEEP_ENDED_MS = 14 * 24 * 3_600_000;
+
+/** Resolves when what a dead process left behind is closed; letters it left are run right after. */
+export async function createAgents(deps: AgentsDeps): Promise<Agents> {
+  const { store, clock, log } = deps;
+  const ledger = deps.ledger ?? createLedger(store, clock);
+  const room: RunRoom = {
+    deps,
+    streamModel: deps.streamModel ?? createModelPort(deps.models),
+    histories: createHistories(store.transcript),
+    ledger,
+    budgets: createBudgets(ledger, clock.now),
+    readBootstrap: createBootstrapReader(),
+  };
+  const slotsFor = createSlotTable(deps);
+  const lanes = new Map<SessionKey, Lane>();
+  const jobs = new Map<string, Job>();
+  const listeners = new Set<(event: RunEvent) => void>();
+  let isClosed = false;
+
+  const publish = (event: RunEvent): void => {
+    for (const listener of listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        log.error("a listener of run events failed", { error, stream: event.body.stream });
+      }
+    }
+  };
+  const settingsOf = async (key: SessionKey) => {
+    const record = await store.sessions.get(key);
+    const entry = record === undefined ? {} : entryOf(record);
+    return queueSettings(deps.config(), entry, entry.channel);
+  };
+  const laneOf = (key: SessionKey): Lane => {
+    const known = lanes.get(key);
+    if (known !== undefined) return known;
+    const lane = createLane({
+      settings: () => settingsOf(key),
+      run: (job, summarised, steer) => runJob(room, job, { summarised, steer, slots: slotsFor(key) }),
+      dismiss: (job, why) => dismissFor(room, job, why),
+      now: clock.now,
+      idle: () => lanes.delete(key),
+    });
+    lanes.set(key, lane);
+    return lane;
+  };
+  const track = (turn: TurnRequest, acceptedAt: number): Job => {
+    const job = createJob(turn, acceptedAt, clock, publish);
+    jobs.set(turn.runId, job);
+    void job.ended.then(() => jobs.delete(turn.runId));
+    return job;
+  };
+  const admit = async (job: Job): Promise<void> => {
+    const { sessionKey } = job.turn;
+    if (lanes.get(sessionKey)?.isBusy() === true && isUrgent(job.turn) && (await answeredAside(room, job))) return;
+    const settings = await settingsOf(sessionKey);
+    laneOf(sessionKey).add(job, settings);
+  };
+
+  const letters = await recover(store, clock, log);
+  await Promise.all([store.inbox.prune(clock.now() - KEEP_ENDED_MS), store.runs.prune(clock.now() - KEEP_ENDED_MS)]);
+  // After the caller has its agents: a command among the letters may need them.
+  setImmediate(() => {
+    for (const letter of letters) {
+      const turn = turnOf<TurnRequest>(letter);
+      if (turn === undefined) log.error("a letter cannot be read and is left alone", { id: letter.id });
+      else void admit(track(turn, letter.at));
+    }
+  });
+
+  return {
+    async post(turn): Promise<Receipt> {
+      if (isClosed)
+        throw new HouseError("gateway.stopping", "the gateway is stopping", { hint: "send it again in a moment" });
+      if ((lanes.get(turn.sessionKey)?.jobs().length ?? 0) >= MAX_WAITING)
+        throw new HouseError("session.busy", `${MAX_WAITING} turns already wait for session ${turn.sessionKey}`, {
+          hint: "wait, or stop them: /stop",
+        });
+      const known = jobs.get(turn.runId);
+      if (known !== undefined) return { runId: turn.runId, acceptedAt: known.acceptedAt, fresh: false };
+      const job = track(turn, clock.now());
+      try {
+        const { fresh, acceptedAt, outcome } = await postLetter(store.inbox, turn, job.acceptedAt);
+        if (!fresh) {
+          jobs.delete(turn.runId);
+          return { runId: turn.runId, acceptedAt, fresh, ...(outcome === undefined ? {} : { outcome }) };
+        }
+        await admit(job);
+        return { runId: turn.runId, acceptedAt, fresh };
+      } catch (error) {
+        jobs.delete(turn.runId);
+        throw error;
+      }
+    },
+    async wait(runId, timeoutMs, signal) {
+      const job = jobs.get(runId);
+      if (job !== undefined) return within(job.ended, timeoutMs, signal);
+      const letter = await store.inbox.get(runId);
+      return letter?.state === "done" || letter?.state === "failed" ? (letter.result as RunOutcome) : undefined;
+    },
+    async abort({ sessionKey, runId }, reason) {
+      const ended = (await lanes.get(sessionKey)?.abort(runId, reason)) ?? [];
+      return ended.map(({ turn }) => turn.runId);
+    },
+    watch(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    active: (sessionKey) => (lanes.get(sessionKey)?.jobs() ?? []).map(({ turn }) => turn.runId),
+    compact: (sessionKey, instructions) => compactNow(room, sessionKey, instructions, publish),
+    async close() {
+      isClosed = true;
+      const failure = { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" };
+      await Promise.all(
+        [...lanes.values()].map((lane) => lane.close((job) => job.control.abort(new Stop("error", failure)))),
+      );
+    },
+  };
+}
+
+/** Places by kind of session: chats, sub-agents and jobs do not stand in each other's way. */
+function createSlotTable({ config }: AgentsDeps): (key: SessionKey) => Slots {
+  const chats = createSlots(() => config().agents?.defaults?.maxConcurrent ?? 4);
+  const subagents = createSlots(() => config().agents?.defaults?.subagents?.maxConcurrent ?? 8);
+  const crons = createSlots(() => config().cron?.maxConcurrentRuns ?? 1);
+  return (key) => {
+    if (isSubagentKey(key)) return subagents;
+    return sessionKindOf(key) === "cron" ? crons : chats;
+  };
+}
+
+/** Commands that are about the run under way, or only look: they do not wait behind it. */
+function isUrgent({ authorised, text }: TurnRequest): boolean {
+  return (
+    authorised &&
+    /^\s*(?:\/(?:stop|abort|status|help|commands|queue|usage|whoami|context|tools?)\b|(?:stop|abort)\s*$)/i.test(text)
+  );
+}
+
+/** True when the house answered; else the message goes its usual way, with what directives made of it. */
+async function answeredAside(room: RunRoom, job: Job): Promise<boolean> {
+  const { turn, control } = job;
+  const agentId = splitSessionKey(turn.sessionKey).agentId;
+  const { sessionKey, runId, source, authorised } = turn;
+  const directed = await room.deps.direct(turn.text, {
+    sessionKey,
+    agentId,
+    runId,
+    source,
+    authorised,
+    signal: control.signal,
+  });
+  job.directed = directed;
+  if (directed.kind === "turn") return false;
+  const slots: Slots = { take: async () => () => {} };
+  await runJob(room, job, { summarised: [], steer: () => [], slots });
+  return true;
+}
+
+async function dismissFor(
+  room: RunRoom,
+  job: Job,
+  why: "dropped" | "interrupted" | { readonly reason: string },
+): Promise<void> {
+  const [status, failure] =
+    why === "dropped"
+      ? ([
+          "error",
+          {
+            code: "queue.dropped",
+            message: "too many messages were waiting; this one was left out",
+            hint: "messages.queue.cap and messages.queue.drop",
+          },
+        ] as const)
+      : ([
+          "aborted",
+          {
+            code: "run.aborted",
+            message: why === "interrupted" ? "a newer message took its place" : `stopped (${why.reason})`,
+          },
+        ] as const);
+  await dismiss(room, job, status, failure).catch((error: unknown) =>
+    room.deps.log.error("a turn could not be closed", { error, runId: job.turn.runId }),
+  );
+}
+
+async function within(
+  ended: Promise<RunOutcome>,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<RunOutcome | undefined> {
+  const { promise: over, resolve: giveUp } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => giveUp(undefined), Math.min(timeoutMs, 2 ** 31 - 1));
+  const onAbort = (): void => giveUp(undefined);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted === true) giveUp(undefined);
+  try {
+    return await Promise.race([ended, over]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,43 @@
+// The time in front of a message, as people write it: `[Sun 2026-11-15 22:06 UTC] `.
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+export function stampOf(at: number, timeZone: string): string {
+  const parts = Object.fromEntries(
+    formatFor(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
+  const { weekday, year, month, day, hour, minute, timeZoneName } = parts;
+  return `[${weekday} ${year}-${month}-${day} ${hour}:${minute} ${timeZoneName}] `;
+}
+
+/** The configured zone when the system knows it, else that of the host. */
+export function timeZoneOf(configured: string | undefined): string {
+  const host = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (configured === undefined || configured === "") return host;
+  try {
+    formatFor(configured);
+    return configured;
+  } catch {
+    return host; // an unknown zone was already named by the config check or the doctor
+  }
+}
+
+function formatFor(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    weekday: "short",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    timeZoneName: "short",
+  });
+  formats.set(timeZone, format);
+  return format;
+}

@@ -1,0 +1,30 @@
+// The agent's door to the tools: the one path, with every failure turned into words for the model.
+import type { ToolOutput } from "../core/event.ts";
+import type { CallTool } from "../tool/call.ts";
+import type { Catalog } from "../tool/catalog.ts";
+import type { Subject } from "../tool/subject.ts";
+import type { RunnableCall } from "./calls.ts";
+import { answerOfError, type ToolAnswer } from "./result.ts";
+
+export interface ToolDoor {
+  call(call: RunnableCall, signal: AbortSignal, progress: (partial: ToolOutput) => void): Promise<ToolAnswer>;
+  looksOnly(call: RunnableCall): boolean;
+}
+
+/** `subject` is asked each time: after a fail-over another model, and so another policy, may be in force. */
+export function createToolDoor(callTool: CallTool, catalog: Catalog, subject: () => Subject): ToolDoor {
+  return {
+    async call({ name, args }, signal, progress) {
+      try {
+        const result = await callTool({ tool: name, args, subject: subject(), caller: "agent", signal, progress });
+        return { ...result, isError: false };
+      } catch (error) {
+        return answerOfError(name, error);
+      }
+    },
+    looksOnly({ name, args }) {
+      const does = catalog.effect(subject(), name, args);
+      return does === "look" || does === "read";
+    },
+  };
+}

@@ -1,0 +1,183 @@
+// One turn for the model: the history of the session and the new message, and the loop run over them.
+import type { RunEventBody, RunFailure } from "../core/event.ts";
+import type { Block, Message, UserMessage } from "../core/message.ts";
+import type { AgentId } from "../core/names.ts";
+import { newId } from "../base/ids.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { ModelRef, ThinkingLevel } from "../model/model.ts";
+import { entryOf } from "../session/session.ts";
+import type { TranscriptEntry } from "../store/store.ts";
+import type { TurnRequest } from "./agent.ts";
+import type { Budget, Budgets } from "./budget.ts";
+import { isTooFull } from "./compact.ts";
+import { messagesOf, stampedMessage, type Histories, type StampedMessage } from "./context.ts";
+import type { AgentsDeps, StreamModel } from "./deps.ts";
+import { createDesk, type Desk } from "./desk.ts";
+import { RESERVE_TOKENS } from "./limits.ts";
+import { runLoop, type LoopEnd } from "./loop.ts";
+import { NO_MODEL } from "./model-port.ts";
+import type { ReadBootstrap } from "./prompt/files.ts";
+import { shrinkSession, type SessionSeat } from "./shrink.ts";
+import { stampOf, timeZoneOf } from "./stamp.ts";
+import { createToolDoor } from "./tools.ts";
+
+/** What all turns share. */
+export interface TurnRoom {
+  readonly deps: AgentsDeps;
+  readonly streamModel: StreamModel;
+  readonly histories: Histories;
+  readonly budgets: Budgets;
+  readonly readBootstrap: ReadBootstrap;
+}
+
+export interface TurnInput {
+  readonly turn: TurnRequest;
+  /** What is left after commands and directives, several messages joined. */
+  readonly text: string;
+  readonly images: readonly Extract<Block, { type: "image" }>[];
+  readonly once: { readonly thinking?: string; readonly model?: string };
+  readonly agentId: AgentId;
+  readonly seat: SessionSeat;
+  readonly signal: AbortSignal;
+  readonly emit: (body: RunEventBody) => void;
+  readonly steer: () => readonly UserMessage[];
+  /** Writes that open the run, asked for in the same moment as the user's entry; no tool runs before they hold. */
+  readonly open: () => Promise<unknown>;
+}
+
+export interface TurnEnd extends LoopEnd {
+  readonly budget: Budget | undefined;
+  readonly contextWindow: number | undefined;
+}
+
+export const noModel: RunFailure = {
+  code: "model.none",
+  message:
+    "No model is set up yet. Give the gateway an API key in its environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY), start a local model server such as Ollama, or run: openclaw configure --section model. Until then /tool <name> {json} and !<command> run tools without a model, and /help lists the rest.",
+  hint: "openclaw configure --section model",
+};
+
+export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd> {
+  const { deps, histories } = room;
+  const { agentId, seat, signal, emit } = input;
+  const config = deps.config();
+  const override = overrideOf(input);
+  const [primary] = await deps.models.candidates({ agentId, override });
+  const entry = userEntry(input, deps);
+  const window = primary === undefined ? 0 : windowOf(deps, primary);
+  const history = primary === undefined ? undefined : await histories.load(seat.record.sessionId, window);
+  const opened = Promise.all([input.open(), deps.store.transcript.append(seat.record.sessionId, [entry])]);
+  opened.catch(() => {}); // awaited with every write of the loop
+  if (primary === undefined || history === undefined) return { ...unanswered, settled: opened, failure: noModel };
+
+  const budget = room.budgets.open(config, agentId, seat.record.key);
+  const desk = createDesk(
+    { house: deps, streamModel: room.streamModel, readBootstrap: room.readBootstrap, budget },
+    { agentId, seat, primary, override, ...deskWish(input, config) },
+  );
+  const shrink = createShrink(room, input, desk, window, entry);
+  const messages: readonly Message[] = [
+    ...messagesOf(history),
+    ...callerHistory(input.turn, deps.clock.now()),
+    stampedMessage(entry.body as StampedMessage),
+  ];
+  const start = isTooFull(messages, desk.overhead(), window, reserveOf(config))
+    ? await opened.then(() => shrink(1))
+    : messages;
+  const append = async (message: Message): Promise<void> => {
+    const line = { id: newId(), type: "message", at: message.timestamp, body: message };
+    await Promise.all([opened, deps.store.transcript.append(seat.record.sessionId, [line])]);
+  };
+  const door = createToolDoor(deps.callTool, deps.catalog, desk.subject);
+  const clientTools = new Set(input.turn.clientTools?.map(({ name }) => name));
+  const end = await runLoop(
+    start,
+    {
+      model: desk.stream,
+      reserve: desk.reserve,
+      append,
+      callTool: door.call,
+      looksOnly: door.looksOnly,
+      isClientTool: (name) => clientTools.has(name),
+      emit,
+      steer: input.steer,
+      overflow: (_messages, attempt) => opened.then(() => shrink(attempt)),
+      now: deps.clock.now,
+    },
+    signal,
+  );
+  const settled = Promise.all([opened, end.settled]);
+  settled.catch(() => {}); // awaited by the runner
+  const failure = end.failure?.message === NO_MODEL ? { failure: noModel } : {};
+  return { ...end, ...failure, settled, budget, contextWindow: window };
+}
+
+const unanswered = {
+  status: "error",
+  text: "",
+  usage: undefined,
+  lastUsage: undefined,
+  toolCalls: 0,
+  budget: undefined,
+  contextWindow: undefined,
+} as const;
+
+function createShrink(
+  { deps, histories }: TurnRoom,
+  { seat, agentId, emit, signal }: TurnInput,
+  desk: Desk,
+  contextWindow: number,
+  current: TranscriptEntry,
+): (attempt: number) => Promise<readonly Message[]> {
+  const beforeCompaction = async (): Promise<void> => deps.beforeCompaction?.({ sessionKey: seat.record.key, agentId });
+  const shrinkDeps = { store: deps.store, histories, clock: deps.clock, emit, beforeCompaction };
+  const ports = { contextWindow, ask: (plain: Parameters<Desk["ask"]>[0]) => desk.ask(plain, signal) };
+  return async (attempt) => (await shrinkSession(seat, shrinkDeps, ports, { attempt, current })).messages;
+}
+
+function userEntry({ turn, text, images }: TurnInput, { clock, config }: AgentsDeps): TranscriptEntry {
+  const now = clock.now();
+  const content: Block[] = [...(text === "" && images.length > 0 ? [] : [{ type: "text" as const, text }]), ...images];
+  const stamp = turn.stamp === true ? { stamp: stampOf(now, timeZoneOf(config().agents?.defaults?.userTimezone)) } : {};
+  const body: StampedMessage = { role: "user", content, timestamp: now, ...stamp };
+  return { id: newId(), type: "message", at: now, body };
+}
+
+function deskWish({ turn, once, seat }: TurnInput, config: Config) {
+  const { thinkingLevel } = entryOf(seat.record);
+  const wished = once.thinking ?? turn.thinking ?? thinkingLevel ?? config.agents?.defaults?.thinkingDefault;
+  return {
+    thinking: levels.find((level) => level === wished),
+    extraSystem: turn.extraSystem,
+    clientTools: turn.clientTools,
+  };
+}
+
+const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+
+/** For this message, else for this turn, else for the session. */
+function overrideOf({ once, turn, seat }: TurnInput): ModelRef | undefined {
+  const { providerOverride, modelOverride } = entryOf(seat.record);
+  if (once.model !== undefined) return toRef(once.model);
+  if (turn.model !== undefined) return turn.model;
+  if (modelOverride === undefined) return undefined;
+  return providerOverride === undefined ? toRef(modelOverride) : { provider: providerOverride, id: modelOverride };
+}
+
+function toRef(word: string): ModelRef | undefined {
+  const slash = word.indexOf("/");
+  return slash <= 0 ? undefined : { provider: word.slice(0, slash), id: word.slice(slash + 1) };
+}
+
+function callerHistory({ history = [] }: TurnRequest, timestamp: number): Message[] {
+  return history.map(({ role, text }) => ({ role, content: [{ type: "text", text }], timestamp }) as Message);
+}
+
+function windowOf(deps: AgentsDeps, ref: ModelRef): number {
+  const { contextWindow } = deps.models.facts(ref);
+  return Math.min(contextWindow, deps.config().agents?.defaults?.contextTokens ?? Infinity);
+}
+
+function reserveOf(config: Config): number {
+  return Math.max(RESERVE_TOKENS, config.agents?.defaults?.compaction?.reserveTokensFloor ?? 20_000);
+}
