@@ -17,12 +17,22 @@ import type { Store } from "../store/store.ts";
 import { builtinTools } from "../tool/builtin.ts";
 import { createCallTool } from "../tool/call.ts";
 import { createCatalog } from "../tool/catalog.ts";
-import type { CommandContext, Directed } from "./command.ts";
+import type { CommandContext, Directed, OnceSettings } from "./command.ts";
 import { createDirect } from "./direct.ts";
 import type { DirectDeps } from "./scene.ts";
 
 export const key = "agent:main:main" as SessionKey;
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+export const models = ["openai/gpt-5.2", "anthropic/claude", "openai/mini"];
+
+/** A message that goes on to the model. */
+export const turn = (text: string, once: OnceSettings = {}, notes: string[] = []): Directed => ({
+  kind: "turn",
+  text,
+  notes,
+  once,
+});
 
 const clock = { now: () => NOW, ticks: () => 0 };
 

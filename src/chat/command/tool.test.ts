@@ -1,0 +1,75 @@
+// /tool and !: tools run by a person, under the same rules as the agent.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import type { Config } from "../../config/schema/index.ts";
+import { models, openChat } from "../house.cases.ts";
+
+describe("/tool", () => {
+  test("runs a tool under the session's rules, without any model, and leaves a trace", async () => {
+    const chat = await openChat();
+    assert.equal(await chat.answer("/tool read {path: 'hello.txt'}"), "```\nhello from a file\n```");
+    const [call] = await chat.store.journal.list({ limit: 5 });
+    assert.deepEqual([call?.tool, call?.caller, call?.outcome], ["read", "chat:/tool", "ok"]);
+  });
+
+  test("lists what may be run", async () => {
+    const chat = await openChat({ config: { tools: { allow: ["read"] } } });
+    const list = await chat.answer("/tool");
+    assert.match(list, /^Tools of this session:\nread: /);
+    assert.doesNotMatch(list, /\nwrite: /);
+  });
+
+  const refused: readonly (readonly [message: string, config: Config, code: string | undefined, text: RegExp])[] = [
+    ['/tool write {path: "a", content: "b"}', { tools: { deny: ["write"] } }, "tool.refused", /tools\.deny/],
+    ["/tool nosuchtool {}", {}, "tool.unknown", /nosuchtool/],
+    ["/tool read {}", {}, "tool.bad-arguments", /path/],
+    ["/tool read {path: 'nothing-here.txt'}", {}, "fs.not-found", /nothing-here/],
+    ["/tool read {path:", {}, undefined, /not JSON[^]*Nothing was run/],
+    ["/tool read [1]", {}, undefined, /must be an object/],
+  ];
+  for (const [message, config, code, text] of refused) {
+    test(`${message} with ${JSON.stringify(config)}`, async () => {
+      const chat = await openChat({ config });
+      const directed = await chat.say(message);
+      assert.equal(directed.kind, "answered");
+      assert.match(directed.text, text);
+      assert.equal(directed.kind === "answered" ? directed.failure?.code : "", code);
+    });
+  }
+
+  test("rules for the provider of the model in use hold here too", async () => {
+    const config: Config = { tools: { byProvider: { openai: { deny: ["read"] } } } };
+    const chat = await openChat({ config, models });
+    assert.match(await chat.answer("/tool read {path: 'hello.txt'}"), /byProvider/);
+    await chat.answer("/model anthropic/claude");
+    assert.match(await chat.answer("/tool read {path: 'hello.txt'}"), /hello from a file/);
+  });
+});
+
+describe("! and /bash", () => {
+  test("are off until the config says otherwise", async () => {
+    const chat = await openChat();
+    for (const message of ["! ls", "!ls", "/bash ls", "!poll"]) {
+      assert.match(await chat.answer(message), /openclaw config set commands\.bash true/);
+    }
+    assert.deepEqual(await chat.store.journal.list({ limit: 5 }), []);
+  });
+
+  test("go through the one path to exec, which answers for itself", async () => {
+    const chat = await openChat({ config: { commands: { bash: true }, tools: { deny: ["exec"] } } });
+    const directed = await chat.say("! ls");
+    assert.equal(directed.kind === "answered" ? directed.failure?.code : undefined, "tool.refused");
+    const [call] = await chat.store.journal.list({ limit: 5 });
+    assert.deepEqual([call?.tool, call?.caller, call?.outcome], ["exec", "chat:!", "refused"]);
+    assert.match(await chat.answer("!stop"), /Usage: !stop <id>/);
+  });
+});
+
+test("one shell command at a time in a session", async () => {
+  const chat = await openChat({ config: { commands: { bash: true }, tools: { deny: ["exec"] } } });
+  const answers = await Promise.all([chat.answer("! sleep 1"), chat.answer("! ls")]);
+  assert.match(answers[0], /tools\.deny/);
+  assert.match(answers[1], /still running here/);
+  assert.match(await chat.answer("! ls"), /tools\.deny/);
+});

@@ -1,0 +1,146 @@
+// Levels, /exec and /queue: kept when alone, for one turn inside a message, unchanged by what they do not know.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import type { Config } from "../config/schema/index.ts";
+import type { OnceSettings } from "./command.ts";
+import { key, models, openChat, turn } from "./house.cases.ts";
+
+describe("levels", () => {
+  const kept: readonly (readonly [message: string, entry: Record<string, unknown>, answer: RegExp])[] = [
+    ["/think high", { thinkingLevel: "high" }, /^Thinking is now high/],
+    ["/t: extra high", { thinkingLevel: "xhigh" }, /xhigh/],
+    ["/thinking max", { thinkingLevel: "high" }, /high/],
+    ["/verbose full", { verboseLevel: "full" }, /full/],
+    ["/v off", { verboseLevel: "off" }, /off/],
+    ["/reasoning stream", { reasoningLevel: "stream" }, /stream/],
+    ["/elevated off", { elevatedLevel: "off" }, /off/],
+    ["/think low /verbose on", { thinkingLevel: "low", verboseLevel: "on" }, /low[^]*\n[^]*on/],
+    ["/think maybe", {}, /"maybe" is no level[^]*Nothing was changed/],
+    ["/elevated maybe", {}, /"maybe" is no level/],
+    ["/think", {}, /^Thinking: low \(default\)\. Choices: off, minimal, low, medium, high, xhigh\.$/],
+    ["/verbose", {}, /^Verbose: off \(default\)/],
+  ];
+  for (const [message, entry, answer] of kept) {
+    test(message, async () => {
+      const chat = await openChat({ models });
+      assert.match(await chat.answer(message), answer);
+      assert.deepEqual(await chat.entry(), entry);
+    });
+  }
+
+  const once: readonly (readonly [message: string, text: string, once: OnceSettings])[] = [
+    ["hey /think high there", "hey there", { thinking: "high" }],
+    ["/v on /reasoning on do it", "do it", { verbose: "on", reasoning: "on" }],
+    ["do it /queue steer", "do it", { queue: "steer" }],
+    ["hey /exec host=gateway", "hey", { exec: { host: "gateway" } }],
+    ["hi /model 2", "hi", { model: "anthropic/claude" }],
+    ["/model default hi", "hi", { model: "openai/gpt-5.2" }],
+    ["hi", "hi", {}],
+  ];
+  for (const [message, text, settings] of once) {
+    test(`${message}: for this turn only`, async () => {
+      const chat = await openChat({ models });
+      assert.deepEqual(await chat.say(message), turn(text, settings));
+      assert.deepEqual(await chat.entry(), {});
+    });
+  }
+
+  test("xhigh is for models that have it", async () => {
+    const chat = await openChat({ models: ["anthropic/claude"] });
+    assert.match(await chat.answer("/think xhigh"), /GPT-5\.2 and Codex models only, not with claude/);
+    assert.deepEqual(await chat.entry(), {});
+  });
+
+  test("the configured level is shown as such", async () => {
+    const chat = await openChat({ config: { agents: { defaults: { thinkingDefault: "medium" } } } });
+    assert.match(await chat.answer("/think"), /^Thinking: medium \(default\)/);
+    await chat.answer("/think off");
+    assert.match(await chat.answer("/think"), /^Thinking: off\./);
+  });
+});
+
+describe("elevated", () => {
+  const open: Config = { tools: { elevated: { allowFrom: { webchat: ["*"] } } } };
+  test("is kept when every gate is open", async () => {
+    const chat = await openChat({ config: open });
+    assert.match(await chat.answer("/elev full"), /Elevated is now full/);
+    assert.deepEqual(await chat.entry(), { elevatedLevel: "full" });
+    assert.deepEqual(await chat.say("go /elevated on now"), turn("go now", { elevated: "on" }));
+  });
+
+  const closed: readonly (readonly [why: string, config: Config, gate: RegExp])[] = [
+    ["nobody is listed", {}, /- tools\.elevated\.allowFrom\.webchat/],
+    [
+      "it is switched off",
+      { tools: { elevated: { ...open.tools?.elevated, enabled: false } } },
+      /- tools\.elevated\.enabled/,
+    ],
+    [
+      "the agent forbids it",
+      { ...open, agents: { list: [{ id: "main", tools: { elevated: { enabled: false } } }] } },
+      /- agents\.list\[\]\.tools\.elevated\.enabled/,
+    ],
+    [
+      "the agent lists others",
+      { ...open, agents: { list: [{ id: "main", tools: { elevated: { allowFrom: { webchat: ["somebody"] } } } }] } },
+      /- agents\.list\[\]\.tools\.elevated\.allowFrom\.webchat/,
+    ],
+    ["exec is denied", { tools: { ...open.tools, deny: ["exec"] } }, /exec is not allowed here/],
+  ];
+  for (const [why, config, gate] of closed) {
+    test(`is refused when ${why}`, async () => {
+      const chat = await openChat({ config });
+      assert.match(await chat.answer("/elevated full"), gate);
+      assert.deepEqual(await chat.entry(), {});
+      assert.equal((await chat.say("go /elevated full")).kind, "turn");
+    });
+  }
+
+  test("a session id on the list opens it, and only for that session", async () => {
+    const config = { tools: { elevated: { allowFrom: { webchat: [key] } } } };
+    const chat = await openChat({ config });
+    assert.match(await chat.answer("/elevated on"), /now on/);
+    const other = "agent:main:other" as typeof key;
+    assert.match(await chat.answer("/elevated on", { sessionKey: other }), /not available/);
+  });
+});
+
+describe("/exec", () => {
+  test("keeps, shows and refuses", async () => {
+    const chat = await openChat();
+    assert.match(await chat.answer("/exec"), /host=\(configured\) security=\(configured\)/);
+    await chat.answer("/exec host=gateway security=allowlist ask=on-miss node=Mac-1");
+    const kept = { execHost: "gateway", execSecurity: "allowlist", execAsk: "on-miss", execNode: "Mac-1" };
+    assert.deepEqual(await chat.entry(), kept);
+    assert.match(await chat.answer("/exec"), /host=gateway security=allowlist ask=on-miss node=Mac-1/);
+    for (const wrong of ["/exec host=moon", "/exec whatever", "/exec security=", "/exec ask=off host=mars"]) {
+      assert.match(await chat.answer(wrong), /Usage: \/exec[^]*Nothing was changed/);
+    }
+    assert.deepEqual(await chat.entry(), kept);
+  });
+
+  test("a wrong value inside a message keeps it from the model", async () => {
+    const chat = await openChat();
+    assert.match(await chat.answer("run it /exec host=moon"), /"moon" is no host[^]*did not go to a model/);
+  });
+});
+
+describe("/queue", () => {
+  test("keeps mode and options, and clears them", async () => {
+    const chat = await openChat();
+    assert.equal(
+      await chat.answer("/queue steer+backlog debounce:2s cap:25 drop:old"),
+      "Queue: steer-backlog (wait 2000 ms, keep 25, then drop old).",
+    );
+    const kept = { queueMode: "steer-backlog", queueDebounceMs: 2000, queueCap: 25, queueDrop: "old" };
+    assert.deepEqual(await chat.entry(), kept);
+    for (const wrong of ["/queue sideways", "/queue cap:0", "/queue debounce:soon", "/queue drop:all"]) {
+      assert.match(await chat.answer(wrong), /does not know[^]*Nothing was changed/);
+    }
+    assert.deepEqual(await chat.entry(), kept);
+    await chat.answer("/queue default");
+    assert.deepEqual(await chat.entry(), {});
+    assert.match(await chat.answer("/queue"), /^Queue: collect \(wait 1000 ms, keep 20, then drop summarize\)/);
+  });
+});
