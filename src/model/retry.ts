@@ -91,7 +91,7 @@ async function* tryModel(
     const outcome: "done" | ModelFailure = yield* once(book, model, ref, turn);
     if (outcome === "done" || signal.aborted || isFinal(outcome)) return outcome;
     const isLast = count >= purse.maxTries;
-    const rotates =
+    const rotates: boolean =
       outcome.kind === "auth" ||
       outcome.kind === "billing" ||
       (outcome.kind === "rate-limit" && (await spare(book, ref, agentId)));
