@@ -8,6 +8,8 @@ import { root } from "./ground.mjs";
 /** Programs some suites need; each such suite skips by itself, saying why, when its program is absent. */
 const programs: { readonly program: string; readonly debian: string; readonly suites: string }[] = [
   { program: "chromium", debian: "chromium", suites: "the page in a real browser" },
+  { program: "strace", debian: "strace", suites: "the store under a failing fsync" },
+  { program: "tmux", debian: "tmux", suites: "the terminal conversation in a real terminal" },
 ];
 
 const missing = installMissing(programs.filter(({ program }) => !isOnPath(program)));

@@ -41,13 +41,15 @@ export interface DeskWish {
   readonly seat: SessionSeat;
   readonly primary: ModelRef;
   readonly override: ModelRef | undefined;
+  readonly runId?: string;
   readonly thinking: ThinkingLevel | undefined;
   readonly extraSystem?: string | undefined;
   readonly clientTools?: TurnRequest["clientTools"];
 }
 
 export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDeps, wish: DeskWish): Desk {
-  const { agentId, seat, override } = wish;
+  const { agentId, seat, override, runId } = wish;
+  const named = { agentId, override, sessionKey: seat.record.key, ...(runId === undefined ? {} : { runId }) };
   const base = subjectOf({ sessionKey: seat.record.key }, house.config());
   let inUse = { ref: wish.primary, facts: house.models.facts(wish.primary) };
   const frames = new Map<string, Pick<ModelRequest, "system" | "tools">>();
@@ -86,8 +88,7 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
     stream: (messages, signal) =>
       metered(
         streamModel({
-          agentId,
-          override,
+          ...named,
           signal,
           request: (ref, facts) => ({ ...frameFor(ref), messages: sendable(messages, facts), ...limitsFor(facts) }),
         }),
@@ -95,8 +96,7 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
     ask: (plain, signal) =>
       metered(
         streamModel({
-          agentId,
-          override,
+          ...named,
           signal,
           request: (_ref, facts) => ({ ...plain, tools: [], ...limitsFor(facts), thinking: "off" }),
         }),

@@ -73,7 +73,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   const budget = room.budgets.open(config, agentId, seat.record.key);
   const desk = createDesk(
     { house: deps, streamModel: room.streamModel, readBootstrap: room.readBootstrap, budget },
-    { agentId, seat, primary, override, ...deskWish(input, config) },
+    { agentId, seat, primary, override, runId: input.turn.runId, ...deskWish(input, config) },
   );
   const shrink = createShrink(room, input, desk, window, entry);
   const messages: readonly Message[] = [

@@ -11,18 +11,23 @@ import type { GatewayContext } from "../gateway/context.ts";
 import { openDeviceBook } from "../gateway/devices.ts";
 import { createVitals } from "../gateway/health.ts";
 import { createHub } from "../gateway/hub.ts";
+import { agentMethods } from "../gateway/methods/agents.ts";
 import { approvalMethods } from "../gateway/methods/approvals.ts";
+import { chatMethods } from "../gateway/methods/chat.ts";
 import { channelMethods } from "../gateway/methods/channels.ts";
 import { configMethods } from "../gateway/methods/config.ts";
 import { deviceMethods } from "../gateway/methods/devices.ts";
+import { modelMethods } from "../gateway/methods/models.ts";
 import { sessionMethods } from "../gateway/methods/sessions.ts";
 import { systemMethods } from "../gateway/methods/system.ts";
 import { toolMethods } from "../gateway/methods/tools.ts";
+import { createRunEvents } from "../gateway/run-events.ts";
 import { createPresence } from "../gateway/presence.ts";
 import { sharedSecret } from "../gateway/secret.ts";
 import { openGateway, type Gateway } from "../gateway/server.ts";
 import { listWarnings } from "../tool/policy/warnings.ts";
 import { coreTools } from "../tool/policy/groups.ts";
+import { openAgents } from "./agents.ts";
 import { secretsIn, type House } from "./house.ts";
 
 export interface RunningGateway {
@@ -58,19 +63,25 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     startedAt: systemClock.now(),
     config,
     readConfig: settings.read,
+    takeOver: () => takeOver(house, hooks.restart),
     restart: hooks.restart,
   };
+  const { agents, ...modelDeps } = await openAgents(house);
+  agents.watch(createRunEvents(context.hub, systemClock));
   const vitals = createVitals(context);
   const served = [
     ...systemMethods(context, vitals),
     ...toolMethods(context),
     ...sessionMethods(context),
+    ...agentMethods(context),
+    ...chatMethods(context, agents),
+    ...modelMethods(context, modelDeps),
     ...deviceMethods(context),
     ...configMethods(context),
     ...approvalMethods(context),
     ...channelMethods(context),
   ];
-  const gateway = await openGateway({ context, vitals, served, binding, pageFolder: pageFolder() });
+  const gateway = await openGateway({ context, agents, vitals, served, binding, pageFolder: pageFolder() });
   house.lock.describe({ port: gateway.port });
   warnOnce(house);
   const watcher = followConfig(house, context);
@@ -79,6 +90,8 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     context,
     async close(reason) {
       watcher.close();
+      // Runs are ended with a truthful outcome while clients can still hear it.
+      await agents.close();
       await gateway.close(reason);
     },
   };
@@ -86,9 +99,8 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
 
 /** What a dead process left half done is named as such before anything new starts. */
 async function recover({ store, log }: House): Promise<void> {
-  const [calls, letters] = await Promise.all([store.journal.close(), store.inbox.reclaim()]);
+  const calls = await store.journal.close();
   if (calls > 0) log.warn(`${calls} tool calls were cut off by the last end of the gateway; their outcome is unknown`);
-  if (letters > 0) log.info(`${letters} letters were taken up again`);
 }
 
 function warnOnce({ settings, log }: House): void {
@@ -100,35 +112,35 @@ function warnOnce({ settings, log }: House): void {
 }
 
 /** Hot where it can be, restart where it must be, and an invalid edit changes nothing but the log. */
-function followConfig({ settings, log, mask, env }: House, context: GatewayContext): { close(): void } {
+function takeOver({ settings, log, mask, env }: House, restart: GatewayHooks["restart"]): void {
+  const next = settings.read();
+  if (next.valid && isDeepStrictEqual(next.parsed, settings.loaded().parsed)) return;
+  if (!next.valid) {
+    for (const { path, message, file, line, hint } of next.issues.slice(0, 10))
+      log.error(`config not taken over: ${path}: ${message}`, { file, line, hint });
+    return;
+  }
   const mode = settings.now().config.gateway?.reload?.mode ?? "hybrid";
+  const plan = planReload(settings.now().config, next.config, mode);
+  settings.use(next);
+  mask.know(secretsIn(next.config, env));
+  if (plan.hot.length > 0) log.info(`config taken over: ${plan.hot.join(", ")}`);
+  if (plan.restart.length > 0) restart(`config changed: ${plan.restart.join(", ")}`, 0);
+  if (plan.ignored.length > 0)
+    log.warn(`config changed, but these need a restart: ${plan.ignored.join(", ")}`, {
+      hint: "openclaw gateway restart",
+    });
+}
+
+function followConfig(house: House, context: GatewayContext): { close(): void } {
+  const { mode, debounceMs = 300 } = house.settings.now().config.gateway?.reload ?? {};
   if (mode === "off") return { close: () => {} };
-  const debounceMs = settings.now().config.gateway?.reload?.debounceMs ?? 300;
   const watcher = watchConfig({
-    files: settings.loaded().files,
+    files: house.settings.loaded().files,
     debounceMs,
     onChange() {
-      const next = settings.read();
-      if (next.valid && isDeepStrictEqual(next.parsed, settings.loaded().parsed)) return;
-      if (!next.valid) {
-        for (const issue of next.issues.slice(0, 10))
-          log.error(`config not taken over: ${issue.path}: ${issue.message}`, {
-            file: issue.file,
-            line: issue.line,
-            hint: issue.hint,
-          });
-        return;
-      }
-      const plan = planReload(settings.now().config, next.config, mode);
-      settings.use(next);
-      watcher.follow(next.files);
-      mask.know(secretsIn(next.config, env));
-      if (plan.hot.length > 0) log.info(`config taken over: ${plan.hot.join(", ")}`);
-      if (plan.restart.length > 0) context.restart(`config changed: ${plan.restart.join(", ")}`, 0);
-      if (plan.ignored.length > 0)
-        log.warn(`config changed, but these need a restart: ${plan.ignored.join(", ")}`, {
-          hint: "openclaw gateway restart",
-        });
+      context.takeOver();
+      watcher.follow(house.settings.loaded().files);
     },
   });
   return watcher;

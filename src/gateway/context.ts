@@ -31,6 +31,8 @@ export interface GatewayContext {
   readonly config: () => Config;
   /** Re-reads the file: what is on disk now, in force or not. */
   readonly readConfig: () => LoadedConfig;
+  /** Puts what is on disk in force now, as an edit that was seen would. Nothing happens when it is invalid or the same. */
+  readonly takeOver: () => void;
   /** Ends this run after `delayMs` and starts a new one in the same process. One restart is in flight at a time. */
   readonly restart: (reason: string, delayMs: number) => void;
 }

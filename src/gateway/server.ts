@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 
+import type { Agents } from "../agent/agent.ts";
 import { errnoOf, HouseError } from "../core/error.ts";
 import { CLOSE, WIRE_LIMITS } from "../protocol/frame.ts";
 import type { Binding } from "./bind.ts";
@@ -36,19 +37,27 @@ export interface Gateway {
 
 export interface GatewayOptions {
   readonly context: GatewayContext;
+  readonly agents: Agents;
   readonly vitals: Vitals;
   readonly served: readonly Served[];
   readonly binding: Binding;
   readonly pageFolder: string;
 }
 
-export async function openGateway({ context, vitals, served, binding, pageFolder }: GatewayOptions): Promise<Gateway> {
+export async function openGateway({
+  context,
+  agents,
+  vitals,
+  served,
+  binding,
+  pageFolder,
+}: GatewayOptions): Promise<Gateway> {
   const { clock, log, hub, presence, devices } = context;
   const throttle = createThrottle(clock);
   const secret = (): SharedSecret => sharedSecret(context.config(), context.env);
   const peerRules = (): PeerRules => rulesOf(context, binding);
   const dispatch = createDispatch(served, context);
-  const route = createRoute({ context, throttle, servePage: createPage(pageFolder), secret, peerRules });
+  const route = createRoute({ context, throttle, agents, servePage: createPage(pageFolder), secret, peerRules });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: WIRE_LIMITS.maxPayload, perMessageDeflate: false });
   const stateVersion = () => ({ presence: presence.version(), health: 1 });
   let pending = 0;

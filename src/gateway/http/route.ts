@@ -1,18 +1,23 @@
 // Every HTTP request: headers, host check, then one of a few routes; what is left is the page.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
+import type { Agents } from "../../agent/agent.ts";
+import type { Config } from "../../config/schema/index.ts";
 import type { GatewayContext } from "../context.ts";
 import { isOurHost, isOurOrigin, peerOf, type PeerRules } from "../peer.ts";
 import type { SharedSecret } from "../secret.ts";
 import type { Throttle } from "../throttle.ts";
 import { sendError, sendJson, sendText, setSecurityHeaders } from "./answer.ts";
 import { admitBearer } from "./bearer.ts";
+import { completeChat } from "./chat-completions.ts";
 import type { ServePage } from "./page.ts";
+import { respond } from "./responses.ts";
 import { invokeTool } from "./tools-invoke.ts";
 
 export interface RouteDeps {
   readonly context: GatewayContext;
   readonly throttle: Throttle;
+  readonly agents: Agents;
   readonly servePage: ServePage;
   secret(): SharedSecret;
   peerRules(): PeerRules;
@@ -42,10 +47,24 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
     if (!admitBearer(request, response, peer, deps.secret(), deps.throttle)) return;
     return invokeTool(request, response, deps.context);
   }
+  const turn = turnEndpoint(path, deps.context.config());
+  if (turn !== undefined) {
+    if (request.method !== "POST") return sendText(response, 405, "Method Not Allowed", { allow: "POST" });
+    if (!admitBearer(request, response, peer, deps.secret(), deps.throttle)) return;
+    return turn(request, response, deps.context, deps.agents);
+  }
   const ui = deps.context.config().gateway?.controlUi;
   if (path.startsWith("/avatar/")) return sendText(response, 404, "Not Found");
   if (ui?.enabled === false) return sendText(response, 404, "Not Found");
   deps.servePage(request, response, withoutBase(path, ui?.basePath));
+}
+
+/** The OpenAI-shaped endpoints, each off until the config opens it. */
+function turnEndpoint(path: string, config: Config): typeof completeChat | undefined {
+  const endpoints = config.gateway?.http?.endpoints;
+  if (path === "/v1/chat/completions" && endpoints?.chatCompletions?.enabled === true) return completeChat;
+  if (path === "/v1/responses" && endpoints?.responses?.enabled === true) return respond;
+  return undefined;
 }
 
 function answerHealth(request: IncomingMessage, response: ServerResponse): void {

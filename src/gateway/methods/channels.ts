@@ -1,4 +1,4 @@
-// Channels, models and skills: none are built in yet, and the answers say so in the recorded shapes.
+// Channels and skills: none are built in yet, and the answers say so in the recorded shapes.
 import * as methods from "../../protocol/methods/channels.ts";
 import { defaultAgentId, workspaceOf } from "../../config/agents.ts";
 import { subjectOf } from "../../tool/subject.ts";
@@ -20,7 +20,6 @@ export function channelMethods(context: GatewayContext): Served[] {
       channelAccounts: {},
       channelDefaultAccountId: {},
     })),
-    serve(methods.modelsList, () => ({ models: configuredModels(context) })),
     serve(methods.skillsStatus, ({ agentId }) => {
       const config = context.config();
       const agent = agentId === undefined ? defaultAgentId(config) : subjectOf({ agentId }, config).agent;
@@ -31,18 +30,4 @@ export function channelMethods(context: GatewayContext): Served[] {
       };
     }),
   ];
-}
-
-function configuredModels(context: GatewayContext): unknown[] {
-  const providers = context.config().models?.providers ?? {};
-  return Object.entries(providers).flatMap(([provider, { models }]) =>
-    (models ?? []).map(({ id, name, contextWindow, reasoning, input }) => ({
-      id,
-      name: name ?? id,
-      provider,
-      contextWindow: contextWindow ?? 200_000,
-      reasoning: reasoning ?? false,
-      input: input ?? ["text"],
-    })),
-  );
 }

@@ -1,0 +1,89 @@
+// The agents over an open house: models, commands, recording and the runner, wired. No vendor is loaded here.
+import { systemClock } from "../base/clock.ts";
+import type { Agents } from "../agent/agent.ts";
+import { createLedger, type Ledger } from "../agent/ledger.ts";
+import { openRecording, recordEnds, recordingCall, recordingModel } from "../agent/record.ts";
+import { createAgents } from "../agent/runner.ts";
+import { createDirect, createIsUrgent } from "../chat/direct.ts";
+import { createModelBook } from "../model/book.ts";
+import { createDiscovery } from "../model/discover.ts";
+import type { ModelBook, ModelRef } from "../model/model.ts";
+import { createStreamModel } from "../model/retry.ts";
+import { testModel } from "../model/test-model.ts";
+import type { FoundModel, ModelTest } from "../gateway/methods/models.ts";
+import type { House } from "./house.ts";
+
+export interface OpenAgents {
+  readonly agents: Agents;
+  readonly models: ModelBook;
+  readonly ledger: Ledger;
+  readonly scan: () => Promise<readonly FoundModel[]>;
+  readonly test: (ref: ModelRef, signal: AbortSignal) => Promise<ModelTest>;
+}
+
+export async function openAgents(house: House): Promise<OpenAgents> {
+  const { store, catalog, paths, env, log, mask, settings, version } = house;
+  const config = () => settings.now().config;
+  const discovery = createDiscovery({ env, clock: systemClock });
+  const models = createModelBook({ config, env, paths, clock: systemClock, log: log.child("models"), discovery });
+  const ledger = createLedger(store, systemClock);
+  const recording = recordingOf(house);
+  const callTool = recording === undefined ? house.callTool : recordingCall(house.callTool, recording);
+  const stream = createStreamModel(models);
+  let agents: Agents | undefined;
+  const running = (): Agents => {
+    if (agents === undefined) throw new Error("a command ran before the agents were made");
+    return agents;
+  };
+  agents = await createAgents({
+    store,
+    catalog,
+    callTool,
+    models,
+    ledger,
+    streamModel: recording === undefined ? stream : recordingModel(stream, recording),
+    direct: createDirect({ store, config, catalog, callTool, agents: running, models, clock: systemClock, version }),
+    isUrgent: createIsUrgent({ config }),
+    config,
+    paths,
+    clock: systemClock,
+    log: log.child("agent"),
+    mask,
+  });
+  if (recording !== undefined) recordEnds(agents, recording);
+  return {
+    agents,
+    models,
+    ledger,
+    async scan() {
+      discovery.forget();
+      await discovery.find();
+      return (await models.list()).flatMap(({ provider, id, ready, source }): FoundModel[] =>
+        ready ? [{ provider, model: id, ready, source, ...baseUrlOf(provider) }] : [],
+      );
+    },
+    async test(ref, signal) {
+      const { ok, latencyMs: ms, ...rest } = await testModel(models, ref, signal);
+      return {
+        ok,
+        ms,
+        ...("text" in rest
+          ? { text: rest.text }
+          : { failure: { kind: rest.failure.kind, message: mask(rest.failure.message) } }),
+      };
+    },
+  };
+
+  function baseUrlOf(provider: string): { baseUrl?: string } {
+    const server = discovery.known().find((found) => found.provider === provider);
+    return server === undefined ? {} : { baseUrl: server.baseUrl };
+  }
+}
+
+/** `OPENCLAW_RECORD=<folder>`: model and tool traffic as JSON lines, secrets masked. */
+function recordingOf({ env, mask, log }: House): ReturnType<typeof openRecording> | undefined {
+  const folder = env["OPENCLAW_RECORD"];
+  if (folder === undefined || folder === "") return undefined;
+  log.info(`recording sessions into ${folder}`);
+  return openRecording(folder, mask, (error) => log.error("the recording could not be written", { error }));
+}

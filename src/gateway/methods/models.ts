@@ -1,0 +1,135 @@
+// Models and what they cost: listed, found on this machine, tested, chosen; usage from the ledger.
+import { HouseError } from "../../core/error.ts";
+import * as methods from "../../protocol/methods/models.ts";
+import type { DayRow, Ledger, Totals } from "../../agent/ledger.ts";
+import type { Edit } from "../../config/edit.ts";
+import type { ModelBook, ModelRef } from "../../model/model.ts";
+import type { GatewayContext } from "../context.ts";
+import { serve, type Served } from "../dispatch.ts";
+
+export interface FoundModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl?: string;
+  readonly source: string;
+  readonly ready: boolean;
+}
+
+export interface ModelTest {
+  readonly ok: boolean;
+  readonly ms: number;
+  readonly text?: string;
+  readonly failure?: { readonly kind: string; readonly message: string };
+}
+
+export interface ModelMethodDeps {
+  readonly models: ModelBook;
+  readonly ledger: Ledger;
+  /** Looks at the environment and at loopback, now. */
+  readonly scan: () => Promise<readonly FoundModel[]>;
+  readonly test: (ref: ModelRef, signal: AbortSignal) => Promise<ModelTest>;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+export function modelMethods(context: GatewayContext, { models, ledger, scan, test }: ModelMethodDeps): Served[] {
+  const { clock } = context;
+  return [
+    serve(methods.modelsList, async () => ({
+      models: (await models.list()).map(({ provider, id, facts, ready, source }) => ({
+        id,
+        name: facts.name,
+        provider,
+        contextWindow: facts.contextWindow,
+        reasoning: facts.reasoning,
+        input: facts.input,
+        ready,
+        source,
+      })),
+    })),
+    serve(methods.modelsScan, async () => ({ found: await scan() })),
+    serve(methods.modelsTest, ({ provider, model }, _client, signal) => test({ provider, id: model }, signal)),
+    serve(methods.modelsUse, async ({ provider, model, baseUrl }) => {
+      await choose(context, provider, model, baseUrl);
+      return { ok: true, model: `${provider}/${model}` };
+    }),
+    serve(methods.usageStatus, () => ({ updatedAt: clock.now(), providers: [] })),
+    serve(methods.usageCost, async (params) => {
+      const { from, to, days } = rangeOf(params, clock.now());
+      const daily = byDate(await ledger.daily({ from, to }));
+      return { updatedAt: clock.now(), days, daily, totals: toWire(await ledger.totals({ from, to })) };
+    }),
+  ];
+}
+
+/** Written into the config with its comments kept; a server of one's own becomes a provider there. */
+async function choose(
+  context: GatewayContext,
+  provider: string,
+  model: string,
+  baseUrl: string | undefined,
+): Promise<void> {
+  if (!/^[a-z0-9][a-z0-9_-]*$/.test(provider))
+    throw new HouseError("model.bad-reference", `not a provider name: ${provider}`);
+  const { editText } = await import("../../config/edit.ts");
+  const { writeConfig } = await import("../../config/write.ts");
+  const known = context.config().models?.providers?.[provider];
+  const server: Edit[] =
+    baseUrl === undefined || known !== undefined
+      ? []
+      : [
+          {
+            path: `models.providers["${provider}"]`,
+            value: { baseUrl, api: "openai-completions", models: [{ id: model, name: model }] },
+          },
+        ];
+  const { raw, hash, exists } = context.readConfig();
+  const nextText = editText(exists ? raw : "{}\n", [
+    ...server,
+    { path: "agents.defaults.model.primary", value: `${provider}/${model}` },
+  ]);
+  writeConfig({ paths: context.paths, env: context.env, nextText, ...(exists ? { baseHash: hash } : {}) });
+  context.takeOver();
+}
+
+function rangeOf(params: Record<string, unknown>, now: number): { from: string; to: string; days: number } {
+  const word = (name: string): string | undefined => {
+    const value = params[name];
+    return typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : undefined;
+  };
+  const wanted =
+    typeof params["days"] === "number" && params["days"] > 0 ? Math.min(366, Math.floor(params["days"])) : 30;
+  const to = word("endDate") ?? dayOf(now);
+  const from = word("startDate") ?? dayOf(now - (wanted - 1) * DAY_MS);
+  return { from, to, days: Math.max(1, Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1) };
+}
+
+function dayOf(ms: number): string {
+  const date = new Date(ms);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+function byDate(rows: readonly DayRow[]): object[] {
+  const dates = Map.groupBy(rows, ({ date }) => date);
+  return [...dates].map(([date, list]) => ({ date, ...toWire(list.reduce(add)) }));
+}
+
+function add(left: DayRow, right: DayRow): DayRow {
+  return {
+    ...left,
+    input: left.input + right.input,
+    output: left.output + right.output,
+    cacheRead: left.cacheRead + right.cacheRead,
+    cacheWrite: left.cacheWrite + right.cacheWrite,
+    totalTokens: left.totalTokens + right.totalTokens,
+    costUsd: left.costUsd + right.costUsd,
+    calls: left.calls + right.calls,
+    minutes: left.minutes + right.minutes,
+    runs: left.runs + right.runs,
+  };
+}
+
+function toWire({ input, output, cacheRead, cacheWrite, totalTokens, costUsd, calls, runs }: Totals): object {
+  return { input, output, cacheRead, cacheWrite, totalTokens, totalCost: costUsd, calls, runs };
+}

@@ -1,0 +1,127 @@
+// Run events on the wire: recorded shapes, nothing lost by coalescing, tool events only for those who asked.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { RunEvent, RunEventBody, RunOutcome } from "../core/event.ts";
+import type { SessionKey } from "../core/names.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Client } from "./client.ts";
+import { createHub } from "./hub.ts";
+import { createRunEvents } from "./run-events.ts";
+
+interface Heard {
+  readonly event: string;
+  readonly seq?: number;
+  readonly payload: {
+    readonly stream?: string;
+    readonly state?: string;
+    readonly data?: Record<string, unknown>;
+    readonly message?: { readonly content: { readonly text: string }[] };
+    readonly errorMessage?: string;
+  };
+}
+
+function listen(caps: readonly string[] = []): { heard: Heard[]; emit: (body: RunEventBody) => void; end: () => void } {
+  const heard: Heard[] = [];
+  const hub = createHub(systemClock);
+  const client = {
+    role: "operator",
+    scopes: ["operator.admin"],
+    caps,
+    send: (frame: string) => heard.push(JSON.parse(frame) as Heard),
+  } as unknown as Client;
+  hub.add(client);
+  const onEvent = createRunEvents(hub, systemClock);
+  let seq = 0;
+  const emit = (body: RunEventBody): void =>
+    onEvent({
+      runId: "r1",
+      sessionKey: "agent:main:main" as SessionKey,
+      seq: ++seq,
+      ts: 1000 + seq,
+      body,
+    } satisfies RunEvent);
+  return { heard, emit, end: () => hub.remove(client) };
+}
+
+const outcome = (part: Partial<RunOutcome>): RunOutcome => ({
+  runId: "r1",
+  sessionKey: "agent:main:main" as SessionKey,
+  sessionId: "s1",
+  status: "ok",
+  startedAt: 1,
+  endedAt: 2,
+  text: "",
+  silent: false,
+  toolCalls: 0,
+  ...part,
+});
+
+test("a streamed reply: start, text in order and whole, end, final", async () => {
+  const { heard, emit, end } = listen();
+  emit({ stream: "lifecycle", phase: "start", startedAt: 1 });
+  let text = "";
+  for (let i = 0; i < 200; i++) {
+    const delta = `w${i} `;
+    text += delta;
+    emit({ stream: "assistant", text, delta });
+    if (i % 20 === 0) await sleep(5);
+  }
+  emit({ stream: "lifecycle", phase: "end", outcome: outcome({ text }) });
+  const agent = heard.filter(({ event }) => event === "agent");
+  assert.deepEqual(agent[0]?.payload.data, { phase: "start", startedAt: 1 });
+  assert.deepEqual(agent.at(-1)?.payload.data, { phase: "end", endedAt: 2 });
+  const words = agent.filter(({ payload }) => payload.stream === "assistant");
+  assert.equal(words.map(({ payload }) => payload.data?.["delta"]).join(""), text);
+  assert.ok(words.length < 100, `${words.length} frames for 200 pieces`);
+  const chat = heard.filter(({ event }) => event === "chat");
+  assert.equal(chat.at(-1)?.payload.state, "final");
+  assert.equal(chat.at(-1)?.payload.message?.content[0]?.text, text);
+  assert.ok(heard.every(({ seq }) => typeof seq === "number"));
+  end();
+});
+
+test("what was said before a tool call is on the wire before it", () => {
+  const { heard, emit, end } = listen(["tool-events"]);
+  emit({ stream: "assistant", text: "a", delta: "a" });
+  emit({ stream: "assistant", text: "ab", delta: "b" });
+  emit({ stream: "tool", phase: "start", name: "read", toolCallId: "c1", args: { path: "x" } });
+  emit({
+    stream: "tool",
+    phase: "result",
+    name: "read",
+    toolCallId: "c1",
+    isError: false,
+    result: { content: [{ type: "text", text: "y" }] },
+  });
+  const order = heard.filter(({ event }) => event === "agent").map(({ payload }) => payload.stream);
+  assert.deepEqual(order, ["assistant", "assistant", "tool", "tool"]);
+  const tool = heard.find(({ payload }) => payload.stream === "tool");
+  assert.equal(tool?.seq, undefined);
+  assert.deepEqual(tool?.payload.data, { phase: "start", name: "read", toolCallId: "c1", args: { path: "x" } });
+  end();
+});
+
+test("tool events do not reach clients that did not ask", () => {
+  const { heard, emit, end } = listen();
+  emit({ stream: "tool", phase: "start", name: "read", toolCallId: "c1", args: {} });
+  assert.deepEqual(heard, []);
+  end();
+});
+
+test("failures, stops and silence each end in their own state", () => {
+  for (const [part, state] of [
+    [{ status: "error", failure: { code: "model.auth", message: "no key" } }, "error"],
+    [{ status: "aborted" }, "aborted"],
+    [{ silent: true }, "final"],
+  ] as const) {
+    const { heard, emit, end } = listen();
+    emit({ stream: "lifecycle", phase: "end", outcome: outcome(part) });
+    const last = heard.at(-1)?.payload;
+    assert.equal(last?.state, state);
+    assert.equal(last?.message, undefined);
+    if (state === "error") assert.equal(last?.errorMessage, "no key");
+    end();
+  }
+});
