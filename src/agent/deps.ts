@@ -19,13 +19,13 @@ export interface AgentsDeps {
   readonly models: ModelBook;
   /** Shared with whoever shows what was used; made here when left out. */
   readonly ledger?: Ledger;
-  /** How a model turn is streamed, with retry and fail-over; the plain one of model-port.ts when left out. */
+  /** How a model turn is streamed, with retry and fail-over; `createStreamModel` of model/retry.ts when left out. */
   readonly streamModel?: StreamModel;
   /** Slash commands and directives, asked before any model (`Direct` of chat). */
   readonly direct: DirectTurn;
   /**
-   * Messages that are nothing but commands (`IsUrgent` of chat). They are directed at once, outside the session's lane:
-   * /stop, /new and /compact act on that lane and would wait for themselves.
+   * Messages that are nothing but commands (`IsUrgent` of chat): they are directed at once, beside a run under way.
+   * Without it a few commands are known by name.
    */
   readonly isUrgent?: (text: string, context: { readonly authorised: boolean; readonly source: string }) => boolean;
   readonly config: () => Config;

@@ -2,6 +2,7 @@
 import { HouseError } from "../core/error.ts";
 import type { RunEvent, RunOutcome } from "../core/event.ts";
 import { isSubagentKey, sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
+import { createStreamModel } from "../model/retry.ts";
 import { queueSettings } from "../session/queue.ts";
 import { entryOf } from "../session/session.ts";
 import { postLetter, turnOf } from "../session/inbox.ts";
@@ -13,7 +14,7 @@ import { compactNow } from "./compact-now.ts";
 import { createJob, Stop, type Job } from "./job.ts";
 import { createLane, type Lane } from "./lane.ts";
 import { createLedger } from "./ledger.ts";
-import { createModelPort } from "./model-port.ts";
+
 import { createBootstrapReader } from "./prompt/files.ts";
 import { INTERRUPTED, recover } from "./recover.ts";
 import { dismiss, runJob, type RunRoom } from "./run.ts";
@@ -28,7 +29,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   const ledger = deps.ledger ?? createLedger(store, clock);
   const room: RunRoom = {
     deps,
-    streamModel: deps.streamModel ?? createModelPort(deps.models),
+    streamModel: deps.streamModel ?? createStreamModel(deps.models),
     histories: createHistories(store.transcript),
     ledger,
     budgets: createBudgets(ledger, clock.now),
@@ -74,21 +75,25 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     return job;
   };
   const admit = async (job: Job): Promise<void> => {
-    const { sessionKey } = job.turn;
-    if (lanes.get(sessionKey)?.isBusy() === true && isUrgent(job.turn) && (await answeredAside(room, job))) return;
+    const { sessionKey, text } = job.turn;
+    const urgent = deps.isUrgent?.(text, job.turn) ?? isUrgent(job.turn);
+    if (lanes.get(sessionKey)?.isBusy() === true && urgent && (await answeredAside(room, job))) return;
     const settings = await settingsOf(sessionKey);
     laneOf(sessionKey).add(job, settings);
   };
 
   const letters = await recover(store, clock, log);
   await Promise.all([store.inbox.prune(clock.now() - KEEP_ENDED_MS), store.runs.prune(clock.now() - KEEP_ENDED_MS)]);
+  const left = letters.flatMap((letter) => {
+    const turn = turnOf<TurnRequest>(letter);
+    if (turn === undefined) log.error("a letter cannot be read and is left alone", { id: letter.id });
+    return turn === undefined ? [] : [track(turn, letter.at)];
+  });
   // After the caller has its agents: a command among the letters may need them.
   setImmediate(() => {
-    for (const letter of letters) {
-      const turn = turnOf<TurnRequest>(letter);
-      if (turn === undefined) log.error("a letter cannot be read and is left alone", { id: letter.id });
-      else void admit(track(turn, letter.at));
-    }
+    if (!isClosed)
+      for (const job of left)
+        admit(job).catch((error: unknown) => log.error("a turn was left in the inbox", { error }));
   });
 
   return {

@@ -42,7 +42,8 @@ export interface ExecHints {
 export type Direct = (text: string, context: CommandContext) => Promise<Directed>;
 
 /**
- * True for a message that is nothing but commands: it is directed at once, beside a run under way and outside the
- * session's lane, since /stop, /new and /compact act on that very lane. A turn that comes of it is queued as usual.
+ * True for a message that is nothing but commands and need not wait for a run under way: it is directed at once, beside
+ * the session's lane. A turn that comes of it (/new) is queued as usual. /compact, /tool and ! take
+ * their place in the queue: they may take long, and there they can be stopped.
  */
 export type IsUrgent = (text: string, context: Pick<CommandContext, "authorised" | "source">) => boolean;

@@ -51,7 +51,7 @@ test("what is nothing but commands may pass the queue", () => {
   ];
   assert.deepEqual(
     messages.filter((message) => isUrgent(message, owner)),
-    ["/stop", "stop", "/new x", "/status", "/think high", "/compact", "! ls"],
+    ["/stop", "stop", "/new x", "/status", "/think high"],
   );
   assert.equal(isUrgent("/stop", { ...owner, authorised: false }), false);
 });

@@ -25,7 +25,8 @@ export function createIsUrgent({ config }: Pick<DirectDeps, "config">): IsUrgent
     const now = config();
     if (!mayCommand(context, now)) return false;
     const parsed = parseMessage(text, grammarOf(now));
-    return parsed.kind === "command" || (parsed.text === "" && parsed.directives.length + parsed.shortcuts.length > 0);
+    if (parsed.kind === "command") return commandNamed(parsed.name).waits !== true;
+    return parsed.text === "" && parsed.directives.length + parsed.shortcuts.length > 0;
   };
 }
 

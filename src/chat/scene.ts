@@ -57,6 +57,8 @@ export interface Command {
   readonly summary: string;
   /** Answered also in the middle of a message; the rest goes on to the model. */
   readonly shortcut?: boolean;
+  /** Takes its place in the queue: it needs the transcript to itself, or may take long and must then be stoppable. */
+  readonly waits?: boolean;
   answer(args: string, scene: Scene): Promise<Directed>;
 }
 

@@ -10,6 +10,7 @@ export const bash: Command = {
   aliases: [],
   takes: "<command> | poll [id] | stop <id>",
   summary: "Run a shell command; also ! <command>",
+  waits: true,
   async answer(args, scene) {
     if (scene.config.commands?.bash !== true) {
       return answered(

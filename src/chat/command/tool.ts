@@ -9,6 +9,7 @@ export const tool: Command = {
   name: "tool",
   takes: "<name> {json}",
   summary: "Run a tool yourself",
+  waits: true,
   async answer(args, scene) {
     const [name] = /^\S+/.exec(args) ?? [];
     if (name === undefined) return answered(await listText(scene));
