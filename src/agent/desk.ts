@@ -140,7 +140,7 @@ function requestFrame(
 }
 
 /** What every vendor takes, with a single message too long for the window cut to half of it. */
-function sendable(messages: readonly Message[], { contextWindow, input }: ModelFacts): Message[] {
+export function sendable(messages: readonly Message[], { contextWindow, input }: ModelFacts): Message[] {
   const maxChars = Math.floor((contextWindow * CHARS_PER_TOKEN) / 2);
   const fitting = dropOldImages(repairMessages(messages)).map((message) => shortened(message, maxChars));
   return input.includes("image") ? fitting : fitting.map((message) => withoutImages(message));

@@ -278,7 +278,7 @@ test("what is no recording is refused with the line", async (t) => {
     ],
     [`${head}{"type":"dance"}\n{}\n`, ":2 cannot be replayed: its type is not one of ours"],
     [
-      `${head}{"type":"request","turn":1,"run":"r","ref":{},"request":{}}\n`,
+      `${head}{"type":"request","turn":1,"run":"r","ref":{},"facts":{},"request":{}}\n`,
       ":2 cannot be replayed: its request has no messages",
     ],
   ];

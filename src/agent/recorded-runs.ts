@@ -1,6 +1,6 @@
 // The lines of a recording as runs: their model turns in order, each with the tool calls it led to.
 import type { RunOutcome } from "../core/event.ts";
-import type { ModelRequest } from "../model/model.ts";
+import type { ModelFacts, ModelRequest } from "../model/model.ts";
 import type { TurnEvent } from "./deps.ts";
 import type { RecordLine } from "./recording.ts";
 
@@ -14,11 +14,16 @@ export interface RecordedRun {
 export interface RecordedTurn {
   readonly turn: number;
   /** One per model tried. */
-  readonly requests: readonly ModelRequest[];
+  readonly requests: readonly RecordedRequest[];
   readonly events: readonly TurnEvent[];
   readonly calls: readonly RecordedCall[];
   /** How many calls the model asked for, whether they ran or not. */
   readonly asked: number;
+}
+
+export interface RecordedRequest {
+  readonly request: ModelRequest;
+  readonly facts: ModelFacts;
 }
 
 export interface RecordedCall {
@@ -30,7 +35,7 @@ export interface RecordedCall {
 interface OpenTurn {
   readonly turn: number;
   readonly run: string;
-  readonly requests: ModelRequest[];
+  readonly requests: RecordedRequest[];
   events: readonly TurnEvent[];
   readonly calls: RecordedCall[];
 }
@@ -42,10 +47,10 @@ export function groupRuns(lines: readonly RecordLine[]): RecordedRun[] {
   const ends = new Map(lines.flatMap((line) => (line.type === "end" ? [[line.run, line.status] as const] : [])));
   for (const line of lines) {
     if (line.type === "request") {
-      const open = turns.find(({ turn }) => turn === line.turn);
-      if (open === undefined)
-        turns.push({ turn: line.turn, run: line.run, requests: [line.request], events: [], calls: [] });
-      else open.requests.push(line.request);
+      const { turn, run, request, facts } = line;
+      const open = turns.find((candidate) => candidate.turn === turn);
+      if (open === undefined) turns.push({ turn, run, requests: [{ request, facts }], events: [], calls: [] });
+      else open.requests.push({ request, facts });
     } else if (line.type === "answer") {
       const open = turns.find(({ turn }) => turn === line.turn);
       if (open !== undefined) open.events = line.events;
@@ -64,7 +69,7 @@ export function groupRuns(lines: readonly RecordLine[]): RecordedRun[] {
 
 /** Questions the house asks between turns, such as for a summary, come without tools; the loop knows nothing of them. */
 function withoutSides(turns: readonly OpenTurn[]): readonly OpenTurn[] {
-  const hasTools = ({ requests }: OpenTurn): boolean => (requests[0]?.tools.length ?? 0) > 0;
+  const hasTools = ({ requests }: OpenTurn): boolean => (requests[0]?.request.tools.length ?? 0) > 0;
   return turns.some(hasTools) ? turns.filter(hasTools) : turns;
 }
 

@@ -76,7 +76,7 @@ function readText(file: string): string {
 
 const fields: Readonly<Record<string, readonly string[]>> = {
   recording: ["version", "session"],
-  request: ["turn", "run", "ref", "request"],
+  request: ["turn", "run", "ref", "facts", "request"],
   answer: ["turn", "run", "events"],
   call: ["call", "run", "tool"],
   result: ["call"],

@@ -3,6 +3,7 @@ import { ToolError } from "../core/error.ts";
 import type { Message, UserMessage } from "../core/message.ts";
 import type { LoopEnd, LoopPorts } from "./loop.ts";
 import { runLoop } from "./loop.ts";
+import { sendable } from "./desk.ts";
 import { firstMismatch, type Mismatch } from "./difference.ts";
 import type { TurnEvent } from "./deps.ts";
 import { groupRuns, type RecordedCall, type RecordedRun, type RecordedTurn } from "./recorded-runs.ts";
@@ -28,7 +29,7 @@ export async function replay(file: string): Promise<ReplayReport> {
   const count = { runs: 0, turns: 0, calls: 0 };
   for (const run of runs) {
     const stage = createStage(run);
-    const end = await runLoop(run.turns[0]?.requests[0]?.messages ?? [], stage.ports, stage.signal);
+    const end = await runLoop(run.turns[0]?.requests[0]?.request.messages ?? [], stage.ports, stage.signal);
     const difference = stage.difference(end);
     count.runs += 1;
     count.turns += stage.played().turns;
@@ -58,14 +59,14 @@ function createStage({ turns, status }: RecordedRun): Stage {
     stopped.abort();
   };
   const current = (): RecordedTurn | undefined => turns[turnAt - 1];
-  const following = (): readonly Message[] | undefined => turns[turnAt]?.requests[0]?.messages;
+  const following = (): readonly Message[] | undefined => turns[turnAt]?.requests[0]?.request.messages;
 
   async function* model(messages: readonly Message[]): AsyncGenerator<TurnEvent> {
     const turn = turns[turnAt++];
     [length, callAt, steered] = [messages.length, 0, false];
     if (turn === undefined) return yield* ended();
-    for (const request of turn.requests) {
-      const mismatch = firstMismatch(request, { ...request, messages });
+    for (const { request, facts } of turn.requests) {
+      const mismatch = firstMismatch(request, { ...request, messages: sendable(messages, facts) });
       if (mismatch === undefined) continue;
       note({ where: `turn ${turn.turn}, the request`, ...mismatch });
       return yield* ended();

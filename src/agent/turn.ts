@@ -15,7 +15,7 @@ import type { AgentsDeps, StreamModel } from "./deps.ts";
 import { createDesk, type Desk } from "./desk.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
 import { runLoop, type LoopEnd } from "./loop.ts";
-import { NO_MODEL } from "./model-port.ts";
+
 import type { ReadBootstrap } from "./prompt/files.ts";
 import { shrinkSession, type SessionSeat } from "./shrink.ts";
 import { stampOf, timeZoneOf } from "./stamp.ts";
@@ -49,6 +49,9 @@ export interface TurnEnd extends LoopEnd {
   readonly budget: Budget | undefined;
   readonly contextWindow: number | undefined;
 }
+
+/** The words of the model side when it has no candidate at all. */
+const NO_MODEL = "no model is set up";
 
 export const noModel: RunFailure = {
   code: "model.none",
