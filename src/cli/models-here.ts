@@ -53,29 +53,34 @@ function modelsThere(io: Io, target: Target): Models {
   return {
     where: "gateway",
     list: async () => ((await call("models.list", {})) as { models: ModelRow[] }).models,
-    scan: async () => rowsIn(await call("models.scan", {}, Math.max(target.timeoutMs, 30_000))),
-    test: async (provider, model) => readTest(await call("models.test", { provider, model }, TEST_TIMEOUT_MS)),
+    async scan() {
+      const { found } = (await call("models.scan", {})) as { found: readonly FoundModel[] };
+      return found.map(({ provider, model, source }) => ({ provider, id: model, source, ready: true }));
+    },
+    test: async (provider, model) =>
+      toTest((await call("models.test", { provider, model }, TEST_TIMEOUT_MS)) as WireTest),
   };
 }
 
-function rowsIn(answer: unknown): readonly ModelRow[] {
-  const { found, models } = answer as { found?: readonly ModelRow[]; models?: readonly ModelRow[] };
-  return found ?? models ?? [];
+interface FoundModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly source: string;
 }
 
-function readTest(answer: unknown): ModelTest {
-  const { ok, text, reply, durationMs, ms, error, message, hint } = answer as Readonly<Record<string, unknown>>;
-  const failure = typeof error === "object" && error !== null ? (error as Readonly<Record<string, unknown>>) : {};
-  const pick = (...values: readonly unknown[]): string | undefined =>
-    values.find((value): value is string => typeof value === "string" && value !== "");
-  const [said, why, fix] = [pick(text, reply), pick(error, failure["message"], message), pick(hint, failure["hint"])];
-  const took = [durationMs, ms].find((value) => typeof value === "number");
+interface WireTest {
+  readonly ok: boolean;
+  readonly ms: number;
+  readonly text?: string;
+  readonly failure?: { readonly message: string };
+}
+
+function toTest({ ok, ms, text, failure }: WireTest): ModelTest {
   return {
-    ok: ok === true,
-    ...(said === undefined ? {} : { text: said }),
-    ...(took === undefined ? {} : { durationMs: took }),
-    ...(why === undefined ? {} : { error: why }),
-    ...(fix === undefined ? {} : { hint: fix }),
+    ok,
+    durationMs: ms,
+    ...(text === undefined ? {} : { text }),
+    ...(failure === undefined ? {} : { error: failure.message }),
   };
 }
 

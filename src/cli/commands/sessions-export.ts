@@ -3,11 +3,11 @@ import { createWriteStream, existsSync } from "node:fs";
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
+import { openStoreForLooking } from "../../app/look.ts";
 import { HouseError } from "../../core/error.ts";
 import { expandHome } from "../../base/paths.ts";
 import { defaultAgentId, mainKeyOf, workspaceOf } from "../../config/agents.ts";
 import { requireSession } from "../../session/session.ts";
-import { openStore } from "../../store/builtin.ts";
 import type { SessionRecord, StoredEntry, TranscriptTable } from "../../store/store.ts";
 import { defineCommand } from "../command.ts";
 import { shortPath, toJson } from "../print.ts";
@@ -35,7 +35,7 @@ export const command = defineCommand({
       throw new HouseError("file.exists", `${shortPath(out, io)} is already there`, {
         hint: "choose another name for --out",
       });
-    const store = await openStore({ file: requireStore(io), readOnly: true });
+    const store = await openStoreForLooking(requireStore(io));
     try {
       const context = { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) };
       const record = await requireSession(store.sessions, key, context);

@@ -56,8 +56,10 @@ export function modelMethods(context: GatewayContext, { models, ledger, scan, te
     serve(methods.usageStatus, () => ({ updatedAt: clock.now(), providers: [] })),
     serve(methods.usageCost, async (params) => {
       const { from, to, days } = rangeOf(params, clock.now());
-      const daily = byDate(await ledger.daily({ from, to }));
-      return { updatedAt: clock.now(), days, daily, totals: toWire(await ledger.totals({ from, to })) };
+      const { agentId } = params;
+      const query = { from, to, ...(typeof agentId === "string" ? { agentId } : {}) };
+      const daily = byDate(await ledger.daily(query));
+      return { updatedAt: clock.now(), days, daily, totals: toWire(await ledger.totals(query)) };
     }),
   ];
 }
