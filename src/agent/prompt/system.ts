@@ -62,11 +62,12 @@ A heartbeat prompt asks whether anything needs attention. If nothing does, answe
 const subagent = `## Your task
 You were started for one task, given in the first message. Finish it and answer with the result; it goes back to the agent that started you. Start nothing beside it, and write to nobody yourself.`;
 
-function place({ workspace, timeZone, os, sandboxed }: PromptInput): string {
+function place({ workspace, timeZone, os, sandboxed, tools }: PromptInput): string {
+  const clock = tools.some(({ name }) => name === "session_status") ? "; session_status tells the time" : "";
   const box = sandboxed ? "\nYou are in a sandbox: only the workspace is there." : "";
   return `## Place
 Workspace (relative paths start here): ${workspace}
-System: ${os}. Time zone: ${timeZone}; session_status tells the time.${box}`;
+System: ${os}. Time zone: ${timeZone}${clock}.${box}`;
 }
 
 function project(files: readonly BootstrapFile[]): string {

@@ -1,0 +1,102 @@
+// Every word a model reads in a fresh session, pinned; small, and the same bytes turn after turn.
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+
+import type { SessionKey } from "../../core/names.ts";
+import type { ModelRequest } from "../../model/model.ts";
+import { openAgentHouse, scriptedBook, text, type AgentHouse } from "../../../test/agent-kit.ts";
+
+const snapshot = new URL("./prompt.snap.txt", import.meta.url);
+
+async function house(
+  t: TestContext,
+  models: ReturnType<typeof scriptedBook>,
+  config: Record<string, unknown> = {},
+): Promise<AgentHouse> {
+  const opened = await openAgentHouse({ models, config: { agents: { defaults: { userTimezone: "UTC" } }, ...config } });
+  t.after(() => opened.close());
+  return opened;
+}
+
+const frame = ({ system, tools }: ModelRequest): string => JSON.stringify({ system, tools });
+
+test("what a fresh session sends is as pinned (UPDATE_SNAPSHOT=1 pins anew)", async (t) => {
+  const models = scriptedBook(() => text("ok"));
+  const opened = await house(t, models);
+  await opened.ask("hello");
+  await opened.ask("do it", { sessionKey: "agent:main:subagent:1" as SessionKey });
+  const [fresh, sub] = models.requests;
+  const shown = (request: ModelRequest | undefined): string =>
+    [
+      request?.system
+        .replaceAll(opened.workspace, "<workspace>")
+        .replace(`System: ${process.platform}`, "System: <os>"),
+      "### Schemas",
+      ...(request?.tools ?? []).map((tool) => JSON.stringify(tool)),
+    ].join("\n");
+  const now = `# Fresh session\n\n${shown(fresh)}\n\n# Sub-agent\n\n${shown(sub)}\n`;
+  if (process.env["UPDATE_SNAPSHOT"] === "1") writeFileSync(snapshot, now);
+  assert.equal(now, readFileSync(snapshot, "utf8"));
+});
+
+test("prompt and schemas stay under 10,000 bytes, also the whole first request", async (t) => {
+  const models = scriptedBook(() => text("ok"));
+  const opened = await house(t, models);
+  await opened.ask("hello");
+  const bytes = Buffer.byteLength(JSON.stringify(models.requests[0]));
+  t.diagnostic(`first request: ${bytes} bytes`);
+  assert.ok(bytes < 10_000, `${bytes} bytes`);
+});
+
+test("over ten turns nothing changes but what is appended", async (t) => {
+  const models = scriptedBook((_request, index) => text(`answer ${index}`));
+  const opened = await house(t, models);
+  for (let turn = 0; turn < 10; turn++) await opened.ask(`question ${turn}`, { stamp: true });
+  for (const [index, request] of models.requests.entries()) {
+    assert.equal(frame(request), frame(models.requests[0] ?? request));
+    const before = models.requests[index - 1]?.messages ?? [];
+    assert.deepEqual(request.messages.slice(0, before.length), before);
+    assert.equal(request.messages.length, 2 * index + 1);
+  }
+});
+
+test("what policy removes is in neither channel", async (t) => {
+  const models = scriptedBook(() => text("ok"));
+  const opened = await house(t, models, { tools: { deny: ["write", "edit"] } });
+  await opened.ask("hello");
+  const [request] = models.requests;
+  assert.ok(!/\b(write|edit):/.test(request?.system ?? ""));
+  assert.ok(request?.tools.every(({ name }) => name !== "write" && name !== "edit"));
+  assert.ok(request?.tools.some(({ name }) => name === "read"));
+});
+
+test("workspace files come in order, bounded, and never through a link", async (t) => {
+  const models = scriptedBook(() => text("ok"));
+  const opened = await house(t, models, {
+    agents: { defaults: { bootstrapMaxChars: 400 } },
+  });
+  const put = (name: string, words: string): void => writeFileSync(join(opened.workspace, name), words);
+  mkdirSync(opened.workspace, { recursive: true });
+  put("MEMORY.md", "remember the milk");
+  put("AGENTS.md", `start ${"x".repeat(1000)} finish`);
+  put("SOUL.md", "be brief");
+  put("USER.md", "   ");
+  put("secret.txt", "the secret");
+  symlinkSync(join(opened.workspace, "secret.txt"), join(opened.workspace, "TOOLS.md"));
+  await opened.ask("hello");
+  const system = models.requests[0]?.system ?? "";
+  const headings = [...system.matchAll(/^## (\w+\.md)$/gm)].map(([, name]) => name);
+  assert.deepEqual(headings, ["AGENTS.md", "SOUL.md", "MEMORY.md"]);
+  assert.match(system, /start x+\n\[… \d+ characters left out here\. The whole file: read AGENTS\.md\. …\]\nx+ finish/);
+  assert.ok(!system.includes("the secret"));
+});
+
+test("MEMORY.md is for the main session alone", async (t) => {
+  const models = scriptedBook(() => text("ok"));
+  const opened = await house(t, models);
+  writeFileSync(join(opened.workspace, "MEMORY.md"), "remember the milk");
+  await opened.ask("hello", { sessionKey: "agent:main:telegram:group:1" as SessionKey });
+  assert.ok(!models.requests[0]?.system.includes("milk"));
+});
