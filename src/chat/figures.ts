@@ -2,6 +2,8 @@
 
 export const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
 
+export const counted = (count: number, noun: string): string => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
+
 /** Small sums keep enough digits to be told from nothing. */
 export function dollars(value: number): string {
   if (value === 0) return "$0";

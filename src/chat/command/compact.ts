@@ -1,4 +1,5 @@
 // /compact: makes the transcript shorter by a summary.
+import { counted } from "../figures.ts";
 import { answered, type Command } from "../scene.ts";
 
 export const compact: Command = {
@@ -9,8 +10,6 @@ export const compact: Command = {
   async answer(args, { deps, context }) {
     const { compacted, kept, note } = await deps.agents().compact(context.sessionKey, args === "" ? undefined : args);
     if (!compacted) return answered(note === "" ? "There was nothing to sum up." : `Nothing was summed up: ${note}`);
-    return answered(
-      `Summed up; ${kept} ${kept === 1 ? "message" : "messages"} kept as they were.${note === "" ? "" : ` ${note}`}`,
-    );
+    return answered(`Summed up; ${counted(kept, "message")} kept as they were.${note === "" ? "" : ` ${note}`}`);
   },
 };

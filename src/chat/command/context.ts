@@ -1,6 +1,6 @@
 // /context: how large the parts of the prompt are.
 import { fenced } from "../fence.ts";
-import { whole } from "../figures.ts";
+import { counted, whole } from "../figures.ts";
 import { answered, type Command, type Scene } from "../scene.ts";
 
 export const context: Command = {
@@ -16,7 +16,7 @@ export const context: Command = {
     const toolChars = tools.reduce((sum, { chars }) => sum + chars, 0);
     const lines = [
       ...(parts ?? []).map(sizeLine),
-      sizeLine({ name: `${tools.length} tools`, chars: toolChars }),
+      sizeLine({ name: counted(tools.length, "tool"), chars: toolChars }),
       ...(form === "detail"
         ? tools.toSorted((one, two) => two.chars - one.chars).map((row) => `  ${sizeLine(row)}`)
         : []),

@@ -131,7 +131,7 @@ describe("smaller commands", () => {
 
   test("/context measures the tools", async () => {
     const chat = await openChat({ config: { tools: { allow: ["read"] } } });
-    assert.match(await chat.answer("/context"), /^1 tools: [\d,]+ characters, about [\d,]+ tokens\n/);
+    assert.match(await chat.answer("/context"), /^1 tool: [\d,]+ characters, about [\d,]+ tokens\n/);
     assert.match(await chat.answer("/context detail"), /\n {2}read: /);
     const shown = JSON.parse((await chat.answer("/context json")).replaceAll(/```(?:json)?/g, "")) as {
       tools: unknown[];

@@ -1,4 +1,5 @@
 // /stop: ends what the agent is doing in this session and drops what waits.
+import { counted } from "../figures.ts";
 import { answered, type Command } from "../scene.ts";
 
 export const stop: Command = {
@@ -14,6 +15,6 @@ export const stop: Command = {
     );
     const count = new Set(ended.flat().filter((id) => id !== runId)).size;
     if (count === 0) return answered("Nothing is running here.");
-    return answered(`Stopped ${count === 1 ? "1 run" : `${count} runs`}.`);
+    return answered(`Stopped ${counted(count, "run")}.`);
   },
 };

@@ -1,6 +1,6 @@
 // /usage: what was used, and whether replies carry it.
 import { answered, type Command, type Scene, type UsageTotals } from "../scene.ts";
-import { dollars, whole } from "../figures.ts";
+import { counted, dollars, whole } from "../figures.ts";
 
 const modes: ReadonlySet<string> = new Set(["off", "tokens", "full"]);
 
@@ -36,7 +36,7 @@ async function figuresText(scene: Scene): Promise<string> {
 
 function line(title: string, { input, output, cacheRead, cacheWrite, costUsd, calls }: UsageTotals): string {
   const cache = cacheRead + cacheWrite === 0 ? "" : `, cache ${whole(cacheRead)} read and ${whole(cacheWrite)} written`;
-  return `${title}: ${whole(input)} tokens in, ${whole(output)} out${cache}, ${whole(calls)} model calls, ${dollars(costUsd)}`;
+  return `${title}: ${whole(input)} tokens in, ${whole(output)} out${cache}, ${counted(calls, "model call")}, ${dollars(costUsd)}`;
 }
 
 async function fromEntry(scene: Scene): Promise<string> {
