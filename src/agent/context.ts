@@ -74,7 +74,8 @@ async function readBack(transcript: TranscriptTable, sessionId: string, maxToken
     for (let at = page.length - 1; at >= 0; at--) {
       const entry = page[at];
       if (entry === undefined) continue;
-      tokens += tokensOfEntry(entry);
+      // One message counts for half a window at most: it is cut to that when it is sent.
+      tokens += Math.min(tokensOfEntry(entry), maxTokens / 2);
       const tooMuch = tokens > maxTokens;
       if (entry.id === until || tooMuch) {
         isPartial = tooMuch && entry.id !== until;

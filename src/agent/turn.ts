@@ -84,9 +84,10 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
     ...callerHistory(input.turn, deps.clock.now()),
     stampedMessage(entry.body as StampedMessage),
   ];
-  const start = isTooFull(messages, desk.overhead(), window, reserveOf(config))
-    ? await opened.then(() => shrink(1))
-    : messages;
+  const start =
+    history.isPartial || isTooFull(messages, desk.overhead(), window, reserveOf(config))
+      ? await opened.then(() => shrink(1))
+      : messages;
   const append = async (message: Message): Promise<void> => {
     const line = { id: newId(), type: "message", at: message.timestamp, body: message };
     await Promise.all([opened, deps.store.transcript.append(seat.record.sessionId, [line])]);
