@@ -35,7 +35,8 @@ export function createModel(parts: ModelParts): Model {
 }
 
 async function* streamOnce(parts: ModelParts, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const { provider, id, wire, clock, mask, deadlines } = parts;
+  const { provider, id, wire, clock, mask } = parts;
+  const deadlines = limitsFor(parts);
   const fail = (error: unknown): ModelFailure => toFailure(error, { provider, mask, now: clock.now() });
   const dog = startWatchdog(deadlines, signal);
   const stopped = (error: unknown): ModelEvent => ({
@@ -60,6 +61,11 @@ async function* streamOnce(parts: ModelParts, request: ModelRequest, signal: Abo
   } finally {
     dog.close(!isWhole);
   }
+}
+
+function limitsFor({ deadlines, wire }: ModelParts): Deadlines {
+  if (wire.dialect.wholeCalls !== true) return deadlines;
+  return { ...deadlines, stallMs: Math.max(deadlines.stallMs, deadlines.firstTokenMs) };
 }
 
 /** Ends with the watchdog's signal even if the vendor's package does not. */

@@ -30,5 +30,6 @@ const dialect: Dialect = {
   imagesInResults: true,
   userFirst: true,
   mergeUsers: true,
+  wholeCalls: true,
   callId: plainCallId,
 };
