@@ -4,11 +4,13 @@ import { benchPolicy } from "./policy.ts";
 import { benchServe } from "./serve.ts";
 import { benchStart } from "./start.ts";
 import { benchStore } from "./store.ts";
+import { benchTurn } from "./turn.ts";
 import { atMost, printRows, type Row } from "./table.ts";
 
 const sections: Record<string, () => Promise<Row[]> | Row[]> = {
   start: benchStart,
   serve: benchServe,
+  turn: benchTurn,
   policy: () => {
     const { decide, rules, tools } = benchPolicy();
     return [
