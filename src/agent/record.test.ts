@@ -13,6 +13,7 @@ import type { ModelFacts, ModelRequest } from "../model/model.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Subject } from "../tool/subject.ts";
 import type { StreamModel, TurnEvent } from "./deps.ts";
+import { sendable } from "./desk.ts";
 import { runLoop, type LoopPorts } from "./loop.ts";
 import { openRecording, recordEnds, recordingCall, recordingModel } from "./record.ts";
 import { readRecording, type RecordLine } from "./recording.ts";
@@ -65,6 +66,9 @@ interface Plan {
   readonly start: readonly Message[];
   readonly script: Script;
   readonly steer?: () => readonly UserMessage[];
+  /** Sums up by asking the model, as the house does when the messages do not fit. */
+  readonly shrinks?: boolean;
+  readonly clientTool?: string;
 }
 
 /** Runs turns through the loop with both ports recorded, as the house composes them. */
@@ -73,13 +77,13 @@ async function record(folder: string, plans: readonly Plan[]): Promise<string> {
   const listeners: ((event: never) => void)[] = [];
   recordEnds({ watch: (listener) => (listeners.push(listener as never), () => {}) }, sink);
   let clock = 1000;
-  for (const { runId, start, script, steer = () => [] } of plans) {
+  for (const { runId, start, script, steer = () => [], shrinks = false, clientTool } of plans) {
     const stream = recordingModel(scripted(script), sink);
     const callTool = recordingCall(tools, sink);
     const subject = { agent: "main", session } as unknown as Subject;
     const request = (messages: readonly Message[]): ModelRequest => ({
       system: "You help.",
-      messages: [...messages],
+      messages: sendable(messages, facts),
       tools: [tool("read"), tool("exec")],
       thinking: "off",
       maxTokens: 100,
@@ -96,11 +100,20 @@ async function record(folder: string, plans: readonly Plan[]): Promise<string> {
       append: async () => {},
       emit: () => {},
       steer,
-      overflow: async () => undefined,
+      async overflow(messages, _attempt) {
+        if (!shrinks) return undefined;
+        const plain = { ...request(messages), system: "Sum it up.", tools: [] };
+        const { signal } = new AbortController();
+        const named = { agentId: "main" as AgentId, sessionKey: session, runId };
+        let summary = "";
+        for await (const event of stream({ ...named, signal, request: () => plain }))
+          if (event.type === "text") summary += event.delta;
+        return [user(summary)];
+      },
       reserve: async () => undefined,
       now: () => (clock += 5),
       looksOnly: ({ name }) => name === "read",
-      isClientTool: () => false,
+      isClientTool: (name) => name === clientTool,
     };
     const { status, failure } = await runLoop(start, ports, new AbortController().signal);
     const outcome = { status, ...(failure === undefined ? {} : { failure }) };
@@ -206,6 +219,30 @@ test("a model that failed over, arguments that are no JSON, a call too often: th
   ]);
   const report = await replay(file);
   assert.deepEqual([report.same, report.runs], [true, 3]);
+});
+
+test("a session that was summed up in mid-run, and a tool of the caller's own: the same again", async (t) => {
+  const file = await record(tempFolder(t), [
+    {
+      runId: "r1",
+      start: [user("a lot"), user("of words")],
+      shrinks: true,
+      script: [
+        [call("c1", "read", { path: "a" }), end("tool-calls")],
+        [{ type: "error", error: { kind: "context", message: "too long" } }],
+        [...say("they said a lot"), end("stop")],
+        [...say("ok"), end("stop")],
+      ],
+    },
+    {
+      runId: "r2",
+      start: [user("where am I")],
+      clientTool: "locate",
+      script: [[call("c1", "locate", {}), end("tool-calls")]],
+    },
+  ]);
+  const report = await replay(file);
+  assert.deepEqual([report.same, report.runs, report.calls], [true, 2, 1], JSON.stringify(report));
 });
 
 test("the first difference is named: request, arguments, order, end", async (t) => {
