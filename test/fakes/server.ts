@@ -124,7 +124,7 @@ async function play(performance: Performance, response: ServerResponse): Promise
         // Without a turn of the event loop the pieces would leave as one packet.
         if (shredBytes !== undefined) await new Promise((resolve) => setImmediate(resolve));
       }
-      if (delayMs > 0) await sleep(delayMs);
+      if (delayMs > 0) await nap(response, delayMs);
     }
   } while (after === "repeat" && !response.destroyed);
   if (after === "end") response.end();
@@ -132,6 +132,19 @@ async function play(performance: Performance, response: ServerResponse): Promise
   // What was said must arrive before the line goes dead.
   await sleep(20);
   response.socket?.destroy();
+}
+
+/** Ends early when the client is gone, so that a slow answer keeps no test alive. */
+function nap(response: ServerResponse, durationMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer);
+      response.off("close", wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, durationMs);
+    response.once("close", wake);
+  });
 }
 
 function drained(response: ServerResponse): Promise<void> {
