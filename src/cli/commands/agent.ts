@@ -1,7 +1,8 @@
 // `openclaw agent`: one message to an agent, and its reply. Ctrl-C stops the run, not only this command.
 import { HouseError } from "../../core/error.ts";
 import { newId } from "../../base/ids.ts";
-import { readEvent } from "../chat/run-events.ts";
+import { readLockOwner, stateLockOf } from "../../base/lock.ts";
+import { readEvent, type RunView } from "../chat/run-events.ts";
 import { createRunPrinter } from "../chat/run-printer.ts";
 import type { GatewayClient } from "../client.ts";
 import { withGateway } from "../client.ts";
@@ -11,7 +12,7 @@ import { onInterrupt } from "../interrupt.ts";
 import { wholeNumber } from "../parse.ts";
 import { safe, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
-import { targetOf, wireOptions } from "../target.ts";
+import { targetOf, wireOptions, type Target } from "../target.ts";
 
 const DEFAULT_TIMEOUT_S = 600;
 const STOPPED = 130;
@@ -31,7 +32,7 @@ interface Reply {
 export const command = defineCommand({
   summary: "Send one message to an agent and print its reply.",
   details:
-    "The turn runs in the gateway with the tools its policy grants. Without a session it goes to the main session of the agent. A message of - is read from stdin.",
+    "The turn runs in the gateway with the tools its policy grants; when none runs on this machine, it runs here, on the same state. Without a session it goes to the main session of the agent. A message of - is read from stdin.",
   options: {
     message: { type: "string", short: "m", value: "text", description: "What to say; - reads it from stdin." },
     agent: { type: "string", value: "id", description: "The agent; the default one unless said." },
@@ -65,27 +66,34 @@ export const command = defineCommand({
     const timeoutS = wholeNumber("timeout", options.timeout, { min: 1, max: 86_400 }) ?? DEFAULT_TIMEOUT_S;
     await requireConfigUnless(options.url !== undefined, io);
     const { timeout: _own, ...wire } = options;
-    const asked = {
+    const asked: Asked = {
       runId: newId(),
-      sessionKey: options.session,
       shown: options.verbose ?? "off",
-      timeoutMs: timeoutS * 1000 + GRACE_MS,
-      params: given({
-        message,
-        agentId: options.agent,
-        sessionKey: options.session,
-        sessionId: options["session-id"],
-        to: options.to,
-        thinking: options.thinking,
-        model: options.model,
-        timeout: timeoutS,
-      }),
+      timeoutS,
+      message,
+      agentId: options.agent,
+      sessionKey: options.session,
+      sessionId: options["session-id"],
+      to: options.to,
+      thinking: options.thinking,
+      model: options.model,
     };
-    const caps = asked.shown === "off" ? [] : ["tool-events"];
-    const reply = await withGateway(io, await targetOf(io, wire), (client) => ask(io, client, asked), { caps });
-    return printReply(io, reply);
+    return printReply(io, await askSomewhere(io, await targetOf(io, wire), asked));
   },
 });
+
+/** Through the gateway of this machine or another; in this process when there is none. */
+async function askSomewhere(io: Io, target: Target, asked: Asked): Promise<Reply> {
+  const runsHere = readLockOwner(stateLockOf(io.paths().state))?.port !== undefined;
+  const printer = createRunPrinter(io, { to: "stderr", full: asked.shown === "full", text: false });
+  const show = (view: RunView): void => (asked.shown === "off" ? undefined : printer.show(view));
+  if (target.isLocal && !runsHere) {
+    const { askHere } = await import("../agent-here.ts");
+    return (await askHere(io, { ...asked, timeoutMs: asked.timeoutS * 1000 }, show)) as Reply;
+  }
+  const caps = asked.shown === "off" ? [] : ["tool-events"];
+  return withGateway(io, target, (client) => ask(io, client, asked, show), { caps });
+}
 
 async function messageOf(written: string | undefined): Promise<string> {
   const message = written === "-" ? await (await import("node:stream/consumers")).text(process.stdin) : written;
@@ -95,32 +103,34 @@ async function messageOf(written: string | undefined): Promise<string> {
 
 interface Asked {
   readonly runId: string;
-  readonly sessionKey: string | undefined;
   readonly shown: string;
-  readonly timeoutMs: number;
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly timeoutS: number;
+  readonly message: string;
+  readonly agentId: string | undefined;
+  readonly sessionKey: string | undefined;
+  readonly sessionId: string | undefined;
+  readonly to: string | undefined;
+  readonly thinking: string | undefined;
+  readonly model: string | undefined;
 }
 
-async function ask(
-  io: Io,
-  client: GatewayClient,
-  { runId, sessionKey, shown, timeoutMs, params }: Asked,
-): Promise<Reply> {
-  let key = sessionKey;
-  const printer = createRunPrinter(io, { to: "stderr", full: shown === "full", text: false });
+async function ask(io: Io, client: GatewayClient, asked: Asked, show: (view: RunView) => void): Promise<Reply> {
+  const { runId, shown: _own, timeoutS, ...turn } = asked;
+  let key = asked.sessionKey;
   const stopListening = client.onEvent((event, payload) => {
     const heard = readEvent(event, payload);
     if (heard?.runId !== runId) return;
     key ??= heard.sessionKey;
-    if (shown !== "off") printer.show(heard.view);
+    show(heard.view);
   });
   const stopCatching = onInterrupt(() => {
     io.say("stopping; once more to leave at once");
     void stopRun(client, runId, key ?? "main").catch((error: unknown) => io.say(safe(wordsOf(error))));
   });
   try {
-    const answer = client.call("agent", { ...params, idempotencyKey: runId }, { timeoutMs, expectFinal: true });
-    return (await answer) as Reply;
+    const params = { ...given(turn), timeout: timeoutS, idempotencyKey: runId };
+    const timeoutMs = timeoutS * 1000 + GRACE_MS;
+    return (await client.call("agent", params, { timeoutMs, expectFinal: true })) as Reply;
   } finally {
     stopCatching();
     stopListening();

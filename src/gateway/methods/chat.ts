@@ -112,7 +112,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
 }
 
 /** The second answer of `agent`: a failure is a failure on the wire (ruling 30). */
-function toAgentAnswer(outcome: RunOutcome | undefined): unknown {
+export function toAgentAnswer(outcome: RunOutcome | undefined): unknown {
   if (outcome === undefined)
     throw new HouseError("run.unknown", "the run did not end in time", { hint: "openclaw gateway call agent.wait" });
   const { runId, status, failure, text, silent, startedAt, endedAt, sessionId, provider, model, usage } = outcome;
@@ -144,7 +144,7 @@ function toAgentAnswer(outcome: RunOutcome | undefined): unknown {
 }
 
 /** `session.sendPolicy` and the session's own override (gateway §4.4). */
-export function requireSend(context: GatewayContext, key: SessionKey): void {
+export function requireSend(context: Pick<GatewayContext, "config">, key: SessionKey): void {
   const policy = context.config().session?.sendPolicy;
   if (policy === undefined) return;
   const rules = policy.rules ?? [];

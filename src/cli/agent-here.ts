@@ -1,0 +1,95 @@
+// One turn without a gateway: the same agents, opened in this process on the same state, under its lock.
+import { openAgents } from "../app/agents.ts";
+import { openOffline } from "../app/offline.ts";
+import type { RunEventBody } from "../core/event.ts";
+import { textOf } from "../core/message.ts";
+import type { SessionKey } from "../core/names.ts";
+import type { Agents, TurnRequest } from "../agent/agent.ts";
+import type { Config } from "../config/schema/index.ts";
+import { requireSend, toAgentAnswer } from "../gateway/methods/chat.ts";
+import type { ThinkingLevel } from "../model/model.ts";
+import type { Store } from "../store/store.ts";
+import { subjectOf } from "../tool/subject.ts";
+import type { RunView } from "./chat/run-events.ts";
+import { onInterrupt } from "./interrupt.ts";
+import type { Io } from "./io.ts";
+import { checkedRef } from "./model-ref.ts";
+
+export interface TurnHere {
+  readonly runId: string;
+  readonly message: string;
+  readonly agentId?: string | undefined;
+  readonly sessionKey?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly thinking?: string | undefined;
+  readonly model?: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** The answer has the shape of the gateway's. Throws what the gateway would answer with. */
+export async function askHere(io: Io, turn: TurnHere, show: (view: RunView) => void): Promise<unknown> {
+  const house = await openOffline(io.env, io.profile);
+  try {
+    const { agents } = await openAgents(house);
+    try {
+      const config = house.settings.now().config;
+      const sessionKey = await keyOf(turn, config, house.store);
+      requireSend({ config: () => config }, sessionKey);
+      return await runTurn(io, agents, requestOf(turn, sessionKey), show);
+    } finally {
+      await agents.close();
+    }
+  } finally {
+    await house.close();
+  }
+}
+
+async function keyOf({ sessionKey, sessionId, agentId }: TurnHere, config: Config, store: Store): Promise<SessionKey> {
+  const known = sessionId === undefined ? undefined : await store.sessions.byId(sessionId);
+  return known?.key ?? subjectOf({ sessionKey: sessionKey ?? sessionId, agentId }, config).session;
+}
+
+function requestOf({ runId, message, thinking, model, timeoutMs }: TurnHere, sessionKey: SessionKey): TurnRequest {
+  return {
+    runId,
+    sessionKey,
+    text: message,
+    source: "cli",
+    authorised: true,
+    stamp: true,
+    timeoutMs,
+    ...(thinking === undefined ? {} : { thinking: thinking as ThinkingLevel }),
+    ...(model === undefined ? {} : { model: checkedRef(model, ["agent"]) }),
+  };
+}
+
+async function runTurn(io: Io, agents: Agents, request: TurnRequest, show: (view: RunView) => void): Promise<unknown> {
+  const { runId, sessionKey } = request;
+  const stopListening = agents.watch((event) => {
+    const view = event.runId === runId ? viewOf(event.body) : undefined;
+    if (view !== undefined) show(view);
+  });
+  const stopCatching = onInterrupt(() => {
+    io.say("stopping; once more to leave at once");
+    void agents.abort({ sessionKey, runId }, "cli");
+  });
+  try {
+    await agents.post(request);
+    return toAgentAnswer(await agents.wait(runId, (request.timeoutMs ?? 0) + GRACE_MS));
+  } finally {
+    stopCatching();
+    stopListening();
+  }
+}
+
+// The run ends itself at its time; its last writes may take a moment longer.
+const GRACE_MS = 15_000;
+
+function viewOf(body: RunEventBody): RunView | undefined {
+  if (body.stream === "notice") return { kind: "notice", text: body.text };
+  if (body.stream !== "tool") return undefined;
+  const { name, toolCallId: id } = body;
+  if (body.phase === "start") return { kind: "tool-start", id, name, args: body.args };
+  if (body.phase !== "result") return undefined;
+  return { kind: "tool-end", id, name, isError: body.isError, result: textOf(body.result.content) };
+}
