@@ -24,7 +24,9 @@ function judge(file: string, target: string, law: Law): string[] {
     .join("/");
   if (file.startsWith("ui/")) return judgePage(file, path, law);
   if (!path.startsWith("src/"))
-    return file.startsWith("src/") && path !== "package.json" ? [`${file} imports ${path}, outside src`] : [];
+    return file.startsWith("src/") && !isTestFile(file) && path !== "package.json"
+      ? [`${file} imports ${path}, outside src`]
+      : [];
   const [from, to] = [folderOf(file), folderOf(path)];
   const found: string[] = [];
   const [fromRank, toRank] = [law.order.indexOf(from), law.order.indexOf(to)];
