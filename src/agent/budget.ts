@@ -58,8 +58,8 @@ export function createBudgets(ledger: Ledger, now: () => number): Budgets {
       let own: Totals = nothing;
       let held: Totals = nothing;
       let room = Infinity;
-      const usedIn = async (account: Account): Promise<Totals> => {
-        const total = plus(await booked(account, agentId, sessionKey, ledger), underWay.get(account.key) ?? nothing);
+      const usedIn = (account: Account, before: Totals): Totals => {
+        const total = plus(before, underWay.get(account.key) ?? nothing);
         return { ...total, minutes: total.minutes + (now() - startedAt) / 60_000 };
       };
       const release = (): void => {
@@ -69,13 +69,15 @@ export function createBudgets(ledger: Ledger, now: () => number): Budgets {
       return {
         async reserve(inputTokens, facts) {
           room = Infinity;
-          for (const account of accounts) {
-            const used = await usedIn(account);
+          if (accounts.length === 0) return undefined;
+          const before = await Promise.all(accounts.map((account) => booked(account, agentId, sessionKey, ledger)));
+          // From the look at the accounts to the booking nothing may come in between.
+          for (const [index, account] of accounts.entries()) {
+            const used = usedIn(account, before[index] ?? nothing);
             const over = overdrawn(account, used, inputTokens, facts);
             if (over !== undefined) return over;
             room = Math.min(room, roomIn(account, used, inputTokens, facts));
           }
-          if (accounts.length === 0) return undefined;
           const output = Math.min(room, facts.maxTokens);
           const usage = { input: inputTokens, output, cacheRead: 0, cacheWrite: 0, totalTokens: inputTokens + output };
           held = { ...usage, costUsd: costOf(usage, facts), calls: 1, minutes: 0, runs: 0 };

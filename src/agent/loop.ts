@@ -55,6 +55,7 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
     writes.push(write);
   };
   const end = (status: LoopEnd["status"], failure?: RunFailure, clientCalls?: readonly ClientCall[]): LoopEnd => {
+    if (status === "aborted" && messages.at(-1)?.role !== "assistant") keep(stopMark(reply?.ref, ports.now()));
     const settled = Promise.all(writes);
     settled.catch(() => {}); // whoever takes the result awaits it
     return {
@@ -132,6 +133,13 @@ function messageOf(reply: Reply, now: number): AssistantMessage {
     ...(failure === undefined ? {} : { errorMessage: failure.message }),
     ...(replay === undefined || failure !== undefined ? {} : { replay }),
   };
+}
+
+/** Without it the next message would be joined to one that the person no longer wants answered. */
+function stopMark(ref: ModelRef | undefined, now: number): AssistantMessage {
+  const content = [{ type: "text" as const, text: "[Stopped by the person before an answer.]" }];
+  const model = ref === undefined ? {} : { provider: ref.provider, model: ref.id };
+  return { role: "assistant", content, timestamp: now, ...model, stopReason: "aborted" };
 }
 
 function resultOf(call: Reply["calls"][number], answer: ToolAnswer | undefined, now: number): Message {

@@ -11,7 +11,7 @@ export function wrapOutside(content: string, source: string, marker: string = ne
 export function neutralise(content: string): string {
   return content
     .toWellFormed()
-    .replaceAll(/<(\s*\/?\s*outside\b)/giu, "‹$1")
+    .replaceAll(/<(\s*\/?\s*outside)/giu, "‹$1")
     .replaceAll(templateWords, (word) =>
       word.replaceAll("<", "‹").replaceAll(">", "›").replaceAll("[", "⟦").replaceAll("|", "¦"),
     )

@@ -58,7 +58,11 @@ export async function streamReply(
         thought += event.delta;
         emit({ stream: "thinking", text: thought, delta: event.delta });
       } else if (event.type === "tool-call")
-        calls.push({ id: freshId(event.id, calls), name: event.name, args: parseArguments(event.arguments) });
+        calls.push({
+          id: freshId(event.id, calls),
+          name: sendableName(event.name),
+          args: parseArguments(event.arguments),
+        });
       else if (event.type === "model") {
         // Another model begins anew: half an answer of the one before must not be glued to its own.
         [words, shown, thought, calls] = [createReplyText(), "", "", []];
@@ -78,4 +82,10 @@ function freshId(id: string, calls: readonly ModelCall[]): string {
   const taken = (word: string): boolean => word === "" || calls.some((call) => call.id === word);
   if (!taken(id)) return id;
   for (let count = calls.length; ; count++) if (!taken(`${id || "call"}_${count}`)) return `${id || "call"}_${count}`;
+}
+
+/** A name no vendor would take back must not get into the history, or every later request would be refused. */
+function sendableName(name: string): string {
+  const clean = name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+  return clean === "" ? "unknown" : clean;
 }

@@ -1,0 +1,231 @@
+// The loop over scripted ports: whatever the model says and whenever it is stopped, the messages stay valid.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+
+import type { RunEventBody } from "../core/event.ts";
+import { textOf, type Message, type UserMessage } from "../core/message.ts";
+import { calls, failing, text, usage, type Say } from "../../test/agent-kit.ts";
+import { MAX_MODEL_TURNS, MAX_TOOL_CALLS } from "./limits.ts";
+import { runLoop, type LoopEnd, type LoopPorts } from "./loop.ts";
+import { repairMessages } from "./repair.ts";
+import { SKIPPED } from "./result.ts";
+
+const user = (words: string): UserMessage => ({ role: "user", content: [{ type: "text", text: words }], timestamp: 0 });
+
+interface Played {
+  readonly end: LoopEnd;
+  readonly kept: Message[];
+  readonly events: RunEventBody[];
+  readonly ran: string[];
+  readonly requests: (readonly Message[])[];
+}
+
+async function play(
+  script: (index: number) => Say,
+  more: Partial<LoopPorts> = {},
+  control = new AbortController(),
+): Promise<Played> {
+  const kept: Message[] = [user("go")];
+  const events: RunEventBody[] = [];
+  const ran: string[] = [];
+  const requests: (readonly Message[])[] = [];
+  const end = await runLoop(
+    [user("go")],
+    {
+      async *model(messages, signal) {
+        requests.push([...messages]);
+        for (const event of script(requests.length - 1)) {
+          if (event === "hang" || "waitMs" in event) control.abort();
+          if (signal.aborted) return yield { type: "error", error: { kind: "aborted", message: "stopped" } };
+          if (event !== "hang" && !("waitMs" in event)) yield event;
+        }
+      },
+      append: async (message) => void kept.push(message),
+      callTool: async ({ name, args }) => {
+        ran.push(`${name} ${JSON.stringify(args)}`);
+        return { content: [{ type: "text", text: `${name} done` }], isError: false };
+      },
+      looksOnly: ({ name }) => name === "look",
+      isClientTool: (name) => name === "client",
+      emit: (body) => events.push(body),
+      steer: () => [],
+      overflow: async () => undefined,
+      reserve: async () => undefined,
+      now: () => 0,
+      ...more,
+    },
+    control.signal,
+  );
+  await end.settled;
+  return { end, kept, events, ran, requests };
+}
+
+test("steering: what is left of the calls is answered with the literal words, and the message follows", async () => {
+  let asked = 0;
+  const { kept, ran, requests } = await play(
+    (index) => (index === 0 ? calls(["a", {}], ["b", {}], ["c", {}]) : text("ok")),
+    { steer: () => (++asked === 1 ? [user("rather do d")] : []) },
+  );
+  assert.deepEqual(ran, ["a {}"]);
+  assert.deepEqual(
+    kept.slice(2).map((message) => `${message.role}: ${textOf(message.content)}`),
+    ["toolResult: a done", `toolResult: ${SKIPPED}`, `toolResult: ${SKIPPED}`, "user: rather do d", "assistant: ok"],
+  );
+  assert.equal(textOf(requests[1]?.at(-1)?.content ?? []), "rather do d");
+});
+
+test("looks run side by side, anything else in order", async () => {
+  const running = { now: 0, most: 0 };
+  const callTool: LoopPorts["callTool"] = async ({ name }) => {
+    running.most = Math.max(running.most, ++running.now);
+    await new Promise((resolve) => setImmediate(resolve));
+    running.now -= 1;
+    return { content: [{ type: "text", text: name }], isError: false };
+  };
+  await play((index) => (index === 0 ? calls(["look", 1], ["look", { a: 2 }], ["look", { a: 3 }]) : text("ok")), {
+    callTool,
+  });
+  assert.equal(running.most, 1, "a bad argument among them keeps the order");
+  await play((index) => (index === 0 ? calls(["look", {}], ["look", { a: 2 }], ["look", { a: 3 }]) : text("ok")), {
+    callTool,
+  });
+  assert.equal(running.most, 3);
+  running.most = 0;
+  await play((index) => (index === 0 ? calls(["look", {}], ["write", {}]) : text("ok")), { callTool });
+  assert.equal(running.most, 1);
+});
+
+test("the same call again and again is warned about, then ends the run in words", async () => {
+  const { end, kept, ran } = await play((index) => calls(["poke", index % 2 === 0 ? { a: 1, b: 2 } : { b: 2, a: 1 }]));
+  assert.equal(end.failure?.code, "run.loop");
+  assert.match(end.failure?.message ?? "", /poke 5 times in a row/);
+  assert.equal(ran.length, 4);
+  const results = kept
+    .filter(({ role }) => role === "toolResult")
+    .map(({ content }) => /several times in a row/.test(textOf(content)));
+  assert.deepEqual(results, [false, false, true, true, false]);
+  assert.deepEqual(repairMessages(kept), kept);
+});
+
+test("turns and calls of a run are bounded", async () => {
+  const turns = await play((index) => calls(["poke", { index }]));
+  assert.deepEqual([turns.end.failure?.code, turns.requests.length], ["run.too-long", MAX_MODEL_TURNS]);
+  const many = await play((index) =>
+    calls(...Array.from({ length: 60 }, (_, at): [string, unknown, string] => ["poke", { index, at }, `c${at}`])),
+  );
+  assert.deepEqual([many.end.failure?.code, many.ran.length <= MAX_TOOL_CALLS], ["run.too-long", true]);
+  assert.deepEqual(repairMessages(many.kept), many.kept);
+});
+
+test("calls of the caller's own tools end the run and are handed over", async () => {
+  const { end, kept } = await play(() => calls(["client", { x: 1 }, "c1"], ["a", {}, "c2"]));
+  assert.deepEqual([end.status, end.clientCalls], ["ok", [{ id: "c1", name: "client", arguments: '{"x":1}' }]]);
+  assert.deepEqual(repairMessages(kept), kept);
+});
+
+test("a budget that is used up ends the run before the request", async () => {
+  const { end, requests } = await play(() => text("never"), {
+    reserve: async () => ({ code: "budget.spent", message: "used up" }),
+  });
+  assert.deepEqual([end.status, end.failure?.code, requests.length], ["error", "budget.spent", 0]);
+});
+
+test("a failed stream keeps what was said and drops calls that never came whole", async () => {
+  const { end, kept } = await play(() => [
+    { type: "text", delta: "I will " },
+    { type: "tool-call", id: "c1", name: "a", arguments: "{}" },
+    ...failing("network", "connection lost"),
+  ]);
+  assert.deepEqual([end.failure?.code, end.text], ["model.network", "I will "]);
+  assert.deepEqual(kept[1]?.content, [{ type: "text", text: "I will " }]);
+});
+
+test("an answer of another model after a fail-over is not glued to half of the first one", async () => {
+  const ref = { provider: "p", id: "second" };
+  const { end } = await play(() => [
+    { type: "text", delta: "half of" },
+    { type: "model", ref, facts: {} } as never,
+    ...text("whole"),
+  ]);
+  assert.deepEqual([end.text, end.model], ["whole", ref]);
+});
+
+test("thinking in tags is no reply", async () => {
+  const say = ["<thi", "nk>hm, NO_REPLY", "</think>", "Hello <b", ">there"].map(
+    (delta) => ({ type: "text", delta }) as const,
+  );
+  const { end, events } = await play(() => [...say, { type: "end", stop: "stop", usage: usage() }]);
+  assert.equal(end.text, "Hello <b>there");
+  assert.equal(events.flatMap((body) => (body.stream === "assistant" ? [body.delta] : [])).join(""), "Hello <b>there");
+});
+
+const anyCall = fc.record({
+  name: fc.constantFrom("a", "look", "client", "", "weird name"),
+  args: fc.oneof(
+    fc.json(),
+    fc.constantFrom(
+      "",
+      "{",
+      '{"a":',
+      '{"a":1,"a":2}',
+      "null",
+      "[]",
+      '"x"',
+      "NaN",
+      '{"a":NaN}',
+      "{}{}",
+      `{"a":"${"x".repeat(1000)}`,
+    ),
+    fc.string(),
+  ),
+  id: fc.constantFrom("x", "x", "y", "", "z"),
+});
+const anyTurn = fc.oneof(
+  fc
+    .array(anyCall, { minLength: 1, maxLength: 5 })
+    .map((made): Say => [
+      { type: "text", delta: "t" },
+      ...made.map(({ name, args, id }) => ({ type: "tool-call", id, name, arguments: args }) as const),
+      { type: "end", stop: "tool-calls", usage: usage() },
+    ]),
+  fc.constantFrom<Say>(
+    text("bye"),
+    failing("network"),
+    failing("garbled"),
+    [],
+    ["hang"],
+    [{ type: "text", delta: "ha" }, "hang"],
+  ),
+);
+
+test("whatever comes, the loop ends, throws nothing, and leaves each call with its result (F28)", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyTurn, { maxLength: 8 }), fc.integer({ min: 0, max: 20 }), async (turns, stopAt) => {
+      const control = new AbortController();
+      let steps = 0;
+      const tick = (): void => {
+        if (++steps === stopAt) control.abort();
+      };
+      const { end, kept, requests } = await play(
+        (index) => turns[index] ?? text("end"),
+        {
+          callTool: async ({ name, args }) => {
+            tick();
+            assert.equal(typeof args, "object");
+            return { content: [{ type: "text", text: name }], isError: false };
+          },
+          steer: () => {
+            tick();
+            return steps % 7 === 6 ? [user("steer")] : [];
+          },
+        },
+        control,
+      );
+      assert.ok(["ok", "error", "aborted"].includes(end.status));
+      assert.deepEqual(repairMessages(kept).length, kept.length);
+      for (const messages of requests) assert.deepEqual(repairMessages(messages).length, messages.length);
+    }),
+    { numRuns: Number(process.env["OPENCLAW_FUZZ_RUNS"] ?? 300) },
+  );
+});
