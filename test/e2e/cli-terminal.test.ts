@@ -87,6 +87,13 @@ test(
     screen.press("Enter");
     await screen.shows(/> read the note\n⚙ read path=note\.md … ok, \d+ ms\nit says: Mimi\n>$/);
 
+    screen.type("one\ntwo");
+    await screen.shows(/> one\ntwo$/);
+    screen.press("Enter");
+    await screen.shows(/two\nHello there\n>$/);
+    const pasted = JSON.stringify(server.requests.at(-1)?.body["messages"]);
+    assert.ok(pasted.includes(String.raw`one\ntwo`), "what was pasted is one message");
+
     screen.type("be long");
     screen.press("Enter");
     await screen.shows(/> be long\nword word word/);

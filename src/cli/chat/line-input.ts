@@ -12,13 +12,15 @@ export interface LineInput {
 
 export interface LineEars {
   line(text: string): void;
-  /** Esc or Ctrl-C; `leave` for Ctrl-C only, as Esc never ends a program. */
+  /** Esc never ends a program, Ctrl-C may. */
   stop(key: "escape" | "interrupt"): void;
   /** Ctrl-D, or the terminal went away. */
   end(): void;
 }
 
 const ESCAPE_WAIT_MS = 50;
+// Nobody types two lines within this time; somebody who pastes does, and means one message.
+const PASTE_MS = 20;
 
 export function openLineInput(prompt: string, ears: LineEars): LineInput {
   const { stdin, stdout } = process;
@@ -36,7 +38,11 @@ export function openLineInput(prompt: string, ears: LineEars): LineInput {
     if (key?.name === "escape") ears.stop("escape");
   };
   stdin.on("keypress", onKey);
-  editor.on("line", (text) => ears.line(text));
+  const pasted = joinPasted(
+    () => editor.line !== "",
+    (text) => ears.line(text),
+  );
+  editor.on("line", pasted);
   editor.on("SIGINT", () => {
     editor.write(null, { ctrl: true, name: "u" });
     ears.stop("interrupt");
@@ -57,6 +63,22 @@ export function openLineInput(prompt: string, ears: LineEars): LineInput {
       editor.removeAllListeners("close");
       editor.close();
     },
+  };
+}
+
+/** Lines that come all at once are one message, with what is still being typed behind them. */
+function joinPasted(isTyping: () => boolean, deliver: (text: string) => void): (line: string) => void {
+  let lines: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  return (line) => {
+    lines.push(line);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (isTyping()) return;
+      const text = lines.join("\n");
+      lines = [];
+      deliver(text);
+    }, PASTE_MS);
   };
 }
 
