@@ -1,23 +1,27 @@
 // The page as a person uses it: a real gateway, a real browser, no knowledge of what is inside.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync, mkdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
-import { build } from "vite";
+import type { Browser, Page } from "playwright-core";
 
-import { dispose, operator, root, startGateway, type TestGateway } from "../kit.ts";
+import { dispose, root, startGateway, type TestGateway } from "../kit.ts";
+import {
+  ensurePage,
+  launchBrowser,
+  newCode,
+  noBrowser,
+  openLinked,
+  openPage,
+  phone,
+  type Look,
+  type Opened,
+} from "../page-kit.ts";
 
-const program = process.env["OPENCLAW_TEST_BROWSER"] ?? "/usr/bin/chromium";
-const noBrowser: string | false = existsSync(program) ? false : `needs ${program}: apt-get install chromium`;
-const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
-const still = ["--disable-component-update", "--disable-sync"];
-const desk = { width: 1280, height: 800 };
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-const phone = { width: 390, height: 844 };
 
 describe("the page", { skip: noBrowser }, () => {
   let gateway: TestGateway;
@@ -33,7 +37,7 @@ describe("the page", { skip: noBrowser }, () => {
         agents: { list: [{ id: "main" }, { id: "guest", tools: { profile: "minimal" } }] },
       },
     });
-    browser = await chromium.launch({ executablePath: program, args: [...quiet, ...still] });
+    browser = await launchBrowser();
   });
 
   after(async () => {
@@ -247,48 +251,8 @@ describe("the page", { skip: noBrowser }, () => {
   });
 });
 
-/** The gateway serves dist/ui; a fresh clone that only runs this file has none yet. */
-async function ensurePage(): Promise<void> {
-  const outDir = join(root, "dist", "ui");
-  if (existsSync(join(outDir, "index.html"))) return;
-  await build({
-    root: join(root, "ui"),
-    base: "./",
-    logLevel: "warn",
-    build: { outDir, emptyOutDir: true, target: "es2022" },
-  });
-}
-
-async function newCode(gateway: TestGateway): Promise<string> {
-  const wire = await operator(gateway);
-  const answer = await wire.request("device.pair.code");
-  wire.end();
-  return (answer.payload as unknown as { code: string }).code;
-}
-
-interface Opened {
-  readonly page: Page;
-  readonly context: BrowserContext;
-  /** Everything the browser complained about: scripts, content policy, missing files. */
-  readonly faults: string[];
-}
-
-type Look = Parameters<Browser["newContext"]>[0];
-
-async function openPage(browser: Browser, address: string, look: Look = { viewport: desk }): Promise<Opened> {
-  const context = await browser.newContext(look);
-  context.setDefaultTimeout(15_000);
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(error.message));
-  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
-  await page.goto(address);
-  return { page, context, faults };
-}
-
 async function openPaired(browser: Browser, gateway: TestGateway, look?: Look): Promise<Opened> {
-  const opened = await openPage(browser, `${gateway.url}/#pair=${await newCode(gateway)}`, look);
-  await opened.page.getByLabel("Message", { exact: true }).waitFor();
+  const opened = await openLinked(browser, gateway, look);
   await opened.page.goto(`${gateway.url}/#/overview`);
   await heading(opened.page, "Overview");
   return opened;

@@ -171,6 +171,8 @@ export interface KnownModel {
   readonly reasoning?: boolean;
   /** False when a key or a server is missing. */
   readonly ready?: boolean;
+  /** `found`: a server on this machine that nobody has chosen yet. */
+  readonly source?: string;
 }
 
 export interface FoundModel {
@@ -206,7 +208,7 @@ export interface Methods {
   "device.pair.reject": [params: { requestId: string }, result: unknown];
   "models.list": [params: Record<string, never>, result: { models: readonly KnownModel[] }];
   "models.scan": [params: Record<string, never>, result: { found: readonly FoundModel[] }];
-  "models.test": [params: { provider: string; model: string; baseUrl?: string }, result: ModelTest];
+  "models.test": [params: { provider: string; model: string }, result: ModelTest];
   "models.use": [params: { provider: string; model: string; baseUrl?: string }, result: { ok: boolean }];
   "agents.list": [params: Record<string, never>, result: { defaultId: string; agents: readonly { id: string }[] }];
   "sessions.list": [

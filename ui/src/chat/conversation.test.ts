@@ -77,6 +77,13 @@ test("a failure is shown once: by the transcript if it holds it, else by the run
   assert.deepEqual(briefly(talk.withHistory(failed, held, ["r"])), ["user hi", "notice no key"]);
 });
 
+test("a run that was stopped says so once, whether or not it had said anything", () => {
+  const stopped = talk.withEvent(talk.withSent(talk.emptyConversation, "r", "hi"), event("r", 1, { kind: "aborted" }));
+  assert.deepEqual(briefly(talk.withHistory(stopped, [say("user", "hi", 10)], ["r"])), ["user hi", "notice Stopped."]);
+  const held = [say("user", "hi", 10), say("assistant", "Hel", 11, { stopReason: "aborted" })];
+  assert.deepEqual(briefly(talk.withHistory(stopped, held, ["r"])), ["user hi", "reply Hel", "notice Stopped."]);
+});
+
 test("the same words sent twice are two messages", () => {
   const before = talk.withHistory(talk.emptyConversation, [say("user", "go on", 10), say("assistant", "ok", 11)], []);
   const again = talk.withSent(before, "r", "go on");
@@ -106,7 +113,7 @@ test("a result whose call was not read stands alone; stopped and unknown blocks 
     toolName: "read",
     isError: true,
   };
-  const stopped = say("assistant", "half", 2, { stopReason: "aborted" });
+  const stopped = say("assistant", "half", 2, { stopReason: "aborted", errorMessage: "stopped" });
   const odd: ChatMessage = { role: "assistant", content: [{ type: "other" }], timestamp: 3 };
   assert.deepEqual(briefly(talk.withHistory(talk.emptyConversation, [result, stopped, odd], [])), [
     "tool read failed",

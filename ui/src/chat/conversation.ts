@@ -85,6 +85,7 @@ function hasOwnWords(messages: readonly ChatMessage[], run: Run): boolean {
   const said = since.filter(({ role }) => role === "assistant");
   const words = run.final === undefined ? "" : textOfContent(run.final.content);
   if (run.phase === "unsent") return true;
+  if (run.phase === "aborted") return !said.some(({ stopReason }) => stopReason === "aborted");
   if (run.phase === "error") return !said.some(({ errorMessage }) => errorMessage !== undefined);
   return words !== "" && !said.some(({ content }) => textOfContent(content) === words);
 }

@@ -23,6 +23,8 @@ export interface ReplyRow {
   readonly model: string | undefined;
   readonly usage: Usage | undefined;
   readonly isLive: boolean;
+  /** Said on the way to a tool; the answer comes later. */
+  readonly isStep: boolean;
 }
 
 export interface ToolRow {
@@ -102,7 +104,10 @@ function rowsOfMessage(message: ChatMessage, stem: string, { calls, results }: P
     block.type === "toolCall" ? [toolRow(block.id, block.name, block.arguments, results.get(block.id))] : [],
   );
   const { model, usage } = message;
-  const reply: Row[] = text === "" ? [] : [{ kind: "reply", key: stem, text, atMs, model, usage, isLive: false }];
+  const reply: Row[] =
+    text === ""
+      ? []
+      : [{ kind: "reply", key: stem, text, atMs, model, usage, isLive: false, isStep: tools.length > 0 }];
   return [...reply, ...tools, ...endRows(message, stem)];
 }
 
@@ -127,8 +132,8 @@ function toolRow(id: string, name: string, args: unknown, result: ChatMessage | 
 
 function endRows({ stopReason, errorMessage }: ChatMessage, stem: string): Row[] {
   const key = `${stem}:end`;
-  if (errorMessage !== undefined) return [{ kind: "notice", key, tone: "bad", text: errorMessage, hint: undefined }];
-  return stopReason === "aborted" ? [{ kind: "notice", key, tone: "quiet", text: "Stopped.", hint: undefined }] : [];
+  if (stopReason === "aborted") return [{ kind: "notice", key, tone: "quiet", text: "Stopped.", hint: undefined }];
+  return errorMessage === undefined ? [] : [{ kind: "notice", key, tone: "bad", text: errorMessage, hint: undefined }];
 }
 
 /** What is over stands where it happened, what is on or waiting at the end. */
@@ -203,7 +208,16 @@ function partRows(part: Part, key: string, run: Run, { held, since }: { held: He
   const isLive = !isOver(run) && part === run.parts.at(-1);
   const { final } = run;
   return [
-    { kind: "reply", key, text: part.text, atMs: final?.timestamp, model: final?.model, usage: final?.usage, isLive },
+    {
+      kind: "reply",
+      key,
+      text: part.text,
+      atMs: final?.timestamp,
+      model: final?.model,
+      usage: final?.usage,
+      isLive,
+      isStep: part !== run.parts.at(-1),
+    },
   ];
 }
 

@@ -61,13 +61,13 @@ export class ChatRow extends LightElement {
   }
 }
 
-function drawReply({ text, atMs, model, usage, isLive }: ReplyRow): TemplateResult {
+function drawReply({ text, atMs, model, usage, isLive, isStep }: ReplyRow): TemplateResult {
   const tokens = usage?.totalTokens ?? 0;
   return html`
     <article class="said reply" aria-label="Agent" aria-busy=${isLive} ?data-live=${isLive}>
       ${drawMarkdown(text)}
       ${
-        isLive
+        isLive || isStep
           ? nothing
           : html`<div class="said-foot quiet">
               ${atMs === undefined || atMs === 0 ? nothing : drawTime(atMs)}

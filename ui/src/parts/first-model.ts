@@ -20,14 +20,17 @@ type Try =
   | { readonly phase: "failed"; readonly error: unknown };
 
 export class FirstModel extends LightElement {
-  static override properties = { app: { attribute: false }, tries: { state: true } };
+  static override properties = { app: { attribute: false }, answering: { type: Boolean }, tries: { state: true } };
   declare app: App;
+  /** A found server would answer already; choosing it makes that last. */
+  declare answering: boolean;
   declare tries: ReadonlyMap<string, Try>;
   readonly #scan = new Load(this, () => this.app.client.request("models.scan", {}, testMs));
 
   constructor() {
     super();
     this.tries = new Map();
+    this.answering = false;
   }
 
   protected override willUpdate(): void {
@@ -38,7 +41,7 @@ export class FirstModel extends LightElement {
     return html`
       <section class="card first-model" aria-labelledby="first-model-title">
         <h2 id="first-model-title">
-          No model answers yet
+          ${this.answering ? "No model is chosen yet" : "No model answers yet"}
           <button class="button small" type="button" ?disabled=${this.#scan.isLoading} @click=${this.#scan.reload}>
             ${this.#scan.isLoading ? "Looking …" : "Look again"}
           </button>
@@ -107,7 +110,7 @@ export class FirstModel extends LightElement {
     const choice = { provider, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
     this.#note(name, { phase: "testing" });
     try {
-      const test = await client.request("models.test", choice, testMs);
+      const test = await client.request("models.test", { provider, model }, testMs);
       this.#note(name, { phase: "tested", test });
       if (!test.ok) return;
       await client.request("models.use", choice);

@@ -20,11 +20,18 @@ export const view: View = { draw: (app, [key]) => html`<view-chat .app=${app} .o
 const listed = { limit: 50, includeLastMessage: true, includeDerivedTitles: true } as const;
 
 export class ChatView extends LightElement {
-  static override properties = { app: { attribute: false }, open: {}, isListOpen: { state: true } };
+  static override properties = {
+    app: { attribute: false },
+    open: {},
+    isListOpen: { state: true },
+    isChosen: { state: true },
+  };
   declare app: App;
   /** Key of the open session; the main one when none is named. */
   declare open: string | undefined;
   declare isListOpen: boolean;
+  /** A model was chosen on this page. */
+  declare isChosen: boolean;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #sessions = new Load(this, () => this.app.client.request("sessions.list", listed));
   readonly #models = new Load(this, () => this.app.client.request("models.list", {}));
@@ -34,6 +41,7 @@ export class ChatView extends LightElement {
   constructor() {
     super();
     this.isListOpen = false;
+    this.isChosen = false;
   }
 
   override connectedCallback(): void {
@@ -65,7 +73,7 @@ export class ChatView extends LightElement {
         @sessions=${() => (this.isListOpen = !this.isListOpen)}
         @chosen=${() => (this.isListOpen = false)}
         @changed=${this.#sessions.reload}
-        @model=${this.#models.reload}
+        @model=${this.#chosen}
       >
         <session-list
           class="chat-side"
@@ -82,7 +90,10 @@ export class ChatView extends LightElement {
   #drawOpen(row: SessionRow): TemplateResult {
     const room = roomOf(this.app);
     const models = (this.#models.value?.models ?? []).filter(({ ready }) => ready !== false);
-    const hasNone = this.#models.value !== undefined && models.length === 0;
+    const isKnown = this.#models.value !== undefined;
+    const hasNone = isKnown && models.length === 0;
+    const hasUsual = this.isChosen || typeof this.#sessions.value?.defaults?.model === "string";
+    const isUnchosen = hasNone || (isKnown && !hasUsual && models.every(({ source }) => source === "found"));
     const isTalking = room.conversation(row.key).messages.length + room.conversation(row.key).runs.length > 0;
     return html`
       <session-bar
@@ -95,15 +106,15 @@ export class ChatView extends LightElement {
       <chat-stream
         .app=${this.app}
         .session=${row.key}
-        .empty=${hasNone ? this.#drawFirstModel() : drawWelcome()}
+        .empty=${isUnchosen ? this.#drawFirstModel(!hasNone) : drawWelcome()}
       ></chat-stream>
       ${hasNone && isTalking ? this.#drawNoModel() : nothing}
       <chat-composer .app=${this.app} .session=${row.key} @sent=${this.#follow}></chat-composer>
     `;
   }
 
-  #drawFirstModel(): TemplateResult {
-    return html`<first-model .app=${this.app}></first-model>`;
+  #drawFirstModel(isAnswering = false): TemplateResult {
+    return html`<first-model .app=${this.app} ?answering=${isAnswering}></first-model>`;
   }
 
   #drawNoModel(): TemplateResult {
@@ -119,6 +130,12 @@ export class ChatView extends LightElement {
     this.#settledCount = room.settledCount;
     this.#sessions.reload();
   }
+
+  readonly #chosen = (): void => {
+    this.isChosen = true;
+    this.#models.reload();
+    this.#sessions.reload();
+  };
 
   /** Whoever sends wants to see what becomes of it. */
   readonly #follow = (): void => {
