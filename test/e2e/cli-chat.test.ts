@@ -202,6 +202,19 @@ test("what was recorded replays the same, has no secret in it, and a changed lin
   );
 });
 
+test("a gateway that goes away in mid-reply ends the chat with the reason, and the session is usable after it", async () => {
+  const asked = server.requests.length;
+  const child = start(["chat", "--session", "cut"]);
+  child.stdin.write("take long\n");
+  await until(() => server.requests.length > asked);
+  await gateway.stop("SIGKILL");
+  const { code, stderr } = await child.ended;
+  assert.deepEqual([code, stderr.split("\n").length], [1, 3], stderr);
+  assert.match(stderr, /^the gateway at ws:\S+ closed the connection \(.*\)\nfix: openclaw logs\n$/);
+  gateway = await startGateway({ home: gateway.home, env: { OPENCLAW_DISCOVERY_PORTS: "off" } });
+  assert.equal(wellEnded(await cli.run("agent", "--session", "cut", "-m", "hello")), "Hello there\n");
+});
+
 interface Running {
   readonly ended: Promise<Ran>;
   kill(signal: NodeJS.Signals): void;
