@@ -29,7 +29,7 @@ const fallbackProvider = "anthropic";
 
 /** A name as people write it: an alias, `provider/model`, or a model of the default provider; `@profile` pins one. */
 export function parseModelRef(text: string, config: Config): ModelRef | undefined {
-  const [name = "", profile] = splitProfile(text.trim());
+  const [name, profile] = splitProfile(text.trim());
   if (name === "") return undefined;
   const full = aliasesOf(config).get(name.toLowerCase()) ?? name;
   const slash = full.indexOf("/");

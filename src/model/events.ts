@@ -21,7 +21,7 @@ export interface ReaderContext {
   readonly dialect: string;
   readonly model: string;
   readonly provider: string;
-  fail(error: unknown): ModelFailure;
+  readonly fail: (error: unknown) => ModelFailure;
 }
 
 /** More than the tools would take; what grows past it is no call but a fault. */

@@ -1,5 +1,6 @@
 // One HTTP request to a model server over node:http: tells when the line stands, follows no redirect, closes on abort.
-import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { Agent as SecureAgent } from "node:https";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 
@@ -70,8 +71,8 @@ function start(url: URL, options: RequestOptions): ClientRequest {
 }
 
 const keptOpenMs = 30_000;
-let plainLines: import("node:http").Agent | undefined;
-let secureLines: import("node:https").Agent | undefined;
+let plainLines: Agent | undefined;
+let secureLines: SecureAgent | undefined;
 
 function toResponse(message: IncomingMessage): Response {
   const status = message.statusCode ?? 502;

@@ -121,10 +121,11 @@ async function* once(
   book: ModelBook,
   model: Model,
   ref: ModelRef,
-  { agentId, request, signal }: FailoverTurn,
+  turn: FailoverTurn,
 ): AsyncGenerator<FailoverEvent, "done" | ModelFailure> {
+  const { agentId, signal } = turn;
   let hasSpoken = false;
-  for await (const event of model.stream(request(ref, model.facts), signal)) {
+  for await (const event of model.stream(turn.request(ref, model.facts), signal)) {
     if (event.type === "error") {
       if (!hasSpoken || event.error.kind === "aborted") return event.error;
       await book.report(ref, agentId, event.error, model.profile);

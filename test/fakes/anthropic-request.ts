@@ -1,5 +1,4 @@
 // Checks a Messages request as the published API does; the first thing wrong is the message of a 400.
-import { signatureOf } from "./anthropic.ts";
 import { isRecord } from "./openai-request.ts";
 
 const blocksOf: Readonly<Record<string, readonly string[]>> = {
@@ -20,6 +19,11 @@ export function checkMessagesRequest(body: Readonly<Record<string, unknown>>): s
   if (typeof budget === "number" && (budget < 1024 || budget >= maxTokens))
     return "`max_tokens` must be greater than `thinking.budget_tokens`";
   return checkTurns(messages as readonly unknown[], thinking["type"] === "enabled");
+}
+
+/** The text a stand-in seals its thinking with; a request must bring it back unchanged. */
+export function signatureOf(thinking: string): string {
+  return `signed:${Buffer.from(thinking, "utf8").toString("base64")}`;
 }
 
 function checkTurns(messages: readonly unknown[], isThinking: boolean): string | undefined {

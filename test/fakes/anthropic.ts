@@ -1,5 +1,5 @@
 // A stand-in for Anthropic's Messages API on loopback: typed events, thinking with signatures, prompt caching.
-import { checkMessagesRequest } from "./anthropic-request.ts";
+import { checkMessagesRequest, signatureOf } from "./anthropic-request.ts";
 import { pieces, type Part, type Reply } from "./reply.ts";
 import {
   eventStream,
@@ -36,11 +36,6 @@ export async function startFakeAnthropic(
     },
     { prefix: "/v1", tls },
   );
-}
-
-/** The text a stand-in seals its thinking with; a request must bring it back unchanged. */
-export function signatureOf(thinking: string): string {
-  return `signed:${Buffer.from(thinking, "utf8").toString("base64")}`;
 }
 
 function perform(reply: Reply, request: FakeRequest, counted: Counted): Performance | "hang" | "drop" {

@@ -202,7 +202,7 @@ function checkInput(input: unknown): string | undefined {
       if (!["user", "assistant", "system", "developer"].includes(String(item["role"])))
         return `Invalid value: '${String(item["role"])}' for input[${at}].role`;
     } else if (type !== "reasoning" && type !== "item_reference")
-      return `Invalid value: '${String(type)}' for input[${at}].type`;
+      return `Invalid value: '${JSON.stringify(type)}' for input[${at}].type`;
   }
   return open.size === 0 ? undefined : `No tool output found for function call ${[...open].join(", ")}.`;
 }
