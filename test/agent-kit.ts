@@ -103,9 +103,12 @@ export interface AgentHouse {
   readonly state: string;
   readonly workspace: string;
   readonly events: RunEvent[];
-  send(words: string, more?: Partial<TurnRequest>): Promise<string>;
-  ask(words: string, more?: Partial<TurnRequest>): Promise<NonNullable<Awaited<ReturnType<Agents["wait"]>>>>;
-  messages(key?: SessionKey): Promise<Message[]>;
+  readonly send: (words: string, more?: Partial<TurnRequest>) => Promise<string>;
+  readonly ask: (
+    words: string,
+    more?: Partial<TurnRequest>,
+  ) => Promise<NonNullable<Awaited<ReturnType<Agents["wait"]>>>>;
+  readonly messages: (key?: SessionKey) => Promise<Message[]>;
   /** As after an orderly stop: the same folder, opened again. */
   reopen(): Promise<AgentHouse>;
   close(): Promise<void>;

@@ -20,13 +20,13 @@ import type { TurnRequest } from "./agent.ts";
 
 export interface Desk {
   /** Who tools are called for: the policy of the model in use counts (ruling 7). */
-  subject(): Subject;
-  stream(messages: readonly Message[], signal: AbortSignal): AsyncIterable<TurnEvent>;
+  readonly subject: () => Subject;
+  readonly stream: (messages: readonly Message[], signal: AbortSignal) => AsyncIterable<TurnEvent>;
   /** A plain question of the house, without tools. */
-  ask(plain: Pick<ModelRequest, "system" | "messages">, signal: AbortSignal): AsyncIterable<TurnEvent>;
-  reserve(messages: readonly Message[]): Promise<RunFailure | undefined>;
+  readonly ask: (plain: Pick<ModelRequest, "system" | "messages">, signal: AbortSignal) => AsyncIterable<TurnEvent>;
+  readonly reserve: (messages: readonly Message[]) => Promise<RunFailure | undefined>;
   /** Tokens of prompt and schemas. */
-  overhead(): number;
+  readonly overhead: () => number;
 }
 
 export interface DeskDeps {

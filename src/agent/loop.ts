@@ -77,7 +77,7 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
     const spent = await ports.reserve(messages);
     if (spent !== undefined) return end("error", spent);
 
-    reply = await streamReply(ports.model(messages, signal), ports.emit);
+    reply = await streamReply(ports.model(messages, signal), (body) => ports.emit(body));
     usage = addUsage(usage, reply.usage);
     if (reply.failure?.kind === "context" && repairs < MAX_OVERFLOW_REPAIRS) {
       const shorter = await ports.overflow(messages, ++repairs);

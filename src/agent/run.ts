@@ -8,7 +8,7 @@ import { newId } from "../base/ids.ts";
 import { mergeTexts } from "../session/queue.ts";
 import { isStale, resetRule } from "../session/reset.ts";
 import { entryOf, newSession, resetSession } from "../session/session.ts";
-import type { RunRecord, SessionRecord } from "../store/store.ts";
+import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.ts";
 import { Stop, type Job } from "./job.ts";
 import type { Ledger } from "./ledger.ts";
 import { DEFAULT_RUN_SECONDS } from "./limits.ts";
@@ -17,7 +17,7 @@ import { isSilent } from "./reply.ts";
 import type { SessionSeat } from "./shrink.ts";
 import type { Slots } from "./slots.ts";
 import { runTurn, type TurnEnd, type TurnRoom } from "./turn.ts";
-import { contextOf } from "./usage.ts";
+import { cacheHitRate, contextOf } from "./usage.ts";
 
 export interface RunRoom extends TurnRoom {
   readonly ledger: Ledger;
@@ -178,6 +178,7 @@ async function conclude(room: RunRoom, job: Job, seat: SessionSeat, end: End): P
   const outcome = outcomeOf(room, job, seat, end);
   try {
     await Promise.all([end.settled, ...lastWrites(room, job, seat, end, outcome)]);
+    deps.log.debug("run ended", factsOf(outcome));
     finish(job, outcome);
   } catch (error) {
     deps.log.error("the end of a run could not be written", { error, runId: job.turn.runId });
@@ -203,7 +204,11 @@ function lastWrites(
     source: job.turn.source,
   };
   const used = end.budget?.used();
+  const { failure } = outcome;
   return [
+    ...(failure === undefined || status !== "error"
+      ? []
+      : [store.transcript.append(outcome.sessionId, [failureEntry(failure, endedAt)])]),
     store.runs.put({ id: runId, sessionKey, state: status, startedAt, endedAt, body }),
     store.inbox.finish(runId, state, outcome),
     ...job.merged.map(({ turn }) => store.inbox.finish(turn.runId, state, mergedOutcome(outcome, turn.runId))),
@@ -223,6 +228,26 @@ function lastWrites(
           }),
         ]),
   ];
+}
+
+/** The record says why there is no answer; no model reads it. */
+function failureEntry({ code, message }: RunFailure, at: number): TranscriptEntry {
+  return { id: newId(), type: "custom", at, body: { customType: "failure", code, message } };
+}
+
+function factsOf({
+  runId,
+  sessionKey,
+  status,
+  provider,
+  model,
+  usage,
+  startedAt,
+  endedAt,
+  toolCalls,
+}: RunOutcome): Record<string, unknown> {
+  const cacheHit = usage === undefined ? undefined : cacheHitRate(usage);
+  return { runId, sessionKey, status, provider, model, durationMs: endedAt - startedAt, toolCalls, cacheHit };
 }
 
 function withOutcome(record: SessionRecord, end: End, outcome: RunOutcome): SessionRecord {

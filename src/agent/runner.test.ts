@@ -121,7 +121,10 @@ test("the same run id gives the same receipt, and its outcome once there is one"
   const { agents, ask } = await house(t, { models });
   const turn = { runId: "same", sessionKey: MAIN, text: "hi", source: "agent", authorised: true };
   const both = await Promise.all([agents.post(turn), agents.post(turn)]);
-  assert.deepEqual(both.map(({ fresh }) => fresh).sort(), [false, true]);
+  assert.deepEqual(
+    both.map(({ fresh }) => fresh).toSorted((a, b) => Number(a) - Number(b)),
+    [false, true],
+  );
   const outcome = await agents.wait("same", 5000);
   const again = await agents.post(turn);
   assert.deepEqual(again.outcome, outcome);

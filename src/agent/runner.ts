@@ -32,7 +32,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     streamModel: deps.streamModel ?? createStreamModel(deps.models),
     histories: createHistories(store.transcript),
     ledger,
-    budgets: createBudgets(ledger, clock.now),
+    budgets: createBudgets(ledger, () => clock.now()),
     readBootstrap: createBootstrapReader(),
   };
   const slotsFor = createSlotTable(deps);
@@ -62,7 +62,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
       settings: () => settingsOf(key),
       run: (job, summarised, steer) => runJob(room, job, { summarised, steer, slots: slotsFor(key) }),
       dismiss: (job, why) => dismissFor(room, job, why),
-      now: clock.now,
+      now: () => clock.now(),
       idle: () => lanes.delete(key),
     });
     lanes.set(key, lane);

@@ -7,8 +7,12 @@ import type { RunnableCall } from "./calls.ts";
 import { answerOfError, type ToolAnswer } from "./result.ts";
 
 export interface ToolDoor {
-  call(call: RunnableCall, signal: AbortSignal, progress: (partial: ToolOutput) => void): Promise<ToolAnswer>;
-  looksOnly(call: RunnableCall): boolean;
+  readonly call: (
+    call: RunnableCall,
+    signal: AbortSignal,
+    progress: (partial: ToolOutput) => void,
+  ) => Promise<ToolAnswer>;
+  readonly looksOnly: (call: RunnableCall) => boolean;
 }
 
 /** `subject` is asked each time: after a fail-over another model, and so another policy, may be in force. */

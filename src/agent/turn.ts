@@ -64,8 +64,11 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   const { deps, histories } = room;
   const { agentId, seat, signal, emit } = input;
   const config = deps.config();
-  const override = overrideOf(input);
-  const [primary] = await deps.models.candidates({ agentId, override });
+  const wished = overrideOf(input);
+  const needs = input.images.length > 0 ? { needs: "image" as const } : {};
+  const [primary] = await deps.models.candidates({ agentId, override: wished, ...needs });
+  // Pictures go to the model that was found for them.
+  const override = input.images.length > 0 ? primary : wished;
   const entry = userEntry(input, deps);
   const window = primary === undefined ? 0 : windowOf(deps, primary);
   const history = primary === undefined ? undefined : await histories.load(seat.record.sessionId, window);
@@ -106,7 +109,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
       emit,
       steer: input.steer,
       overflow: (_messages, attempt) => opened.then(() => shrink(attempt)),
-      now: deps.clock.now,
+      now: () => deps.clock.now(),
     },
     signal,
   );
