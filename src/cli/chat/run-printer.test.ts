@@ -67,6 +67,8 @@ test("tools are a line each, between what was said before and after", () => {
 test("a notice after the reply does not print the reply again", () => {
   const notice: RunView = { kind: "notice", text: "cut" };
   assert.equal(shown([text("Done"), notice, final("Done")]), "Done\n· cut\n");
+  assert.equal(shown([text("Do"), notice, text("Done"), final("Done")]), "Do\n· cut\nne\n");
+  assert.equal(shown([text("Half of"), notice, text("Other"), final("Other")]), "Half of\n· cut\nOther\n");
 });
 
 test("stopped and failed runs say so, with the way out", () => {

@@ -15,48 +15,53 @@ export interface PrinterOptions {
 
 export interface RunPrinter {
   show(view: RunView): void;
+  /** A line of its own, also in the middle of a reply, which then goes on. */
+  aside(words: string): void;
 }
 
 export function createRunPrinter(io: Io, { to, full, text: withText }: PrinterOptions): RunPrinter {
   const tools = new Map<string, ToolStart & { readonly startedAt: number }>();
-  let shown = "";
-  let last = "";
   const paint = to === "stdout" ? io.paint : io.paintError;
+  // The reply that grows now; the last one that did; and whether the cursor stands behind some of it.
+  let [shown, last, isMidLine] = ["", "", false];
+
+  const put = (text: string): void => {
+    io.write(safe(text));
+    isMidLine = !text.endsWith("\n");
+  };
   const line = (words: string): void => {
-    if (shown !== "" && !shown.endsWith("\n")) io.write("\n");
-    shown = "";
+    if (isMidLine) put("\n");
     if (to === "stdout") io.print(words);
     else io.say(words);
   };
-
   const grow = (text: string): void => {
-    if (!withText) return;
     const whole = wholeCharacters(text);
-    if (whole === "") return;
-    if (whole.startsWith(shown)) io.write(safe(whole.slice(shown.length)));
-    // Another text than the one that grew: a new reply after tools, or the house corrected itself.
-    else if (!shown.startsWith(whole)) io.write(`${shown === "" ? "" : "\n"}${safe(whole)}`);
-    else return;
-    shown = whole;
-    last = whole;
+    if (!withText || whole === "" || shown.startsWith(whole)) return;
+    if (whole.startsWith(shown)) put(whole.slice(shown.length));
+    else {
+      // Another text than the one that grew: another model took over, or the house corrected itself.
+      if (isMidLine) put("\n");
+      put(whole);
+    }
+    [shown, last] = [whole, whole];
   };
-
   const end = (text: string): void => {
     if (text !== last) grow(text);
-    if (shown !== "" && !shown.endsWith("\n")) io.write("\n");
-    shown = "";
-    last = "";
+    if (isMidLine) put("\n");
+    [shown, last] = ["", ""];
   };
 
   const endTool = (view: Extract<RunView, { kind: "tool-end" }>): void => {
     const now = systemClock.ticks();
     const { startedAt, ...start } = tools.get(view.id) ?? { name: view.name, args: undefined, startedAt: now };
     tools.delete(view.id);
+    shown = ""; // what is said after a tool is a reply of its own
     line(toolLine(start, { ...view, elapsedMs: now - startedAt }, io.width, paint));
     if (full && view.result !== "") line(paint.dim(safe(view.result).replaceAll(/^/gm, "  ")));
   };
 
   return {
+    aside: line,
     show(view) {
       switch (view.kind) {
         case "text":

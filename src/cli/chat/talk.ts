@@ -36,7 +36,7 @@ export async function talkAtTerminal(io: Io, client: GatewayClient, talk: Talk):
 
   const takeLine = async (text: string): Promise<void> => {
     if (text.trim() === "") return conversation.isBusy() ? undefined : input.open();
-    if (conversation.isBusy()) io.print(io.paint.dim(`> ${safe(text)}`));
+    if (conversation.isBusy()) printer.aside(io.paint.dim(`> ${safe(text)}`));
     input.cover();
     await attempt(io, () => conversation.send(text).then(({ ended }) => ended));
     if (!conversation.isBusy()) input.open();
