@@ -1,6 +1,6 @@
 // The agents: every turn is a row before it runs and has one outcome after; sessions run side by side, each in order.
 import { HouseError } from "../core/error.ts";
-import type { RunEvent, RunOutcome } from "../core/event.ts";
+import type { RunEvent, RunFailure, RunOutcome } from "../core/event.ts";
 import { isSubagentKey, sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
 import { createStreamModel } from "../model/retry.ts";
 import { queueSettings } from "../session/queue.ts";
@@ -81,6 +81,27 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     const settings = await settingsOf(sessionKey);
     laneOf(sessionKey).add(job, settings);
   };
+  /** The letter is safe; whoever posted it need not wait for its place in the queue. */
+  const begin = (job: Job): void => {
+    admit(job).catch((error: unknown) => {
+      log.error("a turn could not be begun", { error, runId: job.turn.runId });
+      return dismissFor(room, job, "failed");
+    });
+  };
+  const posting = new Map<string, Promise<Receipt>>();
+  const postAnew = async (turn: TurnRequest): Promise<Receipt> => {
+    const { runId } = turn;
+    const job = track(turn, clock.now());
+    try {
+      const { fresh, acceptedAt, outcome } = await postLetter(store.inbox, turn, job.acceptedAt);
+      if (fresh) begin(job);
+      else jobs.delete(runId);
+      return { runId, acceptedAt, fresh, ...(outcome === undefined ? {} : { outcome }) };
+    } catch (error) {
+      jobs.delete(runId);
+      throw error;
+    }
+  };
 
   const letters = await recover(store, clock, log);
   await Promise.all([store.inbox.prune(clock.now() - KEEP_ENDED_MS), store.runs.prune(clock.now() - KEEP_ENDED_MS)]);
@@ -91,9 +112,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   });
   // After the caller has its agents: a command among the letters may need them.
   setImmediate(() => {
-    if (!isClosed)
-      for (const job of left)
-        admit(job).catch((error: unknown) => log.error("a turn was left in the inbox", { error }));
+    if (!isClosed) for (const job of left) begin(job);
   });
 
   return {
@@ -104,21 +123,14 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
         throw new HouseError("session.busy", `${MAX_WAITING} turns already wait for session ${turn.sessionKey}`, {
           hint: "wait, or stop them: /stop",
         });
+      // A second posting of the same turn is no safer than the first: it waits for it.
+      const underWay = posting.get(turn.runId);
+      if (underWay !== undefined) return { ...(await underWay), fresh: false };
       const known = jobs.get(turn.runId);
       if (known !== undefined) return { runId: turn.runId, acceptedAt: known.acceptedAt, fresh: false };
-      const job = track(turn, clock.now());
-      try {
-        const { fresh, acceptedAt, outcome } = await postLetter(store.inbox, turn, job.acceptedAt);
-        if (!fresh) {
-          jobs.delete(turn.runId);
-          return { runId: turn.runId, acceptedAt, fresh, ...(outcome === undefined ? {} : { outcome }) };
-        }
-        await admit(job);
-        return { runId: turn.runId, acceptedAt, fresh };
-      } catch (error) {
-        jobs.delete(turn.runId);
-        throw error;
-      }
+      const posted = postAnew(turn).finally(() => posting.delete(turn.runId));
+      posting.set(turn.runId, posted);
+      return posted;
     },
     async wait(runId, timeoutMs, signal) {
       const job = jobs.get(runId);
@@ -185,31 +197,23 @@ async function answeredAside(room: RunRoom, job: Job): Promise<boolean> {
   return true;
 }
 
-async function dismissFor(
-  room: RunRoom,
-  job: Job,
-  why: "dropped" | "interrupted" | { readonly reason: string },
-): Promise<void> {
-  const [status, failure] =
-    why === "dropped"
-      ? ([
-          "error",
-          {
-            code: "queue.dropped",
-            message: "too many messages were waiting; this one was left out",
-            hint: "messages.queue.cap and messages.queue.drop",
-          },
-        ] as const)
-      : ([
-          "aborted",
-          {
-            code: "run.aborted",
-            message: why === "interrupted" ? "a newer message took its place" : `stopped (${why.reason})`,
-          },
-        ] as const);
+type Dismissal = "dropped" | "interrupted" | "failed" | { readonly reason: string };
+
+async function dismissFor(room: RunRoom, job: Job, why: Dismissal): Promise<void> {
+  const { status, ...failure } = wordsFor(why);
   await dismiss(room, job, status, failure).catch((error: unknown) =>
     room.deps.log.error("a turn could not be closed", { error, runId: job.turn.runId }),
   );
+}
+
+function wordsFor(why: Dismissal): RunFailure & { readonly status: "error" | "aborted" } {
+  if (why === "interrupted")
+    return { status: "aborted", code: "run.aborted", message: "a newer message took its place" };
+  if (why === "failed")
+    return { status: "error", code: "run.bug", message: "the turn could not be begun", hint: "openclaw logs" };
+  if (why !== "dropped") return { status: "aborted", code: "run.aborted", message: `stopped (${why.reason})` };
+  const message = "too many messages were waiting; this one was left out";
+  return { status: "error", code: "queue.dropped", message, hint: "messages.queue.cap and messages.queue.drop" };
 }
 
 async function within(
