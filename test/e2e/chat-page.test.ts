@@ -294,8 +294,10 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await write(page, "more");
     await replyOf(page).filter({ hasText: "line" }).waitFor();
     await page.evaluate(`${stream}.scrollTop = 300`);
+    const before = await page.evaluate(topmost);
     await idle(page);
-    assert.equal(await page.evaluate(`${stream}.scrollTop`), 300);
+    assert.equal(await page.evaluate(topmost), before);
+    await page.getByRole("button", { name: "To the newest" }).waitFor();
   });
 
   test("light and dark, desk and phone: nothing is cut off", async (t) => {
@@ -371,6 +373,9 @@ describe("the chat of the page", { skip: noBrowser }, () => {
 });
 
 const stream = "document.querySelector('.stream')";
+/** The words of the first row in view. */
+const topmost = `[...document.querySelectorAll("chat-row")].find((row) =>
+  row.getBoundingClientRect().top >= ${stream}.getBoundingClientRect().top).innerText`;
 
 function twoModels(server: FakeServer): Record<string, unknown> {
   const config = modelConfig(server) as { models: { providers: { fake: { models: { id: string; name: string }[] } } } };

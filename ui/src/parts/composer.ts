@@ -25,6 +25,8 @@ export class ChatComposer extends LightElement {
   declare failure: unknown;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   #end: (() => void) | undefined;
+  /** Sent before the conversation was read; it goes out right after. */
+  #isHasty = false;
 
   constructor() {
     super();
@@ -83,6 +85,7 @@ export class ChatComposer extends LightElement {
   }
 
   readonly #type = (event: Event): void => {
+    this.#isHasty = false;
     this.text = (event.target as HTMLTextAreaElement).value;
     drafts.write(this.session, this.text);
   };
@@ -100,7 +103,13 @@ export class ChatComposer extends LightElement {
     this.querySelector("textarea")?.focus();
   };
 
+  protected override updated(): void {
+    if (this.#isHasty && this.#obstacle() === undefined) this.#send();
+  }
+
   #send(): void {
+    const isConnected = this.#state.value.connection.phase === "connected";
+    this.#isHasty = isConnected && this.#obstacle() !== undefined;
     if (this.text.trim() === "" || this.#obstacle() !== undefined) return;
     roomOf(this.app).send(this.session, this.text);
     this.text = "";
