@@ -60,9 +60,13 @@ function toTurns(messages: readonly Message[], target: Target): LanguageModelV4M
 
 /** Results that stand before the next answer of the model; one that answers nothing is left out there. */
 function resultsAfter(messages: readonly Message[], at: number): ToolResultMessage[] {
-  const next = messages.findIndex((message, index) => index > at && message.role === "assistant");
-  const until = next < 0 ? messages.length : next;
-  return messages.slice(at + 1, until).filter((message) => message.role === "toolResult");
+  const found: ToolResultMessage[] = [];
+  for (let next = at + 1; next < messages.length; next += 1) {
+    const message = messages[next];
+    if (message === undefined || message.role === "assistant") break;
+    if (message.role === "toolResult") found.push(message);
+  }
+  return found;
 }
 
 function assistantTurn(
@@ -206,13 +210,16 @@ function startWithUser(turns: LanguageModelV4Message[], { dialect }: Target): La
   return [{ role: "user", content: [textPart("(the conversation goes on)")] }, ...turns];
 }
 
-function mergeUsers(turns: readonly LanguageModelV4Message[], { dialect }: Target): LanguageModelV4Message[] {
-  if (!dialect.mergeUsers) return [...turns];
-  return turns.reduce<LanguageModelV4Message[]>((merged, turn) => {
+function mergeUsers(turns: LanguageModelV4Message[], { dialect }: Target): LanguageModelV4Message[] {
+  if (!dialect.mergeUsers) return turns;
+  const merged: LanguageModelV4Message[] = [];
+  for (const turn of turns) {
     const last = merged.at(-1);
-    if (turn.role !== "user" || last?.role !== "user") return [...merged, turn];
-    return [...merged.slice(0, -1), { role: "user", content: [...last.content, ...turn.content] }];
-  }, []);
+    if (turn.role === "user" && last?.role === "user")
+      merged[merged.length - 1] = { role: "user", content: [...last.content, ...turn.content] };
+    else merged.push(turn);
+  }
+  return merged;
 }
 
 /** One mark after the system text (tools and prompt), one on each of the last two turns: the prefix grows by a turn. */
