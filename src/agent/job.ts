@@ -55,7 +55,7 @@ export function createJob(
 
 function isAlone(turn: TurnRequest): boolean {
   const { source, text, thinking, model, extraSystem, history, clientTools, timeoutMs } = turn;
-  if (ownTurns.has(source) || /^\s*[/!]/.test(text)) return true;
+  if (ownTurns.has(source) || /^\s*(?:[/!]|(?:stop|abort)\s*$)/i.test(text)) return true;
   return [thinking, model, extraSystem, history, clientTools, timeoutMs].some((setting) => setting !== undefined);
 }
 

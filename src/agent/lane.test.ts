@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { RunOutcome } from "../core/event.ts";
 import { textOf } from "../core/message.ts";
 import type { ModelRequest } from "../model/model.ts";
 import { calls, MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } from "../../test/agent-kit.ts";
@@ -76,6 +77,8 @@ test("steer-backlog: taken in and answered again after", async (t) => {
   const steered = await opened.send("two", chat);
   assert.equal((await opened.agents.wait(steered, 5000))?.text, "re: two");
   assert.deepEqual(models.requests.slice(1).map(lastUser), ["two", "two"]);
+  const stored = (await opened.store.inbox.get(steered))?.result;
+  assert.deepEqual([(stored as RunOutcome).text, (stored as RunOutcome).silent], ["re: two", false]);
 });
 
 test("interrupt: the run under way is stopped, only the newest waits", async (t) => {
@@ -154,4 +157,21 @@ test("abort while a tool runs: the tool is told, its call has a result, the sess
   const results = (await opened.messages()).filter(({ role }) => role === "toolResult");
   assert.equal(results.length, 2);
   assert.equal((await opened.ask("next")).text, "after");
+});
+
+test("what was summed up because the queue was full ends with the run, also when that is stopped", async (t) => {
+  const models = scriptedBook(() => ["hang"]);
+  const opened = await openAgentHouse({ models, config: { messages: { queue: { debounceMs: 1, cap: 1 } } } });
+  t.after(() => opened.close());
+  const first = await opened.send("one", chat);
+  while (models.requests.length === 0) await sleep(1);
+  const behind = [await opened.send("two", chat), await opened.send("three", chat), await opened.send("four", chat)];
+  await opened.agents.abort({ sessionKey: MAIN, runId: first }, "rpc");
+  while (models.requests.length === 1) await sleep(1);
+  assert.match(
+    lastUser(models.requests[1]),
+    /2 earlier messages did not fit the queue; in short:\]\n- two\n- three\n\nfour/,
+  );
+  await opened.agents.abort({ sessionKey: MAIN }, "rpc");
+  for (const id of behind) assert.equal((await opened.agents.wait(id, 1000))?.status, "aborted");
 });

@@ -17,7 +17,8 @@ import { createLedger } from "./ledger.ts";
 
 import { createBootstrapReader } from "./prompt/files.ts";
 import { INTERRUPTED, recover } from "./recover.ts";
-import { dismiss, runJob, type RunRoom } from "./run.ts";
+import { dismiss, type RunRoom } from "./conclude.ts";
+import { runJob } from "./run.ts";
 import { createSlots, type Slots } from "./slots.ts";
 
 const MAX_WAITING = 5000;
