@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Model, ModelBook, ModelEvent, ModelFailure, ModelRef } from "./model.ts";
+import type { Model, ModelBook, ModelEvent, ModelFailure, ModelRef, ThinkingLevel } from "./model.ts";
 import { assumedFacts } from "./known-models.ts";
 import { streamWithFailover, type FailoverEvent } from "./retry.ts";
 
@@ -18,6 +18,7 @@ const failing = (kind: ModelFailure["kind"], more: Partial<ModelFailure> = {}): 
 function scene(
   plays: Readonly<Record<string, readonly (readonly ModelEvent[])[]>>,
   profiles: Readonly<Record<string, readonly string[]>> = {},
+  thinking: ThinkingLevel = "off",
 ) {
   const tries = new Map<string, number>();
   const resting = new Set<string>();
@@ -59,7 +60,7 @@ function scene(
   };
   const run = async (names: readonly string[], controller = new AbortController()): Promise<FailoverEvent[]> => {
     const refs = names.map((provider): ModelRef => ({ provider, id: "m" }));
-    const request = { system: "", messages: [], tools: [], thinking: "off", maxTokens: 1, cacheKey: "" } as const;
+    const request = { system: "", messages: [], tools: [], thinking, maxTokens: 1, cacheKey: "" } as const;
     const sleep = async (durationMs: number): Promise<void> => void slept.push(durationMs);
     const turn = { agentId: "main", request: () => request, signal: controller.signal };
     const events: FailoverEvent[] = [];
@@ -116,6 +117,16 @@ test("a refused request moves on at once; one that is too long is the caller's",
   const tooLong = scene({ a: [failing("context")], b: [answer] });
   assert.equal(last(await tooLong.run(["a", "b"])), "error:context");
   assert.deepEqual(tooLong.opened, ["a:only"]);
+});
+
+test("a server that refuses to think is asked again without thinking", async () => {
+  const { run, opened } = scene(
+    { a: [failing("invalid", { message: "reasoning_effort: unsupported value" }), answer] },
+    {},
+    "high",
+  );
+  assert.equal(last(await run(["a"])), "end");
+  assert.deepEqual(opened, ["a:only"]);
 });
 
 test("after the first word a failure is final", async () => {

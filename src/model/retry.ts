@@ -86,10 +86,16 @@ async function* tryModel(
   const { agentId, signal } = turn;
   let model = await book.open(ref, agentId, { resting });
   if (model === undefined) return "none";
+  let asked = turn;
   for (let count = 1; ; count += 1) {
     yield { type: "model", ref, facts: model.facts };
-    const outcome: "done" | ModelFailure = yield* once(book, model, ref, turn);
+    const outcome: "done" | ModelFailure = yield* once(book, model, ref, asked);
     if (outcome === "done" || signal.aborted || isFinal(outcome)) return outcome;
+    if (asked === turn && refusesThinking(outcome, turn.request(ref, model.facts))) {
+      yield { type: "notice", text: `${outcome.message}; asking again without thinking` };
+      asked = { ...turn, request: (to, facts) => ({ ...turn.request(to, facts), thinking: "off" }) };
+      continue;
+    }
     const isLast = count >= purse.maxTries;
     const rotates: boolean =
       outcome.kind === "auth" ||
@@ -143,6 +149,11 @@ async function* once(
 /** Nothing another try or another model could mend; a conversation that is too long is the caller's to shorten. */
 function isFinal({ kind }: ModelFailure): boolean {
   return kind === "aborted" || kind === "context";
+}
+
+/** Servers differ in the levels they take; without thinking all of them answer. */
+function refusesThinking({ kind, message }: ModelFailure, { thinking }: ModelRequest): boolean {
+  return kind === "invalid" && thinking !== "off" && /reasoning|thinking|effort/i.test(message);
 }
 
 async function spare(book: ModelBook, ref: ModelRef, agentId: string): Promise<boolean> {
