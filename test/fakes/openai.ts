@@ -38,12 +38,14 @@ export interface FakeOpenAIOptions {
   /** When given, any other key is answered with 401. */
   readonly key?: string;
   readonly tls?: Tls;
+  /** A port of the caller's choosing; else a free one. */
+  readonly port?: number;
 }
 
 /** Only model calls count for the script's index; GET /v1/models is answered and recorded besides. */
 export async function startFakeOpenAI(
   script: Script,
-  { models = ["fake-model"], key, tls }: FakeOpenAIOptions = {},
+  { models = ["fake-model"], key, tls, port }: FakeOpenAIOptions = {},
 ): Promise<FakeServer> {
   const count = createPrefixCache();
   let index = -1;
@@ -63,7 +65,7 @@ export async function startFakeOpenAI(
         count(JSON.stringify(request.body["messages"])),
       );
     },
-    { prefix: "/v1", tls },
+    { prefix: "/v1", tls, port },
   );
 }
 

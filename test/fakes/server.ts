@@ -46,7 +46,11 @@ export interface Tls {
 /** `answer` gets every request and says what to play; undefined answers never, "drop" cuts at once. */
 export async function startFakeServer(
   answer: (request: FakeRequest) => Promise<Performance | "hang" | "drop">,
-  { prefix = "", tls }: { readonly prefix?: string; readonly tls?: Tls | undefined } = {},
+  {
+    prefix = "",
+    tls,
+    port: wanted = 0,
+  }: { readonly prefix?: string; readonly tls?: Tls | undefined; readonly port?: number | undefined } = {},
 ): Promise<FakeServer> {
   const requests: FakeRequest[] = [];
   const sockets = new Set<Socket>();
@@ -68,7 +72,7 @@ export async function startFakeServer(
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(wanted, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}${prefix}`,
