@@ -108,12 +108,14 @@ function tokensOfEntry(entry: StoredEntry): number {
 function withEntries(history: History, entries: readonly StoredEntry[]): History {
   let { summary, lastSeq } = history;
   let items = [...history.items];
+  // An older compaction may point before what was read; the last one says all that counts.
+  const last = entries.findLast(({ type }) => type === "compaction");
   for (const entry of entries) {
     lastSeq = Math.max(lastSeq, entry.seq);
     const message = messageOf(entry);
     if (message !== undefined) items.push({ id: entry.id, message, tokens: tokensOf(message) });
     else if (entry.type === "prune") items = items.map((item) => pruned(item));
-    else if (entry.type === "compaction") {
+    else if (entry === last) {
       const body = entry.body as CompactionBody;
       const first = items.findIndex(({ id }) => id === body.firstKeptEntryId);
       items = first === -1 ? [] : items.slice(first);
