@@ -234,6 +234,22 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     assert.deepEqual(faults, []);
   });
 
+  test("the keyboard alone opens a session, writes, and opens a card", async () => {
+    const { page } = await open();
+    await page.getByRole("button", { name: "New session" }).focus();
+    await page.keyboard.press("Enter");
+    await until(page, "document.activeElement?.id === 'chat-message'");
+    replies = [calls([{ name: "read", args: { path: "note.txt" } }]), say("it says forty-two")];
+    await page.keyboard.type("read the note");
+    await page.keyboard.press("Enter");
+    await replyOf(page).filter({ hasText: "it says forty-two" }).waitFor();
+    await idle(page);
+    await page.locator("tool-card summary").first().focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Text of the result").filter({ hasText: "forty-two" }).waitFor();
+    assert.deepEqual(await page.evaluate("document.querySelector('.rows-of-chat').getAttribute('role')"), "log");
+  });
+
   test("tools and commands work by hand, and a refused one says why", async () => {
     const { page } = await open();
     await newSession(page);

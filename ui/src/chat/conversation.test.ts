@@ -149,6 +149,17 @@ test("messages that did not change keep their identity", () => {
   assert.equal(second.messages[0], first.messages[0]);
 });
 
+test("rows keep their keys while older messages of the same moment leave the window", () => {
+  const same = Array.from({ length: 5 }, (_, index) => say("user", `m${index}`, 1));
+  const keysOf = (messages: readonly ChatMessage[]): Map<string, string> =>
+    new Map(
+      rowsOf({ ...talk.emptyConversation, messages }).map((row) => [row.kind === "user" ? row.text : "", row.key]),
+    );
+  const [all, fewer] = [keysOf(same), keysOf(same.slice(2))];
+  for (const [text, key] of fewer) assert.equal(all.get(text), key);
+  assert.equal(new Set(all.values()).size, 5);
+});
+
 /** What a gateway would do with the same runs: the transcript grows, events go out, the page reads whenever it likes. */
 interface Step {
   readonly kind: "call" | "text";

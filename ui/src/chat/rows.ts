@@ -70,17 +70,28 @@ function historyRows(messages: readonly ChatMessage[]): readonly TimedRow[] {
   const results = new Map(
     messages.flatMap((message) => (message.toolCallId === undefined ? [] : [[message.toolCallId, message]])),
   );
-  const seen = new Map<string, number>();
+  const keys = keysOf(messages);
   const drawn = new Set<string>();
-  return messages.flatMap((message) => {
-    const stem = `${message.timestamp}:${message.role}`;
-    const nth = seen.get(stem) ?? 0;
-    seen.set(stem, nth + 1);
-    const rows = rowsOfMessage(message, `${stem}:${nth}`, { calls, results });
+  return messages.flatMap((message, index) => {
+    const rows = rowsOfMessage(message, keys[index] ?? "", { calls, results });
     const fresh = rows.filter(({ kind, key }) => kind !== "tool" || !drawn.has(key));
     for (const { key } of fresh) drawn.add(key);
     return fresh.map((row) => ({ row, atMs: message.timestamp }));
   });
+}
+
+/** Counted from the newest, so that a row keeps its key while older ones leave what is read. */
+function keysOf(messages: readonly ChatMessage[]): readonly string[] {
+  const seen = new Map<string, number>();
+  return messages
+    .toReversed()
+    .map(({ timestamp, role }) => {
+      const stem = `${timestamp}:${role}`;
+      const nth = seen.get(stem) ?? 0;
+      seen.set(stem, nth + 1);
+      return `${stem}:${nth}`;
+    })
+    .toReversed();
 }
 
 function callsOf({ content }: ChatMessage): string[] {

@@ -23,6 +23,8 @@ export class ChatStream extends LightElement {
   #isAtEnd = true;
   /** Where the view was before older messages came in above it. */
   #heightBefore: number | undefined;
+  /** A turned phone or a growing composer takes room from the messages. */
+  readonly #room = new ResizeObserver(() => this.#isAtEnd && this.#toEnd());
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -31,6 +33,7 @@ export class ChatStream extends LightElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    this.#room.disconnect();
     this.#end?.();
   }
 
@@ -81,6 +84,10 @@ export class ChatStream extends LightElement {
     return html`<p class="working quiet" role="status"><span class="dots" aria-hidden="true"></span> Working …</p>`;
   }
 
+  protected override firstUpdated(): void {
+    if (this.#box !== null) this.#room.observe(this.#box);
+  }
+
   protected override updated(): void {
     const box = this.#box;
     if (box === null) return;
@@ -90,13 +97,18 @@ export class ChatStream extends LightElement {
       void this.#settle().then(() => (box.scrollTop += box.scrollHeight - before));
       return;
     }
-    if (this.#isAtEnd) void this.#settle().then(() => (box.scrollTop = box.scrollHeight));
+    if (this.#isAtEnd) void this.#settle().then(() => this.#toEnd());
   }
 
   /** Rows draw themselves a moment later than the list of them. */
   async #settle(): Promise<void> {
     await Promise.all([...this.querySelectorAll("chat-row")].map((row) => (row as LightElement).updateComplete));
     await Promise.all([...this.querySelectorAll("tool-card")].map((card) => (card as LightElement).updateComplete));
+  }
+
+  #toEnd(): void {
+    const box = this.#box;
+    if (box !== null) box.scrollTop = box.scrollHeight;
   }
 
   get #box(): HTMLElement | null {

@@ -20,6 +20,7 @@ export class SessionBar extends LightElement {
     models: { attribute: false },
     defaults: { attribute: false },
     thinking: {},
+    listing: { type: Boolean },
     mode: { state: true },
     failure: { state: true },
     isBusy: { state: true },
@@ -29,6 +30,8 @@ export class SessionBar extends LightElement {
   declare models: readonly KnownModel[];
   declare defaults: SessionList["defaults"];
   declare thinking: string;
+  /** On a small screen the list of sessions is open instead of the conversation. */
+  declare listing: boolean;
   declare mode: Mode;
   declare failure: unknown;
   declare isBusy: boolean;
@@ -37,12 +40,20 @@ export class SessionBar extends LightElement {
     super();
     this.mode = "plain";
     this.isBusy = false;
+    this.listing = false;
   }
 
   protected override render(): TemplateResult {
     return html`
       <header class="session-bar">
-        <button class="button small sessions-button" type="button" @click=${this.#showList}>Sessions</button>
+        <button
+          class="button small sessions-button"
+          type="button"
+          aria-expanded=${this.listing}
+          @click=${this.#showList}
+        >
+          Sessions
+        </button>
         ${this.mode === "rename" ? this.#drawRename() : html`<h1 class="chat-title">${titleOf(this.row)}</h1>`}
         <div class="session-settings">${this.#drawModel()} ${this.#drawThinking()} ${this.#drawMenu()}</div>
       </header>

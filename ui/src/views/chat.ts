@@ -71,7 +71,7 @@ export class ChatView extends LightElement {
         class="chat"
         ?data-list=${this.isListOpen}
         @sessions=${() => (this.isListOpen = !this.isListOpen)}
-        @chosen=${() => (this.isListOpen = false)}
+        @chosen=${this.#close}
         @changed=${this.#sessions.reload}
         @model=${this.#chosen}
       >
@@ -102,6 +102,7 @@ export class ChatView extends LightElement {
         .models=${models}
         .defaults=${this.#sessions.value?.defaults}
         .thinking=${room.reading(row.key).thinkingLevel}
+        ?listing=${this.isListOpen}
       ></session-bar>
       <chat-stream
         .app=${this.app}
@@ -130,6 +131,13 @@ export class ChatView extends LightElement {
     this.#settledCount = room.settledCount;
     this.#sessions.reload();
   }
+
+  /** Whoever opens a session wants to write in it, but a phone should not open its keyboard unasked. */
+  readonly #close = (): void => {
+    this.isListOpen = false;
+    if (window.matchMedia("(max-width: 860px)").matches) return;
+    setTimeout(() => this.querySelector<HTMLElement>("#chat-message")?.focus());
+  };
 
   readonly #chosen = (): void => {
     this.isChosen = true;
