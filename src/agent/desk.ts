@@ -10,6 +10,7 @@ import type { Budget } from "./budget.ts";
 import type { AgentsDeps, StreamModel, TurnEvent } from "./deps.ts";
 import { tokensIn } from "./estimate.ts";
 import { CHARS_PER_TOKEN } from "./limits.ts";
+import { pruneResults } from "./prune.ts";
 import type { ReadBootstrap } from "./prompt/files.ts";
 import { systemPrompt } from "./prompt/system.ts";
 import { dropOldImages, repairMessages } from "./repair.ts";
@@ -78,6 +79,8 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
       settle();
     }
   }
+  const prunedFor = ({ contextWindow }: ModelFacts, messages: readonly Message[]): readonly Message[] =>
+    pruneResults(messages, house.config().agents?.defaults?.contextPruning, contextWindow, house.clock.now());
   const limitsFor = (facts: ModelFacts): Pick<ModelRequest, "maxTokens" | "thinking" | "cacheKey"> => ({
     thinking: wish.thinking ?? (facts.reasoning ? "low" : "off"),
     maxTokens: budget.granted(facts),
@@ -90,7 +93,11 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
         streamModel({
           ...named,
           signal,
-          request: (ref, facts) => ({ ...frameFor(ref), messages: sendable(messages, facts), ...limitsFor(facts) }),
+          request: (ref, facts) => ({
+            ...frameFor(ref),
+            messages: sendable(prunedFor(facts, messages), facts),
+            ...limitsFor(facts),
+          }),
         }),
       ),
     ask: (plain, signal) =>
