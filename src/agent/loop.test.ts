@@ -10,6 +10,7 @@ import { MAX_MODEL_TURNS, MAX_TOOL_CALLS } from "./limits.ts";
 import { runLoop, type LoopEnd, type LoopPorts } from "./loop.ts";
 import { repairMessages } from "./repair.ts";
 import { SKIPPED } from "./result.ts";
+import { streamReply } from "./stream.ts";
 
 const user = (words: string): UserMessage => ({ role: "user", content: [{ type: "text", text: words }], timestamp: 0 });
 
@@ -158,6 +159,25 @@ test("thinking in tags is no reply", async () => {
   const { end, events } = await play(() => [...say, { type: "end", stop: "stop", usage: usage() }]);
   assert.equal(end.text, "Hello <b>there");
   assert.equal(events.flatMap((body) => (body.stream === "assistant" ? [body.delta] : [])).join(""), "Hello <b>there");
+});
+
+test("a model that keeps silent: the person hears that we wait", async () => {
+  const heard = Promise.withResolvers<void>();
+  const told: string[] = [];
+  const reply = await streamReply(
+    (async function* () {
+      yield { type: "model", ref: { provider: "p", id: "slow" }, facts: {} as never } as const;
+      await heard.promise;
+      yield { type: "end", stop: "stop", usage: usage() } as const;
+    })(),
+    (body) => {
+      if (body.stream !== "notice") return;
+      told.push(body.text);
+      heard.resolve();
+    },
+    5,
+  );
+  assert.deepEqual([told[0], reply.failure], ["still waiting for p/slow", undefined]);
 });
 
 const anyCall = fc.record({

@@ -23,10 +23,14 @@ export interface ModelCall {
   readonly args: ParsedArguments;
 }
 
+/** A person hears that we wait, long before a deadline ends the waiting. */
+const QUIET_MS = 8000;
+
 /** Never throws: a stream that breaks its promise counts as garbled. */
 export async function streamReply(
   events: AsyncIterable<TurnEvent>,
   emit: (body: RunEventBody) => void,
+  quietMs = QUIET_MS,
 ): Promise<Reply> {
   let words = createReplyText();
   let shown = "";
@@ -51,8 +55,13 @@ export async function streamReply(
       ...ending,
     };
   };
+  const quiet = setTimeout(() => {
+    const who = using.ref === undefined ? "the model" : `${using.ref.provider}/${using.ref.id}`;
+    emit({ stream: "notice", text: `still waiting for ${who}` });
+  }, quietMs);
   try {
     for await (const event of events) {
+      quiet.refresh();
       if (event.type === "text") show(words.push(event.delta));
       else if (event.type === "thinking") {
         thought += event.delta;
@@ -74,6 +83,8 @@ export async function streamReply(
     return done({ failure: { kind: "garbled", message: "the model's answer stopped without an end" } });
   } catch (error) {
     return done({ failure: { kind: "garbled", message: error instanceof Error ? error.message : String(error) } });
+  } finally {
+    clearTimeout(quiet);
   }
 }
 
