@@ -114,7 +114,7 @@ function onSignals(
   ];
   for (const [name, handle] of handlers) process.on(name as "SIGTERM", handle as () => void);
   // A closed terminal must not end the gateway: nobody is left to read what it prints.
-  const onPipe = (error: Error): void => log.debug("console output is gone", { error });
+  const onPipe = (): void => {};
   process.stdout.on("error", onPipe);
   process.stderr.on("error", onPipe);
   return () => {

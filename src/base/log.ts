@@ -42,7 +42,8 @@ export interface LogOptions {
 }
 
 export function openLog(options: LogOptions): LogSink {
-  const { clock = systemClock, mask, level, consoleLevel, consoleStyle, write = toStderr } = options;
+  const { clock = systemClock, mask, level, consoleLevel, consoleStyle } = options;
+  const console = options.write === undefined ? openConsole() : { write: options.write, close: () => {} };
   let open: { path: string; fd: number } | undefined;
   let dropped = 0;
 
@@ -68,7 +69,7 @@ export function openLog(options: LogOptions): LogSink {
       consoleStyle === "json" ? line : mask(readable(time, at, subsystem, message, facts, consoleStyle));
     // Each by itself: a file that cannot be opened must not silence the console, nor a closed terminal the file.
     if (toFile) attempt(() => writeSync(fdNow(), `${line}\n`));
-    if (toConsole) attempt(() => write(spoken()));
+    if (toConsole) attempt(() => console.write(spoken()));
   };
   const attempt = (work: () => void): void => {
     try {
@@ -93,6 +94,7 @@ export function openLog(options: LogOptions): LogSink {
     close() {
       if (open !== undefined) closeSync(open.fd);
       open = undefined;
+      console.close();
     },
   };
 }
@@ -148,6 +150,17 @@ function localDate(ms: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-function toStderr(line: string): void {
-  process.stderr.write(`${line}\n`);
+/** A terminal that went away is written to no more: saying so would be the next write to fail. */
+function openConsole(): { write(line: string): void; close(): void } {
+  let isGone = false;
+  const onError = (): void => {
+    isGone = true;
+  };
+  process.stderr.on("error", onError);
+  return {
+    write(line) {
+      if (!isGone) process.stderr.write(`${line}\n`);
+    },
+    close: () => void process.stderr.off("error", onError),
+  };
 }

@@ -118,10 +118,10 @@ export function allModels(
   const local = found.flatMap(({ provider, models }) =>
     models.map(({ id }) => ({ provider, id, source: "found" as const })),
   );
-  const byName = new Map(
-    [...builtIn, ...local, ...configured, ...chosen].toReversed().map((entry) => [nameOf(entry), entry]),
-  );
-  return [...byName.values()].toReversed();
+  const all = [...configured, ...chosen, ...local, ...builtIn];
+  // Written backwards, so that the first to name a model is the one that stays.
+  const first = new Map(all.toReversed().map((entry) => [nameOf(entry), entry]));
+  return all.filter((entry) => first.get(nameOf(entry)) === entry);
 }
 
 export function isKnownApi(api: string): api is Api {

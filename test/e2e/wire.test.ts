@@ -118,7 +118,8 @@ test("GWY-028 a request id in use is refused without touching the first request"
   wire.send(JSON.stringify({ type: "req", id: "twice", method: "health" }));
   await slow;
   const answers = (): Frame[] => wire.frames.filter((frame) => frame.id === "twice");
-  for (let tries = 0; tries < 500 && answers().length < 2; tries++) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let tries = 0; tries < 500 && answers().length < 2; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
   const said = answers().map((frame) => frame.error?.message ?? "ok");
   assert.deepEqual(said.toSorted(), ["ok", "request id is already in use"]);
 });

@@ -45,7 +45,7 @@ export function sessionMethods(context: GatewayContext): Served[] {
         ts: clock.now(),
         path: context.storeFile,
         count: rows.length,
-        defaults: { modelProvider: null, model: null, contextTokens: null },
+        defaults: defaultModel(context),
         sessions: rows,
       };
     }),
@@ -189,6 +189,23 @@ export function sessionMethods(context: GatewayContext): Served[] {
     const spawned = params.spawnedBy === undefined ? {} : { spawnedBy: keyOf(params.spawnedBy) };
     return (await sessions.list({ label: params.label, ...agent, ...spawned, limit: 1 }))[0];
   }
+}
+
+/** What a session without an override would ask first, by the config alone. */
+function defaultModel({ config }: GatewayContext): {
+  modelProvider: string | null;
+  model: string | null;
+  contextTokens: number | null;
+} {
+  const choice = config().agents?.defaults?.model;
+  const primary = typeof choice === "string" ? choice : choice?.primary;
+  const slash = primary?.indexOf("/") ?? -1;
+  if (primary === undefined || slash <= 0) return { modelProvider: null, model: null, contextTokens: null };
+  return {
+    modelProvider: primary.slice(0, slash),
+    model: primary.slice(slash + 1),
+    contextTokens: config().agents?.defaults?.contextTokens ?? null,
+  };
 }
 
 const levelsOf: Readonly<Record<string, readonly string[]>> = {
