@@ -30,12 +30,7 @@ export async function openAgents(house: House): Promise<OpenAgents> {
   const recording = recordingOf(house);
   const callTool = recording === undefined ? house.callTool : recordingCall(house.callTool, recording);
   const stream = createStreamModel(models);
-  let agents: Agents | undefined;
-  const running = (): Agents => {
-    if (agents === undefined) throw new Error("a command ran before the agents were made");
-    return agents;
-  };
-  agents = await createAgents({
+  const agents: Agents = await createAgents({
     store,
     catalog,
     callTool,
@@ -47,7 +42,7 @@ export async function openAgents(house: House): Promise<OpenAgents> {
       config,
       catalog,
       callTool,
-      agents: running,
+      agents: () => agents,
       models,
       clock: systemClock,
       version,

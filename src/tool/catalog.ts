@@ -156,9 +156,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const offer = deps.tools.flatMap((tool): OfferedTool[] => {
         const { decision, unavailable } = judge(subject, tool.name);
         if (!decision.allowed || unavailable !== undefined) return [];
-        return [
-          { name: tool.name, summary: tool.summary, description: tool.description, parameters: tool.params },
-        ];
+        return [{ name: tool.name, summary: tool.summary, description: tool.description, parameters: tool.params }];
       });
       offers.set(key, offer);
       return offer;

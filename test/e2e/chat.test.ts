@@ -194,7 +194,7 @@ test("the conversation outlives a kill: history is there and the next turn sees 
   const next = await startGateway({ home: first.home });
   const again = await operator(next);
   await chat(again, "main", "what was it?", "after-kill");
-  const { messages } = own.requests.at(-1)?.body as unknown as Sent;
+  const messages = own.requests.at(-1)?.body;
   assert.match(JSON.stringify(messages), /my number is seven/);
   again.end();
   await dispose(next);

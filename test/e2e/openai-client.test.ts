@@ -30,8 +30,12 @@ after(async () => {
   await server.close();
 });
 
-const lastMessages = (): { role: string; content: unknown }[] =>
-  (server.requests.at(-1)?.body as unknown as { messages: { role: string; content: unknown }[] }).messages;
+const lastMessages = (): { role: string; content: unknown }[] => bodyOf(server.requests.at(-1));
+
+function bodyOf(request: FakeRequest | undefined): { role: string; content: unknown }[] {
+  if (request === undefined) throw new Error("the model was not asked");
+  return (request.body as unknown as { messages: { role: string; content: unknown }[] }).messages;
+}
 
 test("chat.completions, whole", async () => {
   script = () => say("hello over http");

@@ -101,7 +101,7 @@ export function agentMethods(context: GatewayContext): Served[] {
       try {
         await root.write(checkedName(name), Buffer.from(content, "utf8"), {});
       } finally {
-        await root.close();
+        root.close();
       }
       return { ok: true, agentId, workspace: folder, file: await readFile(folder, name) };
     }),
@@ -155,7 +155,7 @@ async function factsOf(folder: string, name: string): Promise<Record<string, unk
     if (facts === undefined) return { name, path, missing: true };
     return { name, path, missing: false, size: facts.size, updatedAtMs: Math.round(facts.modifiedMs) };
   } finally {
-    await root.close();
+    root.close();
   }
 }
 
@@ -167,6 +167,6 @@ async function readFile(folder: string, name: string): Promise<Record<string, un
     const { bytes } = await root.read(name, { maxBytes: MAX_FILE });
     return { ...facts, content: bytes.toString("utf8") };
   } finally {
-    await root.close();
+    root.close();
   }
 }
