@@ -8,7 +8,7 @@ import { diskError, writeFileAtomic } from "./atomic-file.ts";
 import { systemClock } from "./clock.ts";
 
 // Two that start in the same instant can get in each other's way, and whoever wins needs a moment to say so.
-const MAX_TRIES = 20;
+const MAX_TRIES = 300;
 const BUSY = 5;
 
 // A connection that nobody points to is closed when garbage is collected, and its lock with it.

@@ -42,7 +42,10 @@ test("from nothing to a conversation with a tool call", { skip: noBrowser, timeo
     await page.getByText("No model answers yet: commands and tools work").click();
     await page.getByRole("button", { name: "Look again" }).click();
     await page.getByRole("button", { name: /^Test and use vllm\// }).click();
-    await page.getByText(/No model answers yet/).first().waitFor({ state: "detached" });
+    await page
+      .getByText(/No model answers yet/)
+      .first()
+      .waitFor({ state: "detached" });
     assert.match(readFileSync(join(home, ".openclaw", "openclaw.json"), "utf8"), /vllm\/fake-model/);
 
     await sendWords(page, "which agents are there?");
