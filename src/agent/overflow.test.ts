@@ -90,7 +90,10 @@ const histories: Record<string, Message[]> = {
   "one enormous message": long(1, 200_000),
 };
 
-for (const [what, history] of Object.entries(histories)) {
+/** OPENCLAW_OVERFLOW_ROUNDS=20 for the full rounds. */
+const rounds = Array.from({ length: Number(process.env["OPENCLAW_OVERFLOW_ROUNDS"] ?? 1) }, (_, round) => round + 1);
+
+for (const [what, history] of rounds.flatMap(() => Object.entries(histories))) {
   for (const [how, summary] of Object.entries(summaries)) {
     test(`${what}, and the model ${how}: told, answered, usable after`, async () => {
       const models = counting(summary);

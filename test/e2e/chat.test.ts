@@ -170,6 +170,21 @@ test("`agent` answers twice on one id: accepted, then the result", async () => {
   assert.equal(waited.status, "ok");
 });
 
+test("what was used is counted by day and by session", async () => {
+  const cost = (await wire.request("usage.cost", { days: 1 })).payload as unknown as {
+    totals: { totalTokens: number; totalCost: number };
+  };
+  assert.ok(cost.totals.totalTokens > 0 && cost.totals.totalCost > 0, JSON.stringify(cost.totals));
+  const usage = (await wire.request("sessions.usage", { key: "main" })).payload as unknown as {
+    sessions: { key: string; usage: { totalTokens: number } }[];
+  };
+  assert.deepEqual(
+    usage.sessions.map(({ key }) => key),
+    ["agent:main:main"],
+  );
+  assert.ok((usage.sessions[0]?.usage.totalTokens ?? 0) > 0);
+});
+
 test("commands answer without a model; /tool runs a tool under the same policy", async () => {
   const bare = await startGateway();
   const client = await operator(bare);

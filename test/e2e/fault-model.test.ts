@@ -26,6 +26,8 @@ let server: FakeServer;
 let gateway: TestGateway;
 let wire: Wire;
 let run = 0;
+/** OPENCLAW_MODEL_ROUNDS=50 for the full rounds of F14, F16 and F28. */
+const rounds = Number(process.env["OPENCLAW_MODEL_ROUNDS"] ?? 1);
 before(async () => {
   server = await startFakeOpenAI((request, index) => script(request, index));
   gateway = await startWithModel(server);
@@ -39,6 +41,12 @@ after(async () => {
 
 const turn = (session: string, text = "hi") => chat(wire, `agent:main:${session}`, text, `fault-${++run}`);
 const requestsNow = (): number => server.requests.filter(({ path }) => path.endsWith("/chat/completions")).length;
+
+function repeated(work: () => Promise<void>): () => Promise<void> {
+  return async () => {
+    for (let round = 0; round < rounds; round++) await work();
+  };
+}
 
 /** After whatever went wrong, the same session holds a plain conversation. */
 async function stillUsable(session: string): Promise<void> {
@@ -54,14 +62,18 @@ const reported: [name: string, reply: () => Reply][] = [
   ["402", () => fail(402, { error: { message: "no money", type: "insufficient_quota" } })],
 ];
 for (const [name, reply] of reported) {
-  test(`${name}: an error with words, then usable`, { timeout: 60_000 }, async () => {
-    const session = `reported-${run}`;
-    script = reply;
-    const end = await turn(session);
-    assert.equal(end.state, "error");
-    assert.ok((end.errorMessage ?? "").length > 5, end.errorMessage);
-    await stillUsable(session);
-  });
+  test(
+    `${name}: an error with words, then usable`,
+    { timeout: 60_000 * rounds },
+    repeated(async () => {
+      const session = `reported-${run}`;
+      script = reply;
+      const end = await turn(session);
+      assert.equal(end.state, "error");
+      assert.ok((end.errorMessage ?? "").length > 5, end.errorMessage);
+      await stillUsable(session);
+    }),
+  );
 }
 
 const retried: [name: string, reply: () => Reply][] = [
@@ -75,17 +87,21 @@ const retried: [name: string, reply: () => Reply][] = [
   ["a connection dropped before the answer", () => drop("before")],
 ];
 for (const [name, reply] of retried) {
-  test(`${name}: tried again, and the person gets the answer`, { timeout: 60_000 }, async () => {
-    const from = requestsNow();
-    let first = true;
-    script = () => {
-      if (!first) return say("second try");
-      first = false;
-      return reply();
-    };
-    assert.equal(textOf(await turn(`retried-${run}`)), "second try");
-    assert.equal(requestsNow() - from, 2);
-  });
+  test(
+    `${name}: tried again, and the person gets the answer`,
+    { timeout: 60_000 * rounds },
+    repeated(async () => {
+      const from = requestsNow();
+      let first = true;
+      script = () => {
+        if (!first) return say("second try");
+        first = false;
+        return reply();
+      };
+      assert.equal(textOf(await turn(`retried-${run}`)), "second try");
+      assert.equal(requestsNow() - from, 2);
+    }),
+  );
 }
 
 test("a refusal is told as the model's words", async () => {
@@ -104,21 +120,25 @@ const badCalls: [name: string, reply: () => Reply][] = [
   ["unknown keys", () => call("agents_list", { approved: true })],
 ];
 for (const [name, reply] of badCalls) {
-  test(`${name}: the model is told, nothing happens, the turn goes on`, { timeout: 60_000 }, async () => {
-    const session = `call-${run}`;
-    let asked = 0;
-    script = (request) => {
-      asked += 1;
-      const { messages } = request.body as unknown as { messages: { role: string }[] };
-      return messages.at(-1)?.role === "tool" || asked > 1 ? say("understood") : reply();
-    };
-    const end = await turn(session);
-    assert.ok(
-      end.state === "final" ? textOf(end) === "understood" : (end.errorMessage ?? "") !== "",
-      JSON.stringify(end),
-    );
-    await stillUsable(session);
-  });
+  test(
+    `${name}: the model is told, nothing happens, the turn goes on`,
+    { timeout: 60_000 * rounds },
+    repeated(async () => {
+      const session = `call-${run}`;
+      let asked = 0;
+      script = (request) => {
+        asked += 1;
+        const { messages } = request.body as unknown as { messages: { role: string }[] };
+        return messages.at(-1)?.role === "tool" || asked > 1 ? say("understood") : reply();
+      };
+      const end = await turn(session);
+      assert.ok(
+        end.state === "final" ? textOf(end) === "understood" : (end.errorMessage ?? "") !== "",
+        JSON.stringify(end),
+      );
+      await stillUsable(session);
+    }),
+  );
 }
 
 test("silence in one session does not hold up another, and can be stopped", { timeout: 60_000 }, async () => {

@@ -4,6 +4,8 @@ import * as methods from "../../protocol/methods/models.ts";
 import type { DayRow, Ledger, Totals } from "../../agent/ledger.ts";
 import type { Edit } from "../../config/edit.ts";
 import type { ModelBook, ModelRef } from "../../model/model.ts";
+import type { SessionRecord } from "../../store/store.ts";
+import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 
@@ -61,7 +63,44 @@ export function modelMethods(context: GatewayContext, { models, ledger, scan, te
       const daily = byDate(await ledger.daily(query));
       return { updatedAt: clock.now(), days, daily, totals: toWire(await ledger.totals(query)) };
     }),
+    serve(methods.sessionsUsage, async (params) => {
+      const { from, to } = rangeOf(params, clock.now());
+      const records = await sessionsFor(context, params, from);
+      const sessions = await Promise.all(
+        records.map(async ({ key, sessionId, updatedAt, agentId, label, entry }) => ({
+          key,
+          sessionId,
+          updatedAt,
+          agentId,
+          ...(label === undefined ? {} : { label }),
+          ...(typeof entry["modelProvider"] === "string" ? { modelProvider: entry["modelProvider"] } : {}),
+          ...(typeof entry["model"] === "string" ? { model: entry["model"] } : {}),
+          usage: { sessionId, lastActivity: updatedAt, ...toWire(await ledger.session(key)) },
+        })),
+      );
+      return {
+        updatedAt: clock.now(),
+        startDate: from,
+        endDate: to,
+        sessions,
+        totals: toWire(await ledger.totals({ from, to })),
+      };
+    }),
   ];
+}
+
+const MAX_SESSIONS = 1000;
+
+/** One session, or those active since the first day, newest first. */
+async function sessionsFor(
+  { store, config }: GatewayContext,
+  { key, limit = MAX_SESSIONS }: { readonly key?: string; readonly limit?: number },
+  from: string,
+): Promise<readonly SessionRecord[]> {
+  if (key === undefined)
+    return store.sessions.list({ activeSince: Date.parse(`${from}T00:00:00`), limit: Math.min(limit, MAX_SESSIONS) });
+  const record = await store.sessions.get(subjectOf({ sessionKey: key }, config()).session);
+  return record === undefined ? [] : [record];
 }
 
 /** Written into the config with its comments kept; a server of one's own becomes a provider there. */

@@ -15,3 +15,19 @@ export const modelsUse = method(
 );
 export const usageStatus = looseMethod("usage.status", "operator.read");
 export const usageCost = looseMethod("usage.cost", "operator.read");
+/** What each session used, over a range of days. */
+export const sessionsUsage = method(
+  "sessions.usage",
+  "operator.admin",
+  Type.Object(
+    {
+      key: maybe(word),
+      startDate: maybe(Type.String()),
+      endDate: maybe(Type.String()),
+      limit: maybe(Type.Integer({ minimum: 1 })),
+      includeContextWeight: maybe(Type.Boolean()),
+    },
+    closed,
+  ),
+  { announced: false },
+);
