@@ -1,7 +1,7 @@
 // Models and what they cost: listed, found on this machine, tested, chosen; usage from the ledger.
 import { HouseError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/models.ts";
-import type { DayRow, Ledger, Totals } from "../../agent/ledger.ts";
+import { localDay, nothing, plus, type DayRow, type Ledger, type Totals } from "../../agent/ledger.ts";
 import type { Edit } from "../../config/edit.ts";
 import type { ModelBook, ModelRef } from "../../model/model.ts";
 import type { SessionRecord } from "../../store/store.ts";
@@ -140,35 +140,14 @@ function rangeOf(params: Record<string, unknown>, now: number): { from: string; 
   };
   const wanted =
     typeof params["days"] === "number" && params["days"] > 0 ? Math.min(366, Math.floor(params["days"])) : 30;
-  const to = word("endDate") ?? dayOf(now);
-  const from = word("startDate") ?? dayOf(now - (wanted - 1) * DAY_MS);
+  const to = word("endDate") ?? localDay(now);
+  const from = word("startDate") ?? localDay(now - (wanted - 1) * DAY_MS);
   return { from, to, days: Math.max(1, Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1) };
-}
-
-function dayOf(ms: number): string {
-  const date = new Date(ms);
-  const two = (value: number): string => String(value).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
 function byDate(rows: readonly DayRow[]): object[] {
   const dates = Map.groupBy(rows, ({ date }) => date);
-  return [...dates].map(([date, list]) => ({ date, ...toWire(list.reduce(add)) }));
-}
-
-function add(left: DayRow, right: DayRow): DayRow {
-  return {
-    ...left,
-    input: left.input + right.input,
-    output: left.output + right.output,
-    cacheRead: left.cacheRead + right.cacheRead,
-    cacheWrite: left.cacheWrite + right.cacheWrite,
-    totalTokens: left.totalTokens + right.totalTokens,
-    costUsd: left.costUsd + right.costUsd,
-    calls: left.calls + right.calls,
-    minutes: left.minutes + right.minutes,
-    runs: left.runs + right.runs,
-  };
+  return [...dates].map(([date, list]) => ({ date, ...toWire(list.reduce<Totals>(plus, nothing)) }));
 }
 
 function toWire({ input, output, cacheRead, cacheWrite, totalTokens, costUsd, calls, runs }: Totals): object {
