@@ -6,7 +6,8 @@ import { textOf } from "../core/message.ts";
 import type { SessionKey } from "../core/names.ts";
 import type { Agents, TurnRequest } from "../agent/agent.ts";
 import type { Config } from "../config/schema/index.ts";
-import { requireSend, toAgentAnswer } from "../gateway/methods/chat.ts";
+import { toAgentAnswer } from "../gateway/methods/chat.ts";
+import { requireSend } from "../session/send-policy.ts";
 import type { ThinkingLevel } from "../model/model.ts";
 import type { Store } from "../store/store.ts";
 import { subjectOf } from "../tool/subject.ts";
@@ -34,7 +35,7 @@ export async function askHere(io: Io, turn: TurnHere, show: (view: RunView) => v
     try {
       const config = house.settings.now().config;
       const sessionKey = await keyOf(turn, config, house.store);
-      requireSend({ config: () => config }, sessionKey);
+      await requireSend(house.store.sessions, sessionKey, config);
       return await runTurn(io, agents, requestOf(turn, sessionKey), show);
     } finally {
       await agents.close();

@@ -4,9 +4,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RunOutcome } from "../../core/event.ts";
 import { newId } from "../../base/ids.ts";
 import type { Agents, TurnRequest } from "../../agent/agent.ts";
+import { requireSend } from "../../session/send-policy.ts";
 import type { GatewayContext } from "../context.ts";
 import { sendError, sendJson } from "./answer.ts";
-import { failureStatus, readJson, runTurn, sendHouseError, turnSubject } from "./openai-turn.ts";
+import { failureStatus, readJson, runTurn, sendHouseError, turnSubject, wholeTurn } from "./openai-turn.ts";
 import { openEventStream } from "./sse.ts";
 
 const MAX_BODY = 20_000_000;
@@ -24,18 +25,13 @@ export async function completeChat(
     return sendError(response, 400, "invalid_request_error", "Missing user message in `messages`.");
   try {
     const { session } = turnSubject(request, body, context);
+    await requireSend(context.store.sessions, session, context.config());
     const turn: TurnRequest = { runId: newId(), sessionKey: session, ...said, source: "http", authorised: false };
     const model = typeof body["model"] === "string" ? body["model"] : "openclaw";
     const head = { id: `chatcmpl_${turn.runId}`, created: Math.floor(context.clock.now() / 1000), model };
     if (body["stream"] === true) return await stream(response, agents, turn, head, wantsUsage(body));
-    const gone = new AbortController();
-    response.on("close", () => gone.abort());
-    const outcome = await runTurn(agents, turn, gone.signal, () => {});
-    const failure = failureStatus(outcome);
-    if (failure !== undefined)
-      return sendJson(response, failure.status, {
-        error: { message: failure.message, type: failure.type, code: failure.code },
-      });
+    const outcome = await wholeTurn(response, agents, turn);
+    if (outcome === undefined) return;
     sendJson(response, 200, {
       ...head,
       object: "chat.completion",

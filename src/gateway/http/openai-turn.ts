@@ -8,7 +8,7 @@ import { newId, sha256 } from "../../base/ids.ts";
 import type { Agents, TurnRequest } from "../../agent/agent.ts";
 import { subjectOf, type Subject } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
-import { readBody, sendError } from "./answer.ts";
+import { readBody, sendError, sendJson } from "./answer.ts";
 
 /** The parsed body, or undefined when the answer has been sent. */
 export async function readJson(
@@ -52,10 +52,6 @@ export function turnSubject(request: IncomingMessage, body: Record<string, unkno
   return subjectOf({ sessionKey: `agent:${agent}:${rest}` }, config);
 }
 
-export interface TurnRun {
-  readonly outcome: Promise<RunOutcome>;
-}
-
 /** Posts the turn, follows its events, and stops it when the caller leaves. */
 export async function runTurn(
   agents: Agents,
@@ -92,6 +88,22 @@ export function failureStatus(
   if (code.endsWith("rate-limit")) return { status: 429, type: "rate_limit_error", message: words, code };
   if (code.startsWith("budget.")) return { status: 402, type: "insufficient_quota", message: words, code };
   return { status: code.startsWith("model.") ? 502 : 500, type: "server_error", message: words, code };
+}
+
+/** A turn answered in one piece; undefined when it failed and the answer has been sent. */
+export async function wholeTurn(
+  response: ServerResponse,
+  agents: Agents,
+  turn: TurnRequest,
+): Promise<RunOutcome | undefined> {
+  const gone = new AbortController();
+  response.on("close", () => gone.abort());
+  const outcome = await runTurn(agents, turn, gone.signal, () => {});
+  const failure = failureStatus(outcome);
+  if (failure === undefined) return outcome;
+  const { status, ...error } = failure;
+  sendJson(response, status, { error });
+  return undefined;
 }
 
 /** Errors of the request itself: unknown agent, malformed key. */

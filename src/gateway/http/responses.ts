@@ -7,10 +7,11 @@ import type { Block } from "../../core/message.ts";
 import { newId } from "../../base/ids.ts";
 import type { Agents, TurnRequest } from "../../agent/agent.ts";
 import type { ModelTool } from "../../model/model.ts";
+import { requireSend } from "../../session/send-policy.ts";
 import type { GatewayContext } from "../context.ts";
 import { sendError, sendJson } from "./answer.ts";
 import { textOfContent } from "./chat-completions.ts";
-import { failureStatus, readJson, runTurn, sendHouseError, turnSubject } from "./openai-turn.ts";
+import { failureStatus, readJson, runTurn, sendHouseError, turnSubject, wholeTurn } from "./openai-turn.ts";
 import { openEventStream, type EventStream } from "./sse.ts";
 
 const MAX_BODY = 20_000_000;
@@ -63,6 +64,7 @@ export async function respond(
     );
   try {
     const { session } = turnSubject(request, raw, context);
+    await requireSend(context.store.sessions, session, context.config());
     const clientTools = toolsOf(raw["tools"]);
     const turn: TurnRequest = {
       runId: newId(),
@@ -79,14 +81,8 @@ export async function respond(
       model: typeof raw["model"] === "string" ? raw["model"] : "openclaw",
     };
     if (raw["stream"] === true) return await stream(openEventStream(response), agents, turn, head);
-    const gone = new AbortController();
-    response.on("close", () => gone.abort());
-    const outcome = await runTurn(agents, turn, gone.signal, () => {});
-    const failure = failureStatus(outcome);
-    if (failure !== undefined)
-      return sendJson(response, failure.status, {
-        error: { message: failure.message, type: failure.type, code: failure.code },
-      });
+    const outcome = await wholeTurn(response, agents, turn);
+    if (outcome === undefined) return;
     sendJson(response, 200, {
       ...head,
       status: "completed",

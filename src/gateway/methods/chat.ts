@@ -7,6 +7,7 @@ import * as methods from "../../protocol/methods/chat.ts";
 import type { Agents, TurnRequest } from "../../agent/agent.ts";
 import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import type { ThinkingLevel } from "../../model/model.ts";
+import { requireSend } from "../../session/send-policy.ts";
 import { newSession } from "../../session/session.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
@@ -23,7 +24,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
       const images = imagesOf(params.attachments);
       if (params.message.trim() === "" && images.length === 0) throw invalid("message or attachment required");
       const sessionKey = keyOf(params.sessionKey);
-      requireSend(context, sessionKey);
+      await requireSend(store.sessions, sessionKey, context.config());
       const receipt = await agents.post({
         runId: params.idempotencyKey,
         sessionKey,
@@ -44,7 +45,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
     }),
     serve(methods.agent, async (params) => {
       const sessionKey = await sessionFor(params);
-      requireSend(context, sessionKey);
+      await requireSend(store.sessions, sessionKey, context.config());
       if (params.label !== undefined) await label(sessionKey, params.label);
       const turn: TurnRequest = {
         runId: params.idempotencyKey,
@@ -141,25 +142,6 @@ export function toAgentAnswer(outcome: RunOutcome | undefined): unknown {
       },
     },
   };
-}
-
-/** `session.sendPolicy` and the session's own override (gateway §4.4). */
-export function requireSend(context: Pick<GatewayContext, "config">, key: SessionKey): void {
-  const policy = context.config().session?.sendPolicy;
-  if (policy === undefined) return;
-  const rules = policy.rules ?? [];
-  const hit = rules.find(
-    ({ match }) =>
-      match?.keyPrefix !== undefined &&
-      key.startsWith(match.keyPrefix.toLowerCase()) &&
-      match.channel === undefined &&
-      match.chatType === undefined,
-  );
-  const action = hit?.action ?? policy.default ?? "allow";
-  if (action === "deny")
-    throw new HouseError("session.send-denied", `sending to ${key} is denied`, {
-      hint: "session.sendPolicy in the config",
-    });
 }
 
 const levels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];

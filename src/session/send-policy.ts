@@ -1,0 +1,40 @@
+// Whether a session may be spoken to: its own override first, then the rules of the config, then their default.
+import { HouseError } from "../core/error.ts";
+import { groupOfKey, splitSessionKey, type SessionKey } from "../core/names.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { SessionRecord, SessionTable } from "../store/store.ts";
+import { entryOf } from "./session.ts";
+
+/** Throws `session.send-denied`, naming what denies it. */
+export async function requireSend(sessions: SessionTable, key: SessionKey, config: Config): Promise<void> {
+  const record = await sessions.get(key);
+  if (sendDecision(key, record, config) === "allow") return;
+  const own = record !== undefined && entryOf(record).sendPolicy === "deny";
+  throw new HouseError("session.send-denied", `sending to ${key} is denied`, {
+    hint: own
+      ? `openclaw gateway call sessions.patch --params '{key:"${key}",sendPolicy:null}'`
+      : "session.sendPolicy in the config",
+  });
+}
+
+/** Gateway §4.4: a matching deny blocks, a matching allow lets through, without a match the default holds. */
+export function sendDecision(key: SessionKey, record: SessionRecord | undefined, config: Config): "allow" | "deny" {
+  const entry = record === undefined ? {} : entryOf(record);
+  if (entry.sendPolicy === "allow" || entry.sendPolicy === "deny") return entry.sendPolicy;
+  const policy = config.session?.sendPolicy;
+  const chat = { channel: groupOfKey(key)?.channel ?? entry.channel ?? entry.lastChannel, type: chatTypeOf(key) };
+  const hits = (policy?.rules ?? []).filter(
+    ({ match }) =>
+      (match?.keyPrefix === undefined || key.startsWith(match.keyPrefix.toLowerCase())) &&
+      (match?.channel === undefined || match.channel.toLowerCase() === chat.channel?.toLowerCase()) &&
+      (match?.chatType === undefined || match.chatType === chat.type),
+  );
+  if (hits.some(({ action }) => action === "deny")) return "deny";
+  return hits.length > 0 ? "allow" : (policy?.default ?? "allow");
+}
+
+function chatTypeOf(key: SessionKey): "direct" | "group" | "room" {
+  const { rest } = splitSessionKey(key);
+  if (/(^|:)group:/.test(rest)) return "group";
+  return /(^|:)(channel|room):/.test(rest) ? "room" : "direct";
+}
