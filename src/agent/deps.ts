@@ -7,9 +7,11 @@ import type { Mask } from "../base/mask.ts";
 import type { Paths } from "../base/paths.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ModelBook, ModelEvent, ModelFacts, ModelRef, ModelRequest } from "../model/model.ts";
+import type { SystemEvents } from "../session/system-events.ts";
 import type { Store } from "../store/store.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
+import type { CallHints } from "../tool/tool.ts";
 import type { Ledger } from "./ledger.ts";
 
 export interface AgentsDeps {
@@ -33,6 +35,8 @@ export interface AgentsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly mask: Mask;
+  /** What the house has to tell a session with its next turn. */
+  readonly systemEvents?: SystemEvents;
   /** Told before a session is summed up, so that what lasts can be written down first. */
   readonly beforeCompaction?: (session: {
     readonly sessionKey: SessionKey;
@@ -59,7 +63,7 @@ export type DirectedTurn =
       readonly kind: "turn";
       readonly text: string;
       readonly notes: readonly string[];
-      readonly once: { readonly thinking?: string; readonly model?: string };
+      readonly once: CallHints & { readonly thinking?: string; readonly model?: string };
     };
 
 /** One question to whichever model answers; the request is made anew for each one tried (ruling 7). */

@@ -3,6 +3,7 @@ import type { ToolOutput } from "../core/event.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import type { Subject } from "../tool/subject.ts";
+import type { CallHints } from "../tool/tool.ts";
 import type { RunnableCall } from "./calls.ts";
 import { answerOfError, type ToolAnswer } from "./result.ts";
 
@@ -16,12 +17,18 @@ export interface ToolDoor {
 }
 
 /** `subject` is asked each time: after a fail-over another model, and so another policy, may be in force. */
-export function createToolDoor(callTool: CallTool, catalog: Catalog, subject: () => Subject): ToolDoor {
+export function createToolDoor(
+  callTool: CallTool,
+  catalog: Catalog,
+  subject: () => Subject,
+  hints: CallHints = {},
+): ToolDoor {
   return {
     async call({ name, args }, signal, progress) {
       try {
-        const result = await callTool({ tool: name, args, subject: subject(), caller: "agent", signal, progress });
-        return { ...result, isError: false };
+        const request = { tool: name, args, subject: subject(), caller: "agent", hints, signal, progress };
+        const { isError = false, ...result } = await callTool(request);
+        return { ...result, isError };
       } catch (error) {
         return answerOfError(name, error);
       }

@@ -6,6 +6,7 @@ import { newId } from "../base/ids.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ModelRef, ThinkingLevel } from "../model/model.ts";
 import { entryOf } from "../session/session.ts";
+import type { SystemEvent } from "../session/system-events.ts";
 import type { TranscriptEntry } from "../store/store.ts";
 import type { TurnRequest } from "./agent.ts";
 import type { Budget, Budgets } from "./budget.ts";
@@ -19,6 +20,7 @@ import { runLoop, type LoopEnd } from "./loop.ts";
 import type { ReadBootstrap } from "./prompt/files.ts";
 import { shrinkSession, type SessionSeat } from "./shrink.ts";
 import { stampOf, timeZoneOf } from "./stamp.ts";
+import type { CallHints } from "../tool/tool.ts";
 import { createToolDoor } from "./tools.ts";
 
 /** What all turns share. */
@@ -35,7 +37,7 @@ export interface TurnInput {
   /** What is left after commands and directives, several messages joined. */
   readonly text: string;
   readonly images: readonly Extract<Block, { type: "image" }>[];
-  readonly once: { readonly thinking?: string; readonly model?: string };
+  readonly once: CallHints & { readonly thinking?: string; readonly model?: string };
   readonly agentId: AgentId;
   readonly seat: SessionSeat;
   readonly signal: AbortSignal;
@@ -69,10 +71,18 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   const [primary] = await deps.models.candidates({ agentId, override: wished, ...needs });
   // Pictures go to the model that was found for them.
   const override = input.images.length > 0 ? primary : wished;
-  const entry = userEntry(input, deps);
+  const events = (await deps.systemEvents?.peek(seat.record.key)) ?? [];
+  const entry = userEntry(input, deps, events);
   const window = primary === undefined ? 0 : windowOf(deps, primary);
   const history = primary === undefined ? undefined : await histories.load(seat.record.sessionId, window);
-  const opened = Promise.all([input.open(), deps.store.transcript.append(seat.record.sessionId, [entry])]);
+  const opened = Promise.all([
+    input.open(),
+    // Told once they are in the transcript: a crash in between tells them twice rather than never.
+    deps.store.transcript.append(seat.record.sessionId, [entry]).then(async (seq) => {
+      await deps.systemEvents?.taken(seat.record.key, events);
+      return seq;
+    }),
+  ]);
   opened.catch(() => {}); // awaited with every write of the loop
   if (primary === undefined || history === undefined) return { ...unanswered, settled: opened, failure: noModel };
 
@@ -95,7 +105,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
     const line = { id: newId(), type: "message", at: message.timestamp, body: message };
     await Promise.all([opened, deps.store.transcript.append(seat.record.sessionId, [line])]);
   };
-  const door = createToolDoor(deps.callTool, deps.catalog, desk.subject);
+  const door = createToolDoor(deps.callTool, deps.catalog, desk.subject, hintsOf(input.once));
   const clientTools = new Set(input.turn.clientTools?.map(({ name }) => name));
   const end = await runLoop(
     start,
@@ -117,6 +127,10 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   settled.catch(() => {}); // awaited by the runner
   const failure = end.failure?.message === NO_MODEL ? { failure: noModel } : {};
   return { ...end, ...failure, settled, budget, contextWindow: window };
+}
+
+function hintsOf({ exec, elevated }: CallHints): CallHints {
+  return { ...(exec === undefined ? {} : { exec }), ...(elevated === undefined ? {} : { elevated }) };
 }
 
 const unanswered = {
@@ -142,10 +156,16 @@ function createShrink(
   return async (attempt) => (await shrinkSession(seat, shrinkDeps, ports, { attempt, current })).messages;
 }
 
-function userEntry({ turn, text, images }: TurnInput, { clock, config }: AgentsDeps): TranscriptEntry {
+function userEntry(
+  { turn, text: said, images }: TurnInput,
+  { clock, config }: AgentsDeps,
+  events: readonly SystemEvent[],
+): TranscriptEntry {
   const now = clock.now();
+  const zone = timeZoneOf(config().agents?.defaults?.userTimezone);
+  const text = [...events.map((event) => `System: ${stampOf(event.at, zone)}${event.text}`), said].join("\n");
   const content: Block[] = [...(text === "" && images.length > 0 ? [] : [{ type: "text" as const, text }]), ...images];
-  const stamp = turn.stamp === true ? { stamp: stampOf(now, timeZoneOf(config().agents?.defaults?.userTimezone)) } : {};
+  const stamp = turn.stamp === true ? { stamp: stampOf(now, zone) } : {};
   const body: StampedMessage = { role: "user", content, timestamp: now, ...stamp };
   return { id: newId(), type: "message", at: now, body };
 }

@@ -10,7 +10,11 @@ const MAX_DETAILS = 2_000_000;
 export function boundResult(result: ToolResult, mask: Mask): ToolResult {
   const budget = { text: MAX_TEXT, image: MAX_IMAGE };
   const content = result.content.map((block) => boundBlock(block, budget, mask));
-  return result.details === undefined ? { content } : { content, details: boundDetails(result.details, mask) };
+  return {
+    content,
+    ...(result.details === undefined ? {} : { details: boundDetails(result.details, mask) }),
+    ...(result.isError === true ? { isError: true } : {}),
+  };
 }
 
 function boundBlock(block: Block, budget: { text: number; image: number }, mask: Mask): Block {

@@ -10,7 +10,7 @@ import { boundArguments } from "./arguments.ts";
 import { boundResult } from "./bound.ts";
 import type { Catalog, Verdict } from "./catalog.ts";
 import type { Subject } from "./subject.ts";
-import type { Intent, Tool, ToolCall, ToolResult } from "./tool.ts";
+import type { CallHints, Intent, Tool, ToolCall, ToolResult } from "./tool.ts";
 
 export interface CallRequest {
   readonly tool: string;
@@ -20,6 +20,7 @@ export interface CallRequest {
   readonly caller: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  readonly hints?: CallHints;
   progress?(partial: ToolResult): void;
 }
 
@@ -29,6 +30,8 @@ export interface CallDeps {
   readonly mask: Mask;
   readonly log: Log;
   readonly clock: Clock;
+  /** Throws `sandbox.*` when a sandboxed session has no sandbox to work in. Left out: there is none. */
+  readonly requireBox?: (subject: Subject) => Promise<void>;
 }
 
 export type CallTool = (request: CallRequest) => Promise<ToolResult>;
@@ -109,18 +112,28 @@ async function runTool(
     session: subject.session,
     ...deps.catalog.surroundings(subject),
     sandboxed: subject.sandboxed,
+    subagent: subject.subagent,
+    senderIds: subject.group?.senderIds ?? [],
+    hints: request.hints ?? {},
+    allows: (tool) => isOffered(deps.catalog.judge(subject, tool)),
     signal,
     progress: (partial) => request.progress?.(boundResult(partial, deps.mask)),
   };
   const intent = tool.intent(args, call);
-  requireBox(intent, subject);
+  await requireBox(intent, subject, deps);
   await record.intends(intent, args);
   return tool.run(args, call);
 }
 
+function isOffered({ decision, tool, unavailable }: Verdict): boolean {
+  return decision.allowed && tool !== undefined && unavailable === undefined;
+}
+
 /** A sandboxed session never falls back to the host (ruling 10). */
-function requireBox(intent: Intent, { sandboxed, agent }: Subject): void {
+async function requireBox(intent: Intent, subject: Subject, deps: CallDeps): Promise<void> {
+  const { sandboxed, agent } = subject;
   if (!sandboxed || !(intent.does === "read" || intent.does === "write" || intent.does === "run")) return;
+  if (deps.requireBox !== undefined) return deps.requireBox(subject);
   throw new ToolError(
     "sandbox.unavailable",
     `agent ${agent} is sandboxed here, and this build has no sandbox to run it in`,

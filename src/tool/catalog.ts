@@ -70,6 +70,8 @@ export interface CatalogDeps {
   readonly plugins: readonly PluginTools[];
   settings(): Settings;
   workspaceOf(config: Config, agent: AgentId): string;
+  /** The folder a sandboxed session works in, as it lies on this machine. */
+  sandboxPlace?(subject: Subject): { readonly workspace: string };
 }
 
 const idle = new AbortController().signal;
@@ -139,6 +141,11 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     };
   };
 
+  const placeOf = (subject: Subject, config: Config): string => {
+    const boxed = subject.sandboxed ? deps.sandboxPlace?.(subject).workspace : undefined;
+    return boxed ?? deps.workspaceOf(config, subject.agent);
+  };
+
   return {
     judge,
     rows(subject) {
@@ -167,7 +174,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const { config } = deps.settings();
       const workspace = deps.workspaceOf(config, subject.agent);
       try {
-        const call = { ...subject, id: "", config, workspace, workspaceOnly: true, signal: idle, progress: () => {} };
+        const place = { config, workspace, workspaceOnly: true, senderIds: [], hints: {}, signal: idle };
+        const call = { ...subject, ...place, id: "", allows: () => false, progress: () => {} };
         return tool.intent(tool.prepare === undefined ? args : tool.prepare(args), call).does;
       } catch {
         return undefined; // arguments that were not checked may confuse it; the call itself will say how
@@ -178,7 +186,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const own = agentConfig(config, subject.agent)?.tools?.fs?.workspaceOnly;
       return {
         config,
-        workspace: deps.workspaceOf(config, subject.agent),
+        workspace: placeOf(subject, config),
         workspaceOnly: own ?? config.tools?.fs?.workspaceOnly ?? false,
       };
     },

@@ -54,14 +54,29 @@ export interface ToolCall {
   /** True when file paths must stay inside the workspace (`tools.fs.workspaceOnly`). */
   readonly workspaceOnly: boolean;
   readonly sandboxed: boolean;
+  readonly subagent: boolean;
+  /** Ids of who wrote the message that led here, where they are known. */
+  readonly senderIds: readonly string[];
+  /** What directives in that message asked for, for this turn only. */
+  readonly hints: CallHints;
   readonly signal: AbortSignal;
+  /** Whether another tool may be used by the same caller; `exec` asks for `process`. */
+  allows(tool: string): boolean;
   progress(partial: ToolResult): void;
+}
+
+/** `/exec` and `/elevated` inside a message: they hold for its turn and are nobody's arguments. */
+export interface CallHints {
+  readonly exec?: { readonly host?: string; readonly security?: string; readonly ask?: string; readonly node?: string };
+  readonly elevated?: string;
 }
 
 /** `content` is for the model, `details` for programs. */
 export interface ToolResult<D = unknown> {
   readonly content: readonly Block[];
   readonly details?: D;
+  /** The call went through, but what it started failed: a model is told that this is an error. */
+  readonly isError?: boolean;
 }
 
 /** Identity; it exists so that `args` gets its type from `params`. */

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+
+import type { SessionKey } from "../core/names.ts";
+import { openStore } from "../store/builtin.ts";
+import { createSystemEvents } from "./system-events.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "system-events-"));
+const file = join(folder, "store.sqlite");
+const store = await openStore({ file });
+after(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+const main = "agent:main:main" as SessionKey;
+const other = "agent:main:other" as SessionKey;
+const texts = async (events: ReturnType<typeof createSystemEvents>, key = main): Promise<string[]> =>
+  (await events.peek(key)).map(({ text }) => text);
+
+test("lines wait in order, per session, and the same words twice in a row are one", async () => {
+  const events = createSystemEvents(store.kv, () => 7);
+  await Promise.all([
+    events.add(main, "one"),
+    events.add(main, "one"),
+    events.add(main, "two"),
+    events.add(other, "x"),
+  ]);
+  assert.deepEqual([await texts(events), await texts(events, other)], [["one", "two"], ["x"]]);
+});
+
+test("another process finds them; what was told is gone and what came meanwhile stays", async () => {
+  const events = createSystemEvents(store.kv, () => 8);
+  const told = await events.peek(main);
+  await events.add(main, "three");
+  await events.taken(main, told);
+  assert.deepEqual(await texts(createSystemEvents(store.kv, () => 9)), ["three"]);
+});
+
+test("twenty wait at most, and the oldest go first", async () => {
+  const events = createSystemEvents(store.kv, () => 9);
+  for (let at = 0; at < 30; at++) await events.add(other, `line ${at}`);
+  const left = await texts(events, other);
+  assert.deepEqual([left.length, left[0], left.at(-1)], [20, "line 10", "line 29"]);
+});
