@@ -154,7 +154,9 @@ const defaults = section("What every agent starts from.", {
     fallback: "low for thinking models, else off",
   }),
   verboseDefault: choice("How much chats see of tool calls.", ["off", "on", "full"], { default: "off" }),
-  elevatedDefault: choice("Elevated level a session starts with.", ["off", "on", "ask", "full"], { default: "on" }),
+  elevatedDefault: choice("Elevated level a session starts with.", ["off", "on", "ask", "full"], {
+    fallback: "none, so that only calls that ask for it are elevated",
+  }),
   timeoutSeconds: whole("Seconds a run may take.", { default: 600, minimum: 1 }),
   mediaMaxMb: number("Megabytes of media taken in and sent out.", { default: 5, minimum: 0 }),
   maxConcurrent: whole("Runs at the same time.", { default: 4, minimum: 1 }),
