@@ -15,3 +15,15 @@ export function visible(name: string, maxChars = 300): string {
 export function withoutUnseen(name: string): string {
   return name.replace(unseen, "");
 }
+
+// Everything that draws nothing or draws like a blank: what a shell and a person would read differently. Only the plain
+// space and the line feed are what they look like.
+const unlike = /(?![ \n])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const emptyLines = /\n(?: *\n){2,}/g;
+
+/** Whole text for a decision: nothing is cut, lines stay lines, but a run of empty ones cannot push the rest out of sight. */
+export function spelledOut(text: string): string {
+  return text
+    .replace(unlike, (char) => `\\u{${char.codePointAt(0)?.toString(16) ?? "fffd"}}`)
+    .replace(emptyLines, (run) => `\n${run.slice(1, -1).replaceAll("\n", "\\u{a}")}\n`);
+}

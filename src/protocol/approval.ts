@@ -1,0 +1,47 @@
+// What people and their clients see of a waiting approval. Types only: the page reads this file too.
+
+export type ApprovalKind = "exec" | "config" | "node";
+export type ApprovalDecision = "allow-once" | "allow-always" | "deny";
+
+/** Everything a person is shown before answering. Spelled out: nothing in it is invisible or turns the text around. */
+export interface ApprovalCard {
+  readonly title: string;
+  /** What would happen, whole: the command line, or the change. Drawn in a fixed-width face, never as Markdown. */
+  readonly text: string;
+  readonly rows: readonly { readonly label: string; readonly value: string }[];
+  /** What "always" would cover; absent when there is no such answer. */
+  readonly always?: string;
+}
+
+/** The recorded fields of a request. `command` is for reading: it is spelled out too. */
+export interface ApprovalRequest {
+  readonly command: string;
+  readonly cwd: string | null;
+  readonly host: string | null;
+  readonly security: string | null;
+  readonly ask: string | null;
+  readonly agentId: string | null;
+  readonly resolvedPath: string | null;
+  readonly sessionKey: string | null;
+}
+
+/** `exec.approval.requested`, and a row of `exec.approvals.pending`. */
+export interface ApprovalRequested {
+  readonly id: string;
+  readonly kind: ApprovalKind;
+  readonly request: ApprovalRequest;
+  readonly card: ApprovalCard;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** `exec.approval.resolved`. */
+export interface ApprovalResolved {
+  readonly id: string;
+  readonly kind: ApprovalKind;
+  readonly decision: ApprovalDecision;
+  readonly resolvedBy: string;
+  /** Why, when no person decided: expired, withdrawn. */
+  readonly reason?: string;
+  readonly ts: number;
+}
