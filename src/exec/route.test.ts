@@ -1,0 +1,517 @@
+// Every rule of routing as one row: what goes in, and the route or the refusal that comes out.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+
+import { ToolError } from "../core/error.ts";
+import { DEFAULT_AGENT } from "../core/names.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { Elevation } from "./elevated.ts";
+import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY, routeExec, type Route, type RouteInput } from "./route.ts";
+
+const open: Elevation = { open: true, gates: [], channel: "telegram" };
+const shut: Elevation = {
+  open: false,
+  gates: [{ key: "tools.elevated.allowFrom.telegram", why: "whoever wrote this is not listed" }],
+  channel: "telegram",
+};
+
+type Exec = NonNullable<NonNullable<Config["tools"]>["exec"]>;
+
+function given(more: Partial<RouteInput> & { readonly global?: Exec; readonly own?: Exec } = {}): RouteInput {
+  const { global: shared, own, ...rest } = more;
+  return {
+    params: {},
+    session: {},
+    config: {
+      ...(shared === undefined ? {} : { tools: { exec: shared } }),
+      ...(own === undefined ? {} : { agents: { list: [{ id: "main", tools: { exec: own } }] } }),
+    },
+    agent: DEFAULT_AGENT,
+    sandboxed: false,
+    elevation: shut,
+    ...rest,
+  };
+}
+
+const onSandbox: Route = {
+  host: "sandbox",
+  runsIn: "host",
+  security: "deny",
+  ask: "on-miss",
+  approvals: false,
+  elevated: "off",
+  warnings: [],
+};
+const inBox: Route = { ...onSandbox, runsIn: "box" };
+const onGateway: Route = { ...onSandbox, host: "gateway", security: "allowlist", approvals: true };
+const onNode: Route = { ...onGateway, host: "node", runsIn: "node" };
+
+type Row = readonly [title: string, input: Parameters<typeof given>[0], expected: Route];
+
+const routes: readonly Row[] = [
+  ["nothing set, not sandboxed: on the host without approvals", {}, onSandbox],
+  ["nothing set, sandboxed: in the box without approvals", { sandboxed: true }, inBox],
+  ["host gateway, not sandboxed: on the host with approvals", { global: { host: "gateway" } }, onGateway],
+  ["host gateway, sandboxed: on the host with approvals", { global: { host: "gateway" }, sandboxed: true }, onGateway],
+  ["host node: on a node with approvals", { global: { host: "node" } }, onNode],
+  ["host node, sandboxed: on a node all the same", { global: { host: "node" }, sandboxed: true }, onNode],
+  ["the agent's host stands over the shared one", { global: { host: "node" }, own: { host: "gateway" } }, onGateway],
+  [
+    "the session's host stands over the agent's",
+    { own: { host: "node" }, session: { execHost: "gateway" } },
+    onGateway,
+  ],
+  [
+    "the message's host stands over the session's",
+    { session: { execHost: "node" }, once: { host: "gateway" } },
+    onGateway,
+  ],
+  [
+    "the call may name the host it gets anyway",
+    { global: { host: "gateway" }, params: { host: "gateway" } },
+    onGateway,
+  ],
+  [
+    "the agent's security stands over the shared one",
+    { global: { host: "gateway", security: "full" }, own: { security: "allowlist" } },
+    onGateway,
+  ],
+  [
+    "the session may be looser than the config",
+    { global: { host: "gateway", security: "deny", ask: "always" }, session: { execSecurity: "full", execAsk: "off" } },
+    { ...onGateway, security: "full", ask: "off" },
+  ],
+  [
+    "the message may be looser than the session",
+    { global: { host: "gateway" }, session: { execAsk: "always" }, once: { security: "full", ask: "off" } },
+    { ...onGateway, security: "full", ask: "off" },
+  ],
+  [
+    "the call may be stricter",
+    { global: { host: "gateway", security: "full", ask: "off" }, params: { security: "allowlist", ask: "always" } },
+    { ...onGateway, ask: "always" },
+  ],
+  [
+    "the call cannot be looser",
+    { global: { host: "gateway", ask: "always" }, params: { security: "full", ask: "off" } },
+    { ...onGateway, ask: "always" },
+  ],
+  [
+    "full and off still ask the approvals file",
+    { global: { host: "gateway", security: "full", ask: "off" } },
+    {
+      ...onGateway,
+      security: "full",
+      ask: "off",
+    },
+  ],
+  [
+    "the sandbox host has no rules to tighten, and says so",
+    { params: { security: "deny" } },
+    {
+      ...onSandbox,
+      warnings: ["security and ask were ignored: they hold for the hosts gateway and node."],
+    },
+  ],
+  ["a security of deny in the config does not close the sandbox host", { global: { security: "deny" } }, onSandbox],
+  ["a bound node", { global: { host: "node", node: "lab" } }, { ...onNode, node: "lab", boundNode: "lab" }],
+  [
+    "the agent's node stands over the shared one, the session's over both",
+    { global: { host: "node", node: "a" }, own: { node: "b" }, session: { execNode: "c" } },
+    { ...onNode, node: "c", boundNode: "c" },
+  ],
+  [
+    "the call names a node; whether it is the bound one is told with the nodes at hand",
+    { global: { host: "node", node: "lab" }, params: { node: "other" } },
+    { ...onNode, node: "other", boundNode: "lab" },
+  ],
+  [
+    "the call names a node, none is bound",
+    { global: { host: "node" }, params: { node: "other" } },
+    {
+      ...onNode,
+      node: "other",
+    },
+  ],
+  [
+    "a node means nothing on another host",
+    { global: { node: "lab" }, params: { node: "lab" } },
+    {
+      ...onSandbox,
+      warnings: ["node was ignored: the command runs on host=sandbox."],
+    },
+  ],
+  [
+    "elevated is ignored when not sandboxed",
+    { params: { elevated: true }, elevation: open },
+    {
+      ...onSandbox,
+      warnings: ["elevated was ignored: this session is not sandboxed, commands run on the host already."],
+    },
+  ],
+  [
+    "ignored without a complaint about gates",
+    { params: { elevated: true } },
+    {
+      ...onSandbox,
+      warnings: ["elevated was ignored: this session is not sandboxed, commands run on the host already."],
+    },
+  ],
+  [
+    "level full means nothing when not sandboxed",
+    {
+      global: { host: "gateway" },
+      session: { elevatedLevel: "full" },
+      elevation: open,
+    },
+    onGateway,
+  ],
+  ["open gates alone elevate nothing", { sandboxed: true, elevation: open }, inBox],
+  [
+    "the call asks: on the host with approvals",
+    { sandboxed: true, elevation: open, params: { elevated: true } },
+    {
+      ...onGateway,
+      elevated: "on",
+    },
+  ],
+  [
+    "the call asks, and names the host it then gets",
+    { sandboxed: true, elevation: open, params: { elevated: true, host: "gateway" } },
+    { ...onGateway, elevated: "on" },
+  ],
+  [
+    "elevated goes to the gateway whatever host is configured",
+    { sandboxed: true, elevation: open, params: { elevated: true }, global: { host: "node", node: "lab" } },
+    { ...onGateway, elevated: "on" },
+  ],
+  [
+    "level on: every call",
+    { sandboxed: true, elevation: open, session: { elevatedLevel: "on" } },
+    {
+      ...onGateway,
+      elevated: "on",
+    },
+  ],
+  [
+    "level ask is level on",
+    { sandboxed: true, elevation: open, session: { elevatedLevel: "ask" } },
+    {
+      ...onGateway,
+      elevated: "on",
+    },
+  ],
+  [
+    "level on keeps the configured rules",
+    {
+      sandboxed: true,
+      elevation: open,
+      session: { elevatedLevel: "on" },
+      global: { security: "allowlist", ask: "always" },
+    },
+    { ...onGateway, ask: "always", elevated: "on" },
+  ],
+  [
+    "level full: no approvals",
+    { sandboxed: true, elevation: open, session: { elevatedLevel: "full" } },
+    {
+      ...onGateway,
+      security: "full",
+      ask: "off",
+      approvals: false,
+      elevated: "full",
+    },
+  ],
+  [
+    "the call asks under level full: full",
+    { sandboxed: true, elevation: open, session: { elevatedLevel: "full" }, params: { elevated: true } },
+    { ...onGateway, security: "full", ask: "off", approvals: false, elevated: "full" },
+  ],
+  [
+    "a stricter wish under level full brings approvals back",
+    { sandboxed: true, elevation: open, session: { elevatedLevel: "full" }, params: { ask: "always" } },
+    { ...onGateway, security: "full", ask: "always", elevated: "full" },
+  ],
+  [
+    "the message's level stands over the session's",
+    { sandboxed: true, elevation: open, session: { elevatedLevel: "off" }, once: { elevated: "on" } },
+    { ...onGateway, elevated: "on" },
+  ],
+  [
+    "the default level holds where nothing else is said",
+    { sandboxed: true, elevation: open, config: { agents: { defaults: { elevatedDefault: "full" } } } },
+    { ...onGateway, security: "full", ask: "off", approvals: false, elevated: "full" },
+  ],
+  [
+    "a call may stay inside",
+    { sandboxed: true, elevation: open, session: { elevatedLevel: "full" }, params: { elevated: false } },
+    inBox,
+  ],
+  [
+    "a level set by one who may does not carry one who may not",
+    { sandboxed: true, session: { elevatedLevel: "on" } },
+    {
+      ...inBox,
+      warnings: [
+        "Elevated is on here but closed for this sender (tools.elevated.allowFrom.telegram): ran in the sandbox.",
+      ],
+    },
+  ],
+];
+
+describe("routes", () => {
+  for (const [title, input, expected] of routes) test(title, () => assert.deepEqual(routeExec(given(input)), expected));
+});
+
+type Refusal = readonly [
+  title: string,
+  input: Parameters<typeof given>[0],
+  code: string,
+  words: readonly string[],
+  details: Record<string, unknown>,
+];
+
+const refusals: readonly Refusal[] = [
+  [
+    "a call cannot pick a host of its own",
+    { params: { host: "gateway" } },
+    "exec.host-mismatch",
+    ["host=gateway", "host=sandbox", "tools.exec.host"],
+    { refused: true, requested: "gateway", configured: "sandbox", key: "tools.exec.host" },
+  ],
+  [
+    "nor leave a stricter host for the sandbox that is off",
+    { global: { host: "gateway" }, params: { host: "sandbox" } },
+    "exec.host-mismatch",
+    ["host=sandbox", "host=gateway"],
+    { refused: true, requested: "sandbox", configured: "gateway", key: "tools.exec.host" },
+  ],
+  [
+    "the key is that of the agent when the agent says it",
+    { own: { host: "node" }, params: { host: "gateway" } },
+    "exec.host-mismatch",
+    ["agents.list[].tools.exec.host"],
+    { refused: true, requested: "gateway", configured: "node", key: "agents.list[].tools.exec.host" },
+  ],
+  [
+    "and the session when the session says it",
+    { session: { execHost: "node" }, params: { host: "gateway" } },
+    "exec.host-mismatch",
+    ["/exec host"],
+    { refused: true, requested: "gateway", configured: "node", key: "/exec host" },
+  ],
+  [
+    "asking for elevated opens no host where it is ignored",
+    { params: { host: "gateway", elevated: true }, elevation: open },
+    "exec.host-mismatch",
+    ["host=gateway"],
+    { refused: true, requested: "gateway", configured: "sandbox", key: "tools.exec.host" },
+  ],
+  [
+    "elevated is no way to a node",
+    { sandboxed: true, params: { host: "node", elevated: true }, elevation: open },
+    "exec.host-mismatch",
+    ["host=node"],
+    { refused: true, requested: "node", configured: "sandbox", key: "tools.exec.host" },
+  ],
+  [
+    "security deny on the gateway",
+    { global: { host: "gateway", security: "deny" } },
+    "exec.denied",
+    ["host=gateway", "security=deny"],
+    { refused: true, host: "gateway", security: "deny" },
+  ],
+  [
+    "security deny on a node",
+    { global: { host: "node", security: "deny" } },
+    "exec.denied",
+    ["host=node", "security=deny"],
+    { refused: true, host: "node", security: "deny" },
+  ],
+  [
+    "a call that denies itself",
+    { global: { host: "gateway", security: "full" }, params: { security: "deny" } },
+    "exec.denied",
+    ["security=deny"],
+    { refused: true, host: "gateway", security: "deny" },
+  ],
+  [
+    "an elevated call meets the configured deny",
+    { sandboxed: true, elevation: open, params: { elevated: true }, global: { security: "deny" } },
+    "exec.denied",
+    ["host=gateway"],
+    { refused: true, host: "gateway", security: "deny" },
+  ],
+  [
+    "elevated with a closed gate names the gate, the keys and the place",
+    { sandboxed: true, params: { elevated: true }, sessionKey: "agent:main:telegram:direct:1" },
+    "exec.elevated-unavailable",
+    [
+      "runtime: sandboxed",
+      "- tools.elevated.allowFrom.telegram: whoever wrote this is not listed",
+      "tools.elevated.enabled",
+      "agents.list[].tools.elevated.enabled",
+      "agents.list[].tools.elevated.allowFrom.telegram",
+      "agent:main:telegram:direct:1",
+    ],
+    {
+      refused: true,
+      runtime: "sandboxed",
+      channel: "telegram",
+      gates: shut.gates,
+      sessionKey: "agent:main:telegram:direct:1",
+    },
+  ],
+  [
+    "a sub-agent is refused",
+    {
+      sandboxed: true,
+      params: { elevated: true },
+      elevation: { open: false, channel: "webchat", gates: [{ key: "session", why: "sub-agents are never elevated" }] },
+    },
+    "exec.elevated-unavailable",
+    ["sub-agents are never elevated"],
+    {
+      refused: true,
+      runtime: "sandboxed",
+      channel: "webchat",
+      gates: [{ key: "session", why: "sub-agents are never elevated" }],
+    },
+  ],
+  [
+    "level off of the session refuses the call",
+    { sandboxed: true, elevation: open, params: { elevated: true }, session: { elevatedLevel: "off" } },
+    "exec.elevated-unavailable",
+    ["turned off for this session"],
+    { refused: true, runtime: "sandboxed", gates: [] },
+  ],
+  [
+    "level off of the config refuses the call",
+    {
+      sandboxed: true,
+      elevation: open,
+      params: { elevated: true },
+      config: { agents: { defaults: { elevatedDefault: "off" } } },
+    },
+    "exec.elevated-unavailable",
+    ["agents.defaults.elevatedDefault"],
+    { refused: true, runtime: "sandboxed", gates: [] },
+  ],
+  [
+    "a host is a word, not a name of a machine",
+    { params: { host: "evil.example.com" } },
+    "exec.bad-value",
+    ["sandbox, gateway, node"],
+    { refused: true },
+  ],
+  [
+    "a security nobody knows",
+    { params: { security: "none" } },
+    "exec.bad-value",
+    ["deny, allowlist, full"],
+    { refused: true },
+  ],
+  ["an ask nobody knows", { params: { ask: "never" } }, "exec.bad-value", ["off, on-miss, always"], { refused: true }],
+  [
+    "a session with a word nobody knows stays shut",
+    { session: { execHost: "moon" } },
+    "exec.bad-value",
+    ["sandbox, gateway, node"],
+    { refused: true },
+  ],
+];
+
+describe("refused routes", () => {
+  for (const [title, input, code, words, details] of refusals) {
+    test(title, () => {
+      const error = refusalOf(given(input));
+      assert.equal(error.code, code);
+      assert.deepEqual(error.details, details);
+      assert.notEqual(error.hint ?? "", "");
+      for (const word of words) assert.ok(error.message.includes(word), `${word} in: ${error.message}`);
+    });
+  }
+});
+
+function refusalOf(input: RouteInput): ToolError {
+  try {
+    routeExec(input);
+  } catch (error) {
+    if (error instanceof ToolError) return error;
+    throw error;
+  }
+  return assert.fail("it was let through");
+}
+
+const maybe = <T>(values: readonly T[]): fc.Arbitrary<T | undefined> =>
+  fc.option(fc.constantFrom(...values), { nil: undefined });
+const levels = ["off", "on", "ask", "full"] as const;
+
+const operatorSide = fc.record({
+  session: fc.record({
+    execHost: maybe(EXEC_HOST),
+    execSecurity: maybe(EXEC_SECURITY),
+    execAsk: maybe(EXEC_ASK),
+    execNode: maybe(["a", "b"]),
+    elevatedLevel: maybe(levels),
+  }),
+  once: fc.option(
+    fc.record({
+      host: maybe(EXEC_HOST),
+      security: maybe(EXEC_SECURITY),
+      ask: maybe(EXEC_ASK),
+      elevated: maybe(levels),
+    }),
+    { nil: undefined },
+  ),
+  global: fc.record({ host: maybe(EXEC_HOST), security: maybe(EXEC_SECURITY), ask: maybe(EXEC_ASK) }),
+  own: fc.record({ host: maybe(EXEC_HOST), security: maybe(EXEC_SECURITY), ask: maybe(EXEC_ASK) }),
+  sandboxed: fc.boolean(),
+  elevation: fc.constantFrom(open, shut),
+});
+const modelSide = fc.record({
+  host: maybe(EXEC_HOST),
+  security: maybe(EXEC_SECURITY),
+  ask: maybe(EXEC_ASK),
+  node: maybe(["a", "b", ""]),
+  elevated: maybe([true, false]),
+});
+
+function attempt(input: RouteInput): Route | undefined {
+  try {
+    return routeExec(input);
+  } catch (error) {
+    assert.ok(error instanceof ToolError);
+    return undefined;
+  }
+}
+
+test("no parameters make a route looser than session and config alone", () => {
+  fc.assert(
+    fc.property(operatorSide, modelSide, ({ global: shared, own, ...rest }, params) => {
+      const compact = (rules: object): Exec =>
+        Object.fromEntries(Object.entries(rules).filter(([, value]) => value !== undefined)) as Exec;
+      const input = given({ ...rest, global: compact(shared), own: compact(own) });
+      const chosen = attempt({ ...input, params });
+      if (chosen === undefined) return; // refused is as strict as it gets
+      // What a person would get who is let out and asked for it; the only thing a call may ask for.
+      const leaves = chosen.elevated !== "off";
+      const plain = attempt({ ...input, params: { elevated: leaves ? true : false } });
+      assert.ok(plain !== undefined, "the same without wishes would have been refused");
+      assert.equal(chosen.host, plain.host);
+      assert.equal(chosen.runsIn, plain.runsIn);
+      assert.equal(chosen.elevated, plain.elevated);
+      assert.equal(chosen.boundNode, plain.boundNode);
+      assert.ok(EXEC_SECURITY.indexOf(chosen.security) <= EXEC_SECURITY.indexOf(plain.security));
+      assert.ok(EXEC_ASK.indexOf(chosen.ask) >= EXEC_ASK.indexOf(plain.ask));
+      assert.ok(chosen.approvals || !plain.approvals);
+      if (!leaves) return;
+      assert.ok(input.sandboxed && input.elevation.open);
+      const level = input.once?.elevated ?? input.session.elevatedLevel;
+      assert.notEqual(level, "off");
+      assert.equal(chosen.elevated, level === "full" ? "full" : "on");
+    }),
+    { numRuns: 5000 },
+  );
+});
