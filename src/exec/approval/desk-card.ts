@@ -1,0 +1,25 @@
+// The card a person decides by: shown whole with nothing hidden in it, or the request is refused.
+import { HouseError } from "../../core/error.ts";
+import { spelledOut } from "../../core/visible.ts";
+import type { ApprovalCard } from "../../protocol/approval.ts";
+
+/** More than this nobody reads to the end; and what is not read is not allowed. */
+export const MAX_CARD_CHARS = 16_000;
+
+export function shownWhole({ title, text, rows, always }: ApprovalCard): ApprovalCard {
+  const card: ApprovalCard = {
+    title: spelledOut(title),
+    text: spelledOut(text),
+    rows: rows.map(({ label, value }) => ({ label: spelledOut(label), value: spelledOut(value) })),
+    ...(always === undefined ? {} : { always: spelledOut(always) }),
+  };
+  const chars = [card.title, card.text, card.always ?? "", ...card.rows.flatMap(({ label, value }) => [label, value])]
+    .map(({ length }) => length)
+    .reduce((sum, length) => sum + length, 0);
+  if (chars <= MAX_CARD_CHARS) return card;
+  throw new HouseError(
+    "approval.too-long",
+    `cannot be asked: ${chars} characters are too many to show whole (at most ${MAX_CARD_CHARS})`,
+    { hint: "put the work into a script file in the workspace and run that" },
+  );
+}
