@@ -1,7 +1,7 @@
 // The card a person decides by: shown whole with nothing hidden in it, or the request is refused.
 import { HouseError } from "../../core/error.ts";
 import { spelledOut } from "../../core/visible.ts";
-import type { ApprovalCard } from "../../protocol/approval.ts";
+import type { ApprovalCard, ApprovalRequest } from "../../protocol/approval.ts";
 
 /** More than this nobody reads to the end; and what is not read is not allowed. */
 export const MAX_CARD_CHARS = 16_000;
@@ -13,10 +13,30 @@ export function shownWhole({ title, text, rows, always }: ApprovalCard): Approva
     rows: rows.map(({ label, value }) => ({ label: spelledOut(label), value: spelledOut(value) })),
     ...(always === undefined ? {} : { always: spelledOut(always) }),
   };
-  const chars = [card.title, card.text, card.always ?? "", ...card.rows.flatMap(({ label, value }) => [label, value])]
-    .map(({ length }) => length)
-    .reduce((sum, length) => sum + length, 0);
-  if (chars <= MAX_CARD_CHARS) return card;
+  refuseLong([card.title, card.text, card.always ?? "", ...card.rows.flatMap(({ label, value }) => [label, value])]);
+  return card;
+}
+
+/** The recorded fields, for clients that draw those and not the card. */
+export function fieldsWhole(fields: ApprovalRequest): ApprovalRequest {
+  const shown = (text: string | null): string | null => (text === null ? null : spelledOut(text));
+  const whole: ApprovalRequest = {
+    command: spelledOut(fields.command),
+    cwd: shown(fields.cwd),
+    host: shown(fields.host),
+    security: shown(fields.security),
+    ask: shown(fields.ask),
+    agentId: shown(fields.agentId),
+    resolvedPath: shown(fields.resolvedPath),
+    sessionKey: shown(fields.sessionKey),
+  };
+  refuseLong(Object.values(whole).map((text: string | null) => text ?? ""));
+  return whole;
+}
+
+function refuseLong(texts: readonly string[]): void {
+  const chars = texts.reduce((sum, { length }) => sum + length, 0);
+  if (chars <= MAX_CARD_CHARS) return;
   throw new HouseError(
     "approval.too-long",
     `cannot be asked: ${chars} characters are too many to show whole (at most ${MAX_CARD_CHARS})`,

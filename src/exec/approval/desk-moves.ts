@@ -1,9 +1,8 @@
 // The steps an approval can take. Pure: time comes in, a new record or a typed refusal goes out.
 import { HouseError } from "../../core/error.ts";
-import { spelledOut } from "../../core/visible.ts";
 import { newId } from "../../base/ids.ts";
 import type { ApprovalCard, ApprovalDecision, ApprovalKind, ApprovalRequest } from "../../protocol/approval.ts";
-import { shownWhole } from "./desk-card.ts";
+import { fieldsWhole, shownWhole } from "./desk-card.ts";
 import type { Answerer, Approval } from "./desk-record.ts";
 
 export interface AskRequest {
@@ -35,24 +34,24 @@ export function opened(ask: AskRequest, now: number): Approval {
   if (!idPattern.test(id))
     throw new HouseError("approval.bad-id", "approval id: letters, digits and . _ : - only, at most 128");
   const card = shownWhole(ask.card);
-  const { command = card.text, cwd, host, security, ask: asks, resolvedPath } = ask.request ?? {};
-  const shown = (text: string | null = null): string | null => (text === null ? null : spelledOut(text));
+  const { command = card.text, cwd = null, host = null, security = null, ask: asks = null } = ask.request ?? {};
+  const { resolvedPath = null } = ask.request ?? {};
   return {
     id,
     kind,
     origin,
     agent,
     session,
-    request: {
-      command: spelledOut(command),
-      cwd: shown(cwd),
-      host: shown(host),
-      security: shown(security),
-      ask: shown(asks),
+    request: fieldsWhole({
+      command,
+      cwd,
+      host,
+      security,
+      ask: asks,
       agentId: agent,
-      resolvedPath: shown(resolvedPath),
+      resolvedPath,
       sessionKey: session,
-    },
+    }),
     card,
     body: copyOf(ask.body),
     createdAtMs: now,
