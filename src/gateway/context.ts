@@ -5,6 +5,7 @@ import type { Mask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema/index.ts";
+import type { ApprovalDesk } from "../exec/approval/desk.ts";
 import type { Store } from "../store/store.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
@@ -23,6 +24,7 @@ export interface GatewayContext {
   readonly storeFile: string;
   readonly catalog: Catalog;
   readonly callTool: CallTool;
+  readonly approvals: ApprovalDesk;
   readonly devices: DeviceBook;
   readonly hub: Hub;
   readonly presence: Presence;

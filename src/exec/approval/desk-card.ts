@@ -43,3 +43,34 @@ function refuseLong(texts: readonly string[]): void {
     { hint: "put the work into a script file in the workspace and run that" },
   );
 }
+
+/** A request as a client words it. */
+export interface WireAsk {
+  readonly command: string;
+  readonly cwd?: string | null;
+  readonly host?: string | null;
+  readonly security?: string | null;
+  readonly ask?: string | null;
+  readonly agentId?: string | null;
+  readonly resolvedPath?: string | null;
+  readonly sessionKey?: string | null;
+}
+
+/** Says who asks: none of it was checked by the gateway. */
+export function wireCard(asked: WireAsk, client: string): ApprovalCard {
+  const { command, cwd, host, security, ask, agentId, resolvedPath, sessionKey } = asked;
+  const rows: readonly (readonly [string, string | null | undefined])[] = [
+    ["Asked by", `${client} (its own words)`],
+    ["Program", resolvedPath],
+    ["Folder", cwd],
+    ["Host", host],
+    ["Agent", agentId],
+    ["Session", sessionKey],
+    ["Rules", [security, ask].filter(Boolean).join(", ask ")],
+  ];
+  return {
+    title: "Run a command",
+    text: command,
+    rows: rows.flatMap(([label, value]) => (value ? [{ label, value }] : [])),
+  };
+}

@@ -19,7 +19,11 @@ export interface AskRequest {
   readonly body: unknown;
   readonly card: ApprovalCard;
   /** The recorded fields of the wire, where they are known. */
-  readonly request?: Partial<Omit<ApprovalRequest, "agentId" | "sessionKey">>;
+  readonly request?: {
+    readonly [Field in "command" | "cwd" | "host" | "security" | "ask" | "resolvedPath"]?:
+      | ApprovalRequest[Field]
+      | undefined;
+  };
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000;

@@ -103,6 +103,11 @@ export function toResolved({
   };
 }
 
+/** A line of the trail, for programs. */
+export function toTrail({ origin: _origin, body: _body, ...approval }: Approval): Omit<Approval, "origin" | "body"> {
+  return approval;
+}
+
 export function isDecision(word: string): word is ApprovalDecision {
   return word === "allow-once" || word === "allow-always" || word === "deny";
 }

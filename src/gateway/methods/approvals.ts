@@ -1,12 +1,57 @@
-// The exec approvals file of this host, over the wire.
+// The exec approvals file of this host, and what waits for a person's answer, over the wire.
+import { isDeepStrictEqual } from "node:util";
+
+import { HouseError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/approvals.ts";
+import { wireCard, type WireAsk } from "../../exec/approval/desk-card.ts";
+import { isDecision, toRequested, toTrail, type Answerer, type Approval } from "../../exec/approval/desk-record.ts";
 import { readApprovals, withoutToken, writeApprovals } from "../../exec/approval/file.ts";
+import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 
-export function approvalMethods({ paths }: GatewayContext): Served[] {
+export function approvalMethods({ paths, approvals }: GatewayContext): Served[] {
   return [
     serve(methods.approvalsGet, () => withoutToken(readApprovals(paths.state))),
     serve(methods.approvalsSet, ({ file, baseHash }) => withoutToken(writeApprovals(paths.state, file, baseHash))),
+    serve(methods.approvalRequest, async ({ id, timeoutMs, ...asked }, client, signal) => {
+      const approval = sameAsked(id, asked) ?? (await ask(id, timeoutMs, asked, client));
+      const decision = await approvals.wait(approval.id, signal);
+      return { id: approval.id, decision, createdAtMs: approval.createdAtMs, expiresAtMs: approval.expiresAtMs };
+    }),
+    serve(methods.approvalResolve, async ({ id, decision }, client) => {
+      if (!isDecision(decision)) throw new HouseError("wire.invalid-request", "invalid decision");
+      await approvals.answer(id, decision, answererOf(client));
+      return { ok: true };
+    }),
+    serve(methods.approvalsPending, ({ recent = 0 }) => ({
+      pending: approvals.pending().map(toRequested),
+      ...(recent === 0 ? {} : { recent: approvals.trail(recent).map(toTrail) }),
+    })),
   ];
+
+  /** A client that lost its connection may ask again for the very same thing; for another the id is taken. */
+  function sameAsked(id: string | undefined, asked: WireAsk): Approval | undefined {
+    const known = id === undefined ? undefined : approvals.get(id);
+    return known?.origin === "wire" && isDeepStrictEqual(known.body, asked) ? known : undefined;
+  }
+
+  function ask(id: string | undefined, timeoutMs: number | undefined, asked: WireAsk, client: Client) {
+    const { agentId = null, sessionKey = null } = asked;
+    return approvals.ask({
+      id,
+      kind: asked.host === "node" ? "node" : "exec",
+      origin: "wire",
+      agent: agentId,
+      session: sessionKey,
+      timeoutMs,
+      body: asked,
+      card: wireCard(asked, client.info.displayName ?? client.info.id),
+      request: asked,
+    });
+  }
+}
+
+export function answererOf({ info, deviceId }: Pick<Client, "info" | "deviceId">): Answerer {
+  return { clientId: info.id, surface: info.mode, ...(deviceId === undefined ? {} : { deviceId }) };
 }

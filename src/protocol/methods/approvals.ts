@@ -1,4 +1,4 @@
-// The exec approvals file of this host.
+// The exec approvals file of this host, and approvals that wait for a person.
 import { Type } from "../../core/schema.ts";
 import { closed, maybe, method, none, word } from "../method.ts";
 
@@ -36,4 +36,38 @@ export const approvalsSet = method(
   "exec.approvals.set",
   "operator.admin",
   Type.Object({ file: ApprovalsFileSchema, baseHash: maybe(word) }, closed),
+);
+
+const nullable = maybe(Type.Union([Type.String(), Type.Null()]));
+
+/** Answers when a person has, or when the time is over. */
+export const approvalRequest = method(
+  "exec.approval.request",
+  "operator.approvals",
+  Type.Object(
+    {
+      id: maybe(word),
+      command: word,
+      cwd: nullable,
+      host: nullable,
+      security: nullable,
+      ask: nullable,
+      agentId: nullable,
+      resolvedPath: nullable,
+      sessionKey: nullable,
+      timeoutMs: maybe(Type.Integer({ minimum: 1 })),
+    },
+    closed,
+  ),
+);
+export const approvalResolve = method(
+  "exec.approval.resolve",
+  "operator.approvals",
+  Type.Object({ id: word, decision: word }, closed),
+);
+/** What waits, oldest first; `recent` adds that many closed ones, newest first. */
+export const approvalsPending = method(
+  "exec.approvals.pending",
+  "operator.approvals",
+  Type.Object({ recent: maybe(Type.Integer({ minimum: 0, maximum: 500 })) }, closed),
 );

@@ -1,0 +1,25 @@
+// Tells clients who may approve what waits and what was decided, and tells the desk whether there is any such client.
+import { toRequested, toResolved } from "../exec/approval/desk-record.ts";
+import type { ApprovalDesk } from "../exec/approval/desk.ts";
+import { holdsScope } from "../protocol/scope.ts";
+import type { Client } from "./client.ts";
+import type { Hub } from "./hub.ts";
+
+const needs = "operator.approvals";
+
+/** Returns how to stop. */
+export function announceApprovals(hub: Hub, desk: ApprovalDesk): () => void {
+  const quiet = desk.watch({
+    requested: (approval) => hub.broadcast("exec.approval.requested", toRequested(approval), { needs }),
+    resolved: (approval) => hub.broadcast("exec.approval.resolved", toResolved(approval), { needs }),
+  });
+  const unreachable = desk.reachBy(() => [...hub.clients].some(mayApprove));
+  return () => {
+    quiet();
+    unreachable();
+  };
+}
+
+export function mayApprove({ role, scopes }: Pick<Client, "role" | "scopes">): boolean {
+  return role === "operator" && holdsScope(scopes, needs);
+}
