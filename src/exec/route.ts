@@ -127,7 +127,7 @@ function first<const Values extends readonly string[]>(
 }
 
 /** `order` goes from strict to loose. */
-function stricter<Value extends string>(base: Value, wish: Value | undefined, order: readonly Value[]): Value {
+export function stricter<Value extends string>(base: Value, wish: Value | undefined, order: readonly Value[]): Value {
   if (wish === undefined) return base;
   return order.indexOf(wish) < order.indexOf(base) ? wish : base;
 }

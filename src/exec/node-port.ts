@@ -1,0 +1,36 @@
+// The way to other machines, as commands need it. Filled by node/; a gateway without nodes has an empty one.
+import { notConnected, unknownNode } from "./node-error.ts";
+
+/** A machine that was paired as a node, connected or not. */
+export interface NodeFacts {
+  readonly nodeId: string;
+  readonly displayName?: string;
+  /** `linux`, `macos 26.1`, `windows` … as the node says. */
+  readonly platform: string;
+  readonly connected: boolean;
+  /** What it can be asked for; empty while it is away. */
+  readonly commands: readonly string[];
+  readonly remoteIp?: string;
+}
+
+export interface InvokeOptions {
+  readonly timeoutMs: number;
+  readonly idempotencyKey: string;
+  /** Ends the wait, not the work on the node: the protocol has no word for that. */
+  readonly signal?: AbortSignal;
+}
+
+export interface NodePort {
+  list(): Promise<readonly NodeFacts[]>;
+  /** By id, name, address or the beginning of an id. Throws `node.unknown`, `node.ambiguous`. */
+  resolve(reference: string): Promise<NodeFacts>;
+  /** What the node answered. Throws `node.not-connected`, `node.no-command`, `node.failed`, `node.timeout`. */
+  invoke(nodeId: string, command: string, params: unknown, options: InvokeOptions): Promise<unknown>;
+}
+
+/** Of a house that has no gateway. */
+export const noNodes: NodePort = {
+  list: () => Promise.resolve([]),
+  resolve: (reference) => Promise.reject(unknownNode(reference, [])),
+  invoke: (nodeId) => Promise.reject(notConnected(nodeId)),
+};

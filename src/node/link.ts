@@ -1,0 +1,46 @@
+// What node/ needs of a connection and of the record of paired devices; the gateway fills it.
+import type { NodeFacts } from "../exec/node-port.ts";
+
+/** One open connection of a node. */
+export interface NodeLink {
+  readonly connId: string;
+  readonly nodeId: string;
+  readonly displayName?: string;
+  readonly platform: string;
+  readonly version: string;
+  readonly deviceFamily?: string;
+  readonly modelIdentifier?: string;
+  readonly caps: readonly string[];
+  readonly commands: readonly string[];
+  readonly permissions?: Readonly<Record<string, boolean>>;
+  readonly pathEnv?: string;
+  /** Absent when it comes from this machine. */
+  readonly remoteIp?: string;
+  readonly connectedAtMs: number;
+  /** Aborts when the connection ends. */
+  readonly gone: AbortSignal;
+  send(event: string, payload: unknown): void;
+}
+
+export interface PairedNode {
+  readonly nodeId: string;
+  readonly displayName?: string;
+  readonly platform: string;
+}
+
+export interface NodeSource {
+  links(): readonly NodeLink[];
+  paired(): Promise<readonly PairedNode[]>;
+}
+
+/** As `node.list` shows it. */
+export interface NodeRow extends NodeFacts {
+  readonly version?: string;
+  readonly deviceFamily?: string;
+  readonly modelIdentifier?: string;
+  readonly caps: readonly string[];
+  readonly permissions?: Readonly<Record<string, boolean>>;
+  readonly pathEnv?: string;
+  readonly connectedAtMs?: number;
+  readonly paired: boolean;
+}
