@@ -2,6 +2,7 @@
 import type { Block } from "../core/message.ts";
 import type { RunEvent, RunOutcome } from "../core/event.ts";
 import type { SessionKey } from "../core/names.ts";
+import type { Answerer } from "../exec/approval/desk-record.ts";
 import type { ModelRef, ModelTool, ThinkingLevel } from "../model/model.ts";
 
 /** One turn as a caller asks for it. Plain JSON: it is a row before it runs. */
@@ -15,6 +16,8 @@ export interface TurnRequest {
   readonly source: string;
   /** May use commands and directives. Callers that speak for strangers say false. */
   readonly authorised: boolean;
+  /** Who speaks, when they may also answer approvals; absent: they may not. */
+  readonly approver?: Answerer;
   readonly thinking?: ThinkingLevel;
   readonly model?: ModelRef;
   /** Added to the system prompt for this turn only. */

@@ -63,6 +63,7 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
     runId: turn.runId,
     source: turn.source,
     authorised: turn.authorised,
+    approver: turn.approver,
     signal,
   };
   const directed = job.directed ?? (await deps.direct(turn.text, context));

@@ -182,13 +182,14 @@ function isUrgent({ authorised, text }: TurnRequest): boolean {
 async function answeredAside(room: RunRoom, job: Job): Promise<boolean> {
   const { turn, control } = job;
   const agentId = splitSessionKey(turn.sessionKey).agentId;
-  const { sessionKey, runId, source, authorised } = turn;
+  const { sessionKey, runId, source, authorised, approver } = turn;
   const directed = await room.deps.direct(turn.text, {
     sessionKey,
     agentId,
     runId,
     source,
     authorised,
+    approver,
     signal: control.signal,
   });
   job.directed = directed;

@@ -1,6 +1,7 @@
 // The contract of slash commands and directives: what a message asks of the house before a model sees it.
 import type { SessionKey, AgentId } from "../core/names.ts";
 import type { RunOutcome } from "../core/event.ts";
+import type { Answerer } from "../exec/approval/desk-record.ts";
 
 export interface CommandContext {
   readonly sessionKey: SessionKey;
@@ -10,6 +11,8 @@ export interface CommandContext {
   readonly source: string;
   /** May use commands; without it commands are plain text. */
   readonly authorised: boolean;
+  /** Who speaks, when they may answer approvals. */
+  readonly approver?: Answerer | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -2,6 +2,7 @@
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema/index.ts";
+import type { ApprovalDesk } from "../exec/approval/desk.ts";
 import type { ModelBook, ModelRef } from "../model/model.ts";
 import { entryOf, patchSession, type SessionEntry } from "../session/session.ts";
 import type { SessionRecord, Store } from "../store/store.ts";
@@ -23,6 +24,8 @@ export interface DirectDeps {
   readonly version: string;
   readonly usage?: UsagePort;
   readonly prompt?: PromptPort;
+  /** Absent where nothing can wait for an answer. */
+  readonly approvals?: Pick<ApprovalDesk, "answer" | "pending">;
 }
 
 /** What was used. The agents' ledger fits; it must be the one they write to. */

@@ -1,17 +1,79 @@
-// /approve: answers a waiting approval.
-import { answered, type Command } from "../scene.ts";
+// /approve: answers a waiting approval, or lists what waits.
+import { HouseError } from "../../core/error.ts";
+import { visible } from "../../core/visible.ts";
+import type { Approval } from "../../exec/approval/desk-record.ts";
+import type { ApprovalDecision } from "../../protocol/approval.ts";
+import { approvalText } from "../approval-text.ts";
+import type { CommandContext } from "../command.ts";
+import { answered, type Command, type Scene } from "../scene.ts";
 
-const answers: ReadonlySet<string> = new Set(["allow-once", "allow-always", "deny", "once", "always", "reject"]);
+const decisions: ReadonlyMap<string, ApprovalDecision> = new Map([
+  ["allow-once", "allow-once"],
+  ["once", "allow-once"],
+  ["allow", "allow-once"],
+  ["yes", "allow-once"],
+  ["allow-always", "allow-always"],
+  ["always", "allow-always"],
+  ["deny", "deny"],
+  ["reject", "deny"],
+  ["no", "deny"],
+]);
+
+const said: Readonly<Record<ApprovalDecision, string>> = {
+  "allow-once": "allowed once",
+  "allow-always": "allowed, from now on always",
+  deny: "denied",
+};
+
+const usage = "Usage: /approve <id> allow-once|allow-always|deny";
 
 export const approve: Command = {
   name: "approve",
   takes: "<id> allow-once|allow-always|deny",
-  summary: "Answer a waiting approval",
-  async answer(args) {
-    const [id, answer = "", ...more] = args.trim().split(/\s+/);
-    if (id === undefined || !answers.has(answer.toLowerCase()) || more.length > 0) {
-      return answered("Usage: /approve <id> allow-once|allow-always|deny. No approval is waiting.");
-    }
-    return answered(`No approval "${id.slice(0, 80)}" is waiting; nothing was approved.`);
+  summary: "Answer a waiting approval, or list what waits",
+  async answer(args, scene) {
+    const { context, deps } = scene;
+    if (context.approver === undefined || deps.approvals === undefined) throw notApprover();
+    const waiting = deps.approvals.pending().filter((approval) => mayAnswer(approval, context));
+    const [id = "", word = "", ...more] = args.trim().split(/\s+/);
+    if (id === "") return answered(listed(waiting, scene));
+    const decision = decisions.get(word.toLowerCase());
+    if (decision === undefined || more.length > 0) return answered(`${usage}. ${countOf(waiting)}`);
+    // Whoever may not answer hears the same as for an id that never was.
+    if (!waiting.some((approval) => approval.id.toLowerCase().startsWith(id.toLowerCase()))) throw unknown(id);
+    const done = await deps.approvals.answer(id, decision, context.approver);
+    return answered(`Approval ${done.id.slice(0, 8)}: ${said[decision]}.`);
   },
 };
+
+/** Somebody in a chat channel speaks to one agent and answers for that one; an operator's client answers for all. */
+function mayAnswer({ agent }: Approval, { approver, agentId }: CommandContext): boolean {
+  return approver !== undefined && (approver.sender === undefined || agent === agentId);
+}
+
+function listed(waiting: readonly Approval[], { deps: { clock } }: Scene): string {
+  const now = clock.now();
+  const texts = waiting.map(
+    (approval) =>
+      approvalText(approval, now) ??
+      `Approval ${approval.id}: too long for a message. Answer it on the page, or with: openclaw approvals pending`,
+  );
+  return texts.length === 0 ? "No approval is waiting." : texts.join("\n\n");
+}
+
+function countOf({ length }: readonly Approval[]): string {
+  if (length === 0) return "No approval is waiting.";
+  return length === 1
+    ? "One approval is waiting: /approve shows it."
+    : `${length} approvals are waiting: /approve shows them.`;
+}
+
+function unknown(id: string): HouseError {
+  return new HouseError("approval.unknown", `No approval "${visible(id, 80)}" is waiting; nothing was approved.`);
+}
+
+function notApprover(): HouseError {
+  return new HouseError("approval.not-approver", "You may not answer approvals here; nothing was approved.", {
+    hint: "answer on the page, or with openclaw approvals resolve",
+  });
+}

@@ -41,6 +41,7 @@ export interface Answerer {
   /** `page`, `cli`, `chat` … */
   readonly surface: string;
   readonly deviceId?: string;
+  /** Through a chat channel: who wrote there. Such a one answers only for the agent of that chat. */
   readonly sender?: string;
 }
 

@@ -16,7 +16,9 @@ export function approvalMethods({ paths, approvals }: GatewayContext): Served[] 
     serve(methods.approvalsSet, ({ file, baseHash }) => withoutToken(writeApprovals(paths.state, file, baseHash))),
     serve(methods.approvalRequest, async ({ id, timeoutMs, ...asked }, client, signal) => {
       const approval = sameAsked(id, asked) ?? (await ask(id, timeoutMs, asked, client));
-      const decision = await approvals.wait(approval.id, signal);
+      const decision = await approvals.wait(approval.id, signal).catch((error: unknown) => {
+        throw signal.aborted ? new HouseError("wire.gone", "the client is gone") : error;
+      });
       return { id: approval.id, decision, createdAtMs: approval.createdAtMs, expiresAtMs: approval.expiresAtMs };
     }),
     serve(methods.approvalResolve, async ({ id, decision }, client) => {

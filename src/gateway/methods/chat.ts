@@ -10,8 +10,11 @@ import type { ThinkingLevel } from "../../model/model.ts";
 import { requireSend } from "../../session/send-policy.ts";
 import { newSession } from "../../session/session.ts";
 import { subjectOf } from "../../tool/subject.ts";
+import { mayApprove } from "../approval-events.ts";
+import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { answerTwice, serve, type Served } from "../dispatch.ts";
+import { answererOf } from "./approvals.ts";
 
 const MAX_WAIT_MS = 24 * 3_600_000;
 
@@ -32,6 +35,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
         ...(images.length === 0 ? {} : { images }),
         source: client.info.mode === "cli" ? "cli" : "chat",
         authorised: true,
+        ...approverOf(client),
         ...thinkingOf(params.thinking),
         ...(params.timeoutMs === undefined || params.timeoutMs === 0 ? {} : { timeoutMs: params.timeoutMs }),
         stamp: true,
@@ -43,7 +47,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
       const runIds = await agents.abort({ sessionKey: keyOf(sessionKey), runId }, "rpc");
       return { ok: true, aborted: runIds.length > 0, runIds };
     }),
-    serve(methods.agent, async (params) => {
+    serve(methods.agent, async (params, client) => {
       const sessionKey = await sessionFor(params);
       await requireSend(store.sessions, sessionKey, context.config());
       if (params.label !== undefined) await label(sessionKey, params.label);
@@ -54,6 +58,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
         ...withImages(imagesOf(params.attachments)),
         source: "agent",
         authorised: true,
+        ...approverOf(client),
         ...thinkingOf(params.thinking),
         ...modelOf(params.model),
         ...(params.extraSystemPrompt === undefined ? {} : { extraSystem: params.extraSystemPrompt }),
@@ -142,6 +147,11 @@ export function toAgentAnswer(outcome: RunOutcome | undefined): unknown {
       },
     },
   };
+}
+
+/** To speak takes less than to approve: `/approve` works only for who holds the scope (APR-017). */
+function approverOf(client: Client): Pick<TurnRequest, "approver"> {
+  return mayApprove(client) ? { approver: answererOf(client) } : {};
 }
 
 const levels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
