@@ -12,6 +12,9 @@ const allowEntry = Type.Object(
   {
     id: maybe(Type.String()),
     pattern: Type.String(),
+    argPattern: maybe(Type.String()),
+    args: maybe(Type.Array(Type.String())),
+    cwd: maybe(Type.String()),
     lastUsedAt: maybe(Type.Number({ minimum: 0 })),
     lastUsedCommand: maybe(Type.String()),
     lastResolvedPath: maybe(Type.String()),
