@@ -60,7 +60,7 @@ function directFindings(ground: Ground, { channel, path, keys }: Scope): Finding
         what: `anybody on ${channel} may write to the agent directly`,
         why: "strangers then decide what your agent reads and does",
         where: at(ground, key),
-        fix: policy === "open" ? `${unsetKey(peoplePath)} && ${setKey(policyPath, "pairing")}` : unsetKey(peoplePath),
+        fix: policy === "open" ? `${setKey(policyPath, "pairing")} && ${unsetKey(peoplePath)}` : unsetKey(peoplePath),
       },
     ];
   });

@@ -19,7 +19,7 @@ function isOpen({ loaded }: Ground): boolean {
 }
 
 function bindFindings(ground: Ground): Finding[] {
-  const { bind = "loopback", customBindHost, tls, tailscale } = ground.loaded.config.gateway ?? {};
+  const { bind = "loopback", customBindHost, tailscale } = ground.loaded.config.gateway ?? {};
   const found: Finding[] = [];
   if (isOpen(ground) && bind !== "loopback" && bind !== "auto") {
     const everywhere = bind === "lan" || customBindHost === "0.0.0.0" || customBindHost === "::";
@@ -27,19 +27,10 @@ function bindFindings(ground: Ground): Finding[] {
       id: "exposure.bind",
       weight: everywhere ? "high" : "medium",
       what: `gateway.bind is ${bind}: other machines can reach the gateway`,
-      why: "only its secret stands between them and your files",
+      why: "only its secret stands between them and your files, and it travels unencrypted; from elsewhere, a tunnel is safer: ssh -L 18789:127.0.0.1:18789 <this machine>",
       where: at(ground, "gateway.bind"),
       fix: setKey("gateway.bind", "loopback"),
     });
-    if (tls?.enabled !== true && bind !== "tailnet")
-      found.push({
-        id: "exposure.plain",
-        weight: "high",
-        what: "the gateway speaks plain HTTP to other machines",
-        why: "everybody on the way can read the secret and what is said",
-        where: at(ground, "gateway.tls.enabled"),
-        fix: setKey("gateway.tls.enabled", "true"),
-      });
   }
   if (tailscale?.mode === "funnel")
     found.push({

@@ -1,4 +1,5 @@
 // All checks, in the order in which people want to read them.
+import { security } from "./audit.ts";
 import type { Check } from "./check.ts";
 import { config } from "./config.ts";
 import { exposure } from "./exposure.ts";
@@ -20,6 +21,7 @@ export const checks: readonly Check[] = [
   secret,
   exposure,
   sandbox,
+  security,
   store,
   gateway,
 ];

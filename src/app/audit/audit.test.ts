@@ -1,0 +1,661 @@
+// Every finding of the audit, each shown a set-up that has it and the nearest one that has not.
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+
+import { resolvePaths } from "../../base/paths.ts";
+import { audit, type AuditReport } from "./audit.ts";
+import { weights, type Machine, type Weight } from "./finding.ts";
+import { programKind } from "./programs.ts";
+import { weaknessOf } from "./weak-secret.ts";
+
+const homes: string[] = [];
+after(() => homes.forEach((home) => rmSync(home, { recursive: true, force: true })));
+
+interface SetUp {
+  readonly config?: unknown;
+  readonly approvals?: unknown;
+  readonly machine?: Partial<Machine>;
+  readonly env?: Record<string, string>;
+  readonly deep?: boolean;
+  readonly prepare?: (state: string, home: string) => void;
+}
+
+const strongToken = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+const safeTools = { fs: { workspaceOnly: true } };
+const boxed = { defaults: { sandbox: { mode: "all" } } };
+const machine: Machine = {
+  platform: "linux",
+  userId: process.getuid?.(),
+  nodeVersion: "24.21.0",
+  engineSockets: [],
+  sandboxWorks: () => Promise.resolve({ works: true }),
+};
+
+async function lookAt(setUp: SetUp): Promise<AuditReport> {
+  const home = mkdtempSync(join(tmpdir(), "openclaw-audit-"));
+  homes.push(home);
+  const state = join(home, ".openclaw");
+  mkdirSync(state, { mode: 0o700 });
+  const put = (name: string, value: unknown): void =>
+    writeFileSync(join(state, name), typeof value === "string" ? value : JSON.stringify(value), { mode: 0o600 });
+  if (setUp.config !== undefined) put("openclaw.json", setUp.config);
+  if (setUp.approvals !== undefined) put("exec-approvals.json", setUp.approvals);
+  setUp.prepare?.(state, home);
+  const env = { HOME: home, ...setUp.env };
+  return audit({
+    paths: resolvePaths(env),
+    env,
+    machine: { ...machine, ...setUp.machine },
+    ...(setUp.deep === undefined ? {} : { deep: setUp.deep }),
+  });
+}
+
+const idsOf = ({ findings }: AuditReport): string[] => findings.map(({ id }) => id);
+const allow = (...patterns: string[]): unknown => ({
+  version: 1,
+  agents: { main: { allowlist: patterns.map((pattern) => ({ pattern })) } },
+});
+
+interface Pair {
+  readonly id: string;
+  readonly weight: Weight;
+  readonly bad: SetUp;
+  readonly good: SetUp;
+}
+
+const pair = (id: string, weight: Weight, bad: unknown, good: unknown): Pair => ({
+  id,
+  weight,
+  bad: { config: bad },
+  good: { config: good },
+});
+const gateway = (keys: object): object => ({ gateway: { auth: { token: strongToken }, ...keys } });
+const exec = (keys: object, rest: object = {}): object => ({ tools: { ...safeTools, exec: keys }, ...rest });
+const docker = (keys: object): object => ({ agents: { defaults: { sandbox: { mode: "all", docker: keys } } } });
+const telegram = (keys: object, rest: object = {}): object => ({ channels: { telegram: keys }, ...rest });
+
+const pairs: readonly Pair[] = [
+  // exposure
+  pair("exposure.bind", "high", gateway({ bind: "lan" }), gateway({ bind: "loopback" })),
+  pair(
+    "exposure.bind",
+    "medium",
+    gateway({ bind: "custom", customBindHost: "10.0.0.5" }),
+    gateway({ bind: "custom", customBindHost: "127.0.0.1" }),
+  ),
+  pair(
+    "exposure.funnel",
+    "critical",
+    gateway({ tailscale: { mode: "funnel" }, auth: { mode: "password", password: strongToken } }),
+    gateway({ tailscale: { mode: "serve" } }),
+  ),
+  pair("exposure.no-secret", "info", { gateway: { mode: "local" } }, gateway({})),
+  pair("exposure.weak-secret", "high", gateway({ auth: { token: "short" } }), gateway({})),
+  pair(
+    "exposure.weak-secret",
+    "critical",
+    gateway({ bind: "lan", auth: { token: "changeme-changeme-changeme" } }),
+    gateway({ bind: "lan" }),
+  ),
+  pair(
+    "exposure.no-device",
+    "critical",
+    gateway({ controlUi: { dangerouslyDisableDeviceAuth: true } }),
+    gateway({ controlUi: { enabled: true } }),
+  ),
+  pair(
+    "exposure.insecure-auth",
+    "high",
+    gateway({ controlUi: { allowInsecureAuth: true } }),
+    gateway({ controlUi: { allowInsecureAuth: false } }),
+  ),
+  pair(
+    "exposure.any-origin",
+    "critical",
+    gateway({ controlUi: { allowedOrigins: ["*"] } }),
+    gateway({ controlUi: { allowedOrigins: ["https://me.example"] } }),
+  ),
+  pair(
+    "exposure.plain-origin",
+    "medium",
+    gateway({ controlUi: { allowedOrigins: ["http://me.example"] } }),
+    gateway({ controlUi: { allowedOrigins: ["http://localhost:3000"] } }),
+  ),
+  pair(
+    "exposure.trusted-proxies",
+    "critical",
+    gateway({ trustedProxies: ["0.0.0.0/0"] }),
+    gateway({ trustedProxies: ["10.1.2.3"] }),
+  ),
+  pair(
+    "exposure.trusted-proxies",
+    "medium",
+    gateway({ trustedProxies: ["10.0.0.0/8"] }),
+    gateway({ trustedProxies: ["10.1.2.0/24"] }),
+  ),
+  pair(
+    "exposure.any-host",
+    "high",
+    gateway({ allowedHosts: ["*.example"] }),
+    gateway({ allowedHosts: ["me.example"] }),
+  ),
+  pair(
+    "exposure.tailscale-names",
+    "medium",
+    gateway({ auth: { token: strongToken, allowTailscale: true } }),
+    gateway({ auth: { token: strongToken, allowTailscale: true }, tailscale: { mode: "serve" } }),
+  ),
+  pair(
+    "exposure.plain-remote",
+    "high",
+    { gateway: { mode: "remote", remote: { url: "ws://far.example" } } },
+    { gateway: { mode: "remote", remote: { url: "wss://far.example" } } },
+  ),
+  // sandbox
+  pair("sandbox.off", "high", {}, { agents: boxed }),
+  pair("sandbox.off", "medium", exec({ host: "gateway" }), exec({ host: "gateway" }, { agents: boxed })),
+  pair("sandbox.off", "low", { tools: { deny: ["exec"] } }, { tools: { deny: ["exec"] }, agents: boxed }),
+  pair("sandbox.main-open", "medium", { agents: { defaults: { sandbox: { mode: "non-main" } } } }, { agents: boxed }),
+  {
+    id: "sandbox.broken",
+    weight: "medium",
+    bad: {
+      config: { agents: boxed },
+      machine: { sandboxWorks: () => Promise.resolve({ works: false, reason: "bwrap is not installed" }) },
+    },
+    good: { config: { agents: boxed } },
+  },
+  pair("sandbox.network-joined", "critical", docker({ network: "host" }), docker({ network: "none" })),
+  pair("sandbox.network-joined", "critical", docker({ network: "container:other" }), docker({})),
+  pair("sandbox.network", "medium", docker({ network: "bridge" }), docker({ network: "none" })),
+  pair("sandbox.capabilities", "high", docker({ capDrop: ["NET_RAW"] }), docker({ capDrop: ["ALL"] })),
+  pair("sandbox.writable-root", "low", docker({ readOnlyRoot: false }), docker({ readOnlyRoot: true })),
+  pair(
+    "sandbox.unconfined",
+    "high",
+    docker({ seccompProfile: "unconfined" }),
+    docker({ seccompProfile: "/etc/my.json" }),
+  ),
+  pair("sandbox.image-option", "critical", docker({ image: "--privileged" }), docker({ image: "mine:1" })),
+  pair(
+    "sandbox.host-browser",
+    "medium",
+    { agents: { defaults: { sandbox: { mode: "all", browser: { allowHostControl: true } } } } },
+    { agents: boxed },
+  ),
+  pair("sandbox.bind-fatal", "critical", docker({ binds: ["/:/h:ro"] }), docker({ binds: ["/srv/books:/books:ro"] })),
+  pair(
+    "sandbox.bind-fatal",
+    "critical",
+    docker({ binds: ["/var/run:/r"] }),
+    docker({ binds: ["/etc/ssl/certs:/c:ro"] }),
+  ),
+  pair("sandbox.bind-fatal", "critical", docker({ binds: ["~:/home"] }), docker({ binds: ["~/music:/music:ro"] })),
+  pair(
+    "sandbox.bind-writable",
+    "medium",
+    docker({ binds: ["/srv/books:/books"] }),
+    docker({ binds: ["/srv/books:/books:ro"] }),
+  ),
+  // commands
+  pair(
+    "exec.no-questions",
+    "critical",
+    exec({ host: "gateway", security: "full", ask: "off" }),
+    exec({ host: "gateway", security: "allowlist", ask: "off" }),
+  ),
+  pair(
+    "exec.full",
+    "critical",
+    exec({ host: "node", security: "full" }),
+    exec({ host: "node", security: "full", ask: "always" }),
+  ),
+  pair(
+    "exec.full-asked",
+    "medium",
+    exec({ host: "gateway", security: "full", ask: "always" }),
+    exec({ host: "gateway", ask: "always" }),
+  ),
+  pair("exec.never-asks", "info", exec({ host: "gateway", ask: "off" }), exec({ host: "gateway" })),
+  pair(
+    "exec.no-questions",
+    "critical",
+    { agents: { list: [{ id: "a", tools: { exec: { host: "gateway", security: "full", ask: "off" } } }] } },
+    {
+      agents: {
+        list: [{ id: "a", tools: { deny: ["exec"], exec: { host: "gateway", security: "full", ask: "off" } } }],
+      },
+    },
+  ),
+  pair(
+    "exec.leaves-sandbox",
+    "medium",
+    exec({ host: "gateway" }, { agents: boxed }),
+    exec({ host: "sandbox" }, { agents: boxed }),
+  ),
+  pair("exec.unsafe-bin", "high", exec({ safeBins: ["cut", "python3.12"] }), exec({ safeBins: ["cut", "jq"] })),
+  pair("exec.path-folder", "high", exec({ pathPrepend: ["bin"] }), exec({ pathPrepend: ["/usr/local/bin"] })),
+  pair(
+    "exec.path-folder",
+    "high",
+    exec({ pathPrepend: ["~/.openclaw/workspace/bin"] }),
+    exec({ pathPrepend: ["~/bin"] }),
+  ),
+  pair(
+    "exec.elevated-anyone",
+    "critical",
+    { tools: { elevated: { allowFrom: { discord: ["*"] } } } },
+    { tools: { elevated: { allowFrom: { discord: ["123456789012345678"] } } } },
+  ),
+  pair(
+    "exec.elevated-full",
+    "high",
+    { tools: { elevated: { allowFrom: { signal: ["+1555"] } } }, agents: { defaults: { elevatedDefault: "full" } } },
+    { agents: { defaults: { elevatedDefault: "full" } } },
+  ),
+  pair("commands.no-groups", "high", { commands: { useAccessGroups: false } }, { commands: { useAccessGroups: true } }),
+  pair(
+    "commands.any-owner",
+    "critical",
+    { commands: { ownerAllowFrom: ["*"] } },
+    { commands: { ownerAllowFrom: ["42"] } },
+  ),
+  pair("commands.bash", "medium", { commands: { bash: true } }, { commands: { bash: false } }),
+  pair("commands.config", "medium", { commands: { config: true } }, {}),
+  pair("commands.debug", "low", { commands: { debug: true } }, {}),
+  // approvals
+  { id: "approvals.unreadable", weight: "high", bad: { approvals: "{ not json" }, good: { approvals: { version: 1 } } },
+  {
+    id: "approvals.fallback-full",
+    weight: "critical",
+    bad: { approvals: { version: 1, defaults: { askFallback: "full" } } },
+    good: { approvals: { version: 1, defaults: { askFallback: "deny" } } },
+  },
+  {
+    id: "approvals.full",
+    weight: "medium",
+    bad: { approvals: { version: 1, agents: { main: { security: "full" } } } },
+    good: { approvals: { version: 1, agents: { main: { security: "allowlist" } } } },
+  },
+  {
+    id: "approvals.skills",
+    weight: "low",
+    bad: { approvals: { version: 1, defaults: { autoAllowSkills: true } } },
+    good: { approvals: { version: 1, defaults: { autoAllowSkills: false } } },
+  },
+  {
+    id: "approvals.dead-entry",
+    weight: "info",
+    bad: { approvals: allow("rg") },
+    good: { approvals: allow("/usr/bin/rg") },
+  },
+  {
+    id: "approvals.wide-entry",
+    weight: "high",
+    bad: { approvals: allow("/usr/bin/*") },
+    good: { approvals: allow("/usr/bin/rg*") },
+  },
+  {
+    id: "approvals.wide-entry",
+    weight: "high",
+    bad: { approvals: allow("/**") },
+    good: { approvals: allow("/opt/tool/bin/tool") },
+  },
+  {
+    id: "approvals.runs-others",
+    weight: "high",
+    bad: { approvals: allow("/usr/bin/env") },
+    good: { approvals: allow("/usr/bin/uname") },
+  },
+  {
+    id: "approvals.writable-entry",
+    weight: "high",
+    bad: { approvals: allow("/tmp/tool") },
+    good: { approvals: allow("/usr/local/bin/tool") },
+  },
+  {
+    id: "approvals.writable-entry",
+    weight: "high",
+    bad: { approvals: allow("~/.openclaw/workspace/bin/*-tool") },
+    good: { approvals: allow("/usr/local/bin/*-tool") },
+  },
+  // agents
+  pair("tools.whole-disk", "medium", {}, { tools: safeTools }),
+  pair(
+    "tools.open-to-strangers",
+    "critical",
+    telegram({ dmPolicy: "open", allowFrom: ["*"] }),
+    telegram({ dmPolicy: "open", allowFrom: ["*"] }, { tools: { profile: "messaging" } }),
+  ),
+  pair(
+    "tools.agents-see-all",
+    "medium",
+    { tools: { agentToAgent: { enabled: true } }, agents: { list: [{ id: "a" }, { id: "b" }] } },
+    { tools: { agentToAgent: { enabled: true, allow: ["a"] } }, agents: { list: [{ id: "a" }, { id: "b" }] } },
+  ),
+  pair(
+    "tools.cross-channel",
+    "medium",
+    { tools: { message: { crossContext: { allowAcrossProviders: true } } } },
+    { tools: { message: { crossContext: { allowWithinProvider: true } } } },
+  ),
+  pair(
+    "tools.dead-rule",
+    "low",
+    { tools: { deny: ["exec", "web_fecth"] } },
+    { tools: { deny: ["exec", "web_fetch"] } },
+  ),
+  pair("tools.dead-rule", "medium", { tools: { allow: ["raed"] } }, { tools: { allow: ["read"] } }),
+  // channels
+  pair("channels.open-dm", "high", telegram({ dmPolicy: "open", allowFrom: ["*"] }), telegram({ dmPolicy: "pairing" })),
+  pair("channels.open-dm", "high", telegram({ allowFrom: ["*"] }), telegram({ allowFrom: ["42"] })),
+  pair(
+    "channels.open-dm",
+    "high",
+    { channels: { discord: { dm: { policy: "open", allowFrom: ["*"] } } } },
+    { channels: { discord: { dm: { policy: "pairing" } } } },
+  ),
+  pair(
+    "channels.open-dm",
+    "high",
+    telegram({ accounts: { second: { dmPolicy: "open", allowFrom: ["*"] } } }),
+    telegram({ accounts: { second: { enabled: false, dmPolicy: "open", allowFrom: ["*"] } } }),
+  ),
+  pair("channels.open-groups", "high", telegram({ groupPolicy: "open" }), telegram({ groupPolicy: "allowlist" })),
+  pair(
+    "channels.open-groups",
+    "high",
+    { channels: { defaults: { groupPolicy: "open" } } },
+    { channels: { defaults: { groupPolicy: "allowlist" } } },
+  ),
+  pair(
+    "channels.anyone-in-groups",
+    "medium",
+    telegram({ groupAllowFrom: ["*"] }),
+    telegram({ groupAllowFrom: ["42"] }),
+  ),
+  pair(
+    "channels.no-mention",
+    "medium",
+    telegram({ groups: { "*": { requireMention: false } } }),
+    telegram({ groups: { "-100": { requireMention: false } } }),
+  ),
+  pair("channels.names", "medium", telegram({ allowFrom: ["@alice"] }), telegram({ allowFrom: ["42"] })),
+  pair(
+    "channels.open-webhook",
+    "high",
+    telegram({ webhookUrl: "https://me.example/t" }),
+    telegram({ webhookUrl: "https://me.example/t", webhookSecret: strongToken }),
+  ),
+  pair(
+    "channels.shared-session",
+    "medium",
+    telegram({ allowFrom: ["1", "2"] }),
+    telegram({ allowFrom: ["1", "2"] }, { session: { dmScope: "per-channel-peer" } }),
+  ),
+  // hooks and plugins
+  pair(
+    "hooks.weak-token",
+    "high",
+    { hooks: { enabled: true, token: "hook" } },
+    { hooks: { enabled: true, token: strongToken } },
+  ),
+  pair(
+    "hooks.same-token",
+    "critical",
+    { gateway: { mode: "remote", remote: { token: strongToken } }, hooks: { enabled: true, token: strongToken } },
+    {
+      gateway: { mode: "remote", remote: { token: "another-0f1e2d3c4b5a6978" } },
+      hooks: { enabled: true, token: strongToken },
+    },
+  ),
+  pair(
+    "hooks.unmarked",
+    "high",
+    { hooks: { enabled: true, token: strongToken, gmail: { allowUnsafeExternalContent: true } } },
+    { hooks: { enabled: true, token: strongToken, gmail: {} } },
+  ),
+  pair(
+    "hooks.chosen-session",
+    "medium",
+    { hooks: { enabled: true, token: strongToken, mappings: [{ sessionKey: "hook:{{from}}" }] } },
+    { hooks: { enabled: true, token: strongToken, mappings: [{ sessionKey: "hook:mail" }] } },
+  ),
+  pair(
+    "hooks.writable-scripts",
+    "critical",
+    { hooks: { transformsDir: "~/.openclaw/workspace/hooks" } },
+    { hooks: { transformsDir: "~/.openclaw/hooks" } },
+  ),
+  pair(
+    "plugins.writable",
+    "critical",
+    { plugins: { load: { paths: ["~/.openclaw/workspace/p"] } } },
+    { plugins: { enabled: false, load: { paths: ["~/.openclaw/workspace/p"] } } },
+  ),
+  pair(
+    "plugins.unlisted",
+    "medium",
+    { plugins: { load: { paths: ["/opt/p"] } } },
+    { plugins: { load: { paths: ["/opt/p"] }, allow: ["p"] } },
+  ),
+  // secrets
+  pair("secrets.plain", "low", gateway({}), { gateway: { auth: { token: "${MY_TOKEN}" } } }),
+  pair(
+    "secrets.unmasked",
+    "medium",
+    { logging: { redactSensitive: "off" } },
+    { logging: { redactSensitive: "tools" } },
+  ),
+  {
+    id: "secrets.repository",
+    weight: "high",
+    bad: { config: gateway({}), prepare: (state) => mkdirSync(join(state, ".git")) },
+    good: { config: gateway({}) },
+  },
+  // files
+  { id: "files.others-read", weight: "high", bad: { prepare: (state) => chmodSync(state, 0o755) }, good: {} },
+  {
+    id: "files.others-write",
+    weight: "critical",
+    bad: { config: {}, prepare: (state) => chmodSync(join(state, "openclaw.json"), 0o666) },
+    good: { config: {} },
+  },
+  {
+    id: "files.others-read",
+    weight: "medium",
+    bad: { approvals: { version: 1 }, prepare: (state) => chmodSync(join(state, "exec-approvals.json"), 0o644) },
+    good: { approvals: { version: 1 } },
+  },
+  {
+    id: "files.others-read",
+    weight: "high",
+    bad: { config: {}, prepare: (state) => writeFileSync(join(state, "openclaw.json.bak"), "{}", { mode: 0o644 }) },
+    good: { config: {}, prepare: (state) => writeFileSync(join(state, "openclaw.json.bak"), "{}", { mode: 0o600 }) },
+  },
+  {
+    id: "files.others-read",
+    weight: "low",
+    bad: { deep: true, prepare: (state) => writeFileSync(join(state, "odd"), "x", { mode: 0o644 }) },
+    good: { prepare: (state) => writeFileSync(join(state, "odd"), "x", { mode: 0o644 }) },
+  },
+  {
+    id: "files.parent",
+    weight: "critical",
+    bad: { prepare: (_state, home) => chmodSync(home, 0o777) },
+    good: { prepare: (_state, home) => chmodSync(home, 0o1777) },
+  },
+  {
+    id: "files.link",
+    weight: "medium",
+    bad: {
+      prepare: (state, home) => (
+        writeFileSync(join(home, "real.json"), "{}", { mode: 0o600 }),
+        symlinkSync(join(home, "real.json"), join(state, "openclaw.json"))
+      ),
+    },
+    good: { config: {} },
+  },
+  {
+    id: "files.owner",
+    weight: "high",
+    bad: { machine: { userId: 4242 }, prepare: (state) => chownAway(state) },
+    good: { prepare: () => {} },
+  },
+  // machine
+  { id: "machine.root", weight: "high", bad: { machine: { userId: 0 } }, good: { machine: { userId: 4242 } } },
+  {
+    id: "machine.root",
+    weight: "medium",
+    bad: { config: { agents: boxed }, machine: { userId: 0 } },
+    good: { config: { agents: boxed }, machine: { userId: 4242 } },
+  },
+  {
+    id: "machine.engine-socket",
+    weight: "high",
+    bad: { machine: { userId: 4242, engineSockets: ["/run/docker.sock"] } },
+    good: { machine: { userId: 4242 } },
+  },
+  {
+    id: "machine.old-node",
+    weight: "high",
+    bad: { machine: { nodeVersion: "24.14.9" } },
+    good: { machine: { nodeVersion: "25.0.0" } },
+  },
+  {
+    id: "machine.node-options",
+    weight: "medium",
+    bad: { env: { NODE_OPTIONS: "--inspect=0.0.0.0" } },
+    good: { env: { NODE_OPTIONS: "--max-old-space-size=512" } },
+  },
+  pair("config.invalid", "high", "{ gateway: { prot: 1 } }", "{ gateway: { port: 1234 } }"),
+];
+
+/** Where the test is not root the file is its own, and 4242 is the stranger; either way the two differ. */
+function chownAway(state: string): void {
+  assert.notEqual(statSync(state).uid, 4242);
+}
+
+describe("each finding", () => {
+  for (const [index, { id, weight, bad, good }] of pairs.entries()) {
+    test(`${index + 1}. ${id} (${weight})`, async () => {
+      const environment = { MY_TOKEN: strongToken };
+      const found = await lookAt({ ...bad, env: { ...environment, ...bad.env } });
+      const mine = found.findings.filter((finding) => finding.id === id);
+      // An owner other than us is heavier when it is not root.
+      const wanted = id === "files.owner" && statSync(tmpdir()).uid === 0 && process.getuid?.() === 0 ? "low" : weight;
+      assert.ok(
+        mine.some((finding) => finding.weight === wanted),
+        `${idsOf(found).join(" ")}; ${mine.map((one) => one.weight).join()}`,
+      );
+      for (const { what, why, fix } of mine) assert.ok(what.length > 10 && why.length > 10 && fix.length > 5);
+      const missing = await lookAt({ ...good, env: { ...environment, ...good.env } });
+      assert.deepEqual(
+        missing.findings.filter((finding) => finding.id === id && finding.weight === weight),
+        [],
+      );
+    });
+  }
+});
+
+test("every id the checks can give is shown here", async () => {
+  const { globSync, readFileSync } = await import("node:fs");
+  const sources = globSync("*.ts", { cwd: import.meta.dirname }).filter((name) => !name.endsWith(".test.ts"));
+  const text = sources.map((name) => readFileSync(join(import.meta.dirname, name), "utf8")).join("\n");
+  const ids = new Set(
+    [
+      ...text.matchAll(
+        /"((?:approvals|channels|commands|config|exec|exposure|files|hooks|machine|plugins|sandbox|secrets|tools)\.[a-z-]+)"/g,
+      ),
+    ].map(([, id]) => id ?? ""),
+  );
+  const keys = new Set([
+    "approvals.exec",
+    "gateway.bind",
+    "session.dmScope",
+    "tools.exec",
+    "tools.profile",
+    "hooks.token",
+    "hooks.transformsDir",
+    "plugins.allow",
+    "plugins.installs",
+  ]);
+  assert.deepEqual(
+    [...ids].filter((id) => !keys.has(id) && !pairs.some((one) => one.id === id)),
+    [],
+  );
+});
+
+test("the report is sorted by weight, counts, and is well only without critical and high", async () => {
+  const bad = await lookAt({
+    config: exec({ host: "gateway", security: "full", ask: "off" }, { commands: { debug: true } }),
+  });
+  const order = bad.findings.map(({ weight }) => weights.indexOf(weight));
+  assert.deepEqual(
+    order,
+    order.toSorted((a, b) => a - b),
+  );
+  assert.equal(bad.ok, false);
+  assert.equal(
+    Object.values(bad.counts).reduce((sum, count) => sum + count),
+    bad.findings.length,
+  );
+  const good = await lookAt({
+    config: { ...gateway({ mode: "local" }), tools: safeTools, agents: boxed },
+  });
+  assert.deepEqual(
+    idsOf(good).filter((id) => id !== "machine.root"),
+    ["secrets.plain"],
+  );
+  assert.equal(good.ok, true);
+});
+
+test("a place in the config comes with its file and line", async () => {
+  const { findings } = await lookAt({ config: "{\n  // mine\n  commands: {\n    bash: true,\n  },\n}\n" });
+  const where = findings.find(({ id }) => id === "commands.bash")?.where;
+  assert.deepEqual(
+    { ...where, file: where?.file?.endsWith("openclaw.json") },
+    { path: "commands.bash", file: true, line: 4 },
+  );
+});
+
+test("a config that is not valid is reported, files are looked at all the same", async () => {
+  const report = await lookAt({ config: "{ nope", prepare: (state) => chmodSync(state, 0o777) });
+  assert.ok(idsOf(report).includes("config.invalid") && idsOf(report).includes("files.others-write"));
+  assert.ok(!idsOf(report).some((id) => id.startsWith("exposure.")));
+});
+
+test("a repair changes rights and nothing else", async () => {
+  const { findings } = await lookAt({ config: {}, prepare: (state) => chmodSync(join(state, "openclaw.json"), 0o644) });
+  const [first] = findings.filter(({ repair }) => repair !== undefined);
+  first?.repair?.apply();
+  assert.equal(statSync(first?.where.file ?? "").mode & 0o777, 0o600);
+  assert.deepEqual(
+    findings.filter(({ repair, id }) => repair !== undefined && !id.startsWith("files.")),
+    [],
+  );
+});
+
+test("nothing is looked for below a state folder that is not there", async () => {
+  const report = await lookAt({ prepare: (state) => rmSync(state, { recursive: true }) });
+  assert.ok(!idsOf(report).some((id) => id.startsWith("files.")));
+  assert.equal(existsSync(join(homes.at(-1) ?? "", ".openclaw")), false);
+});
+
+test("names of programs and secrets are judged as people mean them", () => {
+  assert.deepEqual(
+    ["/bin/bash", "python3.12", "gcc-12", "/usr/bin/rg", "Rscript", "xargs"].map(
+      (name) => programKind(name) !== undefined,
+    ),
+    [true, true, false, false, true, true],
+  );
+  assert.deepEqual(
+    ["short", "password-0f1e2d3c4b5a6978", "aaaaaaaaaaaaaaaaaaaaaaaa", strongToken].map(
+      (secret) => weaknessOf(secret) !== undefined,
+    ),
+    [true, true, true, false],
+  );
+});

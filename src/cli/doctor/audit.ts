@@ -1,0 +1,21 @@
+// What the security audit would say, in one line.
+import { audit } from "../../app/audit/audit.ts";
+import { weights } from "../../app/audit/finding.ts";
+import { ok, type Check } from "./check.ts";
+
+export const security: Check = {
+  name: "Security",
+  needsConfig: true,
+  async look({ io }) {
+    const { counts, findings, ok: isWell } = await audit({ paths: io.paths(), env: io.env });
+    if (findings.length === 0) return [ok("the audit found nothing weak")];
+    const parts = weights.flatMap((weight) => (counts[weight] === 0 ? [] : [`${counts[weight]} ${weight}`]));
+    return [
+      {
+        level: isWell ? "note" : "warn",
+        message: `the audit has ${findings.length} ${findings.length === 1 ? "finding" : "findings"}: ${parts.join(", ")}`,
+        hint: "openclaw security audit",
+      },
+    ];
+  },
+};
