@@ -23,7 +23,8 @@ export function checkChannels(ground: Ground): Finding[] {
 
 /** Places through which people nobody chose can reach an agent. */
 export function openDoors(ground: Ground): { readonly path: ConfigPath | string }[] {
-  return [...scopesOf(ground).flatMap((scope) => [...directFindings(ground, scope), ...groupFindings(ground, scope)])]
+  return scopesOf(ground)
+    .flatMap((scope) => [...directFindings(ground, scope), ...groupFindings(ground, scope)])
     .filter(({ id }) => id === "channels.open-dm" || id === "channels.open-groups")
     .map(({ where }) => ({ path: where.path ?? "channels" }));
 }

@@ -108,7 +108,7 @@ function pageFindings(ground: Ground): Finding[] {
         where: at(ground, path),
         fix: unsetKey(path),
       });
-    else if (/^http:\/\//.test(origin) && !/^http:\/\/(?:localhost|127\.|\[::1\])/.test(origin))
+    else if (origin.startsWith("http://") && !/^http:\/\/(?:localhost|127\.|\[::1\])/.test(origin))
       found.push({
         id: "exposure.plain-origin",
         weight: "medium",

@@ -12,7 +12,7 @@ export interface Reach {
   readonly own: ConfigPath;
   readonly mode: "off" | "non-main" | "all";
   /** By policy, on the main session. */
-  may(tool: string): boolean;
+  readonly may: (tool: string) => boolean;
 }
 
 export function reachOf(config: Config): Reach[] {
