@@ -12,7 +12,7 @@ export function approvalText(approval: Approval, now: number, maxChars = 3_500):
   const text = [
     `Approval ${shortId(approval)}: ${oneLine(card.title)}. Ends in ${seconds} s.`,
     // One fence around everything others could have written: nothing of it is Markdown, nothing is a mention or a link.
-    fenced([card.text, ...(rows.length + always.length === 0 ? [] : ["", ...rows, ...always])].join("\n")),
+    fenced(unfenced([card.text, ...(rows.length + always.length === 0 ? [] : ["", ...rows, ...always])].join("\n"))),
     `/approve ${shortId(approval)} ${answers}`,
     ...(id.length > 8 ? [`(whole id: ${id})`] : []),
   ].join("\n");
@@ -22,6 +22,11 @@ export function approvalText(approval: Approval, now: number, maxChars = 3_500):
 /** Enough to answer by, as long as no other begins the same; that is refused when it is asked. */
 function shortId({ id }: Approval): string {
   return id.slice(0, 8);
+}
+
+/** Some channels end a block at the first three backticks, however long the fence was; so there are none inside. */
+function unfenced(text: string): string {
+  return text.replaceAll(/`{3,}/g, (run) => "\\u{60}".repeat(run.length));
 }
 
 const oneLine = (text: string): string => text.replaceAll(/[\n`]/g, " ");

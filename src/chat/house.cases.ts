@@ -9,6 +9,7 @@ import { createLanes } from "../base/lane.ts";
 import { createMask } from "../base/mask.ts";
 import type { Log } from "../base/log.ts";
 import type { Config } from "../config/schema/index.ts";
+import { createApprovalDesk, type ApprovalDesk } from "../exec/approval/desk.ts";
 import type { ModelBook, ModelFacts, ModelRef } from "../model/model.ts";
 import { entryOf } from "../session/session.ts";
 import { newStoreFile } from "../store/cases/files.cases.ts";
@@ -66,6 +67,7 @@ export interface Chat {
   readonly asked: string[];
   readonly running: Set<string>;
   readonly ledger: Ledger;
+  readonly approvals: ApprovalDesk;
 }
 
 export async function openChat(options: ChatOptions = {}): Promise<Chat> {
@@ -78,7 +80,17 @@ export async function openChat(options: ChatOptions = {}): Promise<Chat> {
   const asked: string[] = [];
   const running = new Set(["own", ...(options.running ?? [])]);
   const ledger = createLedger(store, clock);
-  const deps = portsOf({ ...options, ledger, store, workspace, asked, active: running, folder: dirname(file) });
+  const approvals = createApprovalDesk({ store, clock, log: quiet });
+  const deps = portsOf({
+    ...options,
+    approvals,
+    ledger,
+    store,
+    workspace,
+    asked,
+    active: running,
+    folder: dirname(file),
+  });
   const direct = createDirect(deps);
   const say: Chat["say"] = (text, context = {}) => direct(text, { ...plainContext(), ...context });
   return {
@@ -97,6 +109,7 @@ export async function openChat(options: ChatOptions = {}): Promise<Chat> {
     asked,
     running,
     ledger,
+    approvals,
   };
 }
 
@@ -116,9 +129,20 @@ interface Parts extends ChatOptions {
   readonly asked: string[];
   readonly active: Set<string>;
   readonly ledger: Ledger;
+  readonly approvals: ApprovalDesk;
 }
 
-function portsOf({ config = {}, store, workspace, folder, asked, active, ledger, ...options }: Parts): DirectDeps {
+function portsOf({
+  config = {},
+  store,
+  workspace,
+  folder,
+  asked,
+  active,
+  ledger,
+  approvals,
+  ...options
+}: Parts): DirectDeps {
   const catalog = createCatalog({
     tools: builtinTools({
       store,
@@ -145,6 +169,7 @@ function portsOf({ config = {}, store, workspace, folder, asked, active, ledger,
     clock,
     version: "1.2.3",
     usage: ledger,
+    approvals,
   };
 }
 

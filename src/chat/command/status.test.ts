@@ -104,12 +104,6 @@ describe("smaller commands", () => {
     );
   });
 
-  test("/approve approves nothing while nothing waits", async () => {
-    const chat = await openChat();
-    assert.match(await chat.answer("/approve abc allow-once"), /No approval "abc" is waiting; nothing was approved/);
-    assert.match(await chat.answer("/approve"), /Usage/);
-  });
-
   test("/config shows without secrets, when it is on", async () => {
     const off = await openChat();
     assert.match(await off.answer("/config show"), /commands\.config true/);
