@@ -114,7 +114,7 @@ const pairs: readonly Pair[] = [
   ),
   pair(
     "exposure.any-origin",
-    "critical",
+    "medium",
     gateway({ controlUi: { allowedOrigins: ["*"] } }),
     gateway({ controlUi: { allowedOrigins: ["https://me.example"] } }),
   ),
@@ -126,22 +126,17 @@ const pairs: readonly Pair[] = [
   ),
   pair(
     "exposure.trusted-proxies",
-    "critical",
+    "medium",
     gateway({ trustedProxies: ["0.0.0.0/0"] }),
     gateway({ trustedProxies: ["10.1.2.3"] }),
   ),
   pair(
     "exposure.trusted-proxies",
-    "medium",
+    "low",
     gateway({ trustedProxies: ["10.0.0.0/8"] }),
-    gateway({ trustedProxies: ["10.1.2.0/24"] }),
+    gateway({ trustedProxies: ["10.1.2.3"] }),
   ),
-  pair(
-    "exposure.any-host",
-    "high",
-    gateway({ allowedHosts: ["*.example"] }),
-    gateway({ allowedHosts: ["me.example"] }),
-  ),
+  pair("exposure.any-host", "low", gateway({ allowedHosts: ["*.example"] }), gateway({ allowedHosts: ["me.example"] })),
   pair(
     "exposure.tailscale-names",
     "medium",

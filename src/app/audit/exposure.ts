@@ -102,9 +102,9 @@ function pageFindings(ground: Ground): Finding[] {
     if (origin.includes("*") || origin === "null")
       found.push({
         id: "exposure.any-origin",
-        weight: "critical",
-        what: `gateway.controlUi.allowedOrigins lets in ${origin === "*" ? "every web page" : origin}`,
-        why: "any page you open could speak to the gateway in your name",
+        weight: "medium",
+        what: `gateway.controlUi.allowedOrigins holds ${origin}`,
+        why: "this gateway compares origins whole, so the entry lets nobody in; elsewhere it would let in every web page you open",
         where: at(ground, path),
         fix: unsetKey(path),
       });
@@ -127,14 +127,13 @@ function aroundFindings(ground: Ground): Finding[] {
     const path = `gateway.trustedProxies[${index}]`;
     const [address = "", bits] = proxy.split("/");
     const isAll = address === "*" || bits === "0" || address === "0.0.0.0" || address === "::";
-    const isWide = bits !== undefined && Number(bits) < (address.includes(":") ? 64 : 24);
-    if (!isAll && !isWide) return [];
+    if (!isAll && bits === undefined) return [];
     return [
       {
         id: "exposure.trusted-proxies",
-        weight: isAll ? "critical" : "medium",
-        what: `gateway.trustedProxies trusts ${isAll ? "everybody" : proxy} to say who a client is`,
-        why: "such a client can claim to sit on this machine",
+        weight: isAll ? "medium" : "low",
+        what: `gateway.trustedProxies names ${isAll ? "everybody" : "a range"}: ${proxy}`,
+        why: "a trusted proxy may say who a client is; this gateway takes single addresses only, so the entry does nothing, and a wider one would be a hole",
         where: at(ground, path),
         fix: setKey(path, "<address of your proxy>"),
       },
@@ -145,9 +144,9 @@ function aroundFindings(ground: Ground): Finding[] {
       ? [
           {
             id: "exposure.any-host",
-            weight: "high",
-            what: `gateway.allowedHosts takes ${host}`,
-            why: "a page whose name is made to point at this machine would pass for the gateway's own",
+            weight: "low",
+            what: `gateway.allowedHosts holds ${host}`,
+            why: "names are compared whole, so it lets nobody in; a wildcard would let pages in whose name is made to point at this machine",
             where: at(ground, `gateway.allowedHosts[${index}]`),
             fix: unsetKey(`gateway.allowedHosts[${index}]`),
           },
