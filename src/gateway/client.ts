@@ -12,6 +12,10 @@ export interface Client {
   readonly deviceId: string | undefined;
   readonly info: ConnectParams["client"];
   readonly caps: readonly string[];
+  /** Of a node: what it offers, what its system lets it, and where its programs are. */
+  readonly commands: readonly string[];
+  readonly permissions: Readonly<Record<string, boolean>> | undefined;
+  readonly pathEnv: string | undefined;
   readonly address: string;
   readonly local: boolean;
   readonly connectedAt: number;

@@ -11,6 +11,7 @@ import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import type { DeviceBook } from "./devices.ts";
 import type { Hub } from "./hub.ts";
+import type { Nodes } from "../node/nodes.ts";
 import type { Presence } from "./presence.ts";
 
 export interface GatewayContext {
@@ -27,6 +28,8 @@ export interface GatewayContext {
   readonly approvals: ApprovalDesk;
   readonly devices: DeviceBook;
   readonly hub: Hub;
+  /** Shared with whoever else sends commands to nodes; the gateway's own when there is nobody else. */
+  readonly nodes?: Nodes;
   readonly presence: Presence;
   readonly startedAt: number;
   /** The config in force (validated, with defaults). */

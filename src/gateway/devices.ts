@@ -75,6 +75,8 @@ export interface DeviceBook {
   /** `cap` are the approver's own scopes: nobody hands out more than they hold. */
   approve(requestId: string, cap: readonly string[]): Promise<{ request: PairRequest; device: Device }>;
   reject(requestId: string): Promise<PairRequest>;
+  /** The owner's name for it. Throws `device.unknown`. */
+  rename(deviceId: string, displayName: string): Promise<void>;
   isToken(device: Device, role: Role, given: string): Promise<boolean>;
   tokenFor(device: Device, role: Role): Promise<IssuedToken | undefined>;
   rotate(
@@ -190,6 +192,12 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
       const request = await pending(requestId);
       await devices.pending.delete(requestId);
       return request;
+    },
+    async rename(deviceId, displayName) {
+      const device = await get(deviceId);
+      if (device === undefined)
+        throw new HouseError("device.unknown", "unknown deviceId", { hint: "openclaw devices list" });
+      await devices.put(deviceId, { ...device, displayName });
     },
     async isToken(device, role, given) {
       const entry = device.tokens.find((token) => token.role === role);

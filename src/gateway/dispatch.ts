@@ -97,9 +97,10 @@ export function toWireError(error: unknown, what: string, log: Log, mask: Mask):
   }
   const { code, message, hint, details } = error;
   const down = code.startsWith("store.") || code.startsWith("file.") || code === "gateway.closing";
+  const away = code === "node.not-connected" || code === "node.failed" || code === "node.timeout";
   if (code === "wire.invalid-request") return { code: "INVALID_REQUEST", message: mask(message) };
   return {
-    code: down ? "UNAVAILABLE" : "INVALID_REQUEST",
+    code: down || away ? "UNAVAILABLE" : "INVALID_REQUEST",
     message: mask(message),
     details: {
       code,

@@ -4,6 +4,7 @@ import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { toWireDevice, type Device } from "../devices.ts";
 import { serve, type Served } from "../dispatch.ts";
+import { nodeMethods } from "./nodes.ts";
 
 export function deviceMethods(context: GatewayContext): Served[] {
   const { devices, hub, clock, log } = context;
@@ -49,13 +50,6 @@ export function deviceMethods(context: GatewayContext): Served[] {
       hub.dropDevice(deviceId, role);
       return { deviceId, role, revokedAtMs };
     }),
-    serve(methods.nodeList, async () => {
-      const { paired } = await devices.list();
-      return {
-        ts: clock.now(),
-        nodes: paired.filter(({ roles }) => roles.includes("node")).map((device) => toNode(device, hub.clients)),
-      };
-    }),
     serve(methods.nodePairList, async () => {
       const { pending, paired } = await devices.list();
       return {
@@ -70,6 +64,7 @@ export function deviceMethods(context: GatewayContext): Served[] {
       node: toNode(await approve(requestId, client), hub.clients),
     })),
     serve(methods.nodePairReject, async ({ requestId }) => ({ requestId, nodeId: await reject(requestId) })),
+    ...nodeMethods(context),
   ];
 }
 
@@ -80,7 +75,7 @@ function toNode(device: Device, clients: Iterable<Client>): Record<string, unkno
     ...(device.displayName === undefined ? {} : { displayName: device.displayName }),
     platform: device.platform,
     caps: online === undefined ? [] : [...online.caps].sort(),
-    commands: [],
+    commands: online === undefined ? [] : [...online.commands].sort(),
     ...(online === undefined ? {} : { version: online.info.version, connectedAtMs: online.connectedAt }),
     paired: true,
     connected: online !== undefined,

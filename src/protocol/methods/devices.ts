@@ -19,7 +19,6 @@ export const deviceTokenRevoke = method(
   "operator.pairing",
   Type.Object({ deviceId: word, role: word }, closed),
 );
-export const nodeList = method("node.list", "operator.read", none);
 export const nodePairList = method("node.pair.list", "operator.pairing", none);
 export const nodePairApprove = method("node.pair.approve", "operator.pairing", request);
 export const nodePairReject = method("node.pair.reject", "operator.pairing", request);

@@ -1,0 +1,169 @@
+// Nodes over the wire: listed, named, asked, answering, reporting; and the approvals file each keeps for itself.
+import { HouseError } from "../../core/error.ts";
+import { parseStrict } from "../../core/strict-json.ts";
+import { newId } from "../../base/ids.ts";
+import { isRecord } from "../../config/path.ts";
+import { grantForRun } from "../../node/approved.ts";
+import { requireInvokable } from "../../node/command-rules.ts";
+import type { NodeLink, NodeRow } from "../../node/link.ts";
+import { createNodes } from "../../node/nodes.ts";
+import * as methods from "../../protocol/methods/nodes.ts";
+import type { Client } from "../client.ts";
+import type { GatewayContext } from "../context.ts";
+import { serve, type Served } from "../dispatch.ts";
+
+const DEFAULT_INVOKE_MS = 30_000;
+const LONGEST_INVOKE_MS = 24 * 3_600_000;
+const APPROVALS_MS = 10_000;
+const DEDUPE_MS = 5 * 60_000;
+
+export function nodeMethods(context: GatewayContext): Served[] {
+  const { devices, hub, clock, store, approvals, log } = context;
+  const nodes = context.nodes ?? createNodes();
+  nodes.attach({
+    links: () => [...hub.clients].flatMap(toLink),
+    async paired() {
+      const { paired } = await devices.list();
+      return paired
+        .filter(({ roles }) => roles.includes("node"))
+        .map(({ deviceId, displayName, platform }) => ({
+          nodeId: deviceId,
+          ...(displayName === undefined ? {} : { displayName }),
+          platform,
+        }));
+    },
+  });
+
+  const known = async (nodeId: string): Promise<NodeRow> => {
+    const node = await nodes.get(nodeId);
+    if (node === undefined) throw new HouseError("wire.invalid-request", "unknown nodeId");
+    return node;
+  };
+  const approvalsFile = (nodeId: string, command: string, params: unknown): Promise<unknown> =>
+    nodes.invoke(nodeId, command, params, { timeoutMs: APPROVALS_MS, idempotencyKey: newId() });
+
+  return [
+    serve(methods.nodeList, async () => ({ ts: clock.now(), nodes: await nodes.list() })),
+    serve(methods.nodeDescribe, async ({ nodeId }) => ({ ts: clock.now(), ...(await known(nodeId)) })),
+    serve(methods.nodeRename, async ({ nodeId, displayName }) => {
+      await known(nodeId);
+      await devices.rename(nodeId, displayName);
+      return { nodeId, displayName };
+    }),
+    serve(methods.nodeInvoke, ({ idempotencyKey, ...request }, client, signal) =>
+      once(`node.invoke:${client.deviceId ?? client.info.id}`, idempotencyKey, () =>
+        invoke({ idempotencyKey, ...request }, signal),
+      ),
+    ),
+    serve(methods.nodeInvokeResult, (answer, client) => {
+      const { error, ...rest } = answer;
+      const heard = nodes.answer(client.connId, {
+        ...rest,
+        ...(error === undefined || error === null ? {} : { error }),
+      });
+      return heard ? { ok: true } : { ok: true, ignored: true };
+    }),
+    serve(methods.nodeEvent, ({ event, payload, payloadJSON }, client) => {
+      nodes.report(client.deviceId ?? "", event, payloadJSON === undefined ? payload : parsed(payloadJSON));
+      return { ok: true };
+    }),
+    serve(methods.approvalsNodeGet, ({ nodeId }) => approvalsFile(nodeId, "system.execApprovals.get", {})),
+    serve(methods.approvalsNodeSet, ({ nodeId, ...change }, client) => {
+      log.info("the approvals file of a node is changed", { nodeId, by: client.info.id });
+      return approvalsFile(nodeId, "system.execApprovals.set", change);
+    }),
+  ];
+
+  async function invoke(request: InvokeRequest, signal: AbortSignal): Promise<unknown> {
+    const { nodeId, command, idempotencyKey } = request;
+    requireInvokable(command, context.config());
+    const run = command === "system.run" ? await checkedRun(request.params) : { params: request.params };
+    const timeoutMs = Math.min(request.timeoutMs || DEFAULT_INVOKE_MS, LONGEST_INVOKE_MS);
+    try {
+      const payload = await nodes.invoke(nodeId, command, run.params, { timeoutMs, idempotencyKey, signal });
+      return { ok: true, nodeId, command, payload, payloadJSON: JSON.stringify(payload) };
+    } finally {
+      if (run.approvalId !== undefined) await approvals.finish(run.approvalId);
+    }
+  }
+
+  /** Every run gets an id, so that its reports can be told from made-up ones; a claimed yes must be on record. */
+  async function checkedRun(raw: unknown): Promise<{ readonly params: unknown; readonly approvalId?: string }> {
+    if (!isRecord(raw)) return { params: raw };
+    const { approved, approvalDecision, plan: _claimed, runId: given, ...rest } = raw;
+    const runId = typeof given === "string" && given !== "" ? given : newId();
+    if (approved !== true && (approvalDecision === undefined || approvalDecision === null))
+      return { params: { ...rest, runId, approved: false } };
+    const grant = grantForRun(rest, approvals.grants());
+    if (grant === undefined || !(await approvals.begin(grant.id))) throw notOnRecord();
+    return { params: { ...rest, runId, approved: true, approvalDecision: grant.decision }, approvalId: grant.id };
+  }
+
+  /** The same key gives the first outcome; a failure is not kept, so that it can be tried again with a new one. */
+  async function once(scope: string, key: string, work: () => Promise<unknown>): Promise<unknown> {
+    const claim = await store.dedupe.claim(scope, key, clock.now() + DEDUPE_MS);
+    if (claim.fresh) {
+      const answer = await work();
+      await store.dedupe.settle(scope, key, answer);
+      return answer;
+    }
+    if (claim.result !== undefined) return claim.result;
+    throw new HouseError("node.in-flight", "a request with this idempotencyKey is still running or has failed", {
+      hint: "use a new idempotencyKey to try again",
+    });
+  }
+}
+
+interface InvokeRequest {
+  readonly nodeId: string;
+  readonly command: string;
+  readonly params?: unknown;
+  readonly timeoutMs?: number;
+  readonly idempotencyKey: string;
+}
+
+function toLink(client: Client): NodeLink[] {
+  const { role, deviceId, info, permissions, pathEnv } = client;
+  if (role !== "node" || deviceId === undefined) return [];
+  return [
+    {
+      connId: client.connId,
+      nodeId: deviceId,
+      ...(info.displayName === undefined ? {} : { displayName: info.displayName }),
+      platform: info.platform,
+      version: info.version,
+      ...(info.deviceFamily === undefined ? {} : { deviceFamily: info.deviceFamily }),
+      ...(info.modelIdentifier === undefined ? {} : { modelIdentifier: info.modelIdentifier }),
+      caps: client.caps,
+      commands: client.commands,
+      ...(permissions === undefined ? {} : { permissions }),
+      ...(pathEnv === undefined ? {} : { pathEnv }),
+      ...(client.local ? {} : { remoteIp: client.address }),
+      connectedAtMs: client.connectedAt,
+      gone: client.gone,
+      // Recorded without a sequence: it is for this node alone.
+      send: (event, payload) => client.send(JSON.stringify({ type: "event", event, payload })),
+    },
+  ];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseStrict(text);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof HouseError)
+      throw new HouseError("wire.invalid-request", "invalid node.event params: payloadJSON is no JSON");
+    throw error;
+  }
+}
+
+function notOnRecord(): HouseError {
+  return new HouseError(
+    "node.not-approved",
+    "SYSTEM_RUN_DENIED: approval required (no person said yes to exactly this command, or the yes was used)",
+    {
+      hint: "ask first with exec.approval.request, for the same command, folder, agent and session",
+      details: { refused: true },
+    },
+  );
+}
