@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 
 import { openAnchor, type Anchor, type AnchorKind } from "./rooted-anchor.ts";
 import { errnoError, failed, fileError } from "./rooted-error.ts";
-import { makeFolder, removeFile, renameFile } from "./rooted-name.ts";
+import { checkRemoval, makeFolder, removeEmptyFolder, removeFile, renameFile } from "./rooted-name.ts";
 import { walk, type Guard, type Place, type WalkRoot } from "./rooted-walk.ts";
 import { hardLink, requireWritable, stageWrite, versionOf, type Staged, type WriteOptions } from "./rooted-write.ts";
 
@@ -75,6 +75,10 @@ export interface Root {
   ): Promise<{ readonly real: string; readonly created: boolean }>;
   /** The first half of a write, for changes to several files at once. */
   stage(path: string, bytes: Uint8Array, options?: WriteOptions): Promise<Staged>;
+  /** Throws what a removal of a regular file would refuse before touching anything; links as such are refused. */
+  checkRemove(path: string): Promise<{ readonly real: string; readonly version: string }>;
+  /** False when it is not an empty folder. */
+  removeFolder(path: string): Promise<boolean>;
   /** Removes a file, or a link as such. */
   remove(path: string): Promise<void>;
   /** Moves a file, or a link as such; makes folders, refuses an existing target (`fs.exists`). */
@@ -124,6 +128,8 @@ export async function openRoot(options: RootOptions): Promise<Root> {
       await staged.commit();
       return { real: staged.real, created: staged.created };
     },
+    checkRemove: (path) => checkRemoval(root, path),
+    removeFolder: (path) => removeEmptyFolder(root, path),
     remove: (path) => removeFile(root, path),
     rename: (from, to) => renameFile(root, from, to),
     makeFolder: (path) => makeFolder(root, path),

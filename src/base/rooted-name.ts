@@ -1,10 +1,11 @@
 // Names below a root, made, taken away and moved through the handles of the folders that hold them.
-import { rename, unlink } from "node:fs/promises";
+import { rename, rmdir, unlink } from "node:fs/promises";
 
-import { errnoError, fileError } from "./rooted-error.ts";
+import { errnoOf } from "../core/error.ts";
+import { errnoError, fileError, refused } from "./rooted-error.ts";
 import { makeBelow, syncFolder } from "./rooted-folder.ts";
 import { walk, type Place, type WalkRoot } from "./rooted-walk.ts";
-import { requireNoDangling, requireWritable } from "./rooted-write.ts";
+import { hardLink, requireNoDangling, requireWritable, versionOf } from "./rooted-write.ts";
 
 export async function makeFolder(root: WalkRoot, path: string): Promise<void> {
   const place = await walk(root, path);
@@ -17,6 +18,41 @@ export async function makeFolder(root: WalkRoot, path: string): Promise<void> {
     await made.sync();
     made.close();
   } catch (error) {
+    throw fileError(path, "write", error);
+  } finally {
+    place.close();
+  }
+}
+
+/** Everything that must be true before a file may go, checked before anything is touched: a regular file with one name. */
+export async function checkRemoval(root: WalkRoot, path: string): Promise<{ real: string; version: string }> {
+  const place = await walk(root, path, { followLast: false });
+  try {
+    requireOwnName(root, path, place);
+    const { entry, real } = place;
+    if (entry === undefined || place.asFolder) throw errnoError(path, "write", "ENOENT");
+    if (entry.stats.isSymbolicLink())
+      throw refused("fs.link", path, "is a link, not a file", { hint: "name the file it points at" });
+    if (!entry.stats.isFile()) throw errnoError(path, "write", "ENODEV");
+    if (root.bound && entry.stats.nlink > 1n) throw hardLink(root, path);
+    return { real, version: versionOf(entry) };
+  } finally {
+    place.close();
+  }
+}
+
+/** Takes an empty folder away; false when it is not empty, not there or not a folder. */
+export async function removeEmptyFolder(root: WalkRoot, path: string): Promise<boolean> {
+  const place = await walk(root, path, { followLast: false });
+  try {
+    if (place.entry?.stats.isDirectory() !== true || place.name === ".") return false;
+    root.guard({ access: "write", real: place.real, trail: place.trail });
+    await place.folder.verify();
+    await rmdir(place.folder.at(place.name));
+    await syncFolder(place.folder);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "")) return false;
     throw fileError(path, "write", error);
   } finally {
     place.close();

@@ -1,5 +1,5 @@
 // Temp files of whole-file writes: their names say whose they are, so that what a killed process left can be taken away.
-import { lstat, opendir, unlink } from "node:fs/promises";
+import { lstat, opendir, realpath, unlink } from "node:fs/promises";
 
 import { errnoOf } from "../core/error.ts";
 import { newSecret } from "./ids.ts";
@@ -39,6 +39,19 @@ export async function sweepTemps(folder: Anchor, now: number): Promise<void> {
   try {
     for await (const { name } of await opendir(folder.at("."))) {
       if (await isOrphan(folder, name, now)) await unlink(folder.at(name)).catch(unlessSystem);
+    }
+  } catch (error) {
+    unlessSystem(error);
+  }
+}
+
+/** Takes away what one killed process left in a folder. The folder must be where it was: a link there is not followed. */
+export async function sweepAfter(pid: number, folder: string): Promise<void> {
+  try {
+    if ((await realpath(folder)) !== folder) return;
+    for await (const { name } of await opendir(folder)) {
+      const isTheirs = Number(pattern.exec(name)?.[1] ?? Number.NaN) === pid && !live.has(name);
+      if (isTheirs) await unlink(`${folder}/${name}`).catch(unlessSystem);
     }
   } catch (error) {
     unlessSystem(error);

@@ -1,5 +1,5 @@
 // Whole-file writes below a root: temp file through the folder's handle, fsync, rename, fsync of the folder.
-import { constants } from "node:fs";
+import { constants, fstatSync } from "node:fs";
 import { access, open, rename, type FileHandle } from "node:fs/promises";
 
 import { errnoOf } from "../core/error.ts";
@@ -25,6 +25,10 @@ export interface Staged {
   readonly real: string;
   /** Nothing had that name before. */
   readonly created: boolean;
+  /** Where the content waits, links resolved. */
+  readonly temp: string;
+  /** What `FileFacts.version` of the file will be. */
+  readonly version: string;
   /** The old file or the new one, never a mixture; when it returns, the new one survives a power cut. */
   commit(): Promise<void>;
   discard(): Promise<void>;
@@ -74,7 +78,7 @@ export function hardLink(root: WalkRoot, path: string): Error {
 }
 
 /** Changes whenever the file does. */
-export function versionOf({ stats }: Anchor): string {
+export function versionOf({ stats }: Pick<Anchor, "stats">): string {
   return `${idOf(stats)}:${stats.size}:${stats.mtimeNs}`;
 }
 
@@ -109,8 +113,8 @@ async function stageIn(made: Made, writing: Writing): Promise<Staged> {
   try {
     await sweepTemps(folder, systemClock.now());
     await folder.verify();
-    await writeTemp(folder.at(temp), writing);
-    return stagedFile(made, temp, writing);
+    const version = await writeTemp(folder.at(temp), writing);
+    return stagedFile(made, { temp, version }, writing);
   } catch (error) {
     await removeTemp(folder, temp);
     await made.undo();
@@ -118,7 +122,7 @@ async function stageIn(made: Made, writing: Writing): Promise<Staged> {
   }
 }
 
-async function writeTemp(temp: string, { bytes, place, options }: Writing): Promise<void> {
+async function writeTemp(temp: string, { bytes, place, options }: Writing): Promise<string> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const mode = place.entry === undefined ? (options.mode ?? 0o666) : 0o600;
   const handle = await open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
@@ -126,6 +130,8 @@ async function writeTemp(temp: string, { bytes, place, options }: Writing): Prom
     await writeAll(handle, bytes, options.signal);
     if (place.entry !== undefined) await likeOld(handle, place.entry);
     await handle.sync();
+    // A rename changes none of the facts a version is made of.
+    return versionOf({ stats: fstatSync(handle.fd, { bigint: true }) });
   } finally {
     await handle.close();
   }
@@ -152,11 +158,17 @@ async function likeOld(handle: FileHandle, { stats }: Anchor): Promise<void> {
   await handle.chmod(Number(stats.mode & 0o777n));
 }
 
-function stagedFile(made: Made, temp: string, { path, place, options }: Writing): Staged {
+function stagedFile(
+  made: Made,
+  { temp, version }: { readonly temp: string; readonly version: string },
+  { path, place, options }: Writing,
+): Staged {
   const { folder } = made;
   return {
     real: place.real,
     created: place.entry === undefined,
+    temp: `${folder.real}/${temp}`,
+    version,
     async commit() {
       try {
         options.signal?.throwIfAborted();

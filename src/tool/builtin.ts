@@ -2,6 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { FileToolDeps } from "./fs/access.ts";
+import { createApplyPatchTool } from "./fs/apply-patch.ts";
 import { createEditTool } from "./fs/edit.ts";
 import { createReadTool } from "./fs/read.ts";
 import { createWriteTool } from "./fs/write.ts";
@@ -22,6 +23,7 @@ export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
     createReadTool(deps),
     createWriteTool(deps),
     createEditTool(deps),
+    createApplyPatchTool(deps),
     createSessionsList(deps),
     createSessionsHistory(deps),
     createSessionStatus(deps),

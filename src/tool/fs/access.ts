@@ -1,7 +1,8 @@
 // From a tool call and a path to the root it may use: the workspace, the whole disk, or a folder opened for reading.
 import { mkdir } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
+import { batchesIn, type Batches } from "../../base/batch.ts";
 import type { Lanes } from "../../base/lane.ts";
 import { openRoot, type Root } from "../../base/rooted-fs.ts";
 import type { ToolCall } from "../tool.ts";
@@ -14,12 +15,24 @@ export interface FileToolDeps extends GuardedPaths {
   readonly lanes: Lanes;
   /** Folders that `read` may use even when paths are bound to the workspace: bundled and installed skills. */
   readonly readRoots?: readonly string[];
+  /** Told before every step of a change to several files; tests end the process there. */
+  step?(name: string): void;
 }
 
 /** A path ready to be used: `root` keeps every access inside what the call may touch. */
 export interface Access {
   readonly root: Root;
   readonly path: string;
+  /** Throws what a write would refuse; else the key under which work on this file is done one after the other. */
+  claim(): Promise<string>;
+}
+
+/** The workspace and nothing else, for changes to several files. */
+export interface Ground {
+  readonly root: Root;
+  readonly batches: Batches;
+  /** From what the model wrote to a path below the root; says no to what leads out. */
+  locate(raw: string): Promise<string>;
 }
 
 /** Opens what the path may use, gives it to `use`, and closes it. */
@@ -32,21 +45,67 @@ export async function withPath<T>(
 ): Promise<T> {
   const context = contextOf(deps, call);
   const readings = parsePath(raw, context);
-  const guard = createGuard(deps, call.workspace, context.bound);
+  const batches = batchesOf(deps);
+  await batches.recover();
   const place = rootFor(deps, context, wants, readings);
-  // A workspace comes into being with its first file; the parents of any other file do, too.
-  if (wants === "write" && place === context.workspace) await mkdir(place, { recursive: true });
-  const root = await openRoot({
-    root: place,
-    guard,
-    outsideHint: context.outsideHint,
-    mayShare: (real) => real.split("/").some((name) => sharedFolders.has(foldName(name))),
-  });
+  const root = await openAt(deps, context, place, wants);
   try {
-    return await use({ root, path: await choose(root, readings) });
+    const path = await choose(root, readings);
+    const claim = async (): Promise<string> => {
+      const real = await root.checkWrite(path);
+      batches.note(dirname(real));
+      return laneOf(real);
+    };
+    return await use({ root, path, claim });
   } finally {
     root.close();
   }
+}
+
+/** Paths stay inside the workspace here, whatever `tools.fs.workspaceOnly` says. */
+export async function withWorkspace<T>(
+  deps: FileToolDeps,
+  call: ToolCall,
+  use: (ground: Ground) => Promise<T>,
+): Promise<T> {
+  const context: PathContext = {
+    ...contextOf(deps, call),
+    bound: true,
+    outsideHint: "a patch stays inside the workspace: use a relative path, or write and edit for files elsewhere",
+  };
+  const batches = batchesOf(deps);
+  await batches.recover();
+  const root = await openAt(deps, context, context.workspace, "write");
+  try {
+    return await use({ root, batches, locate: (raw) => choose(root, parsePath(raw, context)) });
+  } finally {
+    root.close();
+  }
+}
+
+/** Puts right what a killed gateway left half done. Every file tool does it on first use; at start it is done sooner. */
+export function recoverFiles(deps: Pick<FileToolDeps, "stateDir">): Promise<void> {
+  return batchesOf(deps).recover();
+}
+
+export const laneOf = (real: string): string => real.toLowerCase();
+
+const batchesOf = ({ stateDir }: Pick<FileToolDeps, "stateDir">): Batches => batchesIn(join(stateDir, "unfinished"));
+
+async function openAt(
+  deps: FileToolDeps,
+  { bound, workspace, outsideHint }: PathContext,
+  place: string,
+  wants: "read" | "write",
+): Promise<Root> {
+  // A workspace comes into being with its first file; the parents of any other file do, too.
+  if (wants === "write" && place === workspace) await mkdir(place, { recursive: true });
+  return openRoot({
+    root: place,
+    guard: createGuard(deps, workspace, bound),
+    outsideHint,
+    mayShare: (real) => real.split("/").some((name) => sharedFolders.has(foldName(name))),
+  });
 }
 
 /** For intents: the absolute path as far as it can be told without looking. */

@@ -5,6 +5,7 @@ import { unifiedDiff } from "../../base/line-diff.ts";
 import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
 import { foldArguments } from "./arguments.ts";
+import { whenWritable } from "./availability.ts";
 import { requireText } from "./path.ts";
 import { lineAt, replaceOnce, type Replaced } from "./replace.ts";
 import { toBytes, WRITE_MAX_BYTES } from "./write.ts";
@@ -38,6 +39,7 @@ export function createEditTool(deps: FileToolDeps): Tool<typeof params, EditDeta
     description:
       "Replace oldText by newText in a file. oldText must match exactly, blanks included, and occur once; quote more lines around it if it does not.",
     params,
+    available: whenWritable,
     prepare: (raw) => foldArguments(raw, aliases),
     intent: ({ path }, call) => ({ does: "write", paths: intendedPaths(deps, call, path) }),
     run(args, call) {
@@ -46,7 +48,7 @@ export function createEditTool(deps: FileToolDeps): Tool<typeof params, EditDeta
       const newText = requireText("edit", "newText", args.newText, { mayBeEmpty: true });
       toBytes(asked, newText);
       return withPath(deps, call, asked, "write", async (access) => {
-        const lane = (await access.root.checkWrite(access.path)).toLowerCase();
+        const lane = await access.claim();
         return deps.lanes.run(lane, () => editAt(access, oldText, newText, call), call.signal);
       });
     },

@@ -11,6 +11,7 @@ import { createLanes } from "../../base/lane.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { Tool, ToolCall, ToolResult } from "../tool.ts";
 import type { FileToolDeps } from "./access.ts";
+import { createApplyPatchTool } from "./apply-patch.ts";
 import { createEditTool } from "./edit.ts";
 import { createReadTool } from "./read.ts";
 import { createWriteTool } from "./write.ts";
@@ -27,7 +28,7 @@ export interface FileGround {
   call(overrides?: Partial<ToolCall>): ToolCall;
   /** Through prepare and the schema check, as the one call path does it. */
   use(
-    tool: "read" | "write" | "edit",
+    tool: "read" | "write" | "edit" | "apply_patch",
     args: Record<string, unknown>,
     overrides?: Partial<ToolCall>,
   ): Promise<ToolResult>;
@@ -53,7 +54,10 @@ export function openGround(over: { home?: string; state?: string; configPath?: s
     lanes: createLanes(),
   };
   const tools = new Map<string, Tool>(
-    [createReadTool(deps), createWriteTool(deps), createEditTool(deps)].map((tool) => [tool.name, tool as Tool]),
+    [createReadTool(deps), createWriteTool(deps), createEditTool(deps), createApplyPatchTool(deps)].map((tool) => [
+      tool.name,
+      tool as Tool,
+    ]),
   );
   const call = (overrides: Partial<ToolCall> = {}): ToolCall => ({
     id: "call-1",

@@ -94,7 +94,7 @@ async function readAt({ root, path }: Access, range: Range, call: ToolCall): Pro
 }
 
 /** A folder cannot be read, but saying what is in it saves a call. */
-async function withEntries(error: HouseError, { root, path }: Access): Promise<HouseError> {
+async function withEntries(error: HouseError, { root, path }: Pick<Access, "root" | "path">): Promise<HouseError> {
   const { entries, more } = await root.list(path, 20);
   const names = entries.map(({ name, kind }) => visible(name, 80) + (kind === "directory" ? "/" : "")).toSorted();
   const holds = names.length === 0 ? "it is empty" : `it holds ${names.join(", ")}${more ? ", …" : ""}`;

@@ -5,6 +5,7 @@ import { failed } from "../../base/rooted-error.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { intendedPaths, withPath, type FileToolDeps } from "./access.ts";
 import { foldArguments } from "./arguments.ts";
+import { whenWritable } from "./availability.ts";
 import { requireText } from "./path.ts";
 
 export const WRITE_MAX_BYTES = 10_000_000;
@@ -32,13 +33,14 @@ export function createWriteTool(deps: FileToolDeps): Tool<typeof params, WriteDe
     description:
       "Write a whole file: creates it and the folders above it, or replaces what it held. To change a part of a file, use edit.",
     params,
+    available: whenWritable,
     prepare: (raw) => foldArguments(raw, { file_path: "path" }),
     intent: ({ path }, call) => ({ does: "write", paths: intendedPaths(deps, call, path) }),
     async run(args, call) {
       const asked = requireText("write", "path", args.path);
       const bytes = toBytes(asked, requireText("write", "content", args.content, { mayBeEmpty: true }));
-      return withPath(deps, call, asked, "write", async ({ root, path }) => {
-        const lane = (await root.checkWrite(path)).toLowerCase();
+      return withPath(deps, call, asked, "write", async ({ root, path, claim }) => {
+        const lane = await claim();
         const { real, created } = await deps.lanes.run(
           lane,
           () => root.write(path, bytes, { signal: call.signal }),

@@ -1,0 +1,124 @@
+// What is written down before several files change at once: enough to put all of them back, or to tidy up.
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { errnoOf, HouseError } from "../core/error.ts";
+import { checker, Type, type Static } from "../core/schema.ts";
+import { syncFolder, writeFileAtomic } from "./atomic-file.ts";
+import { newSecret } from "./ids.ts";
+
+const nullable = Type.Union([Type.String(), Type.Null()]);
+
+const put = Type.Object({
+  kind: Type.Literal("put"),
+  path: Type.String(),
+  temp: Type.String(),
+  /** Version of the file it replaces; null when the name was free. */
+  old: nullable,
+  now: Type.String(),
+  /** File in the record's folder with the bytes it replaces. */
+  backup: nullable,
+});
+
+const removal = Type.Object({
+  kind: Type.Literal("remove"),
+  path: Type.String(),
+  version: Type.String(),
+  /** The name the file gets until all is done. */
+  holder: Type.String(),
+});
+
+const record = Type.Object({
+  /** `staging`: nothing can be seen yet. `changing`: put back what changed. `done`: only tidying is left. */
+  state: Type.Union([Type.Literal("staging"), Type.Literal("changing"), Type.Literal("done")]),
+  root: Type.String(),
+  /** Folders that were not there before, outermost first. */
+  fresh: Type.Array(Type.String()),
+  entries: Type.Array(Type.Union([put, removal])),
+});
+
+export type BatchRecord = Static<typeof record>;
+export type BatchEntry = BatchRecord["entries"][number];
+
+/** One record on the disk. Every write is there or not, and survives a power cut. */
+export interface RecordFile {
+  readonly id: string;
+  write(value: BatchRecord): void;
+  /** Undefined when there is none: the change never began, or is over. */
+  read(): BatchRecord | undefined;
+  keep(name: string, bytes: Uint8Array): void;
+  kept(name: string): Buffer;
+  /** First the record, then what it kept: half of this is the same as all of it. */
+  remove(): void;
+}
+
+export const newRecord = (journal: string): RecordFile => recordAt(journal, newSecret(8));
+
+export function recordsIn(journal: string): RecordFile[] {
+  return entriesOf(journal)
+    .filter((name) => /^[0-9a-f]{16}$/.test(name))
+    .map((id) => recordAt(journal, id));
+}
+
+export function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+const check = checker(record);
+
+function recordAt(journal: string, id: string): RecordFile {
+  const folder = join(journal, id);
+  const file = join(folder, "record.json");
+  return {
+    id,
+    write(value) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileAtomic(file, JSON.stringify(value));
+      syncFolder(journal);
+    },
+    read() {
+      const text = textOf(file);
+      return text === undefined ? undefined : parse(text, file);
+    },
+    keep(name, bytes) {
+      writeFileAtomic(join(folder, name), bytes);
+    },
+    kept: (name) => readFileSync(join(folder, name)),
+    remove() {
+      rmSync(file, { force: true });
+      if (entriesOf(journal).includes(id)) syncFolder(folder);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function parse(text: string, file: string): BatchRecord {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (check.issues(value).length === 0) return value as BatchRecord;
+  } catch (cause) {
+    throw broken(file, cause);
+  }
+  throw broken(file);
+}
+
+function broken(file: string, cause?: unknown): HouseError {
+  return new HouseError("fs.bad-record", `${file} cannot be read, so an unfinished change to files cannot be undone`, {
+    cause,
+    hint: `look at the files it names, then remove it: rm ${file}`,
+  });
+}

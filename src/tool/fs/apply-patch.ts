@@ -1,0 +1,120 @@
+// apply_patch: several files changed by one patch, all of them or none.
+import { Type } from "../../core/schema.ts";
+import { visible } from "../../core/visible.ts";
+import type { Lanes } from "../../base/lane.ts";
+import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
+import { intendedPaths, laneOf, withWorkspace, type FileToolDeps, type Ground } from "./access.ts";
+import { foldArguments } from "./arguments.ts";
+import { whenPatchable } from "./availability.ts";
+import { parsePatch, type PatchOp } from "./patch/parse.ts";
+import { atLine, planPatch, type LocatedOp, type PatchSummary } from "./patch/plan.ts";
+import { requireText } from "./path.ts";
+
+const params = Type.Object(
+  { input: Type.String({ description: "The whole patch, from *** Begin Patch to *** End Patch" }) },
+  { additionalProperties: false },
+);
+
+export interface PatchDetails {
+  /** Relative to the workspace; a moved file counts as modified under its new name. */
+  readonly summary: PatchSummary;
+}
+
+const description = `Change several files at once; all of it happens or nothing. Paths are relative to the workspace.
+
+*** Begin Patch
+*** Add File: notes/new.md
++every line of a new file
+*** Update File: src/app.ts
+*** Move to: src/main.ts
+@@ function start() {
+ a line that stays
+-a line that goes
++a line that comes
+*** Delete File: old.txt
+*** End Patch
+
+Move to is optional. @@ with the text of a line above (a function, a class) tells where to look; several narrow it down. Quote about three lines around each change. Hunks go from top to bottom; end one with *** End of File when it is about the end.`;
+
+export function createApplyPatchTool(deps: FileToolDeps): Tool<typeof params, PatchDetails> {
+  return defineTool({
+    name: "apply_patch",
+    summary: "Change several files with one patch",
+    description,
+    params,
+    available: whenPatchable,
+    prepare: (raw) => foldArguments(raw, {}),
+    intent: ({ input }, call) => ({
+      does: "write",
+      paths: namedPaths(input).flatMap((path) => intendedPaths(deps, call, path)),
+    }),
+    run(args, call) {
+      const ops = parsePatch(requireText("apply_patch", "input", args.input));
+      return withWorkspace(deps, call, async (ground) => {
+        const located = await locateAll(ground, ops);
+        const lanes = located.flatMap(({ real, target }) => [real, target ?? real]).map(laneOf);
+        return inLanes(deps.lanes, lanes, call.signal, () => patch(deps, ground, located, call));
+      });
+    },
+  });
+}
+
+const MAX_NAMED = 500;
+
+/** For the journal and approvals: what the headers name, as far as it can be told before the patch is read closely. */
+function namedPaths(input: string): string[] {
+  const headers = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to):[ \t]*(.*?)[ \t\r]*$/gm;
+  const found = new Set<string>();
+  for (const [, path = ""] of input.matchAll(headers)) {
+    found.add(path);
+    if (found.size >= MAX_NAMED) break;
+  }
+  return [...found];
+}
+
+/** Every path is checked before the first file is read. */
+async function locateAll(ground: Ground, ops: readonly PatchOp[]): Promise<LocatedOp[]> {
+  const located: LocatedOp[] = [];
+  for (const op of ops) {
+    try {
+      const real = await realOf(ground, op.path, op.kind !== "delete");
+      const moveTo = op.kind === "update" ? op.moveTo : undefined;
+      located.push(moveTo === undefined ? { op, real } : { op, real, target: await realOf(ground, moveTo, true) });
+    } catch (error) {
+      throw atLine(error, op.line);
+    }
+  }
+  return located;
+}
+
+/** A link is followed to the file it names, except by a removal, which is about the name itself. */
+async function realOf({ root, locate }: Ground, path: string, follows: boolean): Promise<string> {
+  const place = await locate(path);
+  if (follows || (await root.stat(place)) === undefined) return root.checkWrite(place);
+  return (await root.checkRemove(place)).real;
+}
+
+/** In one order for all, so that two patches never wait for each other. */
+function inLanes<T>(lanes: Lanes, keys: readonly string[], signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return [...new Set(keys)]
+    .toSorted()
+    .reduceRight<() => Promise<T>>((inner, key) => () => lanes.run(key, inner, signal), work)();
+}
+
+async function patch(
+  deps: FileToolDeps,
+  { root, batches }: Ground,
+  located: readonly LocatedOp[],
+  { signal }: ToolCall,
+): Promise<ToolResult<PatchDetails>> {
+  const { changes, summary } = await planPatch(root, located, signal);
+  if (changes.length > 0)
+    await batches.commit(root, changes, { signal, ...(deps.step === undefined ? {} : { step: deps.step }) });
+  const lines = [
+    ...summary.added.map((path) => `A ${visible(path)}`),
+    ...summary.modified.map((path) => `M ${visible(path)}`),
+    ...summary.deleted.map((path) => `D ${visible(path)}`),
+  ];
+  const count = lines.length === 1 ? "1 file" : `${lines.length} files`;
+  return { content: [{ type: "text", text: [`Patched ${count}:`, ...lines].join("\n") }], details: { summary } };
+}

@@ -1,0 +1,61 @@
+// When the tools that change files are there at all: not over a read-only workspace, and apply_patch only by choice.
+import { agentConfig } from "../../config/agents.ts";
+import { namesIn } from "../../model/catalog.ts";
+import type { Availability, ToolEnv } from "../tool.ts";
+
+/** write, edit and apply_patch are gone when the sandbox may only read the workspace (spec 1.13). */
+export function whenWritable({ config, agent, sandboxed }: ToolEnv): Availability {
+  const access =
+    agentConfig(config, agent)?.sandbox?.workspaceAccess ?? config.agents?.defaults?.sandbox?.workspaceAccess ?? "none";
+  if (!sandboxed || access !== "ro") return { available: true };
+  return {
+    available: false,
+    reason: "this session is sandboxed and its sandbox may only read the workspace (workspaceAccess is ro)",
+    fix: `openclaw config set ${sandboxKey(config, agent)}.workspaceAccess rw`,
+  };
+}
+
+const patchProviders: ReadonlySet<string> = new Set(["openai", "openai-codex"]);
+
+export function whenPatchable(env: ToolEnv): Availability {
+  const writable = whenWritable(env);
+  if (!writable.available) return writable;
+  const { config, agent } = env;
+  const own = agentConfig(config, agent)?.tools?.exec?.applyPatch;
+  const shared = config.tools?.exec?.applyPatch;
+  if ((own?.enabled ?? shared?.enabled) !== true)
+    return no("it is switched off", "openclaw config set tools.exec.applyPatch.enabled true");
+  const model = modelOf(env)?.toLowerCase();
+  const provider = model?.split("/")[0] ?? "";
+  if (model === undefined) return no("it needs an OpenAI model, and none is set", chooseModel);
+  if (!patchProviders.has(provider))
+    return no(`only OpenAI and OpenAI Codex models know it, not ${model}`, chooseModel);
+  const allowed = own?.allowModels ?? shared?.allowModels;
+  const isListed = allowed?.some((entry) => isModel(entry.trim().toLowerCase(), model)) ?? true;
+  if (isListed) return { available: true };
+  return no(
+    `${model} is not in tools.exec.applyPatch.allowModels`,
+    `add "${model}" to tools.exec.applyPatch.allowModels`,
+  );
+}
+
+const chooseModel = "openclaw config set agents.defaults.model.primary openai/gpt-5.2";
+
+const no = (reason: string, fix: string): Availability => ({ available: false, reason, fix });
+
+/** The model of the run; for a call without one, the model the agent would run with. */
+function modelOf({ config, agent, model }: ToolEnv): string | undefined {
+  return model ?? namesIn(agentConfig(config, agent)?.model)[0] ?? namesIn(config.agents?.defaults?.model)[0];
+}
+
+/** `gpt-5.2` or `openai/gpt-5.2`. */
+function isModel(entry: string, model: string): boolean {
+  return entry === model || entry === model.slice(model.indexOf("/") + 1);
+}
+
+function sandboxKey(config: ToolEnv["config"], agent: ToolEnv["agent"]): string {
+  const at = (config.agents?.list ?? []).findIndex(
+    ({ id, sandbox }) => id === agent && sandbox?.workspaceAccess === "ro",
+  );
+  return at === -1 ? "agents.defaults.sandbox" : `agents.list[${at}].sandbox`;
+}

@@ -1,0 +1,106 @@
+// From the text of a patch to its operations, or an error that names the line.
+import { ToolError } from "../../../core/error.ts";
+import { visible } from "../../../core/visible.ts";
+import { formatHint, problem, readLines, splitIt, type Reader } from "./lines.ts";
+import { isHeader, parseHunks, type Hunk } from "./parse-hunk.ts";
+
+export type PatchOp =
+  | { readonly kind: "add"; readonly line: number; readonly path: string; readonly lines: readonly string[] }
+  | { readonly kind: "delete"; readonly line: number; readonly path: string }
+  | {
+      readonly kind: "update";
+      readonly line: number;
+      readonly path: string;
+      readonly moveTo?: string;
+      readonly hunks: readonly Hunk[];
+    };
+
+export const MAX_PATCH_BYTES = 10_000_000;
+export const MAX_OPS = 500;
+
+/** Throws ToolError `patch.*` with the line in words and as `details.line`. Nothing on the disk is looked at. */
+export function parsePatch(input: string): PatchOp[] {
+  if (input.length > MAX_PATCH_BYTES || Buffer.byteLength(input) > MAX_PATCH_BYTES)
+    throw new ToolError("patch.too-large", `apply_patch: the patch is larger than ${MAX_PATCH_BYTES} bytes`, {
+      hint: "send several smaller patches",
+    });
+  const reader = readLines(input);
+  const ops: PatchOp[] = [];
+  for (;;) {
+    reader.skipBlank();
+    if (reader.atEnd()) break;
+    ops.push(parseOp(reader));
+    if (ops.length > MAX_OPS)
+      throw problem("patch.too-many-files", reader.line(), `the patch names more than ${MAX_OPS} files`, splitIt);
+  }
+  if (ops.length > 0) return ops;
+  throw problem("patch.empty", reader.line(), "the patch changes nothing", formatHint);
+}
+
+const MOVE = "*** Move to:";
+const headers = { "*** Add File:": "add", "*** Delete File:": "delete", "*** Update File:": "update" } as const;
+
+function parseOp(reader: Reader): PatchOp {
+  const { number: line, text } = reader.next();
+  for (const [header, kind] of Object.entries(headers)) {
+    if (!text.startsWith(header)) continue;
+    const path = pathAfter(header, text, line);
+    if (kind === "delete") return { kind, line, path };
+    if (kind === "add") return { kind, line, path, lines: addedLines(reader) };
+    return parseUpdate(reader, line, path);
+  }
+  throw misplaced(line, text);
+}
+
+function misplaced(line: number, text: string): ToolError {
+  const said = `"${visible(text, 80)}"`;
+  if (text.startsWith(MOVE))
+    return problem("patch.misplaced", line, `${said} must follow an *** Update File: line at once`, formatHint);
+  if (text.startsWith("*** End of File"))
+    return problem("patch.misplaced", line, `${said} ends a hunk of an update`, formatHint);
+  if (text.startsWith("***")) return problem("patch.unknown-header", line, `${said} is no header`, formatHint);
+  return problem("patch.misplaced", line, `${said} stands outside any file's part`, formatHint);
+}
+
+function pathAfter(header: string, text: string, line: number): string {
+  const path = text.slice(header.length).trim();
+  if (path === "") throw problem("patch.no-path", line, `"${header}" names no file`, "write the path after the colon");
+  return path;
+}
+
+function addedLines(reader: Reader): string[] {
+  const lines: string[] = [];
+  for (let next = reader.peek(); next !== undefined && !isHeader(next.text); next = reader.peek()) {
+    if (next.text === "" && onlyBlankAhead(reader)) break;
+    if (!next.text.startsWith("+"))
+      throw problem(
+        "patch.bad-line",
+        next.number,
+        `"${visible(next.text, 80)}" must begin with +`,
+        "every line of an added file begins with +, empty ones too",
+      );
+    lines.push(reader.next().text.slice(1));
+  }
+  return lines;
+}
+
+/** Empty lines before the next header are a gap between parts; the reader stands after them then. */
+function onlyBlankAhead(reader: Reader): boolean {
+  reader.skipBlank();
+  const next = reader.peek();
+  return next === undefined || isHeader(next.text);
+}
+
+function parseUpdate(reader: Reader, line: number, path: string): PatchOp {
+  const next = reader.peek();
+  const moveTo = next?.text.startsWith(MOVE) === true ? pathAfter(MOVE, reader.next().text, next.number) : undefined;
+  const hunks = parseHunks(reader);
+  if (moveTo !== undefined) return { kind: "update", line, path, moveTo, hunks };
+  if (hunks.length > 0) return { kind: "update", line, path, hunks };
+  throw problem(
+    "patch.no-change",
+    line,
+    `the update of ${visible(path)} has neither hunks nor a new name`,
+    "add lines that begin with -, + or a blank",
+  );
+}

@@ -1,0 +1,90 @@
+// The lines of a file, and where a run of lines stands in it: exactly, or else with less and less attention to blanks.
+
+/** Lines are held byte for byte (as Latin-1), so that what a patch does not touch stays as it is, broken text included. */
+export interface FileLines {
+  readonly raw: readonly string[];
+  /** The end of each line; empty for a last line without one. */
+  readonly ends: readonly string[];
+  readonly bom: string;
+  /** The line end of most lines. */
+  readonly eol: "\n" | "\r\n";
+  /** The lines as one level of attention sees them, made on first use. */
+  seen(level: number): readonly string[];
+}
+
+const BOM = "\u00ef\u00bb\u00bf";
+
+export function splitLines(bytes: Buffer): FileLines {
+  const all = bytes.toString("latin1");
+  const bom = all.startsWith(BOM) ? BOM : "";
+  const pieces = all.slice(bom.length).split("\n");
+  const last = pieces.pop() ?? "";
+  const lines = pieces.map((piece) => (piece.endsWith("\r") ? piece.slice(0, -1) : piece));
+  const ends = pieces.map((piece) => (piece.endsWith("\r") ? "\r\n" : "\n"));
+  const crlf = ends.filter((end) => end === "\r\n").length;
+  const raw = last === "" ? lines : [...lines, last];
+  const levels: (readonly string[])[] = [raw];
+  return {
+    raw,
+    ends: last === "" ? ends : [...ends, ""],
+    bom,
+    eol: crlf * 2 > ends.length ? "\r\n" : "\n",
+    seen: (level) => (levels[level] ??= raw.map((line) => lookAt(decoded(line), level))),
+  };
+}
+
+export const encoded = (text: string): string => (isPlain(text) ? text : Buffer.from(text, "utf8").toString("latin1"));
+const decoded = (raw: string): string => (isPlain(raw) ? raw : Buffer.from(raw, "latin1").toString("utf8"));
+const isPlain = (text: string): boolean => !/[^\0-\x7f]/.test(text);
+
+/** 0 exact, 1 without blanks at the end, 2 without blanks at both ends, 3 also with typographic characters made plain. */
+const LEVELS = [0, 1, 2, 3];
+
+function lookAt(text: string, level: number): string {
+  if (level === 1) return text.trimEnd();
+  return level === 2 ? text.trim() : plainCharacters(text).trim();
+}
+
+function plainCharacters(text: string): string {
+  return text
+    .replaceAll(/[\u2018\u2019\u201a\u201b\u2032]/g, "'")
+    .replaceAll(/[\u201c\u201d\u201e\u201f\u2033]/g, '"')
+    .replaceAll(/[\u2010-\u2015\u2212]/g, "-")
+    .replaceAll(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, " ");
+}
+
+/** Comparisons a whole patch may cost; a real one needs a fraction. */
+export interface Effort {
+  left: number;
+}
+
+export const newEffort = (): Effort => ({ left: 50_000_000 });
+
+/** The first place at or after `from`; undefined when there is none, or no effort is left. */
+export function findLines(
+  file: FileLines,
+  wanted: readonly string[],
+  { from, atEnd, effort }: { readonly from: number; readonly atEnd: boolean; readonly effort: Effort },
+): number | undefined {
+  const last = file.raw.length - wanted.length;
+  if (atEnd && last >= from) {
+    if (LEVELS.some((level) => standsAt(file.seen(level), looked(wanted, level), last, effort))) return last;
+  }
+  for (const level of LEVELS) {
+    const [lines, sought] = [file.seen(level), looked(wanted, level)];
+    for (let at = from; at <= last; at += 1) if (standsAt(lines, sought, at, effort)) return at;
+  }
+  return undefined;
+}
+
+function looked(wanted: readonly string[], level: number): string[] {
+  return wanted.map((text) => (level === 0 ? encoded(text) : lookAt(text, level)));
+}
+
+function standsAt(lines: readonly string[], wanted: readonly string[], at: number, effort: Effort): boolean {
+  for (let step = 0; step < wanted.length; step += 1) {
+    effort.left -= 1;
+    if (lines[at + step] !== wanted[step] || effort.left < 0) return false;
+  }
+  return true;
+}
