@@ -16,10 +16,14 @@ export interface Segment {
   /** As the program gets it: unquoted, wildcards expanded, `argv[0]` as written. */
   readonly argv: readonly string[];
   readonly program: Identity;
+  /** Programs it starts in turn, when it is a wrapper such as `nice`; their words in `argv` are absolute paths. */
+  readonly inner?: readonly Identity[];
   /** Assignments in front of it: `FOO=bar ls`. */
   readonly env: Readonly<Record<string, string>>;
   readonly errors?: "joined" | "dropped";
   readonly output?: "dropped";
+  /** `</dev/null`: its input ends at once. Only on the first program of a pipeline. */
+  readonly input?: "empty";
 }
 
 export interface Plan {

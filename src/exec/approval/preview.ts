@@ -1,0 +1,83 @@
+// The card a person decides by: what exactly would start, where, with what, and what "always" would cover.
+import { HouseError } from "../../core/error.ts";
+import { spelledOut } from "../../core/visible.ts";
+import type { ApprovalCard } from "../../protocol/approval.ts";
+import { alwaysCovers } from "./always.ts";
+import type { Plan, Segment } from "./plan.ts";
+
+export type PreviewCard = ApprovalCard;
+
+/** More than this nobody reads to the end. */
+const maxShownChars = 16_000;
+
+/** Throws `approval.too-long` for what cannot be shown whole. */
+export function describePlan(plan: Plan): PreviewCard {
+  const always = alwaysCovers(plan);
+  const rows = [
+    ...plan.segments.flatMap(programRows),
+    ...(plan.shell === undefined ? [] : [{ label: "shell", value: plan.shell.path }]),
+    { label: "folder", value: placeOf(plan.cwd.path, plan.cwd.real) },
+    ...plan.files.map((file) => ({
+      label: "script",
+      value: `${placeOf(file.path, file.real)} sha256 ${shortHash(file.sha256)}`,
+    })),
+    ...Object.entries(plan.env).map(([name, value]) => ({ label: "variable", value: `${name}=${value}` })),
+    { label: "host", value: plan.host },
+    { label: "agent", value: plan.agent },
+    { label: "session", value: plan.session },
+    ...(always.entries.length > 0 ? [] : [{ label: "always", value: `cannot be chosen: ${always.note}` }]),
+  ];
+  return whole({
+    title: plan.form === "pipeline" ? "Run a command" : "Run a command line in a shell",
+    text: plan.form === "pipeline" ? plan.segments.map(shownSegment).join(" | ") : plan.command,
+    rows: plan.form === "pipeline" ? [{ label: "written", value: plan.command }, ...rows] : rows,
+    ...(always.entries.length > 0 ? { always: always.note } : {}),
+  });
+}
+
+/** What runs, quoted so that a shell would read it the same way: shown instead of what somebody wrote. */
+export function shownSegment(segment: Segment): string {
+  const assignments = Object.entries(segment.env).map(([name, value]) => `${name}=${quoted(value)}`);
+  const streams = [
+    ...(segment.input === "empty" ? ["</dev/null"] : []),
+    ...(segment.output === "dropped" ? [">/dev/null"] : []),
+    ...(segment.errors === "joined" ? ["2>&1"] : segment.errors === "dropped" ? ["2>/dev/null"] : []),
+  ];
+  return [...assignments, ...segment.argv.map(quoted), ...streams].join(" ");
+}
+
+export function quoted(word: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function programRows(segment: Segment): { label: string; value: string }[] {
+  return [segment.program, ...(segment.inner ?? [])].map((program) => ({
+    label: "program",
+    value: `${placeOf(program.path, program.real)}${program.sha256 === undefined ? "" : ` sha256 ${shortHash(program.sha256)}`}`,
+  }));
+}
+
+const placeOf = (path: string, real: string): string => (path === real ? path : `${path} (leads to ${real})`);
+
+const shortHash = (hash: string | undefined): string => (hash ?? "unknown").slice(0, 16);
+
+function whole(card: PreviewCard): PreviewCard {
+  const shown: PreviewCard = {
+    title: card.title,
+    text: spelledOut(card.text),
+    rows: card.rows.map(({ label, value }) => ({ label, value: spelledOut(value) })),
+    ...(card.always === undefined ? {} : { always: spelledOut(card.always) }),
+  };
+  const chars = [shown.text, shown.always ?? "", ...shown.rows.map(({ value }) => value)].reduce(
+    (sum, text) => sum + text.length,
+    0,
+  );
+  if (chars <= maxShownChars) return shown;
+  throw new HouseError(
+    "approval.too-long",
+    `cannot be asked: ${chars} characters are too many to show whole (at most ${maxShownChars})`,
+    {
+      hint: "put the work into a script file in the workspace and run that",
+    },
+  );
+}

@@ -1,0 +1,82 @@
+// Finds the program a name means, as the system would: on PATH or by its path, an executable regular file.
+import { accessSync, constants, realpathSync, statSync, type BigIntStats } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+
+import { errnoOf } from "../../core/error.ts";
+import type { Identity } from "./plan.ts";
+
+interface Ground {
+  readonly cwd: string;
+  readonly path: readonly string[];
+}
+
+/** Undefined when there is none. Relative folders on PATH are passed over: what they mean changes with the folder. */
+export function findProgram(name: string, ground: Ground): Identity | undefined {
+  if (name === "") return undefined;
+  if (name.includes("/")) return executable(resolve(ground.cwd, name));
+  for (const folder of ground.path) {
+    if (!isAbsolute(folder)) continue;
+    const found = executable(join(folder, name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Folders only the administrator writes to. */
+export const trustedFolders: readonly string[] = [
+  "/bin",
+  "/usr/bin",
+  "/sbin",
+  "/usr/sbin",
+  "/run/current-system/sw/bin",
+];
+
+/** Found in such a folder, and the file itself lies in one too. */
+export function inTrustedFolder(
+  { path, real }: { readonly path: string; readonly real: string },
+  folders = trustedFolders,
+): boolean {
+  return (
+    folders.includes(dirname(path)) &&
+    (folders.includes(dirname(real)) || real.startsWith("/usr/lib/") || real.startsWith("/nix/store/"))
+  );
+}
+
+/** Which file or folder this is right now, without its content; undefined when it is not there. */
+export function identityOf(path: string, kind: "file" | "folder"): Identity | undefined {
+  const stats = statOf(path);
+  if (stats === undefined || !(kind === "file" ? stats.isFile() : stats.isDirectory())) return undefined;
+  const real = realOf(path);
+  return real === undefined ? undefined : { path, real, device: stats.dev.toString(), inode: stats.ino.toString() };
+}
+
+/** Undefined for what is not there or may not be looked at. */
+export function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+export function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+function executable(path: string): Identity | undefined {
+  const identity = identityOf(path, "file");
+  if (identity === undefined) return undefined;
+  try {
+    accessSync(path, constants.X_OK);
+    return identity;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

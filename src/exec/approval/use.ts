@@ -1,0 +1,52 @@
+// Notes in the approvals file when an entry was used, for what and under which path.
+import { readFileSync } from "node:fs";
+
+import { writeFileAtomic } from "../../base/atomic-file.ts";
+import { judgedOf } from "./carrier.ts";
+import type { EntryRef } from "./effective.ts";
+import { approvalsPath, readApprovals } from "./file.ts";
+import { matchesPath } from "./allowlist.ts";
+import type { Plan } from "./plan.ts";
+
+type Json = Record<string, unknown>;
+
+/** Entries that are gone or changed since are left alone; so is every key we do not know. */
+export function recordUse(state: string, matched: readonly EntryRef[], plan: Plan, now: number, home: string): void {
+  if (matched.length === 0) return;
+  readApprovals(state); // refuses a file that became unreadable, instead of writing over it
+  const path = approvalsPath(state);
+  const file = JSON.parse(readFileSync(path, "utf8")) as Json;
+  const changed = matched.filter((ref) => note(file, ref, plan, now, home)).length;
+  if (changed > 0) writeFileAtomic(path, `${JSON.stringify(file, null, 2)}\n`);
+}
+
+function note(file: Json, ref: EntryRef, plan: Plan, now: number, home: string): boolean {
+  const allowlist = allowlistOf(file, ref.agent);
+  const at = allowlist?.findIndex((entry, index) => isEntry(entry, ref, index)) ?? -1;
+  if (allowlist === undefined || at < 0) return false;
+  const written = allowlist[at];
+  const entry: Json = typeof written === "string" ? { pattern: written } : (written as Json);
+  const used = plan.segments.map(judgedOf).find((judged) => matchesPath(ref.pattern, judged.path, home));
+  allowlist[at] = {
+    ...entry,
+    lastUsedAt: now,
+    lastUsedCommand: plan.command.slice(0, 1000).toWellFormed(),
+    ...(used === undefined ? {} : { lastResolvedPath: used.path }),
+  };
+  return true;
+}
+
+function allowlistOf(file: Json, agent: string): unknown[] | undefined {
+  const agents = file["agents"] as Record<string, Json> | undefined;
+  const key = agent === "main" && agents !== undefined && !Object.hasOwn(agents, "main") ? "default" : agent;
+  const rules = agents !== undefined && Object.hasOwn(agents, key) ? agents[key] : undefined;
+  return Array.isArray(rules?.["allowlist"]) ? (rules["allowlist"] as unknown[]) : undefined;
+}
+
+function isEntry(entry: unknown, { entry: known, index: knownAt }: EntryRef, index: number): boolean {
+  if (typeof entry === "string") return entry === known.pattern && index === knownAt;
+  if (typeof entry !== "object" || entry === null || !("pattern" in entry) || entry.pattern !== known.pattern)
+    return false;
+  if (known.id !== undefined) return "id" in entry && entry.id === known.id;
+  return index === knownAt;
+}

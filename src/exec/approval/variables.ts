@@ -1,0 +1,28 @@
+// Names of variables that a command line may set in front of an allowlisted program.
+
+/** Said by name because they look like more than they are. */
+const harmless =
+  /^(?:LC_[A-Z]+|LANG|LANGUAGE|TZ|TERM|CI|DEBUG|VERBOSE|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|NODE_ENV|RUST_BACKTRACE|SOURCE_DATE_EPOCH)$/;
+
+/** Words of a name that say: this decides what is loaded, started or asked. */
+const loaded = new Set(
+  (
+    "ARG ARGS ASKPASS BASH BIN BROWSER BUILD CC CD CLASS CMD COMMAND COMPILER CONF CONFIG CXX DIR DYLD EDITOR ENV EXEC " +
+    "EXECUTABLE FLAGS FILE FPATH FUNC GLOBIGNORE GCONV HELPER HOME HOOK HOST IFS IMPORT INCLUDE INIT JAVA JDK LD LESS LIB " +
+    "LIBRARY LOAD LOADER LOC LOCPATH MAKE MAN MODULE MODULES MORE NLSPATH NODE OPT OPTION OPTIONS OPTS PAGER PATH PERL PERL5 " +
+    "PLUGIN PLUGINS POSIXLY PREFIX PRELOAD PROG PROGRAM PROMPT PROXY PS0 PS1 PS2 PS3 PS4 PYTHON RC REQUIRE ROOT RSH RUBY " +
+    "SCRIPT SECURE SHELL SHELLOPTS SSH STARTUP SUDO TERMCAP TERMINFO TMP TMPDIR TEMP TOOL URL USER VISUAL WRAPPER XDG ZDOTDIR"
+  ).split(" "),
+);
+
+/** Endings and beginnings that carry the same meaning without an underscore. */
+const shapes =
+  /(?:PATH|OPTS?|OPTIONS|FLAGS|ARGS|HOME|PAGER|EDITOR|SHELL|ENV|CONFIG|PRELOAD|COMMAND|OPEN|CLOSE|RC|FILE|DIR|PROG|EXEC)$|^(?:LD|DYLD|GIT|PYTHON|NODE|NPM|PERL|RUBY|GEM|JAVA|LUA|PHP|BASH|ZSH|ZIP|UNZIP|TAR|RSYNC|LESS|MAN|GREP|RIPGREP|FZF|MAKE|CARGO|RUST|GO|DOCKER|KUBE|AWS|OPENSSL|SSL|SSH|GPG|CURL|WGET|OPENCLAW|MOLTBOT|CLAWD|MALLOC|GLIBC|GCC|SYSTEMD|SUDO|DBUS|XDG)/;
+
+/** True when setting `name` could change which code runs. Case does not matter: some programs read both. */
+export function steersCode(name: string): boolean {
+  if (harmless.test(name)) return false;
+  const upper = name.toUpperCase();
+  if (!/^[A-Z_][A-Z0-9_]*$/.test(upper)) return true;
+  return shapes.test(upper) || upper.split("_").some((word) => loaded.has(word));
+}
