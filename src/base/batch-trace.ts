@@ -9,7 +9,7 @@ import { sweepAfter } from "./rooted-temp.ts";
 
 export interface Trace {
   /** On the disk for good when it returns. Costs something only for the first write of a process in a folder. */
-  note(folder: string): void;
+  readonly note: (folder: string) => void;
   /** Takes away what other processes, all dead by now, left. */
   sweep(): Promise<void>;
 }

@@ -24,14 +24,14 @@ export type Change =
 export interface CommitOptions {
   readonly signal?: AbortSignal;
   /** Told before every step; tests end the process there. */
-  step?(name: string): void;
+  readonly step?: (name: string) => void;
 }
 
 export interface Batches {
   /** Puts right what a killed process left. Cheap when there is nothing; call it before using files. */
   recover(): Promise<void>;
   /** Remembers that temp files may be left in this folder. */
-  note(folder: string): void;
+  readonly note: (folder: string) => void;
   /** All or nothing; when it returns, all of it survives a power cut. */
   commit(root: Root, changes: readonly Change[], options?: CommitOptions): Promise<void>;
 }

@@ -16,7 +16,7 @@ export interface FileToolDeps extends GuardedPaths {
   /** Folders that `read` may use even when paths are bound to the workspace: bundled and installed skills. */
   readonly readRoots?: readonly string[];
   /** Told before every step of a change to several files; tests end the process there. */
-  step?(name: string): void;
+  readonly step?: (name: string) => void;
 }
 
 /** A path ready to be used: `root` keeps every access inside what the call may touch. */
@@ -24,7 +24,7 @@ export interface Access {
   readonly root: Root;
   readonly path: string;
   /** Throws what a write would refuse; else the key under which work on this file is done one after the other. */
-  claim(): Promise<string>;
+  readonly claim: () => Promise<string>;
 }
 
 /** The workspace and nothing else, for changes to several files. */
@@ -32,7 +32,7 @@ export interface Ground {
   readonly root: Root;
   readonly batches: Batches;
   /** From what the model wrote to a path below the root; says no to what leads out. */
-  locate(raw: string): Promise<string>;
+  readonly locate: (raw: string) => Promise<string>;
 }
 
 /** Opens what the path may use, gives it to `use`, and closes it. */
