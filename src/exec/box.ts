@@ -39,6 +39,8 @@ export interface Box {
   readonly mounts: readonly Mount[];
   /** Where commands start unless the call says otherwise. */
   readonly workdir: string;
+  /** Configured variables: they are there inside already, under those of a launch. Undefined for the host. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Builds and starts what is missing (container, set-up command), then says what to start. Throws `sandbox.*`. */
   launch(launch: Launch): Promise<HostLaunch>;
 }

@@ -62,7 +62,10 @@ export function sandboxSettings(config: Config, agent: AgentId, paths: Paths): S
     backend: own.backend ?? defaults.backend ?? "auto",
     scope,
     workspaceAccess: own.workspaceAccess ?? defaults.workspaceAccess ?? "none",
-    workspaceRoot: expandHome(own.workspaceRoot ?? defaults.workspaceRoot ?? join(paths.state, "sandboxes"), paths.home),
+    workspaceRoot: expandHome(
+      own.workspaceRoot ?? defaults.workspaceRoot ?? join(paths.state, "sandboxes"),
+      paths.home,
+    ),
     docker: containerOf(ownBox.docker ?? {}, defaults.docker ?? {}),
     prune: {
       idleHours: ownBox.prune?.idleHours ?? defaults.prune?.idleHours ?? 24,
@@ -79,7 +82,7 @@ function scopeOf({ scope, perSession }: Pick<Given, "scope" | "perSession">): Sa
 }
 
 function containerOf(own: GivenDocker, defaults: GivenDocker): ContainerSettings {
-  const { setupCommand, env, ulimits, binds, ...rest } = { ...defaults, ...own };
+  const { setupCommand, ...rest } = { ...defaults, ...own };
   return {
     image: rest.image ?? "openclaw-sandbox:bookworm-slim",
     containerPrefix: rest.containerPrefix ?? "openclaw-sbx-",

@@ -1,0 +1,154 @@
+// The bubblewrap box: each command in namespaces of its own, started in milliseconds, without a daemon.
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+import { HouseError } from "../../core/error.ts";
+import type { Log } from "../../base/log.ts";
+import type { Box, HostLaunch, Launch } from "../box.ts";
+import { createAnonymousFiles, type AnonymousFiles } from "./anonymous-file.ts";
+import { fixedArguments, launchArguments, shieldArguments } from "./bubblewrap-arguments.ts";
+import { probeBubblewrap } from "./bubblewrap-probe.ts";
+import { createControlGroups, type ControlGroups } from "./control-group.ts";
+import { limitsOf, ulimitScript } from "./limits.ts";
+import { seccompProgram } from "./seccomp.ts";
+import { createSetup, type Setup } from "./setup.ts";
+import { createShields, type Shields } from "./shield.ts";
+import type { Backend, BoxSpec, Works } from "./spec.ts";
+
+export interface BubblewrapDeps {
+  /** Private, for files without a name and for what must be found again after a crash. */
+  readonly folder: string;
+  readonly path: string;
+  readonly log: Log;
+}
+
+export function createBubblewrap({ folder, path, log }: BubblewrapDeps): Backend {
+  const program = findProgram(path);
+  const seccomp = seccompProgram(process.arch);
+  const tools: Tools = {
+    program: program ?? "bwrap",
+    // Without a filter for this machine the probe says no, and no box is opened.
+    seccomp: seccomp ?? new Uint8Array(),
+    files: createAnonymousFiles(folder),
+    groups: createControlGroups(log),
+    shields: createShields(join(folder, "shields")),
+    setup: createSetup(),
+    log,
+  };
+  let works: Promise<Works> | undefined;
+  return {
+    kind: "bubblewrap",
+    async works() {
+      works ??= probeBubblewrap(program, seccomp, tools.files);
+      const answer = await works;
+      if (!answer.works) works = undefined;
+      return answer;
+    },
+    check,
+    open: (spec) => openBox(spec, tools),
+    async remove(name) {
+      tools.groups.remove(name);
+    },
+    standing: async () => new Map(),
+    async close() {
+      tools.shields.close();
+      tools.files.close();
+      tools.groups.close();
+    },
+  };
+}
+
+interface Tools {
+  readonly program: string;
+  readonly seccomp: Uint8Array;
+  readonly files: AnonymousFiles;
+  readonly groups: ControlGroups;
+  readonly shields: Shields;
+  readonly setup: Setup;
+  readonly log: Log;
+}
+
+/** The system's own one first: AppArmor rules that allow namespaces are written for that path. */
+function findProgram(path: string): string | undefined {
+  return ["/usr/bin", ...path.split(delimiter)].map((folder) => join(folder, "bwrap")).find((file) => existsSync(file));
+}
+
+function check({ container }: BoxSpec): void {
+  ulimitScript(limitsOf(container));
+  if (container.network !== "none") {
+    throw new HouseError(
+      "sandbox.refused",
+      `the bubblewrap sandbox has no network, but sandbox.docker.network is ${JSON.stringify(container.network)}`,
+      {
+        hint: "set agents.defaults.sandbox.docker.network to none, or agents.defaults.sandbox.backend to docker",
+      },
+    );
+  }
+  if (container.user !== undefined && !/^\d+(:\d+)?$/.test(container.user)) {
+    throw new HouseError("sandbox.refused", `the bubblewrap sandbox needs a number as sandbox.docker.user`, {
+      hint: "write it as 1000:1000",
+    });
+  }
+}
+
+function openBox(spec: BoxSpec, tools: Tools): Box {
+  let fixed: string[] | undefined;
+  const [workspace] = spec.mounts;
+  if (workspace === undefined) throw new Error("a box has a workspace");
+  const isHome = spec.homes.includes(workspace.host);
+
+  const prepare = (launch: Launch): HostLaunch => {
+    fixed ??= fixedArguments(spec);
+    const held = tools.shields.raise(workspace.host, isHome);
+    const words = [...fixed, ...shieldArguments(workspace, held.shield), ...launchArguments(launch, spec)];
+    return { ...hostLaunch(spec, tools, words, launch.argv), end: async () => held.drop() };
+  };
+  return {
+    kind: "bubblewrap",
+    name: spec.name,
+    mounts: spec.mounts,
+    workdir: spec.workdir,
+    env: spec.container.env,
+    async launch(launch) {
+      await tools.setup.ensure(spec, prepare);
+      return prepare(launch);
+    },
+  };
+}
+
+/** Opens what bwrap reads, enters the control groups, sets limits, and becomes bwrap. */
+const entry = `a=$1 s=$2 n=$3; shift 3; while [ "$n" -gt 0 ]; do echo $$ >"$1/cgroup.procs" || exit 125; shift; n=$((n-1)); done; `;
+
+function hostLaunch(spec: BoxSpec, tools: Tools, words: readonly string[], argv: readonly string[]): HostLaunch {
+  const limits = limitsOf(spec.container);
+  const groups = tools.groups.groupsOf(spec.name, limits);
+  const bounded = groups.boundsMemory
+    ? limits
+    : { ...limits, process: { data: limits.memoryBytes, ...limits.process } };
+  return {
+    argv: [
+      "/bin/sh",
+      "-c",
+      `${entry}${ulimitScript(bounded)}exec "$@" 4<"$a" 3<"$s"`,
+      spec.name,
+      tools.files.pathOf([...words, ""].join("\0")),
+      tools.files.pathOf(tools.seccomp),
+      String(groups.folders.length),
+      ...groups.folders,
+      tools.program,
+      "--args",
+      "4",
+      "--seccomp",
+      "3",
+      "--",
+      ...(groups.boundsProcesses ? argv : countedInside(argv, limits.pids)),
+    ],
+    cwd: "/",
+    env: {},
+  };
+}
+
+/** Without a control group the kernel counts per user, and since 5.14 per user namespace: so it is set inside. */
+function countedInside(argv: readonly string[], pids: number): readonly string[] {
+  return ["/bin/sh", "-c", `ulimit -p ${pids} 2>/dev/null || ulimit -u ${pids}; exec "$@"`, "sh", ...argv];
+}

@@ -1,0 +1,156 @@
+// Kernel control groups for boxes, version 1 and 2: made where this process may, found out by trying once.
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { errnoOf } from "../../core/error.ts";
+import type { Log } from "../../base/log.ts";
+import type { Limits } from "./limits.ts";
+
+export interface ControlGroups {
+  groupsOf(name: string, limits: Limits): GroupSet;
+  remove(name: string): void;
+  close(): void;
+}
+
+export interface GroupSet {
+  /** A process writes itself into their `cgroup.procs` before it enters the box. Empty where we may make none. */
+  readonly folders: readonly string[];
+  readonly boundsProcesses: boolean;
+  readonly boundsMemory: boolean;
+}
+
+const OURS = "openclaw-sandbox";
+const MOUNT = "/sys/fs/cgroup";
+
+export function createControlGroups(log: Log): ControlGroups {
+  const made = new Map<string, GroupSet>();
+  let places: Places | undefined;
+
+  const remove = (name: string): void => {
+    for (const folder of made.get(name)?.folders ?? []) removeGroup(folder, log);
+    made.delete(name);
+  };
+  return {
+    groupsOf(name, limits) {
+      const known = made.get(name);
+      if (known?.folders.every((folder) => existsSync(folder))) return known;
+      places ??= findPlaces(log);
+      const groups = makeGroups(places, name, limits, log);
+      made.set(name, groups);
+      return groups;
+    },
+    remove,
+    close() {
+      for (const name of [...made.keys()]) remove(name);
+    },
+  };
+}
+
+/** The folder of each kind below which boxes get theirs. */
+type Places = { readonly version: 2; readonly all: string } | { readonly version: 1; readonly kinds: Kinds };
+type Kinds = Readonly<Partial<Record<"pids" | "memory" | "cpu", string>>>;
+
+function findPlaces(log: Log): Places {
+  const lines = readFileSync("/proc/self/cgroup", "utf8").trim().split("\n");
+  const paths = new Map(
+    lines.flatMap((line) => {
+      const [, kinds = "", path = "/"] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+      return kinds.split(",").map((kind): [string, string] => [kind, path]);
+    }),
+  );
+  const unified = paths.get("") ?? "/";
+  if (isWritable(join(MOUNT, "cgroup.controllers"), constants.R_OK)) {
+    // A group with processes of its own cannot hand controllers down: ours stands beside that of the gateway.
+    const parent = join(MOUNT, unified === "/" ? "/" : dirname(unified));
+    const all = join(parent, OURS);
+    return attempt(log, () => {
+      mkdirSync(all, { recursive: true });
+      writeFileSync(join(all, "cgroup.subtree_control"), "+pids +memory +cpu");
+    })
+      ? { version: 2, all }
+      : { version: 1, kinds: {} };
+  }
+  const kinds: Record<string, string> = {};
+  for (const kind of ["pids", "memory", "cpu"]) {
+    const folder = join(MOUNT, kind, paths.get(kind) ?? "/");
+    if (isWritable(folder, constants.W_OK)) kinds[kind] = join(folder, OURS);
+  }
+  return { version: 1, kinds };
+}
+
+function makeGroups(places: Places, name: string, limits: Limits, log: Log): GroupSet {
+  if (places.version === 2) {
+    const folder = join(places.all, name);
+    const isMade = attempt(log, () => {
+      clear(folder, log);
+      writeUnified(folder, limits);
+    });
+    return { folders: isMade ? [folder] : [], boundsProcesses: isMade, boundsMemory: isMade };
+  }
+  const made = new Map(
+    Object.entries(places.kinds).flatMap(([kind, place]): [string, string][] => {
+      const folder = join(place, name);
+      const isMade = attempt(log, () => {
+        clear(folder, log);
+        writeOlder(kind, folder, limits);
+      });
+      return isMade ? [[kind, folder]] : [];
+    }),
+  );
+  return { folders: [...made.values()], boundsProcesses: made.has("pids"), boundsMemory: made.has("memory") };
+}
+
+/** One that another run left may hold other limits, in an order they cannot be changed in. */
+function clear(folder: string, log: Log): void {
+  if (existsSync(folder)) removeGroup(folder, log);
+}
+
+function writeUnified(folder: string, { pids, memoryBytes, memorySwapBytes, cpus }: Limits): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "pids.max"), String(pids));
+  writeFileSync(join(folder, "memory.max"), String(memoryBytes));
+  writeIfThere(join(folder, "memory.swap.max"), String(memorySwapBytes - memoryBytes));
+  if (cpus !== undefined) writeFileSync(join(folder, "cpu.max"), `${Math.ceil(cpus * 100_000)} 100000`);
+}
+
+function writeOlder(kind: string, folder: string, { pids, memoryBytes, memorySwapBytes, cpus }: Limits): void {
+  mkdirSync(folder, { recursive: true });
+  if (kind === "pids") writeFileSync(join(folder, "pids.max"), String(pids));
+  if (kind === "memory") {
+    writeFileSync(join(folder, "memory.limit_in_bytes"), String(memoryBytes));
+    writeIfThere(join(folder, "memory.memsw.limit_in_bytes"), String(memorySwapBytes));
+  }
+  if (kind === "cpu" && cpus !== undefined) {
+    writeFileSync(join(folder, "cpu.cfs_quota_us"), String(Math.ceil(cpus * 100_000)));
+  }
+}
+
+/** Kernels without swap accounting have no such file. */
+function writeIfThere(file: string, value: string): void {
+  if (isWritable(file, constants.W_OK)) writeFileSync(file, value);
+}
+
+function removeGroup(folder: string, log: Log): void {
+  attempt(log, () => rmdirSync(folder));
+}
+
+function attempt(log: Log, work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    log.debug("a control group could not be used", { error });
+    return false;
+  }
+}
+
+function isWritable(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,99 @@
+// The system calls a boxed command may not make, with their numbers per machine, as data.
+
+/** [x86_64, aarch64]; undefined where the machine has no such call. */
+type Numbers = readonly [number | undefined, number | undefined];
+
+/** New in both tables since 2019: one number everywhere. */
+const both = (number: number): Numbers => [number, number];
+
+/** Answered with "operation not permitted". */
+export const deniedCalls: Readonly<Record<string, Numbers>> = {
+  // What is where: mounts, roots, other namespaces, files by handle.
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  chroot: [161, 51],
+  setns: [308, 268],
+  open_by_handle_at: [304, 265],
+  open_tree: both(428),
+  move_mount: both(429),
+  fsopen: both(430),
+  fsconfig: both(431),
+  fsmount: both(432),
+  fspick: both(433),
+  mount_setattr: both(442),
+  open_tree_attr: both(467),
+  quotactl: [179, 60],
+  quotactl_fd: both(443),
+  fanotify_init: [300, 262],
+  lookup_dcookie: [212, 18],
+  // Other processes.
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  kcmp: [312, 272],
+  pidfd_getfd: both(438),
+  move_pages: [279, 239],
+  migrate_pages: [256, 238],
+  // Large doors into the kernel.
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  // The machine itself.
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  reboot: [169, 142],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  sethostname: [170, 161],
+  setdomainname: [171, 162],
+  settimeofday: [164, 170],
+  clock_settime: [227, 112],
+  clock_adjtime: [305, 266],
+  adjtimex: [159, 171],
+  acct: [163, 89],
+  syslog: [103, 116],
+  vhangup: [153, 58],
+  nfsservctl: [180, 42],
+  iopl: [172, undefined],
+  ioperm: [173, undefined],
+  modify_ldt: [154, undefined],
+  uselib: [134, undefined],
+};
+
+/**
+ * Answered with "no such call", so that libraries take the older way. clone3 keeps its flags in memory, where a filter
+ * cannot look; io_uring does file and socket work that no filter sees.
+ */
+export const absentCalls: Readonly<Record<string, Numbers>> = {
+  clone3: both(435),
+  io_uring_setup: both(425),
+  io_uring_enter: both(426),
+  io_uring_register: both(427),
+};
+
+/** Judged by an argument. */
+export const judgedCalls = {
+  clone: [56, 220],
+  unshare: [272, 97],
+  ioctl: [16, 29],
+  socket: [41, 198],
+} as const satisfies Readonly<Record<string, Numbers>>;
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+export const NAMESPACE_FLAGS = 0x7e02_0000;
+/** CLONE_NEWTIME; in clone's flags this bit is part of a signal number. */
+export const TIME_NAMESPACE_FLAG = 0x80;
+/** TIOCSTI types into the terminal, TIOCLINUX pastes into the console. */
+export const deniedTerminalRequests: readonly number[] = [0x5412, 0x541c];
+/** AF_UNIX, AF_INET, AF_INET6. Others reach past a network namespace (AF_VSOCK) or wide into the kernel. */
+export const allowedFamilies: readonly number[] = [1, 2, 10];
+/** AF_NETLINK, and of it only NETLINK_ROUTE, by which programs list network interfaces. */
+export const NETLINK_FAMILY = 16;
+export const NETLINK_ROUTE = 0;

@@ -1,0 +1,103 @@
+// Assembles the kernel filter of a boxed command: which system calls it may make. Classic BPF, by hand, without a library.
+import {
+  absentCalls,
+  allowedFamilies,
+  deniedCalls,
+  deniedTerminalRequests,
+  judgedCalls,
+  NAMESPACE_FLAGS,
+  NETLINK_FAMILY,
+  NETLINK_ROUTE,
+  TIME_NAMESPACE_FLAG,
+} from "./seccomp-calls.ts";
+
+const machines = {
+  x64: { column: 0, audit: 0xc000_003e, hasX32: true },
+  arm64: { column: 1, audit: 0xc000_00b7, hasX32: false },
+} as const;
+
+/** The program as the kernel takes it, or undefined for a machine we have no table for. */
+export function seccompProgram(arch: string): Uint8Array | undefined {
+  if (arch !== "x64" && arch !== "arm64") return undefined;
+  const { column, audit, hasX32 } = machines[arch];
+  const numberOf = (numbers: readonly (number | undefined)[]): number[] =>
+    numbers[column] === undefined ? [] : [numbers[column]];
+  return encode([
+    load(ARCH_OFFSET),
+    ...when(JEQ, audit, [], [answer(KILL)]),
+    load(NUMBER_OFFSET),
+    // The second set of calls of x86_64 has other numbers for the same doors.
+    ...(hasX32 ? when(JGE, 0x4000_0000, [answer(KILL)]) : []),
+    ...Object.values(deniedCalls)
+      .flatMap(numberOf)
+      .flatMap((number) => when(JEQ, number, [answer(errno(EPERM))])),
+    ...Object.values(absentCalls)
+      .flatMap(numberOf)
+      .flatMap((number) => when(JEQ, number, [answer(errno(ENOSYS))])),
+    ...when(JEQ, judgedCalls.clone[column], judgeFlags(NAMESPACE_FLAGS)),
+    ...when(JEQ, judgedCalls.unshare[column], judgeFlags(NAMESPACE_FLAGS | TIME_NAMESPACE_FLAG)),
+    ...when(JEQ, judgedCalls.ioctl[column], judgeTerminal()),
+    ...when(JEQ, judgedCalls.socket[column], judgeSocket()),
+    answer(ALLOW),
+  ]);
+}
+
+interface Instruction {
+  readonly code: number;
+  readonly k: number;
+  readonly onTrue: number;
+  readonly onFalse: number;
+}
+
+const [LOAD, JEQ, JGE, JSET, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
+const [NUMBER_OFFSET, ARCH_OFFSET] = [0, 4];
+const [KILL, ALLOW, ERRNO] = [0x8000_0000, 0x7fff_0000, 0x0005_0000];
+const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
+
+const errno = (number: number): number => ERRNO | number;
+const load = (offset: number): Instruction => ({ code: LOAD, k: offset, onTrue: 0, onFalse: 0 });
+/** The lower half of an argument: all of what the kernel reads of these on a little-endian machine. */
+const loadArgument = (index: number): Instruction => load(16 + 8 * index);
+const answer = (verdict: number): Instruction => ({ code: RETURN, k: verdict, onTrue: 0, onFalse: 0 });
+
+/** Both branches must end in an answer, or be empty and fall through. */
+function when(test: number, k: number, then: Instruction[], otherwise: Instruction[] = []): Instruction[] {
+  if (then.length === 0) return [{ code: test, k, onTrue: otherwise.length, onFalse: 0 }, ...otherwise];
+  return [{ code: test, k, onTrue: 0, onFalse: then.length }, ...then, ...otherwise];
+}
+
+function judgeFlags(forbidden: number): Instruction[] {
+  return [loadArgument(0), ...when(JSET, forbidden, [answer(errno(EPERM))]), answer(ALLOW)];
+}
+
+function judgeTerminal(): Instruction[] {
+  return [
+    loadArgument(1),
+    ...deniedTerminalRequests.flatMap((request) => when(JEQ, request, [answer(errno(EPERM))])),
+    answer(ALLOW),
+  ];
+}
+
+function judgeSocket(): Instruction[] {
+  return [
+    loadArgument(0),
+    ...allowedFamilies.flatMap((family) => when(JEQ, family, [answer(ALLOW)])),
+    ...when(JEQ, NETLINK_FAMILY, [
+      loadArgument(2),
+      ...when(JEQ, NETLINK_ROUTE, [answer(ALLOW)]),
+      answer(errno(EAFNOSUPPORT)),
+    ]),
+    answer(errno(EAFNOSUPPORT)),
+  ];
+}
+
+function encode(program: readonly Instruction[]): Uint8Array {
+  const bytes = Buffer.alloc(program.length * 8);
+  for (const [at, { code, onTrue, onFalse, k }] of program.entries()) {
+    bytes.writeUInt16LE(code, at * 8);
+    bytes.writeUInt8(onTrue, at * 8 + 2);
+    bytes.writeUInt8(onFalse, at * 8 + 3);
+    bytes.writeUInt32LE(k >>> 0, at * 8 + 4);
+  }
+  return bytes;
+}

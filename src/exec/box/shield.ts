@@ -1,0 +1,201 @@
+// Names in a workspace that a boxed command may read but not write, there or not: what others on this machine would obey.
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import { errnoOf, HouseError } from "../../core/error.ts";
+import { sha256 } from "../../base/ids.ts";
+import { protectedNames } from "../../base/protected-names.ts";
+
+/** Relative paths inside a workspace, all there while the shield is held. */
+export interface Shield {
+  /** Folders that must stay where they are, so that what is read-only below them does. Outer ones first. */
+  readonly pinned: readonly string[];
+  readonly readOnly: readonly string[];
+}
+
+export interface Shields {
+  /** Puts an empty file or folder where a protected name is absent: nothing can be mounted on nothing. */
+  raise(workspace: string, isHome: boolean): { readonly shield: Shield; drop(): void };
+  /** Takes all placeholders away. */
+  close(): void;
+}
+
+/** Commands often come one after the other; placeholders stay so long after the last one. */
+const LINGER_MS = 500;
+
+export function createShields(ledgerFolder: string): Shields {
+  const held = new Map<string, { count: number; timer?: NodeJS.Timeout | undefined }>();
+
+  const lower = (workspace: string): void => {
+    held.delete(workspace);
+    removePlaceholders(workspace, ledgerOf(ledgerFolder, workspace));
+  };
+
+  return {
+    raise(workspace, isHome) {
+      const known = held.get(workspace);
+      const entry = known ?? { count: 0 };
+      if (known === undefined) register(ledgerOf(ledgerFolder, workspace));
+      clearTimeout(entry.timer);
+      entry.count += 1;
+      held.set(workspace, entry);
+      const shield = shieldOf(workspace, isHome, ledgerOf(ledgerFolder, workspace));
+      let isDropped = false;
+      return {
+        shield,
+        drop() {
+          if (isDropped) return;
+          isDropped = true;
+          entry.count -= 1;
+          if (entry.count > 0) return;
+          entry.timer = setTimeout(() => lower(workspace), LINGER_MS).unref();
+        },
+      };
+    },
+    close() {
+      for (const [workspace, { timer }] of held) {
+        clearTimeout(timer);
+        lower(workspace);
+      }
+    },
+  };
+}
+
+/** Says that this process works in the workspace, before it looks at what is there. */
+function register(ledger: string): void {
+  mkdirSync(ledger, { recursive: true, mode: 0o700 });
+  writeFileSync(join(ledger, String(process.pid)), JSON.stringify(readLedger(join(ledger, String(process.pid)))), {
+    mode: 0o600,
+  });
+}
+
+/** Shells, git, ssh and log-ins obey such names in a home folder only; elsewhere they are protected where they exist. */
+function shieldOf(workspace: string, isHome: boolean, ledger: string): Shield {
+  const readOnly = new Set<string>();
+  const pinned = new Set<string>();
+  const missing: string[] = [];
+  for (const { names, when } of protectedNames) {
+    const depth = existingDepth(workspace, names);
+    const whole = depth === names.length;
+    if (!whole && when === "bound" && (!isHome || names[0] === "library")) continue;
+    const end = whole ? depth : when === "always" ? 1 : depth + 1;
+    const path = names.slice(0, end).join("/");
+    for (let at = 1; at < end; at += 1) pinned.add(names.slice(0, at).join("/"));
+    readOnly.add(path);
+    if (depth < end) missing.push(path);
+  }
+  putPlaceholders(workspace, [...new Set(missing)], ledger);
+  const isCovered = (path: string): boolean => [...readOnly].some((cover) => path.startsWith(`${cover}/`));
+  const isOpen = (path: string): boolean => !isCovered(path) && !readOnly.has(path);
+  return {
+    pinned: [...pinned].filter(isOpen).sort(),
+    readOnly: [...readOnly].filter((path) => !isCovered(path)).sort(),
+  };
+}
+
+/** How many of the names are there, one below the other. A link could be swapped for anything, so it is refused. */
+function existingDepth(workspace: string, names: readonly string[]): number {
+  for (let depth = 0; depth < names.length; depth += 1) {
+    const path = join(workspace, ...names.slice(0, depth + 1));
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return depth;
+    if (found.isSymbolicLink()) {
+      throw new HouseError("sandbox.unsafe-link", `${path} is a link, and a sandbox cannot protect what it points to`, {
+        hint: `put the real file or folder in its place: ${path}`,
+      });
+    }
+    if (!found.isDirectory()) return depth + 1;
+  }
+  return names.length;
+}
+
+const folders: ReadonlySet<string> = new Set([".git", ".vscode", ".idea", ".zed", ".ssh"]);
+
+function putPlaceholders(workspace: string, paths: readonly string[], ledger: string): void {
+  if (paths.length === 0) return;
+  // Written down first: what a crash leaves behind is found and removed later.
+  const mine = join(ledger, String(process.pid));
+  writeFileSync(mine, JSON.stringify([...new Set([...readLedger(mine), ...paths])]), { mode: 0o600 });
+  for (const path of paths) putPlaceholder(workspace, path);
+}
+
+function putPlaceholder(workspace: string, path: string): void {
+  const place = join(workspace, path);
+  const isFolder = folders.has(path) || protectedNames.some(({ names }) => names.join("/").startsWith(`${path}/`));
+  try {
+    if (isFolder) mkdirSync(place, { mode: 0o755 });
+    else writeFileSync(place, contentOf(path), { flag: "wx", mode: 0o644 });
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+  }
+}
+
+/** Programs that happen to look at it meanwhile find nothing to do, and nothing wrong. */
+const contentOf = (path: string): string => (path.endsWith(".json") ? "{}\n" : "");
+
+const ledgerOf = (folder: string, workspace: string): string => join(folder, sha256(workspace).slice(0, 24));
+
+/** Not while another process of ours works in the workspace: it would lose its shield, so it inherits the duty instead. */
+function removePlaceholders(workspace: string, ledger: string): void {
+  const owners = namesIn(ledger);
+  const heir = owners.map(pidOf).find((pid) => pid !== process.pid && isAlive(pid));
+  if (heir !== undefined) {
+    renameSync(join(ledger, String(process.pid)), join(ledger, `${heir}-${process.pid}`));
+    return;
+  }
+  const paths = new Set(owners.flatMap((owner) => readLedger(join(ledger, owner))));
+  for (const path of paths) removePlaceholder(join(workspace, path), contentOf(path));
+  rmSync(ledger, { recursive: true, force: true });
+}
+
+const pidOf = (owner: string): number => Number(owner.split("-")[0]);
+
+/** What somebody has filled meanwhile stays. */
+function removePlaceholder(place: string, content: string): void {
+  const found = lstatSync(place, { throwIfNoEntry: false });
+  if (found === undefined || found.isSymbolicLink()) return;
+  try {
+    if (found.isDirectory()) rmdirSync(place);
+    else if (found.size === content.length && readFileSync(place, "utf8") === content) unlinkSync(place);
+  } catch (error) {
+    if (!["ENOTEMPTY", "ENOENT", "EEXIST"].includes(errnoOf(error) ?? "")) throw error;
+  }
+}
+
+function readLedger(file: string): string[] {
+  try {
+    const paths: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return Array.isArray(paths) ? paths.filter((path) => typeof path === "string") : [];
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errnoOf(error) === "EPERM";
+  }
+}

@@ -1,0 +1,247 @@
+// Which box a sandboxed session has: names, folders and mounts from the settings, the backend that works, and the keeping of all boxes.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { HouseError } from "../core/error.ts";
+import type { AgentId } from "../core/names.ts";
+import type { Clock } from "../base/clock.ts";
+import { sha256 } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { Env, Paths } from "../base/paths.ts";
+import type { Config } from "../config/schema/index.ts";
+import { approvalsPath } from "./approval/file.ts";
+import type { Box, Mount } from "./box.ts";
+import { parseBind } from "./box/bind-rules.ts";
+import { createBackends } from "./box/builtin.ts";
+import { canonicalPath, credentialPaths, isWithin } from "./box/hidden.ts";
+import { readRecord, readRecords, removeBoxFolder, touchRecord, writeRecord, type UsedRecord } from "./box/record.ts";
+import { scopeKeyOf, slugOf, type Who } from "./box/scope.ts";
+import type { Backend, BoxSpec } from "./box/spec.ts";
+import { chooseBackend } from "./box/choose.ts";
+import { sandboxSettings, type SandboxSettings } from "./sandbox-settings.ts";
+
+export interface BoxesDeps {
+  readonly paths: Paths;
+  /** The gateway's own: PATH and DOCKER_HOST of it count, nothing is passed inside. */
+  readonly env: Env;
+  config(): Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Absolute. */
+  workspaceOf(agent: AgentId): string;
+}
+
+/** Where file tools of a sandboxed session work, on this machine. */
+export interface Place {
+  readonly workspace: string;
+  /** There when the agent's workspace is shown read-only, at /agent. */
+  readonly agentWorkspace?: string;
+  /** File tools may write. */
+  readonly writable: boolean;
+}
+
+export interface ListedBox extends UsedRecord {
+  readonly running: boolean;
+  /** The box was built with the settings of now. */
+  readonly matchesConfig: boolean;
+}
+
+export type BoxFilter = { readonly all: true } | { readonly session: string } | { readonly agent: string };
+
+export interface Boxes {
+  /** The box of a session that is sandboxed. Throws `sandbox.unavailable` or `sandbox.refused`; never gives the host. */
+  of(who: Who): Promise<Box>;
+  /** Without an engine and without creating anything. */
+  place(who: Who): Place;
+  list(): Promise<ListedBox[]>;
+  /** Takes boxes down; they are built anew with the next use. Workspaces stay. Gives the names. */
+  recreate(filter: BoxFilter): Promise<string[]>;
+  /** Takes down what was unused or stood for too long. Gives the names. */
+  prune(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+const TOUCH_EVERY_MS = 30_000;
+
+export function createBoxes(deps: BoxesDeps): Boxes {
+  const { paths, log, clock } = deps;
+  const root = join(paths.state, "boxes");
+  const backends = createBackends({ folder: root, env: deps.env, log });
+  const opened = new Map<string, { readonly box: Box; touchedAt: number }>();
+
+  const take = async (record: UsedRecord): Promise<string> => {
+    for (const key of opened.keys()) if (key.startsWith(`${record.name}\0`)) opened.delete(key);
+    await backends.find(({ kind }) => kind === record.backend)?.remove(record.name);
+    removeBoxFolder(join(root, record.name));
+    return record.name;
+  };
+  const takeAll = async (records: readonly UsedRecord[]): Promise<string[]> => {
+    const names: string[] = [];
+    for (const record of records) names.push(await take(record));
+    return names;
+  };
+
+  return {
+    async of(who) {
+      const { spec, settings } = specFor(who, deps, root);
+      const backend = await chooseBackend(settings, backends);
+      backend.check(spec);
+      const key = [spec.name, backend.kind, spec.settingsHash].join("\0");
+      const known = opened.get(key);
+      const entry = known ?? { box: openBox(who, spec, settings, backend, root, clock.now()), touchedAt: clock.now() };
+      opened.set(key, entry);
+      if (clock.now() - entry.touchedAt > TOUCH_EVERY_MS) {
+        entry.touchedAt = clock.now();
+        touchRecord(spec.folder, entry.touchedAt);
+      }
+      return entry.box;
+    },
+    place(who) {
+      const settings = sandboxSettings(deps.config(), who.agent, paths);
+      return placeFor(who, settings, deps.workspaceOf(who.agent));
+    },
+    async list() {
+      const standing = new Map(
+        (await Promise.all(backends.map((backend) => backend.standing()))).flatMap((some) => [...some]),
+      );
+      return readRecords(root).map((record) => ({
+        ...record,
+        running: standing.get(record.name)?.running ?? false,
+        matchesConfig: hashNow(record, deps, root) === record.settingsHash,
+      }));
+    },
+    recreate: (filter) => takeAll(readRecords(root).filter((record) => isMeant(record, filter))),
+    prune: () => takeAll(readRecords(root).filter((record) => isOver(record, deps))),
+    async close() {
+      opened.clear();
+      for (const backend of backends) await backend.close();
+    },
+  };
+}
+
+function placeFor(who: Who, settings: SandboxSettings, agentWorkspace: string): Place {
+  const { workspaceAccess, workspaceRoot, scope } = settings;
+  if (workspaceAccess === "rw") return { workspace: agentWorkspace, writable: true };
+  const workspace = join(workspaceRoot, slugOf(scopeKeyOf(scope, who)));
+  // Spec 7.1: with read-only access the tools that write are off.
+  return workspaceAccess === "ro" ? { workspace, agentWorkspace, writable: false } : { workspace, writable: true };
+}
+
+function specFor(who: Who, deps: BoxesDeps, root: string): { spec: BoxSpec; settings: SandboxSettings } {
+  const { paths } = deps;
+  const settings = sandboxSettings(deps.config(), who.agent, paths);
+  const place = placeFor(who, settings, deps.workspaceOf(who.agent));
+  const scopeKey = scopeKeyOf(settings.scope, who);
+  // A box that shows an agent's workspace cannot be one for all agents.
+  const identity =
+    settings.scope === "shared" && settings.workspaceAccess !== "none" ? `${scopeKey}:${who.agent}` : scopeKey;
+  const name = `${settings.docker.containerPrefix}${slugOf(identity)}`;
+  const hidden = hiddenPaths(deps);
+  const mounts = mountsOf(place, settings, hidden, paths);
+  return {
+    settings,
+    spec: {
+      name,
+      scopeKey,
+      folder: join(root, name),
+      mounts,
+      workdir: settings.docker.workdir,
+      hidden,
+      homes: [paths.home, deps.env["HOME"] ?? paths.home].map(canonicalPath),
+      container: settings.docker,
+      settingsHash: sha256(JSON.stringify([settings.docker, settings.workspaceAccess, mounts])).slice(0, 16),
+    },
+  };
+}
+
+function hiddenPaths({ paths, env }: BoxesDeps): string[] {
+  const homes = new Set([paths.home, env["HOME"] ?? paths.home]);
+  const states = [...homes].flatMap((home) => [join(home, ".openclaw"), join(home, ".moltbot")]);
+  return [
+    ...new Set(
+      [paths.state, paths.config, approvalsPath(paths.state), ...states, ...[...homes].flatMap(credentialPaths)].map(
+        canonicalPath,
+      ),
+    ),
+  ];
+}
+
+function mountsOf(
+  { workspace, agentWorkspace }: Place,
+  { docker }: SandboxSettings,
+  hidden: readonly string[],
+  paths: Paths,
+): Mount[] {
+  const own: Mount[] = [
+    { inside: docker.workdir, host: canonicalPath(workspace), writable: true },
+    ...(agentWorkspace === undefined
+      ? []
+      : [{ inside: "/agent", host: canonicalPath(agentWorkspace), writable: false }]),
+  ];
+  const state = canonicalPath(paths.state);
+  for (const { host } of own) {
+    const closed = hidden.find(
+      (path) => host === path || (path !== state && isWithin(host, path) && !isWithin(host, state)),
+    );
+    if (closed === undefined && host !== "/") continue;
+    throw new HouseError(
+      "sandbox.refused",
+      `${host} cannot be a sandbox's workspace: it is ${closed ?? "the whole disk"}`,
+      {
+        hint: "choose a folder of its own: openclaw config set agents.defaults.workspace <folder>",
+      },
+    );
+  }
+  const context = { home: paths.home, hidden, taken: own.map(({ inside }) => inside) };
+  return [...own, ...docker.binds.map((bind) => parseBind(bind, context))];
+}
+
+function openBox(
+  who: Who,
+  spec: BoxSpec,
+  settings: SandboxSettings,
+  backend: Backend,
+  root: string,
+  nowMs: number,
+): Box {
+  const [workspace] = spec.mounts;
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  for (const { host } of spec.mounts.slice(0, 2)) mkdirSync(host, { recursive: true, mode: 0o700 });
+  const known = readRecord(spec.folder);
+  writeRecord(spec.folder, {
+    name: spec.name,
+    backend: backend.kind,
+    scopeKey: spec.scopeKey,
+    agent: who.agent,
+    session: who.session,
+    workspace: workspace?.host ?? "",
+    ownsWorkspace: settings.workspaceAccess !== "rw",
+    image: backend.kind === "docker" ? spec.container.image : "",
+    settingsHash: spec.settingsHash,
+    createdAt: known?.createdAt ?? nowMs,
+  });
+  return backend.open(spec);
+}
+
+function hashNow(record: UsedRecord, deps: BoxesDeps, root: string): string | undefined {
+  try {
+    return specFor({ agent: record.agent as Who["agent"], session: record.session as Who["session"] }, deps, root).spec
+      .settingsHash;
+  } catch (error) {
+    if (error instanceof HouseError) return undefined;
+    throw error;
+  }
+}
+
+function isMeant(record: UsedRecord, filter: BoxFilter): boolean {
+  if ("all" in filter) return true;
+  if ("agent" in filter) return record.agent === filter.agent && record.scopeKey !== "shared";
+  return record.scopeKey === `session:${filter.session}` || record.session === filter.session;
+}
+
+function isOver({ agent, lastUsedAt, createdAt }: UsedRecord, deps: BoxesDeps): boolean {
+  const { idleHours, maxAgeDays } = sandboxSettings(deps.config(), agent as AgentId, deps.paths).prune;
+  const now = deps.clock.now();
+  const isIdle = idleHours > 0 && now - lastUsedAt > idleHours * 3_600_000;
+  return isIdle || (maxAgeDays > 0 && now - createdAt > maxAgeDays * 86_400_000);
+}
