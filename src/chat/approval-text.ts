@@ -4,11 +4,11 @@ import { fenced } from "./fence.ts";
 
 /** Undefined when it does not fit into one message: what cannot be shown whole is not to be answered there. */
 export function approvalText(approval: Approval, now: number, maxChars = 3_500): string | undefined {
-  const { id, kind, card, expiresAtMs } = approval;
+  const { id, card, expiresAtMs } = approval;
   const rows = card.rows.map(({ label, value }) => `${label}: ${value}`);
   const always = card.always === undefined ? [] : [`Always would cover: ${card.always}`];
   const seconds = Math.max(0, Math.ceil((expiresAtMs - now) / 1000));
-  const answers = kind === "config" ? "allow-once|deny" : "allow-once|allow-always|deny";
+  const answers = card.always === undefined ? "allow-once|deny" : "allow-once|allow-always|deny";
   const text = [
     `Approval ${shortId(approval)}: ${oneLine(card.title)}. Ends in ${seconds} s.`,
     // One fence around everything others could have written: nothing of it is Markdown, nothing is a mention or a link.

@@ -11,7 +11,11 @@ const needs = "operator.approvals";
 export function announceApprovals(hub: Hub, desk: ApprovalDesk): () => void {
   const quiet = desk.watch({
     requested: (approval) => hub.broadcast("exec.approval.requested", toRequested(approval), { needs }),
-    resolved: (approval) => hub.broadcast("exec.approval.resolved", toResolved(approval), { needs }),
+    resolved(approval) {
+      // Clients know the time by themselves; nothing is sent when it is over, as recorded.
+      if (approval.state === "expired") return;
+      hub.broadcast("exec.approval.resolved", toResolved(approval), { needs });
+    },
   });
   const unreachable = desk.reachBy(() => [...hub.clients].some(mayApprove));
   return () => {

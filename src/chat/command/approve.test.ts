@@ -116,7 +116,7 @@ describe("an approval as a message", () => {
         "\\u{60}\\u{60}\\u{60}\\u{60}",
         "@everyone **all is well** [ok](https://evil.example)",
         "```",
-        "/approve aaaaaaaa allow-once|allow-always|deny",
+        "/approve aaaaaaaa allow-once|deny",
       ].join("\n"),
     );
   });
@@ -131,7 +131,9 @@ describe("an approval as a message", () => {
 
   test("offers no standing yes for a change of the config", async () => {
     const chat = await openChat();
-    const approval = await chat.approvals.ask(question("cccccccc-1", { kind: "config" }));
+    const approval = await chat.approvals.ask(
+      question("cccccccc-1", { kind: "config", card: { title: "Change the config", text: "- a\n+ b", rows: [] } }),
+    );
     assert.match(approvalText(approval, NOW) ?? "", /\/approve cccccccc allow-once\|deny\n/);
     assert.match(await chat.answer("/approve cccccccc always", page), /this can be allowed once or denied/);
   });

@@ -4,7 +4,8 @@ import type { Group } from "../find.ts";
 
 export const groups: readonly Group[] = [
   { path: ["agents"], summary: "The agents and what they answer.", bare: "list" },
-  { path: ["approvals"], summary: "Which programs may run without asking.", bare: "get" },
+  { path: ["approvals"], summary: "Which programs may run without asking, and what waits for a yes.", bare: "get" },
+  { path: ["approvals", "allowlist"], summary: "Programs that may run without asking." },
   { path: ["config"], summary: "Read and change the config file." },
   { path: ["devices"], summary: "Devices and browsers that may connect.", bare: "list" },
   { path: ["gateway"], summary: "Run the gateway and talk to it.", bare: "run" },
@@ -21,11 +22,20 @@ export const entries: readonly Entry[] = [
   row("agents bind", "Let an agent answer a channel or one conversation.", () => import("./agents-bind.ts")),
   row("agents delete", "Remove an agent and what is bound to it.", () => import("./agents-delete.ts")),
   row("agents list", "List the agents.", () => import("./agents-list.ts")),
+  row("approvals allowlist add", "Let a program run without asking.", () => import("./approvals-allowlist-add.ts")),
+  row(
+    "approvals allowlist remove",
+    "Take a program off the allowlist.",
+    () => import("./approvals-allowlist-remove.ts"),
+  ),
   row(
     "approvals get",
-    "Show the exec approvals of this machine or of the gateway.",
+    "Show the exec approvals of this machine, of the gateway or of a node.",
     () => import("./approvals-get.ts"),
   ),
+  row("approvals pending", "Show what waits for approval.", () => import("./approvals-pending.ts")),
+  row("approvals resolve", "Answer a waiting approval.", () => import("./approvals-resolve.ts")),
+  row("approvals set", "Replace the exec approvals by those of a file.", () => import("./approvals-set.ts")),
   row("chat", "Talk with an agent in the terminal.", () => import("./chat.ts")),
   row("completion", "Print a completion script for your shell.", () => import("./completion.ts")),
   row("config file", "Print where the config file is.", () => import("./config-file.ts")),

@@ -60,13 +60,13 @@ export interface WireAsk {
 export function wireCard(asked: WireAsk, client: string): ApprovalCard {
   const { command, cwd, host, security, ask, agentId, resolvedPath, sessionKey } = asked;
   const rows: readonly (readonly [string, string | null | undefined])[] = [
-    ["Asked by", `${client} (its own words)`],
-    ["Program", resolvedPath],
-    ["Folder", cwd],
-    ["Host", host],
-    ["Agent", agentId],
-    ["Session", sessionKey],
-    ["Rules", [security, ask].filter(Boolean).join(", ask ")],
+    ["asked by", `${client} (its own words)`],
+    ["program", resolvedPath],
+    ["folder", cwd],
+    ["host", host],
+    ["agent", agentId],
+    ["session", sessionKey],
+    ["rules", [security, ask].filter(Boolean).join(", ask ")],
   ];
   return {
     title: "Run a command",

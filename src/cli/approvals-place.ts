@@ -1,0 +1,80 @@
+// Whose approvals file a command is about: this machine's, the gateway's through the gateway, or a node's through it.
+import { checker } from "../core/schema.ts";
+import { ApprovalsFileSchema } from "../protocol/methods/approvals.ts";
+import type { ApprovalsFile, ApprovalsSnapshot } from "../exec/approval/file.ts";
+import { withGateway, type GatewayClient } from "./client.ts";
+import { UsageError, type Options } from "./command.ts";
+import type { Io } from "./io.ts";
+import { requireConfigUnless } from "./settings.ts";
+import { targetOf, wireOptions, type WireFlags } from "./target.ts";
+
+export const placeOptions = {
+  gateway: {
+    type: "boolean",
+    description: "Those of the gateway's machine, through the gateway; else the file on this one.",
+  },
+  node: {
+    type: "string",
+    value: "node",
+    description: "Those of a node: its id, the start of it, its name or address.",
+  },
+  ...wireOptions,
+} as const satisfies Options;
+
+export interface PlaceFlags extends WireFlags {
+  readonly gateway?: boolean;
+  readonly node?: string;
+}
+
+export interface Place {
+  read(): Promise<ApprovalsSnapshot>;
+  /** Refused when somebody changed the file since `base` was read. */
+  write(file: ApprovalsFile, base: ApprovalsSnapshot): Promise<ApprovalsSnapshot>;
+}
+
+export async function atPlace<T>(io: Io, flags: PlaceFlags, work: (place: Place) => Promise<T>): Promise<T> {
+  const { gateway = false, node, url } = flags;
+  if (gateway && node !== undefined) throw new UsageError("--gateway and --node name two places; give one");
+  await requireConfigUnless(url !== undefined, io);
+  if (!gateway && node === undefined && url === undefined) return work(await localPlace(io));
+  return withGateway(io, await targetOf(io, flags), async (client) =>
+    work(node === undefined ? gatewayPlace(client) : await nodePlace(client, node)),
+  );
+}
+
+const fileChecker = checker(ApprovalsFileSchema);
+
+/** What a person wrote, whole or not at all. */
+export function parseFile(value: unknown, from: string): ApprovalsFile {
+  return fileChecker.parse(value, "approvals.invalid", from);
+}
+
+async function localPlace(io: Io): Promise<Place> {
+  const { readApprovals, withoutToken, writeApprovals } = await import("../exec/approval/file.ts");
+  const { state } = io.paths();
+  return {
+    read: async () => withoutToken(readApprovals(state)),
+    write: async (file, { hash }) => withoutToken(writeApprovals(state, file, hash)),
+  };
+}
+
+function gatewayPlace(client: GatewayClient): Place {
+  return {
+    read: async () => (await client.call("exec.approvals.get", {})) as ApprovalsSnapshot,
+    write: async (file, base) =>
+      (await client.call("exec.approvals.set", { file, ...baseOf(base) })) as ApprovalsSnapshot,
+  };
+}
+
+async function nodePlace(client: GatewayClient, reference: string): Promise<Place> {
+  const { resolveNode } = await import("../node/resolve.ts");
+  const { nodes } = (await client.call("node.list", {})) as { nodes: Parameters<typeof resolveNode>[1] };
+  const { nodeId } = resolveNode(reference, nodes);
+  return {
+    read: async () => (await client.call("exec.approvals.node.get", { nodeId })) as ApprovalsSnapshot,
+    write: async (file, base) =>
+      (await client.call("exec.approvals.node.set", { nodeId, file, ...baseOf(base) })) as ApprovalsSnapshot,
+  };
+}
+
+const baseOf = ({ hash }: ApprovalsSnapshot): { baseHash?: string } => (hash === "" ? {} : { baseHash: hash });

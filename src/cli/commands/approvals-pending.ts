@@ -1,0 +1,72 @@
+// `openclaw approvals pending`: what waits for a yes or a no, each shown whole.
+import { systemClock } from "../../base/clock.ts";
+import type { Approval } from "../../exec/approval/desk-record.ts";
+import type { ApprovalRequested } from "../../protocol/approval.ts";
+import { withGateway } from "../client.ts";
+import { defineCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { wholeNumber } from "../parse.ts";
+import { columns, oneLine, safe, span, table, toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+interface Listed {
+  readonly pending: readonly ApprovalRequested[];
+  readonly recent?: readonly Omit<Approval, "origin" | "body">[];
+}
+
+export const command = defineCommand({
+  summary: "Show what waits for approval.",
+  options: {
+    recent: { type: "string", value: "number", description: "Also the last ones that were decided, and by whom." },
+    ...wireOptions,
+  },
+  examples: [
+    { line: "approvals pending", does: "each with its command, folder and time left" },
+    { line: "approvals pending --recent 20", does: "and the last 20 decisions" },
+  ],
+  async run(io, { options }) {
+    const recent = wholeNumber("recent", options.recent, { min: 0, max: 500 });
+    await requireConfigUnless(options.url !== undefined, io);
+    const listed = (await withGateway(io, await targetOf(io, options), (client) =>
+      client.call("exec.approvals.pending", recent === undefined ? {} : { recent }),
+    )) as Listed;
+    io.print(io.json ? toJson(listed) : linesOf(listed, io).join("\n"));
+    return 0;
+  },
+});
+
+function linesOf({ pending, recent = [] }: Listed, io: Io): string[] {
+  const waiting = pending.length === 0 ? ["Nothing waits."] : pending.flatMap((approval) => cardLines(approval, io));
+  if (recent.length === 0) return waiting;
+  return [...waiting, "", io.paint.strong("Decided"), ...table(recent, trailShape(), io)];
+}
+
+function cardLines({ id, card, expiresAtMs }: ApprovalRequested, io: Io): string[] {
+  const rows = [...card.rows, ...(card.always === undefined ? [] : [{ label: "always", value: card.always }])];
+  return [
+    io.paint.strong(`${id}  ${oneLine(card.title)}, ends in ${span(expiresAtMs - systemClock.now())}`),
+    ...safe(card.text)
+      .split("\n")
+      .map((line) => `  ${line}`),
+    ...columns(
+      rows.map(({ label, value }) => [oneLine(label), safe(value)]),
+      { width: io.width, indent: "  " },
+    ),
+    `  openclaw approvals resolve ${id.slice(0, 8)} ${card.always === undefined ? "allow-once|deny" : "allow-once|allow-always|deny"}`,
+  ];
+}
+
+type Decided = NonNullable<Listed["recent"]>[number];
+
+function trailShape() {
+  return [
+    { title: "When", text: ({ closedAtMs = 0 }: Decided) => `${span(systemClock.now() - closedAtMs)} ago` },
+    { title: "Id", text: ({ id }: Decided) => id.slice(0, 8) },
+    { title: "Answer", text: ({ decision, state }: Decided) => decision ?? state },
+    { title: "By", text: ({ answeredBy }: Decided) => answeredBy?.sender ?? answeredBy?.clientId ?? "nobody" },
+    { title: "Agent", text: ({ agent }: Decided) => agent ?? "" },
+    { title: "What", text: ({ request }: Decided) => request.command.slice(0, 80) },
+    { title: "Note", text: ({ reason = "" }: Decided) => reason },
+  ];
+}

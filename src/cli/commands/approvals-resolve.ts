@@ -1,0 +1,32 @@
+// `openclaw approvals resolve`: answers what waits.
+import { withGateway } from "../client.ts";
+import { defineCommand, UsageError } from "../command.ts";
+import { oneLine, toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+const decisions = ["allow-once", "allow-always", "deny"];
+
+export const command = defineCommand({
+  summary: "Answer a waiting approval.",
+  details: "The first answer counts. Look at what is asked first: openclaw approvals pending shows it whole.",
+  arguments: [
+    { name: "id", description: "The id, or its first eight characters." },
+    { name: "decision", description: "allow-once, allow-always or deny." },
+  ],
+  options: wireOptions,
+  examples: [{ line: "approvals resolve 6f1c0b7e deny", does: "it does not run" }],
+  async run(io, { options, arguments: [id = "", decision = ""] }) {
+    if (!decisions.includes(decision))
+      throw new UsageError(`not a decision: ${oneLine(decision)}; one of ${decisions.join(", ")}`, [
+        "approvals",
+        "resolve",
+      ]);
+    await requireConfigUnless(options.url !== undefined, io);
+    const answer = await withGateway(io, await targetOf(io, options), (client) =>
+      client.call("exec.approval.resolve", { id, decision }),
+    );
+    io.print(io.json ? toJson(answer) : oneLine(`${id}: ${decision}`));
+    return 0;
+  },
+});
