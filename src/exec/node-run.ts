@@ -191,15 +191,15 @@ function denied(node: NodeFacts, reason: string, security: string): ToolError {
   );
 }
 
-const DENIED = /^SYSTEM_RUN_DENIED: *(.*)$/s;
+const DENIED = /^(SYSTEM_RUN_(?:DENIED|DISABLED)): *(.*)$/s;
 
 /** A node that wants approval can be asked again with one; one that has it and still says no is final. */
 function askedOrThrown(error: unknown, job: NodeJob, consent: NodeConsent | undefined): NodeOutcome {
-  const [, why] = DENIED.exec(failureOf(error)?.message ?? "") ?? [];
+  const [, word, why] = DENIED.exec(failureOf(error)?.message ?? "") ?? [];
   if (why === undefined) throw nodeError(error, job.nodeName);
   if (job.ask !== "off" && consent === undefined && /approval required|allowlist miss/i.test(why))
     return { kind: "ask", reason: why.replaceAll(" ", "-") };
-  throw new ToolError("exec.denied", `SYSTEM_RUN_DENIED: ${visible(why, 200)} (node ${job.nodeName})`, {
+  throw new ToolError("exec.denied", `${word}: ${visible(why, 200)} (node ${job.nodeName})`, {
     hint: `openclaw approvals get --node ${job.nodeName}`,
     details: { refused: true, host: "node", nodeId: job.nodeId, reason: why.replaceAll(" ", "-") },
   });

@@ -1,4 +1,5 @@
 // `approved: true` from a client: true only when a person said yes to exactly that command (ruling 29). Pure.
+import { HouseError } from "../core/error.ts";
 import { isRecord } from "../config/path.ts";
 import type { Grant } from "../exec/approval/desk-grant.ts";
 
@@ -9,6 +10,20 @@ interface Wanted {
   readonly env: Readonly<Record<string, unknown>>;
   readonly agent: string | null;
   readonly session: string | null;
+}
+
+/**
+ * Node hosts compare `rawCommand` with their list and then run `command`: text that is not what runs would open the list
+ * to anything.
+ */
+export function requireTrueText({ command, rawCommand }: Readonly<Record<string, unknown>>): void {
+  if (rawCommand === undefined || rawCommand === null) return;
+  const argv = Array.isArray(command) ? command.map(String) : [];
+  if (typeof rawCommand === "string" && (shellText(argv) === rawCommand || plainText(argv) === rawCommand)) return;
+  throw new HouseError("node.other-text", "invalid system.run params: rawCommand is not what command would run", {
+    hint: "leave out rawCommand, or send it as the text behind /bin/sh -lc",
+    details: { refused: true },
+  });
 }
 
 /** The answer that covers this run, or undefined. What a client asked for itself is compared with the text people saw. */
@@ -45,12 +60,21 @@ function wantedIn({ command, cwd, env, agentId, sessionKey }: Readonly<Record<st
   };
 }
 
-/** The texts that mean exactly this argv and no other: quoted where blanks or signs would change the meaning. */
+/** The texts that mean exactly this argv and no other. */
 function shownAs(argv: readonly string[]): string[] {
-  const words = argv.map((word) =>
-    /^[A-Za-z0-9_@%+=:,./~^-]+$/.test(word) ? word : `"${word.replaceAll('"', '\\"')}"`,
-  );
-  const [shell, flag, script, ...more] = argv;
-  const isShell = shell === "/bin/sh" && flag === "-lc" && script !== undefined && more.length === 0;
-  return isShell ? [script] : [words.join(" ")];
+  return [shellText(argv) ?? plainText(argv)];
+}
+
+/** What a shell is given to run, when that is all there is. */
+function shellText([program, ...rest]: readonly string[]): string | undefined {
+  const script = rest.at(-1);
+  const isPosix = program === "/bin/sh" && rest.length === 2 && rest[0] === "-lc";
+  const isWindows = program === "cmd.exe" && /^(?:\/d \/s )?\/c$/.test(rest.slice(0, -1).join(" "));
+  return isPosix || isWindows ? script : undefined;
+}
+
+/** Quoted where blanks or signs would change the meaning. */
+function plainText(argv: readonly string[]): string {
+  const isPlain = (word: string): boolean => /^[A-Za-z0-9_@%+=:,./~^-]+$/.test(word);
+  return argv.map((word) => (isPlain(word) ? word : `"${word.replaceAll('"', '\\"')}"`)).join(" ");
 }

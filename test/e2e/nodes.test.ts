@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 
-import { dispose, newIdentity, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
+import { detailsOf, dispose, newIdentity, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
 import { hostCommands, ranFine, scriptedNode, type ScriptedNode } from "../node-kit.ts";
 
 let gateway: TestGateway;
@@ -135,10 +135,10 @@ describe("invoking", () => {
 
   test("an error of the node is passed on", async () => {
     node.script(() => ({ error: { code: "UNAVAILABLE", message: "SYSTEM_RUN_DENIED: approval required" } }));
-    const { error } = await invoke("system.run", { command: ["true"] });
-    assert.equal(error?.code, "UNAVAILABLE");
-    assert.equal(error?.message, "SYSTEM_RUN_DENIED: approval required");
-    assert.deepEqual((error?.details as unknown as { nodeError: unknown }).nodeError, {
+    const refused = await invoke("system.run", { command: ["true"] });
+    assert.equal(refused.error?.code, "UNAVAILABLE");
+    assert.equal(refused.error?.message, "SYSTEM_RUN_DENIED: approval required");
+    assert.deepEqual(detailsOf(refused)["nodeError"], {
       code: "UNAVAILABLE",
       message: "SYSTEM_RUN_DENIED: approval required",
     });
@@ -164,10 +164,10 @@ describe("invoking", () => {
       leaving.end();
       return "silent";
     });
-    const { error } = await invoke("system.run", { command: ["true"] }, { nodeId: leaving.id });
-    assert.equal(error?.code, "UNAVAILABLE");
-    assert.equal(error?.message, "node not connected");
-    assert.equal((error?.details as unknown as { code: string }).code, "NOT_CONNECTED");
+    const failed = await invoke("system.run", { command: ["true"] }, { nodeId: leaving.id });
+    assert.equal(failed.error?.code, "UNAVAILABLE");
+    assert.equal(failed.error?.message, "node not connected");
+    assert.equal(detailsOf(failed)["code"], "NOT_CONNECTED");
   });
 
   test("a node that is not there", async () => {
@@ -206,6 +206,25 @@ describe("invoking", () => {
     const { error } = await invoke("canvas.eval", { javaScript: "1" });
     assert.equal(error?.message, "node command not allowed");
     assert.equal(node.asked.length, before);
+  });
+
+  test("text that is not what runs is refused: node hosts hold it against their list", async () => {
+    node.script(() => ranFine(""));
+    const before = node.asked.length;
+    for (const [command, rawCommand] of [
+      [["/bin/sh", "-lc", "id"], "uname"],
+      [["/bin/sh", "-c", "id"], "id"],
+      [["id"], "uname"],
+      [["sh", "-lc", "id"], "id"],
+      [["uname", "-a b"], "uname -a b"],
+      ["uname", "uname"],
+    ] as const) {
+      const refused = await invoke("system.run", { command, rawCommand });
+      assert.equal(detailsOf(refused)["code"], "node.other-text", JSON.stringify(command));
+    }
+    assert.equal(node.asked.length, before);
+    assert.equal((await invoke("system.run", { command: ["/bin/sh", "-lc", "a; b"], rawCommand: "a; b" })).ok, true);
+    assert.equal((await invoke("system.run", { command: ["uname", "-a"], rawCommand: "uname -a" })).ok, true);
   });
 
   test("camera, screen and messages need the owner's list; a denied command is denied", async () => {
@@ -286,9 +305,9 @@ describe("reports of runs", () => {
   });
 
   test("NOD-003 a node cannot report a run it never got", async () => {
-    const { error } = await node.report("exec.finished", finished(randomUUID()));
-    assert.equal(error?.code, "INVALID_REQUEST");
-    assert.equal((error?.details as unknown as { code: string }).code, "node.unknown-run");
+    const refused = await node.report("exec.finished", finished(randomUUID()));
+    assert.equal(refused.error?.code, "INVALID_REQUEST");
+    assert.equal(detailsOf(refused)["code"], "node.unknown-run");
   });
 
   test("nor one that another node got", async () => {
@@ -296,8 +315,8 @@ describe("reports of runs", () => {
     node.script(() => ranFine(""));
     const runId = randomUUID();
     await invoke("system.run", { command: ["true"], runId });
-    const { error } = await other.report("exec.finished", finished(runId));
-    assert.equal((error?.details as unknown as { code: string }).code, "node.unknown-run");
+    const refused = await other.report("exec.finished", finished(runId));
+    assert.equal(detailsOf(refused)["code"], "node.unknown-run");
     other.end();
   });
 
@@ -306,8 +325,8 @@ describe("reports of runs", () => {
     const runId = randomUUID();
     await invoke("system.run", { command: ["true"], runId });
     assert.deepEqual((await node.report("exec.finished", finished(runId))).payload, { ok: true });
-    const { error } = await node.report("exec.finished", finished(runId));
-    assert.equal((error?.details as unknown as { code: string }).code, "node.unknown-run");
+    const refused = await node.report("exec.finished", finished(runId));
+    assert.equal(detailsOf(refused)["code"], "node.unknown-run");
   });
 
   test("a run without an id gets one, so that it can be reported", async () => {
