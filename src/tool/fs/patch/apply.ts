@@ -1,5 +1,5 @@
 // Hunks applied to the bytes of one file: what they do not name stays as it is, byte for byte.
-import { ToolError } from "../../../core/error.ts";
+import type { ToolError } from "../../../core/error.ts";
 import { visible } from "../../../core/visible.ts";
 import { problem, splitIt } from "./lines.ts";
 import type { Hunk, HunkLine } from "./parse-hunk.ts";

@@ -1,0 +1,63 @@
+// Runs patch/NNN_name: copy before, apply patch.txt, compare the tree with after; expect.json names failures and summaries.
+import assert from "node:assert/strict";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { HouseError } from "../../src/core/error.ts";
+import { openGround, outcomeOf } from "../../src/tool/fs/ground.cases.ts";
+
+interface Expectation {
+  readonly fails?: string;
+  /** Line of the patch that the error names. */
+  readonly line?: number;
+  readonly says?: string;
+  readonly summary?: unknown;
+}
+
+const folder = join(import.meta.dirname, "patch");
+
+for (const name of readdirSync(folder).toSorted()) {
+  test(`patch ${name}`, async (context) => {
+    const ground = openGround();
+    context.after(() => ground.close());
+    const workspace = join(ground.home, "scenario");
+    mkdirSync(workspace);
+    if (existsSync(join(folder, name, "before"))) cpSync(join(folder, name, "before"), workspace, { recursive: true });
+    const expected = expectationOf(name);
+    const input = readFileSync(join(folder, name, "patch.txt"), "utf8");
+    const work = ground.use("apply_patch", { input }, { workspace });
+    const { code, said } = await outcomeOf(work);
+    assert.equal(code, expected.fails ?? "ok", said);
+    assert.ok(said.includes(expected.says ?? ""), said);
+    if (expected.line !== undefined) await work.catch((error: unknown) => assertLine(error, expected.line));
+    if (expected.summary !== undefined) assert.deepEqual((await work).details, { summary: expected.summary });
+    const isDone = expected.fails === undefined;
+    assert.deepEqual(treeOf(workspace, isDone), treeOf(join(folder, name, "after"), isDone));
+    assert.deepEqual(globSync("unfinished/????????????????", { cwd: ground.state }), []);
+  });
+}
+
+function expectationOf(name: string): Expectation {
+  const file = join(folder, name, "expect.json");
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Expectation) : {};
+}
+
+/** In words for the model, and as a number for programs. */
+function assertLine(error: unknown, line: number | undefined): void {
+  assert.ok(error instanceof HouseError);
+  assert.equal((error.details as { line?: number }).line, line, error.message);
+  assert.ok(error.message.startsWith(`apply_patch, line ${line}: `), error.message);
+}
+
+/** With folders for a patch that failed: it leaves none behind. */
+function treeOf(root: string, onlyFiles: boolean): Record<string, string> {
+  const paths = existsSync(root) ? globSync("**/{*,.*}", { cwd: root }) : [];
+  const isFile = (path: string): boolean => statSync(join(root, path)).isFile();
+  return Object.fromEntries(
+    paths
+      .filter((path) => !onlyFiles || isFile(path))
+      .toSorted()
+      .map((path) => [path, isFile(path) ? readFileSync(join(root, path)).toString("latin1") : "/"]),
+  );
+}

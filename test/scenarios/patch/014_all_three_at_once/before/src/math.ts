@@ -1,0 +1,5 @@
+// sums
+export function add(
+  a: number, b: number) {
+  return a - b;
+}

@@ -1,0 +1,4 @@
+def one():
+    return 0
+def two():
+    return 2
