@@ -1,4 +1,5 @@
 // Starts the page: takes what the link brings, opens the key of this browser, connects, draws.
+import { followApprovals } from "./approvals.ts";
 import { createClient, type Client } from "./client.ts";
 import { keyProblemOf, openIdentity, type Identity } from "./identity.ts";
 import { openKeyShelf } from "./key-shelf.ts";
@@ -34,6 +35,7 @@ async function start(): Promise<void> {
   page.app = { client, store };
   document.body.prepend(page);
   listen(client, store);
+  followApprovals(client, store);
   client.start();
 }
 

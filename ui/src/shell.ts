@@ -7,6 +7,7 @@ import { LightElement } from "./parts/light-element.ts";
 import { parseRoute, toHash } from "./route.ts";
 import { Watch, type Connection, type PageState } from "./state.ts";
 import { views, type View, type ViewEntry } from "./views.ts";
+import "./parts/approval-desk.ts";
 import "./views/pair.ts";
 
 export class Shell extends LightElement {
@@ -34,15 +35,16 @@ export class Shell extends LightElement {
   }
 
   protected override render(): TemplateResult {
-    const { connection, epoch } = this.#state.value;
+    const { connection, epoch, approvals } = this.#state.value;
     const isOut = connection.phase === "refused" || connection.phase === "pairing";
     if (epoch === 0 || isOut) return html`<view-pair .app=${this.app}></view-pair>`;
     const { view: id, rest } = parseRoute(location.hash);
     const entry = views.find((known) => known.id === id) ?? views[0];
     if (entry === undefined) return html``;
-    document.title = `${entry.title} · OpenClaw`;
+    document.title = `${approvals.length === 0 ? "" : `(${approvals.length}) `}${entry.title} · OpenClaw`;
     return html`
       <a class="skip" href="#main" @click=${this.#skip}>Skip to content</a>
+      <approval-desk .app=${this.app}></approval-desk>
       <div class="shell" ?data-menu=${this.isMenuOpen}>
         ${this.#drawTop()} ${this.#drawSide(entry)}
         <div class="backdrop" @click=${() => (this.isMenuOpen = false)}></div>

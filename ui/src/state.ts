@@ -1,6 +1,7 @@
 // A value that tells its readers when it changed, and what the whole page knows.
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 
+import type { WaitingApproval } from "./approvals.ts";
 import type { Health, HelloOk, PresenceEntry, WireFailure } from "./wire.ts";
 
 export interface Store<T> {
@@ -49,6 +50,8 @@ export interface PageState {
   /** Why this browser cannot hold a device key, if so. */
   readonly keyProblem: string | undefined;
   readonly refusedToken: boolean;
+  /** Oldest first. */
+  readonly approvals: readonly WaitingApproval[];
 }
 
 export const firstState: PageState = {
@@ -61,6 +64,7 @@ export const firstState: PageState = {
   deviceId: undefined,
   keyProblem: undefined,
   refusedToken: false,
+  approvals: [],
 };
 
 /** Redraws the element that holds it whenever the store changes. */

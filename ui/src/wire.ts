@@ -1,4 +1,5 @@
 // What the gateway answers to the methods this page calls, as types.
+import type { ApprovalDecision, ApprovalRequested } from "../../src/protocol/approval.ts";
 
 export interface WireFailure {
   readonly code: string;
@@ -236,5 +237,10 @@ export interface Methods {
     params: { tool: string; args?: Record<string, unknown>; agentId?: string; model?: string; sessionKey?: string },
     result: { ok: true; result: ToolOutcome },
   ];
+  "exec.approvals.pending": [
+    params: Record<string, never>,
+    result: { now: number; pending: readonly ApprovalRequested[] },
+  ];
+  "exec.approval.resolve": [params: { id: string; decision: ApprovalDecision }, result: unknown];
   "tools.journal": [params: { limit?: number }, result: { entries: readonly JournalEntry[] }];
 }

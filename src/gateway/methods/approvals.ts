@@ -10,7 +10,7 @@ import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 
-export function approvalMethods({ paths, approvals }: GatewayContext): Served[] {
+export function approvalMethods({ paths, approvals, clock }: GatewayContext): Served[] {
   return [
     serve(methods.approvalsGet, () => withoutToken(readApprovals(paths.state))),
     serve(methods.approvalsSet, ({ file, baseHash }) => withoutToken(writeApprovals(paths.state, file, baseHash))),
@@ -27,6 +27,7 @@ export function approvalMethods({ paths, approvals }: GatewayContext): Served[] 
       return { ok: true };
     }),
     serve(methods.approvalsPending, ({ recent = 0 }) => ({
+      now: clock.now(),
       pending: approvals.pending().map(toRequested),
       ...(recent === 0 ? {} : { recent: approvals.trail(recent).map(toTrail) }),
     })),

@@ -68,7 +68,7 @@ export const approvalResolve = method(
   "operator.approvals",
   Type.Object({ id: word, decision: word }, closed),
 );
-/** What waits, oldest first; `recent` adds that many closed ones, newest first. */
+/** What waits, oldest first, and the time here; `recent` adds that many closed ones, newest first. */
 export const approvalsPending = method(
   "exec.approvals.pending",
   "operator.approvals",

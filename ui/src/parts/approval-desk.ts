@@ -1,0 +1,167 @@
+// The card that asks for a yes or a no, above whatever view is open. The answers stand below all there is to read.
+import { html, nothing, type TemplateResult } from "lit";
+
+import type { ApprovalDecision } from "../../../src/protocol/approval.ts";
+import type { App } from "../app.ts";
+import { dropApproval, type WaitingApproval } from "../approvals.ts";
+import { Watch, type PageState } from "../state.ts";
+import { count, toDuration } from "../words.ts";
+import { drawFailure } from "./failure.ts";
+import { LightElement } from "./light-element.ts";
+
+/** A card that slides under a finger already on its way must not be answered by it. */
+const armingMs = 600;
+
+const lateWords = "Your answer did not count: somebody was faster, or the time was over.";
+
+export class ApprovalDesk extends LightElement {
+  static override properties = {
+    app: { attribute: false },
+    isFolded: { state: true },
+    error: { state: true },
+    armedId: { state: true },
+    sentId: { state: true },
+    isLate: { state: true },
+  };
+  declare app: App;
+  declare isFolded: boolean;
+  declare error: unknown;
+  /** The card whose buttons may be pressed. */
+  declare armedId: string | undefined;
+  /** The card whose answer is on its way. */
+  declare sentId: string | undefined;
+  /** The last answer came after another, or after the end. */
+  declare isLate: boolean;
+  readonly #state = new Watch<PageState>(this, () => this.app.store);
+  #shownId: string | undefined;
+  #arming: ReturnType<typeof setTimeout> | undefined;
+  #ticking: ReturnType<typeof setInterval> | undefined;
+  #forgetting: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    super();
+    this.isFolded = false;
+    this.isLate = false;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#ticking = setInterval(() => this.requestUpdate(), 1000);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearInterval(this.#ticking);
+    clearTimeout(this.#arming);
+    clearTimeout(this.#forgetting);
+  }
+
+  protected override willUpdate(): void {
+    const [first] = this.#state.value.approvals;
+    if (first?.id === this.#shownId) return;
+    this.#shownId = first?.id;
+    this.error = undefined;
+    this.#arm(first?.id);
+  }
+
+  protected override render(): TemplateResult {
+    const { approvals } = this.#state.value;
+    const [first] = approvals;
+    const late = this.isLate ? html`<p class="note warn" role="status">${lateWords}</p>` : nothing;
+    if (first === undefined) return html`${this.isLate ? html`<div class="approval">${late}</div>` : nothing}`;
+    return html`
+      <section class="approval" aria-label="Approvals" @keydown=${this.#escape}>
+        ${late}
+        <header>
+          <h2 role="alert">
+            ${approvals.length === 1 ? "Your approval is needed" : count(approvals.length, "approval")}
+          </h2>
+          <span class="quiet" aria-label="Time left">${timeLeft(first)}</span>
+          <button class="button small" type="button" aria-expanded=${!this.isFolded} @click=${this.#fold}>
+            ${this.isFolded ? "Show" : "Later"}
+          </button>
+        </header>
+        ${this.isFolded ? nothing : this.#drawCard(first, approvals.length - 1)}
+      </section>
+    `;
+  }
+
+  #drawCard(approval: WaitingApproval, behind: number): TemplateResult {
+    const { card } = approval;
+    const isLocked = this.armedId !== approval.id || this.sentId === approval.id;
+    const button = (decision: ApprovalDecision, words: string, look = ""): TemplateResult => html`
+      <button
+        class="button ${look}"
+        type="button"
+        ?disabled=${isLocked}
+        @click=${() => this.#answer(approval.id, decision)}
+      >
+        ${words}
+      </button>
+    `;
+    return html`
+      <p class="strong">${card.title}</p>
+      <pre class="approval-text" tabindex="0" aria-label="What would happen">${card.text}</pre>
+      <dl class="facts">
+        ${card.rows.map(
+          ({ label, value }) =>
+            html`<dt>${label}</dt>
+              <dd class="mono">${value}</dd>`,
+        )}
+      </dl>
+      ${
+        card.always === undefined
+          ? nothing
+          : html`<p class="quiet"><span class="strong">Always</span> would cover ${card.always}.</p>`
+      }
+      ${this.error === undefined ? nothing : drawFailure(this.error)}
+      <div class="actions">
+        ${button("allow-once", "Allow once", "primary")}
+        ${card.always === undefined ? nothing : button("allow-always", "Always allow")} ${button("deny", "Deny")}
+        ${behind === 0 ? nothing : html`<span class="quiet">${count(behind, "more waits", "more wait")} behind this one</span>`}
+      </div>
+    `;
+  }
+
+  #arm(id: string | undefined): void {
+    clearTimeout(this.#arming);
+    this.#arming = setTimeout(() => (this.armedId = id), armingMs);
+  }
+
+  async #answer(id: string, decision: ApprovalDecision): Promise<void> {
+    this.sentId = id;
+    this.error = undefined;
+    const failure = await this.app.client.request("exec.approval.resolve", { id, decision }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    this.sentId = undefined;
+    if (isUnknown(failure)) this.#sayLate();
+    else this.error = failure;
+    if (failure === undefined || isUnknown(failure)) dropApproval(this.app.store, id);
+  }
+
+  #sayLate(): void {
+    this.isLate = true;
+    clearTimeout(this.#forgetting);
+    this.#forgetting = setTimeout(() => (this.isLate = false), 8000);
+  }
+
+  readonly #fold = (): void => {
+    this.isFolded = !this.isFolded;
+  };
+
+  readonly #escape = (event: KeyboardEvent): void => {
+    if (event.key === "Escape") this.isFolded = true;
+  };
+}
+
+function timeLeft({ endsAtMs }: WaitingApproval): string {
+  return `ends in ${toDuration(endsAtMs - Date.now())}`;
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof Error && error.message === "unknown approval id";
+}
+
+customElements.define("approval-desk", ApprovalDesk);
