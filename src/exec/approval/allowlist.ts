@@ -1,12 +1,13 @@
 // Does an allowlist entry cover a program: by the path it was found under, its arguments and its folder where bound.
 import { homedir } from "node:os";
-import { resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import picomatch from "picomatch";
 
 import { Lru } from "../../base/lru.ts";
 import { compilePattern } from "../../config/patterns.ts";
 import type { AnalysedSegment } from "./analysis.ts";
 import type { EntryRef } from "./effective.ts";
+import { realOf } from "./programs.ts";
 
 /** Compiled patterns; what a pattern means never changes, so they cannot go stale. */
 const compiled = new Lru<(path: string) => boolean>(500);
@@ -24,11 +25,19 @@ export function matchEntry(
 ): EntryRef | undefined {
   const { path, argv } = segment.judged;
   return allowlist.find(({ entry }) => {
-    if (!matchesPath(entry.pattern, path, home)) return false;
+    if (!spellings(path).some((spelling) => matchesPath(entry.pattern, spelling, home))) return false;
     if (entry.cwd !== undefined && resolve(entry.cwd) !== resolve(cwd)) return false;
     if (entry.args !== undefined && !sameWords(entry.args, argv.slice(1))) return false;
     return entry.argPattern === undefined || argumentsFit(entry.argPattern, argv.slice(1));
   });
+}
+
+/** /bin and /usr/bin are one folder on most systems: an entry may name either. The name of the program stays the same. */
+function spellings(path: string): readonly string[] {
+  const folder = dirname(path);
+  const twin = folder.startsWith("/usr/") ? folder.slice(4) : `/usr${folder}`;
+  const merged = /^(?:\/usr)?\/s?bin$/.test(folder) && realOf(folder) === realOf(twin);
+  return merged ? [path, join(twin, basename(path))] : [path];
 }
 
 /** Patterns name paths: one without a separator covers nothing. `*` and `?` stop at `/`, `**` does not. */

@@ -8,7 +8,15 @@ import { readLine, type Line, type RawCommand } from "./line.ts";
 import { realOf } from "./programs.ts";
 import { Refusal, refuse } from "./refusal.ts";
 import { analyseSegment } from "./segment.ts";
-import { checkText, loadParser, refuseStrangeText, refuseUnfinished, toldSegments, type Parsed } from "./syntax.ts";
+import {
+  checkText,
+  loadParser,
+  refuseLogin,
+  refuseStrangeText,
+  refuseUnfinished,
+  toldSegments,
+  type Parsed,
+} from "./syntax.ts";
 
 export type { Analysis, AnalysedSegment, Concern, Place } from "./analysis.ts";
 
@@ -25,6 +33,7 @@ function analyseWith(parser: Awaited<ReturnType<typeof loadParser>>, command: st
     refuseStrangeText(command);
     parsed = parser.read(command);
     refuseUnfinished(parsed);
+    refuseLogin(parsed);
     const line = readLine(parsed.statements);
     const cwd = folderAfter(line, place);
     const segments = line.commands.map((raw) => analyseSegment(raw, { ...place, cwd }));

@@ -1,32 +1,85 @@
 // Programs whose arguments can carry a command or code: what each may be given, by family. Everything else is free.
+import { basename } from "node:path";
+
 import type { Concern, Judged, Place } from "./analysis.ts";
+import { awkRule } from "./carriers/awk.ts";
+import { closedRules } from "./carriers/closed.ts";
+import { findRule } from "./carriers/find.ts";
+import { forbiddenRules } from "./carriers/forbidden.ts";
+import { gitRule } from "./carriers/git.ts";
+import { interpreterRules, makefiles } from "./carriers/interpreters.ts";
+import { familyNames } from "./carriers/names.ts";
+import { carriesShell } from "./carriers/nested.ts";
+import { neverByAllowlist } from "./carriers/never.ts";
+import type { Finding, Rule } from "./carriers/rule.ts";
+import { sedRule } from "./carriers/sed.ts";
+import { tarRule } from "./carriers/tar.ts";
 import type { Plan, Segment } from "./plan.ts";
+import { wrappers } from "./wrappers.ts";
 
 export interface ArgumentVerdict {
   readonly concern?: Concern;
   readonly scripts: readonly string[];
 }
 
-export function concernOf(_judged: Judged, _place: Place): ArgumentVerdict {
-  return { scripts: [] };
+const ownRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ["awk", awkRule],
+  ["find", findRule],
+  ["git", gitRule],
+  ["sed", sedRule],
+  ["tar", tarRule],
+]);
+
+/** By the name it was found under and by the name of the file behind it: a link hides nothing. */
+export function concernOf(judged: Judged, place: Place): ArgumentVerdict {
+  const names = [...new Set([...familyNames(judged.path), ...realNames(judged)])];
+  const args = judged.argv.slice(1);
+  const never = names.find(
+    (name) => neverByAllowlist.has(name) || (wrappers.has(name) && !wrappers.has(basename(judged.path))),
+  );
+  if (never !== undefined) return neverVerdict(never, args);
+  const rules = names.flatMap((name) => rulesFor(name));
+  const findings: Finding[] =
+    rules.length > 0 ? [...new Set(rules)].map((rule) => rule(args, judged, place)) : [carriesShell(names, args)];
+  const scripts = [
+    ...findings.flatMap((finding) => finding.scripts ?? []),
+    ...(names.includes("make") ? makefiles(args, place) : []),
+  ];
+  const why = findings.find((finding) => finding.concern !== undefined)?.concern;
+  return why === undefined ? { scripts } : { concern: { code: "exec.carrier", reason: why }, scripts };
+}
+
+/** One binary for all of coreutils is told by the name it is called under, which we set. */
+function realNames({ path, real }: Judged): readonly string[] {
+  const names = familyNames(real);
+  return names.includes("coreutils") && basename(path) !== "coreutils" ? [] : names;
+}
+
+function neverVerdict(name: string, args: readonly string[]): ArgumentVerdict {
+  const why = neverByAllowlist.get(name) ?? "starts other programs";
+  if (args.length === 1 && args[0] === "--version" && why !== "belongs to this gateway") return { scripts: [] };
+  const code = why === "belongs to this gateway" ? "exec.own-cli" : "exec.carrier";
+  return { concern: { code, reason: `${name} ${why}: no entry of an allowlist can cover that` }, scripts: [] };
+}
+
+function rulesFor(name: string): readonly Rule[] {
+  return [ownRules, closedRules, forbiddenRules, interpreterRules].flatMap((rules) => rules.get(name) ?? []);
 }
 
 /** The program that does the work in a segment of a plan, and its own arguments. */
-export function judgedOf(segment: Segment): {
-  readonly path: string;
-  readonly real: string;
-  readonly argv: readonly string[];
-} {
+export function judgedOf(segment: Segment): Judged {
   const program = segment.inner?.at(-1) ?? segment.program;
   const at = segment.inner === undefined ? 0 : segment.argv.indexOf(program.path);
-  return { path: program.path, real: program.real, argv: segment.argv.slice(at) };
+  const argv = segment.argv.slice(at);
+  return { written: argv[0] ?? "", path: program.path, real: program.real, argv };
 }
 
 /** Why a segment may not be allowed for good; undefined when it may. */
 export function neverAlways(segment: Segment, plan: Plan): string | undefined {
   const judged = judgedOf(segment);
   const place = { cwd: plan.cwd.path, workspace: plan.cwd.path, home: "/", path: plan.path };
-  const { concern, scripts } = concernOf({ written: judged.argv[0] ?? "", ...judged }, place);
+  const { concern, scripts } = concernOf(judged, place);
   if (concern !== undefined) return concern.reason;
-  return scripts.length === 0 ? undefined : `${judged.path} is an interpreter: it is allowed once at a time`;
+  const interpreter = familyNames(judged.path).some((name) => interpreterRules.has(name)) && scripts.length > 0;
+  return interpreter ? `${judged.path} is an interpreter: it is allowed once at a time` : undefined;
 }

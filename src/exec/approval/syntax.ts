@@ -4,6 +4,7 @@ import type { ParsedScript, Statement, SyntaxNode } from "unbash";
 import { HouseError } from "../../core/error.ts";
 import { readSimpleCommand, type RawCommand } from "./line.ts";
 import { Refusal, refuse } from "./refusal.ts";
+import { textOf } from "./word.ts";
 import type { AnalysedSegment } from "./analysis.ts";
 
 export interface Parsed {
@@ -63,6 +64,20 @@ export function refuseStrangeText(command: string): void {
   if (command.length > maxCommandChars) refuse("exec.too-long", `it is longer than ${maxCommandChars} characters`);
   if (!command.isWellFormed()) refuse("exec.bad-text", "it holds half a character (a lone surrogate)");
   if (command.includes("\r")) refuse("exec.bad-text", "it holds a carriage return");
+}
+
+const ownNames = /^(?:.*\/)?(?:openclaw|moltbot)$/;
+
+/** Logging in is a conversation with a person at a terminal; a command under an agent can only hang in it. */
+export function refuseLogin(parsed: Parsed): void {
+  const login = parsed.commands.some((node) => {
+    const words = rawOf(node)?.words.map(textOf) ?? [];
+    return words.some((word, at) => ownNames.test(word) && words.slice(at + 1).includes("login"));
+  });
+  if (!login) return;
+  throw new HouseError("exec.interactive-login", "logging in needs a person at a terminal", {
+    hint: "run the login command yourself, in a terminal of your own",
+  });
 }
 
 const maxTold = 64;

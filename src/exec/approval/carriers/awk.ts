@@ -1,0 +1,23 @@
+// awk: programs that cannot start, write, include or load anything, told by the characters they do not hold.
+import { readOptions } from "./options.ts";
+import { concern, fine, type Rule } from "./rule.ts";
+
+/** `>` writes, `|` starts, `@` includes, loads and calls by name. A comparison with > is refused with them. */
+const reaches = /[>|@`]|\bsystem\b|\bgetline\b|\bextension\b|\bclose\b|\bfflush\b|\bPROCINFO\b|\bENVIRON\b/;
+
+export const awkRule: Rule = (args) => {
+  const read = readOptions(args, {
+    letters: "",
+    valued: "Fv",
+    long: "--version",
+    longValued: "--field-separator --assign",
+    stopAtOperand: true,
+  });
+  if (read === undefined) return concern("awk is given an option that loads or writes files, or that is not known");
+  if (read.options.some(({ name }) => name === "--version")) return fine;
+  const [program] = read.operands;
+  if (program === undefined) return concern("awk has no program");
+  return reaches.test(program.replaceAll("||", "  "))
+    ? concern("its awk program can start programs, read or write files")
+    : fine;
+};

@@ -1,0 +1,101 @@
+// Looks at the repository a git command would use: settings that make git start programs, and hooks that are in place.
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+import { errnoOf } from "../../../core/error.ts";
+import { identityOf, statOf } from "../programs.ts";
+import { namesIn } from "../wildcards.ts";
+
+export interface GitSettings {
+  /** A setting that is not among the harmless ones. */
+  readonly problem?: string;
+  readonly hooks: readonly string[];
+  /** The files that were read: they decide what git does. */
+  readonly files: readonly string[];
+}
+
+/** Settings that only change how things look or where they are kept. */
+const harmless =
+  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protecthfs|protectntfs|sharedrepository|compression|untrackedcache|sparsecheckout|sparsecheckoutcone|commentchar|preloadindex|splitindex|multipackindex|commitgraph)|remote\..*\.(?:url|pushurl|fetch|push|tagopt|prune|partialclonefilter|promisor|mirror|gh-resolved)|branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)|branch\.(?:autosetuprebase|autosetupmerge|sort)|user\.(?:name|email|useconfigonly|signingkey)|author\..*|committer\..*|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.(?:prune|prunetags|writecommitgraph|parallel)|merge\.(?:conflictstyle|ff|log|renamelimit|directoryrenames)|rebase\.(?:autosquash|autostash|updaterefs)|rerere\..*|color\..*|diff\.(?:algorithm|renames|renamelimit|mnemonicprefix|colormoved|context|noprefix|submodule)|log\..*|status\..*|commit\.(?:verbose|gpgsign)|tag\.(?:sort|gpgsign)|gc\..*|pack\..*|index\..*|feature\..*|extensions\.(?:objectformat|partialclone|worktreeconfig|preciousobjects|refstorage)|submodule\..*\.(?:url|active|branch|ignore)|submodule\.active|advice\..*|column\..*|blame\..*|stash\..*|versionsort\..*|http\..*\.(?:sslverify|postbuffer)|http\.(?:postbuffer|sslverify|version)|lfs\.repositoryformatversion|maintenance\.auto|gui\..*)$/;
+
+export function gitSettings(cwd: string): GitSettings {
+  const found = repositoryOf(cwd);
+  if (found === undefined) return { hooks: [], files: [] };
+  if (found === "unclear") return { problem: "its .git does not lead to a plain repository", hooks: [], files: [] };
+  const files = ["config", "config.worktree"]
+    .map((name) => join(found.shared, name))
+    .concat(join(found.own, "config.worktree"));
+  const present = [...new Set(files)].filter((path) => identityOf(path, "file") !== undefined);
+  const problem = present.map((path) => problemIn(readText(path))).find((one) => one !== undefined);
+  return { ...(problem === undefined ? {} : { problem }), hooks: hooksIn(join(found.shared, "hooks")), files: present };
+}
+
+interface Repository {
+  readonly own: string;
+  /** The same, unless this is a linked worktree. */
+  readonly shared: string;
+}
+
+/** Walks up as git does: a .git folder, a .git file that names one, or a folder that is a repository itself. */
+function repositoryOf(cwd: string): Repository | "unclear" | undefined {
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const inner = join(folder, ".git");
+    const stats = statOf(inner);
+    if (stats?.isDirectory() === true) return withShared(inner);
+    if (stats?.isFile() === true) return fromPointer(inner, folder);
+    if (statOf(join(folder, "HEAD"))?.isFile() === true && statOf(join(folder, "objects"))?.isDirectory() === true)
+      return withShared(folder);
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+function fromPointer(file: string, folder: string): Repository | "unclear" {
+  const target = /^gitdir: (.+?)\n*$/s.exec(readText(file))?.[1];
+  if (target === undefined) return "unclear";
+  const own = resolve(folder, target);
+  return statOf(own)?.isDirectory() === true ? withShared(own) : "unclear";
+}
+
+function withShared(own: string): Repository {
+  const pointer = join(own, "commondir");
+  if (identityOf(pointer, "file") === undefined) return { own, shared: own };
+  return { own, shared: resolve(own, readText(pointer).trim()) };
+}
+
+/** The first setting that is not known to be harmless; what cannot be read line by line is a problem too. */
+export function problemIn(text: string): string | undefined {
+  let section = "";
+  for (const raw of text.split("\n")) {
+    const line = raw.replace(/^\s+|\s+$/g, "");
+    if (line === "" || line.startsWith("#") || line.startsWith(";")) continue;
+    if (line.endsWith("\\")) return "a setting that goes on over several lines";
+    const head = /^\[([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\]$/.exec(line);
+    if (head !== null) {
+      section = head[2] === undefined ? (head[1] ?? "").toLowerCase() : `${(head[1] ?? "").toLowerCase()}.${head[2]}`;
+      continue;
+    }
+    const setting = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/.exec(line);
+    if (setting === null) return "a line that is not a plain setting";
+    const key = `${section}.${(setting[1] ?? "").toLowerCase()}`;
+    if (!harmless.test(key) && !isBoolean(key, setting[2])) return key;
+    if (/url$/.test(key) && (setting[2] ?? "").includes("::")) return `${key} (a transport helper)`;
+  }
+  return undefined;
+}
+
+/** core.fsmonitor is a program unless it is a yes or no. */
+const isBoolean = (key: string, value: string | undefined): boolean =>
+  key === "core.fsmonitor" && /^(?:true|false|yes|no|on|off|0|1)$/i.test(value ?? "true");
+
+function hooksIn(folder: string): string[] {
+  return namesIn(folder).filter((name) => !name.endsWith(".sample") && statOf(join(folder, name))?.isFile() === true);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return "unreadable";
+  }
+}

@@ -1,0 +1,64 @@
+// Interpreters: allowed by their own entry only with a plain script file, never with code or modules in the arguments.
+import { resolve } from "node:path";
+
+import type { Place } from "../analysis.ts";
+import { identityOf } from "../programs.ts";
+import { concern, fine, type Rule } from "./rule.ts";
+
+interface Interpreter {
+  /** What may stand in front of the script. */
+  readonly flags: RegExp;
+  /** Alone, these only say who the program is. */
+  readonly alone: RegExp;
+  /** Words that look like a script but are something else. */
+  readonly notScripts?: RegExp;
+}
+
+const interpreters: Readonly<Record<string, Interpreter>> = {
+  python: { flags: /^-[BbEIOsSuq]+$/, alone: /^(?:-V|-VV|--version)$/ },
+  node: {
+    flags: /^--(?:no-warnings|enable-source-maps|trace-warnings|no-deprecation|throw-deprecation|trace-deprecation)$/,
+    alone: /^(?:-v|--version)$/,
+    notScripts: /^inspect$/,
+  },
+  perl: { flags: /^-[wWXtT]+$/, alone: /^(?:-v|--version)$/ },
+  ruby: { flags: /^-(?:w|W[0-2]?)$/, alone: /^(?:--version)$/ },
+  php: { flags: /^-[nq]$/, alone: /^(?:-v|--version)$/ },
+  lua: { flags: /^-[EW]$/, alone: /^-v$/ },
+};
+
+export const interpreterRules: ReadonlyMap<string, Rule> = new Map(
+  Object.entries(interpreters).map(([name, interpreter]): [string, Rule] => [
+    name,
+    (args, _judged, place) => judge(name, interpreter, args, place),
+  ]),
+);
+
+function judge(
+  name: string,
+  { flags, alone, notScripts }: Interpreter,
+  args: readonly string[],
+  place: Place,
+): ReturnType<Rule> {
+  const [only] = args;
+  if (args.length === 1 && only !== undefined && alone.test(only)) return fine;
+  const at = args.findIndex((word) => !flags.test(word));
+  const script = args[at];
+  if (script === undefined) return concern(`${name} without a script runs what its input says`);
+  if (script === "-" || script.startsWith("-"))
+    return concern(`${name} is given code, a module or an option that can load some: ${script.slice(0, 20)}`);
+  const path = resolve(place.cwd, script);
+  if (notScripts?.test(script) === true || script === "" || identityOf(path, "file") === undefined)
+    return concern(`${name} is not given a plain script file`);
+  return { scripts: [path] };
+}
+
+/** What a build description in the folder says is what make runs: it counts as the script. */
+export function makefiles(args: readonly string[], place: Place): readonly string[] {
+  const at = args.findIndex((word) => word === "-C" || word === "--directory");
+  const folder = resolve(place.cwd, at < 0 ? "." : (args[at + 1] ?? "."));
+  return ["GNUmakefile", "makefile", "Makefile"]
+    .map((name) => resolve(folder, name))
+    .filter((path) => identityOf(path, "file") !== undefined)
+    .slice(0, 1);
+}

@@ -1,0 +1,40 @@
+// For programs nobody described: arguments that plainly hold a command for a shell, or an option that says it takes one.
+import { familyNames } from "./names.ts";
+import { isShell, neverByAllowlist } from "./never.ts";
+import { concern, fine, type Finding } from "./rule.ts";
+
+/** Programs that only print or compare what they are given. */
+const readers = new Set(
+  "echo printf test [ true false ls cat tac head tail wc cut tr sort uniq grep egrep fgrep zgrep rg diff cmp comm stat file which basename dirname realpath readlink du df ps pgrep date uname id whoami pwd sha256sum sha1sum md5sum sha512sum cksum b2sum seq yes expr hostname jq yq tree mkdir rmdir touch".split(
+    " ",
+  ),
+);
+
+const inlineShell = /(?:^|[\s;|&/("'`=])(?:ba|da|z|k|c|tc|fi|a)?sh\s+-[a-z]*c\b/;
+
+const takesCommand =
+  /^--?(?:exec|exec-batch|exec-path|execute|eval|evaluate|command|cmd|shell|shell-command|to-command|rsh|rsh-command|pager|editor|preload|use-compress-program|compress-program|checkpoint-action|init-command|pre-command|post-command|pre-exec|post-exec|on-change|run-command|script-shell|load-module|plugin)(?:=|$)/;
+
+export function carriesShell(names: readonly string[], args: readonly string[]): Finding {
+  if (names.some((name) => readers.has(name))) return fine;
+  const at = args.findIndex((word, index) => runsCode(word, args[index + 1]));
+  if (at >= 0) return concern(`its arguments hold a command for ${(args[at] ?? "").slice(0, 40)}`);
+  if (args.some((word) => inlineShell.test(word))) return concern("one of its arguments holds a command for a shell");
+  const option = args.find((word) => takesCommand.test(word));
+  return option === undefined
+    ? fine
+    : concern(`its option ${option.replace(/=.*/s, "=…").slice(0, 40)} takes a command`);
+}
+
+/** `sh -c …`, `python3 -c …`, `env …` in front of an option. */
+function runsCode(word: string, next: string | undefined): boolean {
+  if (next === undefined || !/^-[A-Za-z]*[cCers]/.test(next)) return false;
+  if (word.startsWith("-") || !/^[A-Za-z0-9_./+-]+$/.test(word)) return false;
+  const names = familyNames(word);
+  return names.some(
+    (name) =>
+      isShell(name) ||
+      /^(?:python|node|perl|ruby|php|lua|awk|env)$/.test(name) ||
+      neverByAllowlist.get(name) === "is many programs in one",
+  );
+}
