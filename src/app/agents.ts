@@ -4,6 +4,7 @@ import type { Agents } from "../agent/agent.ts";
 import { createLedger, type Ledger } from "../agent/ledger.ts";
 import { openRecording, recordEnds, recordingCall, recordingModel } from "../agent/record.ts";
 import { createAgents } from "../agent/runner.ts";
+import { createWake, type Wake } from "../agent/wake.ts";
 import { createDirect, createIsUrgent } from "../chat/direct.ts";
 import { createModelBook } from "../model/book.ts";
 import { createDiscovery } from "../model/discover.ts";
@@ -15,6 +16,8 @@ import type { House } from "./house.ts";
 
 export interface OpenAgents {
   readonly agents: Agents;
+  /** Tells a session something and gives it a turn to read it in. */
+  readonly wake: Wake;
   readonly models: ModelBook;
   readonly ledger: Ledger;
   readonly scan: () => Promise<readonly FoundModel[]>;
@@ -47,6 +50,7 @@ export async function openAgents(house: House): Promise<OpenAgents> {
       clock: systemClock,
       version,
       usage: ledger,
+      approvals: house.commands.desk,
     }),
     isUrgent: createIsUrgent({ config }),
     config,
@@ -54,10 +58,18 @@ export async function openAgents(house: House): Promise<OpenAgents> {
     clock: systemClock,
     log: log.child("agent"),
     mask,
+    systemEvents: house.commands.events,
+  });
+  const wake = createWake({
+    agents: () => agents,
+    models,
+    events: house.commands.events,
+    log: log.child("wake"),
   });
   if (recording !== undefined) recordEnds(agents, recording);
   return {
     agents,
+    wake,
     models,
     ledger,
     async scan() {

@@ -9,9 +9,13 @@ import { approvalsPath } from "../exec/approval/file.ts";
 import type { Store } from "../store/store.ts";
 import { builtinTools } from "../tool/builtin.ts";
 import { createCatalog, type Catalog, type Settings } from "../tool/catalog.ts";
+import type { OpenExec } from "./exec.ts";
 import { createSettings } from "./settings.ts";
 
-export function openCatalog(paths: Paths, store: Store, settings: () => Settings): Catalog {
+/** What the tools that run commands need. */
+export type CatalogExec = Pick<OpenExec, "exec" | "processes" | "boxes">;
+
+export function openCatalog(paths: Paths, store: Store, settings: () => Settings, commands: CatalogExec): Catalog {
   return createCatalog({
     tools: builtinTools({
       store,
@@ -22,15 +26,18 @@ export function openCatalog(paths: Paths, store: Store, settings: () => Settings
       home: paths.home,
       approvalsPath: approvalsPath(paths.state),
       lanes: createLanes(),
+      exec: commands.exec,
+      processes: commands.processes,
     }),
     plugins: [],
     settings,
     workspaceOf: (config, agent) => workspaceOf(config, agent, paths),
+    sandboxPlace: (subject) => commands.boxes.place(subject),
   });
 }
 
 /** Without a store or a lock: for looking, never for calling. */
 export function createReadingCatalog(paths: Paths, env: Env, loaded: LoadedConfig): Catalog {
-  // The factories only keep the store; nothing is read from it until a tool runs, and none runs from here.
-  return openCatalog(paths, {} as Store, createSettings(paths, env, loaded).now);
+  // The factories only keep what they get; nothing of it is used until a tool runs, and none runs from here.
+  return openCatalog(paths, {} as Store, createSettings(paths, env, loaded).now, {} as CatalogExec);
 }

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { systemClock } from "../base/clock.ts";
 import { planReload } from "../config/reload.ts";
 import { watchConfig } from "../config/watch.ts";
+import { announceApprovals } from "../gateway/approval-events.ts";
 import { bindingOf, type BindFlags } from "../gateway/bind.ts";
 import type { GatewayContext } from "../gateway/context.ts";
 import { openDeviceBook } from "../gateway/devices.ts";
@@ -17,6 +18,7 @@ import { chatMethods } from "../gateway/methods/chat.ts";
 import { channelMethods } from "../gateway/methods/channels.ts";
 import { configMethods } from "../gateway/methods/config.ts";
 import { deviceMethods } from "../gateway/methods/devices.ts";
+import { nodeMethods } from "../gateway/methods/nodes.ts";
 import { modelMethods } from "../gateway/methods/models.ts";
 import { sessionMethods } from "../gateway/methods/sessions.ts";
 import { systemMethods } from "../gateway/methods/system.ts";
@@ -57,6 +59,9 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     storeFile: house.storeFile,
     catalog: house.catalog,
     callTool: house.callTool,
+    approvals: house.commands.desk,
+    nodes: house.commands.nodes,
+    events: house.commands.events,
     devices: await openDeviceBook(store, systemClock),
     hub: createHub(systemClock),
     presence: createPresence(systemClock, house.version),
@@ -66,7 +71,9 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     takeOver: () => takeOver(house, hooks.restart),
     restart: hooks.restart,
   };
-  const { agents, ...modelDeps } = await openAgents(house);
+  const { agents, wake, ...modelDeps } = await openAgents(house);
+  house.commands.wakeBy(wake.tell);
+  const stopAsking = announceApprovals(context.hub, context.approvals);
   agents.watch(createRunEvents(context.hub, systemClock));
   const vitals = createVitals(context);
   const served = [
@@ -79,17 +86,22 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...deviceMethods(context),
     ...configMethods(context),
     ...approvalMethods(context),
+    ...nodeMethods(context),
     ...channelMethods(context),
   ];
   const gateway = await openGateway({ context, agents, vitals, served, binding, pageFolder: pageFolder() });
   house.lock.describe({ port: gateway.port });
   warnOnce(house);
+  // After clients can connect: what an earlier process asked is asked again, what it left undone is told.
+  await house.commands.exec.recover();
   const watcher = followConfig(house, context);
   return {
     gateway,
     context,
     async close(reason) {
       watcher.close();
+      stopAsking();
+      wake.close();
       // Runs are ended with a truthful outcome while clients can still hear it.
       await agents.close();
       await gateway.close(reason);

@@ -18,6 +18,7 @@ import type { Store } from "../store/store.ts";
 import { createCallTool, type CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import { openCatalog } from "./catalog.ts";
+import { openExec, type OpenExec } from "./exec.ts";
 import { createSettings, type LiveSettings } from "./settings.ts";
 
 export interface House {
@@ -30,6 +31,7 @@ export interface House {
   readonly store: Store;
   readonly storeFile: string;
   readonly settings: LiveSettings;
+  readonly commands: OpenExec;
   readonly catalog: Catalog;
   readonly callTool: CallTool;
   close(): Promise<void>;
@@ -57,13 +59,18 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   });
   const settings = createSettings(paths, env, loaded);
   const version = readVersion();
-  const catalog = openCatalog(paths, store, settings.now);
+  const config = (): Config => settings.now().config;
+  const commands = openExec({ paths, env, store, log, mask, config });
+  const catalog = openCatalog(paths, store, settings.now, commands);
   const callTool = createCallTool({
     catalog,
     journal: store.journal,
     mask,
     log: log.child("tools"),
     clock: systemClock,
+    async requireBox(subject) {
+      await commands.boxes.of(subject);
+    },
   });
   return {
     paths,
@@ -75,9 +82,11 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     store,
     storeFile,
     settings,
+    commands,
     catalog,
     callTool,
     async close() {
+      await commands.close();
       await store.close();
       lock.release();
       log.close();

@@ -6,6 +6,7 @@ import type { Env, Paths } from "../base/paths.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ApprovalDesk } from "../exec/approval/desk.ts";
+import type { SystemEvents } from "../session/system-events.ts";
 import type { Store } from "../store/store.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
@@ -26,6 +27,8 @@ export interface GatewayContext {
   readonly catalog: Catalog;
   readonly callTool: CallTool;
   readonly approvals: ApprovalDesk;
+  /** Lines that wait for sessions. */
+  readonly events: SystemEvents;
   readonly devices: DeviceBook;
   readonly hub: Hub;
   /** Shared with whoever else sends commands to nodes; the gateway's own when there is nobody else. */

@@ -1,5 +1,7 @@
 // Every built-in tool; the only file that names them.
 import type { Clock } from "../base/clock.ts";
+import type { Exec } from "../exec/exec.ts";
+import type { ProcessTable } from "../exec/processes.ts";
 import type { Store } from "../store/store.ts";
 import type { FileToolDeps } from "./fs/access.ts";
 import { createApplyPatchTool } from "./fs/apply-patch.ts";
@@ -10,12 +12,15 @@ import { agentsList } from "./plain/agents-list.ts";
 import { createSessionsHistory } from "./sessions/history.ts";
 import { createSessionsList } from "./sessions/list.ts";
 import { createSessionStatus } from "./sessions/status.ts";
+import { createExecTool } from "./runtime/exec.ts";
 import type { Tool } from "./tool.ts";
 
 export interface BuiltinDeps extends FileToolDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly version: string;
+  readonly exec: Exec;
+  readonly processes: ProcessTable;
 }
 
 export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
@@ -24,6 +29,7 @@ export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
     createWriteTool(deps),
     createEditTool(deps),
     createApplyPatchTool(deps),
+    createExecTool(deps.exec),
     createSessionsList(deps),
     createSessionsHistory(deps),
     createSessionStatus(deps),

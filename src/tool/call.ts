@@ -132,7 +132,9 @@ function isOffered({ decision, tool, unavailable }: Verdict): boolean {
 /** A sandboxed session never falls back to the host (ruling 10). */
 async function requireBox(intent: Intent, subject: Subject, deps: CallDeps): Promise<void> {
   const { sandboxed, agent } = subject;
-  if (!sandboxed || !(intent.does === "read" || intent.does === "write" || intent.does === "run")) return;
+  const needsOne =
+    intent.does === "read" || intent.does === "write" || (intent.does === "run" && intent.host === "sandbox");
+  if (!sandboxed || !needsOne) return;
   if (deps.requireBox !== undefined) return deps.requireBox(subject);
   throw new ToolError(
     "sandbox.unavailable",

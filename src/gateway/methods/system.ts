@@ -1,6 +1,7 @@
 // health, status, presence, logs.
 import { HouseError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/system.ts";
+import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 import type { Vitals } from "../health.ts";
@@ -8,7 +9,7 @@ import { tailLog } from "../log-tail.ts";
 import { createLoopDelay } from "../loop-delay.ts";
 
 export function systemMethods(context: GatewayContext, vitals: Vitals): Served[] {
-  const { presence, hub, log } = context;
+  const { presence, hub, log, events, config } = context;
   const loop = createLoopDelay();
   return [
     serve(methods.health, async ({ probe }) => {
@@ -30,6 +31,10 @@ export function systemMethods(context: GatewayContext, vitals: Vitals): Served[]
         { stateVersion: { presence: presence.version(), health: 1 } },
       );
       return { ok: true };
+    }),
+    serve(methods.systemEventsList, async ({ sessionKey = "main" }) => {
+      const { session } = subjectOf({ sessionKey }, config());
+      return { sessionKey: session, events: await events.peek(session) };
     }),
     serve(methods.logsTail, (params) => tailLog(log.file(), params)),
     serve(methods.gatewayRestart, ({ delayMs = 0, reason = "asked for" }) => {

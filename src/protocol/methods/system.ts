@@ -19,6 +19,12 @@ export const logsTail = method(
     closed,
   ),
 );
+/** Ours: the lines a session will be told with its next turn. */
+export const systemEventsList = method(
+  "system-events.list",
+  "operator.read",
+  Type.Object({ sessionKey: maybe(Type.String({ minLength: 1, maxLength: 500 })) }, closed),
+);
 /** Ours: restart in place, for `openclaw gateway restart`. */
 export const gatewayRestart = method(
   "gateway.restart",

@@ -1,0 +1,124 @@
+// Commands over an open house: boxes, approvals, nodes and notices, wired. The engine itself loads with the first command.
+import { join } from "node:path";
+
+import type { SessionKey } from "../core/names.ts";
+import { systemClock } from "../base/clock.ts";
+import type { LogSink } from "../base/log.ts";
+import type { Mask } from "../base/mask.ts";
+import type { Env, Paths } from "../base/paths.ts";
+import { workspaceOf } from "../config/agents.ts";
+import type { Config } from "../config/schema/index.ts";
+import { createApprovalDesk, type ApprovalDesk } from "../exec/approval/desk.ts";
+import { createBoxes, type Boxes } from "../exec/boxes.ts";
+import { elevationOf } from "../exec/elevated.ts";
+import type { Exec, ExecArgs, ExecCall } from "../exec/exec.ts";
+import type { ProcessTable } from "../exec/processes.ts";
+import { routeExec, type Route } from "../exec/route.ts";
+import { createNodes, type Nodes } from "../node/nodes.ts";
+import { speakerOf } from "../session/sender.ts";
+import { entryOf } from "../session/session.ts";
+import { createSystemEvents, type SystemEvents } from "../session/system-events.ts";
+import type { Store } from "../store/store.ts";
+import type { Engine } from "./exec-engine.ts";
+
+export interface OpenExec {
+  readonly exec: Exec;
+  readonly boxes: Boxes;
+  readonly desk: ApprovalDesk;
+  readonly nodes: Nodes;
+  readonly processes: ProcessTable;
+  readonly events: SystemEvents;
+  /** Sessions are only written to until somebody can wake them. */
+  wakeBy(tell: (session: SessionKey, text: string) => Promise<void>): void;
+  close(): Promise<void>;
+}
+
+export interface ExecParts {
+  readonly paths: Paths;
+  readonly env: Env;
+  readonly store: Store;
+  readonly log: LogSink;
+  readonly mask: Mask;
+  config(): Config;
+}
+
+export function openExec({ paths, env, store, log, mask, config }: ExecParts): OpenExec {
+  const desk = createApprovalDesk({ store, clock: systemClock, log: log.child("approvals"), mask });
+  const boxes = createBoxes({
+    paths,
+    env,
+    config,
+    log: log.child("sandbox"),
+    clock: systemClock,
+    workspaceOf: (agent) => workspaceOf(config(), agent, paths),
+  });
+  const nodes = createNodes();
+  const processes = {} as ProcessTable;
+  const events = createSystemEvents(store.kv, systemClock.now);
+  let tell: (session: SessionKey, text: string) => Promise<void> = events.add;
+  let opening: Promise<Engine> | undefined;
+  const engine = (): Promise<Engine> =>
+    (opening ??= import("./exec-engine.ts").then(({ openEngine }) =>
+      openEngine({
+        desk,
+        boxes,
+        nodes,
+        processes,
+        folder: join(paths.state, "runs"),
+        stateDir: paths.state,
+        home: paths.home,
+        env,
+        log: log.child("exec"),
+        route: (args, call) => routeOf(store, args, call),
+        notify: (session, text) => tell(session, text),
+      }),
+    ));
+  return {
+    desk,
+    boxes,
+    nodes,
+    processes,
+    events,
+    exec: {
+      run: async (args, call) => (await engine()).exec.run(args, call),
+      // An answer may come to a question of the last process: then the engine must be there to hear it.
+      async recover() {
+        await desk.recover();
+        if (desk.pending().length > 0) await engine();
+      },
+      close: () => {},
+    },
+    wakeBy(next) {
+      tell = next;
+    },
+    async close() {
+      desk.close();
+      await (await opening)?.close();
+      await boxes.close();
+    },
+  };
+}
+
+async function routeOf(store: Store, args: ExecArgs, call: ExecCall): Promise<Route> {
+  const { config, agent, session: sessionKey, sandboxed, subagent, senderIds, hints } = call;
+  const record = await store.sessions.get(sessionKey);
+  const { channel, senders } = speakerOf(sessionKey, record);
+  const elevation = elevationOf({
+    config,
+    agent,
+    channel,
+    senders: [...senders, ...senderIds],
+    subagent,
+    execAllowed: true,
+  });
+  return routeExec({
+    params: args,
+    session: record === undefined ? {} : entryOf(record),
+    once: { ...hints.exec, ...(hints.elevated === undefined ? {} : { elevated: hints.elevated }) },
+    config,
+    agent,
+    sandboxed,
+    elevation,
+    sessionKey,
+  });
+}

@@ -1,0 +1,161 @@
+// The engine behind every command: route, place, rules, approval, start; then wait, or go on in the background.
+import { ToolError } from "../core/error.ts";
+import type { AgentId, SessionKey } from "../core/names.ts";
+import { newId } from "../base/ids.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Env } from "../base/paths.ts";
+import { agentConfig } from "../config/agents.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { ApprovalDesk } from "./approval/desk.ts";
+import type { EntryRef } from "./approval/effective.ts";
+import type { Plan } from "./approval/plan.ts";
+import type { Boxes } from "./boxes.ts";
+import { createFollow, type Follow } from "./follow.ts";
+import { createGated, type Gated } from "./gated.ts";
+import type { NodeRuns } from "./node-run.ts";
+import { runOnNode } from "./on-node.ts";
+import { runOnHost } from "./on-host.ts";
+import { runInBox } from "./in-box.ts";
+import type { ProcessTable } from "./processes.ts";
+import type { ExecOutcome } from "./result.ts";
+import type { Route } from "./route.ts";
+import type { StartRun } from "./running.ts";
+
+export interface ExecDeps {
+  readonly start: StartRun;
+  readonly processes: ProcessTable;
+  readonly boxes: Boxes;
+  readonly desk: ApprovalDesk;
+  readonly nodes: NodeRuns;
+  readonly stateDir: string;
+  readonly home: string;
+  /** The gateway's own environment; children get a small part of it. */
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Folders programs are looked for in on this machine: `pathPrepend`, the login shell's, our own. */
+  searchPath(pathPrepend: readonly string[]): Promise<readonly string[]>;
+  /** The shell for whole command lines on this machine. */
+  shell(): string;
+  /** Notes in the approvals file that entries were used; soon, not now. */
+  noteUse(matched: readonly EntryRef[], plan: Plan): void;
+  /** Session state and the gates of the sender are looked up by whoever wires this. */
+  route(args: ExecArgs, call: ExecCall): Promise<Route>;
+  /** A line for the session, and a turn to read it in. */
+  notify(session: SessionKey, text: string): Promise<void>;
+}
+
+/** As the caller gave them, checked for shape. */
+export interface ExecArgs {
+  readonly command: string;
+  readonly workdir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly yieldMs?: number;
+  readonly background?: boolean;
+  readonly timeout?: number;
+  readonly pty?: boolean;
+  readonly host?: string;
+  readonly security?: string;
+  readonly ask?: string;
+  readonly node?: string;
+  readonly elevated?: boolean;
+}
+
+/** The part of a tool call that commands look at. */
+export interface ExecCall {
+  readonly agent: AgentId;
+  readonly session: SessionKey;
+  readonly workspace: string;
+  readonly sandboxed: boolean;
+  readonly subagent: boolean;
+  readonly senderIds: readonly string[];
+  readonly hints: {
+    readonly exec?: {
+      readonly host?: string;
+      readonly security?: string;
+      readonly ask?: string;
+      readonly node?: string;
+    };
+    readonly elevated?: string;
+  };
+  readonly config: Config;
+  readonly signal: AbortSignal;
+  allows(tool: string): boolean;
+}
+
+/** A command on its way: what was asked, and what was found out about it so far. */
+export interface Order {
+  readonly runId: string;
+  readonly args: ExecArgs;
+  readonly call: ExecCall;
+  readonly route: Route;
+  readonly settings: ExecSettings;
+  readonly timeoutMs: number | undefined;
+  readonly warnings: readonly string[];
+}
+
+export type ExecSettings = NonNullable<NonNullable<Config["tools"]>["exec"]>;
+
+/** What the ways of running share. */
+export interface Room {
+  readonly deps: ExecDeps;
+  readonly follow: Follow;
+  readonly gated: Gated;
+}
+
+export interface Exec {
+  /** Throws ToolError for what the caller should read; details.refused marks a rule that said no. */
+  run(args: ExecArgs, call: ExecCall): Promise<ExecOutcome>;
+  /** Takes up approvals an earlier process left; those that cannot run any more are told to their sessions. */
+  recover(): Promise<void>;
+  close(): void;
+}
+
+const MAX_COMMAND_CHARS = 100_000;
+
+export function createExec(deps: ExecDeps): Exec {
+  const follow = createFollow(deps);
+  const gated = createGated(deps, follow);
+  const room: Room = { deps, follow, gated };
+  return {
+    async run(args, call) {
+      checkCommand(args.command);
+      const route = await deps.route(args, call);
+      const order = orderOf(args, call, route);
+      if (route.runsIn === "node") return runOnNode(room, order);
+      return route.runsIn === "box" ? runInBox(room, order) : runOnHost(room, order);
+    },
+    recover: () => deps.desk.recover(),
+    close: () => gated.close(),
+  };
+}
+
+function checkCommand(command: string): void {
+  const refuse = (why: string): never => {
+    throw new ToolError("exec.bad-command", `exec: ${why}`, { hint: "put long or odd text into a file first" });
+  };
+  if (command.trim() === "") refuse("command is blank");
+  if (command.includes("\0")) refuse("command holds a NUL character");
+  if (!command.isWellFormed()) refuse("command holds half a character (a lone surrogate)");
+  if (command.length > MAX_COMMAND_CHARS) refuse(`command is longer than ${MAX_COMMAND_CHARS} characters`);
+}
+
+function orderOf(args: ExecArgs, call: ExecCall, route: Route): Order {
+  const settings = settingsOf(call.config, call.agent);
+  const seconds = args.timeout ?? settings.timeoutSec ?? 1800;
+  return {
+    runId: newId(),
+    args,
+    call,
+    route,
+    settings,
+    timeoutMs: seconds === 0 ? undefined : Math.round(seconds * 1000),
+    warnings: [...route.warnings],
+  };
+}
+
+/** Key by key: what an agent says for itself goes before what is said for all. */
+export function settingsOf(config: Config, agent: AgentId): ExecSettings {
+  return { ...config.tools?.exec, ...agentConfig(config, agent)?.tools?.exec };
+}

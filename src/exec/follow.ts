@@ -1,0 +1,116 @@
+// From a started command to an answer: wait for its end, or let it go on in the background and tell when it ends.
+import type { AgentId, SessionKey } from "../core/names.ts";
+import type { ExecDeps, Order } from "./exec.ts";
+import type { ProcessSession } from "./processes.ts";
+import { AGGREGATE_CHARS, exitNotice, finished, TAIL_CHARS, type ExecOutcome, type Finished } from "./result.ts";
+import type { Exit, Running } from "./running.ts";
+
+export interface Follow {
+  /** Ends with the caller while it is in the foreground; never after. */
+  inTurn(order: Order, running: Running, cwd: string): Promise<ExecOutcome>;
+  /** Nobody waits for it: listed at once, so that it can be looked at and ended, and reported once if it takes long. */
+  afterApproval(running: Running, owner: Owner, how: Reporting): Promise<Finished>;
+}
+
+export interface Owner {
+  readonly agent: AgentId;
+  readonly session: SessionKey;
+  readonly command: string;
+  readonly cwd: string;
+}
+
+export interface Reporting {
+  readonly timeoutMs: number | undefined;
+  /** 0 never reports. */
+  readonly noticeMs: number;
+  readonly running: (sessionId: string) => string;
+}
+
+export function createFollow(deps: ExecDeps): Follow {
+  return {
+    async inTurn(order, running, cwd) {
+      const { args, call, timeoutMs } = order;
+      const isSynchronous = !call.allows("process");
+      const warnings = [...order.warnings, ...(isSynchronous && args.background === true ? [SYNCHRONOUS] : [])];
+      const exit = await foregroundEnd(running, call.signal, isSynchronous ? undefined : yieldMsOf(order));
+      if (exit === undefined) return inBackground(deps, { ...order, warnings }, running, cwd);
+      const ended = endedRun(running, exit, timeoutMs, cwd);
+      await running.output.discard();
+      return finished(ended, warnings);
+    },
+    async afterApproval(running, owner, { timeoutMs, noticeMs, running: words }) {
+      const session = deps.processes.add(running, owner);
+      const tell = (): void => {
+        deps
+          .notify(owner.session, words(session.id))
+          .catch((error: unknown) => deps.log.error("a session could not be told", { error }));
+      };
+      const timer = noticeMs === 0 ? undefined : setTimeout(tell, noticeMs);
+      const exit = await running.ended;
+      clearTimeout(timer);
+      return endedRun(running, exit, timeoutMs, owner.cwd);
+    },
+  };
+}
+
+const SYNCHRONOUS = "background was ignored: process is not allowed here, so the command ran to its end.";
+const MAX_YIELD_MS = 3_600_000;
+
+function yieldMsOf({ args, settings }: Order): number {
+  if (args.background === true) return 0;
+  return Math.min(args.yieldMs ?? settings.backgroundMs ?? 10_000, MAX_YIELD_MS);
+}
+
+/** Undefined when it still runs after `yieldMs`. A caller that goes away takes the command with it. */
+async function foregroundEnd(
+  running: Running,
+  signal: AbortSignal,
+  yieldMs: number | undefined,
+): Promise<Exit | undefined> {
+  const { promise: yielded, resolve } = Promise.withResolvers<undefined>();
+  const timer = yieldMs === undefined ? undefined : setTimeout(() => resolve(undefined), yieldMs);
+  const stop = (): void => {
+    clearTimeout(timer);
+    void running.end("aborted");
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await Promise.race([running.ended, yielded]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function endedRun(running: Running, exit: Exit, timeoutMs: number | undefined, cwd: string): Finished {
+  const { output, startedAt } = running;
+  const truncated = output.totalChars > AGGREGATE_CHARS;
+  return { exit, aggregated: output.tail(AGGREGATE_CHARS), truncated, startedAt, timeoutMs, cwd };
+}
+
+function inBackground(deps: ExecDeps, order: Order, running: Running, cwd: string): ExecOutcome {
+  const { args, call, settings, warnings } = order;
+  const { agent, session } = call;
+  const entry = deps.processes.add(running, { agent, session, command: args.command, cwd });
+  if (settings.notifyOnExit !== false) void tellExit(deps, entry, running, session);
+  const tail = running.output.tail(TAIL_CHARS);
+  const { pid, startedAt } = running;
+  return {
+    details: { status: "running", sessionId: entry.id, pid, startedAt, cwd, tail },
+    warnings,
+    text: [
+      `Still running in the background as ${entry.id} (pid ${pid}). Follow it with process: poll, log, write, send-keys, kill.`,
+      ...(tail === "" ? [] : ["Output so far:", tail]),
+    ].join("\n"),
+  };
+}
+
+/** Nothing is told that the agent has read or brought about itself. */
+async function tellExit(deps: ExecDeps, entry: ProcessSession, running: Running, session: SessionKey): Promise<void> {
+  const exit = await running.ended;
+  if (entry.isExitKnown() || exit.reason === "killed" || exit.reason === "shutdown") return;
+  await deps
+    .notify(session, exitNotice(entry.id, exit, running.output.tail(TAIL_CHARS)))
+    .catch((error: unknown) => deps.log.error("the end of a command could not be told", { id: entry.id, error }));
+}

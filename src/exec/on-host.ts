@@ -1,0 +1,105 @@
+// A command on this machine: the rules of the approvals file decide, or, with host=sandbox and no sandbox, none do.
+import { statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+
+import { ToolError } from "../core/error.ts";
+import { analyse, type Place } from "./approval/analyse.ts";
+import { effectivePolicy } from "./approval/effective.ts";
+import { readApprovals } from "./approval/file.ts";
+import { makePlan } from "./approval/freeze.ts";
+import { judge, judgeUnanswerable, type JudgeInput, type Judgement } from "./approval/judge.ts";
+import type { Plan } from "./approval/plan.ts";
+import { defaultSafeBins } from "./approval/safe-bins.ts";
+import { childEnvironment, rejectVariables } from "./environment.ts";
+import type { ExecDeps, Order, Room } from "./exec.ts";
+import type { ExecOutcome } from "./result.ts";
+import type { Running } from "./running.ts";
+import { startPlan, TERMINAL } from "./start-plan.ts";
+
+export async function runOnHost(room: Room, order: Order): Promise<ExecOutcome> {
+  const { deps, follow } = room;
+  const { args, call, route, timeoutMs } = order;
+  rejectVariables(args.env ?? {}, "gateway");
+  const cwd = hostFolder(args.workdir, call.workspace, deps.home);
+  const path = await deps.searchPath(order.settings.pathPrepend ?? []);
+  const place: Place = { cwd, workspace: call.workspace, home: deps.home, path };
+  if (!route.approvals) return follow.inTurn(order, await startShell(deps, order, place), cwd);
+
+  const { judgement, input } = await judged(deps, order, place);
+  if (judgement.outcome === "deny") throw denied(judgement, input, order);
+  const planFor = (depth: "place" | "content"): Plan =>
+    makePlan({
+      analysis: input.analysis,
+      place,
+      env: args.env ?? {},
+      shell: deps.shell(),
+      host: "gateway",
+      agent: call.agent,
+      session: call.session,
+      depth,
+    });
+  if (judgement.outcome === "ask") {
+    const noticeMs = order.settings.approvalRunningNoticeMs ?? 10_000;
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    return room.gated.ask(order, {
+      on: "gateway",
+      plan: planFor("content"),
+      ...limit,
+      tty: args.pty === true,
+      noticeMs,
+    });
+  }
+  if (input.policy.security === "full" || judgement.code === "exec.full")
+    return follow.inTurn(order, await startShell(deps, order, place), cwd);
+  const plan = planFor("place");
+  const running = await startPlan(deps, plan, { tty: args.pty === true, timeoutMs, more: judgement.env });
+  deps.noteUse(judgement.matched, plan);
+  return follow.inTurn(order, running, plan.cwd.path);
+}
+
+/** A question that reaches nobody is answered by `askFallback`. */
+async function judged(
+  deps: ExecDeps,
+  { args, call, route, settings }: Order,
+  place: Place,
+): Promise<{ readonly judgement: Judgement; readonly input: JudgeInput }> {
+  const { file } = readApprovals(deps.stateDir);
+  const policy = effectivePolicy({ security: route.security, ask: route.ask }, file, call.agent);
+  const analysis = await analyse(args.command, place);
+  const input: JudgeInput = { analysis, policy, safeBins: settings.safeBins ?? defaultSafeBins, home: deps.home };
+  const judgement = judge(input);
+  const isHeard = judgement.outcome !== "ask" || deps.desk.reachable();
+  return { judgement: isHeard ? judgement : judgeUnanswerable(input), input };
+}
+
+function denied({ code, reason, unmatched }: Judgement, { policy }: JudgeInput, { call }: Order): ToolError {
+  const [program] = unmatched;
+  const { security, ask } = policy;
+  return new ToolError("exec.denied", `not run on host=gateway: ${reason}`, {
+    hint:
+      program === undefined || !isAbsolute(program)
+        ? "openclaw approvals get; or let a person decide: tools.exec.ask on-miss"
+        : `openclaw approvals allowlist add ${program} --agent ${call.agent}`,
+    details: { refused: true, code, reason, host: "gateway", security, ask, sources: policy.sources, unmatched },
+  });
+}
+
+async function startShell(deps: ExecDeps, { args, timeoutMs }: Order, { cwd, path }: Place): Promise<Running> {
+  const tty = args.pty === true;
+  const env = childEnvironment({ gateway: deps.env, call: args.env ?? {}, path, tty });
+  return deps.start({
+    pipeline: [{ launch: { argv: [deps.shell(), "-c", args.command], cwd, env } }],
+    ...(tty ? { tty: TERMINAL } : {}),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+}
+
+function hostFolder(workdir: string | undefined, workspace: string, home: string): string {
+  const wanted = workdir === undefined || workdir.trim() === "" ? workspace : workdir;
+  const path = resolve(workspace, wanted === "~" || wanted.startsWith("~/") ? join(home, wanted.slice(1)) : wanted);
+  const stats = path.includes("\0") ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true) return path;
+  throw new ToolError("exec.bad-folder", `there is no folder ${JSON.stringify(path.slice(0, 300))}`, {
+    hint: "give an existing folder as workdir, or leave it out",
+  });
+}

@@ -1,0 +1,35 @@
+// A command on a paired node: the node enforces its own file; here it is routed, asked for and reported.
+import type { Order, Room } from "./exec.ts";
+import { rejectVariables } from "./environment.ts";
+import { finished, type ExecOutcome } from "./result.ts";
+
+export async function runOnNode({ deps, gated }: Room, order: Order): Promise<ExecOutcome> {
+  const { args, call, route, timeoutMs, runId, settings } = order;
+  rejectVariables(args.env ?? {}, "node");
+  const warnings = [...order.warnings, ...notHere(order)];
+  const { job, verdict, consent } = await deps.nodes.prepare({
+    route,
+    runId,
+    command: args.command,
+    cwd: args.workdir,
+    env: args.env,
+    timeoutMs,
+    agent: call.agent,
+    session: call.session,
+  });
+  const noticeMs = settings.approvalRunningNoticeMs ?? 10_000;
+  const ask = (): Promise<ExecOutcome> => gated.ask({ ...order, warnings }, { on: "node", job, noticeMs });
+  if (verdict === "ask") return ask();
+  const outcome = await deps.nodes.run(job, consent, call.signal);
+  return outcome.kind === "ask" ? ask() : finished(outcome.finished, warnings);
+}
+
+/** A node answers once, with everything. */
+function notHere({ args }: Order): string[] {
+  return [
+    ...(args.pty === true ? ["pty was ignored: nodes have no terminal for this."] : []),
+    ...(args.background === true || args.yieldMs !== undefined
+      ? ["background and yieldMs were ignored: a node answers when the command has ended."]
+      : []),
+  ];
+}

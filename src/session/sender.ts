@@ -1,0 +1,24 @@
+// Who speaks in a session and where, as far as the session itself can tell.
+import { groupOfKey, type SessionKey } from "../core/names.ts";
+import type { SessionRecord } from "../store/store.ts";
+import { entryOf } from "./session.ts";
+
+export interface Speaker {
+  /** A page or program of the gateway is `webchat`. */
+  readonly channel: string;
+  /** Empty in a group: who wrote there is known only with the message. */
+  readonly senders: readonly string[];
+}
+
+export function speakerOf(key: SessionKey, record: SessionRecord | undefined): Speaker {
+  const entry = record === undefined ? {} : entryOf(record);
+  const group = groupOfKey(key);
+  const channel = (group?.channel ?? entry.lastChannel ?? entry.channel ?? "webchat").toLowerCase();
+  if (group !== undefined) return { channel, senders: [] };
+  const { origin } = entry;
+  const from = typeof origin === "object" && origin !== null && "from" in origin ? origin.from : undefined;
+  return {
+    channel,
+    senders: [key, record?.sessionId, typeof from === "string" ? from : undefined].filter((name) => name !== undefined),
+  };
+}
