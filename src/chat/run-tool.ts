@@ -2,9 +2,18 @@
 import { HouseError } from "../core/error.ts";
 import type { Block } from "../core/message.ts";
 import { isRecord } from "../config/path.ts";
+import type { CallHints, ToolResult } from "../tool/tool.ts";
 import type { Directed } from "./command.ts";
 import { fenced } from "./fence.ts";
 import type { Scene } from "./scene.ts";
+
+export interface ToolWish {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Which door: `chat:/tool`, `chat:!`. */
+  readonly caller: string;
+  readonly hints?: CallHints;
+}
 
 export async function runTool(
   tool: string,
@@ -12,17 +21,26 @@ export async function runTool(
   caller: string,
   scene: Scene,
 ): Promise<Directed> {
+  const ran = await attemptTool({ tool, args, caller }, scene);
+  return "refused" in ran ? ran.refused : { kind: "answered", text: contentText(ran.result.content) };
+}
+
+/** The result, or what a person reads instead of one. */
+export async function attemptTool(
+  { tool, args, caller, hints = {} }: ToolWish,
+  scene: Scene,
+): Promise<{ readonly result: ToolResult } | { readonly refused: Directed }> {
   const subject = await scene.subject();
+  const { signal } = scene.context;
   try {
-    const { content } = await scene.deps.callTool({ tool, args, subject, caller, signal: scene.context.signal });
-    return { kind: "answered", text: contentText(content) };
+    return { result: await scene.deps.callTool({ tool, args, subject, caller, signal, hints }) };
   } catch (error) {
-    if (error instanceof HouseError) return refused(error);
+    if (error instanceof HouseError) return { refused: refused(error) };
     throw error;
   }
 }
 
-function contentText(content: readonly Block[]): string {
+export function contentText(content: readonly Block[]): string {
   if (content.length === 0) return "Done; the tool said nothing.";
   return content.map((block) => (block.type === "text" ? fenced(block.text) : `[image, ${block.mimeType}]`)).join("\n");
 }

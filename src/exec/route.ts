@@ -71,13 +71,12 @@ export interface Route {
 /** Throws ToolError `exec.bad-value`, `exec.host-mismatch`, `exec.denied`, `exec.elevated-unavailable`. */
 export function routeExec(input: RouteInput): Route {
   const { params, config, agent, once, session, sandboxed } = input;
-  const shared = config.tools?.exec;
-  const own = agentConfig(config, agent)?.tools?.exec;
+  const settings = routeOfSession(config, agent, session, once);
   const configured = {
-    host: first("host", EXEC_HOST, once?.host, session.execHost, own?.host, shared?.host) ?? "sandbox",
-    security: first("security", EXEC_SECURITY, once?.security, session.execSecurity, own?.security, shared?.security),
-    ask: first("ask", EXEC_ASK, once?.ask, session.execAsk, own?.ask, shared?.ask) ?? "on-miss",
-    node: [once?.node, session.execNode, own?.node, shared?.node].find((node) => node !== undefined && node !== ""),
+    host: settings.host.value,
+    security: settings.security.from === "default" ? undefined : settings.security.value,
+    ask: settings.ask.value,
+    node: settings.node.value,
   };
   const asked = {
     host: first("host", EXEC_HOST, params.host),
@@ -106,6 +105,50 @@ export function routeExec(input: RouteInput): Route {
     approvals: host !== "sandbox" && !(full && security === "full" && ask === "off"),
     elevated,
     warnings: [...warnings, ...unused(params, host)],
+  };
+}
+
+/** A value in force, and who said so. */
+export interface Setting<Value> {
+  readonly value: Value;
+  readonly from: "message" | "session" | "agent" | "config" | "default";
+}
+
+export interface RouteSettings {
+  readonly host: Setting<ExecHost>;
+  readonly security: Setting<Security>;
+  readonly ask: Setting<Ask>;
+  readonly node: Setting<string | undefined>;
+}
+
+/** What a call that asks for nothing would get. Throws `exec.bad-value` for a word nobody knows. */
+export function routeOfSession(
+  config: Config,
+  agent: AgentId,
+  session: RouteInput["session"],
+  once: ExecOnce = {},
+): RouteSettings {
+  const shared = config.tools?.exec;
+  const own = agentConfig(config, agent)?.tools?.exec;
+  const pick = (key: "host" | "security" | "ask" | "node", kept: string | undefined): Setting<string | undefined> => {
+    const said = [
+      { value: once[key], from: "message" },
+      { value: kept, from: "session" },
+      { value: own?.[key], from: "agent" },
+      { value: shared?.[key], from: "config" },
+    ] as const;
+    return said.find(({ value }) => value !== undefined && value !== "") ?? { value: undefined, from: "default" };
+  };
+  const host = pick("host", session.execHost);
+  const hostValue = first("host", EXEC_HOST, host.value) ?? "sandbox";
+  const security = pick("security", session.execSecurity);
+  const ask = pick("ask", session.execAsk);
+  const usual = hostValue === "sandbox" ? "deny" : "allowlist";
+  return {
+    host: { ...host, value: hostValue },
+    security: { ...security, value: first("security", EXEC_SECURITY, security.value) ?? usual },
+    ask: { ...ask, value: first("ask", EXEC_ASK, ask.value) ?? "on-miss" },
+    node: pick("node", session.execNode),
   };
 }
 

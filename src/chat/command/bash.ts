@@ -1,14 +1,20 @@
-// /bash and !: runs a shell command through the exec tool, under the same rules as the agent.
+// /bash and !: a person's own shell command, through the exec tool and its rules, on this host, one at a time.
+import { isRecord } from "../../config/path.ts";
+import { routeOfSession } from "../../exec/route.ts";
+import type { CallHints } from "../../tool/tool.ts";
 import type { Directed } from "../command.ts";
-import { runTool } from "../run-tool.ts";
+import { fenced } from "../fence.ts";
+import { attemptTool, contentText, runTool } from "../run-tool.ts";
 import { answered, type Command, type Scene } from "../scene.ts";
+import { closedText } from "./elevated.ts";
 
 const CALLER = "chat:!";
+const usage = "Usage: ! <command>, !poll [id], !stop [id]";
 
 export const bash: Command = {
   name: "bash",
   aliases: [],
-  takes: "<command> | poll [id] | stop <id>",
+  takes: "<command> | poll [id] | stop [id]",
   summary: "Run a shell command; also ! <command>",
   waits: true,
   async answer(args, scene) {
@@ -17,44 +23,87 @@ export const bash: Command = {
         "Shell commands from the chat are off. Turn them on with: openclaw config set commands.bash true",
       );
     }
-    if (args === "") return answered("Usage: ! <command>, !poll [id], !stop <id>");
-    return (await steer(args, scene)) ?? alone(scene, () => runTool("exec", execArguments(args, scene), CALLER, scene));
+    if (args === "") return answered(usage);
+    return (await steer(args, scene)) ?? alone(scene, (job) => start(args, job, scene));
   },
 };
 
-/** `poll` and `stop` speak of a command that went on in the background. */
+/** `poll` and `stop` speak of a command that went on in the background: the one named, else the one started here. */
 async function steer(args: string, scene: Scene): Promise<Directed | undefined> {
-  const [, action, sessionId] = /^(poll|stop)(?:\s+(\S+))?$/i.exec(args) ?? [];
-  if (action === undefined) return undefined;
-  if (action.toLowerCase() === "poll") {
-    return runTool(
-      "process",
-      sessionId === undefined ? { action: "list" } : { action: "poll", sessionId },
-      CALLER,
-      scene,
-    );
-  }
-  if (sessionId === undefined) return answered("Which one? Usage: !stop <id>. !poll lists them.");
-  return runTool("process", { action: "kill", sessionId }, CALLER, scene);
+  const [, word, given] = /^(poll|stop)(?:\s+(\S+))?$/i.exec(args) ?? [];
+  if (word === undefined) return undefined;
+  const isPoll = word.toLowerCase() === "poll";
+  const sessionId = given ?? jobOf(scene).sessionId;
+  if (sessionId !== undefined)
+    return runTool("process", { action: isPoll ? "poll" : "kill", sessionId }, CALLER, scene);
+  if (isPoll) return runTool("process", { action: "list" }, CALLER, scene);
+  return answered(`No shell command of this chat is running. ${usage}. !poll lists what runs.`);
 }
 
-function execArguments(command: string, { config }: Scene): Record<string, unknown> {
-  const waitMs = config.commands?.bashForegroundMs ?? 2000;
-  return waitMs === 0 ? { command, background: true } : { command, yieldMs: waitMs };
+/** What was started here: in the foreground now, or in the background under an id. */
+interface Job {
+  busy: boolean;
+  sessionId: string | undefined;
 }
 
-/** Sessions with a command in the foreground, per set of ports. */
-const busy = new WeakMap<object, Set<string>>();
+/** Per set of ports and session. A command does not outlive the gateway, so this need not either. */
+const jobs = new WeakMap<object, Map<string, Job>>();
 
-async function alone({ deps, context }: Scene, run: () => Promise<Directed>): Promise<Directed> {
-  const sessions = busy.get(deps) ?? new Set<string>();
-  busy.set(deps, sessions);
-  if (sessions.has(context.sessionKey))
-    return answered("A shell command is still running here. Wait for it, or /stop.");
-  sessions.add(context.sessionKey);
+function jobOf({ deps, context }: Scene): Job {
+  const known = jobs.get(deps) ?? new Map<string, Job>();
+  jobs.set(deps, known);
+  const job = known.get(context.sessionKey) ?? { busy: false, sessionId: undefined };
+  known.set(context.sessionKey, job);
+  return job;
+}
+
+async function alone(scene: Scene, run: (job: Job) => Promise<Directed>): Promise<Directed> {
+  const job = jobOf(scene);
+  if (job.busy) return answered("A shell command is still running here. Wait for it, or /stop.");
+  job.busy = true;
   try {
-    return await run();
+    const { sessionId } = job;
+    if (sessionId !== undefined && (await isRunning(sessionId, scene)))
+      return answered(`A shell command is still running here (${sessionId}). !poll shows it, !stop ends it.`);
+    job.sessionId = undefined;
+    return await run(job);
   } finally {
-    sessions.delete(context.sessionKey);
+    job.busy = false;
   }
+}
+
+async function isRunning(sessionId: string, scene: Scene): Promise<boolean> {
+  const ran = await attemptTool({ tool: "process", args: { action: "list" }, caller: CALLER }, scene);
+  const details = "result" in ran ? ran.result.details : undefined;
+  const listed = isRecord(details) && Array.isArray(details.sessions) ? details.sessions : [];
+  return listed.some((one) => isRecord(one) && one.sessionId === sessionId && one.status === "running");
+}
+
+async function start(command: string, job: Job, scene: Scene): Promise<Directed> {
+  const { sandboxed } = await scene.subject();
+  const closed = sandboxed ? await closedText(scene) : undefined;
+  if (closed !== undefined) {
+    const failure = { code: "exec.elevated-unavailable", message: closed };
+    return { kind: "answered", text: closed, failure };
+  }
+  const waitMs = scene.config.commands?.bashForegroundMs ?? 2000;
+  const args = {
+    command,
+    ...(waitMs === 0 ? { background: true } : { yieldMs: waitMs }),
+    ...(sandboxed ? { elevated: true } : {}),
+  };
+  const ran = await attemptTool({ tool: "exec", args, caller: CALLER, hints: await onThisHost(scene) }, scene);
+  if ("refused" in ran) return ran.refused;
+  const { content, details } = ran.result;
+  if (!isRecord(details) || details.status !== "running" || typeof details.sessionId !== "string")
+    return answered(contentText(content));
+  job.sessionId = details.sessionId;
+  const tail = typeof details.tail === "string" && details.tail.trim() !== "" ? `\n${fenced(details.tail)}` : "";
+  return answered(`Still running (${details.sessionId}). !poll shows more, !stop ends it.${tail}`);
+}
+
+/** Here means the gateway's machine; where commands of the session go to a node, this one stays, under the same rules. */
+async function onThisHost(scene: Scene): Promise<CallHints> {
+  const { host } = routeOfSession(scene.config, scene.context.agentId, await scene.entry());
+  return host.value === "node" ? { exec: { host: "gateway" } } : {};
 }

@@ -1,6 +1,7 @@
 // /elevated: whether commands of a sandboxed session may run on the gateway's host.
 import { levelDirective } from "../level.ts";
-import { closedGates } from "../elevation.ts";
+import { elevationIn } from "../elevation.ts";
+import type { Scene } from "../scene.ts";
 
 export const elevated = levelDirective({
   name: "elevated",
@@ -13,19 +14,22 @@ export const elevated = levelDirective({
   once: "elevated",
   async current(scene) {
     const { elevatedLevel } = await scene.entry();
-    const level = elevatedLevel ?? "not set for this session";
-    const gates = await closedGates(scene);
+    const shared = scene.config.agents?.defaults?.elevatedDefault;
+    const level = elevatedLevel ?? (shared === undefined ? "not set for this session" : `${shared} (default)`);
+    const { gates } = await elevationIn(scene);
     return gates.length === 0 ? level : `${level}; not available here (${gates.map(({ key }) => key).join(", ")})`;
   },
-  async objection(level, scene) {
-    if (level === "off") return undefined;
-    const gates = await closedGates(scene);
-    if (gates.length === 0) return undefined;
-    const { sandboxed } = await scene.subject();
-    return [
-      `Elevated is not available here (${sandboxed ? "sandboxed" : "direct"}). Nothing was changed.`,
-      ...gates.map(({ key, why }) => `- ${key}: ${why}`),
-      `Look closer with: openclaw sandbox explain --session ${scene.context.sessionKey}`,
-    ].join("\n");
-  },
+  objection: (level, scene) => (level === "off" ? Promise.resolve(undefined) : closedText(scene)),
 });
+
+/** Why it cannot be had here, with every key that would have to change; undefined when it can. */
+export async function closedText(scene: Scene): Promise<string | undefined> {
+  const { gates } = await elevationIn(scene);
+  if (gates.length === 0) return undefined;
+  const { sandboxed } = await scene.subject();
+  return [
+    `Elevated is not available here (${sandboxed ? "sandboxed" : "direct"}). Nothing was changed.`,
+    ...gates.map(({ key, why }) => `- ${key}: ${why}`),
+    `Look closer with: openclaw sandbox explain --session ${scene.context.sessionKey}`,
+  ].join("\n");
+}

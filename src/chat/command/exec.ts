@@ -1,14 +1,17 @@
 // /exec: where and how commands of this session run. Session state only; the tool rules still decide.
+import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY, routeOfSession } from "../../exec/route.ts";
 import type { ExecHints } from "../command.ts";
 import { answered, type Directive, type Scene } from "../scene.ts";
 
 const values: Readonly<Record<"host" | "security" | "ask", readonly string[]>> = {
-  host: ["sandbox", "gateway", "node"],
-  security: ["deny", "allowlist", "full"],
-  ask: ["off", "on-miss", "always"],
+  host: EXEC_HOST,
+  security: EXEC_SECURITY,
+  ask: EXEC_ASK,
 };
 const fields = { host: "execHost", security: "execSecurity", ask: "execAsk", node: "execNode" } as const;
 type Key = keyof typeof fields;
+/** Gives a value back to the config. */
+const RESET = "default";
 
 const isKey = (word: string): word is Key => Object.hasOwn(fields, word);
 
@@ -25,14 +28,20 @@ export const exec: Directive = {
     const read = readHints(args);
     if ("problem" in read) return answered(`${read.problem} Nothing was changed.`);
     await scene.patch(
-      Object.fromEntries(Object.entries(read.hints).map(([key, value]) => [fields[key as Key], value])),
+      Object.fromEntries(
+        Object.entries(read.hints).map(([key, value]) => [fields[key as Key], value === RESET ? null : value]),
+      ),
     );
     return answered(`Commands of this session: ${describe(read.hints)}. The tool rules and approvals still apply.`);
   },
   async once(args, scene) {
     if (args === "") return { note: await shown(scene) };
     const read = readHints(args);
-    return "problem" in read ? { refusal: read.problem } : { settings: { exec: read.hints } };
+    if ("problem" in read) return { refusal: read.problem };
+    const reset = Object.entries(read.hints).find(([, value]) => value === RESET)?.[0];
+    return reset === undefined
+      ? { settings: { exec: read.hints } }
+      : { refusal: `${reset}=${RESET} is for a message of its own. ${usage()}` };
   },
 };
 
@@ -43,8 +52,8 @@ function readHints(args: string): { readonly hints: ExecHints } | { readonly pro
     const key = rawKey.toLowerCase();
     if (!isKey(key)) return { problem: `/exec does not know "${word.slice(0, 60)}". ${usage()}` };
     const known = key === "node" ? undefined : values[key];
-    const chosen = key === "node" ? value : value.toLowerCase();
-    if (chosen === "" || known?.includes(chosen) === false) {
+    const chosen = key === "node" && value.toLowerCase() !== RESET ? value : value.toLowerCase();
+    if (chosen === "" || (chosen !== RESET && known?.includes(chosen) === false)) {
       return { problem: `"${value.slice(0, 60)}" is no ${key}. ${usage()}` };
     }
     hints[key] = chosen;
@@ -54,7 +63,7 @@ function readHints(args: string): { readonly hints: ExecHints } | { readonly pro
 
 function usage(): string {
   const parts = Object.entries(values).map(([key, choices]) => `${key}=${choices.join("|")}`);
-  return `Usage: /exec ${parts.join(" ")} node=<name>.`;
+  return `Usage: /exec ${parts.join(" ")} node=<name>; =${RESET} goes back to the config.`;
 }
 
 function describe(hints: ExecHints): string {
@@ -63,8 +72,10 @@ function describe(hints: ExecHints): string {
     .join(" ");
 }
 
+/** The values in force, each with who said so. */
 async function shown(scene: Scene): Promise<string> {
-  const entry = await scene.entry();
-  const lines = (Object.keys(fields) as Key[]).map((key) => `${key}=${entry[fields[key]] ?? "(configured)"}`);
+  const { config, context } = scene;
+  const settings = routeOfSession(config, context.agentId, await scene.entry());
+  const lines = Object.entries(settings).map(([key, { value, from }]) => `${key}=${value ?? "any"} (${from})`);
   return `Commands of this session: ${lines.join(" ")}. ${usage()}`;
 }
