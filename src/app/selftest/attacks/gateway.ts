@@ -1,0 +1,378 @@
+// Attacks on the gateway's port: pages, guesses, claims, forged devices, floods and odd frames.
+import { attacksOf, type Attack, type Outcome, type Scene } from "../case.ts";
+import type { Stage } from "../stage.ts";
+import { ask, claimOf, openWire, type Claim, type Frame, type HttpAsk } from "../wire.ts";
+
+const closedWell: Outcome = { ended: "refused", said: "" };
+const letIn = (what: string): Outcome => ({ ended: "done", said: "", harm: what });
+
+/** A request that must not be answered with success. */
+const http = (request: (stage: { port: number; token: string }) => HttpAsk): Scene => ({
+  async play(stage) {
+    const { port, token } = await stage.gateway();
+    const { status, text } = await ask(port, request({ port, token }));
+    return { ended: status >= 200 && status < 300 ? "done" : "refused", said: text };
+  },
+});
+
+const invoke = (headers: Record<string, string>, body = '{"tool":"agents_list","args":{}}'): HttpAsk => ({
+  method: "POST",
+  path: "/tools/invoke",
+  headers: { "content-type": "application/json", ...headers },
+  body,
+});
+
+/** A connect that must not be accepted. */
+const connect = (
+  claim: (token: string) => Claim,
+  headers: (port: number) => Record<string, string> = () => ({}),
+): Scene => ({
+  async play(stage) {
+    const { port, token, secretKind } = await stage.gateway();
+    const wire = openWire(port, headers(port));
+    try {
+      const nonce = await wire.nonce.catch(() => undefined);
+      if (nonce === undefined) return closedWell;
+      const { ok, error } = await wire.request("connect", claimOf({ secretKind, ...claim(token) }, nonce));
+      return { ended: ok === true ? "done" : "refused", said: JSON.stringify(error ?? "") };
+    } finally {
+      wire.end();
+    }
+  },
+});
+
+/** Connected with few scopes; each method must be refused. */
+const beyond = (scopes: readonly string[], methods: readonly string[], params: unknown = {}): Scene => ({
+  async play(stage) {
+    const { port, token, secretKind } = await stage.gateway();
+    const wire = openWire(port);
+    try {
+      await wire.request("connect", claimOf({ secret: token, secretKind, scopes, device: "none" }, await wire.nonce));
+      for (const method of methods) {
+        const { ok } = await wire.request(method, params);
+        if (ok === true) return letIn(`${method} answered without the scope it needs`);
+      }
+      return closedWell;
+    } finally {
+      wire.end();
+    }
+  },
+});
+
+/** A frame that is no request; the gateway must go on answering others. */
+const odd = (text: string, isConnected: boolean): Scene => ({
+  async play(stage) {
+    const { port, token, secretKind } = await stage.gateway();
+    const wire = openWire(port);
+    const nonce = await wire.nonce;
+    if (isConnected) await wire.request("connect", claimOf({ secret: token, secretKind, device: "own" }, nonce));
+    wire.send(text);
+    const alive = await ask(port, { path: "/" });
+    wire.end();
+    return alive.status === 200 ? closedWell : letIn("the gateway stopped answering");
+  },
+});
+
+const probe = async (stage: Stage, frame: Promise<Frame>): Promise<Outcome> => {
+  const { ok, payload } = await frame;
+  const said = JSON.stringify(payload ?? "");
+  return { ended: ok === true ? "done" : "refused", said: said.includes(stage.ground.token) ? said : "" };
+};
+
+/** A view of the config by the owner; secrets must not be in it. */
+const view = (method: string): Scene => ({
+  async play(stage) {
+    const { port, token, secretKind } = await stage.gateway();
+    const wire = openWire(port);
+    try {
+      const hello = await wire.request(
+        "connect",
+        claimOf({ secret: token, secretKind, device: "own" }, await wire.nonce),
+      );
+      if (hello.ok !== true) return closedWell;
+      return await probe(stage, wire.request(method, {}));
+    } finally {
+      wire.end();
+    }
+  },
+});
+
+export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
+  ["no-secret", "call a tool without a secret", http(() => invoke({})), "refused", "done"],
+  [
+    "empty-secret",
+    "call a tool with an empty secret",
+    http(() => invoke({ authorization: "Bearer " })),
+    "refused",
+    "done",
+  ],
+  ["guess", "call a tool with a guess", http(() => invoke({ authorization: "Bearer changeme" })), "refused", "done"],
+  [
+    "half-secret",
+    "call a tool with half the secret",
+    http(({ token }) => invoke({ authorization: `Bearer ${token.slice(0, -1)}` })),
+    "refused",
+    "done",
+  ],
+  [
+    "word-undefined",
+    "call a tool with the word undefined",
+    http(() => invoke({ authorization: "Bearer undefined" })),
+    "refused",
+    "done",
+  ],
+  [
+    "secret-in-address",
+    "carry the secret in the address",
+    http(({ token }) => ({ ...invoke({}), path: `/tools/invoke?token=${token}` })),
+    "refused",
+    "done",
+  ],
+  [
+    "basic",
+    "carry the secret in another scheme",
+    http(({ token }) => invoke({ authorization: `Basic ${Buffer.from(`x:${token}x`).toString("base64")}` })),
+    "refused",
+    "done",
+  ],
+  [
+    "page-post",
+    "call a tool from a web page",
+    http(({ token }) => invoke({ authorization: `Bearer ${token}`, origin: "https://evil.example" })),
+    "refused",
+    "done",
+  ],
+  [
+    "page-plain",
+    "call a tool from a page without asking first",
+    http(({ token }) =>
+      invoke({ authorization: `Bearer ${token}`, origin: "https://evil.example", "content-type": "text/plain" }),
+    ),
+    "refused",
+    "done",
+  ],
+  [
+    "rebound",
+    "call a tool by a name made to point here",
+    http(({ token, port }) => invoke({ authorization: `Bearer ${token}`, host: `evil.example:${port}` })),
+    "refused",
+    "done",
+  ],
+  [
+    "rebound-page",
+    "the same with a page of that name",
+    http(({ token, port }) =>
+      invoke({ authorization: `Bearer ${token}`, host: `evil.example:${port}`, origin: `http://evil.example:${port}` }),
+    ),
+    "refused",
+    "done",
+  ],
+  [
+    "doubled-key",
+    "send a key twice and let two readers differ",
+    http(({ token }) =>
+      invoke(
+        { authorization: `Bearer ${token}` },
+        '{"tool":"write","args":{"path":"a.txt","path":"b.txt","content":"x"}}',
+      ),
+    ),
+    "refused",
+    "done",
+  ],
+  [
+    "method",
+    "call a tool by fetching it",
+    http(({ token }) => ({ path: "/tools/invoke?tool=agents_list", headers: { authorization: `Bearer ${token}` } })),
+    "refused",
+    "harm",
+  ],
+  ["file-config", "fetch the config as a file", http(() => ({ path: "/openclaw.json" })), "safe", "harm"],
+  [
+    "file-climb",
+    "fetch a file by climbing",
+    http(() => ({ path: "/assets/../../../../../../out/secret" })),
+    "safe",
+    "harm",
+  ],
+  [
+    "file-encoded",
+    "the same in codes",
+    http(() => ({ path: "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/out/secret" })),
+    "safe",
+    "harm",
+  ],
+  [
+    "open-cors",
+    "let any page read answers",
+    {
+      async play(stage) {
+        const { port } = await stage.gateway();
+        const { headers } = await ask(port, {
+          method: "OPTIONS",
+          path: "/tools/invoke",
+          headers: { origin: "https://evil.example", "access-control-request-method": "POST" },
+        });
+        const allowed = headers["access-control-allow-origin"];
+        return allowed === undefined ? closedWell : letIn(`pages of ${String(allowed)} may read answers`);
+      },
+    },
+    "refused",
+  ],
+  ["socket-no-secret", "connect without a secret", connect(() => ({})), "refused", "done"],
+  ["socket-guess", "connect with a guess", connect(() => ({ secret: "changeme" })), "refused", "done"],
+  [
+    "socket-page",
+    "connect from a web page",
+    connect(
+      (secret) => ({ secret }),
+      () => ({ origin: "https://evil.example" }),
+    ),
+    "refused",
+    "done",
+  ],
+  [
+    "socket-null-page",
+    "connect from a page without a name",
+    connect(
+      (secret) => ({ secret }),
+      () => ({ origin: "null" }),
+    ),
+    "refused",
+    "done",
+  ],
+  [
+    "socket-like-page",
+    "connect from a page whose name begins alike",
+    connect(
+      (secret) => ({ secret }),
+      (port) => ({ origin: `http://127.0.0.1:${port}.evil.example` }),
+    ),
+    "refused",
+    "done",
+  ],
+  [
+    "socket-other-port",
+    "connect from a page on another port",
+    connect(
+      (secret) => ({ secret }),
+      () => ({ origin: "http://127.0.0.1:1" }),
+    ),
+    "refused",
+    "done",
+  ],
+  [
+    "forged-device",
+    "bring a device with a wrong signature",
+    connect((secret) => ({ secret, device: "forged" })),
+    "refused",
+    "done",
+  ],
+  [
+    "stale-device",
+    "bring a signature of yesterday",
+    connect((secret) => ({ secret, device: "stale" })),
+    "refused",
+    "done",
+  ],
+  [
+    "replayed-device",
+    "bring a signature for another challenge",
+    connect((secret) => ({ secret, device: "replayed" })),
+    "refused",
+    "done",
+  ],
+  ["odd-role", "come in a role there is not", connect((secret) => ({ secret, role: "root" })), "refused", "done"],
+  [
+    "no-scopes",
+    "do things without any scope",
+    beyond([], ["health", "config.get", "tools.invoke", "device.pair.list"]),
+    "refused",
+  ],
+  [
+    "config-by-reader",
+    "change the config with a scope for reading",
+    beyond(["operator.read"], ["config.set", "config.patch", "config.apply"], { raw: "{}", baseHash: "x" }),
+    "refused",
+  ],
+  [
+    "approvals-by-reader",
+    "change what may run with a scope for reading",
+    beyond(["operator.read"], ["exec.approvals.get", "exec.approvals.set"], { file: { version: 1 } }),
+    "refused",
+  ],
+  [
+    "resolve-by-reader",
+    "answer an approval with a scope for reading",
+    beyond(["operator.read"], ["exec.approval.resolve"], { id: "x", decision: "allow-once" }),
+    "refused",
+  ],
+  [
+    "pair-by-reader",
+    "let a device in with a scope for reading",
+    beyond(["operator.read"], ["device.pair.approve", "device.token.rotate"], {
+      requestId: "x",
+      deviceId: "x",
+      role: "operator",
+    }),
+    "refused",
+  ],
+  ["config-view", "read the secret in a view of the config", view("config.get"), "safe"],
+  ["status-view", "read the secret in a view of the state", view("status"), "safe"],
+  ["log-view", "read the secret in the log", view("logs.tail"), "safe"],
+  [
+    "frame-first",
+    "speak before saying who one is",
+    {
+      async play(stage) {
+        const { port } = await stage.gateway();
+        const wire = openWire(port);
+        await wire.nonce;
+        const { ok } = await wire.request("config.get", {});
+        wire.end();
+        return ok === true ? letIn("it answered before the handshake") : closedWell;
+      },
+    },
+    "refused",
+  ],
+  ["frame-broken", "crash the gateway with a broken frame", odd('{"type":"req","id":', true), "refused"],
+  ["frame-list", "crash it with a list", odd("[[[[]]]]", true), "refused"],
+  ["frame-deep", "crash it with a deep frame", odd(`${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`, true), "refused"],
+  [
+    "frame-prototype",
+    "change what every object has",
+    odd('{"type":"req","id":"1","method":"health","params":{"__proto__":{"x":1}}}', true),
+    "refused",
+  ],
+  [
+    "frame-huge",
+    "fill the memory before the handshake",
+    {
+      async play(stage) {
+        const { port } = await stage.gateway();
+        const wire = openWire(port);
+        await wire.nonce;
+        wire.send(JSON.stringify({ type: "req", id: "1", method: "connect", params: { pad: "x".repeat(30_000_000) } }));
+        const alive = await ask(port, { path: "/" });
+        wire.end();
+        return alive.status === 200 ? closedWell : letIn("the gateway stopped answering");
+      },
+    },
+    "refused",
+  ],
+  [
+    "many-guesses",
+    "guess all day",
+    {
+      async play(stage) {
+        const { port } = await stage.gateway();
+        const answers = [];
+        for (let round = 0; round < 14; round++)
+          answers.push(await ask(port, invoke({ authorization: `Bearer guess-${round}`, "x-selftest": "1" })));
+        return answers.at(-1)?.status === 401 && !/wait|many/i.test(answers.at(-1)?.text ?? "")
+          ? letIn("it may be guessed at without end")
+          : closedWell;
+      },
+    },
+    "refused",
+  ],
+]);

@@ -1,0 +1,95 @@
+// Attacks on apply_patch: the same ways out, several files at once, and patches that apply by half.
+import { attacksOf, type Attack, type Call } from "../case.ts";
+
+const patch = (...lines: readonly string[]): Call => ({
+  tool: "apply_patch",
+  args: { input: ["*** Begin Patch", ...lines, "*** End Patch"].join("\n") },
+});
+
+export const patchAttacks: readonly Attack[] = attacksOf("apply_patch", [
+  ["add-absolute", "add a file outside by its full path", patch("*** Add File: {{CANARY}}", "+x"), "refused"],
+  [
+    "add-climb",
+    "add a file outside by climbing",
+    patch("*** Add File: ../../../out/canary-made", "+x"),
+    "refused",
+    "done",
+  ],
+  ["add-linked", "add a file in a linked folder", patch("*** Add File: to-out/canary-made", "+x"), "refused", "done"],
+  ["add-dangling", "add a file where a dead link points", patch("*** Add File: nowhere", "+x"), "refused", "done"],
+  ["add-at-sign", "hide a full path behind a mark", patch("*** Add File: @{{CANARY}}", "+x"), "refused"],
+  ["add-hook", "plant a script git runs", patch("*** Add File: .git/hooks/pre-commit", "+x"), "refused", "done"],
+  [
+    "add-config",
+    "rewrite the gateway's config",
+    patch("*** Add File: {{STATE}}/openclaw.json", "+{}"),
+    "refused",
+    "done",
+  ],
+  [
+    "update-outside",
+    "change a file outside",
+    patch("*** Update File: {{OUT}}/victim", "@@", "-as it was", "+planted"),
+    "refused",
+  ],
+  [
+    "update-linked",
+    "change a file through a linked folder",
+    patch("*** Update File: to-out/victim", "@@", "-as it was", "+planted"),
+    "refused",
+  ],
+  [
+    "update-second-name",
+    "change a file by its second name",
+    patch("*** Update File: second-name", "@@", "+planted"),
+    "refused",
+  ],
+  ["delete-linked", "delete a file through a linked folder", patch("*** Delete File: to-out/victim"), "refused"],
+  ["delete-outside", "delete a file outside", patch("*** Delete File: {{OUT}}/victim"), "refused"],
+  [
+    "move-outside",
+    "move a file of the workspace out",
+    patch("*** Update File: notes.txt", "*** Move to: ../../../out/canary-made", "@@", "-alpha", "+planted"),
+    "refused",
+    "done",
+  ],
+  [
+    "move-linked",
+    "move a file into a linked folder",
+    patch("*** Update File: notes.txt", "*** Move to: to-out/canary-made", "@@", "-alpha", "+planted"),
+    "refused",
+    "done",
+  ],
+  [
+    "move-over",
+    "overwrite another file without a word",
+    patch("*** Update File: notes.txt", "*** Move to: other.txt", "@@", "-alpha", "+planted"),
+    "refused",
+    "done",
+  ],
+  [
+    "half",
+    "leave the first file behind when the second fails",
+    {
+      async play(stage) {
+        const id = "apply_patch/half";
+        const outcome = await stage.call(
+          patch("*** Add File: half-made.txt", "+1", "*** Update File: missing.txt", "@@", "-a", "+b"),
+          id,
+        );
+        const left = await stage.call({ tool: "read", args: { path: "half-made.txt" } }, id);
+        return left.ended === "done"
+          ? { ...outcome, harm: "the first file stayed although the patch failed" }
+          : outcome;
+      },
+    },
+    "refused",
+  ],
+  [
+    "no-end",
+    "apply a patch that was cut off",
+    { tool: "apply_patch", args: { input: "*** Begin Patch\n*** Add File: cut.txt\n+x" } },
+    "refused",
+    "done",
+  ],
+]);

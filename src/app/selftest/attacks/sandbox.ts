@@ -1,0 +1,96 @@
+// Attacks from inside the sandbox on the machine around it. Without a sandbox they simply succeed, and that is said.
+import { attacksOf, type Attack, type Call } from "../case.ts";
+
+const run = (command: string): Call => ({ tool: "exec", args: { command } });
+
+export const sandboxAttacks: readonly Attack[] = attacksOf("sandbox", [
+  ["write-outside", "make a file on the machine", run("touch {{CANARY}}"), "safe"],
+  ["read-outside", "read a file of the machine", run("cat {{SECRET}}"), "safe"],
+  ["read-home", "read the home folder", run("cat {{HOME}}/.bashrc"), "safe"],
+  ["read-state", "read the gateway's state", run("cat {{STATE}}/credentials/x.json"), "safe"],
+  [
+    "change-config",
+    "change the gateway's config",
+    run("printf '{}' >> {{STATE}}/openclaw.json; cat {{SECRET}}"),
+    "safe",
+  ],
+  [
+    "parent-environment",
+    "read the environment of the gateway",
+    run(`cat /proc/${String(globalThis.process.pid)}/environ | tr '\\000' '\\n' | rev`),
+    "safe",
+  ],
+  ["init-root", "reach the disk through the first process", run("cat /proc/1/root{{SECRET}}"), "safe"],
+  ["init-cwd", "reach the disk through its folder", run("ls /proc/1/cwd/ && cat /proc/1/cwd/{{SECRET}}"), "safe"],
+  [
+    "mount-host",
+    "mount the disk of the machine",
+    run("mkdir -p /tmp/m && mount --bind / /tmp/m && cat /tmp/m{{SECRET}}"),
+    "safe",
+  ],
+  [
+    "new-namespace",
+    "make namespaces to get out",
+    run("unshare -Urm sh -c 'mount --bind / /mnt; cat /mnt{{SECRET}}'"),
+    "safe",
+  ],
+  ["join-namespace", "join the namespaces of the first process", run("nsenter -t 1 -m cat {{SECRET}}"), "safe"],
+  ["engine-socket", "reach a container engine", run("test -S /var/run/docker.sock && cat {{SECRET}}"), "safe"],
+  ["device", "read the disk as a device", run("dd if=/dev/sda bs=1 count=1 2>/dev/null && cat {{SECRET}}"), "safe"],
+  [
+    "set-user",
+    "become root by a program that may",
+    run("cp /bin/sh ./rooted && chmod 4755 ./rooted && ./rooted -pc 'cat {{SECRET}}'"),
+    "safe",
+  ],
+  [
+    "planted-link",
+    "plant a link that a file tool follows",
+    [run("ln -sfn {{OUT}} planted-dir"), { tool: "read", args: { path: "planted-dir/secret" } }],
+    "safe",
+  ],
+  [
+    "planted-link-write",
+    "plant a link that a file tool writes through",
+    [
+      run("ln -sfn {{OUT}} planted-out"),
+      { tool: "write", args: { path: "planted-out/canary-through-link", content: "x" } },
+    ],
+    "safe",
+  ],
+  ["climb-by-tool", "read outside with the file tool", { tool: "read", args: { path: "{{SECRET}}" } }, "safe"],
+  [
+    "host-gateway",
+    "ask for the machine instead of the sandbox",
+    { tool: "exec", args: { command: "touch {{CANARY}}", host: "gateway" } },
+    "refused",
+  ],
+  [
+    "elevated",
+    "ask to leave the sandbox",
+    { tool: "exec", args: { command: "touch {{CANARY}}", elevated: true } },
+    "refused",
+  ],
+  [
+    "workdir",
+    "start in a folder of the machine",
+    { tool: "exec", args: { command: "cat secret", workdir: "{{OUT}}" } },
+    "safe",
+  ],
+  [
+    "gateway-port",
+    "talk to the gateway from inside",
+    {
+      async play(stage) {
+        const { port } = await stage.gateway();
+        const outcome = await stage.call(
+          { tool: "exec", args: { command: `exec 3<>/dev/tcp/127.0.0.1/${port} && echo reached-it || true` } },
+          "sandbox/gateway-port",
+        );
+        if (!stage.sandboxed || !/reached-it/.test(outcome.said)) return outcome;
+        return { ...outcome, harm: "the gateway's port can be reached from inside the sandbox" };
+      },
+    },
+    "safe",
+  ],
+]);

@@ -1,0 +1,71 @@
+// Which key of the user's own config opened a hole, and the command that closes it.
+import { agentConfig } from "../../config/agents.ts";
+import { formatPath } from "../../config/path.ts";
+import type { AgentId } from "../../core/names.ts";
+import { areaOf, type Attack } from "./case.ts";
+import type { Stage } from "./stage.ts";
+
+export interface Blame {
+  /** The key and its value, as people read it. */
+  readonly key: string;
+  readonly fix: string;
+}
+
+const commandAreas: ReadonlySet<string> = new Set([
+  "exec-shell",
+  "exec-wrappers",
+  "exec-safe-bins",
+  "exec-env",
+  "approvals",
+  "process",
+  "sandbox",
+  "secrets",
+]);
+
+/** Undefined when nothing in the config explains it: then it is ours to mend. */
+export function blameFor(attack: Attack, stage: Stage): Blame | undefined {
+  const area = areaOf(attack);
+  if (area === "fs" || area === "apply_patch") return fileBlame(stage);
+  return commandAreas.has(area) ? commandBlame(stage) : undefined;
+}
+
+function commandBlame(stage: Stage): Blame | undefined {
+  const config = stage.house.settings.now().config;
+  const agent = stage.agent as AgentId;
+  const own = agentConfig(config, agent);
+  const index = config.agents?.list?.findIndex(({ id }) => id.trim().toLowerCase() === agent) ?? -1;
+  const path = (key: "host" | "security"): string =>
+    own?.tools?.exec?.[key] === undefined
+      ? `tools.exec.${key}`
+      : formatPath(["agents", "list", index, "tools", "exec", key]);
+  const host = own?.tools?.exec?.host ?? config.tools?.exec?.host ?? "sandbox";
+  const security = own?.tools?.exec?.security ?? config.tools?.exec?.security;
+  if (host === "sandbox" && !stage.sandboxed) {
+    const mode =
+      own?.sandbox?.mode === undefined
+        ? "agents.defaults.sandbox.mode"
+        : formatPath(["agents", "list", index, "sandbox", "mode"]);
+    return {
+      key: `${mode} is ${own?.sandbox?.mode ?? config.agents?.defaults?.sandbox?.mode ?? "off"}, so commands run on this machine without asking`,
+      fix: `openclaw config set ${mode.includes("[") ? `'${mode}'` : mode} all`,
+    };
+  }
+  if (host !== "sandbox" && security === "full")
+    return {
+      key: `${path("security")} is full, so every command runs on the ${host}`,
+      fix: `openclaw config set ${path("security").includes("[") ? `'${path("security")}'` : path("security")} allowlist`,
+    };
+  if (host !== "sandbox")
+    return { key: "an entry of exec-approvals.json or tools.exec.safeBins allows it", fix: "openclaw security audit" };
+  return undefined;
+}
+
+function fileBlame(stage: Stage): Blame | undefined {
+  const config = stage.house.settings.now().config;
+  const own = agentConfig(config, stage.agent as AgentId)?.tools?.fs?.workspaceOnly;
+  if (stage.sandboxed || (own ?? config.tools?.fs?.workspaceOnly ?? false)) return undefined;
+  return {
+    key: "tools.fs.workspaceOnly is false, so file tools reach the whole disk",
+    fix: "openclaw config set tools.fs.workspaceOnly true",
+  };
+}

@@ -1,0 +1,122 @@
+// The user's config for the throw-away house: every rule kept, every way to the outside cut, every path moved.
+import { join } from "node:path";
+
+import { isRecord } from "../../config/path.ts";
+
+export interface Places {
+  readonly state: string;
+  /** The user's real home, which `~` in their own paths means. */
+  readonly realHome: string;
+  readonly token: string;
+}
+
+type Keys = Readonly<Record<string, unknown>>;
+
+/** `parsed` is the config as read, with includes and variables. What is not named here does not come along. */
+export function copyConfig(parsed: unknown, places: Places): Record<string, unknown> {
+  const from: Keys = isRecord(parsed) ? parsed : {};
+  return {
+    gateway: gatewayOf(recordAt(from, "gateway"), places),
+    agents: agentsOf(recordAt(from, "agents"), places),
+    ...kept(from, "tools", "commands"),
+    ...(isRecord(from["session"])
+      ? { session: picked(from["session"], "mainKey", "scope", "dmScope", "agentToAgent", "sendPolicy") }
+      : {}),
+    ...(isRecord(from["logging"]) ? { logging: picked(from["logging"], "redactSensitive", "redactPatterns") } : {}),
+    plugins: { enabled: false },
+  };
+}
+
+/** Entries keep meaning the programs they mean to the user; the socket and its token stay at home. */
+export function copyApprovals(file: unknown, { realHome }: Places, extra: readonly string[]): Record<string, unknown> {
+  const from: Keys = isRecord(file) ? file : {};
+  const agents = Object.entries(recordAt(from, "agents")).map(
+    ([id, level]) => [id, isRecord(level) ? levelOf(level, realHome) : {}] as const,
+  );
+  const own = Object.fromEntries(agents);
+  const everybody = own["*"] ?? {};
+  const list = Array.isArray(everybody["allowlist"]) ? everybody["allowlist"] : [];
+  return {
+    version: 1,
+    defaults: recordAt(from, "defaults"),
+    agents: { ...own, "*": { ...everybody, allowlist: [...list, ...extra.map((pattern) => ({ pattern }))] } },
+  };
+}
+
+function levelOf(level: Keys, realHome: string): Record<string, unknown> {
+  const list: unknown[] = Array.isArray(level["allowlist"]) ? level["allowlist"] : [];
+  return {
+    ...level,
+    allowlist: list.map((entry) =>
+      isRecord(entry) && typeof entry["pattern"] === "string"
+        ? { ...entry, pattern: entry["pattern"].replace(/^~(?=\/)/, realHome) }
+        : entry,
+    ),
+  };
+}
+
+function gatewayOf(from: Keys, { token }: Places): Record<string, unknown> {
+  const page = recordAt(from, "controlUi");
+  const auth = recordAt(from, "auth");
+  const isPassword = auth["mode"] === "password";
+  return {
+    ...picked(from, "allowedHosts", "trustedProxies", "http", "nodes"),
+    mode: "local",
+    bind: "loopback",
+    auth: {
+      ...picked(auth, "allowTailscale"),
+      mode: isPassword ? "password" : "token",
+      [isPassword ? "password" : "token"]: token,
+    },
+    controlUi: picked(page, "enabled", "allowedOrigins", "allowInsecureAuth", "dangerouslyDisableDeviceAuth"),
+    reload: { mode: "off" },
+  };
+}
+
+function agentsOf(from: Keys, places: Places): Record<string, unknown> {
+  const defaults = recordAt(from, "defaults");
+  const list = Array.isArray(from["list"]) ? from["list"].filter(isRecord) : [];
+  return {
+    defaults: {
+      ...picked(defaults, "elevatedDefault", "tools", "timeoutSeconds"),
+      workspace: join(places.state, "workspace"),
+      ...sandboxOf(defaults, places),
+    },
+    ...(list.length === 0
+      ? {}
+      : {
+          list: list.map((agent) => ({
+            ...picked(agent, "id", "default", "tools", "subagents"),
+            ...(agent["workspace"] === undefined
+              ? {}
+              : { workspace: join(places.state, `workspace-${String(agent["id"])}`) }),
+            ...sandboxOf(agent, places),
+          })),
+        }),
+  };
+}
+
+function sandboxOf(from: Keys, { state }: Places): { sandbox?: Record<string, unknown> } {
+  if (!isRecord(from["sandbox"])) return {};
+  const sandbox = from["sandbox"];
+  const docker = recordAt(sandbox, "docker");
+  return {
+    sandbox: {
+      ...sandbox,
+      ...(sandbox["workspaceRoot"] === undefined ? {} : { workspaceRoot: join(state, "sandboxes") }),
+      // Containers of the trial must never be taken for the real ones.
+      docker: { ...docker, containerPrefix: "openclaw-selftest-" },
+    },
+  };
+}
+
+function recordAt(from: Keys, key: string): Keys {
+  const value = from[key];
+  return isRecord(value) ? value : {};
+}
+
+function picked(from: Keys, ...keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
+}
+
+const kept = picked;

@@ -1,0 +1,134 @@
+// One throw-away house over a ground: calls go the one path, wire scenes get a real gateway on loopback when first asked for.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { resolvePaths, type Env, type Paths } from "../../base/paths.ts";
+import { loadConfig, type LoadedConfig } from "../../config/load.ts";
+import { HouseError } from "../../core/error.ts";
+import { approvalsPath, readApprovals } from "../../exec/approval/file.ts";
+import { subjectOf } from "../../tool/subject.ts";
+import type { ToolResult } from "../../tool/tool.ts";
+import { openGatewayOver, type RunningGateway } from "../gateway.ts";
+import { openHouse, type House } from "../house.ts";
+import type { Call, Outcome } from "./case.ts";
+import { copyApprovals, copyConfig } from "./config-copy.ts";
+import { layGround, type Ground } from "./ground.ts";
+
+const CALL_TIMEOUT_MS = 20_000;
+
+export interface Stage {
+  readonly ground: Ground;
+  readonly house: House;
+  readonly agent: string;
+  /** By the config, for the main session of the agent. */
+  readonly sandboxed: boolean;
+  call(call: Call, id: string): Promise<Outcome>;
+  /** Port and secret of a real gateway over this house. */
+  gateway(): Promise<{ readonly port: number; readonly token: string; readonly secretKind: "token" | "password" }>;
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  /** Of the user; only read. */
+  readonly loaded: LoadedConfig;
+  readonly paths: Paths;
+  readonly env: Env;
+  readonly agent?: string | undefined;
+}
+
+export async function openStage({ loaded, paths, env, agent }: StageOptions): Promise<Stage> {
+  const ground = layGround();
+  try {
+    const house = await openThrowAway(ground, loaded, paths, env);
+    return stageOver(house, ground, agent);
+  } catch (error) {
+    ground.close();
+    throw error;
+  }
+}
+
+async function openThrowAway(ground: Ground, real: LoadedConfig, realPaths: Paths, realEnv: Env): Promise<House> {
+  const places = { state: ground.state, realHome: realPaths.home, token: ground.token };
+  const config = copyConfig(real.parsed, places);
+  writeFileSync(join(ground.state, "openclaw.json"), JSON.stringify(config, null, 2), { mode: 0o600 });
+  const approvals = copyApprovals(readApprovals(realPaths.state).file, places, [ground.say]);
+  writeFileSync(approvalsPath(ground.state), JSON.stringify(approvals), { mode: 0o600 });
+  const env: Env = {
+    ...picked(realEnv, "PATH", "LANG", "SHELL", "TMPDIR", "USER", "LOGNAME"),
+    HOME: ground.home,
+    SELFTEST_API_KEY: ground.apiKey,
+  };
+  const paths = resolvePaths(env);
+  const loaded = loadConfig({ paths, env });
+  if (!loaded.valid)
+    throw new HouseError("selftest.config", "the copy of the config is not valid", {
+      hint: "openclaw config validate",
+      details: { issues: loaded.issues },
+    });
+  return openHouse({ paths, env, loaded, consoleLevel: "silent" });
+}
+
+function stageOver(house: House, ground: Ground, agent: string | undefined): Stage {
+  const config = () => house.settings.now().config;
+  const main = subjectOf(agent === undefined ? {} : { agentId: agent }, config());
+  let running: Promise<RunningGateway> | undefined;
+  return {
+    ground,
+    house,
+    agent: main.agent,
+    sandboxed: main.sandboxed,
+    async call({ tool, args, session }, id) {
+      try {
+        const subject = subjectOf(session === undefined ? { agentId: main.agent } : { sessionKey: session }, config());
+        const result = await house.callTool({
+          tool: ground.fill(tool, id),
+          args: ground.fill(args, id),
+          subject,
+          caller: "selftest",
+          timeoutMs: CALL_TIMEOUT_MS,
+        });
+        return outcomeOf(result);
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+    async gateway() {
+      running ??= openGatewayOver(house, { port: 0, bind: "loopback" }, { restart: () => {} });
+      const { gateway } = await running;
+      const secretKind = config().gateway?.auth?.mode === "password" ? "password" : "token";
+      return { port: gateway.port, token: ground.token, secretKind };
+    },
+    async close() {
+      await (await running)?.close({ text: "the trial is over" });
+      await house.close();
+      ground.close();
+    },
+  };
+}
+
+function outcomeOf(result: ToolResult): Outcome {
+  const said = JSON.stringify(result);
+  const status = (result.details as { status?: unknown } | undefined)?.status;
+  return { ended: status === "approval-pending" ? "asked" : "done", said };
+}
+
+/** Refused by a rule, or failed for some other reason; either way it did not happen as asked. */
+export function failureOf(error: unknown): Outcome {
+  if (!(error instanceof HouseError)) throw error;
+  const said = JSON.stringify({ message: error.message, hint: error.hint, details: error.details });
+  return { ended: isRefusal(error) ? "refused" : "failed", said, code: error.code };
+}
+
+function isRefusal({ code, details }: HouseError): boolean {
+  const marked = typeof details === "object" && details !== null && "refused" in details && details.refused === true;
+  return (
+    marked ||
+    /^(?:tool\.(?:refused|unknown|unavailable|bad-arguments)|fs\.|sandbox\.|approval|exec\.|session\.|agent\.|gateway\.|patch\.)/.test(
+      code,
+    )
+  );
+}
+
+function picked(env: Env, ...names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}
