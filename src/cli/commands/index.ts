@@ -68,6 +68,11 @@ export const entries: readonly Entry[] = [
   row("models status", "Show which model answers and who has a key.", () => import("./models-status.ts")),
   row("models test", "Ask a model one small question.", () => import("./models-test.ts")),
   row("security audit", "Look for weak spots in config, files and machine.", () => import("./security-audit.ts")),
+  row(
+    "security selftest",
+    "Attack your own set-up in a throw-away copy and see what holds.",
+    () => import("./security-selftest.ts"),
+  ),
   row("sessions export", "Write the whole transcript of a session.", () => import("./sessions-export.ts")),
   row("sessions history", "Show the last messages of a session.", () => import("./sessions-history.ts")),
   row("sessions list", "List the sessions of the gateway.", () => import("./sessions-list.ts")),
