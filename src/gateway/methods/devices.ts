@@ -4,7 +4,6 @@ import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { toWireDevice, type Device } from "../devices.ts";
 import { serve, type Served } from "../dispatch.ts";
-import { nodeMethods } from "./nodes.ts";
 
 export function deviceMethods(context: GatewayContext): Served[] {
   const { devices, hub, clock, log } = context;
@@ -64,7 +63,6 @@ export function deviceMethods(context: GatewayContext): Served[] {
       node: toNode(await approve(requestId, client), hub.clients),
     })),
     serve(methods.nodePairReject, async ({ requestId }) => ({ requestId, nodeId: await reject(requestId) })),
-    ...nodeMethods(context),
   ];
 }
 
