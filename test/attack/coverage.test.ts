@@ -28,7 +28,7 @@ const waiting: Readonly<Record<string, string>> = {
   "SES-016": "sessions_send is not built yet",
 };
 
-test("no attack on fs, gateway, policy, secrets or sessions is unaccounted for", { skip: noShared }, (t) => {
+test("no attack on fs, apply_patch, gateway, policy, secrets or sessions is unaccounted for", { skip: noShared }, (t) => {
   const corpus = JSON.parse(readFileSync(join(shared, "attack", "corpus.json"), "utf8")) as {
     id: string;
     area: string;
@@ -45,6 +45,6 @@ test("no attack on fs, gateway, policy, secrets or sessions is unaccounted for",
   const missing = wanted.filter((id) => !text.includes(id) && !(id in waiting));
   assert.deepEqual(missing, []);
   t.diagnostic(
-    `${wanted.length - wanted.filter((id) => id in waiting).length} attacks tested by name, ${wanted.filter((id) => id in waiting).length} wait for parts that do not exist; fs cases run from the corpus itself`,
+    `${wanted.length - wanted.filter((id) => id in waiting).length} attacks tested by name, ${wanted.filter((id) => id in waiting).length} wait for parts that do not exist; fs and apply_patch cases run from the corpus itself`,
   );
 });

@@ -139,6 +139,26 @@ export const fsCases: readonly AttackCase[] = [
   write("A18", "openclaw.json", "allow", "a file of that name in a project"),
 ];
 
+/** Other spellings of a path that some reader somewhere takes for the same. */
+export const pathMutators: Record<string, (path: string) => string> = {
+  upper: (path) => path.toUpperCase(),
+  "zero width": (path) => path.replaceAll(".", ".\u200b"),
+  "soft hyphen": (path) => path.replaceAll("i", "i\u00ad"),
+  percent: (path) => path.replaceAll(".", "%2e").replaceAll("/", "%2F"),
+  "percent twice": (path) => path.replaceAll(".", "%252e").replaceAll("/", "%252f"),
+  "trailing dot": (path) => path.replaceAll("/", "./") + ".",
+  "trailing slash": (path) => `${path}/`,
+  "trailing blank": (path) => path.replaceAll("/", " /") + " ",
+  "double slash": (path) => path.replaceAll("/", "//"),
+  "dot slash": (path) => path.replaceAll("/", "/./"),
+  backslash: (path) => path.replaceAll("/", "\\"),
+  "full width": (path) => path.replaceAll(".", "．").replaceAll("/", "／"),
+  stream: (path) => `${path}::$DATA`,
+  "up and down": (path) => path.replaceAll("/", "/sub/../"),
+  "marked twice": (path) => `@@${path}`,
+  url: (path) => `file://${path.startsWith("/") ? "" : "/"}${path}`,
+};
+
 /** Everything the cases speak of. `ws`, `out` (which holds `secret`), `state` and `home` exist. */
 export function layGround({
   ws,

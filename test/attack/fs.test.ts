@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { openGround, outcomeOf, SECRET, type FileGround, type Outcome } from "../../src/tool/fs/ground.cases.ts";
-import { fill, fsCases, layGround, type AttackCase } from "./fs.cases.ts";
+import { fill, fsCases, layGround, pathMutators, type AttackCase } from "./fs.cases.ts";
 
 const shared = join(import.meta.dirname, "..", "..", "..", "shared", "attack");
 const refusals = new Set(["fs.outside", "fs.link", "fs.protected", "fs.special-file"]);
@@ -57,25 +57,6 @@ function assertUnharmed({ out, state, home, ws }: FileGround, { said }: Outcome)
 attack("our own cases", fsCases);
 
 const obeyedNames = /(?:^|\/)(?:\.git|\.envrc|\.mcp\.json|\.vscode|\.bashrc)(?:\/|$)/i;
-const mutators: Record<string, (path: string) => string> = {
-  upper: (path) => path.toUpperCase(),
-  "zero width": (path) => path.replaceAll(".", ".\u200b"),
-  "soft hyphen": (path) => path.replaceAll("i", "i\u00ad"),
-  percent: (path) => path.replaceAll(".", "%2e").replaceAll("/", "%2F"),
-  "percent twice": (path) => path.replaceAll(".", "%252e").replaceAll("/", "%252f"),
-  "trailing dot": (path) => path.replaceAll("/", "./") + ".",
-  "trailing slash": (path) => `${path}/`,
-  "trailing blank": (path) => path.replaceAll("/", " /") + " ",
-  "double slash": (path) => path.replaceAll("/", "//"),
-  "dot slash": (path) => path.replaceAll("/", "/./"),
-  backslash: (path) => path.replaceAll("/", "\\"),
-  "full width": (path) => path.replaceAll(".", "．").replaceAll("/", "／"),
-  stream: (path) => `${path}::$DATA`,
-  "up and down": (path) => path.replaceAll("/", "/sub/../"),
-  "marked twice": (path) => `@@${path}`,
-  url: (path) => `file://${path.startsWith("/") ? "" : "/"}${path}`,
-};
-
 test("mutants of every refused case do no harm either", { timeout: 120_000 }, async () => {
   const ground = openGround();
   after(() => ground.close());
@@ -83,7 +64,7 @@ test("mutants of every refused case do no harm either", { timeout: 120_000 }, as
   execFileSync("mkfifo", [join(ground.ws, "pipe")]);
   const wanted = fsCases.filter(({ expect }) => expect === "deny");
   for (const attempt of wanted) {
-    for (const [name, mutate] of Object.entries(mutators)) {
+    for (const [name, mutate] of Object.entries(pathMutators)) {
       const args = fill(attempt.params, ground, "");
       const mutant = { ...args, path: mutate(args["path"] ?? "") };
       const outcome = await outcomeOf(

@@ -1,0 +1,169 @@
+// apply_patch under attack, through the HTTP door of a real gateway: our own table, its mutants, and the shared corpus.
+import assert from "node:assert/strict";
+import { existsSync, globSync, lstatSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { dispose, invoke, noShared, operator, shared, startGateway, type TestGateway } from "../kit.ts";
+import { pathMutators } from "./fs.cases.ts";
+import { fillPatch, layPatchGround, patchCases, type PatchCase } from "./patch.cases.ts";
+
+interface Answer {
+  readonly ok: boolean;
+  readonly error?: {
+    readonly message: string;
+    readonly details?: { readonly code?: string; readonly refused?: boolean };
+  };
+}
+
+// Paths outside the workspace are open for write and edit here: a patch stays inside all the same.
+for (const workspaceOnly of [false, true]) {
+  describe(`patches with tools.fs.workspaceOnly ${workspaceOnly}`, () => {
+    let gateway: TestGateway;
+    let places: Record<"WS" | "OUT" | "STATE" | "HOME", string>;
+    before(async () => {
+      gateway = await startGateway({
+        config: {
+          agents: { defaults: { model: { primary: "openai/gpt-5.2" } } },
+          tools: { fs: { workspaceOnly }, exec: { applyPatch: { enabled: true, allowModels: ["gpt-5.2"] } } },
+        },
+      });
+      const { home, state, workspace } = gateway;
+      places = { WS: workspace, OUT: `${workspace}-evil`, STATE: state, HOME: home };
+    });
+    after(() => dispose(gateway));
+
+    const relay = (): void => {
+      for (const folder of [places.WS, places.OUT]) rmSync(folder, { recursive: true, force: true });
+      layPatchGround({ ws: places.WS, out: places.OUT });
+    };
+    const send = async (input: string): Promise<Answer> =>
+      (await invoke(gateway, "apply_patch", { input })).body as Answer;
+
+    const attack = (attempt: PatchCase): void => {
+      test(`${attempt.id} ${attempt.why}: ${attempt.expect}`, { timeout: 30_000 }, async () => {
+        relay();
+        const [ground, outside] = [treeOf(places.WS), outsideOf(places)];
+        const answer = await send(fillPatch(attempt.patch, places));
+        assert.deepEqual(outsideOf(places), outside);
+        if (attempt.expect === "allow") return assert.ok(answer.ok, JSON.stringify(answer));
+        assert.equal(answer.ok, false);
+        if (attempt.expect === "deny") assert.equal(answer.error?.details?.refused, true, JSON.stringify(answer));
+        assert.match(answer.error?.details?.code ?? "", /^(?:fs|patch|tool)\.(?!bug)[a-z-]+$/);
+        assert.deepEqual(treeOf(places.WS), ground);
+      });
+    };
+
+    for (const attempt of patchCases) attack(attempt);
+    for (const attempt of sharedCases()) attack(attempt);
+
+    test(
+      "mutants of every refused case change nothing outside and make nothing that is obeyed",
+      { timeout: 240_000 },
+      async () => {
+        relay();
+        const outside = outsideOf(places);
+        let tried = 0;
+        for (const { patch, expect, id } of patchCases) {
+          if (expect !== "deny") continue;
+          for (const [name, mutate] of Object.entries(pathMutators)) {
+            const mutant = fillPatch(patch, places).replaceAll(
+              /^(\*\*\* (?:Add File|Update File|Delete File|Move to): )(.*)$/gm,
+              (_all, header: string, path: string) =>
+                header + (path === "ok.txt" || path === "good.txt" ? path : mutate(path)),
+            );
+            await send(mutant);
+            tried += 1;
+            assert.deepEqual(outsideOf(places), outside, `${id} ${name}`);
+            assert.deepEqual(globSync("**/{.git,.envrc,.vscode}{,/**}", { cwd: places.WS }), [], `${id} ${name}`);
+          }
+        }
+        assert.ok(tried > 400, String(tried));
+      },
+    );
+
+    test("every refusal is in the journal as one", async () => {
+      const admin = await operator(gateway);
+      await send(fillPatch("*** Add File: ../x\n+x", places));
+      const { entries } = (await admin.request("tools.journal", { limit: 1 })).payload as unknown as {
+        entries: { tool: string; outcome: string; intent: { does: string; paths: string[] } }[];
+      };
+      admin.end();
+      const [{ tool, outcome, intent } = { tool: "", outcome: "", intent: undefined }] = entries;
+      assert.deepEqual([tool, outcome, intent?.does], ["apply_patch", "refused", "write"]);
+    });
+  });
+}
+
+test("without the switch, or with another model, there is no such tool", async () => {
+  for (const config of [
+    { agents: { defaults: { model: { primary: "openai/gpt-5.2" } } } },
+    {
+      agents: { defaults: { model: { primary: "anthropic/claude-sonnet-4-5" } } },
+      tools: { exec: { applyPatch: { enabled: true } } },
+    },
+    {
+      agents: { defaults: { model: { primary: "openai/gpt-5.2" } } },
+      tools: { exec: { applyPatch: { enabled: true, allowModels: ["gpt-5.1"] } } },
+    },
+    {
+      agents: { defaults: { model: { primary: "openai/gpt-5.2" } } },
+      tools: { exec: { applyPatch: { enabled: true } }, deny: ["apply-patch"] },
+    },
+  ]) {
+    const gateway = await startGateway({ config });
+    const { status, body } = await invoke(gateway, "apply_patch", {
+      input: "*** Begin Patch\n*** Add File: x\n+x\n*** End Patch",
+    });
+    assert.deepEqual([status, (body as Answer).error?.message], [404, "Tool not available: apply_patch"]);
+    assert.equal(existsSync(join(gateway.workspace, "x")), false);
+    await dispose(gateway);
+  }
+});
+
+/** Names, links and contents; a temp file or a new folder would show. */
+function treeOf(root: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(root, { recursive: true, encoding: "utf8" })
+      .toSorted()
+      .map((path) => {
+        const stats = lstatSync(join(root, path));
+        if (stats.isFile()) return [path, readFileSync(join(root, path), "latin1")];
+        return [path, stats.isDirectory() ? "/" : "->"];
+      }),
+  );
+}
+
+/** The canary: everything around the workspace that a patch could want. */
+function outsideOf({ OUT, STATE, HOME }: Readonly<Record<"OUT" | "STATE" | "HOME", string>>): unknown {
+  return {
+    out: treeOf(OUT),
+    config: readFileSync(join(STATE, "openclaw.json"), "utf8"),
+    state: readdirSync(STATE)
+      .filter((name) => !/^(?:unfinished|.*-(?:wal|shm))$/.test(name))
+      .toSorted(),
+    home: readdirSync(HOME).toSorted(),
+    cron: existsSync("/etc/cron.d/evil") || existsSync("/etc/x") || existsSync("/etc/new"),
+  };
+}
+
+/** `<100000 files>` stands for the rest of the list; the door itself takes no more than this. */
+function sharedCases(): PatchCase[] {
+  if (noShared !== false) return [];
+  const all = JSON.parse(readFileSync(join(shared, "attack", "corpus.json"), "utf8")) as {
+    id: string;
+    area: string;
+    input: { params: { input: string } };
+    expect: PatchCase["expect"];
+    why: string;
+  }[];
+  const many = Array.from({ length: 60_000 }, (_, at) => `*** Add File: f${at + 3}\n+x`).join("\n");
+  return all
+    .filter(({ area }) => area === "apply_patch")
+    .map(({ id, input, expect, why }) => ({
+      id,
+      expect,
+      why,
+      patch: input.params.input.replace("<100000 files>", many),
+    }));
+}
