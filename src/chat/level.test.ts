@@ -97,6 +97,14 @@ describe("elevated", () => {
     });
   }
 
+  test("shows the default of the config, and why it is of no use", async () => {
+    const chat = await openChat({ config: { agents: { defaults: { elevatedDefault: "ask" } } } });
+    assert.match(
+      await chat.answer("/elevated"),
+      /ask \(default\); not available here \(tools\.elevated\.allowFrom\.webchat\)/,
+    );
+  });
+
   test("a session id on the list opens it, and only for that session", async () => {
     const config = { tools: { elevated: { allowFrom: { webchat: [key] } } } };
     const chat = await openChat({ config });
@@ -109,15 +117,58 @@ describe("elevated", () => {
 describe("/exec", () => {
   test("keeps, shows and refuses", async () => {
     const chat = await openChat();
-    assert.match(await chat.answer("/exec"), /host=\(configured\) security=\(configured\)/);
+    assert.match(
+      await chat.answer("/exec"),
+      /host=sandbox \(default\) security=deny \(default\) ask=on-miss \(default\) node=any/,
+    );
     await chat.answer("/exec host=gateway security=allowlist ask=on-miss node=Mac-1");
     const kept = { execHost: "gateway", execSecurity: "allowlist", execAsk: "on-miss", execNode: "Mac-1" };
     assert.deepEqual(await chat.entry(), kept);
-    assert.match(await chat.answer("/exec"), /host=gateway security=allowlist ask=on-miss node=Mac-1/);
+    const shown =
+      /host=gateway \(session\) security=allowlist \(session\) ask=on-miss \(session\) node=Mac-1 \(session\)/;
+    assert.match(await chat.answer("/exec"), shown);
     for (const wrong of ["/exec host=moon", "/exec whatever", "/exec security=", "/exec ask=off host=mars"]) {
       assert.match(await chat.answer(wrong), /Usage: \/exec[^]*Nothing was changed/);
     }
     assert.deepEqual(await chat.entry(), kept);
+  });
+
+  test("says who set what", async () => {
+    const chat = await openChat({
+      config: {
+        tools: { exec: { host: "node", ask: "always" } },
+        agents: { list: [{ id: "main", tools: { exec: { host: "gateway", node: "lab" } } }] },
+      },
+    });
+    await chat.answer("/exec ask=off");
+    assert.match(
+      await chat.answer("/exec"),
+      /host=gateway \(agent\) security=allowlist \(default\) ask=off \(session\) node=lab \(agent\)/,
+    );
+  });
+
+  test("gives a value back to the config", async () => {
+    const chat = await openChat();
+    await chat.answer("/exec host=gateway ask=off node=lab");
+    await chat.answer("/exec ask=default node=DEFAULT");
+    assert.deepEqual(await chat.entry(), { execHost: "gateway" });
+    assert.match(await chat.answer("run it /exec host=default"), /message of its own[^]*did not go to a model/);
+  });
+
+  test("inside a message it holds for that message and is nowhere kept", async () => {
+    const chat = await openChat();
+    assert.deepEqual(
+      await chat.say("hey /exec host=gateway security=full ask=off node=lab"),
+      turn("hey", { exec: { host: "gateway", security: "full", ask: "off", node: "lab" } }),
+    );
+    assert.deepEqual(await chat.entry(), {});
+  });
+
+  test("is plain text from somebody who may not use commands", async () => {
+    const chat = await openChat();
+    for (const message of ["/exec host=gateway", "hey /exec host=gateway", "/elevated full", "! id", "/bash id"])
+      assert.deepEqual(await chat.say(message, { authorised: false }), turn(message));
+    assert.deepEqual(await chat.entry(), {});
   });
 
   test("a wrong value inside a message keeps it from the model", async () => {

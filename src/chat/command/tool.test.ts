@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
+import type { SessionKey } from "../../core/names.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { models, openChat } from "../house.cases.ts";
 
@@ -62,7 +63,26 @@ describe("! and /bash", () => {
     assert.equal(directed.kind === "answered" ? directed.failure?.code : undefined, "tool.refused");
     const [call] = await chat.store.journal.list({ limit: 5 });
     assert.deepEqual([call?.tool, call?.caller, call?.outcome], ["exec", "chat:!", "refused"]);
-    assert.match(await chat.answer("!stop"), /Usage: !stop <id>/);
+    assert.match(await chat.answer("!stop"), /No shell command of this chat is running[^]*!stop \[id\]/);
+  });
+});
+
+describe("! in a sandboxed session", () => {
+  const sandboxed: Config = { commands: { bash: true }, agents: { defaults: { sandbox: { mode: "all" } } } };
+
+  test("needs every gate of elevated, and names the closed ones", async () => {
+    const chat = await openChat({ config: sandboxed });
+    const directed = await chat.say("! ls");
+    assert.equal(directed.kind === "answered" ? directed.failure?.code : undefined, "exec.elevated-unavailable");
+    assert.match(directed.text, /sandboxed[^]*- tools\.elevated\.allowFrom\.webchat/);
+    assert.deepEqual(await chat.store.journal.list({ limit: 5 }), []);
+  });
+
+  test("a sub-agent has no way out", async () => {
+    const config: Config = { ...sandboxed, tools: { elevated: { allowFrom: { webchat: ["*"] } } } };
+    const chat = await openChat({ config });
+    const sessionKey = "agent:main:subagent:1" as SessionKey;
+    assert.match(await chat.answer("! ls", { sessionKey }), /sub-agents are never elevated/);
   });
 });
 
