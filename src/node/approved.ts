@@ -19,7 +19,12 @@ interface Wanted {
 export function requireTrueText({ command, rawCommand }: Readonly<Record<string, unknown>>): void {
   if (rawCommand === undefined || rawCommand === null) return;
   const argv = Array.isArray(command) ? command.map(String) : [];
-  if (typeof rawCommand === "string" && (shellText(argv) === rawCommand || plainText(argv) === rawCommand)) return;
+  if (
+    typeof rawCommand === "string" &&
+    rawCommand !== "" &&
+    (shellText(argv) === rawCommand || plainText(argv) === rawCommand)
+  )
+    return;
   throw new HouseError("node.other-text", "invalid system.run params: rawCommand is not what command would run", {
     hint: "leave out rawCommand, or send it as the text behind /bin/sh -lc",
     details: { refused: true },

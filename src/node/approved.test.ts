@@ -1,0 +1,87 @@
+// A claimed yes: only what a person was asked about, to the letter, for the agent and session that asked.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import type { Grant } from "../exec/approval/desk-grant.ts";
+import { grantForRun, requireTrueText } from "./approved.ts";
+
+const asked = { command: "echo hi", cwd: "/srv", host: "node", agentId: "main", sessionKey: null };
+const grant = (more: Partial<Grant> = {}): Grant => ({
+  id: "a",
+  kind: "node",
+  origin: "wire",
+  decision: "allow-once",
+  agent: "main",
+  session: null,
+  body: asked,
+  ...more,
+});
+const params = { command: ["echo", "hi"], cwd: "/srv", agentId: "main" };
+
+describe("a yes on record", () => {
+  test("covers the command it was given for", () => {
+    assert.equal(grantForRun(params, [grant({ id: "x", body: {} }), grant()])?.id, "a");
+  });
+  test("covers a shell line in the words people saw", () => {
+    const body = { ...asked, command: "echo raw; exit 4" };
+    assert.equal(
+      grantForRun({ ...params, command: ["/bin/sh", "-lc", "echo raw; exit 4"] }, [grant({ body })])?.id,
+      "a",
+    );
+  });
+  test("covers a word with blanks as it was shown", () => {
+    const body = { ...asked, command: 'echo "a b"' };
+    assert.equal(grantForRun({ ...params, command: ["echo", "a b"] }, [grant({ body })])?.id, "a");
+  });
+
+  const others: readonly [string, Record<string, unknown>, Partial<Grant>?][] = [
+    ["another word", { command: ["echo", "ho"] }],
+    ["one more word", { command: ["echo", "hi", "there"] }],
+    ["the same letters as one program", { command: ["echo hi"] }],
+    ["another folder", { cwd: "/" }],
+    ["no folder", { cwd: undefined }],
+    ["another agent", { agentId: "other" }],
+    ["no agent", { agentId: undefined }],
+    ["another session", { sessionKey: "agent:main:main" }],
+    ["variables nobody was shown", { env: { LD_PRELOAD: "/x" } }],
+    ["no command", { command: [] }],
+    ["a command that is text", { command: "echo hi" }],
+    ["a command of other things", { command: ["echo", 1] }],
+    ["a yes for the gateway's own host", {}, { kind: "exec" }],
+    ["a plan of the house, which only the house may use", {}, { origin: "house" }],
+    ["a body that is nothing", {}, { body: null }],
+  ];
+  for (const [title, change, more] of others)
+    test(`does not cover ${title}`, () =>
+      assert.equal(grantForRun({ ...params, ...change }, [grant(more)]), undefined));
+});
+
+describe("text beside a command", () => {
+  const fits: readonly [readonly string[], string][] = [
+    [["/bin/sh", "-lc", "a; b"], "a; b"],
+    [["cmd.exe", "/c", "dir"], "dir"],
+    [["cmd.exe", "/d", "/s", "/c", "dir"], "dir"],
+    [["uname", "-a"], "uname -a"],
+    [["echo", "a b"], 'echo "a b"'],
+  ];
+  for (const [command, rawCommand] of fits)
+    test(`${rawCommand} is ${JSON.stringify(command)}`, () => requireTrueText({ command, rawCommand }));
+  test("may be left out", () => {
+    requireTrueText({ command: ["id"] });
+    requireTrueText({ command: ["id"], rawCommand: null });
+  });
+  for (const [command, rawCommand] of [
+    [["/bin/sh", "-lc", "id"], "uname"],
+    [["/bin/sh", "-lc", "id", "uname"], "uname"],
+    [["/bin/sh", "-c", "id"], "id"],
+    [["/tmp/sh", "-lc", "id"], "id"],
+    [["cmd.exe", "/k", "id"], "id"],
+    [["id"], "uname"],
+    [["id"], 7],
+    ["id", "id"],
+    [[], ""],
+  ] as const) {
+    test(`${JSON.stringify(rawCommand)} is not ${JSON.stringify(command)}`, () =>
+      assert.throws(() => requireTrueText({ command, rawCommand }), { code: "node.other-text" }));
+  }
+});
