@@ -5,7 +5,7 @@ export interface Launch {
   /** The program and its arguments; never handed to a shell of ours. */
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** The whole environment of the command, not an addition. */
+  /** The whole environment of the command on the host; in a sandbox it lies over the box's own `env` and its defaults. */
   readonly env: Readonly<Record<string, string>>;
   /** True when the command gets a terminal; the caller starts the result under one. */
   readonly tty: boolean;
@@ -20,6 +20,8 @@ export interface HostLaunch {
   readonly fds?: readonly number[];
   /** Called once, after the start or when it failed. */
   release?(): void;
+  /** Called once the process started here is gone, however it ended; not when it could not be started. */
+  gone?(): void;
   /** Ends what goes on inside when the process started here is gone: a container has a life of its own. */
   end?(): Promise<void>;
 }

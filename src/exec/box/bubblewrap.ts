@@ -26,6 +26,7 @@ export function createBubblewrap({ folder, path, log }: BubblewrapDeps): Backend
   const program = findProgram(path);
   const seccomp = seccompProgram(process.arch);
   const tools: Tools = {
+    folder,
     program: program ?? "bwrap",
     // Without a filter for this machine the probe says no, and no box is opened.
     seccomp: seccomp ?? new Uint8Array(),
@@ -59,6 +60,7 @@ export function createBubblewrap({ folder, path, log }: BubblewrapDeps): Backend
 }
 
 interface Tools {
+  readonly folder: string;
   readonly program: string;
   readonly seccomp: Uint8Array;
   readonly files: AnonymousFiles;
@@ -98,10 +100,10 @@ function openBox(spec: BoxSpec, tools: Tools): Box {
   const isHome = spec.homes.includes(workspace.host);
 
   const prepare = (launch: Launch): HostLaunch => {
-    fixed ??= fixedArguments(spec);
+    fixed ??= fixedArguments(spec, tools.folder);
     const held = tools.shields.raise(workspace.host, isHome);
     const words = [...fixed, ...shieldArguments(workspace, held.shield), ...launchArguments(launch, spec)];
-    return { ...hostLaunch(spec, tools, words, launch.argv), end: async () => held.drop() };
+    return { ...hostLaunch(spec, tools, words, launch.argv), gone: () => held.drop() };
   };
   return {
     kind: "bubblewrap",

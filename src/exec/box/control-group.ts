@@ -41,7 +41,7 @@ export function createControlGroups(log: Log): ControlGroups {
     },
     remove,
     close() {
-      for (const name of [...made.keys()]) remove(name);
+      for (const name of made.keys()) remove(name);
     },
   };
 }

@@ -79,6 +79,7 @@ export async function runToEnd(
   } finally {
     clearTimeout(timer);
     launch.release?.();
+    launch.gone?.();
     await launch.end?.();
   }
 }

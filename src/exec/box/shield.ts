@@ -20,6 +20,8 @@ import { protectedNames } from "../../base/protected-names.ts";
 export interface Shield {
   /** Folders that must stay where they are, so that what is read-only below them does. Outer ones first. */
   readonly pinned: readonly string[];
+  /** Folders that are placeholders of ours: empty. */
+  readonly hollow: readonly string[];
   readonly readOnly: readonly string[];
 }
 
@@ -96,11 +98,17 @@ function shieldOf(workspace: string, isHome: boolean, ledger: string): Shield {
   }
   putPlaceholders(workspace, [...new Set(missing)], ledger);
   const isCovered = (path: string): boolean => [...readOnly].some((cover) => path.startsWith(`${cover}/`));
-  const isOpen = (path: string): boolean => !isCovered(path) && !readOnly.has(path);
+  const outer = [...readOnly].filter((path) => !isCovered(path)).sort();
+  const isHollow = (path: string): boolean => isEmptyFolder(join(workspace, path));
   return {
-    pinned: [...pinned].filter(isOpen).sort(),
-    readOnly: [...readOnly].filter((path) => !isCovered(path)).sort(),
+    pinned: [...pinned].filter((path) => !isCovered(path) && !readOnly.has(path)).sort(),
+    hollow: outer.filter(isHollow),
+    readOnly: outer.filter((path) => !isHollow(path)),
   };
+}
+
+function isEmptyFolder(place: string): boolean {
+  return lstatSync(place).isDirectory() && readdirSync(place).length === 0;
 }
 
 /** How many of the names are there, one below the other. A link could be swapped for anything, so it is refused. */
@@ -121,6 +129,9 @@ function existingDepth(workspace: string, names: readonly string[]): number {
 
 const folders: ReadonlySet<string> = new Set([".git", ".vscode", ".idea", ".zed", ".ssh"]);
 
+const isFolder = (path: string): boolean =>
+  folders.has(path) || protectedNames.some(({ names }) => names.join("/").startsWith(`${path}/`));
+
 function putPlaceholders(workspace: string, paths: readonly string[], ledger: string): void {
   if (paths.length === 0) return;
   // Written down first: what a crash leaves behind is found and removed later.
@@ -131,9 +142,8 @@ function putPlaceholders(workspace: string, paths: readonly string[], ledger: st
 
 function putPlaceholder(workspace: string, path: string): void {
   const place = join(workspace, path);
-  const isFolder = folders.has(path) || protectedNames.some(({ names }) => names.join("/").startsWith(`${path}/`));
   try {
-    if (isFolder) mkdirSync(place, { mode: 0o755 });
+    if (isFolder(path)) mkdirSync(place, { mode: 0o755 });
     else writeFileSync(place, contentOf(path), { flag: "wx", mode: 0o644 });
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error;

@@ -1,0 +1,97 @@
+// The /etc of bubblewrap boxes: harmless settings of this machine, copied once, and a few files written for the box.
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { errnoOf } from "../../core/error.ts";
+import { newSecret, sha256 } from "../../base/ids.ts";
+
+export const BOX_HOME = "/home/sandbox";
+
+/**
+ * A copy, because every mount makes the start of every command slower. Named for what is in it: built when the machine's
+ * settings change, shared by all boxes of one user id.
+ */
+export function etcFolder(root: string, uid: string, gid: string): string {
+  const shown = settings.flatMap((name) => {
+    const found = statSync(join("/etc", name), { throwIfNoEntry: false });
+    return found !== undefined && isPublic(found.mode) ? [{ name, stamp: `${found.mtimeMs}:${found.size}` }] : [];
+  });
+  const own = ownFiles(uid, gid);
+  const folder = join(root, `etc-${sha256(JSON.stringify([shown, own])).slice(0, 16)}`);
+  if (existsSync(folder)) return folder;
+  const draft = join(root, `.etc-${newSecret(6)}`);
+  for (const { name } of shown) copyPublic(join("/etc", name), join(draft, name));
+  for (const [name, text] of Object.entries(own)) writeFileSync(join(draft, name), text, { mode: 0o644 });
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    if (!["EEXIST", "ENOTEMPTY"].includes(errnoOf(error) ?? "")) throw error;
+    rmSync(draft, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/**
+ * Settings that programs need and that say nothing about this machine's people. The rest of /etc holds password hashes,
+ * keys and tokens, and a gateway that runs as root could read them all.
+ */
+const settings: readonly string[] = [
+  "alternatives",
+  "bash.bashrc",
+  "ca-certificates",
+  "ca-certificates.conf",
+  "crypto-policies",
+  "debian_version",
+  "fonts",
+  "inputrc",
+  "ld.so.cache",
+  "ld.so.conf",
+  "ld.so.conf.d",
+  "localtime",
+  "lsb-release",
+  "magic",
+  "mime.types",
+  "nanorc",
+  "nsswitch.conf",
+  "os-release",
+  "perl",
+  "pki/ca-trust",
+  "pki/tls/certs",
+  "protocols",
+  "python3",
+  "services",
+  "shells",
+  "ssl/cert.pem",
+  "ssl/certs",
+  "ssl/openssl.cnf",
+  "terminfo",
+  "timezone",
+  "vim",
+];
+
+/** What only root may read stays out. */
+const isPublic = (mode: number): boolean => (mode & 0o004) !== 0;
+
+function copyPublic(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
+  cpSync(from, to, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => {
+      const found = statSync(path, { throwIfNoEntry: false });
+      return found !== undefined && isPublic(found.mode) && (found.isFile() || found.isDirectory());
+    },
+  });
+}
+
+function ownFiles(uid: string, gid: string): Record<string, string> {
+  const user = uid === "0" ? "" : `sandbox:x:${uid}:${gid}:sandbox:${BOX_HOME}:/bin/sh\n`;
+  return {
+    passwd: `root:x:0:0:root:/root:/bin/sh\n${user}nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n`,
+    group: `root:x:0:\n${gid === "0" ? "" : `sandbox:x:${gid}:\n`}nogroup:x:65534:\n`,
+    hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
+    hostname: "sandbox\n",
+    // The machine's own profile would set another PATH and run whatever is in /etc/profile.d.
+    profile: `export PATH="\${PATH:-/usr/local/bin:/usr/bin:/bin}"\n`,
+  };
+}
