@@ -254,7 +254,8 @@ function masked(error: unknown, { log, mask }: CallDeps, id: string): HouseError
     const { code, hint, details, cause } = error;
     return new ToolError(code, mask(error.message), {
       hint: hint === undefined ? undefined : mask(hint),
-      details,
+      // Details can quote what the caller or a command said, and that may be anything.
+      details: details === undefined ? undefined : maskedValue(details, mask),
       cause,
     });
   }
