@@ -2,7 +2,7 @@
 import { agentConfig } from "../../config/agents.ts";
 import { formatPath } from "../../config/path.ts";
 import type { AgentId } from "../../core/names.ts";
-import { areaOf, type Attack } from "./case.ts";
+import { areaOf, type Attack, type Call } from "./case.ts";
 import type { Stage } from "./stage.ts";
 
 export interface Blame {
@@ -11,22 +11,21 @@ export interface Blame {
   readonly fix: string;
 }
 
-const commandAreas: ReadonlySet<string> = new Set([
-  "exec-shell",
-  "exec-wrappers",
-  "exec-safe-bins",
-  "exec-env",
-  "approvals",
-  "process",
-  "sandbox",
-  "secrets",
-]);
-
 /** Undefined when nothing in the config explains it: then it is ours to mend. */
 export function blameFor(attack: Attack, stage: Stage): Blame | undefined {
   const area = areaOf(attack);
-  if (area === "fs" || area === "apply_patch") return fileBlame(stage);
-  return commandAreas.has(area) ? commandBlame(stage) : undefined;
+  const tools = toolsOf(attack);
+  const runs = area.startsWith("exec-") || area === "approvals" || area === "process" || tools.includes("exec");
+  if (runs) return commandBlame(stage);
+  return tools.some((tool) => fileTools.has(tool)) ? fileBlame(stage) : undefined;
+}
+
+const fileTools: ReadonlySet<string> = new Set(["read", "write", "edit", "apply_patch"]);
+
+function toolsOf({ attempt }: Attack): string[] {
+  if ("play" in attempt) return [];
+  const calls = Array.isArray(attempt) ? (attempt as readonly Call[]) : [attempt as Call];
+  return calls.map(({ tool }) => tool);
 }
 
 function commandBlame(stage: Stage): Blame | undefined {

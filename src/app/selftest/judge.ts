@@ -39,15 +39,22 @@ export async function judgeControl(control: Control, stage: Stage): Promise<Verd
   return verdict;
 }
 
-async function attempt({ id, attempt: what }: Pick<Attack, "id" | "attempt">, stage: Stage): Promise<Outcome> {
-  if (isScene(what)) {
-    try {
-      return await what.play(stage);
-    } catch (error) {
-      if (error instanceof HouseError) return failureOf(error);
-      throw error;
-    }
+/** What breaks the trial is told as a hole: an attack that could not be judged must not count as stopped. */
+async function attempt(what: Pick<Attack, "id" | "attempt">, stage: Stage): Promise<Outcome> {
+  try {
+    return await play(what, stage);
+  } catch (error) {
+    if (error instanceof HouseError) return failureOf(error);
+    return {
+      ended: "failed",
+      said: "",
+      harm: `the trial itself broke: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
+}
+
+async function play({ id, attempt: what }: Pick<Attack, "id" | "attempt">, stage: Stage): Promise<Outcome> {
+  if (isScene(what)) return what.play(stage);
   const calls: readonly Call[] = Array.isArray(what) ? what : [what as Call];
   const outcomes: Outcome[] = [];
   for (const call of calls) outcomes.push(await stage.call(call, id));

@@ -137,7 +137,7 @@ function closedOnPurpose({ attempt }: Control, { house, agent }: Stage): string 
   });
   return closed === undefined
     ? undefined
-    : `everyday use of ${closed.tool} was not tried: this config takes the tool away`;
+    : `everyday use of ${closed.tool} was not tried: this config takes the tool away, or the build lacks it`;
 }
 
 function holeOf(attack: Attack, { ended }: Pick<Verdict, "ended">, hole: string, stage: Stage): Hole {

@@ -55,13 +55,7 @@ export const policyAttacks: readonly Attack[] = attacksOf("policy", [
     "done",
   ],
   ["negative-limit", "ask for less than nothing", { tool: "sessions_list", args: { limit: -1 } }, "refused", "done"],
-  [
-    "endless-limit",
-    "ask for more than there can be",
-    { tool: "read", args: { path: "notes.txt", limit: 1e308 } },
-    "refused",
-    "done",
-  ],
+  ["half-limit", "ask for half a line", { tool: "read", args: { path: "notes.txt", limit: 0.5 } }, "refused", "done"],
   ["number-as-word", "pass a number as a word", { tool: "sessions_list", args: { limit: "30" } }, "refused", "done"],
   [
     "path-as-list",
@@ -96,7 +90,7 @@ export const policyAttacks: readonly Attack[] = attacksOf("policy", [
     "exhaust the stack with arguments",
     {
       async play(stage) {
-        const deep = Array.from({ length: 20_000 }).reduce<unknown>((inner) => [inner], "x");
+        const deep = Array.from({ length: 2000 }).reduce<unknown>((inner) => [inner], "x");
         return stage.call({ tool: "write", args: { path: "deep.txt", content: deep } }, "policy/deep-arguments");
       },
     },

@@ -1,5 +1,5 @@
 // Attacks on secrets: the gateway's own token and keys on their way into results, logs and the journal.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { attacksOf, type Attack, type Call, type Scene } from "../case.ts";
@@ -84,8 +84,8 @@ export const secretAttacks: readonly Attack[] = [
       "log",
       "find it in the log",
       written(({ ground }) =>
-        readdirSync(join(ground.state, "logs"))
-          .map((name) => readFileSync(join(ground.state, "logs", name), "utf8"))
+        globSync("logs/*", { cwd: ground.state })
+          .map((name) => readFileSync(join(ground.state, name), "utf8"))
           .join("\n"),
       ),
       "safe",
