@@ -373,6 +373,34 @@ describe("after a restart", () => {
     assert.equal(await desk.begin(id), false);
   });
 
+  test("who comes after the recovery hears what it closed, and it is counted", async () => {
+    const [begun, allowed, waiting] = [
+      await desk.ask(question()),
+      await desk.ask(question()),
+      await desk.ask(question()),
+    ];
+    for (const { id } of [begun, allowed]) await desk.answer(id, "allow-once", owner);
+    await desk.begin(begun.id);
+    await restart();
+    assert.equal(await desk.recover(), 3);
+    const late: unknown[] = [];
+    desk.watch({
+      requested: ({ id }) => void late.push(["requested", id]),
+      lapsed: ({ id, body }) => void late.push(["lapsed", id, body]),
+      interrupted: ({ id }) => void late.push(["interrupted", id]),
+    });
+    await Promise.resolve();
+    const wanted = [
+      ["interrupted", begun.id],
+      ["lapsed", allowed.id, allowed.body],
+    ];
+    assert.deepEqual(new Set(late), new Set(wanted));
+    assert.deepEqual(
+      desk.pending().map(({ id }) => id),
+      [waiting.id],
+    );
+  });
+
   test("a row nobody understands counts as denied and is named", async () => {
     await store.kv.set("approvals", "odd", { id: "odd", state: "allowed" });
     await restart();

@@ -11,8 +11,11 @@ import { forTheTrail, isClosed, type Answerer, type Approval } from "./desk-reco
 import { createShelf } from "./desk-shelf.ts";
 
 export interface ApprovalDesk {
-  /** Reads what an earlier process left and tells the listeners. Done once; every other call waits for it. */
-  recover(): Promise<void>;
+  /**
+   * Reads what an earlier process left, closes what cannot go on and tells the listeners, also those that come later.
+   * Resolves with how many it found waiting or closed. Done once; every other call waits for it.
+   */
+  recover(): Promise<number>;
   /** Durable when it resolves. */
   ask(request: moves.AskRequest): Promise<Approval>;
   /** `id` may be an unambiguous beginning of at least 8 characters. All but the first reject with `approval.unknown`. */
@@ -38,6 +41,7 @@ export interface ApprovalDesk {
   reachable(): boolean;
   /** Adds a way to people; returns how to take it away. */
   reachBy(port: () => boolean): () => void;
+  /** What the recovery closed is told to later listeners too: who runs commands may be loaded after it. */
   watch(listener: DeskListener): () => void;
   /** Ends waiting and timers; what is pending stays pending on disk. */
   close(): void;
@@ -78,7 +82,9 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
   const waiters = new Map<string, Set<Waiter>>();
   const timers = new Map<string, NodeJS.Timeout>();
   let isOpen = true;
-  let loaded: Promise<void> | undefined;
+  const recovered: (readonly [Heard, Approval])[] = [];
+  let isLoading = false;
+  let loaded: Promise<number> | undefined;
 
   const pending = (): Approval[] => shelf.all().filter(({ state }) => state === "pending");
 
@@ -147,6 +153,8 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
     },
     watch(listener) {
       listeners.add(listener);
+      if (!isLoading && recovered.length > 0)
+        queueMicrotask(() => recovered.forEach(([what, approval]) => tellOne(listener, what, approval)));
       return () => void listeners.delete(listener);
     },
     close() {
@@ -204,7 +212,8 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
   }
 
   /** Nothing that an earlier process had in hand is begun by this one: it cannot know how far that came. */
-  async function load(): Promise<void> {
+  async function load(): Promise<number> {
+    isLoading = true;
     const { unreadable } = await shelf.load();
     for (const key of unreadable) log.error("an approval could not be read; it counts as denied", { id: key });
     const gone = "the gateway ended between the answer and the start; nothing was run";
@@ -218,6 +227,8 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
         tell("interrupted", await step(id, (current, now) => moves.finished(current, outcome, now)));
       }
     }
+    isLoading = false;
+    return pending().length + recovered.length;
   }
 
   function pendingNamed(given: string): string {
@@ -267,14 +278,17 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
     }
   }
 
-  /** A listener that fails must not undo what is already on disk, nor keep the others from hearing it. */
   function tell(what: Heard, approval: Approval): void {
-    for (const listener of listeners) {
-      try {
-        listener[what]?.(approval);
-      } catch (error) {
-        log.error("a listener of the approvals failed", { id: approval.id, what, error });
-      }
+    if (isLoading) recovered.push([what, approval]);
+    for (const listener of listeners) tellOne(listener, what, approval);
+  }
+
+  /** A listener that fails must not undo what is already on disk, nor keep the others from hearing it. */
+  function tellOne(listener: DeskListener, what: Heard, approval: Approval): void {
+    try {
+      listener[what]?.(approval);
+    } catch (error) {
+      log.error("a listener of the approvals failed", { id: approval.id, what, error });
     }
   }
 
