@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import picomatch from "picomatch";
 
+import { HouseError } from "../../core/error.ts";
 import { Lru } from "../../base/lru.ts";
 import { compilePattern } from "../../config/patterns.ts";
 import type { AnalysedSegment } from "./analysis.ts";
@@ -69,12 +70,22 @@ function expandHome(pattern: string, home: string): string {
 function argumentsFit(pattern: string, args: readonly string[]): boolean {
   const joined = args.join(" ");
   if (joined.length > maxArgumentChars) return false;
+  return argumentPattern(pattern)?.test(joined) ?? false;
+}
+
+/** A pattern that does not compile, or could run for ever, matches nothing: the entry stays without effect. */
+function argumentPattern(pattern: string): RegExp | undefined {
+  if (pattern === "") return /^$/;
   const known = argumentPatterns.get(pattern);
-  if (known !== undefined) return known.test(joined);
-  const checked = compilePattern(`/${pattern}/su`);
-  const anchored = new RegExp(`^(?:${checked.source})$`, "su");
-  argumentPatterns.set(pattern, anchored);
-  return anchored.test(joined);
+  if (known !== undefined) return known;
+  try {
+    const anchored = new RegExp(`^(?:${compilePattern(`/${pattern}/s`).source})$`, "s");
+    argumentPatterns.set(pattern, anchored);
+    return anchored;
+  } catch (error) {
+    if (error instanceof HouseError) return undefined;
+    throw error;
+  }
 }
 
 function sameWords(a: readonly string[], b: readonly string[]): boolean {

@@ -46,7 +46,7 @@ export function concernOf(judged: Judged, place: Place): ArgumentVerdict {
     ...(names.includes("make") ? makefiles(args, place) : []),
   ];
   const why = findings.find((finding) => finding.concern !== undefined)?.concern;
-  return why === undefined ? { scripts } : { concern: { code: "exec.carrier", reason: why }, scripts };
+  return why === undefined ? { scripts } : { concern: { code: "exec.arguments", reason: why }, scripts };
 }
 
 /** One binary for all of coreutils is told by the name it is called under, which we set. */

@@ -104,20 +104,23 @@ interface Answer {
   readonly reason: string;
 }
 
+/** What depends on arguments or files is only told for programs that are allowed: else every answer is the same miss. */
 function answerOf(segment: AnalysedSegment, input: JudgeInput): Answer {
   const name = segment.judged.path;
-  const covered = { covered: true, name, code: "exec.allowed", reason: "" };
   const { concern } = segment;
-  if (concern !== undefined) return { covered: false, name, code: concern.code, reason: concern.reason };
+  if (concern !== undefined && concern.code !== "exec.arguments") return { covered: false, name, ...concern };
   const entry = matchEntry(segment, input.analysis.cwd, input.policy.allowlist, input.home);
-  if (entry !== undefined) return { ...covered, entry };
-  if (isSafeBin(segment, input.safeBins, input.safeBinFolders) || isSkillBin(segment, input)) return covered;
-  return {
-    covered: false,
-    name,
-    code: "exec.allowlist-miss",
-    reason: `${name} is not on the allowlist for these arguments`,
-  };
+  const covered =
+    entry !== undefined || isSafeBin(segment, input.safeBins, input.safeBinFolders) || isSkillBin(segment, input);
+  if (!covered)
+    return {
+      covered,
+      name,
+      code: "exec.allowlist-miss",
+      reason: `${name} is not on the allowlist for these arguments`,
+    };
+  if (concern !== undefined) return { covered: false, name, ...concern };
+  return { covered, name, code: "exec.allowed", reason: "", ...(entry === undefined ? {} : { entry }) };
 }
 
 /** By the name it was called under, found on PATH: a path in the command line could lead anywhere. */

@@ -25,12 +25,12 @@ const none = { max: 0, shape: /^$/ } as const;
 const grammars: Readonly<Record<string, Grammar>> = {
   cut: {
     letters: "nsz",
-    valued: { b: list, c: list, f: list, d: /^[^/\0]{1,4}$/s },
+    valued: { b: list, c: list, f: list, d: /^[^\0]$/su },
     long: {
       "--bytes": list,
       "--characters": list,
       "--fields": list,
-      "--delimiter": /^[^/\0]{1,4}$/s,
+      "--delimiter": /^[^\0]$/su,
       "--complement": null,
       "--only-delimited": null,
       "--output-delimiter": text,
@@ -219,7 +219,7 @@ function grepFits(args: readonly string[]): boolean {
 }
 
 const jqGrammar: Grammar = {
-  letters: "cnrjaseSCMs",
+  letters: "cnrRjaseSCM",
   valued: {},
   long: {
     "--compact-output": null,

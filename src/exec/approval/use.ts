@@ -1,5 +1,6 @@
 // Notes in the approvals file when an entry was used, for what and under which path.
 import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
 
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { judgedOf } from "./carrier.ts";
@@ -11,7 +12,13 @@ import type { Plan } from "./plan.ts";
 type Json = Record<string, unknown>;
 
 /** Entries that are gone or changed since are left alone; so is every key we do not know. */
-export function recordUse(state: string, matched: readonly EntryRef[], plan: Plan, now: number, home: string): void {
+export function recordUse(
+  state: string,
+  matched: readonly EntryRef[],
+  plan: Plan,
+  now = Date.now(),
+  home = homedir(),
+): void {
   if (matched.length === 0) return;
   readApprovals(state); // refuses a file that became unreadable, instead of writing over it
   const path = approvalsPath(state);

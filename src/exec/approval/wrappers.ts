@@ -15,7 +15,7 @@ interface Wrapper {
 const number = /^-?\d{1,9}$/;
 const seconds = /^\d{1,9}(?:\.\d{1,9})?[smhd]?$/;
 const signal = /^(?:SIG)?[A-Z0-9]{1,9}$/;
-const mask = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
+const mask = /^(?:0x)?[0-9a-fA-F,-]{1,64}$/;
 const buffer = /^(?:L|\d{1,12}[KMG]?)$/;
 
 const table: Readonly<Record<string, Wrapper>> = {
@@ -40,7 +40,7 @@ const table: Readonly<Record<string, Wrapper>> = {
     operands: [],
   },
   chrt: { flags: ["-b", "-i", "-o", "--batch", "--idle", "--other"], values: {}, operands: [/^0$/] },
-  taskset: { flags: [], values: {}, operands: [mask] },
+  taskset: { flags: ["-c", "--cpu-list"], values: {}, operands: [mask] },
 };
 
 export const wrappers: ReadonlyMap<string, Wrapper> = new Map(Object.entries(table));

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { errnoOf } from "../../../core/error.ts";
 import { identityOf, statOf } from "../programs.ts";
 import { namesIn } from "../wildcards.ts";
+import { linkedPaths } from "./git-links.ts";
 
 export interface GitSettings {
   /** A setting that is not among the harmless ones. */
@@ -16,9 +17,10 @@ export interface GitSettings {
 
 /** Settings that only change how things look or where they are kept. */
 const harmless =
-  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protecthfs|protectntfs|sharedrepository|compression|untrackedcache|sparsecheckout|sparsecheckoutcone|commentchar|preloadindex|splitindex|multipackindex|commitgraph)|remote\..*\.(?:url|pushurl|fetch|push|tagopt|prune|partialclonefilter|promisor|mirror|gh-resolved)|branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)|branch\.(?:autosetuprebase|autosetupmerge|sort)|user\.(?:name|email|useconfigonly|signingkey)|author\..*|committer\..*|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.(?:prune|prunetags|writecommitgraph|parallel)|merge\.(?:conflictstyle|ff|log|renamelimit|directoryrenames)|rebase\.(?:autosquash|autostash|updaterefs)|rerere\..*|color\..*|diff\.(?:algorithm|renames|renamelimit|mnemonicprefix|colormoved|context|noprefix|submodule)|log\..*|status\..*|commit\.(?:verbose|gpgsign)|tag\.(?:sort|gpgsign)|gc\..*|pack\..*|index\..*|feature\..*|extensions\.(?:objectformat|partialclone|worktreeconfig|preciousobjects|refstorage)|submodule\..*\.(?:url|active|branch|ignore)|submodule\.active|advice\..*|column\..*|blame\..*|stash\..*|versionsort\..*|http\..*\.(?:sslverify|postbuffer)|http\.(?:postbuffer|sslverify|version)|lfs\.repositoryformatversion|maintenance\.auto|gui\..*)$/;
+  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protecthfs|protectntfs|sharedrepository|compression|untrackedcache|sparsecheckout|sparsecheckoutcone|commentchar|preloadindex|multipackindex|commitgraph)|remote\..*\.(?:url|pushurl|fetch|push|tagopt|prune|partialclonefilter|promisor|mirror|gh-resolved)|branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)|branch\.(?:autosetuprebase|autosetupmerge|sort)|user\.(?:name|email|useconfigonly|signingkey)|author\..*|committer\..*|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.(?:prune|prunetags|writecommitgraph|parallel)|merge\.(?:conflictstyle|ff|log|renamelimit|directoryrenames)|rebase\.(?:autosquash|autostash|updaterefs)|rerere\..*|color\..*|diff\.(?:algorithm|renames|renamelimit|mnemonicprefix|colormoved|context|noprefix|submodule)|log\..*|status\..*|commit\.(?:verbose|gpgsign)|tag\.(?:sort|gpgsign)|gc\..*|pack\..*|index\..*|feature\..*|extensions\.(?:objectformat|partialclone|worktreeconfig|preciousobjects|refstorage)|submodule\..*\.(?:url|active|branch|ignore)|submodule\.active|advice\..*|column\..*|blame\..*|stash\..*|versionsort\..*|http\..*\.(?:sslverify|postbuffer)|http\.(?:postbuffer|sslverify|version)|lfs\.repositoryformatversion|maintenance\.auto|gui\..*)$/;
 
-export function gitSettings(cwd: string): GitSettings {
+/** Linked repositories inside are entered too, as git does; deeper than a few levels nobody looks. */
+export function gitSettings(cwd: string, depth = 3): GitSettings {
   const found = repositoryOf(cwd);
   if (found === undefined) return { hooks: [], files: [] };
   if (found === "unclear") return { problem: "its .git does not lead to a plain repository", hooks: [], files: [] };
@@ -26,14 +28,28 @@ export function gitSettings(cwd: string): GitSettings {
     .map((name) => join(found.shared, name))
     .concat(join(found.own, "config.worktree"));
   const present = [...new Set(files)].filter((path) => identityOf(path, "file") !== undefined);
-  const problem = present.map((path) => problemIn(readText(path))).find((one) => one !== undefined);
+  const texts = present.map(readText);
+  const problem =
+    texts.map(problemIn).find((one) => one !== undefined) ?? linkedProblem(found, texts.join("\n"), depth);
   return { ...(problem === undefined ? {} : { problem }), hooks: hooksIn(join(found.shared, "hooks")), files: present };
+}
+
+function linkedProblem(repository: Repository, settings: string, depth: number): string | undefined {
+  if (repository.folder === undefined) return undefined;
+  const links = linkedPaths(repository.own, /objectformat\s*=\s*sha256/i.test(settings) ? 32 : 20);
+  if (links === undefined) return "its index cannot be read for linked repositories";
+  const folder = repository.folder;
+  const present = links.map((path) => join(folder, path)).filter((path) => statOf(join(path, ".git")) !== undefined);
+  if (present.length > 0 && depth === 0) return "repositories linked too deep into one another";
+  return present.map((path) => gitSettings(path, depth - 1).problem).find((problem) => problem !== undefined);
 }
 
 interface Repository {
   readonly own: string;
   /** The same, unless this is a linked worktree. */
   readonly shared: string;
+  /** Where its files are; a bare one has none. */
+  readonly folder?: string;
 }
 
 /** Walks up as git does: a .git folder, a .git file that names one, or a folder that is a repository itself. */
@@ -41,7 +57,7 @@ function repositoryOf(cwd: string): Repository | "unclear" | undefined {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const inner = join(folder, ".git");
     const stats = statOf(inner);
-    if (stats?.isDirectory() === true) return withShared(inner);
+    if (stats?.isDirectory() === true) return withShared(inner, folder);
     if (stats?.isFile() === true) return fromPointer(inner, folder);
     if (statOf(join(folder, "HEAD"))?.isFile() === true && statOf(join(folder, "objects"))?.isDirectory() === true)
       return withShared(folder);
@@ -53,13 +69,13 @@ function fromPointer(file: string, folder: string): Repository | "unclear" {
   const target = /^gitdir: (.+?)\n*$/s.exec(readText(file))?.[1];
   if (target === undefined) return "unclear";
   const own = resolve(folder, target);
-  return statOf(own)?.isDirectory() === true ? withShared(own) : "unclear";
+  return statOf(own)?.isDirectory() === true ? withShared(own, folder) : "unclear";
 }
 
-function withShared(own: string): Repository {
+function withShared(own: string, folder?: string): Repository {
   const pointer = join(own, "commondir");
-  if (identityOf(pointer, "file") === undefined) return { own, shared: own };
-  return { own, shared: resolve(own, readText(pointer).trim()) };
+  const shared = identityOf(pointer, "file") === undefined ? own : resolve(own, readText(pointer).trim());
+  return { own, shared, ...(folder === undefined ? {} : { folder }) };
 }
 
 /** The first setting that is not known to be harmless; what cannot be read line by line is a problem too. */
@@ -78,7 +94,7 @@ export function problemIn(text: string): string | undefined {
     if (setting === null) return "a line that is not a plain setting";
     const key = `${section}.${(setting[1] ?? "").toLowerCase()}`;
     if (!harmless.test(key) && !isBoolean(key, setting[2])) return key;
-    if (/url$/.test(key) && (setting[2] ?? "").includes("::")) return `${key} (a transport helper)`;
+    if (key.endsWith("url") && (setting[2] ?? "").includes("::")) return `${key} (a transport helper)`;
   }
   return undefined;
 }

@@ -17,7 +17,7 @@ const globalFlags =
 
 /** Long options of any subcommand that start something, write elsewhere or open an editor; shortened ones count too. */
 const forbiddenLong =
-  "--exec --upload-pack --receive-pack --output --output-directory --open-files-in-pager --ext-diff --textconv --config --template --tool --extcmd --interactive --edit --edit-todo --edit-description --patch-file --gpg-sign --help --web --recurse-submodules --remote-submodules --bundle-uri --exec-path --config-env --upload-archive --show-signature --verify-signatures --no-index --filters --patch --paginate --separate-git-dir --reference --reedit-message --server-option".split(
+  "--exec --upload-pack --receive-pack --output --output-directory --open-files-in-pager --ext-diff --textconv --config --template --tool --extcmd --interactive --edit --edit-todo --edit-description --patch-file --gpg-sign --help --web --recurse-submodules --remote-submodules --bundle-uri --exec-path --config-env --upload-archive --show-signature --verify-signatures --filters --patch --paginate --separate-git-dir --reedit-message".split(
     " ",
   );
 

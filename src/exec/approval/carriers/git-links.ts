@@ -1,0 +1,72 @@
+// Reads the index of a repository for links to other repositories: git enters those, and obeys their settings.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { errnoOf } from "../../../core/error.ts";
+import { statOf } from "../programs.ts";
+
+const gitLink = 0o160000;
+const maxIndexBytes = 64 * 1024 * 1024;
+
+/** Paths of linked repositories; undefined when the index cannot be read for sure. */
+export function linkedPaths(gitFolder: string, hashBytes: 20 | 32): readonly string[] | undefined {
+  const path = join(gitFolder, "index");
+  const stats = statOf(path);
+  if (stats === undefined) return [];
+  if (stats.size > BigInt(maxIndexBytes)) return undefined;
+  try {
+    return readEntries(readFileSync(path), hashBytes);
+  } catch (error) {
+    if (errnoOf(error) === undefined && !(error instanceof RangeError)) throw error;
+    return undefined; // unreadable, or shorter than it says
+  }
+}
+
+function readEntries(index: Buffer, hashBytes: number): readonly string[] | undefined {
+  const version = index.readUInt32BE(4);
+  if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return undefined;
+  const links: string[] = [];
+  let at = 12;
+  let previous = "";
+  for (let left = index.readUInt32BE(8); left > 0; left--) {
+    const mode = index.readUInt32BE(at + 24);
+    const flags = index.readUInt16BE(at + 40 + hashBytes);
+    const nameAt = at + 42 + hashBytes + ((flags & 0x4000) === 0 ? 0 : 2);
+    const entry = version === 4 ? packedName(index, nameAt, previous) : plainName(index, at, nameAt);
+    if (mode === gitLink) links.push(entry.name);
+    previous = entry.name;
+    at = entry.next;
+  }
+  // An index in two parts keeps most of its entries elsewhere.
+  return index.subarray(at, at + 4).toString("latin1") === "link" || index.includes("link", at) ? undefined : links;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly next: number;
+}
+
+/** Entries are padded with NULs to a multiple of eight. */
+function plainName(index: Buffer, start: number, nameAt: number): Entry {
+  const end = index.indexOf(0, nameAt);
+  if (end < 0) throw new RangeError("no end of name");
+  return { name: index.toString("utf8", nameAt, end), next: start + Math.floor((end - start + 8) / 8) * 8 };
+}
+
+/** Version 4 says how much of the name before to cut off, then what to add. */
+function packedName(index: Buffer, nameAt: number, previous: string): Entry {
+  let at = nameAt;
+  let byte = index.readUInt8(at++);
+  let cut = byte & 0x7f;
+  while ((byte & 0x80) !== 0) {
+    byte = index.readUInt8(at++);
+    cut = ((cut + 1) << 7) | (byte & 0x7f);
+  }
+  const end = index.indexOf(0, at);
+  if (end < 0) throw new RangeError("no end of name");
+  const kept = Buffer.from(previous, "utf8");
+  return {
+    name: kept.toString("utf8", 0, Math.max(0, kept.length - cut)) + index.toString("utf8", at, end),
+    next: end + 1,
+  };
+}
