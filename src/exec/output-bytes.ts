@@ -1,0 +1,139 @@
+// The bytes of one output: a block in memory, the blocks before it in a file, a ring of blocks when the file takes no more.
+import { createOutputFile, type Block } from "./output-file.ts";
+
+/** Memory of one command, and the size of a write. */
+export const BLOCK_BYTES = 131_072;
+const FIRST_BYTES = 4096;
+/** Blocks on their way to the disk before the program has to wait. */
+const MAX_WAITING = 4;
+/** Blocks kept in memory when the file takes no more: a megabyte. */
+const MAX_RING = 8;
+
+export interface ByteStoreOptions {
+  readonly filePath: () => Promise<string>;
+  readonly maxFileBytes: number;
+  /** A block is complete. */
+  onSealed(): void;
+  /** There is room again after `add` said no. */
+  onRoom(): void;
+}
+
+export interface ByteStore {
+  readonly length: number;
+  /** At most a block; false means: no more until `onRoom`. */
+  add(bytes: Uint8Array): boolean;
+  /** What is there of [from, to), without the bytes that are not kept. */
+  readSync(from: number, to: number): Buffer;
+  read(from: number, to: number): Promise<Buffer>;
+  /** The place at or behind `offset` where bytes are not kept, and where they go on. */
+  gap(): { readonly from: number; readonly to: number; readonly why: string } | undefined;
+  discard(): Promise<void>;
+}
+
+export function createByteStore({ filePath, maxFileBytes, onSealed, onRoom }: ByteStoreOptions): ByteStore {
+  const ring: Block[] = [];
+  let active: Buffer = Buffer.alloc(0);
+  let activeStart = 0;
+  let used = 0;
+  let isFull = false;
+
+  const makeRoom = (): void => {
+    if (!isFull) return;
+    isFull = false;
+    onRoom();
+  };
+  const keepInRing = (blocks: readonly Block[]): void => {
+    ring.push(...blocks);
+    for (const old of ring.splice(0, Math.max(0, ring.length - MAX_RING))) giveBack(old.bytes);
+  };
+  const file = createOutputFile({
+    path: filePath,
+    maxBytes: maxFileBytes,
+    onWritten(blocks) {
+      for (const block of blocks) giveBack(block.bytes);
+      makeRoom();
+    },
+    onStopped(blocks) {
+      keepInRing(blocks);
+      makeRoom();
+    },
+  });
+
+  const seal = (): void => {
+    const block = { bytes: active.subarray(0, used), start: activeStart };
+    if (file.stopped === undefined) file.append(block);
+    else keepInRing([block]);
+    active = takeBlock();
+    activeStart += used;
+    used = 0;
+    onSealed();
+  };
+
+  const memory = (): readonly Block[] => [
+    ...ring,
+    ...file.waiting,
+    { bytes: active.subarray(0, used), start: activeStart },
+  ];
+  /** A part of the file, then pieces of memory; copied, because blocks are used again. */
+  const plan = (from: number, to: number): { readonly fileTo: number; readonly pieces: Buffer[] } => {
+    const fileTo = Math.max(from, Math.min(to, file.length));
+    const pieces = memory().flatMap(({ bytes, start }) => {
+      const [first, last] = [Math.max(fileTo, start), Math.min(to, start + bytes.length)];
+      return first < last ? [Buffer.from(bytes.subarray(first - start, last - start))] : [];
+    });
+    return { fileTo, pieces };
+  };
+
+  return {
+    get length() {
+      return activeStart + used;
+    },
+    add(bytes) {
+      if (used + bytes.length > BLOCK_BYTES) seal();
+      if (used + bytes.length > active.length) active = grown(active, used, used + bytes.length);
+      active.set(bytes, used);
+      used += bytes.length;
+      isFull = file.waiting.length >= MAX_WAITING && file.stopped === undefined;
+      return !isFull;
+    },
+    readSync(from, to) {
+      const { fileTo, pieces } = plan(from, to);
+      return Buffer.concat(fileTo > from ? [file.readSync(from, fileTo), ...pieces] : pieces);
+    },
+    async read(from, to) {
+      const { fileTo, pieces } = plan(from, to);
+      return Buffer.concat(fileTo > from ? [await file.read(from, fileTo), ...pieces] : pieces);
+    },
+    gap() {
+      const to = memory()[0]?.start ?? 0;
+      return to > file.length ? { from: file.length, to, why: file.stopped ?? "they are gone" } : undefined;
+    },
+    async discard() {
+      await file.remove();
+      ring.length = 0;
+      active = Buffer.alloc(0);
+      activeStart += used;
+      used = 0;
+    },
+  };
+}
+
+const freeBlocks: ArrayBufferLike[] = [];
+
+function takeBlock(): Buffer {
+  const free = freeBlocks.pop();
+  return free === undefined ? Buffer.allocUnsafeSlow(BLOCK_BYTES) : Buffer.from(free);
+}
+
+/** A few are kept: making and dropping them at the speed of a pipe would only feed the garbage collector. */
+function giveBack(bytes: Buffer): void {
+  if (bytes.buffer.byteLength === BLOCK_BYTES && freeBlocks.length < MAX_RING) freeBlocks.push(bytes.buffer);
+}
+
+function grown(bytes: Buffer, used: number, needed: number): Buffer {
+  let size = Math.max(FIRST_BYTES, bytes.length);
+  while (size < needed) size *= 2;
+  const larger = size >= BLOCK_BYTES ? takeBlock() : Buffer.allocUnsafeSlow(size);
+  bytes.copy(larger, 0, 0, used);
+  return larger;
+}

@@ -1,0 +1,156 @@
+// What a command wrote, as its readers see it: the end, the news, pages of lines. Bytes are kept, text is made on reading.
+import { createLineIndex, endOfLine, MAX_LINE_BYTES, type LineIndex } from "./line-index.ts";
+import { BLOCK_BYTES, createByteStore, type ByteStore } from "./output-bytes.ts";
+import type { Output } from "./running.ts";
+import { characterStart, safeText, safeTextSoFar } from "./safe-text.ts";
+
+/** One page of lines; what is longer comes with the next page. */
+const MAX_PAGE_BYTES = 4_194_304;
+const MAX_FILE_BYTES = 2_147_483_648;
+const PENDING_CHARS = 30_000;
+
+export interface OutputOptions {
+  /** Makes the folder if need be and names a new file. */
+  readonly filePath: () => Promise<string>;
+  readonly maxFileBytes?: number;
+  readonly pendingChars?: number;
+}
+
+export interface CapturedOutput extends Output {
+  readonly totalBytes: number;
+  /** Takes bytes, which may be reused afterwards; false means: no more until `onRoom`. */
+  append(bytes: Uint8Array): boolean;
+  onRoom: () => void;
+  /** Nothing more will come. */
+  finish(): void;
+  /** Bytes as the program wrote them; what was not kept is left out. */
+  raw(from: number, to: number): Promise<Buffer>;
+}
+
+export function createOutput(options: OutputOptions): CapturedOutput {
+  const { maxFileBytes = MAX_FILE_BYTES, pendingChars = PENDING_CHARS } = options;
+  const index = createLineIndex();
+  const store = createByteStore({
+    filePath: options.filePath,
+    maxFileBytes,
+    onSealed: () => index.mark(),
+    onRoom: () => self.onRoom(),
+  });
+  let drained = 0;
+  let finished = false;
+  let discarded = false;
+  let counted = { bytes: 0, chars: 0 };
+
+  const self: CapturedOutput = {
+    get totalBytes() {
+      return store.length;
+    },
+    get totalLines() {
+      return index.lines;
+    },
+    get totalChars() {
+      if (index.bytes > BLOCK_BYTES || discarded) return index.characters;
+      if (counted.bytes !== index.bytes) {
+        counted = { bytes: index.bytes, chars: safeText(store.readSync(0, index.bytes)).length };
+      }
+      return counted.chars;
+    },
+    onRoom: () => {},
+    append(bytes) {
+      if (discarded) return true;
+      let hasRoom = true;
+      for (let at = 0; at < bytes.length; at += MAX_LINE_BYTES) {
+        const slice = aligned(bytes.subarray(at, at + MAX_LINE_BYTES));
+        // The store first: it marks the line that a new block begins with.
+        hasRoom = store.add(slice);
+        index.add(slice);
+      }
+      return hasRoom;
+    },
+    finish() {
+      finished = true;
+    },
+    tail(chars) {
+      const lastOf = (bytes: number): string => {
+        const read = store.readSync(Math.max(0, store.length - bytes), store.length);
+        const text = safeText(read.subarray(store.length > bytes ? characterStart(read, 0) : 0));
+        return text.length <= chars ? text : text.slice(text.length - chars).toWellFormed();
+      };
+      const guess = lastOf(Math.ceil(chars * 1.25) + 256);
+      return guess.length >= chars ? guess : lastOf(chars * 4 + 4096);
+    },
+    drain() {
+      const end = store.length;
+      const from = Math.max(drained, end - pendingChars * 4);
+      const read = store.readSync(from, end);
+      const fresh = read.subarray(from > drained ? characterStart(read, 0) : 0);
+      const { text, used } = finished ? { text: safeText(fresh), used: fresh.length } : safeTextSoFar(fresh);
+      const skipped = end - drained - fresh.length;
+      drained = end - (fresh.length - used);
+      const cut = Math.max(0, text.length - pendingChars);
+      return { text: text.slice(cut).toWellFormed(), dropped: skipped + cut };
+    },
+    async lines(offset, limit) {
+      return discarded ? [] : readLines(store, index, offset, limit);
+    },
+    raw: (from, to) => store.read(from, to),
+    async discard() {
+      discarded = true;
+      await store.discard();
+    },
+  };
+  return self;
+}
+
+async function readLines(store: ByteStore, index: LineIndex, offset: number, limit: number): Promise<string[]> {
+  const found: string[] = [];
+  let { line, offset: at } = index.before(offset);
+  let size = 0;
+  while (found.length < limit && at < store.length && size < MAX_PAGE_BYTES) {
+    const gap = store.gap();
+    if (gap !== undefined && at >= gap.from && at < gap.to) {
+      line = index.lineAt(gap.to);
+      if (offset < line) found.push(`[… ${gap.to - at} bytes are not kept: ${gap.why} …]`);
+      at = gap.to;
+      continue;
+    }
+    const end = Math.min(store.length, at + BLOCK_BYTES, gap !== undefined && at < gap.from ? gap.from : Infinity);
+    const bytes = await store.read(at, end);
+    if (bytes.length === 0) break;
+    const isLast = end === store.length || end === gap?.from;
+    let start = 0;
+    while (found.length < limit && start < bytes.length) {
+      const next = endOfLine(bytes, start);
+      if (next === -1 && !isLast) break; // the next piece begins with this line
+      const stop = next === -1 ? bytes.length : next;
+      if (line >= offset) {
+        found.push(lineText(bytes.subarray(start, stop)));
+        size += stop - start;
+      }
+      line += 1;
+      start = stop;
+    }
+    at += start;
+  }
+  return found;
+}
+
+function lineText(bytes: Buffer): string {
+  return safeText(bytes.at(-1) === 10 ? bytes.subarray(0, -1) : bytes).replace(/\n$/, "");
+}
+
+let sharedScratch: Buffer | undefined;
+
+/** One buffer for every read: reading and taking happen in one go, so nobody sees another's bytes. */
+export function scratch(): Buffer {
+  sharedScratch ??= Buffer.allocUnsafeSlow(MAX_LINE_BYTES);
+  return sharedScratch;
+}
+
+/** Lines are counted four bytes at a time, which needs an even start. */
+function aligned(bytes: Uint8Array): Uint8Array {
+  if (bytes.byteOffset % 4 === 0) return bytes;
+  const even = scratch();
+  even.set(bytes);
+  return even.subarray(0, bytes.length);
+}

@@ -1,0 +1,209 @@
+// A pipeline of processes over real pipes: what they write to either stream comes out as one, in the order it was written.
+import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
+import { closeSync } from "node:fs";
+import { Socket } from "node:net";
+
+import { errnoOf, HouseError } from "../core/error.ts";
+import { scratch, type CapturedOutput } from "./output.ts";
+import type { PipePool } from "./pipes.ts";
+import type { PipelinePart } from "./running.ts";
+import { startError } from "./start-error.ts";
+import type { Started } from "./start-run.ts";
+import type { Leader } from "./tree.ts";
+
+export interface PipedOptions {
+  readonly parts: readonly PipelinePart[];
+  readonly pipes: PipePool;
+  readonly output: CapturedOutput;
+}
+
+export async function startPiped({ parts, pipes, output }: PipedOptions): Promise<Started> {
+  const plumbing = await openPlumbing(parts.length, pipes);
+  const children: Child[] = [];
+  try {
+    for (const [at, part] of parts.entries()) {
+      const stdio = stdioOf(plumbing, at, part);
+      const started = await startOne(part, stdio);
+      children.push(started);
+    }
+  } catch (error) {
+    for (const { leader } of children) process.kill(leader.pid, "SIGKILL");
+    closeSync(plumbing.input);
+    closeSync(plumbing.outputEnd);
+    throw error;
+  } finally {
+    for (const fd of plumbing.theirs) closeSync(fd);
+    for (const { launch } of parts) launch.release?.();
+  }
+  const reader = readInto(plumbing.outputEnd, output);
+  const input = createInput(plumbing.input);
+  return {
+    leaders: children.map(({ leader }) => leader),
+    tty: false,
+    finished: Promise.all([reader.ended, ...children.map(({ exited }) => exited)]).then(async ([, ...exits]) => {
+      input.drop();
+      return exits.at(-1) ?? { code: null };
+    }),
+    write: input.write,
+    closeInput: input.close,
+    cutOutput: reader.cut,
+    screen: async () => undefined,
+  };
+}
+
+interface Plumbing {
+  /** Our ends. */
+  readonly input: number;
+  readonly outputEnd: number;
+  /** By process. */
+  readonly stdin: readonly number[];
+  readonly stdout: readonly number[];
+  readonly errors: number;
+  /** All that children have and we must close. */
+  readonly theirs: readonly number[];
+}
+
+async function openPlumbing(length: number, pipes: PipePool): Promise<Plumbing> {
+  const input = await pipes.take("child");
+  const output = await pipes.take("us");
+  const links = [];
+  for (let at = 1; at < length; at += 1) links.push(await pipes.takeLink());
+  if (input === undefined || output === undefined) throw noPipes();
+  const stdin = [input.theirs, ...links.map((link) => link?.read ?? input.theirs)];
+  const stdout = [...links.map((link) => link?.write ?? output.theirs), output.theirs];
+  return {
+    input: input.ours,
+    outputEnd: output.ours,
+    stdin,
+    stdout,
+    errors: output.theirs,
+    theirs: [...new Set([...stdin, ...stdout])],
+  };
+}
+
+function noPipes(): HouseError {
+  return new HouseError("exec.start-failed", "pipes for commands could not be made", {
+    hint: "mkfifo must be installed, and the state folder on a file system that has named pipes",
+  });
+}
+
+function stdioOf(plumbing: Plumbing, at: number, { launch, errors, output }: PipelinePart): StdioOptions {
+  const out = output === "dropped" ? "ignore" : (plumbing.stdout[at] ?? "ignore");
+  const err = errors === "dropped" ? "ignore" : errors === "joined" ? out : plumbing.errors;
+  return [plumbing.stdin[at] ?? "ignore", out, err, ...(launch.fds ?? [])];
+}
+
+interface Child {
+  readonly leader: Leader;
+  readonly exited: Promise<{ readonly code: number | null; readonly signal?: string }>;
+}
+
+async function startOne({ launch }: PipelinePart, stdio: StdioOptions): Promise<Child> {
+  const [program = "", ...args] = launch.argv;
+  const child = spawnOrError(program, args, { cwd: launch.cwd, env: launch.env, stdio, detached: true });
+  if (child instanceof Error) throw await startError(launch, child);
+  const { pid } = child;
+  if (pid === undefined) {
+    const cause = await new Promise<Error>((resolve) => child.once("error", resolve));
+    throw await startError(launch, cause);
+  }
+  let isReaped = false;
+  const exited = new Promise<{ code: number | null; signal?: string }>((resolve) => {
+    child.once("exit", (code, signal) => {
+      isReaped = true;
+      resolve({ code, ...(signal === null ? {} : { signal }) });
+    });
+  });
+  return { leader: { pid, isReaped: () => isReaped }, exited };
+}
+
+interface SpawnOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdio: StdioOptions;
+  readonly detached: true;
+}
+
+/** Some failures are thrown, others told later. */
+function spawnOrError(program: string, args: readonly string[], options: SpawnOptions): ChildProcess | Error {
+  try {
+    return spawn(program, args, options);
+  } catch (error) {
+    if (error instanceof Error) return error;
+    throw error;
+  }
+}
+
+function readInto(fd: number, output: CapturedOutput): { readonly ended: Promise<void>; cut(): void } {
+  const buffer = scratch();
+  const socket = new Socket({
+    fd,
+    readable: true,
+    writable: false,
+    // One buffer for all: no allocation per read, and the bytes are copied before anybody else reads.
+    onread: { buffer, callback: (count) => output.append(buffer.subarray(0, count)) },
+  });
+  output.onRoom = () => socket.resume();
+  const ended = new Promise<void>((resolve) => {
+    socket.once("error", () => socket.destroy());
+    socket.once("close", () => resolve());
+    socket.once("end", () => socket.destroy());
+  });
+  return { ended, cut: () => socket.destroy() };
+}
+
+interface Input {
+  write(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+  /** Everybody is gone. */
+  drop(): void;
+}
+
+/** Most commands are never written to: the stream is made with the first write. */
+function createInput(fd: number): Input {
+  let stream: Socket | undefined;
+  let isClosed = false;
+  const open = (): Socket => {
+    if (stream === undefined) {
+      stream = new Socket({ fd, readable: false, writable: true });
+      // A reader that went away is told by the write; without this line it would end the gateway.
+      stream.on("error", () => {
+        isClosed = true;
+      });
+    }
+    return stream;
+  };
+  return {
+    async write(bytes) {
+      if (isClosed) throw inputClosed();
+      const target = open();
+      await new Promise<void>((resolve, reject) => {
+        const onClose = (): void => reject(inputClosed());
+        target.once("close", onClose);
+        target.write(bytes, (error) => {
+          target.off("close", onClose);
+          if (error === null || error === undefined) resolve();
+          else reject(inputClosed(error));
+        });
+      });
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      if (stream === undefined) closeSync(fd);
+      else stream.end();
+    },
+    drop() {
+      if (stream === undefined && !isClosed) closeSync(fd);
+      isClosed = true;
+      stream?.destroy();
+    },
+  };
+}
+
+export function inputClosed(cause?: Error): HouseError {
+  return new HouseError("exec.input-closed", "the input of this command is closed", {
+    hint: "it has exited or closed its standard input; start it again to write to it",
+    ...(cause === undefined ? {} : { cause, details: { code: errnoOf(cause) } }),
+  });
+}

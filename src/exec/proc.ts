@@ -1,0 +1,153 @@
+// The machine's processes as /proc shows them, with the mark that tells which command each belongs to.
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
+
+import { errnoOf } from "../core/error.ts";
+import { newSecret } from "../base/ids.ts";
+
+/** In the environment of every command; inherited by all it starts, also by those that leave its group and session. */
+export const MARK = "OPENCLAW_RUN";
+
+export interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  /** Clock ticks since boot: with the pid it names one process for ever. */
+  readonly start: string;
+  readonly isDead: boolean;
+  /** The value of MARK. */
+  readonly mark: string | undefined;
+}
+
+/** A mark for everything this process starts; it tells a later one whether its owner still lives. */
+export function ownMark(): string {
+  const start = readProcess(process.pid)?.start ?? "0";
+  return `${pidNamespace()}.${process.pid}.${start}.${newSecret(6)}`;
+}
+
+/** True when the mark was made in our pid namespace by a process that is gone. */
+export function isOrphanMark(mark: string): boolean {
+  const [namespace, pid, start] = mark.split(".");
+  if (namespace === undefined || pid === undefined || start === undefined || namespace !== pidNamespace()) return false;
+  return readProcess(Number(pid))?.start !== start;
+}
+
+let nextScan: Promise<readonly Process[]> | undefined;
+
+/** All processes; whoever asks before it begins gets the same look. The loop breathes in between. */
+export async function scanProcesses(): Promise<readonly Process[]> {
+  nextScan ??= breath().then(async () => {
+    nextScan = undefined;
+    const found: Process[] = [];
+    const pids = processIds();
+    for (const [at, pid] of pids.entries()) {
+      if (at % 64 === 63) await breath();
+      const seen = readProcess(pid, true);
+      if (seen !== undefined) found.push(seen);
+    }
+    return found;
+  });
+  return nextScan;
+}
+
+export function readProcess(pid: number, withMark = false): Process | undefined {
+  const stat = readSmall(`/proc/${pid}/stat`)?.toString("latin1");
+  if (stat === undefined) return undefined;
+  // The name is in brackets and may hold anything, brackets and blanks too.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const state = fields[0] ?? "X";
+  const isDead = state === "Z" || state === "X";
+  return {
+    pid,
+    parent: Number(fields[1]),
+    group: Number(fields[2]),
+    session: Number(fields[3]),
+    start: fields[19] ?? "",
+    isDead,
+    mark: withMark && !isDead ? markOf(pid) : undefined,
+  };
+}
+
+/** Signals exactly this process: a pid that another one has got meanwhile is left alone. False when it is gone. */
+export function signalProcess(target: Process, signal: NodeJS.Signals): boolean {
+  const now = readProcess(target.pid);
+  if (now === undefined || now.start !== target.start || now.isDead) return false;
+  try {
+    return process.kill(target.pid, signal);
+  } catch (error) {
+    // EPERM: it has become another user's (sudo); what may not be signalled cannot be waited for either.
+    if (errnoOf(error) === "ESRCH" || errnoOf(error) === "EPERM") return false;
+    throw error;
+  }
+}
+
+/** False on systems without /proc (macOS): there the process group is all that is known. */
+export function hasProc(): boolean {
+  return processIds().length > 0;
+}
+
+function processIds(): number[] {
+  try {
+    return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+const field = Buffer.from(`\0${MARK}=`);
+
+function markOf(pid: number): string | undefined {
+  const environ = readSmall(`/proc/${pid}/environ`);
+  if (environ === undefined) return undefined;
+  const isFirst = environ.subarray(0, field.length - 1).equals(field.subarray(1));
+  const at = isFirst ? -1 : environ.indexOf(field);
+  if (!isFirst && at === -1) return undefined;
+  const from = at + field.length;
+  const to = environ.indexOf(0, from);
+  return environ.toString("latin1", from, to === -1 ? undefined : to);
+}
+
+let buffer: Buffer | undefined;
+
+/** Undefined when the process is gone or is not ours to look at. */
+function readSmall(path: string): Buffer | undefined {
+  buffer ??= Buffer.allocUnsafeSlow(262_144);
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "r");
+    let length = 0;
+    for (;;) {
+      const count = readSync(fd, buffer, length, buffer.length - length, null);
+      length += count;
+      if (count === 0 || length === buffer.length) return buffer.subarray(0, length);
+    }
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "ENOENT" || code === "ESRCH" || code === "EACCES" || code === "EPERM") return undefined;
+    throw error;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+let namespaceId: string | undefined;
+
+function pidNamespace(): string {
+  namespaceId ??= readNamespace();
+  return namespaceId;
+}
+
+function readNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return "0"; // no /proc: nothing is ever swept by mark there
+  }
+}
+
+async function breath(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+

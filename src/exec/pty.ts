@@ -1,0 +1,140 @@
+// A command in a pseudo-terminal: cursor questions are answered, what it draws can be read as a screen.
+import { accessSync, constants, statSync } from "node:fs";
+import { constants as system } from "node:os";
+import { delimiter, isAbsolute, join } from "node:path";
+
+import { errnoOf, HouseError } from "../core/error.ts";
+import type { HostLaunch } from "./box.ts";
+import type { CapturedOutput } from "./output.ts";
+import { inputClosed } from "./piped.ts";
+import type { PipelinePart } from "./running.ts";
+import { createScreen } from "./screen.ts";
+import { startError } from "./start-error.ts";
+import type { Started } from "./start-run.ts";
+import { createQueryFilter } from "./terminal-query.ts";
+
+export interface TerminalOptions {
+  readonly parts: readonly PipelinePart[];
+  readonly size: { readonly columns: number; readonly rows: number };
+  readonly output: CapturedOutput;
+}
+
+/** What we use of the library's object; its published type lacks the error event and bytes. */
+interface Terminal {
+  readonly pid: number;
+  onData(listener: (bytes: Buffer) => void): unknown;
+  onExit(listener: (exit: { exitCode: number; signal?: number }) => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  write(bytes: Uint8Array | string): void;
+  pause(): void;
+  resume(): void;
+  destroy(): void;
+}
+
+const EOT = "\u0004";
+
+export async function startTerminal({ parts, size, output }: TerminalOptions): Promise<Started> {
+  const launch = parts[0]?.launch;
+  if (launch === undefined || parts.length > 1) throw noTerminal("a terminal takes one program, not a pipeline");
+  const terminal = await open(launch, size);
+  const filter = createQueryFilter((answer) => terminal.write(answer));
+  const screen = createScreen(size, output);
+  let isReaped = false;
+  let isGone = false;
+
+  output.onRoom = () => terminal.resume();
+  terminal.on("error", () => {
+    isGone = true; // reading fails with EIO when the other side is closed: the end, not a failure
+  });
+  terminal.onData((bytes) => {
+    if (!output.append(filter.take(bytes))) terminal.pause();
+  });
+  const finished = new Promise<{ code: number | null; signal?: string }>((resolve) => {
+    terminal.onExit(({ exitCode, signal }) => {
+      isReaped = true;
+      isGone = true;
+      output.append(filter.rest());
+      launch.release?.();
+      const name = signal === undefined || signal === 0 ? undefined : signalName(signal);
+      resolve(name === undefined ? { code: exitCode } : { code: null, signal: name });
+    });
+  });
+  return {
+    leaders: [{ pid: terminal.pid, isReaped: () => isReaped }],
+    tty: true,
+    finished,
+    async write(bytes) {
+      if (isGone) throw inputClosed();
+      terminal.write(Buffer.from(bytes));
+    },
+    async closeInput() {
+      if (!isGone) terminal.write(EOT);
+    },
+    cutOutput: () => terminal.destroy(),
+    screen: () => screen.read(),
+  };
+}
+
+async function open(launch: HostLaunch, size: TerminalOptions["size"]): Promise<Terminal> {
+  const { spawn } = await load();
+  const program = await findProgram(launch);
+  const [file = "", ...args] = withFiles(launch, program);
+  const env = { ...launch.env, TERM: "xterm-256color" };
+  try {
+    const options = { name: "xterm-256color", cols: size.columns, rows: size.rows, cwd: launch.cwd, env, encoding: null };
+    return spawn(file, args, options) as unknown as Terminal;
+  } catch (error) {
+    launch.release?.();
+    throw noTerminal("a pseudo-terminal could not be opened", error);
+  }
+}
+
+async function load(): Promise<typeof import("@lydell/node-pty")> {
+  try {
+    return await import("@lydell/node-pty");
+  } catch (error) {
+    throw noTerminal("this installation has no pseudo-terminals for this system", error);
+  }
+}
+
+/** The caller may run it over pipes instead and say so. */
+function noTerminal(why: string, cause?: unknown): HouseError {
+  return new HouseError("exec.no-terminal", why, { hint: "call again without pty", cause });
+}
+
+/** Looked up here: the library forks first, and a child that cannot start the program only exits. */
+async function findProgram(launch: HostLaunch): Promise<string> {
+  const name = launch.argv[0] ?? "";
+  const folders = name.includes("/") ? [""] : (launch.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
+  try {
+    if (!statSync(launch.cwd).isDirectory()) throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
+    let failure: unknown = Object.assign(new Error("not found"), { code: "ENOENT" });
+    for (const folder of folders) {
+      const path = folder === "" ? (isAbsolute(name) ? name : join(launch.cwd, name)) : join(folder, name);
+      try {
+        accessSync(path, constants.X_OK);
+        if (statSync(path).isFile()) return path;
+      } catch (error) {
+        if (errnoOf(error) === undefined) throw error;
+        if (errnoOf(error) !== "ENOENT") failure = error;
+      }
+    }
+    throw failure;
+  } catch (error) {
+    launch.release?.();
+    throw await startError(launch, error);
+  }
+}
+
+/** The library passes no open files on; the child opens ours by name instead, while we keep them open. */
+function withFiles(launch: HostLaunch, program: string): readonly string[] {
+  const fds = launch.fds ?? [];
+  const argv = [program, ...launch.argv.slice(1)];
+  if (fds.length === 0) return argv;
+  const opens = fds.map((fd, at) => `exec ${at + 3}</proc/${process.pid}/fd/${fd}`).join(" && ");
+  return ["/bin/sh", "-c", `${opens} && exec "$@"`, "sh", ...argv];
+}
+
+function signalName(number: number): string {
+  return Object.entries(system.signals).find(([, value]) => value === number)?.[0] ?? `SIG${number}`;
+}

@@ -1,0 +1,57 @@
+// Why a command could not start, found out after the fact so that a good start costs no look at the disk.
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+
+import { errnoOf, HouseError } from "../core/error.ts";
+import { visible } from "../core/visible.ts";
+import type { HostLaunch } from "./box.ts";
+
+/** The system says ENOENT for a missing program, a missing interpreter of a script, and a missing folder alike. */
+export async function startError(launch: HostLaunch, cause: unknown): Promise<HouseError> {
+  const program = visible(launch.argv[0] ?? "");
+  const folder = visible(launch.cwd);
+  const code = errnoOf(cause);
+  if (!(await isFolder(launch.cwd))) {
+    return new HouseError("exec.bad-folder", `the working directory ${folder} is not a folder one may enter`, {
+      hint: "give workdir a folder that exists",
+      cause,
+    });
+  }
+  if (code === "ENOENT") {
+    const isThere = program.includes("/") && (await exists(launch.argv[0] ?? ""));
+    return new HouseError(
+      "exec.not-found",
+      isThere ? `the interpreter that ${program} names does not exist` : `there is no program ${program}`,
+      { hint: "install it, or add its folder to tools.exec.pathPrepend", cause },
+    );
+  }
+  if (code === "EACCES" || code === "ENOEXEC" || code === "EISDIR") {
+    return new HouseError("exec.not-executable", `${program} may not be executed (${code})`, {
+      hint: `chmod +x ${program}`,
+      cause,
+    });
+  }
+  const why = code === "E2BIG" ? "the arguments and variables are too long for this system" : (code ?? String(cause));
+  return new HouseError("exec.start-failed", `${program} could not be started: ${why}`, {
+    hint: code === "E2BIG" ? "pass long input in a file" : "try again; the limits of this system are shown by: ulimit -a",
+    cause,
+  });
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    if (!(await stat(path)).isDirectory()) return false;
+    await access(path, constants.X_OK);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,161 @@
+// Starts commands: through pipes or in a terminal, marked so that none of what they start is ever lost, ended as a whole.
+import { join } from "node:path";
+
+import { HouseError } from "../core/error.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { HostLaunch } from "./box.ts";
+import { createOutput, type CapturedOutput } from "./output.ts";
+import { createPipePool } from "./pipes.ts";
+import { startPiped } from "./piped.ts";
+import { MARK, ownMark } from "./proc.ts";
+import { startTerminal } from "./pty.ts";
+import { createRunFolder } from "./run-folder.ts";
+import type { EndReason, Exit, RunOptions, Running, StartRun } from "./running.ts";
+import { endTree, type Leader } from "./tree.ts";
+import { createWarden } from "./warden.ts";
+
+export interface StartRunDeps {
+  /** For pipes and output files; made on first use. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly graceMs?: number;
+  readonly maxFileBytes?: number;
+  readonly pendingChars?: number;
+}
+
+/** What the two ways of starting have in common. */
+export interface Started {
+  /** In the order of the pipeline. */
+  readonly leaders: readonly Leader[];
+  readonly tty: boolean;
+  /** How the last process ended; resolves when all have, and every byte is in. */
+  readonly finished: Promise<{ readonly code: number | null; readonly signal?: string }>;
+  write(bytes: Uint8Array): Promise<void>;
+  closeInput(): Promise<void>;
+  /** Waits no longer for output: everybody who could write is gone, or out of reach. */
+  cutOutput(): void;
+  screen(): Promise<string | undefined>;
+}
+
+const GRACE_MS = 3000;
+/** Longest delay a timer takes; beyond it there is no limit. */
+const MAX_TIMER_MS = 2_147_483_647;
+/** How long the last bytes may take after everybody is gone. */
+const LAST_BYTES_MS = 500;
+
+export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): Promise<void> } {
+  const mark = ownMark();
+  const folder = createRunFolder(deps.folder, mark);
+  const pipes = createPipePool(folder.open);
+  const warden = createWarden(mark);
+  const live = new Set<Running>();
+  let count = 0;
+  let isClosed = false;
+
+  const start: StartRun = async (options) => {
+    if (isClosed) throw new HouseError("exec.closed", "the gateway is shutting down", { hint: "try again later" });
+    warden.ensure();
+    const id = (count += 1);
+    const runMark = `${mark}.${id}`;
+    const output = createOutput({
+      filePath: async () => join(await folder.open(), `${id}.out`),
+      ...(deps.maxFileBytes === undefined ? {} : { maxFileBytes: deps.maxFileBytes }),
+      ...(deps.pendingChars === undefined ? {} : { pendingChars: deps.pendingChars }),
+    });
+    const marked = options.pipeline.map((part) => ({ ...part, launch: withMark(part.launch, runMark) }));
+    const started =
+      options.tty === undefined
+        ? await startPiped({ parts: marked, pipes, output })
+        : await startTerminal({ parts: marked, size: options.tty, output });
+    const running = follow(started, { deps, options, output, mark: runMark });
+    live.add(running);
+    void running.ended.then(() => live.delete(running));
+    return running;
+  };
+
+  return {
+    start,
+    async close() {
+      isClosed = true;
+      await Promise.all([...live].map((running) => running.end("shutdown")));
+      // Daemons of commands that ended long ago.
+      const rest = await endTree({ owns: (one) => one.startsWith(`${mark}.`), leaders: [] }, { graceMs: graceOf(deps) });
+      if (rest.length > 0) deps.log.error("processes could not be ended", { pids: rest.map(({ pid }) => pid) });
+      await warden.close();
+      await folder.remove();
+    },
+  };
+}
+
+interface FollowContext {
+  readonly deps: StartRunDeps;
+  readonly options: RunOptions;
+  readonly output: CapturedOutput;
+  readonly mark: string;
+}
+
+function follow(started: Started, { deps, options, output, mark }: FollowContext): Running {
+  const { clock, log } = deps;
+  const first = started.leaders[0];
+  let reason: EndReason | undefined;
+  let ending: Promise<Exit> | undefined;
+  let isOver = false;
+
+  const ended = started.finished.then(({ code, signal }): Exit => {
+    isOver = true;
+    clearTimeout(timer);
+    output.finish();
+    for (const { launch } of options.pipeline) launch.gone?.();
+    return {
+      code,
+      ...(signal === undefined ? {} : { signal }),
+      ...(reason === undefined ? {} : { reason }),
+      endedAt: clock.now(),
+    };
+  });
+
+  const endAll = async (): Promise<Exit> => {
+    const tree = { owns: (one: string) => one === mark, leaders: started.leaders };
+    const rest = await endTree(tree, { graceMs: graceOf(deps) });
+    if (rest.length > 0) log.error("processes could not be ended", { pids: rest.map(({ pid }) => pid) });
+    for (const { launch } of options.pipeline) {
+      await launch.end?.().catch((error: unknown) => log.error("the inside of a box could not be ended", { error }));
+    }
+    const cut = setTimeout(() => started.cutOutput(), LAST_BYTES_MS);
+    return ended.finally(() => clearTimeout(cut));
+  };
+
+  const running: Running = {
+    pid: first?.pid ?? 0,
+    startedAt: clock.now(),
+    tty: started.tty,
+    output,
+    write: started.write,
+    closeInput: started.closeInput,
+    async end(why) {
+      if (!isOver) reason ??= why;
+      ending ??= endAll().finally(() => {
+        ending = undefined;
+      });
+      return ending;
+    },
+    ended,
+    screen: started.screen,
+  };
+  const { timeoutMs } = options;
+  const timer =
+    timeoutMs === undefined || timeoutMs <= 0 || timeoutMs > MAX_TIMER_MS
+      ? undefined
+      : setTimeout(() => {
+          running.end("timeout").catch((error: unknown) => log.error("a command outlived its end", { error }));
+        }, timeoutMs);
+  return running;
+}
+
+const graceOf = (deps: StartRunDeps): number => deps.graceMs ?? GRACE_MS;
+
+function withMark(launch: HostLaunch, mark: string): HostLaunch {
+  return { ...launch, env: { ...launch.env, [MARK]: mark } };
+}

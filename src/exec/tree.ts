@@ -1,0 +1,143 @@
+// The end of a command: asked first, forced after a grace time, until nothing it ever started is left.
+import { errnoOf } from "../core/error.ts";
+import { hasProc, isOrphanMark, readProcess, scanProcesses, signalProcess, type Process } from "./proc.ts";
+
+/** Processes that belong together: one command, or all commands of a gateway. */
+export interface Tree {
+  /** Whether this mark is ours. */
+  owns(mark: string): boolean;
+  /** The processes we started ourselves; each leads its own group and session. */
+  readonly leaders: readonly Leader[];
+}
+
+export interface Leader {
+  readonly pid: number;
+  /** True once its exit status was collected: from then on the number may belong to somebody else. */
+  isReaped(): boolean;
+}
+
+export interface EndOptions {
+  /** Between asking and forcing. */
+  readonly graceMs: number;
+}
+
+const GIVE_UP_MS = 10_000;
+
+/** Resolves with what could not be ended (uninterruptible, or another user's): normally nothing. */
+export async function endTree(tree: Tree, { graceMs }: EndOptions): Promise<readonly Process[]> {
+  if (!hasProc()) return endGroups(tree, graceMs);
+  const asked = new Map<string, Process>();
+  const until = performance.now() + graceMs;
+  for (;;) {
+    const members = await findMembers(tree);
+    if (members.length === 0) return [];
+    if (performance.now() >= until) break;
+    for (const member of members) askOnce(asked, member);
+    await waitFor(members, until);
+  }
+  return forceTree(tree);
+}
+
+/** Everything of a tree that lives now. */
+export async function findMembers(tree: Tree): Promise<readonly Process[]> {
+  return membersOf(tree, await scanProcesses());
+}
+
+/** Pure. A group or session number counts only while it cannot have been given to somebody else. */
+export function membersOf(tree: Tree, processes: readonly Process[]): readonly Process[] {
+  const byPid = new Map(processes.map((seen) => [seen.pid, seen]));
+  const self = byPid.get(process.pid);
+  const numbers = new Set(
+    // While one of a group lives its number is not given out: a reaped leader whose pid exists again has no group left.
+    tree.leaders.filter(({ pid, isReaped }) => !isReaped() || !byPid.has(pid)).map(({ pid }) => pid),
+  );
+  const members = new Map<number, Process>();
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const seen of processes) {
+      const isMember =
+        numbers.has(seen.group) ||
+        numbers.has(seen.session) ||
+        members.has(seen.parent) ||
+        (seen.mark !== undefined && tree.owns(seen.mark));
+      if (!isMember || members.has(seen.pid) || seen.pid === process.pid) continue;
+      members.set(seen.pid, seen);
+      // Nobody can join a session from outside: who shares one with ours is ours, even with its environment wiped.
+      if (seen.session !== self?.session && seen.session !== 0) numbers.add(seen.session);
+      grew = true;
+    }
+  }
+  return [...members.values()].filter((member) => !member.isDead);
+}
+
+/** What gateways that no longer live left behind. Returns how many processes were ended. */
+export async function sweepOrphans(graceMs = 1000): Promise<number> {
+  const tree: Tree = { owns: isOrphanMark, leaders: [] };
+  const found = await findMembers(tree);
+  if (found.length > 0) await endTree(tree, { graceMs });
+  return found.length;
+}
+
+/** Stopped first, so that nothing forks away between the look and the blow; then killed; then looked again. */
+async function forceTree(tree: Tree): Promise<readonly Process[]> {
+  const until = performance.now() + GIVE_UP_MS;
+  const stopped = new Set<string>();
+  for (;;) {
+    const members = await findMembers(tree);
+    if (members.length === 0 || performance.now() > until) return members;
+    const fresh = members.filter((member) => !stopped.has(nameOf(member)));
+    for (const member of fresh) {
+      stopped.add(nameOf(member));
+      signalProcess(member, "SIGSTOP");
+    }
+    if (fresh.length > 0) continue;
+    for (const member of members) signalProcess(member, "SIGKILL");
+    await waitFor(members, performance.now() + 100);
+  }
+}
+
+function askOnce(asked: Map<string, Process>, member: Process): void {
+  if (asked.has(nameOf(member))) return;
+  asked.set(nameOf(member), member);
+  signalProcess(member, "SIGTERM");
+  // A stopped process gets to its TERM only when it goes on.
+  signalProcess(member, "SIGCONT");
+}
+
+/** Until all are gone or it is time; looks more rarely the longer it takes. */
+async function waitFor(members: readonly Process[], until: number): Promise<void> {
+  for (let pauseMs = 2; performance.now() < until; pauseMs = Math.min(50, pauseMs * 2)) {
+    await sleep(Math.max(1, Math.min(pauseMs, until - performance.now())));
+    if (!members.some((member) => signalable(member))) return;
+  }
+}
+
+function signalable(member: Process): boolean {
+  const now = readProcess(member.pid);
+  return now !== undefined && now.start === member.start && !now.isDead;
+}
+
+async function endGroups(tree: Tree, graceMs: number): Promise<readonly Process[]> {
+  const signal = (name: NodeJS.Signals): boolean =>
+    tree.leaders.filter(({ pid }) => signalGroup(pid, name)).length > 0;
+  if (!signal("SIGTERM")) return [];
+  const until = performance.now() + graceMs;
+  while (performance.now() < until && tree.leaders.some(({ pid }) => signalGroup(pid, 0))) await sleep(20);
+  signal("SIGKILL");
+  return [];
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-pid, signal);
+  } catch (error) {
+    if (errnoOf(error) === "ESRCH" || errnoOf(error) === "EPERM") return false;
+    throw error;
+  }
+}
+
+const nameOf = ({ pid, start }: Process): string => `${pid}.${start}`;
+
+async function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
