@@ -33,6 +33,23 @@ describe("a yes on record", () => {
     const body = { ...asked, command: 'echo "a b"' };
     assert.equal(grantForRun({ ...params, command: ["echo", "a b"] }, [grant({ body })])?.id, "a");
   });
+  test("covers words joined by blanks, as the published command line shows them", () => {
+    const body = { ...asked, command: "echo a b it's $HOME" };
+    assert.equal(grantForRun({ ...params, command: ["echo", "a b", "it's", "$HOME"] }, [grant({ body })])?.id, "a");
+  });
+  test("but not where something could hide between them", () => {
+    for (const command of [
+      ["echo a", "b"],
+      ["echo", "a", "", "b"],
+      ["echo", " a"],
+      ["echo", "a\nb"],
+      ["echo", "a\u200bb"],
+      ["echo", "a  b"],
+    ]) {
+      const body = { ...asked, command: command.join(" ") };
+      assert.equal(grantForRun({ ...params, command }, [grant({ body })]), undefined, JSON.stringify(command));
+    }
+  });
 
   const others: readonly [string, Record<string, unknown>, Partial<Grant>?][] = [
     ["another word", { command: ["echo", "ho"] }],

@@ -65,9 +65,14 @@ function wantedIn({ command, cwd, env, agentId, sessionKey }: Readonly<Record<st
   };
 }
 
-/** The texts that mean exactly this argv and no other. */
+/** The texts people may have been shown for this argv; every word of it stands in each of them, in its place. */
 function shownAs(argv: readonly string[]): string[] {
-  return [shellText(argv) ?? plainText(argv)];
+  const script = shellText(argv);
+  if (script !== undefined) return [script];
+  const [program = ""] = argv;
+  // The published command line joins words by blanks. Then only where a word ends is left open; nothing may hide in that.
+  const isOpen = !/\s/.test(program) && argv.every((word) => word !== "" && !/^ | $| {2}|[^\S ]|\p{C}/u.test(word));
+  return [plainText(argv), ...(isOpen ? [argv.join(" ")] : [])];
 }
 
 /** What a shell is given to run, when that is all there is. */

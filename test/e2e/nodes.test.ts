@@ -250,6 +250,83 @@ describe("invoking", () => {
   });
 });
 
+describe("a claimed approval", () => {
+  const ask = (params: object) =>
+    admin.request("exec.approval.request", { command: "echo hi", host: "node", agentId: "main", ...params });
+  /** Asks, answers from another client, and waits until the asker has heard it. */
+  async function approved(params: object, decision = "allow-once"): Promise<void> {
+    const id = randomUUID();
+    const heard = ask({ id, ...params });
+    const person = await operator(gateway);
+    await until(async () => (await person.request("exec.approval.resolve", { id, decision })).ok === true || undefined);
+    await heard;
+    person.end();
+  }
+  const run = (params: object = {}, wire: Wire = admin) =>
+    invoke("system.run", { command: ["echo", "hi"], agentId: "main", approved: true, ...params }, {}, wire);
+  const refusedRun = async (params: object = {}): Promise<void> => {
+    const before = node.asked.length;
+    const refused = await run(params);
+    assert.equal(detailsOf(refused)["code"], "node.not-approved");
+    assert.equal(node.asked.length, before, "nothing reached the node");
+  };
+
+  test("nobody said yes: it reaches no node", async () => {
+    await refusedRun();
+    await refusedRun({ approvalDecision: "allow-always" });
+    await refusedRun({ approved: undefined, approvalDecision: "allow-once" });
+  });
+
+  test("somebody said yes to exactly this: once", async () => {
+    node.script(() => ranFine("hi\n"));
+    await approved({});
+    assert.equal((await run({ approvalDecision: "allow-always" })).ok, true);
+    const { runId, ...params } = node.asked.at(-1)?.params ?? {};
+    assert.equal(typeof runId, "string");
+    assert.deepEqual(params, {
+      command: ["echo", "hi"],
+      agentId: "main",
+      approved: true,
+      approvalDecision: "allow-once",
+    });
+    await refusedRun();
+  });
+
+  test("of two that use one yes at the same time one gets through", async () => {
+    node.script(() => ranFine("hi\n"));
+    await approved({});
+    const answers = await Promise.all([run(), run(), run()]);
+    assert.deepEqual(answers.map(({ ok }) => ok).toSorted(), [false, false, true]);
+  });
+
+  test("a no is a no", async () => {
+    await approved({}, "deny");
+    await refusedRun();
+  });
+
+  test("a yes to one thing is none to another", async () => {
+    await approved({ cwd: "/srv" });
+    await refusedRun();
+    await refusedRun({ cwd: "/srv", command: ["echo", "ho"] });
+    await refusedRun({ cwd: "/srv", agentId: "other" });
+    await refusedRun({ cwd: "/srv", env: { PATH: "/evil" } });
+    await refusedRun({ cwd: "/srv", sessionKey: "agent:main:main" });
+    node.script(() => ranFine(""));
+    assert.equal((await run({ cwd: "/srv" })).ok, true);
+  });
+
+  test("a yes for this machine is none for a node", async () => {
+    await approved({ host: "gateway" });
+    await refusedRun();
+  });
+
+  test("a plan cannot be made up", async () => {
+    node.script(() => ranFine(""));
+    await invoke("system.run", { command: ["echo", "hi"], plan: { approvalId: "x" } });
+    assert.equal(Object.hasOwn(node.asked.at(-1)?.params ?? {}, "plan"), false);
+  });
+});
+
 describe("the node's approvals file", () => {
   test("APR-035 it is out of reach of node.invoke, in any spelling", async () => {
     const before = node.asked.length;
