@@ -62,6 +62,7 @@ export interface Catalog {
     readonly config: Config;
     readonly workspace: string;
     readonly workspaceOnly: boolean;
+    readonly agentWorkspace: string | undefined;
   };
 }
 
@@ -71,7 +72,7 @@ export interface CatalogDeps {
   settings(): Settings;
   workspaceOf(config: Config, agent: AgentId): string;
   /** The folder a sandboxed session works in, as it lies on this machine. */
-  sandboxPlace?(subject: Subject): { readonly workspace: string };
+  sandboxPlace?(subject: Subject): { readonly workspace: string; readonly agentWorkspace?: string };
 }
 
 const idle = new AbortController().signal;
@@ -141,9 +142,12 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     };
   };
 
-  const placeOf = (subject: Subject, config: Config): string => {
-    const boxed = subject.sandboxed ? deps.sandboxPlace?.(subject).workspace : undefined;
-    return boxed ?? deps.workspaceOf(config, subject.agent);
+  const placeOf = (subject: Subject, config: Config): { workspace: string; agentWorkspace: string | undefined } => {
+    const boxed = subject.sandboxed ? deps.sandboxPlace?.(subject) : undefined;
+    return {
+      workspace: boxed?.workspace ?? deps.workspaceOf(config, subject.agent),
+      agentWorkspace: boxed?.agentWorkspace,
+    };
   };
 
   return {
@@ -186,7 +190,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const own = agentConfig(config, subject.agent)?.tools?.fs?.workspaceOnly;
       return {
         config,
-        workspace: placeOf(subject, config),
+        ...placeOf(subject, config),
         workspaceOnly: own ?? config.tools?.fs?.workspaceOnly ?? false,
       };
     },

@@ -54,6 +54,8 @@ export interface ToolCall {
   /** True when file paths must stay inside the workspace (`tools.fs.workspaceOnly`). */
   readonly workspaceOnly: boolean;
   readonly sandboxed: boolean;
+  /** The agent's own workspace, when a sandboxed session may only read it: it is `/agent` there. */
+  readonly agentWorkspace?: string | undefined;
   readonly subagent: boolean;
   /** Ids of who wrote the message that led here, where they are known. */
   readonly senderIds: readonly string[];

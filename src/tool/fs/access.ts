@@ -43,7 +43,7 @@ export async function withPath<T>(
   wants: "read" | "write",
   use: (access: Access) => Promise<T>,
 ): Promise<T> {
-  const context = contextOf(deps, call);
+  const context = contextOf(deps, wants === "read" ? seenFrom(call, raw) : call);
   const readings = parsePath(raw, context);
   const batches = batchesOf(deps);
   await batches.recover();
@@ -113,7 +113,19 @@ export function intendedPaths(deps: FileToolDeps, call: ToolCall, raw: unknown):
   return likelyPath(raw, contextOf(deps, call));
 }
 
-function contextOf({ home }: FileToolDeps, { workspace, workspaceOnly, sandboxed }: ToolCall): PathContext {
+interface Seen extends Pick<ToolCall, "workspace" | "workspaceOnly" | "sandboxed"> {
+  /** What the workspace is called inside a sandbox. */
+  readonly inside?: string;
+}
+
+/** With read-only access the agent's own workspace stands beside the sandbox's, and only `read` can go there. */
+function seenFrom(call: ToolCall, raw: string): Seen {
+  const { agentWorkspace } = call;
+  const isThere = agentWorkspace !== undefined && /^@?\/agent(?:\/|$)/.test(raw.trim());
+  return isThere ? { ...call, workspace: agentWorkspace, inside: "/agent" } : call;
+}
+
+function contextOf({ home }: FileToolDeps, { workspace, workspaceOnly, sandboxed, inside }: Seen): PathContext {
   return {
     workspace: resolve(workspace),
     home,
@@ -121,7 +133,7 @@ function contextOf({ home }: FileToolDeps, { workspace, workspaceOnly, sandboxed
     outsideHint: sandboxed
       ? "use a path inside the sandbox's workspace"
       : "use a path inside the workspace, or let file tools leave it: openclaw config set tools.fs.workspaceOnly false",
-    ...(sandboxed ? { boxed: "/workspace" } : {}),
+    ...(sandboxed ? { boxed: inside ?? "/workspace" } : {}),
   };
 }
 

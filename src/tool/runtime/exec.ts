@@ -2,7 +2,8 @@
 import { ToolError } from "../../core/error.ts";
 import { Type } from "../../core/schema.ts";
 import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY } from "../../exec/route.ts";
-import type { Exec, ExecOutcome } from "../../exec/exec.ts";
+import type { Exec } from "../../exec/exec.ts";
+import type { ExecOutcome } from "../../exec/result.ts";
 import { defineTool, type Tool, type ToolResult } from "../tool.ts";
 import { foldArguments } from "../fs/arguments.ts";
 
