@@ -1,9 +1,17 @@
-// Does a sandbox of the configured kind start on this machine.
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+// Does a sandbox of the configured kind start on this machine: told by a real trial, in a folder that goes away.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
+import { systemClock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
 import type { Paths } from "../../base/paths.ts";
+import { agentIds } from "../../config/agents.ts";
 import type { LoadedConfig } from "../../config/load.ts";
+import { HouseError } from "../../core/error.ts";
+import { createBackends } from "../../exec/box/builtin.ts";
+import { chooseBackend } from "../../exec/box/choose.ts";
+import { sandboxSettings } from "../../exec/sandbox-settings.ts";
 
 export interface ProbeAnswer {
   readonly works: boolean;
@@ -11,33 +19,29 @@ export interface ProbeAnswer {
   readonly fix?: string;
 }
 
-const TIMEOUT_MS = 5000;
-
-export async function sandboxProbe({ config }: LoadedConfig, _paths: Paths): Promise<ProbeAnswer> {
-  const backend = config.agents?.defaults?.sandbox?.backend ?? "auto";
-  const bubblewrap = backend === "docker" ? undefined : await tryOut("bwrap", bubblewrapTrial);
-  if (bubblewrap === "") return { works: true };
-  const docker =
-    backend === "bubblewrap" ? undefined : await tryOut("docker", ["version", "--format", "{{.Server.Version}}"]);
-  if (docker === "") return { works: true };
-  return {
-    works: false,
-    reason: [bubblewrap, docker].filter((text) => text !== undefined).join("; "),
-    fix: "sudo apt-get install bubblewrap",
-  };
+/** For the first agent that has a sandbox; true when none has. */
+export async function sandboxProbe({ config, env }: LoadedConfig, paths: Paths): Promise<ProbeAnswer> {
+  const settings = agentIds(config)
+    .map((agent) => sandboxSettings(config, agent, paths))
+    .find(({ mode }) => mode !== "off");
+  if (settings === undefined) return { works: true };
+  const folder = mkdtempSync(join(tmpdir(), "openclaw-probe-"));
+  const backends = createBackends({ folder, env, log: quiet, clock: systemClock });
+  try {
+    await chooseBackend(settings, backends);
+    return { works: true };
+  } catch (error) {
+    if (!(error instanceof HouseError)) throw error;
+    return { works: false, reason: error.message, ...(error.hint === undefined ? {} : { fix: firstFix(error.hint) }) };
+  } finally {
+    for (const backend of backends) await backend.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
-const bubblewrapTrial = ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"];
+const quiet: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => quiet };
 
-/** Nothing when it worked, else why not. */
-async function tryOut(program: string, args: readonly string[]): Promise<string> {
-  try {
-    await promisify(execFile)(program, [...args], { timeout: TIMEOUT_MS });
-    return "";
-  } catch (error) {
-    const { code, stderr } = error as { code?: unknown; stderr?: string };
-    return code === "ENOENT"
-      ? `${program} is not installed`
-      : `${program}: ${(stderr ?? "").trim().split("\n")[0] || "failed"}`;
-  }
+/** A hint may name several ways; one command is enough to begin with. */
+function firstFix(hint: string): string {
+  return hint.split("; or ")[0] ?? hint;
 }

@@ -67,7 +67,7 @@ export const everydayUse: readonly Control[] = [
   },
   { id: "exec-shell/escaped-dollar", does: "write a price", attempt: run('{{SAY}} "costs \\$5"'), says: "costs $5" },
   {
-    id: "exec-shell/pipe",
+    id: "exec-shell/safe-pipe",
     does: "pipe an allowed program into safe filters",
     attempt: run("{{SAY}} b a | tr a-z A-Z | head -n 1"),
     says: "B A",
