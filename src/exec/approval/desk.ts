@@ -31,7 +31,7 @@ export interface ApprovalDesk {
   get(id: string): Approval | undefined;
   /** Oldest first. */
   pending(): Approval[];
-  /** Closed ones, newest first. */
+  /** What was decided, newest first, without secrets. */
   trail(limit: number): Approval[];
   /** What was allowed and not yet begun, if it was for this user. */
   grantFor(id: string, user: User): Grant | undefined;
@@ -139,7 +139,13 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
     },
     get: (id) => shelf.get(id),
     pending,
-    trail: (limit) => shelf.all().filter(isClosed).reverse().slice(0, limit),
+    trail: (limit) =>
+      shelf
+        .all()
+        .filter(({ state }) => state !== "pending")
+        .reverse()
+        .slice(0, limit)
+        .map((approval) => forTheTrail(approval, mask)),
     grantFor(id, user) {
       const approval = shelf.get(id);
       if (approval === undefined || clock.now() >= moves.grantEnd(approval)) return undefined;
