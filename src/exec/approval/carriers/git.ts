@@ -120,6 +120,7 @@ const safeLong = new Set([
   "--no-edit",
   "--no-gpg-sign",
   "--patch-with-stat",
+  "--filter",
 ]);
 
 function isForbidden(word: string, letters: string): boolean {

@@ -1,0 +1,422 @@
+// Arguments of programs that can carry commands: what stays allowed for an allowlisted program, and what does not.
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+
+import { decide, openGround } from "./ground.cases.ts";
+
+const ground = openGround();
+const { place, workspace, bin } = ground;
+after(() => ground.close());
+
+const allowlist = ["/usr/bin/*", "/bin/*", "/usr/sbin/*", join(bin, "*")];
+
+async function verdict(command: string): Promise<string> {
+  const { judgement } = await decide(command, place, { allowlist });
+  return judgement.outcome === "run" ? "run" : judgement.code;
+}
+
+function rows(kind: string, expected: string, commands: readonly string[]): void {
+  describe(kind, () => {
+    for (const command of commands) it(command, async () => assert.equal(await verdict(command), expected));
+  });
+}
+
+writeFileSync(join(workspace, "x.pl"), "");
+writeFileSync(join(workspace, "x.php"), "");
+
+rows("allowed with an entry for the program", "run", [
+  "find . -name '*.ts' -type f -newermt 2024-01-01 -printf '%p\\n'",
+  "find . \\( -name a -o -name b \\) -print0",
+  "find -L src -maxdepth 1 ! -empty",
+  "sed -n 1,5p a.ts",
+  "sed 's/a/b/g;s|x|y|2' a.ts",
+  "sed -E -e '/foo/d' -e '$!N' a.ts",
+  "sed '/a/,/b/{s/x/y/;p}' a.ts",
+  "sed -n '$=' a.ts",
+  "sed 'y/abc/xyz/'",
+  "awk '{print $1}' a.ts",
+  "awk -F: -v n=3 '$1 == n || NR < 5 { s += $2 } END { print s }' a.ts",
+  "tar czf x.tgz src",
+  "tar -xzf x.tgz -C src --strip-components=1",
+  "tar tf x.tar",
+  "tar --list --file=x.tar --exclude '*.o'",
+  "python3 safe.py -c extra",
+  "python3 -uB safe.py --import x",
+  "python3 --version",
+  "node ok.js -e 1",
+  "node --version",
+  "perl -w x.pl -e 1",
+  "php x.php -r 1",
+  "bash --version",
+  "npm --version",
+  "rsync -av --delete src/ dst/",
+  "less -N a.ts",
+  "man ls",
+  "zip -rq a.zip src",
+  "tcpdump -nn -i lo -c 5",
+  "rg -n 'a|b' src",
+  "rg --files -g '!node_modules' --pretty",
+  "sort -u -o out.txt a.ts",
+  "curl -s -o x https://example.com/",
+  "make -j 4 test",
+  "gcc -O2 -o a a.c",
+  "echo sh -c id",
+  "ls -l /bin/sh -c",
+  "sqlite3 -safe -json db 'select 1'",
+  "systemctl status --no-pager cron",
+  "timeout 5 nice -n 3 env A=1 stdbuf -oL ls",
+  "nice --adjustment=5 ls",
+  "ionice -c2 -n7 ls",
+  "taskset -c 0,1 ls",
+  "time -p ls",
+]);
+
+rows("refused although the program has an entry", "exec.arguments", [
+  "find . -exec touch x \\;",
+  "find . -exec touch {} +",
+  "find . -execdir ls \\;",
+  "find . -ok ls \\;",
+  "find . -okdir ls \\;",
+  "find . -delete",
+  "find . -fprint x",
+  "find . -fprint0 x",
+  "find . -fls x",
+  "find . -files0-from x",
+  "find . -D exec",
+  "find . -unknown",
+  "find . -name",
+  "sed e",
+  "sed '1e touch x'",
+  "sed 's/a/b/e'",
+  "sed 's/a/b/w x'",
+  "sed 's/a/b/;w x'",
+  "sed '/a/w x'",
+  "sed '/a/ e'",
+  "sed '\\|a|e'",
+  "sed '1{e\n}'",
+  "sed 'r /etc/passwd'",
+  "sed 'R x'",
+  "sed 'W x'",
+  "sed -f x",
+  "sed -i s/a/b/ a.ts",
+  "sed -ni p a.ts",
+  "sed --in-place p",
+  "sed --in-plac p",
+  "sed -s -e p -e 'w x'",
+  "sed 's/[/]/e'",
+  "sed 's,a,b,gew x'",
+  "sed --expression='e'",
+  "awk 'BEGIN { system(\"id\") }'",
+  "awk '{ print > \"x\" }'",
+  "awk '{ print | \"sh\" }'",
+  "awk 'BEGIN { \"id\" | getline x }'",
+  "awk '@load \"x\"'",
+  'awk \'BEGIN { f = "sys" "tem"; @f("id") }\'',
+  "awk -f x",
+  "awk -i inplace 1",
+  "awk --source 1",
+  "awk -E x",
+  "tar cf x src --checkpoint-action=exec=id",
+  "tar cf x --checkpoint=1 src",
+  "tar -I id -cf x src",
+  "tar --use-compress-program=id -cf x src",
+  "tar --use-comp=id -cf x src",
+  "tar xf x --to-command=id",
+  "tar -cf host:x src",
+  "tar cf host:x src",
+  "tar -cf x -T list",
+  "tar --rsh-command=id -cf h:x src",
+  "tar -F id -cf x src",
+  "tar cfI x id src",
+  "python3",
+  "python3 -",
+  "python3 -c 1",
+  "python3 -uc 1",
+  "python3 -m http.server",
+  "python3 -i safe.py",
+  "python3 -W error safe.py",
+  "python3 -X dev safe.py",
+  "python3 nosuch.py",
+  "python3 src",
+  "node -e 1",
+  "node -pe 1",
+  "node -r ./x ok.js",
+  "node --require=./x ok.js",
+  "node --import ./x ok.js",
+  "node --loader ./x ok.js",
+  "node --env-file=x ok.js",
+  "node --test",
+  "node --run x",
+  "node inspect ok.js",
+  "node -",
+  "node",
+  "perl -ne 1",
+  "perl -Mx x.pl",
+  "perl -I. x.pl",
+  "perl -i.bak x.pl",
+  "perl -d x.pl",
+  "perl",
+  "ruby -e 1",
+  "ruby -rx ok.js",
+  "php -r 1",
+  "php -d x=1 x.php",
+  "php -a",
+  "php -S :80",
+  "rsync -e sh a h:b",
+  "rsync -avze sh a b",
+  "rsync --rsh=sh a b",
+  "rsync a host:b",
+  "rsync a rsync://h/b",
+  "rsync --rsync-path=x a b",
+  "less +!id a.ts",
+  "less -k x a.ts",
+  "less -o x a.ts",
+  "man -P id ls",
+  "man --pager=id ls",
+  "man -H ls",
+  "man ./x",
+  "zip -T x.zip a -TT id",
+  "zip --unzip-command id x",
+  "tcpdump -z id -w x",
+  "tcpdump -nz id",
+  "rg --pre id x",
+  "rg --pre=id x",
+  "rg -z x",
+  "rg --hostname-bin=id x",
+  "sort --compress-program=id",
+  "sort --compress-prog=id",
+  "split --filter=id",
+  "split --filt=id",
+  "curl -K x",
+  "curl -sK x",
+  "curl --engine x",
+  "make SHELL=id",
+  "make --eval=x",
+  "make -f x",
+  "gcc -wrapper id a.c",
+  "gcc -fplugin=x a.c",
+  "gcc @x",
+  "sqlite3 db '.shell id'",
+  "sqlite3 -cmd '.shell id' db",
+  "systemctl start x",
+  "install --strip-program=id -s a b",
+  "nosuch-but-here --exec id",
+  "nosuch-but-here sh -c id",
+  "nosuch-but-here x /bin/bash -lc id",
+  "nosuch-but-here --with='sh -c id'",
+  "nosuch-but-here python3 -c 1",
+]);
+writeFileSync(join(bin, "nosuch-but-here"), "#!/bin/sh\n");
+chmodSync(join(bin, "nosuch-but-here"), 0o755);
+
+rows("never by an entry", "exec.carrier", [
+  "sh x.sh",
+  "bash -c id",
+  "bash",
+  "dash -c id",
+  "busybox ls",
+  "xargs ls",
+  "sudo ls",
+  "docker ps",
+  "nsenter -t 1 ls",
+  "strace ls",
+  "script -c ls",
+  "gdb ls",
+  "npx x",
+  "npm test",
+  "pip install x",
+  "cargo run",
+  "go run x",
+  "bun run x",
+  "deno eval x",
+  "parallel ls",
+  "at now",
+  "systemd-run ls",
+  "unshare ls",
+  "ld.so /bin/ls",
+  "nice xargs ls",
+  "env sh -c id",
+  "timeout 5 bash -c id",
+]);
+
+rows("a wrapper in another form", "exec.wrapper", [
+  "env",
+  "env -S 'ls -l'",
+  "env -i ls",
+  "env -u PATH ls",
+  "env -C / ls",
+  "env --split-string=ls",
+  "nice",
+  "nice -n x ls",
+  "nice --adj=5 ls",
+  "timeout ls",
+  "timeout --sig=KILL 5 ls",
+  "/usr/bin/time -o x ls",
+  "stdbuf -o1X ls",
+  "setsid -f ls",
+  "ionice -p 1",
+  "taskset -p 1",
+  "chrt -f 1 ls",
+  "nohup --x ls",
+]);
+
+describe("a name hides nothing", () => {
+  it("a link under another name to a shell, a wrapper, a multiplexer", async () => {
+    for (const [name, target] of [
+      ["tool1", "/bin/bash"],
+      ["tool2", "/usr/bin/env"],
+      ["tool3", "/usr/bin/python3"],
+    ] as const)
+      symlinkSync(target, join(bin, name));
+    assert.equal(await verdict("tool1 -c id"), "exec.carrier");
+    assert.equal(await verdict("tool2 touch x"), "exec.carrier");
+    assert.equal(await verdict("tool3 -c 1"), "exec.arguments");
+  });
+
+  it("a wrapper that is not the system's own is no wrapper", async () => {
+    writeFileSync(join(workspace, "nice"), "#!/bin/sh\n");
+    chmodSync(join(workspace, "nice"), 0o755);
+    assert.equal(await verdict("./nice ls"), "exec.wrapper");
+    const { judgement } = await decide("./nice ls", place, { allowlist: [...allowlist, `${workspace}/*`] });
+    assert.equal(judgement.code, "exec.wrapper");
+  });
+});
+
+describe("git", () => {
+  const repository = join(workspace, "repo");
+  mkdirSync(repository);
+  const git = (...args: string[]): void => void execFileSync("git", args, { cwd: repository, stdio: "ignore" });
+  git("init", "-q");
+  git("config", "user.name", "a");
+  git("config", "user.email", "a@b");
+  git("commit", "-q", "--allow-empty", "-m", "x");
+  const inRepo = (command: string): Promise<string> => verdict(`cd repo && ${command}`);
+
+  for (const command of [
+    "git status",
+    "git log --oneline -n 20",
+    "git log -p --stat",
+    "git diff HEAD~1 -- a",
+    "git show HEAD",
+    "git --no-pager log",
+    "git -C . status",
+    "git commit -m 'a; b'",
+    "git commit --amend --no-edit",
+    "git add -A",
+    "git switch -c topic",
+    "git push -u origin main",
+    "git clone --depth 1 --filter=blob:none https://example.com/x.git",
+    "git clone git@example.com:x/y.git",
+    "git grep -n x",
+    "git stash pop",
+    "git --version",
+    "git remote -v",
+  ])
+    it(`allowed: ${command}`, async () => assert.equal(await inRepo(command), "run"));
+
+  for (const command of [
+    "git -c core.pager=id log",
+    "git -ccore.pager=id log",
+    "git --config-env=core.pager=X log",
+    "git --exec-path=/tmp status",
+    "git --git-dir=/tmp status",
+    "git -p log",
+    "git x",
+    "git config core.pager id",
+    "git bisect run id",
+    "git submodule foreach id",
+    "git filter-branch",
+    "git difftool -x id",
+    "git help log",
+    "git log --help",
+    "git rebase -x id HEAD~1",
+    "git rebase --exec=id HEAD~1",
+    "git rebase --exe id HEAD~1",
+    "git rebase -i HEAD~1",
+    "git grep -Oid x",
+    "git grep --open-files-in-pager=id x",
+    "git diff --output=x",
+    "git diff --outpu=x",
+    "git diff --ext-diff",
+    "git clone -c core.sshCommand=id x",
+    "git clone -u id x",
+    "git clone --upload-pack=id x",
+    "git clone --upload=id x",
+    "git clone --template=/tmp x",
+    "git clone ext::id",
+    "git fetch 'ext::sh -c id'",
+    "git pull fd::3",
+    "git push --receive-pack=id origin",
+    "git push --exec=id origin",
+    "git ls-remote --upload-pack=id x",
+    "git commit",
+    "git commit -e -m x",
+    "git commit -S -m x",
+    "git add -e",
+    "git add -p",
+    "git remote add x ext::id",
+    "git archive --exec=id HEAD",
+    "git daemon",
+    "git branch --edit-description",
+  ])
+    it(`refused: ${command}`, async () => assert.equal(await inRepo(command), "exec.arguments"));
+
+  const settings: readonly [key: string, value: string][] = [
+    ["core.fsmonitor", "id"],
+    ["core.sshCommand", "id"],
+    ["core.hooksPath", "x"],
+    ["core.pager", "id"],
+    ["alias.status", "!id"],
+    ["diff.external", "id"],
+    ["diff.x.textconv", "id"],
+    ["filter.x.clean", "id"],
+    ["include.path", "x"],
+    ["credential.helper", "!id"],
+    ["remote.origin.uploadpack", "id"],
+    ["remote.origin.url", "ext::id"],
+    ["url.ext::id.insteadOf", "x"],
+    ["gpg.program", "id"],
+    ["protocol.ext.allow", "always"],
+  ];
+  for (const [key, value] of settings) {
+    it(`a repository that sets ${key} is not plain`, async () => {
+      git("config", key, value);
+      const answer = await inRepo("git status");
+      git("config", "--unset", key);
+      assert.equal(answer, "exec.arguments");
+    });
+  }
+
+  it("hooks count where they run", async () => {
+    writeFileSync(join(repository, ".git/hooks/pre-commit"), "#!/bin/sh\n");
+    chmodSync(join(repository, ".git/hooks/pre-commit"), 0o755);
+    assert.deepEqual([await inRepo("git status"), await inRepo("git commit -m x")], ["run", "exec.arguments"]);
+    rmSync(join(repository, ".git/hooks/pre-commit"));
+  });
+
+  it("a folder that looks like a repository is one", async () => {
+    const bare = join(workspace, "bare");
+    for (const folder of ["objects", "refs"]) mkdirSync(join(bare, folder), { recursive: true });
+    writeFileSync(join(bare, "HEAD"), "ref: refs/heads/main\n");
+    writeFileSync(join(bare, "config"), "[core]\n\tfsmonitor = id\n");
+    assert.equal(await verdict("cd bare && git status"), "exec.arguments");
+  });
+
+  it("a linked repository inside is looked at too", async () => {
+    const inner = join(repository, "inner");
+    mkdirSync(inner);
+    execFileSync("git", ["init", "-q"], { cwd: inner });
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"], {
+      cwd: inner,
+    });
+    git("add", "inner");
+    assert.equal(await inRepo("git status"), "run");
+    execFileSync("git", ["config", "core.fsmonitor", "id"], { cwd: inner });
+    assert.equal(await inRepo("git status"), "exec.arguments");
+    git("update-index", "--index-version", "4");
+    assert.equal(await inRepo("git status"), "exec.arguments");
+  });
+});
