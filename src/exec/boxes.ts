@@ -12,6 +12,7 @@ import type { Config } from "../config/schema/index.ts";
 import { approvalsPath } from "./approval/file.ts";
 import type { Box, Mount } from "./box.ts";
 import { parseBind } from "./box/bind-rules.ts";
+import { checkContainer } from "./box/container-rules.ts";
 import { createBackends } from "./box/builtin.ts";
 import { canonicalPath, credentialPaths, isWithin } from "./box/hidden.ts";
 import { readRecord, readRecords, removeBoxFolder, touchRecord, writeRecord, type UsedRecord } from "./box/record.ts";
@@ -66,7 +67,7 @@ const TOUCH_EVERY_MS = 30_000;
 export function createBoxes(deps: BoxesDeps): Boxes {
   const { paths, log, clock } = deps;
   const root = join(paths.state, "boxes");
-  const backends = createBackends({ folder: root, env: deps.env, log });
+  const backends = createBackends({ folder: root, env: deps.env, log, clock });
   const opened = new Map<string, { readonly box: Box; touchedAt: number }>();
 
   const take = async (record: UsedRecord): Promise<string> => {
@@ -137,6 +138,7 @@ function specFor(who: Who, deps: BoxesDeps, root: string): { spec: BoxSpec; sett
     settings.scope === "shared" && settings.workspaceAccess !== "none" ? `${scopeKey}:${who.agent}` : scopeKey;
   const name = `${settings.docker.containerPrefix}${slugOf(identity)}`;
   const hidden = hiddenPaths(deps);
+  checkContainer(settings.docker);
   const mounts = mountsOf(place, settings, hidden, paths);
   return {
     settings,
@@ -150,6 +152,7 @@ function specFor(who: Who, deps: BoxesDeps, root: string): { spec: BoxSpec; sett
       homes: [paths.home, deps.env["HOME"] ?? paths.home].map(canonicalPath),
       container: settings.docker,
       settingsHash: sha256(JSON.stringify([settings.docker, settings.workspaceAccess, mounts])).slice(0, 16),
+      lastUsedAt: undefined,
     },
   };
 }
@@ -220,7 +223,7 @@ function openBox(
     settingsHash: spec.settingsHash,
     createdAt: known?.createdAt ?? nowMs,
   });
-  return backend.open(spec);
+  return backend.open({ ...spec, lastUsedAt: known?.lastUsedAt });
 }
 
 function hashNow(record: UsedRecord, deps: BoxesDeps, root: string): string | undefined {

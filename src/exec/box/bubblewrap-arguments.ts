@@ -23,7 +23,10 @@ export function fixedArguments(spec: BoxSpec, shared: string): string[] {
     "--unshare-net",
     "--unshare-cgroup-try",
     "--die-with-parent",
-    ...Object.entries({ uid, gid, hostname: "sandbox", "cap-drop": "ALL" }).flatMap(([name, value]) => [`--${name}`, value]),
+    ...Object.entries({ uid, gid, hostname: "sandbox", "cap-drop": "ALL" }).flatMap(([name, value]) => [
+      `--${name}`,
+      value,
+    ]),
     ...systemArguments(),
     "--ro-bind",
     etcFolder(shared, uid, gid),

@@ -12,17 +12,18 @@ import { createControlGroups, type ControlGroups } from "./control-group.ts";
 import { limitsOf, ulimitScript } from "./limits.ts";
 import { seccompProgram } from "./seccomp.ts";
 import { createSetup, type Setup } from "./setup.ts";
-import { createShields, type Shields } from "./shield.ts";
+import type { Shields } from "./shield.ts";
 import type { Backend, BoxSpec, Works } from "./spec.ts";
 
 export interface BubblewrapDeps {
+  readonly shields: Shields;
   /** Private, for files without a name and for what must be found again after a crash. */
   readonly folder: string;
   readonly path: string;
   readonly log: Log;
 }
 
-export function createBubblewrap({ folder, path, log }: BubblewrapDeps): Backend {
+export function createBubblewrap({ shields, folder, path, log }: BubblewrapDeps): Backend {
   const program = findProgram(path);
   const seccomp = seccompProgram(process.arch);
   const tools: Tools = {
@@ -32,7 +33,7 @@ export function createBubblewrap({ folder, path, log }: BubblewrapDeps): Backend
     seccomp: seccomp ?? new Uint8Array(),
     files: createAnonymousFiles(folder),
     groups: createControlGroups(log),
-    shields: createShields(join(folder, "shields")),
+    shields,
     setup: createSetup(),
     log,
   };

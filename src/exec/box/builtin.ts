@@ -1,9 +1,12 @@
 // The backends there are, in the order `auto` tries them.
 import { join } from "node:path";
 
+import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Env } from "../../base/paths.ts";
 import { createBubblewrap } from "./bubblewrap.ts";
+import { createDocker } from "./docker.ts";
+import { createShields } from "./shield.ts";
 import type { Backend } from "./spec.ts";
 
 export interface BackendDeps {
@@ -11,8 +14,14 @@ export interface BackendDeps {
   readonly folder: string;
   readonly env: Env;
   readonly log: Log;
+  readonly clock: Clock;
 }
 
-export function createBackends({ folder, env, log }: BackendDeps): readonly Backend[] {
-  return [createBubblewrap({ folder: join(folder, ".bubblewrap"), path: env["PATH"] ?? "/usr/bin:/bin", log })];
+export function createBackends({ folder, env, log, clock }: BackendDeps): readonly Backend[] {
+  // One for both: they may work in the same folder.
+  const shields = createShields(join(folder, ".shields"));
+  return [
+    createBubblewrap({ shields, folder: join(folder, ".bubblewrap"), path: env["PATH"] ?? "/usr/bin:/bin", log }),
+    createDocker({ shields, folder: join(folder, ".docker"), env, log, clock }),
+  ];
 }

@@ -19,6 +19,8 @@ export interface BoxSpec {
   readonly container: ContainerSettings;
   /** Changes with every setting that a built box cannot take up. */
   readonly settingsHash: string;
+  /** Before now; undefined for a new box. */
+  readonly lastUsedAt: number | undefined;
 }
 
 export type Works = { readonly works: true } | { readonly works: false; readonly reason: string; readonly fix: string };

@@ -1,0 +1,244 @@
+// The docker box: one container that stands while it is in use, commands started in it, through the docker program only.
+import { lstatSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { HouseError } from "../../core/error.ts";
+import type { Clock } from "../../base/clock.ts";
+import { newSecret } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { Env } from "../../base/paths.ts";
+import type { Box, HostLaunch, Launch } from "../box.ts";
+import { createAnonymousFiles, type AnonymousFiles } from "./anonymous-file.ts";
+import { containerEnv, createWords, endWords, envLines, execWords, LABEL, SETTINGS_LABEL } from "./docker-arguments.ts";
+import { createDockerCli, type DockerCli } from "./docker-cli.ts";
+import { createSetup, type Setup } from "./setup.ts";
+import type { Shield, Shields } from "./shield.ts";
+import type { Backend, BoxSpec, Standing, Works } from "./spec.ts";
+
+export interface DockerDeps {
+  readonly shields: Shields;
+  readonly folder: string;
+  readonly env: Env;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** A container in use lately is not torn down under its user's hands for a changed setting. */
+const RECENT_MS = 5 * 60_000;
+/** How long a container that was seen running is taken to run. */
+const TRUST_MS = 20_000;
+
+export function createDocker({ shields, folder, env, log, clock }: DockerDeps): Backend {
+  const cli = createDockerCli(env);
+  const tools: Tools = {
+    cli,
+    files: createAnonymousFiles(folder),
+    shields,
+    setup: createSetup(),
+    log,
+    clock,
+    held: new Map(),
+    live: new Map(),
+  };
+  let works: Promise<Works> | undefined;
+  return {
+    kind: "docker",
+    async works() {
+      works ??= probeDocker(cli);
+      const answer = await works;
+      if (!answer.works) works = undefined;
+      return answer;
+    },
+    check: () => undefined,
+    open: (spec) => openBox(spec, tools),
+    remove: (name) => removeContainer(name, tools),
+    standing: () => listContainers(cli),
+    async close() {
+      // Stopped, so that nothing stays mounted in workspaces; started again with the next use.
+      for (const name of [...tools.held.keys()]) {
+        await cli.run(["kill", name]);
+        tools.held.get(name)?.drop();
+      }
+      tools.held.clear();
+      tools.shields.close();
+      tools.files.close();
+    },
+  };
+}
+
+interface Tools {
+  readonly cli: DockerCli;
+  readonly files: AnonymousFiles;
+  readonly shields: Shields;
+  readonly setup: Setup;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Shields of containers that stand, by name: a placeholder must stay as long as it is mounted. */
+  readonly held: Map<string, Held>;
+  /** Marks of commands under way, by container. */
+  readonly live: Map<string, Set<string>>;
+}
+
+interface Held {
+  readonly signature: string;
+  seenAt: number;
+  drop(): void;
+}
+
+async function probeDocker(cli: DockerCli): Promise<Works> {
+  if (cli.program === undefined) return no("docker is not installed", "apt-get install docker.io");
+  const { code, out, errors } = await cli.run(["version", "--format", "{{.Server.Version}}"], 10_000);
+  if (code === 0 && out.trim() !== "") return { works: true };
+  const said = errors.trim().split("\n").at(-1) ?? "";
+  if (/permission denied/i.test(said))
+    return no(`docker may not be used by this user (${said})`, "sudo usermod -aG docker $USER, then log in again");
+  return no(`the docker engine does not answer (${said})`, "start it: sudo systemctl start docker");
+}
+
+const no = (reason: string, fix: string): Works => ({ works: false, reason, fix });
+
+function openBox(spec: BoxSpec, tools: Tools): Box {
+  let building: Promise<void> | undefined;
+  const start = (launch: Launch): HostLaunch => hostLaunch(spec, tools, launch);
+  return {
+    kind: "docker",
+    name: spec.name,
+    mounts: spec.mounts,
+    workdir: spec.workdir,
+    env: spec.container.env,
+    async launch(launch) {
+      building ??= ensureContainer(spec, tools).finally(() => {
+        building = undefined;
+      });
+      await building;
+      await tools.setup.ensure(spec, start);
+      return start(launch);
+    },
+  };
+}
+
+function hostLaunch(spec: BoxSpec, tools: Tools, launch: Launch): HostLaunch {
+  const { cli, files, live } = tools;
+  const mark = newSecret(8);
+  const marks = live.get(spec.name) ?? new Set();
+  live.set(spec.name, marks.add(mark));
+  return {
+    argv: [
+      cli.program ?? "docker",
+      ...execWords({ name: spec.name, launch, mark, envFile: files.pathOf(envLines(launch.env)) }),
+    ],
+    cwd: "/",
+    env: launch.tty ? { ...cli.env, TERM: "xterm-256color" } : cli.env,
+    gone: () => void marks.delete(mark),
+    async end() {
+      marks.delete(mark);
+      await cli.run(endWords(spec.name, marks.size === 0 ? undefined : mark));
+    },
+  };
+}
+
+async function ensureContainer(spec: BoxSpec, tools: Tools): Promise<void> {
+  const { held, clock, shields } = tools;
+  const [workspace] = spec.mounts;
+  if (workspace === undefined) throw new Error("a box has a workspace");
+  const raised = shields.raise(workspace.host, spec.homes.includes(workspace.host));
+  const signature = signatureOf(workspace.host, raised.shield);
+  const known = held.get(spec.name);
+  if (known?.signature === signature && clock.now() - known.seenAt < TRUST_MS) {
+    raised.drop();
+    return;
+  }
+  try {
+    await bringUp(spec, tools, raised.shield, known !== undefined && known.signature !== signature);
+  } catch (error) {
+    raised.drop();
+    throw error;
+  }
+  known?.drop();
+  held.set(spec.name, { signature, seenAt: clock.now(), drop: () => raised.drop() });
+}
+
+/** Which files the protected names are now: a replaced one is mounted no more and needs a restart. */
+function signatureOf(workspace: string, { pinned, hollow, readOnly }: Shield): string {
+  return [...pinned, ...[...hollow, ...readOnly].sort()]
+    .map((path) => `${path}:${lstatSync(join(workspace, path), { bigint: true }).ino}`)
+    .join("|");
+}
+
+async function bringUp(spec: BoxSpec, tools: Tools, shield: Shield, isStale: boolean): Promise<void> {
+  const { cli, log } = tools;
+  const { code, out } = await cli.run([
+    "inspect",
+    "--type",
+    "container",
+    "-f",
+    `{{.State.Running}} {{index .Config.Labels "${SETTINGS_LABEL}"}}`,
+    spec.name,
+  ]);
+  const [running, hash] = out.trim().split(" ");
+  if (code === 0 && hash !== spec.settingsHash && wasRecent(spec, tools)) {
+    log.warn("the sandbox was used a moment ago and keeps its older settings", {
+      sandbox: spec.name,
+      command: `openclaw sandbox recreate ${spec.scopeKey === "shared" ? "--all" : `--${spec.scopeKey.replace(":", " ")}`}`,
+    });
+    if (running !== "true") await must(cli, ["start", spec.name], spec);
+    return;
+  }
+  const isCurrent = code === 0 && hash === spec.settingsHash && !isStale;
+  if (isCurrent && running === "true") return;
+  if (code === 0 && !isCurrent) await cli.run(["rm", "-f", "-v", spec.name]);
+  if (!isCurrent) await createContainer(spec, tools, shield);
+  await must(cli, ["start", spec.name], spec);
+}
+
+function wasRecent({ lastUsedAt }: BoxSpec, { clock }: Tools): boolean {
+  return lastUsedAt !== undefined && clock.now() - lastUsedAt < RECENT_MS;
+}
+
+async function createContainer(spec: BoxSpec, { cli, files }: Tools, shield: Shield): Promise<void> {
+  mkdirSync(join(spec.folder, "home"), { recursive: true, mode: 0o700 });
+  const env = containerEnv(spec.container);
+  await must(cli, createWords(spec, shield, files.pathOf(envLines(env))), spec);
+}
+
+async function must(cli: DockerCli, words: readonly string[], spec: BoxSpec): Promise<void> {
+  const { code, errors } = await cli.run(words);
+  if (code === 0) return;
+  const said = errors
+    .trim()
+    .replaceAll(/\s*\n\s*/g, " ")
+    .slice(0, 600);
+  const image = spec.container.image;
+  if (/no such image|unable to find image|not found locally/i.test(errors)) {
+    throw new HouseError("sandbox.no-image", `the sandbox image ${image} is not on this machine`, {
+      hint: `docker pull ${image}, or for a plain one: docker pull debian:bookworm-slim && docker tag debian:bookworm-slim ${image}`,
+    });
+  }
+  throw new HouseError("sandbox.failed", `docker ${words[0]} failed: ${said}`, {
+    hint: `look at: docker inspect ${spec.name}; then: openclaw sandbox recreate --all`,
+  });
+}
+
+async function removeContainer(name: string, { cli, held, live }: Tools): Promise<void> {
+  if (cli.program !== undefined) await cli.run(["rm", "-f", "-v", name]);
+  held.get(name)?.drop();
+  held.delete(name);
+  live.delete(name);
+}
+
+async function listContainers(cli: DockerCli): Promise<Map<string, Standing>> {
+  if (cli.program === undefined) return new Map();
+  const { out } = await cli.run(
+    ["ps", "-a", "--filter", `label=${LABEL}`, "--format", "{{.Names}}\t{{.State}}\t{{.Image}}"],
+    10_000,
+  );
+  return new Map(
+    out
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => {
+        const [name = "", state = "", image = ""] = line.split("\t");
+        return [name, { running: state === "running", image }];
+      }),
+  );
+}
