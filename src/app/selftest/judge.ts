@@ -93,7 +93,7 @@ function formsOf(secret: string): string[] {
     secret,
     Buffer.from(secret).toString("base64").slice(0, -4),
     Buffer.from(secret).toString("hex"),
-    [...secret].toReversed().join(""),
+    Buffer.from(secret).reverse().toString(),
   ];
 }
 

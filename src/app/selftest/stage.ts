@@ -22,7 +22,7 @@ export interface Stage {
   readonly agent: string;
   /** By the config, for the main session of the agent. */
   readonly sandboxed: boolean;
-  call(call: Call, id: string): Promise<Outcome>;
+  readonly call: (call: Call, id: string) => Promise<Outcome>;
   /** Port and secret of a real gateway over this house. */
   gateway(): Promise<{ readonly port: number; readonly token: string; readonly secretKind: "token" | "password" }>;
   close(): Promise<void>;

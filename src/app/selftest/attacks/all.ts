@@ -1,5 +1,6 @@
 // Every bundled attack and everyday use, in the order they are run.
 import type { Attack, Control } from "../case.ts";
+import { answerAttacks } from "./answers.ts";
 import { approvalAttacks } from "./approvals.ts";
 import { everydayUse } from "./everyday.ts";
 import { environmentAttacks } from "./environment.ts";
@@ -21,6 +22,7 @@ export const attacks: readonly Attack[] = [
   ...safeBinAttacks,
   ...environmentAttacks,
   ...approvalAttacks,
+  ...answerAttacks,
   ...processAttacks,
   ...fsAttacks,
   ...patchAttacks,
