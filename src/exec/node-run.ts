@@ -208,7 +208,8 @@ function askedOrThrown(error: unknown, job: NodeJob, consent: NodeConsent | unde
 /** The model should know whether the command may have run. */
 function nodeError(error: unknown, name: string): unknown {
   if (!(error instanceof HouseError)) return error;
-  const { code, message, details } = error;
+  const { code, message } = error;
+  const said = failureOf(error);
   const known: Readonly<Record<string, readonly [string, string]>> = {
     "node.not-connected": ["exec.node-away", `the node ${name} went away; whether the command ran is not known`],
     "node.timeout": ["exec.node-silent", `the node ${name} did not answer in time; the command may still run there`],
@@ -216,5 +217,9 @@ function nodeError(error: unknown, name: string): unknown {
     "node.no-command": ["exec.node-cannot-run", `the node ${name} does not offer to run commands`],
   };
   const [mine, text] = known[code] ?? [code, message];
-  return new ToolError(mine, text, { hint: "openclaw nodes status", details, cause: error });
+  return new ToolError(mine, text, {
+    hint: "openclaw nodes status",
+    details: { host: "node", ...(said === undefined ? {} : { nodeError: said }) },
+    cause: error,
+  });
 }

@@ -296,7 +296,7 @@ describe("a claimed approval", () => {
     node.script(() => ranFine("hi\n"));
     await approved({});
     const answers = await Promise.all([run(), run(), run()]);
-    assert.deepEqual(answers.map(({ ok }) => ok).toSorted(), [false, false, true]);
+    assert.equal(answers.filter(({ ok }) => ok === true).length, 1);
   });
 
   test("a no is a no", async () => {
