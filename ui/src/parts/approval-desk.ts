@@ -73,9 +73,7 @@ export class ApprovalDesk extends LightElement {
       <section class="approval" aria-label="Approvals" @keydown=${this.#escape}>
         ${late}
         <header>
-          <h2 role="alert">
-            ${approvals.length === 1 ? "Your approval is needed" : count(approvals.length, "approval")}
-          </h2>
+          <h2 aria-live="assertive">${headline(approvals.length)}</h2>
           <span class="quiet" aria-label="Time left">${timeLeft(first)}</span>
           <button class="button small" type="button" aria-expanded=${!this.isFolded} @click=${this.#fold}>
             ${this.isFolded ? "Show" : "Later"}
@@ -154,6 +152,10 @@ export class ApprovalDesk extends LightElement {
   readonly #escape = (event: KeyboardEvent): void => {
     if (event.key === "Escape") this.isFolded = true;
   };
+}
+
+function headline(waiting: number): string {
+  return waiting === 1 ? "Your approval is needed" : `${count(waiting, "approval")} are needed`;
 }
 
 function timeLeft({ endsAtMs }: WaitingApproval): string {
