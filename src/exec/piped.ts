@@ -87,10 +87,11 @@ function noPipes(): HouseError {
   });
 }
 
-function stdioOf(plumbing: Plumbing, at: number, { launch, errors, output }: PipelinePart): StdioOptions {
+function stdioOf(plumbing: Plumbing, at: number, { launch, errors, output, input }: PipelinePart): StdioOptions {
   const out = output === "dropped" ? "ignore" : (plumbing.stdout[at] ?? "ignore");
   const err = errors === "dropped" ? "ignore" : errors === "joined" ? out : plumbing.errors;
-  return [plumbing.stdin[at] ?? "ignore", out, err, ...(launch.fds ?? [])];
+  const standardInput = input === "empty" ? "ignore" : (plumbing.stdin[at] ?? "ignore");
+  return [standardInput, out, err, ...(launch.fds ?? [])];
 }
 
 interface Child {

@@ -150,4 +150,3 @@ function readNamespace(): string {
 async function breath(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
-

@@ -81,7 +81,14 @@ async function open(launch: HostLaunch, size: TerminalOptions["size"]): Promise<
   const [file = "", ...args] = withFiles(launch, program);
   const env = { ...launch.env, TERM: "xterm-256color" };
   try {
-    const options = { name: "xterm-256color", cols: size.columns, rows: size.rows, cwd: launch.cwd, env, encoding: null };
+    const options = {
+      name: "xterm-256color",
+      cols: size.columns,
+      rows: size.rows,
+      cwd: launch.cwd,
+      env,
+      encoding: null,
+    };
     return spawn(file, args, options) as unknown as Terminal;
   } catch (error) {
     launch.release?.();

@@ -15,6 +15,8 @@ export interface PipelinePart {
   /** `2>&1`, `2>/dev/null`, `>/dev/null`; without one, errors come out like output and output goes on. */
   readonly errors?: "joined" | "dropped";
   readonly output?: "dropped";
+  /** `</dev/null`, of the first one: nothing can be written to the command. */
+  readonly input?: "empty";
 }
 
 export type EndReason = "timeout" | "aborted" | "killed" | "shutdown";
@@ -36,7 +38,7 @@ export interface Output {
   tail(chars: number): string;
   /** What came since the last call; `dropped` counts characters that were too many to keep for it. */
   drain(): { readonly text: string; readonly dropped: number };
-  /** Lines `offset` … `offset + limit`, from the file if need be. */
+  /** Lines `offset` … `offset + limit`, from the file if need be; fewer when they come to more than 4 MB. */
   lines(offset: number, limit: number): Promise<readonly string[]>;
   /** Removes the file. */
   discard(): Promise<void>;
@@ -59,5 +61,5 @@ export interface Running {
   screen(): Promise<string | undefined>;
 }
 
-/** Rejects with `exec.not-found`, `exec.not-executable`, `exec.bad-folder`, `exec.start-failed`. */
+/** Rejects with `exec.not-found`, `exec.not-executable`, `exec.bad-folder`, `exec.start-failed`, `exec.no-terminal`. */
 export type StartRun = (options: RunOptions) => Promise<Running>;

@@ -33,7 +33,8 @@ export async function startError(launch: HostLaunch, cause: unknown): Promise<Ho
   }
   const why = code === "E2BIG" ? "the arguments and variables are too long for this system" : (code ?? String(cause));
   return new HouseError("exec.start-failed", `${program} could not be started: ${why}`, {
-    hint: code === "E2BIG" ? "pass long input in a file" : "try again; the limits of this system are shown by: ulimit -a",
+    hint:
+      code === "E2BIG" ? "pass long input in a file" : "try again; the limits of this system are shown by: ulimit -a",
     cause,
   });
 }

@@ -81,7 +81,10 @@ export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): 
       isClosed = true;
       await Promise.all([...live].map((running) => running.end("shutdown")));
       // Daemons of commands that ended long ago.
-      const rest = await endTree({ owns: (one) => one.startsWith(`${mark}.`), leaders: [] }, { graceMs: graceOf(deps) });
+      const rest = await endTree(
+        { owns: (one) => one.startsWith(`${mark}.`), leaders: [] },
+        { graceMs: graceOf(deps) },
+      );
       if (rest.length > 0) deps.log.error("processes could not be ended", { pids: rest.map(({ pid }) => pid) });
       await warden.close();
       await folder.remove();

@@ -52,7 +52,7 @@ export function membersOf(tree: Tree, processes: readonly Process[]): readonly P
     tree.leaders.filter(({ pid, isReaped }) => !isReaped() || !byPid.has(pid)).map(({ pid }) => pid),
   );
   const members = new Map<number, Process>();
-  for (let grew = true; grew; ) {
+  for (let grew = true; grew;) {
     grew = false;
     for (const seen of processes) {
       const isMember =
@@ -118,8 +118,7 @@ function signalable(member: Process): boolean {
 }
 
 async function endGroups(tree: Tree, graceMs: number): Promise<readonly Process[]> {
-  const signal = (name: NodeJS.Signals): boolean =>
-    tree.leaders.filter(({ pid }) => signalGroup(pid, name)).length > 0;
+  const signal = (name: NodeJS.Signals): boolean => tree.leaders.filter(({ pid }) => signalGroup(pid, name)).length > 0;
   if (!signal("SIGTERM")) return [];
   const until = performance.now() + graceMs;
   while (performance.now() < until && tree.leaders.some(({ pid }) => signalGroup(pid, 0))) await sleep(20);

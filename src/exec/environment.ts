@@ -1,0 +1,90 @@
+// The environment of a command: a short list of our own variables, what the call gives, nothing that could steer code.
+import { delimiter } from "node:path";
+
+import { ToolError } from "../core/error.ts";
+import { visible } from "../core/visible.ts";
+import type { Env } from "../base/paths.ts";
+import {
+  inheritedNames,
+  inheritedPrefixes,
+  ordinaryNames,
+  rejectedNames,
+  rejectedPatterns,
+  rejectedPrefixes,
+} from "./environment-rules.ts";
+
+export interface EnvironmentParts {
+  /** The gateway's own; only the listed names are taken. */
+  readonly gateway: Env;
+  /** Already judged by `rejectVariables`. */
+  readonly call: Readonly<Record<string, string>>;
+  readonly path: readonly string[];
+  readonly tty?: boolean;
+}
+
+export function childEnvironment({ gateway, call, path, tty = false }: EnvironmentParts): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(gateway)) {
+    if (value !== undefined && isInherited(name) && !hasPassword(value)) env[name] = value;
+  }
+  env["PATH"] = path.join(delimiter);
+  if (tty) env["TERM"] = "xterm-256color";
+  else if (env["TERM"] === undefined) env["TERM"] = "dumb";
+  return Object.assign(env, call);
+}
+
+export type EnvironmentHost = "gateway" | "node" | "sandbox";
+
+/** Throws for the first name the call may not set. In a real sandbox only the form counts: what runs there is inside anyway. */
+export function rejectVariables(env: Readonly<Record<string, string>>, host: EnvironmentHost): void {
+  for (const [name, value] of Object.entries(env)) {
+    const shown = visible(name, 100);
+    if (!grammar.test(name)) throw refused(name, `${JSON.stringify(shown)} is not a name of a variable`);
+    if (typeof value !== "string" || value.includes("\0") || !value.isWellFormed())
+      throw refused(name, `the value of ${shown} is not plain text`);
+    const isOurs = /^(?:OPENCLAW|MOLTBOT|CLAWDBOT)_/i.test(name);
+    if (host === "sandbox" ? isOurs : isRejectedVariable(name))
+      throw refused(name, `env.${shown} may not be set: it decides what code runs or where data goes (host=${host})`);
+  }
+}
+
+/** Case does not count: some programs read both spellings, and some systems know only one. */
+export function isRejectedVariable(name: string): boolean {
+  if (!grammar.test(name)) return true;
+  const upper = name.toUpperCase();
+  if (rules().ordinary.has(upper)) return false;
+  return rules().names.has(upper) || rules().shape.test(upper);
+}
+
+const grammar = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+function refused(name: string, message: string): ToolError {
+  return new ToolError("exec.rejected-variable", message, {
+    hint: "leave it out of env; a person can set it for the gateway, or tools.exec.pathPrepend for PATH",
+    details: { refused: true, variable: visible(name, 100) },
+  });
+}
+
+let compiled: { ordinary: ReadonlySet<string>; names: ReadonlySet<string>; shape: RegExp } | undefined;
+
+function rules(): NonNullable<typeof compiled> {
+  compiled ??= {
+    ordinary: new Set(ordinaryNames),
+    names: new Set(rejectedNames),
+    shape: new RegExp(
+      [`^(?:${rejectedPrefixes.join("|")})`, ...rejectedPatterns.map(({ source }) => `(?:${source})`)].join("|"),
+    ),
+  };
+  return compiled;
+}
+
+const inherited = new Set(inheritedNames);
+
+function isInherited(name: string): boolean {
+  return inherited.has(name) || inheritedPrefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** A proxy address may carry a password; such a one stays with us. */
+function hasPassword(value: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]*@/i.test(value) || /^[^/@\s:]+:[^/@\s]+@[^/\s]+$/.test(value);
+}

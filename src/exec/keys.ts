@@ -1,0 +1,120 @@
+// Key names as tmux has them, turned into the bytes a terminal would send.
+import { ToolError } from "../core/error.ts";
+import { visible } from "../core/visible.ts";
+
+const ESC = "\u001b";
+
+export interface KeyInput {
+  readonly keys?: readonly string[];
+  /** One byte each: `1b`, `0x03`. */
+  readonly hex?: readonly string[];
+  /** Sent as it is, after the keys. */
+  readonly literal?: string;
+}
+
+export interface EncodedKeys {
+  readonly bytes: Buffer;
+  /** Tokens that are no key names and were sent as text. */
+  readonly warnings: readonly string[];
+}
+
+export function encodeKeys({ keys = [], hex = [], literal = "" }: KeyInput): EncodedKeys {
+  const encoded = keys.map((token) => ({ token, text: encodeKey(token) }));
+  const warnings = encoded
+    .filter(({ text }) => text === undefined)
+    .map(({ token }) => `${JSON.stringify(visible(token, 60))} is not a key name and was sent as text`);
+  const parts = [
+    ...encoded.map(({ token, text }) => Buffer.from(text ?? token)),
+    Buffer.from(hex.map(hexByte)),
+    Buffer.from(literal),
+  ];
+  return { bytes: Buffer.concat(parts), warnings };
+}
+
+/** Pasted text between the marks that tell a program it was not typed; a mark inside the text would end it early. */
+export function encodePaste(text: string, bracketed = true): Buffer {
+  if (!bracketed) return Buffer.from(text);
+  return Buffer.from(`${ESC}[200~${text.replaceAll(`${ESC}[201~`, "")}${ESC}[201~`);
+}
+
+const named: Readonly<Record<string, string>> = {
+  enter: "\r",
+  return: "\r",
+  cr: "\r",
+  tab: "\t",
+  btab: `${ESC}[Z`,
+  "s-tab": `${ESC}[Z`,
+  escape: ESC,
+  esc: ESC,
+  space: " ",
+  bspace: "\u007f",
+  backspace: "\u007f",
+  ppage: `${ESC}[5~`,
+  pageup: `${ESC}[5~`,
+  pgup: `${ESC}[5~`,
+  npage: `${ESC}[6~`,
+  pagedown: `${ESC}[6~`,
+  pgdn: `${ESC}[6~`,
+  ic: `${ESC}[2~`,
+  insert: `${ESC}[2~`,
+  dc: `${ESC}[3~`,
+  delete: `${ESC}[3~`,
+  del: `${ESC}[3~`,
+  f1: `${ESC}OP`,
+  f2: `${ESC}OQ`,
+  f3: `${ESC}OR`,
+  f4: `${ESC}OS`,
+  f5: `${ESC}[15~`,
+  f6: `${ESC}[17~`,
+  f7: `${ESC}[18~`,
+  f8: `${ESC}[19~`,
+  f9: `${ESC}[20~`,
+  f10: `${ESC}[21~`,
+  f11: `${ESC}[23~`,
+  f12: `${ESC}[24~`,
+};
+
+/** Final letters of the keys that take modifiers. */
+const cursor: Readonly<Record<string, string>> = { up: "A", down: "B", right: "C", left: "D", home: "H", end: "F" };
+
+function encodeKey(token: string): string | undefined {
+  if ([...token].length === 1) return token;
+  const name = token.toLowerCase();
+  const known = named[name] ?? plainCursor(name) ?? modifiedCursor(name);
+  if (known !== undefined) return known;
+  const caret = /^\^(.)$/s.exec(token)?.[1];
+  if (caret !== undefined) return control(caret);
+  const [, modifier, rest] = /^([cm])-(.+)$/is.exec(token) ?? [];
+  if (modifier === undefined || rest === undefined) return undefined;
+  if (modifier.toLowerCase() === "c") return control(rest);
+  const inner = encodeKey(rest);
+  return inner === undefined ? undefined : `${ESC}${inner}`;
+}
+
+function plainCursor(name: string): string | undefined {
+  const letter = Object.hasOwn(cursor, name) ? cursor[name] : undefined;
+  return letter === undefined ? undefined : `${ESC}[${letter}`;
+}
+
+function modifiedCursor(name: string): string | undefined {
+  const [, modifiers, key] = /^((?:[scm]-)+)(\w+)$/.exec(name) ?? [];
+  const letter = key !== undefined && Object.hasOwn(cursor, key) ? cursor[key] : undefined;
+  if (letter === undefined || modifiers === undefined) return undefined;
+  const weight =
+    (modifiers.includes("s") ? 1 : 0) + (modifiers.includes("m") ? 2 : 0) + (modifiers.includes("c") ? 4 : 0);
+  return `${ESC}[1;${1 + weight}${letter}`;
+}
+
+function control(key: string): string | undefined {
+  if (key.toLowerCase() === "space") return "\u0000";
+  if (key === "?") return "\u007f";
+  return /^[A-Za-z@[\\\]^_]$/.test(key) ? String.fromCharCode(key.toUpperCase().charCodeAt(0) & 0x1f) : undefined;
+}
+
+function hexByte(item: string): number {
+  const digits = /^(?:0x)?([0-9a-f]{1,2})$/i.exec(item.trim())?.[1];
+  if (digits !== undefined) return Number.parseInt(digits, 16);
+  throw new ToolError("process.bad-keys", `hex: ${JSON.stringify(visible(item, 40))} is not a byte`, {
+    hint: "give one byte an item, such as 1b or 0x03",
+  });
+}

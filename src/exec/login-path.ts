@@ -1,0 +1,104 @@
+// PATH as the owner's login shell has it: asked once, on first need, with a time limit; and the merge with all other folders.
+import { spawn } from "node:child_process";
+import { delimiter, isAbsolute } from "node:path";
+
+import { newSecret } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { expandHome } from "../base/paths.ts";
+
+export const LOGIN_TIMEOUT_MS = 15_000;
+const MAX_BYTES = 1_000_000;
+
+/** What a daemon has that was started with no environment to speak of. */
+export const minimalPath: readonly string[] =
+  process.platform === "darwin"
+    ? ["/opt/homebrew/bin", "/usr/local/bin", "/usr/bin", "/bin"]
+    : ["/usr/local/bin", "/usr/bin", "/bin"];
+
+export interface LoginPathOptions {
+  /** The owner's own shell, fish too. */
+  readonly shell: string;
+  /** What a command would get, without secrets. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: Log;
+  readonly timeoutMs?: number;
+}
+
+/** Folders of the login shell's PATH; none when it could not be asked. The answer is kept. */
+export function createLoginPath(options: LoginPathOptions): () => Promise<readonly string[]> {
+  let answer: Promise<readonly string[]> | undefined;
+  return () => (answer ??= ask(options));
+}
+
+export interface SearchPathParts {
+  /** `tools.exec.pathPrepend`. */
+  readonly prepend: readonly string[];
+  readonly login: readonly string[];
+  /** PATH of the gateway itself. */
+  readonly own: string | undefined;
+  readonly home: string;
+}
+
+/** First come, first searched; every folder once. Relative ones are left out: they would depend on where a command starts. */
+export function searchPath({ prepend, login, own, home }: SearchPathParts): readonly string[] {
+  const wanted = prepend.map((folder) => (folder.startsWith("~") ? expandHome(folder, home) : folder));
+  const inherited = (own ?? "").split(delimiter);
+  const all = [...wanted, ...login, ...inherited, ...minimalPath].filter((folder) => isAbsolute(folder));
+  return [...new Set(all.filter((folder) => !folder.includes(delimiter)))];
+}
+
+async function ask({ shell, env, log, timeoutMs = LOGIN_TIMEOUT_MS }: LoginPathOptions): Promise<readonly string[]> {
+  // Profiles print what they like: only what stands between two random words counts.
+  const word = newSecret();
+  const text = await runShell(shell, `printf '%s' '${word}' "$PATH" '${word}'`, env, timeoutMs);
+  const path = typeof text === "string" ? text.split(word)[1] : undefined;
+  if (path === undefined) {
+    const why = text instanceof Error ? text.message : "it did not answer";
+    log.warn("the login shell did not tell its PATH; commands use the gateway's own", { shell, why });
+    return [];
+  }
+  return path.split(delimiter).filter((folder) => isAbsolute(folder));
+}
+
+async function runShell(
+  shell: string,
+  script: string,
+  env: Readonly<Record<string, string>>,
+  timeoutMs: number,
+): Promise<string | Error> {
+  return new Promise((resolve) => {
+    const child = spawn(shell, ["-l", "-c", script], {
+      env,
+      cwd: "/",
+      stdio: ["ignore", "pipe", "ignore"],
+      detached: true,
+    });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const stop = (): void => {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      process.kill(-child.pid, "SIGKILL");
+    };
+    const timer = setTimeout(() => {
+      stop();
+      resolve(new Error(`no answer within ${timeoutMs} ms`));
+    }, timeoutMs);
+    child.stdout.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BYTES) stop();
+      else chunks.push(chunk);
+    });
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      resolve(error);
+    });
+    // The end of the shell, not of the stream: a daemon that a profile started may hold that open for ever.
+    child.once("exit", () => {
+      clearTimeout(timer);
+      setImmediate(() => {
+        child.stdout.destroy();
+        resolve(Buffer.concat(chunks).toString("utf8"));
+      });
+    });
+  });
+}

@@ -1,0 +1,140 @@
+// What the process tool shows of a background command: a row, the news, a page of its log.
+import { ToolError } from "../../core/error.ts";
+import type { ProcessSession, ProcessState } from "../../exec/processes.ts";
+import type { ToolResult } from "../tool.ts";
+
+export interface ProcessRow {
+  readonly sessionId: string;
+  readonly status: ProcessState;
+  readonly pid: number;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly runtimeMs: number;
+  readonly cwd: string;
+  readonly command: string;
+  readonly name: string;
+  readonly tail: string;
+  readonly truncated: boolean;
+  readonly exitCode?: number | null;
+  readonly exitSignal?: string;
+}
+
+export type ProcessDetails =
+  | { readonly status: "completed"; readonly sessions: readonly ProcessRow[] }
+  | {
+      readonly status: "running" | "completed" | "failed";
+      readonly sessionId: string;
+      readonly name: string;
+      readonly exitCode?: number | null;
+      readonly exitSignal?: string;
+      /** The text of this answer: news for poll, the page for log. */
+      readonly aggregated?: string;
+      readonly totalLines?: number;
+      readonly totalChars?: number;
+      readonly truncated?: boolean;
+      readonly screen?: string;
+    };
+
+const ROW_TAIL_CHARS = 200;
+const DEFAULT_LINES = 200;
+/** One answer; the rest is one offset away. */
+const MAX_PAGE_CHARS = 200_000;
+
+export function toRow(entry: ProcessSession, now: number): ProcessRow {
+  const { running } = entry;
+  const exit = entry.exit();
+  const { output, pid, startedAt } = running;
+  return {
+    sessionId: entry.id,
+    status: entry.state(),
+    pid,
+    startedAt,
+    ...(exit === undefined ? {} : { endedAt: exit.endedAt }),
+    runtimeMs: (exit?.endedAt ?? now) - startedAt,
+    cwd: entry.cwd,
+    command: entry.command,
+    name: entry.name,
+    tail: output.tail(ROW_TAIL_CHARS).trimEnd(),
+    truncated: output.totalChars > ROW_TAIL_CHARS,
+    ...endOf(entry),
+  };
+}
+
+/** Never waits. What was told once is not told again; how it ended is, until it is forgotten. */
+export function pollNews(entry: ProcessSession): ToolResult<ProcessDetails> {
+  const { text, dropped } = entry.running.output.drain();
+  const exit = entry.exit();
+  if (exit !== undefined) entry.noteExitKnown();
+  const news = dropped > 0 ? `[… about ${dropped} characters left out here; read them with log]\n${text}` : text;
+  const shown = news === "" ? "(no new output)" : news.trimEnd();
+  return {
+    content: [{ type: "text", text: `${shown}\n\n${howItIs(entry)}` }],
+    details: { ...headOf(entry), aggregated: text, truncated: dropped > 0 },
+  };
+}
+
+export async function logPage(
+  entry: ProcessSession,
+  asked: { readonly offset?: number; readonly limit?: number },
+): Promise<ToolResult<ProcessDetails>> {
+  const { output } = entry.running;
+  const limit = wholeNumber("limit", asked.limit);
+  const offset = wholeNumber("offset", asked.offset);
+  const { totalLines, totalChars } = output;
+  const count = limit ?? (offset === undefined ? DEFAULT_LINES : Infinity);
+  const from = offset ?? Math.max(0, totalLines - count);
+  const lines = fitting(await output.lines(from, Math.min(count, Math.max(0, totalLines - from))));
+  const to = from + lines.length;
+  const page = lines.join("\n");
+  const isAll = from === 0 && to >= totalLines;
+  const note = isAll ? [] : [pageNote(from, to, totalLines)];
+  const shown = lines.length === 0 ? "(no output there)" : page;
+  return {
+    content: [{ type: "text", text: [...note, shown].join("\n") }],
+    details: { ...headOf(entry), aggregated: page, totalLines, totalChars, truncated: !isAll },
+  };
+}
+
+function pageNote(from: number, to: number, total: number): string {
+  const more = to < total ? `; go on with offset ${to}` : from > 0 ? "; offset and limit show others" : "";
+  return `[lines ${from}-${Math.max(from, to - 1)} of ${total}${more}]`;
+}
+
+function fitting(lines: readonly string[]): readonly string[] {
+  let room = MAX_PAGE_CHARS;
+  const end = lines.findIndex((line) => (room -= line.length + 1) < 0);
+  // One line always fits: a page that shows nothing would never get past it.
+  return end === -1 ? lines : lines.slice(0, Math.max(1, end));
+}
+
+function wholeNumber(name: string, value: number | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (Number.isFinite(value) && value >= 0) return Math.floor(value);
+  throw new ToolError("process.bad-argument", `process log: ${name} must be a whole number from 0`, {
+    hint: `leave ${name} out for the last lines`,
+  });
+}
+
+function howItIs(entry: ProcessSession): string {
+  const exit = entry.exit();
+  if (exit === undefined) return "Still running.";
+  const how = exit.code === null ? `ended by signal ${exit.signal ?? "unknown"}` : `exited with code ${exit.code}`;
+  return exit.reason === undefined ? `Process ${how}.` : `Process ${how} (${exit.reason}).`;
+}
+
+export function headOf(entry: ProcessSession): {
+  readonly status: "running" | "completed" | "failed";
+  readonly sessionId: string;
+  readonly name: string;
+  readonly exitCode?: number | null;
+  readonly exitSignal?: string;
+} {
+  const state = entry.state();
+  return { status: state === "killed" ? "failed" : state, sessionId: entry.id, name: entry.name, ...endOf(entry) };
+}
+
+function endOf(entry: ProcessSession): { readonly exitCode?: number | null; readonly exitSignal?: string } {
+  const exit = entry.exit();
+  if (exit === undefined) return {};
+  return { exitCode: exit.code, ...(exit.signal === undefined ? {} : { exitSignal: exit.signal }) };
+}

@@ -1,0 +1,209 @@
+// process: looks after commands that go on in the background, those of the calling agent only.
+import { ToolError, HouseError } from "../../core/error.ts";
+import { Type, type Static } from "../../core/schema.ts";
+import { visible } from "../../core/visible.ts";
+import type { Clock } from "../../base/clock.ts";
+import { encodeKeys, encodePaste } from "../../exec/keys.ts";
+import type { ProcessSession, ProcessTable } from "../../exec/processes.ts";
+import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
+import { headOf, logPage, pollNews, toRow, type ProcessDetails } from "./process-view.ts";
+
+const actions = [
+  "list",
+  "poll",
+  "log",
+  "screen",
+  "write",
+  "send-keys",
+  "submit",
+  "paste",
+  "kill",
+  "clear",
+  "remove",
+] as const;
+
+const params = Type.Object(
+  {
+    action: Type.Enum([...actions], { type: "string" }),
+    sessionId: Type.Optional(Type.String()),
+    data: Type.Optional(Type.String({ description: "write, submit" })),
+    eof: Type.Optional(Type.Boolean({ description: "write: close input after" })),
+    keys: Type.Optional(Type.Array(Type.String(), { description: "send-keys: Enter, C-c, Up, M-x, F1, …" })),
+    hex: Type.Optional(Type.Array(Type.String(), { description: "send-keys: bytes" })),
+    literal: Type.Optional(Type.String({ description: "send-keys: text" })),
+    text: Type.Optional(Type.String({ description: "paste" })),
+    bracketed: Type.Optional(Type.Boolean()),
+    offset: Type.Optional(Type.Number({ description: "log: first line, from 0" })),
+    limit: Type.Optional(Type.Number({ description: "log: lines" })),
+  },
+  { additionalProperties: false },
+);
+
+type Arguments = Static<typeof params>;
+
+export interface ProcessToolDeps {
+  readonly processes: ProcessTable;
+  readonly clock: Clock;
+}
+
+export const createProcessTool = ({ processes, clock }: ProcessToolDeps) =>
+  defineTool({
+    name: "process",
+    summary: "Follow and steer background commands",
+    description:
+      "Background commands of exec. poll: new output and exit. log: lines, the last 200 by default. screen: what a pty shows now. submit: Enter. clear forgets a finished one, remove also kills.",
+    params,
+    prepare: withoutNulls,
+    intent: ({ action, sessionId }) =>
+      action === "list" || action === "poll" || action === "log" || action === "screen"
+        ? { does: "look" }
+        : { does: "admin", what: `process ${action} ${visible(sessionId ?? "", 80)}` },
+    async run(args, call): Promise<ToolResult<ProcessDetails>> {
+      if (args.action === "list") return listAll(processes.list(call.agent), clock);
+      const entry = entryOf(processes, args, call);
+      switch (args.action) {
+        case "poll":
+          return pollNews(entry);
+        case "log":
+          return logPage(entry, args);
+        case "screen":
+          return screenOf(entry);
+        case "write":
+          return write(entry, args);
+        case "send-keys":
+          return sendKeys(entry, args);
+        case "submit":
+          return send(entry, Buffer.from(`${args.data ?? ""}\r`), "Submitted.");
+        case "paste":
+          return send(entry, encodePaste(requireText(args.text, "text"), args.bracketed ?? true), "Pasted.");
+        case "kill":
+          return kill(entry);
+        case "clear":
+          return clear(processes, entry);
+        case "remove":
+          return remove(processes, entry);
+      }
+    },
+  });
+
+/** Models send null for what they leave out. */
+function withoutNulls(raw: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
+}
+
+function listAll(entries: readonly ProcessSession[], clock: Clock): ToolResult<ProcessDetails> {
+  const sessions = entries.map((entry) => toRow(entry, clock.now()));
+  const lines = sessions.map(
+    ({ sessionId, status, runtimeMs, name, command }) =>
+      `${sessionId}  ${status}  ${Math.round(runtimeMs / 1000)}s  ${name} :: ${visible(command, 120)}`,
+  );
+  const text = lines.length === 0 ? "No background commands." : lines.join("\n");
+  return { content: [{ type: "text", text }], details: { status: "completed", sessions } };
+}
+
+/** Unknown, expired and another agent's answer alike, so that nobody can probe for other people's. */
+function entryOf(processes: ProcessTable, { action, sessionId }: Arguments, call: ToolCall): ProcessSession {
+  const id = requireText(sessionId, "sessionId", action);
+  const entry = processes.get(call.agent, id);
+  if (entry !== undefined) return entry;
+  const error = `there is no background command "${visible(id, 80)}" of this agent`;
+  throw new ToolError("process.unknown", error, {
+    hint: "process list shows them; finished ones are kept for tools.exec.cleanupMs",
+    details: { status: "failed", sessionId: visible(id, 80), error },
+  });
+}
+
+function requireText(text: string | undefined, name: string, action = "this action"): string {
+  if (text !== undefined && text !== "") return text;
+  throw new ToolError("process.missing-argument", `process: ${action} needs ${name}`, { hint: `give ${name}` });
+}
+
+async function screenOf(entry: ProcessSession): Promise<ToolResult<ProcessDetails>> {
+  const screen = await entry.running.screen();
+  if (screen === undefined) {
+    throw new ToolError("process.no-screen", `${entry.id} has no terminal`, {
+      hint: "read it with poll or log; a command with a screen is started with exec pty:true",
+    });
+  }
+  return answer(entry, screen === "" ? "(the screen is empty)" : screen, { screen });
+}
+
+async function write(entry: ProcessSession, { data, eof = false }: Arguments): Promise<ToolResult<ProcessDetails>> {
+  if (data === undefined && !eof) requireText(data, "data", "write");
+  if (data !== undefined && data !== "") await put(entry, Buffer.from(data));
+  else requireRunning(entry);
+  if (eof) await entry.running.closeInput();
+  return answer(entry, eof ? "Written; input closed." : "Written.");
+}
+
+async function sendKeys(entry: ProcessSession, args: Arguments): Promise<ToolResult<ProcessDetails>> {
+  const { bytes, warnings } = encodeKeys(args);
+  if (bytes.length === 0) requireText(undefined, "keys, hex or literal", "send-keys");
+  return send(entry, bytes, [...warnings, `Sent ${bytes.length} bytes.`].join("\n"));
+}
+
+async function send(entry: ProcessSession, bytes: Buffer, text: string): Promise<ToolResult<ProcessDetails>> {
+  await put(entry, bytes);
+  return answer(entry, text);
+}
+
+/** A program that does not read its input must not hold the caller: after this the bytes wait in line. */
+const PUT_MS = 1000;
+
+async function put(entry: ProcessSession, bytes: Buffer): Promise<void> {
+  requireRunning(entry);
+  const { promise: waited, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, PUT_MS);
+  const taken = entry.running.write(bytes);
+  // Nobody listens any more once the time is over.
+  taken.catch(() => resolve());
+  try {
+    await Promise.race([taken, waited]);
+  } catch (error) {
+    if (error instanceof HouseError) throw inputClosed(entry);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function requireRunning(entry: ProcessSession): void {
+  if (entry.state() !== "running") throw inputClosed(entry);
+}
+
+function inputClosed(entry: ProcessSession): ToolError {
+  const state = entry.state();
+  const error = state === "running" ? `${entry.id} has closed its input` : `${entry.id} is not running (${state})`;
+  return new ToolError("process.input-closed", error, {
+    hint: "poll shows how it ended; start it again with exec",
+    details: { status: "failed", sessionId: entry.id, error },
+  });
+}
+
+async function kill(entry: ProcessSession): Promise<ToolResult<ProcessDetails>> {
+  const wasRunning = entry.state() === "running";
+  entry.noteExitKnown();
+  // Also when it has exited: what it left running in the background goes too.
+  await entry.running.end("killed");
+  return answer(entry, wasRunning ? `Killed ${entry.id} and all it started.` : `${entry.id} had already ended.`);
+}
+
+async function clear(processes: ProcessTable, entry: ProcessSession): Promise<ToolResult<ProcessDetails>> {
+  if (entry.state() === "running") {
+    throw new ToolError("process.running", `${entry.id} is still running`, { hint: "kill it first, or use remove" });
+  }
+  await processes.forget(entry);
+  return answer(entry, `Forgot ${entry.id}.`);
+}
+
+async function remove(processes: ProcessTable, entry: ProcessSession): Promise<ToolResult<ProcessDetails>> {
+  const wasRunning = entry.state() === "running";
+  entry.noteExitKnown();
+  if (wasRunning) await entry.running.end("killed");
+  await processes.forget(entry);
+  return answer(entry, wasRunning ? `Killed and forgot ${entry.id}.` : `Forgot ${entry.id}.`);
+}
+
+function answer(entry: ProcessSession, text: string, more: { screen?: string } = {}): ToolResult<ProcessDetails> {
+  return { content: [{ type: "text", text }], details: { ...headOf(entry), ...more } };
+}
