@@ -138,7 +138,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     await page.keyboard.type("still typing");
     assert.equal(await message.inputValue(), "still typing");
     await card.getByRole("button", { name: "Later" }).press("Enter");
-    await card.getByRole("button", { name: "Show" }).waitFor();
+    await card.getByRole("button", { name: "1 approval waits" }).waitFor();
     assert.equal(await card.getByRole("button", { name: "Deny" }).count(), 0);
     await page.keyboard.press("Enter");
     await card.getByRole("button", { name: "Deny" }).waitFor();
@@ -222,17 +222,27 @@ describe("the approvals card", { skip: noBrowser }, () => {
 
     const short = ask();
     await card.waitFor();
+    await allow.and(page.locator(":enabled")).waitFor();
     await page.screenshot({ path: join(shots, "phone-approval.png") });
     await card.getByRole("button", { name: "Later" }).tap();
     await page.screenshot({ path: join(shots, "phone-approval-folded.png") });
+    await page.getByLabel("Message", { exact: true }).tap();
+    await page.keyboard.type("the way to the message is free");
+    await page.getByRole("button", { name: "Menu" }).tap();
+    await page.keyboard.press("Escape");
     await wire.request("exec.approval.resolve", { id: short.id, decision: "deny" });
   });
 
-  test("dark and wide looks the same", async () => {
+  test("dark looks as light does, and what is new unfolds", async () => {
     const page = await open({ viewport: desk, colorScheme: "dark" });
     const { id } = ask();
-    await cardOf(page).waitFor();
+    await cardOf(page).getByRole("button", { name: "Deny" }).and(page.locator(":enabled")).waitFor();
     await page.screenshot({ path: join(shots, "desk-approval-dark.png") });
+    await cardOf(page).getByRole("button", { name: "Later" }).click();
+    await page.screenshot({ path: join(shots, "desk-approval-folded.png") });
+    const second = ask();
+    await cardOf(page).getByRole("heading", { name: "2 approvals are needed" }).waitFor();
+    await wire.request("exec.approval.resolve", { id: second.id, decision: "deny" });
     await wire.request("exec.approval.resolve", { id, decision: "deny" });
   });
 });

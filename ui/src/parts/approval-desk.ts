@@ -34,6 +34,7 @@ export class ApprovalDesk extends LightElement {
   declare isLate: boolean;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   #shownId: string | undefined;
+  #seen: ReadonlySet<string> = new Set();
   #arming: ReturnType<typeof setTimeout> | undefined;
   #ticking: ReturnType<typeof setInterval> | undefined;
   #forgetting: ReturnType<typeof setTimeout> | undefined;
@@ -57,7 +58,10 @@ export class ApprovalDesk extends LightElement {
   }
 
   protected override willUpdate(): void {
-    const [first] = this.#state.value.approvals;
+    const { approvals } = this.#state.value;
+    const [first] = approvals;
+    if (approvals.some(({ id }) => !this.#seen.has(id))) this.isFolded = false;
+    this.#seen = new Set(approvals.map(({ id }) => id));
     if (first?.id === this.#shownId) return;
     this.#shownId = first?.id;
     this.error = undefined;
@@ -69,17 +73,27 @@ export class ApprovalDesk extends LightElement {
     const [first] = approvals;
     const late = this.isLate ? html`<p class="note warn" role="status">${lateWords}</p>` : nothing;
     if (first === undefined) return html`${this.isLate ? html`<div class="approval">${late}</div>` : nothing}`;
+    if (this.isFolded) return this.#drawFolded(approvals.length);
     return html`
       <section class="approval" aria-label="Approvals" @keydown=${this.#escape}>
         ${late}
         <header>
           <h2 aria-live="assertive">${headline(approvals.length)}</h2>
+          <button class="button small" type="button" aria-expanded="true" @click=${this.#fold}>Later</button>
           <span class="quiet" aria-label="Time left">${timeLeft(first)}</span>
-          <button class="button small" type="button" aria-expanded=${!this.isFolded} @click=${this.#fold}>
-            ${this.isFolded ? "Show" : "Later"}
-          </button>
         </header>
-        ${this.isFolded ? nothing : this.#drawCard(first, approvals.length - 1)}
+        ${this.#drawCard(first, approvals.length - 1)}
+      </section>
+    `;
+  }
+
+  /** Small, and where it covers nothing: what waits can wait while something is typed. */
+  #drawFolded(waiting: number): TemplateResult {
+    return html`
+      <section class="approval-folded" aria-label="Approvals">
+        <button class="button small" type="button" aria-expanded="false" @click=${this.#fold}>
+          ${count(waiting, "approval waits", "approvals wait")}
+        </button>
       </section>
     `;
   }
@@ -145,12 +159,15 @@ export class ApprovalDesk extends LightElement {
     this.#forgetting = setTimeout(() => (this.isLate = false), 8000);
   }
 
-  readonly #fold = (): void => {
+  /** The focus stays on the button that takes the place of the one that was pressed. */
+  readonly #fold = async (): Promise<void> => {
     this.isFolded = !this.isFolded;
+    await this.updateComplete;
+    this.querySelector<HTMLElement>("[aria-expanded]")?.focus();
   };
 
   readonly #escape = (event: KeyboardEvent): void => {
-    if (event.key === "Escape") this.isFolded = true;
+    if (event.key === "Escape") void this.#fold();
   };
 }
 
