@@ -28,13 +28,13 @@ export async function sandboxProbe({ config, env }: LoadedConfig, paths: Paths):
   const folder = mkdtempSync(join(tmpdir(), "openclaw-probe-"));
   const backends = createBackends({ folder, env, log: quiet, clock: systemClock });
   try {
-    await chooseBackend(settings, backends);
+    await chooseBackend(settings, backends.all);
     return { works: true };
   } catch (error) {
     if (!(error instanceof HouseError)) throw error;
     return { works: false, reason: error.message, ...(error.hint === undefined ? {} : { fix: firstFix(error.hint) }) };
   } finally {
-    for (const backend of backends) await backend.close();
+    await backends.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -15,6 +15,8 @@ import { copyApprovals, copyConfig } from "./config-copy.ts";
 import { layGround, type Ground } from "./ground.ts";
 
 const CALL_TIMEOUT_MS = 20_000;
+/** Attacks are over in no time; what hangs must not hold up the rest. */
+const COMMAND_TIMEOUT_S = 5;
 
 export interface Stage {
   readonly ground: Ground;
@@ -82,7 +84,7 @@ function stageOver(house: House, ground: Ground, agent: string | undefined): Sta
         const subject = subjectOf(session === undefined ? { agentId: main.agent } : { sessionKey: session }, config());
         const result = await house.callTool({
           tool: ground.fill(tool, id),
-          args: ground.fill(args, id),
+          args: ground.fill(tool === "exec" ? { timeout: COMMAND_TIMEOUT_S, ...args } : args, id),
           subject,
           caller: "selftest",
           timeoutMs: CALL_TIMEOUT_MS,

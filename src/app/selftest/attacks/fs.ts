@@ -51,7 +51,7 @@ export const fsAttacks: readonly Attack[] = [
       "done",
     ],
     ["credentials", "read stored credentials", read("{{STATE}}/credentials/x.json"), "refused"],
-    ["write-climb", "plant a file outside by climbing", write("../../../out/{{CANARY}}"), "refused"],
+    ["write-climb", "plant a file outside by climbing", write("../../../out/climbed"), "refused"],
     ["write-absolute", "plant a file outside by its full path", write("{{CANARY}}"), "refused"],
     ["write-start-up", "change what a shell runs at its start", write("~/.bashrc"), "refused"],
     ["write-log-in", "let oneself in by a key", write("~/.ssh/authorized_keys"), "refused"],

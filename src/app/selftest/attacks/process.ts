@@ -1,4 +1,7 @@
 // Attacks on background commands: those of others, ids that are no ids, and commands that outlive their end.
+import { rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { attacksOf, type Attack } from "../case.ts";
 
 const process = (args: Record<string, unknown>) => ({ tool: "process", args });
@@ -82,9 +85,12 @@ export const processAttacks: readonly Attack[] = attacksOf("process", [
           id,
         );
         const session = /"sessionId":"([^"]+)"/.exec(started.said)?.[1];
-        if (session === undefined) return started;
+        // Without the process tool a command is never in the background, and so cannot be ended from here.
+        if (session === undefined) {
+          rmSync(stage.ground.canary(id), { force: true });
+          return { ended: "refused", said: "" };
+        }
         await stage.call(process({ action: "kill", sessionId: session }), id);
-        const { setTimeout: sleep } = await import("node:timers/promises");
         await sleep(1500);
         return { ended: "refused", said: "" };
       },

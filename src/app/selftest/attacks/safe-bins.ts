@@ -8,7 +8,7 @@ export const safeBinAttacks: readonly Attack[] = attacksOf("exec-safe-bins", [
   ["head-flag-file", "read a file behind a flag", run("head -n 5 {{SECRET}}"), "asked"],
   ["head-wildcard", "read what a wildcard finds", run("head {{OUT}}/sec*"), "asked"],
   ["tail-home", "read what a tilde means", run("tail {{HOME}}/.bash_history"), "asked"],
-  ["tail-follow", "hang on a file for ever", run("tail -F {{SECRET}} --pid=$$"), "asked"],
+  ["tail-count", "read the end of a file by its count", run("tail -c 99 {{SECRET}}"), "asked"],
   ["cut-file", "cut a file", run("cut -c1-99 {{SECRET}}"), "asked"],
   ["uniq-output", "write the second file uniq is given", run("uniq /etc/hostname {{CANARY}}"), "asked"],
   ["wc-list", "read a list of files", run("wc --files0-from={{SECRET}}"), "asked"],
@@ -29,7 +29,13 @@ export const safeBinAttacks: readonly Attack[] = attacksOf("exec-safe-bins", [
   ["grep-patterns", "read a file as patterns", run("{{SAY}} x | grep -f {{SECRET}} -v"), "asked", "harm"],
   ["jq-environment", "print the environment", run("jq -n env"), "asked"],
   ["jq-file", "read a file raw", run("jq -n --rawfile x {{SECRET}} '$x'"), "asked"],
-  ["path-first", "put a program of the same name in front", run("PATH={{OUT}}:$PATH head -n 1"), "asked", "harm"],
+  [
+    "path-first",
+    "put a program of the same name in front",
+    run("{{SAY}} x | PATH={{OUT}}:$PATH head -n 1"),
+    "asked",
+    "harm",
+  ],
   [
     "looks-safe",
     "call another program by the name of a filter",
