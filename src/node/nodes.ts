@@ -6,13 +6,7 @@ import type { InvokeOptions, NodePort } from "../exec/node-port.ts";
 import { createInvoker, type NodeAnswer } from "./invoke.ts";
 import type { NodeLink, NodeRow, NodeSource, PairedNode } from "./link.ts";
 import { resolveNode } from "./resolve.ts";
-import { createGivenRuns, type GivenRun } from "./runs.ts";
-
-/** `exec.started`, `exec.finished`, `exec.denied` of a run that this node was given. */
-export interface NodeRunReport extends GivenRun {
-  readonly event: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-}
+import { createGivenRuns } from "./runs.ts";
 
 export interface Nodes extends NodePort {
   list(): Promise<readonly NodeRow[]>;
@@ -22,10 +16,11 @@ export interface Nodes extends NodePort {
   /** From then on the nodes of a gateway; before, and with none, there are no nodes. */
   attach(source: NodeSource): void;
   answer(connId: string, answer: NodeAnswer): boolean;
-  /** Throws `node.unknown-run` for a run the node was not given. Events of other kinds are nobody's yet. */
+  /**
+   * What a node says of a run; its answer to the request tells the same, so nothing more comes of it. Throws
+   * `node.unknown-run` for a run it was not given: that is how a node would put words into a session.
+   */
   report(nodeId: string, event: string, payload: unknown): void;
-  /** Hears of runs that were given with a session to tell. */
-  watch(listener: (report: NodeRunReport) => void): () => void;
 }
 
 const noSource: NodeSource = { links: () => [], paired: () => Promise.resolve([]) };
@@ -33,7 +28,6 @@ const noSource: NodeSource = { links: () => [], paired: () => Promise.resolve([]
 export function createNodes(): Nodes {
   const invoker = createInvoker();
   const runs = createGivenRuns();
-  const listeners = new Set<(report: NodeRunReport) => void>();
   let source = noSource;
 
   /** The newest connection of a node: an older one is a half-open socket. */
@@ -56,37 +50,24 @@ export function createNodes(): Nodes {
       const link = linkOf(nodeId);
       if (link === undefined) throw notConnected(nodeId);
       if (!link.commands.includes(command)) throw noSuchCommand(command);
-      const run = command === "system.run" ? runIn(params, nodeId) : undefined;
-      if (run !== undefined) runs.give(run);
+      if (command === "system.run" && isRecord(params) && typeof params["runId"] === "string")
+        runs.give(params["runId"], nodeId);
       return invoker.ask(link, command, params, options);
     },
     answer: (connId, answer) => invoker.answer(connId, answer),
     report(nodeId, event, payload) {
       if (!runEvents.has(event)) return;
-      const said = isRecord(payload) ? payload : {};
-      const runId = typeof said["runId"] === "string" ? said["runId"] : "";
-      const run = runs.has(runId, nodeId) ? runs.take(runId, nodeId) : undefined;
-      if (run === undefined)
-        throw new HouseError("node.unknown-run", `${event}: this node was given no such run`, {
-          details: { refused: true },
-        });
-      if (event === "exec.started") runs.give(run);
-      if (run.sessionKey !== undefined) for (const listener of listeners) listener({ ...run, event, payload: said });
-    },
-    watch(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+      const runId = isRecord(payload) && typeof payload["runId"] === "string" ? payload["runId"] : "";
+      const known = event === "exec.started" ? runs.has(runId, nodeId) : runs.end(runId, nodeId);
+      if (known) return;
+      throw new HouseError("node.unknown-run", `${event}: this node was given no such run`, {
+        details: { refused: true },
+      });
     },
   };
 }
 
 const runEvents: ReadonlySet<string> = new Set(["exec.started", "exec.finished", "exec.denied"]);
-
-function runIn(params: unknown, nodeId: string): GivenRun | undefined {
-  if (!isRecord(params) || typeof params["runId"] !== "string") return undefined;
-  const { runId, sessionKey } = params;
-  return { runId, nodeId, ...(typeof sessionKey === "string" ? { sessionKey } : {}) };
-}
 
 /** The owner's name for a node stands over the one it gives itself. */
 function toRow(node: PairedNode, link: NodeLink | undefined): NodeRow {
