@@ -138,7 +138,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     await page.keyboard.type("still typing");
     assert.equal(await message.inputValue(), "still typing");
     await card.getByRole("button", { name: "Later" }).press("Enter");
-    await card.getByRole("button", { name: "1 approval waits" }).waitFor();
+    await card.getByRole("button", { name: "1 to approve" }).waitFor();
     assert.equal(await card.getByRole("button", { name: "Deny" }).count(), 0);
     await page.keyboard.press("Enter");
     await card.getByRole("button", { name: "Deny" }).waitFor();

@@ -92,7 +92,7 @@ export class ApprovalDesk extends LightElement {
     return html`
       <section class="approval-folded" aria-label="Approvals">
         <button class="button small" type="button" aria-expanded="false" @click=${this.#fold}>
-          ${count(waiting, "approval waits", "approvals wait")}
+          ${waiting} to approve
         </button>
       </section>
     `;
