@@ -105,7 +105,7 @@ function checkRanges(set: string): void {
   }
 }
 
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
 export function namesIn(folder: string): string[] {
   try {
