@@ -85,7 +85,7 @@ describe("! while it is off", () => {
 });
 
 describe("!", () => {
-  before(() => open({ commands: { bash: true, bashForegroundMs: 400 } }));
+  before(() => open({ commands: { bash: true, bashForegroundMs: 3000 } }));
   after(close);
 
   test("runs on this host, without any model", async () => {
@@ -129,7 +129,7 @@ describe("!", () => {
 
   test("the output of what went on can be had until its end", async () => {
     const session = fresh();
-    await told(session, "! sleep 1; echo late");
+    await told(session, "! sleep 4; echo late");
     let seen = "";
     await until(
       async () => (seen += await told(session, "!poll")),
@@ -148,7 +148,7 @@ describe("!", () => {
     await dispose(gateway);
     gateway = await startWithModel(server, { more: { commands: { bash: true, bashForegroundMs: 0 } } });
     wire = await operator(gateway);
-    assert.match(await told(fresh(), "! echo quick"), /^Still running \(/);
+    assert.match(await told(fresh(), "! sleep 20"), /^Still running \(/);
   });
 });
 
