@@ -15,7 +15,15 @@ import { parseBind } from "./box/bind-rules.ts";
 import { checkContainer } from "./box/container-rules.ts";
 import { createBackends } from "./box/builtin.ts";
 import { canonicalPath, credentialPaths, isWithin } from "./box/hidden.ts";
-import { readRecord, readRecords, removeBoxFolder, touchRecord, writeRecord, type UsedRecord } from "./box/record.ts";
+import {
+  hasRecord,
+  readRecord,
+  readRecords,
+  removeBoxFolder,
+  touchRecord,
+  writeRecord,
+  type UsedRecord,
+} from "./box/record.ts";
 import { scopeKeyOf, slugOf, type Who } from "./box/scope.ts";
 import type { Backend, BoxSpec } from "./box/spec.ts";
 import { chooseBackend } from "./box/choose.ts";
@@ -67,7 +75,7 @@ const TOUCH_EVERY_MS = 30_000;
 export function createBoxes(deps: BoxesDeps): Boxes {
   const { paths, log, clock } = deps;
   const root = join(paths.state, "boxes");
-  const backends = createBackends({ folder: root, env: deps.env, log, clock });
+  const { all: backends, close: closeBackends } = createBackends({ folder: root, env: deps.env, log, clock });
   const opened = new Map<string, { readonly box: Box; touchedAt: number }>();
 
   const take = async (record: UsedRecord): Promise<string> => {
@@ -88,7 +96,7 @@ export function createBoxes(deps: BoxesDeps): Boxes {
       const backend = await chooseBackend(settings, backends);
       backend.check(spec);
       const key = [spec.name, backend.kind, spec.settingsHash].join("\0");
-      const known = opened.get(key);
+      const known = hasRecord(spec.folder) ? opened.get(key) : undefined;
       const entry = known ?? { box: openBox(who, spec, settings, backend, root, clock.now()), touchedAt: clock.now() };
       opened.set(key, entry);
       if (clock.now() - entry.touchedAt > TOUCH_EVERY_MS) {
@@ -115,7 +123,7 @@ export function createBoxes(deps: BoxesDeps): Boxes {
     prune: () => takeAll(readRecords(root).filter((record) => isOver(record, deps))),
     async close() {
       opened.clear();
-      for (const backend of backends) await backend.close();
+      await closeBackends();
     },
   };
 }

@@ -11,6 +11,7 @@ export const groups: readonly Group[] = [
   { path: ["gateway"], summary: "Run the gateway and talk to it.", bare: "run" },
   { path: ["models"], summary: "Which model answers, and which could.", bare: "status" },
   { path: ["security"], summary: "Look for weak spots in the set-up, and attack it to see what holds.", bare: "audit" },
+  { path: ["sandbox"], summary: "Where sandboxed tools run, and why.", bare: "list" },
   { path: ["sessions"], summary: "Sessions, what was said in them, and replays.", bare: "list" },
   { path: ["store"], summary: "Check, back up and restore the store." },
   { path: ["tools"], summary: "What an agent may use, why, and one call by hand.", bare: "list" },
@@ -67,6 +68,9 @@ export const entries: readonly Entry[] = [
   row("models set", "Choose the model that answers.", () => import("./models-set.ts")),
   row("models status", "Show which model answers and who has a key.", () => import("./models-status.ts")),
   row("models test", "Ask a model one small question.", () => import("./models-test.ts")),
+  row("sandbox explain", "Say whether a session is sandboxed, and why.", () => import("./sandbox-explain.ts")),
+  row("sandbox list", "List the sandboxes that were built.", () => import("./sandbox-list.ts")),
+  row("sandbox recreate", "Take sandboxes down, to be built anew.", () => import("./sandbox-recreate.ts")),
   row("security audit", "Look for weak spots in config, files and machine.", () => import("./security-audit.ts")),
   row(
     "security selftest",

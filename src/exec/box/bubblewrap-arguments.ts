@@ -6,12 +6,12 @@ import { HouseError } from "../../core/error.ts";
 import type { Launch, Mount } from "../box.ts";
 import { BOX_HOME, etcFolder } from "./etc-copy.ts";
 import { isWithin } from "./hidden.ts";
-import type { Shield } from "./shield.ts";
+import { withoutHidden, type Shield } from "./shield.ts";
 import type { BoxSpec } from "./spec.ts";
 import { systemArguments } from "./system-view.ts";
 
 /** The part that is the same for every command of a box; makes the box's own folders. `shared` holds what all boxes use. */
-export function fixedArguments(spec: BoxSpec, shared: string): string[] {
+export async function fixedArguments(spec: BoxSpec, shared: string): Promise<string[]> {
   const [uid = "", gid = uid] = (spec.container.user ?? DEFAULT_USER).split(":");
   const own = join(spec.folder, "private");
   for (const name of ["tmp", "home/sandbox"]) mkdirSync(join(own, name), { recursive: true, mode: 0o700 });
@@ -29,7 +29,7 @@ export function fixedArguments(spec: BoxSpec, shared: string): string[] {
     ]),
     ...systemArguments(),
     "--ro-bind",
-    etcFolder(shared, uid, gid),
+    await etcFolder(shared, uid, gid),
     "/etc",
     // Home and temporary files outlast the command. Few mounts and many links: each mount costs time at every start.
     "--bind",
@@ -60,7 +60,8 @@ function hideArguments({ host, inside }: Mount, hidden: readonly string[]): stri
     });
 }
 
-export function shieldArguments({ host, inside }: Mount, { pinned, hollow, readOnly }: Shield): string[] {
+export function shieldArguments({ host, inside }: Mount, shield: Shield, hidden: readonly string[]): string[] {
+  const { pinned, hollow, readOnly } = withoutHidden(shield, host, hidden);
   return [
     ...pinned.flatMap((path) => ["--bind", join(host, path), join(inside, path)]),
     // An empty folder in memory: a quarter of the time of a bind, and what is written there is gone all the same.

@@ -53,7 +53,6 @@ export function createBubblewrap({ shields, folder, path, log }: BubblewrapDeps)
     },
     standing: async () => new Map(),
     async close() {
-      tools.shields.close();
       tools.files.close();
       tools.groups.close();
     },
@@ -95,15 +94,21 @@ function check({ container }: BoxSpec): void {
 }
 
 function openBox(spec: BoxSpec, tools: Tools): Box {
-  let fixed: string[] | undefined;
+  let fixed: Promise<string[]> | undefined;
   const [workspace] = spec.mounts;
   if (workspace === undefined) throw new Error("a box has a workspace");
   const isHome = spec.homes.includes(workspace.host);
 
-  const prepare = (launch: Launch): HostLaunch => {
-    fixed ??= fixedArguments(spec, tools.folder);
+  const prepare = async (launch: Launch): Promise<HostLaunch> => {
+    // Somebody may have taken the box down from another process.
+    if (!existsSync(join(spec.folder, "private"))) fixed = undefined;
+    const standing = await (fixed ??= fixedArguments(spec, tools.folder));
     const held = tools.shields.raise(workspace.host, isHome);
-    const words = [...fixed, ...shieldArguments(workspace, held.shield), ...launchArguments(launch, spec)];
+    const words = [
+      ...standing,
+      ...shieldArguments(workspace, held.shield, spec.hidden),
+      ...launchArguments(launch, spec),
+    ];
     return { ...hostLaunch(spec, tools, words, launch.argv), gone: () => held.drop() };
   };
   return {

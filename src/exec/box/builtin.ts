@@ -17,11 +17,23 @@ export interface BackendDeps {
   readonly clock: Clock;
 }
 
-export function createBackends({ folder, env, log, clock }: BackendDeps): readonly Backend[] {
+export interface Backends {
+  readonly all: readonly Backend[];
+  close(): Promise<void>;
+}
+
+export function createBackends({ folder, env, log, clock }: BackendDeps): Backends {
   // One for both: they may work in the same folder.
   const shields = createShields(join(folder, ".shields"));
-  return [
+  const all = [
     createBubblewrap({ shields, folder: join(folder, ".bubblewrap"), path: env["PATH"] ?? "/usr/bin:/bin", log }),
     createDocker({ shields, folder: join(folder, ".docker"), env, log, clock }),
   ];
+  return {
+    all,
+    async close() {
+      for (const backend of all) await backend.close();
+      shields.close();
+    },
+  };
 }

@@ -6,7 +6,7 @@ import type { Launch, Mount } from "../box.ts";
 import type { ContainerSettings } from "../sandbox-settings.ts";
 import { isWithin } from "./hidden.ts";
 import { limitsOf, softAndHard } from "./limits.ts";
-import type { Shield } from "./shield.ts";
+import { withoutHidden, type Shield } from "./shield.ts";
 import type { BoxSpec } from "./spec.ts";
 
 export const LABEL = "openclaw.sandbox";
@@ -79,8 +79,9 @@ function limitWords(container: ContainerSettings): string[] {
   ];
 }
 
-function mountWords(spec: BoxSpec, shield: Shield): string[] {
+function mountWords(spec: BoxSpec, given: Shield): string[] {
   const [workspace] = spec.mounts;
+  const shield = withoutHidden(given, workspace?.host ?? "", spec.hidden);
   const within = (path: string): { host: string; inside: string } => ({
     host: join(workspace?.host ?? "", path),
     inside: join(workspace?.inside ?? "", path),

@@ -60,7 +60,6 @@ export function createDocker({ shields, folder, env, log, clock }: DockerDeps): 
         tools.held.get(name)?.drop();
       }
       tools.held.clear();
-      tools.shields.close();
       tools.files.close();
     },
   };
@@ -95,10 +94,15 @@ async function probeDocker(cli: DockerCli): Promise<Works> {
   return no(`the docker engine does not answer (${said})`, "start it: sudo systemctl start docker");
 }
 
+const TERM = "xterm-256color";
+
 const no = (reason: string, fix: string): Works => ({ works: false, reason, fix });
 
 function openBox(spec: BoxSpec, tools: Tools): Box {
   let building: Promise<void> | undefined;
+  const known = tools.held.get(spec.name);
+  // Opened anew: perhaps because somebody took it down from another process.
+  if (known !== undefined) known.seenAt = Number.NEGATIVE_INFINITY;
   const start = (launch: Launch): HostLaunch => hostLaunch(spec, tools, launch);
   return {
     kind: "docker",
@@ -118,21 +122,31 @@ function openBox(spec: BoxSpec, tools: Tools): Box {
 }
 
 function hostLaunch(spec: BoxSpec, tools: Tools, launch: Launch): HostLaunch {
-  const { cli, files, live } = tools;
+  const { cli, files, live, held } = tools;
   const mark = newSecret(8);
   const marks = live.get(spec.name) ?? new Set();
   live.set(spec.name, marks.add(mark));
   return {
     argv: [
       cli.program ?? "docker",
-      ...execWords({ name: spec.name, launch, mark, envFile: files.pathOf(envLines(launch.env)) }),
+      ...execWords({
+        name: spec.name,
+        launch,
+        mark,
+        envFile: files.pathOf(envLines({ ...(launch.tty ? { TERM } : {}), ...launch.env })),
+      }),
     ],
     cwd: "/",
-    env: launch.tty ? { ...cli.env, TERM: "xterm-256color" } : cli.env,
+    env: launch.tty ? { ...cli.env, TERM } : cli.env,
     gone: () => void marks.delete(mark),
     async end() {
       marks.delete(mark);
-      await cli.run(endWords(spec.name, marks.size === 0 ? undefined : mark));
+      const { code } = await cli.run(endWords(spec.name, marks.size === 0 ? undefined : mark));
+      if (code === 0) return;
+      // Too full even for the one process that would clear it up: the whole container ends, and starts with the next use.
+      await cli.run(["kill", spec.name]);
+      const entry = held.get(spec.name);
+      if (entry !== undefined) entry.seenAt = Number.NEGATIVE_INFINITY;
     },
   };
 }

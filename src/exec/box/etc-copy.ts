@@ -1,6 +1,7 @@
 // The /etc of bubblewrap boxes: harmless settings of this machine, copied once, and a few files written for the box.
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import { newSecret, sha256 } from "../../base/ids.ts";
@@ -11,16 +12,20 @@ export const BOX_HOME = "/home/sandbox";
  * A copy, because every mount makes the start of every command slower. Named for what is in it: built when the machine's
  * settings change, shared by all boxes of one user id.
  */
-export function etcFolder(root: string, uid: string, gid: string): string {
+export async function etcFolder(root: string, uid: string, gid: string): Promise<string> {
   const shown = settings.flatMap((name) => {
     const found = statSync(join("/etc", name), { throwIfNoEntry: false });
-    return found !== undefined && isPublic(found.mode) ? [{ name, stamp: `${found.mtimeMs}:${found.size}` }] : [];
+    return found !== undefined && (found.mode & 0o004) !== 0 ? [{ name, stamp: `${found.mtimeMs}:${found.size}` }] : [];
   });
   const own = ownFiles(uid, gid);
   const folder = join(root, `etc-${sha256(JSON.stringify([shown, own])).slice(0, 16)}`);
   if (existsSync(folder)) return folder;
   const draft = join(root, `.etc-${newSecret(6)}`);
-  for (const { name } of shown) copyPublic(join("/etc", name), join(draft, name));
+  mkdirSync(draft, { recursive: true, mode: 0o755 });
+  await copyPublic(
+    shown.map(({ name }) => name),
+    draft,
+  );
   for (const [name, text] of Object.entries(own)) writeFileSync(join(draft, name), text, { mode: 0o644 });
   try {
     renameSync(draft, folder);
@@ -69,18 +74,16 @@ const settings: readonly string[] = [
   "vim",
 ];
 
-/** What only root may read stays out. */
-const isPublic = (mode: number): boolean => (mode & 0o004) !== 0;
+/** By programs of the system: a thousand small files would hold up the gateway. What only root may read stays out. */
+async function copyPublic(names: readonly string[], to: string): Promise<void> {
+  // What cannot be read is left out by cp, which then says so by its exit code.
+  await run("cp", ["-a", "--parents", "--", ...names, to]);
+  await run("find", [to, "!", "-type", "l", "!", "-perm", "-o=r", "-delete"]);
+}
 
-function copyPublic(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
-  cpSync(from, to, {
-    recursive: true,
-    verbatimSymlinks: true,
-    filter: (path) => {
-      const found = statSync(path, { throwIfNoEntry: false });
-      return found !== undefined && isPublic(found.mode) && (found.isFile() || found.isDirectory());
-    },
+function run(program: string, words: readonly string[]): Promise<void> {
+  return new Promise((resolve) => {
+    execFile(program, words, { cwd: "/etc" }, () => resolve());
   });
 }
 

@@ -1,5 +1,5 @@
 // What is written down about a box: whose it is, when it was made and last used. One small file in its own folder.
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
@@ -31,6 +31,8 @@ export function writeRecord(folder: string, record: BoxRecord): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileAtomic(join(folder, FILE), `${JSON.stringify(record)}\n`);
 }
+
+export const hasRecord = (folder: string): boolean => existsSync(join(folder, FILE));
 
 /** Undefined for a folder that is no box, or one whose record was damaged. */
 export function readRecord(folder: string): UsedRecord | undefined {

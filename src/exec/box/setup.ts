@@ -16,19 +16,17 @@ const TIMEOUT_MS = 10 * 60_000;
 const MAX_SAID = 4000;
 
 export function createSetup(): Setup {
-  const done = new Set<string>();
   const going = new Map<string, Promise<void>>();
   return {
     async ensure(spec, prepare) {
       const command = spec.container.setupCommand;
       if (command === undefined || command.trim() === "") return;
       const marker = join(spec.folder, `setup-${spec.settingsHash}`);
-      if (done.has(marker) || existsSync(marker)) return;
+      if (existsSync(marker)) return;
       const running = going.get(marker) ?? runOnce(spec, command, prepare, marker);
       going.set(marker, running);
       try {
         await running;
-        done.add(marker);
       } finally {
         going.delete(marker);
       }

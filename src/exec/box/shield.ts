@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { errnoOf, HouseError } from "../../core/error.ts";
 import { sha256 } from "../../base/ids.ts";
 import { protectedNames } from "../../base/protected-names.ts";
+import { isWithin } from "./hidden.ts";
 
 /** Relative paths inside a workspace, all there while the shield is held. */
 export interface Shield {
@@ -59,7 +60,7 @@ export function createShields(ledgerFolder: string): Shields {
           if (isDropped) return;
           isDropped = true;
           entry.count -= 1;
-          if (entry.count > 0) return;
+          if (entry.count > 0 || held.get(workspace) !== entry) return;
           entry.timer = setTimeout(() => lower(workspace), LINGER_MS).unref();
         },
       };
@@ -104,6 +105,16 @@ function shieldOf(workspace: string, isHome: boolean, ledger: string): Shield {
     pinned: [...pinned].filter((path) => !isCovered(path) && !readOnly.has(path)).sort(),
     hollow: outer.filter(isHollow),
     readOnly: outer.filter((path) => !isHollow(path)),
+  };
+}
+
+/** What is not shown at all needs no protection, and protecting it would show it. */
+export function withoutHidden(shield: Shield, workspace: string, hidden: readonly string[]): Shield {
+  const isSeen = (path: string): boolean => !hidden.some((place) => isWithin(join(workspace, path), place));
+  return {
+    pinned: shield.pinned.filter(isSeen),
+    hollow: shield.hollow.filter(isSeen),
+    readOnly: shield.readOnly.filter(isSeen),
   };
 }
 

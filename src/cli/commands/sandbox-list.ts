@@ -1,0 +1,72 @@
+// `openclaw sandbox list`: the boxes that were built, whose they are, and whether they fit the config of now.
+import { systemClock } from "../../base/clock.ts";
+import type { ListedBox } from "../../exec/boxes.ts";
+import { withBoxes } from "../boxes-here.ts";
+import { defineCommand } from "../command.ts";
+import { span, table, toJson } from "../print.ts";
+import { requireConfig } from "../settings.ts";
+
+export const command = defineCommand({
+  summary: "List the sandboxes: name, state, settings, age and last use.",
+  options: {
+    browser: { type: "boolean", description: "Only those of sandbox browsers." },
+  },
+  examples: [
+    { line: "sandbox list", does: "all that were built" },
+    { line: "sandbox list --json", does: "the same for programs" },
+  ],
+  async run(io, { options }) {
+    const loaded = await requireConfig(io);
+    // Browsers get boxes of their own once there are any.
+    const boxes = options.browser === true ? [] : await withBoxes(io, loaded, (all) => all.list());
+    if (io.json) io.print(toJson({ sandboxes: boxes.map(toRow) }));
+    else if (boxes.length === 0) io.print("no sandbox was built yet; the first sandboxed command builds one");
+    else io.print(table(boxes, columns, io).join("\n"));
+    return 0;
+  },
+});
+
+const columns = [
+  { title: "NAME", text: ({ name }: ListedBox) => name },
+  { title: "KIND", text: ({ backend, image }: ListedBox) => (image === "" ? backend : `${backend} ${image}`) },
+  { title: "STATE", text: (box: ListedBox) => stateOf(box) },
+  { title: "SETTINGS", text: ({ matchesConfig }: ListedBox) => (matchesConfig ? "as in the config" : "older") },
+  { title: "AGE", text: ({ createdAt }: ListedBox) => span(systemClock.now() - createdAt) },
+  { title: "IDLE", text: ({ lastUsedAt }: ListedBox) => span(systemClock.now() - lastUsedAt) },
+  { title: "FOR", text: ({ scopeKey }: ListedBox) => scopeKey },
+];
+
+/** Bubblewrap has nothing that stands between two commands. */
+function stateOf({ backend, running }: ListedBox): string {
+  if (backend === "bubblewrap") return "ready";
+  return running ? "running" : "stopped";
+}
+
+function toRow({
+  name,
+  backend,
+  image,
+  running,
+  matchesConfig,
+  createdAt,
+  lastUsedAt,
+  scopeKey,
+  agent,
+  session,
+  workspace,
+}: ListedBox): unknown {
+  const now = systemClock.now();
+  return {
+    name,
+    backend,
+    image: image === "" ? null : image,
+    running,
+    matchesConfig,
+    ageMs: Math.max(0, now - createdAt),
+    idleMs: Math.max(0, Math.round(now - lastUsedAt)),
+    scope: scopeKey,
+    agentId: agent,
+    sessionKey: session,
+    workspace,
+  };
+}

@@ -1,0 +1,52 @@
+// `openclaw sandbox recreate`: takes boxes down, so that the next command builds them with the settings of now.
+import { parseSessionKey } from "../../core/names.ts";
+import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
+import type { Config } from "../../config/schema/index.ts";
+import type { BoxFilter } from "../../exec/boxes.ts";
+import { confirm } from "../ask.ts";
+import { withBoxes } from "../boxes-here.ts";
+import { defineCommand, UsageError } from "../command.ts";
+import { toJson } from "../print.ts";
+import { requireConfig } from "../settings.ts";
+
+export const command = defineCommand({
+  summary: "Take sandboxes down; they are built anew with the next use. Workspaces stay.",
+  options: {
+    all: { type: "boolean", description: "All of them." },
+    session: { type: "string", value: "key", description: "That of one session." },
+    agent: { type: "string", value: "id", description: "Those of one agent." },
+    browser: { type: "boolean", description: "Only those of sandbox browsers." },
+    force: { type: "boolean", description: "Do not ask." },
+  },
+  examples: [
+    { line: "sandbox recreate --all", does: "after a change of the sandbox settings" },
+    { line: "sandbox recreate --agent main --force", does: "one agent's, from a script" },
+  ],
+  async run(io, { options }) {
+    const loaded = await requireConfig(io);
+    const filter = filterOf(options, loaded.config);
+    if (options.force !== true) {
+      const question =
+        "Take the sandboxes down? Commands that run in them end; files outside of the workspace are lost.";
+      if (!(await confirm(io, question, "--force"))) return 1;
+    }
+    const names = options.browser === true ? [] : await withBoxes(io, loaded, (boxes) => boxes.recreate(filter));
+    if (io.json) io.print(toJson({ removed: names }));
+    else
+      io.print(names.length === 0 ? "there was no such sandbox" : names.map((name) => `took down ${name}`).join("\n"));
+    return 0;
+  },
+});
+
+function filterOf(
+  { all, session, agent }: { readonly all?: boolean; readonly session?: string; readonly agent?: string },
+  config: Config,
+): BoxFilter {
+  const given = [all, session, agent].filter((value) => value !== undefined);
+  if (given.length !== 1)
+    throw new UsageError("say which: --all, --session <key> or --agent <id>", ["sandbox", "recreate"]);
+  if (session !== undefined) {
+    return { session: parseSessionKey(session, { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) }) };
+  }
+  return agent === undefined ? { all: true } : { agent: agent.trim().toLowerCase() };
+}

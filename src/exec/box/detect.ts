@@ -1,0 +1,39 @@
+// Whether a sandbox works on this machine at all, for the first config, the doctor and the audit.
+import { rmSync } from "node:fs";
+
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Env } from "../../base/paths.ts";
+import { createBackends } from "./builtin.ts";
+import type { BackendChoice } from "../sandbox-settings.ts";
+
+export type SandboxWorks =
+  | { readonly backend: "docker" | "bubblewrap" }
+  | { readonly reason: string; readonly fix: string };
+
+export interface DetectDeps {
+  /** A folder that may be made and removed again. */
+  readonly folder: string;
+  readonly env: Env;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** By real runs, in the order `auto` tries them. Never throws. */
+export async function sandboxWorks(deps: DetectDeps, choice: BackendChoice = "auto"): Promise<SandboxWorks> {
+  const { all, close } = createBackends(deps);
+  const reasons: string[] = [];
+  const fixes: string[] = [];
+  try {
+    for (const backend of all.filter(({ kind }) => choice === "auto" || kind === choice)) {
+      const answer = await backend.works();
+      if (answer.works) return { backend: backend.kind };
+      reasons.push(`${backend.kind}: ${answer.reason}`);
+      fixes.push(answer.fix);
+    }
+    return { reason: reasons.join("; "), fix: fixes.join("; or ") };
+  } finally {
+    await close();
+    rmSync(deps.folder, { recursive: true, force: true });
+  }
+}
