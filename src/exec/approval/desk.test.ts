@@ -323,6 +323,13 @@ describe("beginning", () => {
     assert.equal(heard.at(-1), `lapsed ${id} denied allow-once it was allowed, but not begun in time`);
   });
 
+  test("of what never was is no error, and no", async () => {
+    assert.deepEqual(
+      [await desk.begin("never"), await desk.withdraw("never", "x"), await desk.finish("never")],
+      [false, false, undefined],
+    );
+  });
+
   test("a denied one never begins", async () => {
     const { id } = await desk.ask(question());
     await desk.answer(id, "deny", owner);

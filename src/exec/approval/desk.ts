@@ -6,9 +6,12 @@ import type { Log } from "../../base/log.ts";
 import type { ApprovalDecision } from "../../protocol/approval.ts";
 import type { Store } from "../../store/store.ts";
 import { grantOf, type Grant, type User } from "./desk-grant.ts";
+import { createListeners, type DeskListener } from "./desk-listeners.ts";
 import * as moves from "./desk-moves.ts";
+import { idNamed, refuseClash } from "./desk-names.ts";
 import { forTheTrail, isClosed, type Answerer, type Approval } from "./desk-record.ts";
 import { createShelf } from "./desk-shelf.ts";
+import { createWaiters } from "./desk-waiters.ts";
 
 export interface ApprovalDesk {
   /**
@@ -47,17 +50,6 @@ export interface ApprovalDesk {
   close(): void;
 }
 
-export interface DeskListener {
-  /** Somebody should answer. */
-  requested?(approval: Approval): void;
-  /** Answered, expired or withdrawn; `reason` says why when it was not a person. */
-  resolved?(approval: Approval): void;
-  /** Was allowed, but nobody began it (the process died, or time was over): now denied, with a reason. */
-  lapsed?(approval: Approval): void;
-  /** Had begun when the process died: how it ended is not known. It is not begun again. */
-  interrupted?(approval: Approval): void;
-}
-
 export interface DeskDeps {
   readonly store: Pick<Store, "kv">;
   readonly clock: Clock;
@@ -68,22 +60,17 @@ export interface DeskDeps {
   readonly keep?: number;
 }
 
-const MAX_PENDING = 200;
-const MIN_PREFIX = 8;
-
-type Heard = keyof DeskListener;
-type Waiter = PromiseWithResolvers<Approval>;
+/** When the end of an approval could not be written: a full disk may have room again. */
+const RETRY_MS = 5_000;
 
 export function createApprovalDesk({ store, clock, log, mask = (text) => text, keep = 500 }: DeskDeps): ApprovalDesk {
   const shelf = createShelf(store.kv, keep);
   const lanes = createLanes();
-  const listeners = new Set<DeskListener>();
+  const listeners = createListeners(log);
+  const waiters = createWaiters();
   const ports = new Set<() => boolean>();
-  const waiters = new Map<string, Set<Waiter>>();
   const timers = new Map<string, NodeJS.Timeout>();
   let isOpen = true;
-  const recovered: (readonly [Heard, Approval])[] = [];
-  let isLoading = false;
   let loaded: Promise<number> | undefined;
 
   const pending = (): Approval[] => shelf.all().filter(({ state }) => state === "pending");
@@ -94,15 +81,15 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
       await desk.recover();
       return lanes.run("ask", async () => {
         const approval = moves.opened(request, clock.now());
-        refuseClash(approval.id);
+        refuseClash(approval.id, shelf.get(approval.id) !== undefined, pending());
         await keepIt(approval);
-        tell("requested", approval);
+        listeners.tell("requested", approval);
         return approval;
       });
     },
     async answer(given, decision, by) {
       await desk.recover();
-      const after = await step(pendingNamed(given), (current, now) => moves.answered(current, decision, by, now));
+      const after = await step(idNamed(given, pending()), (current, now) => moves.answered(current, decision, by, now));
       if (after.state === "expired") throw moves.unknownId();
       return after;
     },
@@ -110,11 +97,13 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
       await desk.recover();
       const approval = shelf.get(id);
       if (approval === undefined) throw moves.unknownId();
-      const settled = approval.state === "pending" ? await settling(id, signal) : approval;
+      if (!isOpen) throw closing();
+      const settled = approval.state === "pending" ? await waiters.wait(id, signal) : approval;
       return settled.state === "expired" ? null : (settled.decision ?? "deny");
     },
     async withdraw(id, reason) {
       await desk.recover();
+      if (shelf.get(id) === undefined) return false;
       let isMine = false;
       await step(id, (current, now) => {
         isMine = current.state === "pending";
@@ -124,6 +113,7 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
     },
     async begin(id, user) {
       await desk.recover();
+      if (shelf.get(id) === undefined) return false;
       let isFirst = false;
       await step(id, (current, now) => {
         if (user !== undefined && grantOf(current, user) === undefined) return current;
@@ -135,6 +125,7 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
     },
     async finish(id, outcome) {
       await desk.recover();
+      if (shelf.get(id) === undefined) return;
       await step(id, (current, now) => moves.finished(current, outcome, now));
     },
     get: (id) => shelf.get(id),
@@ -157,18 +148,12 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
       ports.add(port);
       return () => void ports.delete(port);
     },
-    watch(listener) {
-      listeners.add(listener);
-      if (!isLoading && recovered.length > 0)
-        queueMicrotask(() => recovered.forEach(([what, approval]) => tellOne(listener, what, approval)));
-      return () => void listeners.delete(listener);
-    },
+    watch: (listener) => listeners.watch(listener),
     close() {
       isOpen = false;
       for (const timer of timers.values()) clearTimeout(timer);
       timers.clear();
-      for (const waiter of [...waiters.values()].flatMap((set) => [...set])) waiter.reject(closing());
-      waiters.clear();
+      waiters.close(closing());
     },
   };
   return desk;
@@ -182,9 +167,9 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
       if (next === current) return current;
       await keepIt(next);
       if (current.state === "pending") {
-        for (const waiter of waiters.get(id) ?? []) waiter.resolve(next);
-        tell("resolved", next);
-      } else if (current.state === "allowed" && next.state === "denied") tell("lapsed", next);
+        waiters.settle(next);
+        listeners.tell("resolved", next);
+      } else if (current.state === "allowed" && next.state === "denied") listeners.tell("lapsed", next);
       return next;
     });
   }
@@ -197,7 +182,8 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
   }
 
   /** One timer an approval: until it expires, then until an unused yes ends. */
-  function schedule({ id, state, createdAtMs, expiresAtMs }: Approval): void {
+  function schedule(approval: Approval, leastMs = 0): void {
+    const { id, state, createdAtMs, expiresAtMs } = approval;
     clearTimeout(timers.get(id));
     timers.delete(id);
     if (!isOpen || (state !== "pending" && state !== "allowed")) return;
@@ -210,92 +196,35 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
         : moves.lapsed(current, "it was allowed, but not begun in time", now);
     const timer = setTimeout(
       () => {
-        step(id, end).catch((error: unknown) => log.error("an approval could not be closed", { id, error }));
+        step(id, end).catch((error: unknown) => {
+          log.error("an approval could not be closed; trying again", { id, error });
+          schedule(approval, RETRY_MS);
+        });
       },
-      Math.max(0, delayMs),
+      Math.max(leastMs, delayMs),
     );
     timers.set(id, timer.unref());
   }
 
-  /** Nothing that an earlier process had in hand is begun by this one: it cannot know how far that came. */
   async function load(): Promise<number> {
-    isLoading = true;
     const { unreadable } = await shelf.load();
     for (const key of unreadable) log.error("an approval could not be read; it counts as denied", { id: key });
-    const gone = "the gateway ended between the answer and the start; nothing was run";
-    for (const approval of shelf.all()) {
-      const { id, state, expiresAtMs } = approval;
-      if (state === "allowed") await step(id, (current, now) => moves.lapsed(current, gone, now));
-      else if (state === "pending" && clock.now() >= expiresAtMs) await step(id, moves.expired);
-      else if (state === "pending") schedule(approval);
-      else if (state === "started") {
-        const outcome = "the gateway ended while it ran; how it ended is not known";
-        tell("interrupted", await step(id, (current, now) => moves.finished(current, outcome, now)));
-      }
-    }
-    isLoading = false;
-    return pending().length + recovered.length;
-  }
-
-  function pendingNamed(given: string): string {
-    const wanted = given.trim().toLowerCase();
-    const found = pending().filter(({ id }) => {
-      const own = id.toLowerCase();
-      return own === wanted || (wanted.length >= MIN_PREFIX && own.startsWith(wanted));
+    const closed = await listeners.recovering(async () => {
+      for (const approval of shelf.all()) await takeUp(approval);
     });
-    if (found.length > 1)
-      throw new HouseError("approval.ambiguous", `${found.length} approvals begin with "${wanted}"`, {
-        hint: "give more of the id: openclaw approvals pending",
-      });
-    if (found[0] === undefined) throw moves.unknownId();
-    return found[0].id;
+    return pending().length + closed;
   }
 
-  /** An id is used once, and no id may be the beginning of another that waits: a short form must mean one thing. */
-  function refuseClash(id: string): void {
-    const wanted = id.toLowerCase();
-    const waiting = pending();
-    const clash = waiting.some((other) => {
-      const own = other.id.toLowerCase();
-      return own.startsWith(wanted) || wanted.startsWith(own);
-    });
-    if (clash || shelf.get(id) !== undefined)
-      throw new HouseError("approval.id-taken", "this approval id is taken", { hint: "leave out the id" });
-    if (waiting.length >= MAX_PENDING)
-      throw new HouseError("approval.too-many", `${waiting.length} approvals wait already`, {
-        hint: "openclaw approvals pending",
-      });
-  }
-
-  async function settling(id: string, signal: AbortSignal | undefined): Promise<Approval> {
-    if (!isOpen) throw closing();
-    signal?.throwIfAborted();
-    const waiter: Waiter = Promise.withResolvers();
-    const mine = waiters.get(id) ?? new Set();
-    waiters.set(id, mine.add(waiter));
-    const onAbort = (): void => waiter.reject(signal?.reason);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    try {
-      return await waiter.promise;
-    } finally {
-      signal?.removeEventListener("abort", onAbort);
-      mine.delete(waiter);
-      if (mine.size === 0) waiters.delete(id);
-    }
-  }
-
-  function tell(what: Heard, approval: Approval): void {
-    if (isLoading) recovered.push([what, approval]);
-    for (const listener of listeners) tellOne(listener, what, approval);
-  }
-
-  /** A listener that fails must not undo what is already on disk, nor keep the others from hearing it. */
-  function tellOne(listener: DeskListener, what: Heard, approval: Approval): void {
-    try {
-      listener[what]?.(approval);
-    } catch (error) {
-      log.error("a listener of the approvals failed", { id: approval.id, what, error });
-    }
+  /** Nothing that an earlier process had in hand is begun by this one: it cannot know how far that came. */
+  async function takeUp(approval: Approval): Promise<void> {
+    const { id, state, expiresAtMs } = approval;
+    if (state === "pending" && clock.now() < expiresAtMs) return schedule(approval);
+    if (state === "pending") return void (await step(id, moves.expired));
+    const cut = "the gateway ended between the answer and the start; nothing was run";
+    if (state === "allowed") return void (await step(id, (current, now) => moves.lapsed(current, cut, now)));
+    if (state !== "started") return;
+    const unsure = "the gateway ended while it ran; how it ended is not known";
+    listeners.tell("interrupted", await step(id, (current, now) => moves.finished(current, unsure, now)));
   }
 
   function audit({ id, kind, state, agent, session, decision, answeredBy, reason, request }: Approval): void {
