@@ -16,6 +16,8 @@ function judge(piece: Piece): boolean {
 const maxPositions = 400;
 /** Loops in a row over the same characters; ordinary patterns have up to three. */
 const maxChain = 4;
+/** Ways to read one text without any loop: as a power of two. */
+const maxForks = 13;
 /** What a judgement may cost; a pattern that needs more is refused like the ones it looks for. */
 const maxComparisons = 2_000_000;
 /** Longer bounded repetitions are taken as unbounded ones. */
@@ -27,14 +29,16 @@ interface Graph {
   readonly next: Map<number, number>[];
 }
 
+/** A position stands in `first` or `last` as often as there are ways to come to it or to leave from it, at most twice. */
 interface Span {
-  readonly nullable: boolean;
+  /** How many ways there are to read nothing; more than one way counts as two. */
+  readonly empties: number;
   readonly first: readonly number[];
   readonly last: readonly number[];
 }
 
 const createGraph = (): Graph => ({ sets: [], next: [] });
-const emptySpan: Span = { nullable: true, first: [], last: [] };
+const emptySpan: Span = { empties: 1, first: [], last: [] };
 
 function build(piece: Piece, graph: Graph, looks: Piece[]): Span {
   if (graph.sets.length > maxPositions) return emptySpan;
@@ -58,35 +62,64 @@ function build(piece: Piece, graph: Graph, looks: Piece[]): Span {
 function addPosition(graph: Graph, set: CharSet): Span {
   const position = graph.sets.push(set.length === 0 ? everyChar : set) - 1;
   graph.next.push(new Map());
-  return { nullable: false, first: [position], last: [position] };
+  return { empties: 0, first: [position], last: [position] };
 }
 
 function follow(graph: Graph, a: Span, b: Span): Span {
   connect(graph, a.last, b.first);
   return {
-    nullable: a.nullable && b.nullable,
-    first: a.nullable ? [...a.first, ...b.first] : a.first,
-    last: b.nullable ? [...a.last, ...b.last] : b.last,
+    empties: Math.min(2, a.empties * b.empties),
+    first: atMostTwice([...a.first, ...times(b.first, a.empties)]),
+    last: atMostTwice([...b.last, ...times(a.last, b.empties)]),
   };
 }
 
 function either(a: Span, b: Span): Span {
-  return { nullable: a.nullable || b.nullable, first: [...a.first, ...b.first], last: [...a.last, ...b.last] };
+  return {
+    empties: Math.min(2, a.empties + b.empties),
+    first: atMostTwice([...a.first, ...b.first]),
+    last: atMostTwice([...a.last, ...b.last]),
+  };
 }
 
+function times(positions: readonly number[], ways: number): readonly number[] {
+  return Array.from({ length: ways }, () => positions).flat();
+}
+
+function atMostTwice(positions: readonly number[]): number[] {
+  const counts = new Map<number, number>();
+  return positions.filter((position) => {
+    const count = (counts.get(position) ?? 0) + 1;
+    counts.set(position, count);
+    return count <= 2;
+  });
+}
+
+/**
+ * The rounds that must be may read nothing, the others may not: in (a?)+ an a is read by the first round, or by the
+ * second one after an empty first.
+ */
 function repeat({ part, min, max }: Piece & { kind: "repeat" }, graph: Graph, looks: Piece[]): Span {
   if (max === 0) return emptySpan;
-  if (max > unrolled) {
-    const span = build(part, graph, looks);
-    connect(graph, span.last, span.first);
-    return { ...span, nullable: span.nullable || min === 0 };
-  }
+  if (max > unrolled) return endless(part, min, graph, looks);
   // x{1,3} is x(x(x)?)?, built from the inside.
   let span = emptySpan;
   for (let count = max; count > 0; count -= 1) {
-    const whole = follow(graph, build(part, graph, looks), span);
-    span = count > min ? { ...whole, nullable: true } : whole;
+    const round = build(part, graph, looks);
+    if (count <= min) span = follow(graph, round, span);
+    else span = { ...follow(graph, { ...round, empties: 0 }, span), empties: 1 };
   }
+  return span;
+}
+
+function endless(part: Piece, min: number, graph: Graph, looks: Piece[]): Span {
+  const round = build(part, graph, looks);
+  connect(graph, round.last, round.first);
+  if (min === 0) return { ...round, empties: 1 };
+  if (round.empties === 0) return round;
+  let span: Span = { ...round, empties: 1 };
+  for (let count = Math.min(min, unrolled); count > 0; count -= 1)
+    span = follow(graph, build(part, graph, looks), span);
   return span;
 }
 
@@ -107,7 +140,33 @@ function isAmbiguous(graph: Graph): boolean {
     if (isLoopAmbiguous(graph, positions, start, overlaps)) return true;
     loops.push({ start, positions });
   }
-  return longestChain(graph, loops, overlaps) > maxChain;
+  return longestChain(graph, loops, overlaps) > maxChain || forksAhead(graph, loops, overlaps) > maxForks;
+}
+
+/**
+ * How often a walk can fork while it reads the same text, as a power of two: a?a?a? reads an a in three places. Loops are
+ * judged by themselves, so a walk through one goes on behind it.
+ */
+function forksAhead(graph: Graph, loops: readonly Loop[], overlaps: (a: number, b: number) => boolean): number {
+  const loopOf = new Map(loops.flatMap((loop) => [...loop.positions].map((position) => [position, loop] as const)));
+  const known = new Map<number, number>();
+  const forksFrom = (from: number): number => {
+    const found = known.get(from);
+    if (found !== undefined) return found;
+    const loop = loopOf.get(from);
+    const ahead = [...(graph.next[from] ?? [])];
+    const alike = ahead.map(([x]) => ahead.reduce((sum, [y, ways]) => sum + (overlaps(x, y) ? ways : 0), 0));
+    const own = loop === undefined ? Math.log2(Math.max(1, ...alike)) : 0;
+    const rest = loop === undefined ? ahead : [...loop.positions].flatMap((position) => leaving(graph, loop, position));
+    const forks = own + Math.max(0, ...rest.map(([to]) => forksFrom(to)));
+    known.set(from, forks);
+    return forks;
+  };
+  return Math.max(0, ...[...graph.sets.keys()].map(forksFrom));
+}
+
+function leaving(graph: Graph, loop: Loop, position: number): (readonly [number, number])[] {
+  return [...(graph.next[position] ?? [])].filter(([to]) => !loop.positions.has(to));
 }
 
 interface Loop {
@@ -150,18 +209,21 @@ function isLoopAmbiguous(
   const steps = new Map([...loop].map((from) => [from, [...(graph.next[from] ?? [])].filter(([to]) => loop.has(to))]));
   for (const ways of steps.values()) if (ways.some(([, count]) => count > 1)) return true;
   const size = graph.sets.length;
-  const forward = new Map<number, number[]>();
   const backward = new Map<number, number[]>();
   let budget = maxComparisons;
   const pairs = reach([start * size + start], (pair) => {
     const [a, b] = [Math.floor(pair / size), pair % size];
     budget -= (steps.get(a)?.length ?? 0) * (steps.get(b)?.length ?? 0);
     if (budget < 0) return [];
-    const next = (steps.get(a) ?? []).flatMap(([x]) =>
-      (steps.get(b) ?? []).flatMap(([y]) => (overlaps(x, y) ? [x * size + y] : [])),
-    );
-    forward.set(pair, next);
-    for (const target of next) backward.set(target, [...(backward.get(target) ?? []), pair]);
+    const next: number[] = [];
+    for (const [x] of steps.get(a) ?? []) {
+      for (const [y] of steps.get(b) ?? []) if (overlaps(x, y)) next.push(x * size + y);
+    }
+    for (const target of next) {
+      const known = backward.get(target);
+      if (known === undefined) backward.set(target, [pair]);
+      else known.push(pair);
+    }
     return next;
   });
   if (budget < 0) return true;
