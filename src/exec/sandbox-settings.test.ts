@@ -1,0 +1,112 @@
+// An agent's sandbox settings: its own over the defaults key by key, lists that merge, and what a shared box ignores.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { AgentId } from "../core/names.ts";
+import type { Paths } from "../base/paths.ts";
+import type { Config } from "../config/schema/index.ts";
+import { sandboxSettings } from "./sandbox-settings.ts";
+
+const paths: Paths = {
+  home: "/h",
+  state: "/h/.openclaw",
+  config: "/h/.openclaw/openclaw.json",
+  product: "openclaw",
+  profile: undefined,
+};
+const agent = "work" as AgentId;
+type Sandbox = NonNullable<NonNullable<NonNullable<Config["agents"]>["defaults"]>["sandbox"]>;
+
+function settings(defaults: Sandbox, own: Sandbox = {}) {
+  return sandboxSettings(
+    { agents: { defaults: { sandbox: defaults }, list: [{ id: "work", sandbox: own }] } },
+    agent,
+    paths,
+  );
+}
+
+test("without a config there is no sandbox, and every default is filled in", () => {
+  assert.deepEqual(sandboxSettings({}, agent, paths), {
+    mode: "off",
+    backend: "auto",
+    scope: "agent",
+    workspaceAccess: "none",
+    workspaceRoot: "/h/.openclaw/sandboxes",
+    docker: {
+      image: "openclaw-sandbox:bookworm-slim",
+      containerPrefix: "openclaw-sbx-",
+      workdir: "/workspace",
+      readOnlyRoot: true,
+      tmpfs: ["/tmp", "/var/tmp", "/run"],
+      network: "none",
+      user: undefined,
+      capDrop: ["ALL"],
+      env: {},
+      setupCommand: undefined,
+      pidsLimit: undefined,
+      memory: undefined,
+      memorySwap: undefined,
+      cpus: undefined,
+      ulimits: {},
+      seccompProfile: undefined,
+      apparmorProfile: undefined,
+      dns: [],
+      extraHosts: [],
+      binds: [],
+    },
+    prune: { idleHours: 24, maxAgeDays: 7 },
+  });
+});
+
+test("an agent's value stands over the default, key by key", () => {
+  const { mode, scope, workspaceRoot, docker, prune } = settings(
+    {
+      mode: "all",
+      scope: "session",
+      docker: { image: "a", memory: "1g", env: { A: "1", B: "1" } },
+      prune: { idleHours: 1 },
+    },
+    { mode: "non-main", workspaceRoot: "~/boxes", docker: { image: "b", env: { B: "2" } }, prune: { maxAgeDays: 0 } },
+  );
+  assert.deepEqual(
+    { mode, scope, workspaceRoot, image: docker.image, memory: docker.memory, env: docker.env, prune },
+    {
+      mode: "non-main",
+      scope: "session",
+      workspaceRoot: "/h/boxes",
+      image: "b",
+      memory: "1g",
+      env: { A: "1", B: "2" },
+      prune: { idleHours: 1, maxAgeDays: 0 },
+    },
+  );
+});
+
+test("mounts of the defaults and of the agent are merged (spec B 25)", () => {
+  assert.deepEqual(settings({ docker: { binds: ["/a:/a"] } }, { docker: { binds: ["/b:/b", "/a:/a"] } }).docker.binds, [
+    "/a:/a",
+    "/b:/b",
+  ]);
+});
+
+test("a shared box takes docker and prune settings from the defaults alone (spec B 25)", () => {
+  const { docker, prune, workspaceAccess } = settings(
+    { scope: "shared", docker: { image: "a", binds: ["/a:/a"] } },
+    { workspaceAccess: "rw", docker: { image: "b", binds: ["/b:/b"], setupCommand: "evil" }, prune: { idleHours: 1 } },
+  );
+  assert.deepEqual(
+    { image: docker.image, binds: docker.binds, setup: docker.setupCommand, idle: prune.idleHours, workspaceAccess },
+    { image: "a", binds: ["/a:/a"], setup: undefined, idle: 24, workspaceAccess: "rw" },
+  );
+});
+
+test("perSession is the older spelling of scope and gives way to it", () => {
+  assert.equal(settings({ perSession: true }).scope, "session");
+  assert.equal(settings({ perSession: false }).scope, "shared");
+  assert.equal(settings({ perSession: true, scope: "agent" }).scope, "agent");
+  assert.equal(settings({ scope: "agent" }, { perSession: false }).scope, "shared");
+});
+
+test("lines of a set-up command are one script", () => {
+  assert.equal(settings({ docker: { setupCommand: ["a", "b"] } }).docker.setupCommand, "a\nb");
+});
