@@ -25,7 +25,7 @@ export interface DirectDeps {
   readonly usage?: UsagePort;
   readonly prompt?: PromptPort;
   /** Absent where nothing can wait for an answer. */
-  readonly approvals?: Pick<ApprovalDesk, "answer" | "pending">;
+  readonly approvals?: Pick<ApprovalDesk, "answer" | "pending" | "withdrawAll">;
 }
 
 /** What was used. The agents' ledger fits; it must be the one they write to. */

@@ -93,6 +93,23 @@ describe("/approve", () => {
     assert.match(await chat.answer("/approve bbbbbbbb-1 allow-once", work), /allowed once/);
   });
 
+  test("comes too late after /stop and /new (APR-013)", async () => {
+    const chat = await openChat({ models: ["openai/mini"] });
+    for (const [id, stop, said] of [
+      ["aaaaaaaa-1", "/stop", "Withdrew 1 approval."],
+      ["bbbbbbbb-1", "stop", "Withdrew 1 approval."],
+    ] as const) {
+      await chat.approvals.ask(question(id));
+      assert.equal(await chat.answer(stop, page), said);
+      assert.match(await chat.answer(`/approve ${id} allow-once`, page), /No approval/);
+      assert.equal(await chat.approvals.begin(id), false);
+    }
+    await chat.approvals.ask(question("cccccccc-1"));
+    await chat.say("/new", page);
+    assert.equal(chat.approvals.get("cccccccc-1")?.reason, "a new session was begun");
+    assert.equal(await chat.answer("/stop", page), "Nothing is running here.");
+  });
+
   test("waits behind no run: the run may be what waits for it", () => {
     const isUrgent = createIsUrgent({ config: (): Config => ({}) });
     assert.equal(isUrgent("/approve aaaaaaaa deny", { authorised: true, source: "chat" }), true);

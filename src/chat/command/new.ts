@@ -35,9 +35,11 @@ async function splitModel(args: string, scene: Scene) {
   return model === undefined ? { rest: args } : { model, rest };
 }
 
-/** Runs of the old transcript would go on writing to it unseen. */
+/** Runs of the old transcript would go on writing to it unseen, and so would commands approved later. */
 async function endOthers({ deps, context: { sessionKey, runId } }: Scene): Promise<void> {
   const agents = deps.agents();
   const others = agents.active(sessionKey).filter((active) => active !== runId);
-  await Promise.all(others.map((other) => agents.abort({ sessionKey, runId: other }, "a new session was begun")));
+  const reason = "a new session was begun";
+  await Promise.all(others.map((other) => agents.abort({ sessionKey, runId: other }, reason)));
+  await deps.approvals?.withdrawAll(sessionKey, reason);
 }

@@ -14,7 +14,10 @@ export const stop: Command = {
       others.map((other) => agents.abort({ sessionKey, runId: other }, "stopped by /stop")),
     );
     const count = new Set(ended.flat().filter((id) => id !== runId)).size;
-    if (count === 0) return answered("Nothing is running here.");
-    return answered(`Stopped ${counted(count, "run")}.`);
+    const withdrawn = (await deps.approvals?.withdrawAll(sessionKey, "stopped by /stop")) ?? 0;
+    if (count + withdrawn === 0) return answered("Nothing is running here.");
+    const questions = withdrawn === 0 ? [] : [`withdrew ${counted(withdrawn, "approval")}`];
+    const words = [...(count === 0 ? [] : [`stopped ${counted(count, "run")}`]), ...questions].join(", ");
+    return answered(`${words.charAt(0).toUpperCase()}${words.slice(1)}.`);
   },
 };

@@ -218,6 +218,18 @@ describe("answering", () => {
     assert.equal(heard.at(-1), `resolved ${id} denied deny the turn was stopped`);
   });
 
+  test("comes too late for all a stopped session asked, and for nothing else (APR-013)", async () => {
+    const [mine, also] = [await desk.ask(question()), await desk.ask(question())];
+    const other = await desk.ask(question({ session: "agent:main:other" }));
+    const wire = await desk.ask(question({ origin: "wire" }));
+    await desk.answer(also.id, "allow-once", owner);
+    assert.equal(await desk.withdrawAll(user.session, "stopped"), 1);
+    assert.deepEqual(
+      [mine, also, other, wire].map(({ id }) => desk.get(id)?.state),
+      ["denied", "allowed", "pending", "pending"],
+    );
+  });
+
   test("cannot be for ever where there is no such thing", async () => {
     const { id } = await desk.ask(question({ kind: "config" }));
     assert.equal(await codeOf(desk.answer(id, "allow-always", owner)), "approval.no-always");

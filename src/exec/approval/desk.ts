@@ -27,6 +27,8 @@ export interface ApprovalDesk {
   wait(id: string, signal?: AbortSignal): Promise<ApprovalDecision | null>;
   /** The asker no longer wants it (its turn was stopped): denied, no late answer revives it. False when it was answered. */
   withdraw(id: string, reason: string): Promise<boolean>;
+  /** Everything the house asked for this session: whoever stopped it wants none of it begun later. Returns how many. */
+  withdrawAll(session: string, reason: string): Promise<number>;
   /** True exactly once for an allowed approval, and durable: only then may the caller start. A `user` must be its own. */
   begin(id: string, user?: User): Promise<boolean>;
   /** What was begun has ended. */
@@ -110,6 +112,12 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
         return moves.withdrawn(current, reason, now);
       });
       return isMine;
+    },
+    async withdrawAll(session, reason) {
+      await desk.recover();
+      const asked = pending().filter((approval) => approval.origin === "house" && approval.session === session);
+      const done = await Promise.all(asked.map(({ id }) => desk.withdraw(id, reason)));
+      return done.filter((isMine) => isMine).length;
     },
     async begin(id, user) {
       await desk.recover();

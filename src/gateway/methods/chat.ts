@@ -44,7 +44,9 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
       return { runId: receipt.runId, status: receipt.outcome === undefined ? "in_flight" : receipt.outcome.status };
     }),
     serve(methods.chatAbort, async ({ sessionKey, runId }) => {
-      const runIds = await agents.abort({ sessionKey: keyOf(sessionKey), runId }, "rpc");
+      const key = keyOf(sessionKey);
+      const runIds = await agents.abort({ sessionKey: key, runId }, "rpc");
+      if (runId === undefined || runIds.length > 0) await context.approvals.withdrawAll(key, "its turn was stopped");
       return { ok: true, aborted: runIds.length > 0, runIds };
     }),
     serve(methods.agent, async (params, client) => {
