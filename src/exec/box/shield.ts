@@ -52,18 +52,20 @@ export function createShields(ledgerFolder: string): Shields {
       clearTimeout(entry.timer);
       entry.count += 1;
       held.set(workspace, entry);
-      const shield = shieldOf(workspace, isHome, ledgerOf(ledgerFolder, workspace));
       let isDropped = false;
-      return {
-        shield,
-        drop() {
-          if (isDropped) return;
-          isDropped = true;
-          entry.count -= 1;
-          if (entry.count > 0 || held.get(workspace) !== entry) return;
-          entry.timer = setTimeout(() => lower(workspace), LINGER_MS).unref();
-        },
+      const drop = (): void => {
+        if (isDropped) return;
+        isDropped = true;
+        entry.count -= 1;
+        if (entry.count > 0 || held.get(workspace) !== entry) return;
+        entry.timer = setTimeout(() => lower(workspace), LINGER_MS).unref();
       };
+      try {
+        return { shield: shieldOf(workspace, isHome, ledgerOf(ledgerFolder, workspace)), drop };
+      } catch (error) {
+        drop();
+        throw error;
+      }
     },
     close() {
       for (const [workspace, { timer }] of held) {
@@ -88,8 +90,8 @@ function shieldOf(workspace: string, isHome: boolean, ledger: string): Shield {
   const pinned = new Set<string>();
   const missing: string[] = [];
   for (const { names, when } of protectedNames) {
-    const depth = existingDepth(workspace, names);
-    const whole = depth === names.length;
+    const { depth, isEnd } = existingDepth(workspace, names);
+    const whole = isEnd || depth === names.length;
     if (!whole && when === "bound" && (!isHome || names[0] === "library")) continue;
     const end = whole ? depth : when === "always" ? 1 : depth + 1;
     const path = names.slice(0, end).join("/");
@@ -123,19 +125,23 @@ function isEmptyFolder(place: string): boolean {
 }
 
 /** How many of the names are there, one below the other. A link could be swapped for anything, so it is refused. */
-function existingDepth(workspace: string, names: readonly string[]): number {
+function existingDepth(
+  workspace: string,
+  names: readonly string[],
+): { readonly depth: number; readonly isEnd: boolean } {
   for (let depth = 0; depth < names.length; depth += 1) {
     const path = join(workspace, ...names.slice(0, depth + 1));
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return depth;
+    if (found === undefined) return { depth, isEnd: false };
     if (found.isSymbolicLink()) {
       throw new HouseError("sandbox.unsafe-link", `${path} is a link, and a sandbox cannot protect what it points to`, {
         hint: `put the real file or folder in its place: ${path}`,
       });
     }
-    if (!found.isDirectory()) return depth + 1;
+    // A file where a folder is expected: nothing can come below it while it is kept.
+    if (!found.isDirectory()) return { depth: depth + 1, isEnd: true };
   }
-  return names.length;
+  return { depth: names.length, isEnd: true };
 }
 
 const folders: ReadonlySet<string> = new Set([".git", ".vscode", ".idea", ".zed", ".ssh"]);
