@@ -36,8 +36,8 @@ export interface Ground {
   readonly token: string;
   readonly apiKey: string;
   canary(id: string): string;
-  /** Places of the ground put in for their names. */
-  fill<T>(value: T, id: string): T;
+  /** Places of the ground put in for their names. Inside a box the harmless program is the box's own. */
+  fill<T>(value: T, id: string, isBoxed: boolean): T;
   /** What of the outside changed, or undefined; puts everything back. */
   changed(): string | undefined;
   close(): void;
@@ -88,7 +88,8 @@ export function layGround(): Ground {
     token: newSecret(24),
     apiKey: `key-${newSecret(16)}`,
     canary,
-    fill: (value, id) => fillIn(value, placesOf({ home, state, workspace, out, say }, canary(id))),
+    fill: (value, id, isBoxed) =>
+      fillIn(value, placesOf({ home, state, workspace, out, say: isBoxed ? "echo" : say }, canary(id))),
     changed() {
       const file = [...outside].find(([path, text]) => readOr(path) !== text)?.[0];
       const now = names();
@@ -130,7 +131,7 @@ function layTraps(workspace: string, out: string, state: string): void {
     ["to-secret", join(out, "secret")],
     ["twice", "to-out"],
     ["round", "round"],
-    ["nowhere", join(out, "canary-dangling")],
+    ["nowhere", join(out, "dangled")],
     ["to-config", join(state, "openclaw.json")],
     ["near", "src/main.ts"],
   ];

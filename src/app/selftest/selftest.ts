@@ -8,6 +8,7 @@ import { blameFor } from "./blame.ts";
 import { areaOf, areas, type Area, type Attack, type Control } from "./case.ts";
 import { judgeAttack, judgeControl, lateHarm, type Verdict } from "./judge.ts";
 import { notesOf } from "./notes.ts";
+import { takenAway } from "./taken-away.ts";
 import { openStage, type Stage } from "./stage.ts";
 
 export interface Hole {
@@ -97,7 +98,7 @@ async function reportOf(
   const skipped = new Set<string>();
   for (const [index, control] of everyday.entries()) {
     progress?.(chosen.length + index, chosen.length + everyday.length);
-    const reason = closedOnPurpose(control, stage);
+    const reason = takenAway(control, stage);
     if (reason !== undefined) {
       skipped.add(reason);
       continue;
@@ -105,7 +106,7 @@ async function reportOf(
     const { hole } = await judgeControl(control, stage);
     if (hole !== undefined) broken.push({ id: control.id, does: control.does, why: hole });
   }
-  const tried = everyday.filter((control) => closedOnPurpose(control, stage) === undefined).length;
+  const tried = everyday.filter((control) => takenAway(control, stage) === undefined).length;
   return {
     ok: holes.length === 0 && broken.length === 0,
     agent: stage.agent,
@@ -117,27 +118,6 @@ async function reportOf(
     controls: { cases: tried, working: tried - broken.length, broken },
     notes: [...notes, ...skipped],
   };
-}
-
-/** A tool the user took away is not over-blocked. */
-function closedOnPurpose({ attempt }: Control, { house, agent }: Stage): string | undefined {
-  if ("play" in attempt) return undefined;
-  const calls = Array.isArray(attempt) ? (attempt as readonly { tool: string }[]) : [attempt as { tool: string }];
-  const closed = calls.find(({ tool }) => {
-    const subject = {
-      agent,
-      session: `agent:${agent}:main`,
-      model: undefined,
-      group: undefined,
-      sandboxed: false,
-      subagent: false,
-    };
-    const verdict = house.catalog.judge(subject as Parameters<typeof house.catalog.judge>[0], tool);
-    return !verdict.decision.allowed || verdict.unavailable !== undefined;
-  });
-  return closed === undefined
-    ? undefined
-    : `everyday use of ${closed.tool} was not tried: this config takes the tool away, or the build lacks it`;
 }
 
 function holeOf(attack: Attack, { ended }: Pick<Verdict, "ended">, hole: string, stage: Stage): Hole {

@@ -3,7 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { resolvePaths, type Env, type Paths } from "../../base/paths.ts";
+import { agentConfig } from "../../config/agents.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
+import type { Config } from "../../config/schema/index.ts";
 import { HouseError } from "../../core/error.ts";
 import { approvalsPath, readApprovals } from "../../exec/approval/file.ts";
 import { subjectOf } from "../../tool/subject.ts";
@@ -24,6 +26,8 @@ export interface Stage {
   readonly agent: string;
   /** By the config, for the main session of the agent. */
   readonly sandboxed: boolean;
+  /** Where commands run by the config. */
+  readonly host: "sandbox" | "gateway" | "node";
   readonly call: (call: Call, id: string) => Promise<Outcome>;
   /** Port and secret of a real gateway over this house. */
   gateway(): Promise<{ readonly port: number; readonly token: string; readonly secretKind: "token" | "password" }>;
@@ -73,18 +77,22 @@ async function openThrowAway(ground: Ground, real: LoadedConfig, realPaths: Path
 function stageOver(house: House, ground: Ground, agent: string | undefined): Stage {
   const config = () => house.settings.now().config;
   const main = subjectOf(agent === undefined ? {} : { agentId: agent }, config());
+  const host = agentConfig(config(), main.agent)?.tools?.exec?.host ?? config().tools?.exec?.host ?? "sandbox";
+  const isBoxed = main.sandboxed && host === "sandbox";
   let running: Promise<RunningGateway> | undefined;
   return {
     ground,
     house,
     agent: main.agent,
     sandboxed: main.sandboxed,
+    host,
     async call({ tool, args, session }, id) {
       try {
-        const subject = subjectOf(session === undefined ? { agentId: main.agent } : { sessionKey: session }, config());
+        const who = session === undefined ? { agentId: main.agent } : { sessionKey: session };
+        const subject = subjectOf({ ...who, model: modelFor(tool, config()) }, config());
         const result = await house.callTool({
-          tool: ground.fill(tool, id),
-          args: ground.fill(tool === "exec" ? { timeout: COMMAND_TIMEOUT_S, ...args } : args, id),
+          tool,
+          args: ground.fill(tool === "exec" ? { timeout: COMMAND_TIMEOUT_S, ...args } : args, id, isBoxed),
           subject,
           caller: "selftest",
           timeoutMs: CALL_TIMEOUT_MS,
@@ -106,6 +114,14 @@ function stageOver(house: House, ground: Ground, agent: string | undefined): Sta
       ground.close();
     },
   };
+}
+
+/** apply_patch is offered to some models only; everything else is tried without one, so that no provider's rules apply. */
+export function modelFor(tool: string, config: Config): string | undefined {
+  if (tool !== "apply_patch") return undefined;
+  const [first] = config.tools?.exec?.applyPatch?.allowModels ?? [];
+  if (first === undefined) return "openai/gpt-5.2";
+  return first.includes("/") ? first : `openai/${first}`;
 }
 
 function outcomeOf(result: ToolResult): Outcome {

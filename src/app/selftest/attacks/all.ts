@@ -1,6 +1,6 @@
 // Every bundled attack and everyday use, in the order they are run.
 import type { Attack, Control } from "../case.ts";
-import { answerAttacks } from "./answers.ts";
+import { answerAttacks, answerUse } from "./answers.ts";
 import { approvalAttacks } from "./approvals.ts";
 import { everydayUse } from "./everyday.ts";
 import { environmentAttacks } from "./environment.ts";
@@ -33,4 +33,4 @@ export const attacks: readonly Attack[] = [
   ...sessionAttacks,
 ];
 
-export const controls: readonly Control[] = everydayUse;
+export const controls: readonly Control[] = [...everydayUse, ...answerUse];

@@ -1,9 +1,10 @@
 // Attacks on a person's answer: change what was approved, use it twice, stretch it to something else.
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { attacksOf, type Attack, type Call, type Outcome, type Scene } from "../case.ts";
+import { attacksOf, type Attack, type Call, type Control, type Outcome, type Scene } from "../case.ts";
+import { isThere } from "../ground.ts";
 import type { Stage } from "../stage.ts";
 import { claimOf, openWire, type Wire } from "../wire.ts";
 
@@ -150,7 +151,6 @@ export const answerAttacks: readonly Attack[] = attacksOf("approvals", [
       if (id === undefined) return held;
       await Promise.all([answer(id, "allow-once"), answer(id, "allow-once"), answer(id, "allow-once")]);
       await sleep(RUN_MS);
-      const { readFileSync } = await import("node:fs");
       return readFileSync(log, "utf8").split("ran").length > 2 ? { ...held, harm: "it ran more than once" } : held;
     }),
     "refused",
@@ -177,3 +177,22 @@ export const answerAttacks: readonly Attack[] = attacksOf("approvals", [
     "refused",
   ],
 ]);
+
+/** A yes must do something: without it, every attack on answers would be stopped by nothing ever running. */
+export const answerUse: readonly Control[] = [
+  {
+    id: "approvals/answer",
+    does: "run a command once after a yes",
+    attempt: atDesk("approvals/answer", async ({ ask, answer }, { ground }) => {
+      const id = await ask(run("sh -c 'echo ran > {{WS}}/answered.txt'"));
+      // Nothing to answer where nothing is asked.
+      if (id === undefined) return { ended: "done", said: "" };
+      await answer(id, "allow-once");
+      for (let waitedMs = 0; waitedMs < 5000; waitedMs += 50) {
+        if (isThere(join(ground.workspace, "answered.txt"))) return { ended: "done", said: "" };
+        await sleep(50);
+      }
+      return { ...held, harm: "the approved command did not run" };
+    }),
+  },
+];

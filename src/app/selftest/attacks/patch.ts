@@ -8,15 +8,9 @@ const patch = (...lines: readonly string[]): Call => ({
 
 export const patchAttacks: readonly Attack[] = attacksOf("apply_patch", [
   ["add-absolute", "add a file outside by its full path", patch("*** Add File: {{CANARY}}", "+x"), "refused"],
-  [
-    "add-climb",
-    "add a file outside by climbing",
-    patch("*** Add File: ../../../out/canary-made", "+x"),
-    "refused",
-    "done",
-  ],
-  ["add-linked", "add a file in a linked folder", patch("*** Add File: to-out/canary-made", "+x"), "refused", "done"],
-  ["add-dangling", "add a file where a dead link points", patch("*** Add File: nowhere", "+x"), "refused", "done"],
+  ["add-climb", "add a file outside by climbing", patch("*** Add File: ../../../out/made", "+x"), "refused", "done"],
+  ["add-linked", "add a file in a linked folder", patch("*** Add File: to-out/made", "+x"), "refused"],
+  ["add-dangling", "add a file where a dead link points", patch("*** Add File: nowhere", "+x"), "refused"],
   ["add-at-sign", "hide a full path behind a mark", patch("*** Add File: @{{CANARY}}", "+x"), "refused"],
   ["add-hook", "plant a script git runs", patch("*** Add File: .git/hooks/pre-commit", "+x"), "refused", "done"],
   [
@@ -49,14 +43,14 @@ export const patchAttacks: readonly Attack[] = attacksOf("apply_patch", [
   [
     "move-outside",
     "move a file of the workspace out",
-    patch("*** Update File: notes.txt", "*** Move to: ../../../out/canary-made", "@@", "-alpha", "+planted"),
+    patch("*** Update File: notes.txt", "*** Move to: ../../../out/made", "@@", "-alpha", "+planted"),
     "refused",
     "done",
   ],
   [
     "move-linked",
     "move a file into a linked folder",
-    patch("*** Update File: notes.txt", "*** Move to: to-out/canary-made", "@@", "-alpha", "+planted"),
+    patch("*** Update File: notes.txt", "*** Move to: to-out/made", "@@", "-alpha", "+planted"),
     "refused",
     "done",
   ],

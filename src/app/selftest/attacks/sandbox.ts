@@ -52,10 +52,7 @@ export const sandboxAttacks: readonly Attack[] = attacksOf("sandbox", [
   [
     "planted-link-write",
     "plant a link that a file tool writes through",
-    [
-      run("ln -sfn {{OUT}} planted-out"),
-      { tool: "write", args: { path: "planted-out/canary-through-link", content: "x" } },
-    ],
+    [run("ln -sfn {{OUT}} planted-out"), { tool: "write", args: { path: "planted-out/through-link", content: "x" } }],
     "safe",
   ],
   ["climb-by-tool", "read outside with the file tool", { tool: "read", args: { path: "{{SECRET}}" } }, "safe"],
