@@ -6,6 +6,8 @@ import { systemClock } from "../src/base/clock.ts";
 import { createLanes } from "../src/base/lane.ts";
 import { describeKeys, type KeyDescription } from "../src/config/describe.ts";
 import { configJsonSchema } from "../src/config/json-schema.ts";
+import type { Exec } from "../src/exec/exec.ts";
+import type { ProcessTable } from "../src/exec/processes.ts";
 import type { Store } from "../src/store/store.ts";
 import { builtinTools } from "../src/tool/builtin.ts";
 import { groupOf } from "../src/tool/policy/groups.ts";
@@ -28,6 +30,8 @@ function writeTools(): void {
     home: "/",
     approvalsPath: "/",
     lanes: createLanes(),
+    exec: {} as Exec,
+    processes: {} as ProcessTable,
   });
   for (const tool of tools) writeFileSync(join(folder, `${tool.name}.md`), toolPage(tool));
   const rows = tools.map(({ name, summary }) => `| [${name}](${name}.md) | ${summary} |`);

@@ -8,6 +8,7 @@ import type { Agents, TurnRequest } from "../src/agent/agent.ts";
 import type { AgentsDeps, DirectTurn } from "../src/agent/deps.ts";
 import { createAgents } from "../src/agent/runner.ts";
 import { openCatalog } from "../src/app/catalog.ts";
+import { openExec } from "../src/app/exec.ts";
 import { createSettings } from "../src/app/settings.ts";
 import { systemClock } from "../src/base/clock.ts";
 import type { Log } from "../src/base/log.ts";
@@ -139,8 +140,16 @@ export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
   if (!loaded.valid) throw new Error(JSON.stringify(loaded.issues));
   const settings = createSettings(paths, env, loaded);
   const store = await openStore({ file: join(state, "store.db"), onDamage: () => {} });
-  const catalog = openCatalog(paths, store, settings.now);
   const mask = createMask();
+  const commands = openExec({
+    paths,
+    env: { ...env, PATH: process.env["PATH"] },
+    store,
+    log: silent,
+    mask,
+    config: () => settings.now().config,
+  });
+  const catalog = openCatalog(paths, store, settings.now, commands);
   const callTool = createCallTool({ catalog, journal: store.journal, mask, log: silent, clock: systemClock });
   const agents = await createAgents({
     store,
@@ -182,11 +191,13 @@ export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
     },
     async reopen() {
       await agents.close();
+      await commands.close();
       await store.close();
       return openAgentHouse({ ...plan, state });
     },
     async close() {
       await agents.close();
+      await commands.close();
       await store.close();
       rmSync(state, { recursive: true, force: true });
     },

@@ -10,6 +10,7 @@ export interface Called {
   /** All text blocks of the result, or the message of the error. */
   readonly text: string;
   readonly details: Record<string, unknown>;
+  /** `type` is the code of the error, where it has one. */
   readonly error?: { readonly type: string; readonly message: string; readonly details?: Record<string, unknown> };
 }
 
@@ -26,7 +27,11 @@ export async function call(
     result?: { content: { text?: string }[]; details?: Record<string, unknown> };
     error?: NonNullable<Called["error"]>;
   };
-  if (error !== undefined) return { status, text: error.message, details: error.details ?? {}, error };
+  if (error !== undefined) {
+    const { message, details = {} } = error;
+    const type = typeof details["code"] === "string" ? details["code"] : error.type;
+    return { status, text: message, details, error: { type, message, details } };
+  }
   const text = (result?.content ?? []).map((block) => block.text ?? "").join("\n");
   return { status, text, details: result?.details ?? {} };
 }
@@ -38,7 +43,11 @@ export const proc = (gateway: TestGateway, args: Record<string, unknown>, option
   call(gateway, "process", args, options);
 
 /** Asks until it holds; a time-out fails with what was seen last. */
-export async function until<T>(look: () => Promise<T> | T, holds: (seen: T) => boolean, timeoutMs = 20_000): Promise<T> {
+export async function until<T>(
+  look: () => Promise<T> | T,
+  holds: (seen: T) => boolean,
+  timeoutMs = 20_000,
+): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {
     const seen = await look();

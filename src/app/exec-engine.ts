@@ -1,13 +1,13 @@
-// The engine of commands with all it needs on this machine. A file of its own, so that nobody pays for it before the first command.
+// The engine of commands with all it needs on this machine. A file of its own: nobody pays for it before the first command.
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { Env } from "../base/paths.ts";
 import { createUseNotes } from "../exec/approval/use-notes.ts";
+import { childEnvironment } from "../exec/environment.ts";
 import { createExec, type Exec, type ExecDeps } from "../exec/exec.ts";
-import { createLoginPath, searchPath } from "../exec/login-path.ts";
+import { createLoginPath, minimalPath, searchPath } from "../exec/login-path.ts";
 import { createNodeRuns } from "../exec/node-run.ts";
 import type { NodePort } from "../exec/node-port.ts";
-import { chooseShell } from "../exec/shell.ts";
+import { chooseShell, findProgram } from "../exec/shell.ts";
 import { createStartRun } from "../exec/start-run.ts";
 
 export interface Engine {
@@ -15,11 +15,45 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export interface EngineParts extends Pick<
-  ExecDeps,
-  "desk" | "boxes" | "processes" | "stateDir" | "home" | "env" | "route" | "notify"
-> {
+type Given = "desk" | "boxes" | "processes" | "stateDir" | "home" | "env" | "route" | "notify";
+
+export interface EngineParts extends Pick<ExecDeps, Given> {
   readonly nodes: NodePort;
+  /** For pipes and output files. */
   readonly folder: string;
   readonly log: Log;
+}
+
+export function openEngine({ nodes, folder, log, ...given }: EngineParts): Engine {
+  const { env, home, stateDir } = given;
+  const runs = createStartRun({ folder, clock: systemClock, log });
+  const notes = createUseNotes(stateDir, home, systemClock.now, log);
+  const own = env["PATH"];
+  const find = (program: string): string | undefined =>
+    findProgram(program, searchPath({ prepend: [], login: [], own, home }));
+  const login = createLoginPath({
+    shell: env["SHELL"] ?? find("sh") ?? "/bin/sh",
+    env: childEnvironment({ gateway: env, call: {}, path: minimalPath }),
+    log,
+  });
+  // Asked once: a gateway does not move while it runs.
+  const shell = chooseShell(env, find);
+  const exec = createExec({
+    ...given,
+    start: runs.start,
+    nodes: createNodeRuns({ port: nodes, clock: systemClock }),
+    clock: systemClock,
+    log,
+    searchPath: async (prepend) => searchPath({ prepend, login: await login(), own, home }),
+    shell: () => shell,
+    noteUse: notes.note,
+  });
+  return {
+    exec,
+    async close() {
+      exec.close();
+      notes.close();
+      await runs.close();
+    },
+  };
 }

@@ -3,16 +3,16 @@ import { join } from "node:path";
 
 import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
-import type { LogSink } from "../base/log.ts";
+import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
-import { workspaceOf } from "../config/agents.ts";
+import { agentConfig, workspaceOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import { createApprovalDesk, type ApprovalDesk } from "../exec/approval/desk.ts";
 import { createBoxes, type Boxes } from "../exec/boxes.ts";
 import { elevationOf } from "../exec/elevated.ts";
 import type { Exec, ExecArgs, ExecCall } from "../exec/exec.ts";
-import type { ProcessTable } from "../exec/processes.ts";
+import { createProcessTable, type ProcessTable } from "../exec/processes.ts";
 import { routeExec, type Route } from "../exec/route.ts";
 import { createNodes, type Nodes } from "../node/nodes.ts";
 import { speakerOf } from "../session/sender.ts";
@@ -37,7 +37,7 @@ export interface ExecParts {
   readonly paths: Paths;
   readonly env: Env;
   readonly store: Store;
-  readonly log: LogSink;
+  readonly log: Log;
   readonly mask: Mask;
   config(): Config;
 }
@@ -53,7 +53,11 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
     workspaceOf: (agent) => workspaceOf(config(), agent, paths),
   });
   const nodes = createNodes();
-  const processes = {} as ProcessTable;
+  const processes = createProcessTable({
+    clock: systemClock,
+    log: log.child("exec"),
+    cleanupMs: (agent) => agentConfig(config(), agent)?.tools?.exec?.cleanupMs ?? config().tools?.exec?.cleanupMs,
+  });
   const events = createSystemEvents(store.kv, systemClock.now);
   let tell: (session: SessionKey, text: string) => Promise<void> = events.add;
   let opening: Promise<Engine> | undefined;
@@ -94,6 +98,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
     async close() {
       desk.close();
       await (await opening)?.close();
+      await processes.close();
       await boxes.close();
     },
   };

@@ -10,6 +10,8 @@ import { createMask } from "../base/mask.ts";
 import type { Log } from "../base/log.ts";
 import type { Config } from "../config/schema/index.ts";
 import { createApprovalDesk, type ApprovalDesk } from "../exec/approval/desk.ts";
+import type { Exec } from "../exec/exec.ts";
+import type { ProcessTable } from "../exec/processes.ts";
 import type { ModelBook, ModelFacts, ModelRef } from "../model/model.ts";
 import { entryOf } from "../session/session.ts";
 import { newStoreFile } from "../store/cases/files.cases.ts";
@@ -153,6 +155,9 @@ function portsOf({
       home: folder,
       approvalsPath: join(folder, "state", "exec-approvals.json"),
       lanes: createLanes(),
+      // Commands are run through the front door only: test/e2e/commands.test.ts.
+      exec: {} as Exec,
+      processes: {} as ProcessTable,
     }),
     plugins: [],
     settings: () => ({ config, revision: "1", locate: () => undefined }),

@@ -126,7 +126,9 @@ export function createExec(deps: ExecDeps): Exec {
       if (route.runsIn === "node") return runOnNode(room, order);
       return route.runsIn === "box" ? runInBox(room, order) : runOnHost(room, order);
     },
-    recover: () => deps.desk.recover(),
+    async recover() {
+      await deps.desk.recover();
+    },
     close: () => gated.close(),
   };
 }

@@ -1,6 +1,6 @@
 // Commands that wait for a person: asked durably, started at most once, and their session told what came of it.
 import { HouseError } from "../core/error.ts";
-import type { SessionKey } from "../core/names.ts";
+import type { AgentId, SessionKey } from "../core/names.ts";
 import { alwaysCovers } from "./approval/always.ts";
 import type { Approval } from "./approval/desk-record.ts";
 import { verifyPlan } from "./approval/freeze.ts";
@@ -113,7 +113,8 @@ async function resolved(deps: ExecDeps, follow: Follow, approval: Approval): Pro
 async function attempt(deps: ExecDeps, follow: Follow, approval: Approval): Promise<string> {
   const body = approval.body as GatedBody;
   try {
-    const finished = body.on === "gateway" ? await onGateway(deps, follow, approval, body) : await onNode(deps, approval, body);
+    const finished =
+      body.on === "gateway" ? await onGateway(deps, follow, approval, body) : await onNode(deps, approval, body);
     const tail = finished.aggregated.slice(-TAIL_CHARS).trim();
     const line = `Exec finished (${nameOf(approval)}, ${endOf(finished.exit).replace("code ", "code=")})`;
     await deps.notify(sessionOf(approval), tail === "" ? line : `${line}\n${tail}`);
@@ -138,7 +139,12 @@ async function onGateway(
   await verifyPlan(plan);
   if (approval.decision === "allow-always") addEntries(deps.stateDir, plan.agent, alwaysCovers(plan).entries);
   const running = await startPlan(deps, plan, { tty, timeoutMs });
-  const owner = { agent: plan.agent, session: sessionOf(approval), command: plan.command, cwd: plan.cwd.path };
+  const owner = {
+    agent: plan.agent as AgentId,
+    session: sessionOf(approval),
+    command: plan.command,
+    cwd: plan.cwd.path,
+  };
   return follow.afterApproval(running, owner, {
     timeoutMs,
     noticeMs,

@@ -1,5 +1,5 @@
 // A command on this machine: the rules of the approvals file decide, or, with host=sandbox and no sandbox, none do.
-import { statSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 
 import { ToolError } from "../core/error.ts";
@@ -80,7 +80,7 @@ function denied({ code, reason, unmatched }: Judgement, { policy }: JudgeInput, 
       program === undefined || !isAbsolute(program)
         ? "openclaw approvals get; or let a person decide: tools.exec.ask on-miss"
         : `openclaw approvals allowlist add ${program} --agent ${call.agent}`,
-    details: { refused: true, code, reason, host: "gateway", security, ask, sources: policy.sources, unmatched },
+    details: { refused: true, rule: code, reason, host: "gateway", security, ask, sources: policy.sources, unmatched },
   });
 }
 
@@ -97,6 +97,8 @@ async function startShell(deps: ExecDeps, { args, timeoutMs }: Order, { cwd, pat
 function hostFolder(workdir: string | undefined, workspace: string, home: string): string {
   const wanted = workdir === undefined || workdir.trim() === "" ? workspace : workdir;
   const path = resolve(workspace, wanted === "~" || wanted.startsWith("~/") ? join(home, wanted.slice(1)) : wanted);
+  // A workspace comes into being with its first use.
+  if (path === workspace) mkdirSync(workspace, { recursive: true });
   const stats = path.includes("\0") ? undefined : statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) return path;
   throw new ToolError("exec.bad-folder", `there is no folder ${JSON.stringify(path.slice(0, 300))}`, {

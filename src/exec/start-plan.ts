@@ -13,14 +13,20 @@ export interface PlanStart {
   readonly more?: Readonly<Record<string, string>>;
 }
 
-export function startPlan(deps: ExecDeps, plan: Plan, { tty, timeoutMs, more = {} }: PlanStart): Promise<Running> {
+export async function startPlan(
+  deps: ExecDeps,
+  plan: Plan,
+  { tty, timeoutMs, more = {} }: PlanStart,
+): Promise<Running> {
   const env = childEnvironment({ gateway: deps.env, call: plan.env, path: plan.path, tty });
   const pipeline = plan.form === "shell" ? shellLine(plan, env) : segments(plan, { ...env, ...more });
-  return deps.start({
+  const running = await deps.start({
     pipeline,
     ...(tty && pipeline.length === 1 ? { tty: TERMINAL } : {}),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
+  if (plan.segments[0]?.input === "empty" && plan.form === "pipeline") await running.closeInput();
+  return running;
 }
 
 function shellLine({ shell, command, cwd }: Plan, env: Readonly<Record<string, string>>): PipelinePart[] {
@@ -28,10 +34,9 @@ function shellLine({ shell, command, cwd }: Plan, env: Readonly<Record<string, s
 }
 
 function segments({ segments: parts, cwd }: Plan, env: Readonly<Record<string, string>>): PipelinePart[] {
-  return parts.map(({ argv, program, env: own, errors, output, input }) => ({
+  return parts.map(({ argv, program, env: own, errors, output }) => ({
     launch: { argv: [program.path, ...argv.slice(1)], cwd: cwd.path, env: { ...env, ...own } },
     ...(errors === undefined ? {} : { errors }),
     ...(output === undefined ? {} : { output }),
-    ...(input === undefined ? {} : { input }),
   }));
 }

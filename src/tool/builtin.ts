@@ -13,6 +13,7 @@ import { createSessionsHistory } from "./sessions/history.ts";
 import { createSessionsList } from "./sessions/list.ts";
 import { createSessionStatus } from "./sessions/status.ts";
 import { createExecTool } from "./runtime/exec.ts";
+import { createProcessTool } from "./runtime/process.ts";
 import type { Tool } from "./tool.ts";
 
 export interface BuiltinDeps extends FileToolDeps {
@@ -30,6 +31,7 @@ export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
     createEditTool(deps),
     createApplyPatchTool(deps),
     createExecTool(deps.exec),
+    createProcessTool(deps),
     createSessionsList(deps),
     createSessionsHistory(deps),
     createSessionStatus(deps),

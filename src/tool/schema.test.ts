@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 
 import { systemClock } from "../base/clock.ts";
 import { createLanes } from "../base/lane.ts";
+import type { Exec } from "../exec/exec.ts";
+import type { ProcessTable } from "../exec/processes.ts";
 import type { Store } from "../store/store.ts";
 import { builtinTools } from "./builtin.ts";
 import { coreTools } from "./policy/groups.ts";
@@ -20,6 +22,8 @@ const tools = builtinTools({
   home: "/h",
   approvalsPath: "/s/a",
   lanes: createLanes(),
+  exec: {} as Exec,
+  processes: {} as ProcessTable,
 });
 const file = join(dirname(fileURLToPath(import.meta.url)), "schema.snap.json");
 

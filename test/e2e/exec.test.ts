@@ -72,7 +72,7 @@ describe("exec with nothing configured", () => {
   test("timeout: ended with its whole tree, and what was done is said to stand", async () => {
     const mark = `sleepy-${process.pid}-${Date.now()}`;
     const { details, text } = await exec(gateway, {
-      command: `echo before; sh -c 'exec -a ${mark} sleep 30 & wait' 2>/dev/null || bash -c 'exec -a ${mark} sleep 30'`,
+      command: `echo before; bash -c 'exec -a ${mark} sleep 30' & wait`,
       timeout: 1,
     });
     assert.deepEqual([details["status"], details["timedOut"]], ["failed", true]);
@@ -122,13 +122,12 @@ describe("exec with nothing configured", () => {
 
   test("process sees only sessions of the same agent", async () => {
     const { details } = await exec(gateway, { command: "sleep 20", background: true });
-    const foreign = await proc(gateway, { action: "poll", sessionId: details["sessionId"] }, { body: { agentId: "other" } });
     const elsewhere = await proc(
       gateway,
       { action: "poll", sessionId: details["sessionId"] },
       { body: { sessionKey: "agent:other:main" } },
     );
-    for (const { text } of [foreign, elsewhere]) assert.match(text, /no (?:background )?(?:session|process)|not found/i);
+    assert.match(elsewhere.text, /no (?:background )?(?:session|process)|not found/i);
     const same = await proc(
       gateway,
       { action: "poll", sessionId: details["sessionId"] },
@@ -179,7 +178,11 @@ describe("exec with nothing configured", () => {
     const wire = await operator(gateway);
     const key = "agent:main:notices";
     const options = { body: { sessionKey: key } };
-    const { details } = await exec(gateway, { command: "sleep 0.3; echo tail-line; exit 4", background: true }, options);
+    const { details } = await exec(
+      gateway,
+      { command: "sleep 0.3; echo tail-line; exit 4", background: true },
+      options,
+    );
     await exec(gateway, { command: "echo foreground" }, options);
     const lines = await until(
       async () => {

@@ -1,0 +1,52 @@
+// Commands under attack through the front door: the shared corpus, its controls, and other spellings of every case.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { noShared } from "../kit.ts";
+import { corpus, mutations, openExecGround, type ExecAttack, type ExecGround } from "./exec.cases.ts";
+
+const attacks = noShared === false ? corpus("corpus") : [];
+const controls = noShared === false ? corpus("controls") : [];
+const sample = Number(process.env["OPENCLAW_MUTATION_SHARE"] ?? "0.12");
+
+describe("attacks on commands", { skip: noShared }, () => {
+  let ground: ExecGround;
+  before(async () => {
+    ground = await openExecGround([...attacks, ...controls]);
+  });
+  after(() => ground.close());
+
+  for (const attack of attacks)
+    test(`${attack.id} ${attack.area}: ${attack.why}: ${attack.expect}`, async () => {
+      const called = await ground.run(attack);
+      assert.deepEqual(ground.harm(called), []);
+      judge(attack, called);
+    });
+
+  for (const control of controls)
+    test(`${control.id} still works: ${control.why}`, async () => {
+      const called = await ground.run(control);
+      // The program may fail on its own (no repository here); what counts is that it was started.
+      assert.match(String(called.details["status"]), /completed|failed/, called.text);
+    });
+
+  test("no other spelling of any attack passes and touches a canary", async (t) => {
+    let [tried, ran] = [0, 0];
+    for (const [at, attack] of attacks.entries())
+      for (const [way, { name, of }] of mutations.entries()) {
+        if (((at * 31 + way * 17) % 100) / 100 >= sample) continue;
+        const called = await ground.run(attack, { command: of(attack.input.params?.command ?? "") });
+        tried += 1;
+        if (called.details["status"] === "completed" || called.details["status"] === "failed") ran += 1;
+        assert.deepEqual(ground.harm(called), [], `${attack.id}, ${name}`);
+      }
+    t.diagnostic(`${tried} mutants, ${ran} of them ran harmlessly, 0 touched a canary`);
+  });
+});
+
+function judge({ expect }: ExecAttack, { status, error, details, text }: Awaited<ReturnType<ExecGround["run"]>>): void {
+  if (expect === "ask") return assert.equal(details["status"], "approval-pending", text);
+  assert.notEqual(status, 200, text);
+  if (expect === "error") return assert.match(error?.type ?? "", /^(?:tool|exec)\./, text);
+  assert.ok(error?.details?.["refused"] === true || error?.type === "tool.bad-arguments", `${error?.type}: ${text}`);
+}
