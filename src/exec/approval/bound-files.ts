@@ -5,7 +5,7 @@ import type { AnalysedSegment, Analysis, Place } from "./analysis.ts";
 import type { Identity } from "./plan.ts";
 import { identityOf } from "./programs.ts";
 
-const maxFiles = 32;
+const maxFiles = 16;
 
 export function boundFiles(analysis: Analysis, place: Place): Identity[] {
   const paths = analysis.segments.flatMap((segment) => namedBy(segment, analysis, place));

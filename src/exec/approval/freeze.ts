@@ -1,10 +1,9 @@
 // Freezes what a person is asked about, and compares it with the world once more before it starts (ruling 14).
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-
-import { HouseError, errnoOf } from "../../core/error.ts";
+import { HouseError } from "../../core/error.ts";
 import { sha256 } from "../../base/ids.ts";
 import type { AnalysedSegment, Analysis, Place } from "./analysis.ts";
 import { boundFiles } from "./bound-files.ts";
+import { contentMark } from "./content.ts";
 import type { Identity, Plan, Segment } from "./plan.ts";
 import { findProgram, identityOf } from "./programs.ts";
 
@@ -21,9 +20,6 @@ export interface PlanInput {
   /** `content` also hashes programs, for a plan somebody is asked about; scripts are always hashed. */
   readonly depth?: "content" | "place";
 }
-
-/** A program larger than this is known by its place on disk, size and times; hashing it would keep the caller waiting. */
-const maxProgramBytes = 64 * 1024 * 1024;
 
 /** Throws `exec.bad-folder` when the folder is not there. */
 export function makePlan(input: PlanInput): Plan {
@@ -108,31 +104,6 @@ function verify(what: string, then: Identity, now: Identity | undefined): void {
 
 function hashed(identity: Identity): Identity {
   return { ...identity, sha256: contentMark(identity.path) };
-}
-
-/** The hash of the content; of a very large file its size and times. */
-function contentMark(path: string): string {
-  let fd: number;
-  try {
-    fd = openSync(path, "r");
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return `unreadable:${errnoOf(error) ?? ""}`; // executable but not readable: its place and inode must do
-  }
-  try {
-    const stats = fstatSync(fd, { bigint: true });
-    if (stats.size > BigInt(maxProgramBytes)) return `large:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
-    return hashOf(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function hashOf(fd: number): string {
-  const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
-  const chunk = Buffer.allocUnsafe(1024 * 1024);
-  for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk)) hash.update(chunk.subarray(0, read));
-  return hash.digest("hex");
 }
 
 function sorted(value: unknown): unknown {

@@ -1,6 +1,6 @@
 // Finds the program a name means, as the system would: on PATH or by its path, an executable regular file.
-import { accessSync, constants, realpathSync, statSync, type BigIntStats } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { accessSync, constants, readlinkSync, realpathSync, statSync, type BigIntStats } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import type { Identity } from "./plan.ts";
@@ -9,6 +9,9 @@ interface Ground {
   readonly cwd: string;
   readonly path: readonly string[];
 }
+
+/** What lies there is made on the spot: /dev/stdin is another file for every process. */
+const conjured = /^\/(?:proc|dev|sys)\//;
 
 /** Undefined when there is none. Relative folders on PATH are passed over: what they mean changes with the folder. */
 export function findProgram(name: string, ground: Ground): Identity | undefined {
@@ -69,9 +72,32 @@ export function realOf(path: string): string | undefined {
   }
 }
 
+/** A regular file that is the same for whoever opens it, on its whole way through links. */
+export function steadyFile(path: string): Identity | undefined {
+  return leadsAstray(path, 40) ? undefined : identityOf(path, "file");
+}
+
+function leadsAstray(path: string, hops: number): boolean {
+  if (conjured.test(path) || hops === 0) return true;
+  const folder = realOf(dirname(path));
+  if (folder === undefined) return true;
+  const here = join(folder, basename(path));
+  const target = linkTarget(here);
+  return conjured.test(here) || (target !== undefined && leadsAstray(resolve(folder, target), hops - 1));
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined; // EINVAL: not a link
+  }
+}
+
 function executable(path: string): Identity | undefined {
-  const identity = identityOf(path, "file");
-  if (identity === undefined) return undefined;
+  const identity = conjured.test(path) ? undefined : identityOf(path, "file");
+  if (identity === undefined || conjured.test(identity.real)) return undefined;
   try {
     accessSync(path, constants.X_OK);
     return identity;

@@ -1,5 +1,5 @@
 // Wildcards of arguments, expanded by us as POSIX says: what was checked is what the program gets.
-import { readdirSync } from "node:fs";
+import { opendirSync } from "node:fs";
 import { join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
@@ -69,32 +69,64 @@ function step(
     const next = base + component.map((piece) => piece.text).join("");
     return !last || next === "" || next.endsWith("/") || exists(inside(cwd, next)) ? [next + end] : [];
   }
-  const fits = patternOf(component);
-  const names = namesIn(inside(cwd, base));
+  const isMatch = patternOf(component);
+  const names = namesIn(inside(cwd, base), budget.left);
   budget.left -= names.length;
-  if (budget.left < 0) refuse("exec.pattern", `a wildcard looks at more than ${maxLooked} files`);
+  if (budget.left <= 0) refuse("exec.pattern", `a wildcard looks at more than ${maxLooked} files`);
   return names
-    .filter((name) => fits.test(name) && (last || isFolder(inside(cwd, base + name))))
+    .filter((name) => isMatch(name) && (last || isFolder(inside(cwd, base + name))))
     .map((name) => base + name + end);
 }
 
 const inside = (cwd: string, path: string): string =>
   path.startsWith("/") ? path : join(cwd, path === "" ? "." : path);
 
+type Test = ((char: string) => boolean) | "any run";
+
 /** A leading dot is matched only by a written dot. */
-function patternOf(component: readonly Piece[]): RegExp {
-  const source = component.map((piece) => (piece.wild ? wildSource(piece.text) : escaped(piece.text))).join("");
-  const hidden = component.find((piece) => piece.text !== "")?.wild === true ? "(?!\\.)" : "";
-  return new RegExp(`^${hidden}${source}$`, "su");
+function patternOf(component: readonly Piece[]): (name: string) => boolean {
+  const tests = component.flatMap((piece): Test[] =>
+    piece.wild ? [wildTest(piece.text)] : Array.from(piece.text, same),
+  );
+  const hidden = component.find((piece) => piece.text !== "")?.wild === true;
+  return (name) => !(hidden && name.startsWith(".")) && fits(tests, Array.from(name));
 }
 
-function wildSource(text: string): string {
-  if (text === "*") return ".*";
-  if (text === "?") return ".";
+/** Goes back to the last `*` only, so that the time is at most pattern times name, whatever either holds. */
+function fits(tests: readonly Test[], chars: readonly string[]): boolean {
+  let at = 0;
+  let test = 0;
+  let star = -1;
+  let resume = 0;
+  while (at < chars.length) {
+    const wanted = tests[test];
+    if (wanted === "any run") {
+      star = test++;
+      resume = at;
+    } else if (wanted?.(chars[at] ?? "") === true) {
+      at++;
+      test++;
+    } else if (star >= 0) {
+      test = star + 1;
+      at = ++resume;
+    } else return false;
+  }
+  return tests.slice(test).every((rest) => rest === "any run");
+}
+
+const same =
+  (wanted: string) =>
+  (char: string): boolean =>
+    char === wanted;
+
+function wildTest(text: string): Test {
+  if (text === "*") return "any run";
+  if (text === "?") return () => true;
   const negated = text[1] === "!" || text[1] === "^";
   const set = text.slice(negated ? 2 : 1, -1);
   checkRanges(set);
-  return `[${negated ? "^" : ""}${set}]`;
+  const listed = new RegExp(`^[${set}]$`, "u");
+  return (char) => listed.test(char) !== negated;
 }
 
 /** Ranges that mix kinds of characters depend on the language of the system. */
@@ -105,14 +137,17 @@ function checkRanges(set: string): void {
   }
 }
 
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-
-export function namesIn(folder: string): string[] {
+/** At most `max` names; a folder that is not there, not one or not readable has none, as in a shell. */
+export function namesIn(folder: string, max = maxLooked): string[] {
   try {
-    return readdirSync(folder);
+    using opened = opendirSync(folder, { bufferSize: 256 });
+    const names: string[] = [];
+    for (let entry = opened.readSync(); entry !== null && names.length < max; entry = opened.readSync())
+      names.push(entry.name);
+    return names;
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    return []; // not there, not a folder or not readable: no match, as in a shell
+    return [];
   }
 }
 

@@ -1,24 +1,23 @@
 // Reads the index of a repository for links to other repositories: git enters those, and obeys their settings.
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { errnoOf } from "../../../core/error.ts";
+import { smallContent } from "../content.ts";
 import { statOf } from "../programs.ts";
 
 const gitLink = 0o160000;
-const maxIndexBytes = 64 * 1024 * 1024;
+const maxIndexBytes = 32 * 1024 * 1024;
 
 /** Paths of linked repositories; undefined when the index cannot be read for sure. */
 export function linkedPaths(gitFolder: string, hashBytes: 20 | 32): readonly string[] | undefined {
   const path = join(gitFolder, "index");
-  const stats = statOf(path);
-  if (stats === undefined) return [];
-  if (stats.size > BigInt(maxIndexBytes)) return undefined;
+  if (statOf(path) === undefined) return [];
+  const index = smallContent(path, maxIndexBytes);
+  if (index === undefined) return undefined;
   try {
-    return readEntries(readFileSync(path), hashBytes);
+    return readEntries(index, hashBytes);
   } catch (error) {
-    if (errnoOf(error) === undefined && !(error instanceof RangeError)) throw error;
-    return undefined; // unreadable, or shorter than it says
+    if (error instanceof RangeError) return undefined; // shorter than it says
+    throw error;
   }
 }
 

@@ -1,8 +1,7 @@
 // Looks at the repository a git command would use: settings that make git start programs, and hooks that are in place.
-import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-import { errnoOf } from "../../../core/error.ts";
+import { smallContent } from "../content.ts";
 import { identityOf, statOf } from "../programs.ts";
 import { namesIn } from "../wildcards.ts";
 import { linkedPaths } from "./git-links.ts";
@@ -82,7 +81,7 @@ function withShared(own: string, folder?: string): Repository {
 export function problemIn(text: string): string | undefined {
   let section = "";
   for (const raw of text.split("\n")) {
-    const line = raw.replace(/^\s+|\s+$/g, "");
+    const line = raw.trim();
     if (line === "" || line.startsWith("#") || line.startsWith(";")) continue;
     if (line.endsWith("\\")) return "a setting that goes on over several lines";
     const head = /^\[([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\]$/.exec(line);
@@ -94,10 +93,14 @@ export function problemIn(text: string): string | undefined {
     if (setting === null) return "a line that is not a plain setting";
     const key = `${section}.${(setting[1] ?? "").toLowerCase()}`;
     if (!harmless.test(key) && !isBoolean(key, setting[2])) return key;
-    if (key.endsWith("url") && (setting[2] ?? "").includes("::")) return `${key} (a transport helper)`;
+    if (key.endsWith("url") && needsHelper(setting[2] ?? "")) return `${key} (a transport helper)`;
   }
   return undefined;
 }
+
+/** `x::y` and `x://y` start a program git-remote-x, except for the transports git has itself. */
+export const needsHelper = (address: string): boolean =>
+  address.includes("::") || /^(?!(?:https?|ssh|git|file|git\+ssh|ssh\+git):)[A-Za-z0-9+.-]+:\/\//.test(address);
 
 /** core.fsmonitor is a program unless it is a yes or no. */
 const isBoolean = (key: string, value: string | undefined): boolean =>
@@ -107,11 +110,5 @@ function hooksIn(folder: string): string[] {
   return namesIn(folder).filter((name) => !name.endsWith(".sample") && statOf(join(folder, name))?.isFile() === true);
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return "unreadable";
-  }
-}
+/** What cannot be read is no plain setting, so that it counts as a problem. */
+const readText = (path: string): string => smallContent(path, 1024 * 1024)?.toString("utf8") ?? "?";

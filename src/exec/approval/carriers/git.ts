@@ -1,6 +1,6 @@
 // git: a closed list of subcommands, none of the options that carry commands, and a repository whose settings carry none.
 import type { Place } from "../analysis.ts";
-import { gitSettings } from "./git-settings.ts";
+import { gitSettings, needsHelper } from "./git-settings.ts";
 import { concern, fine, type Finding, type Rule } from "./rule.ts";
 import { resolve } from "node:path";
 
@@ -15,23 +15,26 @@ const hookedCommands = new Set(hooked.split(" "));
 const globalFlags =
   /^(?:--no-pager|-P|--no-optional-locks|--no-replace-objects|--literal-pathspecs|--glob-pathspecs|--noglob-pathspecs|--icase-pathspecs|--no-lazy-fetch)$/;
 
+/** Hooks that run on nearly every command, because the index or a branch is written. */
+const quietHooks = /^(?:post-index-change|reference-transaction|post-checkout|pre-auto-gc|fsmonitor.*|query-watchman)$/;
+
 /** Long options of any subcommand that start something, write elsewhere or open an editor; shortened ones count too. */
 const forbiddenLong =
-  "--exec --upload-pack --receive-pack --output --output-directory --open-files-in-pager --ext-diff --textconv --config --template --tool --extcmd --interactive --edit --edit-todo --edit-description --patch-file --gpg-sign --help --web --recurse-submodules --remote-submodules --bundle-uri --exec-path --config-env --upload-archive --show-signature --verify-signatures --filters --patch --paginate --separate-git-dir --reedit-message".split(
+  "--exec --upload-pack --receive-pack --output --output-directory --open-files-in-pager --ext-diff --textconv --config --template --tool --extcmd --interactive --edit --edit-todo --edit-description --patch-file --gpg-sign --help --web --recurse-submodules --remote-submodules --bundle-uri --exec-path --config-env --upload-archive --show-signature --verify-signatures --filters --patch --paginate --separate-git-dir --reedit-message --strategy".split(
     " ",
   );
 
 /** Single letters that do so, by subcommand. */
 const forbiddenLetters: Readonly<Record<string, string>> = {
   grep: "O",
-  rebase: "xi",
+  rebase: "xis",
   clone: "cu",
   commit: "eSpc",
   tag: "sue",
-  merge: "eS",
+  merge: "eSs",
   "cherry-pick": "eS",
   revert: "eS",
-  pull: "eS",
+  pull: "eSs",
   push: "",
   add: "eip",
   checkout: "p",
@@ -67,8 +70,8 @@ function settingsFinding(cwd: string, hooks: boolean): Finding {
   const settings = gitSettings(cwd);
   if (settings.problem !== undefined)
     return concern(`the repository's own settings can run programs: ${settings.problem}`);
-  if (hooks && settings.hooks.length > 0)
-    return concern(`the repository has hooks that would run: ${settings.hooks.slice(0, 3).join(", ")}`);
+  const run = hooks ? settings.hooks : settings.hooks.filter((name) => quietHooks.test(name));
+  if (run.length > 0) return concern(`the repository has hooks that would run: ${run.slice(0, 3).join(", ")}`);
   return settings.files.length === 0 ? fine : { scripts: settings.files };
 }
 
@@ -101,12 +104,14 @@ function argumentProblem(command: string, args: readonly string[]): string | und
   if (bad !== undefined)
     return `can run programs, open an editor or write elsewhere by ${bad.replace(/=.*/s, "=…").slice(0, 40)}`;
   if (forbiddenFirst[command]?.test(args[0] ?? "") === true) return "changes what later commands do";
-  // transport::address starts a helper program of that name.
   if (
     /^(?:clone|fetch|pull|push|ls-remote|remote)$/.test(command) &&
-    args.some((word) => /^[A-Za-z0-9+.-]*::/.test(word) || /^-?-?[a-z]*=?[a-z0-9+.-]+::/i.test(word))
+    args.some((word) => needsHelper(word.replace(/^--[a-z-]+=/, "")))
   )
     return "names a transport helper";
+  // The list of a rebase under way lies in the repository, and its exec lines would run.
+  if (command === "rebase" && options.some((word) => /^--(?:co|sk|ab|qu)/.test(word)))
+    return "goes on with a list anybody could have written";
   if (command === "commit" && !saysMessage(args)) return "would open an editor: give -m";
   return undefined;
 }
@@ -121,6 +126,7 @@ const safeLong = new Set([
   "--no-gpg-sign",
   "--patch-with-stat",
   "--filter",
+  "--strategy-option",
 ]);
 
 function isForbidden(word: string, letters: string): boolean {

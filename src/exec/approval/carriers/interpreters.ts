@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 
 import type { Place } from "../analysis.ts";
-import { identityOf } from "../programs.ts";
+import { steadyFile } from "../programs.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
 interface Interpreter {
@@ -48,7 +48,7 @@ function judge(
   if (script === "-" || script.startsWith("-"))
     return concern(`${name} is given code, a module or an option that can load some: ${script.slice(0, 20)}`);
   const path = resolve(place.cwd, script);
-  if (notScripts?.test(script) === true || script === "" || identityOf(path, "file") === undefined)
+  if (notScripts?.test(script) === true || script === "" || steadyFile(path) === undefined)
     return concern(`${name} is not given a plain script file`);
   return { scripts: [path] };
 }
@@ -59,6 +59,6 @@ export function makefiles(args: readonly string[], place: Place): readonly strin
   const folder = resolve(place.cwd, at < 0 ? "." : (args[at + 1] ?? "."));
   return ["GNUmakefile", "makefile", "Makefile"]
     .map((name) => resolve(folder, name))
-    .filter((path) => identityOf(path, "file") !== undefined)
+    .filter((path) => steadyFile(path) !== undefined)
     .slice(0, 1);
 }

@@ -13,7 +13,7 @@ const readers = new Set(
 const inlineShell = /(?:^|[\s;|&/("'`=])(?:ba|da|z|k|c|tc|fi|a)?sh\s+-[a-z]*c\b/;
 
 const takesCommand =
-  /^--?(?:exec|exec-batch|exec-path|execute|eval|evaluate|command|cmd|shell|shell-command|to-command|rsh|rsh-command|pager|editor|preload|use-compress-program|compress-program|checkpoint-action|init-command|pre-command|post-command|pre-exec|post-exec|on-change|run-command|script-shell|load-module|plugin)(?:=|$)/;
+  /^--(?:[a-z0-9-]*-)?(?:exec|exec-batch|exec-path|execute|eval|evaluate|command|cmd|program|shell|rsh|pager|editor|preload|hook|plugin|checkpoint-action|load-module)(?:=|$)|^-exec(?:dir)?$/;
 
 export function carriesShell(names: readonly string[], args: readonly string[]): Finding {
   if (names.some((name) => readers.has(name))) return fine;
