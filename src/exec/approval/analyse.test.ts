@@ -176,6 +176,11 @@ describe("more than words", () => {
     ["ls |", "exec.syntax"],
     ["ls )", "exec.syntax"],
     [`echo ${"a".repeat(20_000)}`, "exec.too-long"],
+    ["/proc/self/exe", "exec.no-program"],
+    ["/dev/fd/3", "exec.no-program"],
+    [`echo ${"$(".repeat(5000)}`, "exec.too-deep"],
+    [`echo ${"{a,".repeat(4000)}`, "exec.too-deep"],
+    ["coproc ".repeat(2000), "exec.too-deep"],
     [Array.from({ length: 40 }, () => "cat").join("|"), "exec.chain"],
   ];
   mkdirSync(join(workspace, "folder"));
@@ -222,6 +227,13 @@ describe("no command line at all", () => {
   it("a login of our own", async () => {
     await assert.rejects(analyse("nice openclaw channels login", place), { code: "exec.interactive-login" });
   });
+});
+
+it("a pattern of many stars ends at once", async () => {
+  writeFileSync(join(workspace, "a".repeat(200)), "");
+  const pattern = `${"*a".repeat(60)}*b`;
+  const analysis = await analyse(`ls ${pattern}`, place);
+  assert.deepEqual(analysis.segments[0]?.argv, ["ls", pattern]);
 });
 
 it("hidden files are matched only by a written dot, folders only where a slash follows", async () => {

@@ -25,6 +25,7 @@ function rows(kind: string, expected: string, commands: readonly string[]): void
 }
 
 writeFileSync(join(workspace, "x.pl"), "");
+symlinkSync("/dev/stdin", join(workspace, "by-link.py"));
 writeFileSync(join(workspace, "x.php"), "");
 
 rows("allowed with an entry for the program", "run", [
@@ -140,6 +141,9 @@ rows("refused although the program has an entry", "exec.arguments", [
   "python3 -W error safe.py",
   "python3 -X dev safe.py",
   "python3 nosuch.py",
+  "python3 /dev/stdin",
+  "python3 /proc/self/fd/0",
+  "python3 by-link.py",
   "python3 src",
   "node -e 1",
   "node -pe 1",
@@ -208,6 +212,8 @@ rows("refused although the program has an entry", "exec.arguments", [
   "nosuch-but-here x /bin/bash -lc id",
   "nosuch-but-here --with='sh -c id'",
   "nosuch-but-here python3 -c 1",
+  "nosuch-but-here --password-command id",
+  "nosuch-but-here --post-exec=id",
 ]);
 writeFileSync(join(bin, "nosuch-but-here"), "#!/bin/sh\n");
 chmodSync(join(bin, "nosuch-but-here"), 0o755);
@@ -360,6 +366,10 @@ describe("git", () => {
     "git remote add x ext::id",
     "git archive --exec=id HEAD",
     "git daemon",
+    "git rebase --continue",
+    "git merge -s x y",
+    "git pull --strategy=x",
+    "git fetch evil://x",
     "git branch --edit-description",
   ])
     it(`refused: ${command}`, async () => assert.equal(await inRepo(command), "exec.arguments"));
@@ -395,6 +405,9 @@ describe("git", () => {
     chmodSync(join(repository, ".git/hooks/pre-commit"), 0o755);
     assert.deepEqual([await inRepo("git status"), await inRepo("git commit -m x")], ["run", "exec.arguments"]);
     rmSync(join(repository, ".git/hooks/pre-commit"));
+    writeFileSync(join(repository, ".git/hooks/post-index-change"), "#!/bin/sh\n");
+    assert.equal(await inRepo("git status"), "exec.arguments");
+    rmSync(join(repository, ".git/hooks/post-index-change"));
   });
 
   it("a folder that looks like a repository is one", async () => {

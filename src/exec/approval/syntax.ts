@@ -26,7 +26,7 @@ let parser: Promise<Parser> | undefined;
 export function loadParser(): Promise<Parser> {
   parser ??= import("unbash").then(({ parse, forEachChild }) => ({
     read(command: string): Parsed {
-      const script = parse(command);
+      const script = nestedAtWill(() => parse(command));
       const errors: string[] = [];
       const commands: SyntaxNode[] = [];
       let openHereDoc = false;
@@ -36,11 +36,21 @@ export function loadParser(): Promise<Parser> {
         if (node.type === "HereDoc" && node.closing === undefined) openHereDoc = true;
         forEachChild(node, visit);
       };
-      visit(script);
+      nestedAtWill(() => visit(script));
       return { statements: script.commands, errors, openHereDoc, commands };
     },
   }));
   return parser;
+}
+
+/** The parser and the walk go down with the text: what is nested deeper than the stack is not read. */
+function nestedAtWill<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) return refuse("exec.too-deep", "it is nested too deep to be read");
+    throw error;
+  }
 }
 
 /** What is wrong before any shell reads it. */
@@ -64,7 +74,14 @@ export function refuseStrangeText(command: string): void {
   if (command.length > maxCommandChars) refuse("exec.too-long", `it is longer than ${maxCommandChars} characters`);
   if (!command.isWellFormed()) refuse("exec.bad-text", "it holds half a character (a lone surrogate)");
   if (command.includes("\r")) refuse("exec.bad-text", "it holds a carriage return");
+  const opened = command.match(/[$<>]\(|\$\{|`|\(\(/g)?.length ?? 0;
+  if (opened > maxOpened || (command.match(/\{/g)?.length ?? 0) > maxBraces)
+    refuse("exec.too-deep", "it opens too many expansions to be read in a short time");
 }
+
+/** Reading takes the square of these. */
+const maxOpened = 60;
+const maxBraces = 300;
 
 const ownNames = /^(?:.*\/)?(?:openclaw|moltbot)$/;
 
