@@ -78,9 +78,9 @@ const named: Readonly<Record<string, string>> = {
 const cursor: Readonly<Record<string, string>> = { up: "A", down: "B", right: "C", left: "D", home: "H", end: "F" };
 
 function encodeKey(token: string): string | undefined {
-  if ([...token].length === 1) return token;
+  if (/^.$/su.test(token)) return token;
   const name = token.toLowerCase();
-  const known = named[name] ?? plainCursor(name) ?? modifiedCursor(name);
+  const known = (Object.hasOwn(named, name) ? named[name] : undefined) ?? plainCursor(name) ?? modifiedCursor(name);
   if (known !== undefined) return known;
   const caret = /^\^(.)$/s.exec(token)?.[1];
   if (caret !== undefined) return control(caret);

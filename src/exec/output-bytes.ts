@@ -4,8 +4,11 @@ import { createOutputFile, type Block } from "./output-file.ts";
 /** Memory of one command, and the size of a write. */
 export const BLOCK_BYTES = 131_072;
 const FIRST_BYTES = 4096;
-/** Blocks on their way to the disk before the program has to wait. */
-const MAX_WAITING = 4;
+/** Blocks on their way to the disk before the program has to wait: of one output, and of all together. */
+const MAX_WAITING = 16;
+const MAX_WAITING_OF_ALL = 64;
+/** Even when others fill the disk's queue. */
+const FAIR_SHARE = 2;
 /** Blocks kept in memory when the file takes no more: a megabyte. */
 const MAX_RING = 8;
 
@@ -13,9 +16,9 @@ export interface ByteStoreOptions {
   readonly filePath: () => Promise<string>;
   readonly maxFileBytes: number;
   /** A block is complete. */
-  onSealed(): void;
+  readonly onSealed: () => void;
   /** There is room again after `add` said no. */
-  onRoom(): void;
+  readonly onRoom: () => void;
 }
 
 export interface ByteStore {
@@ -51,22 +54,29 @@ export function createByteStore({ filePath, maxFileBytes, onSealed, onRoom }: By
     maxBytes: maxFileBytes,
     onWritten(blocks) {
       for (const block of blocks) giveBack(block.bytes);
+      allWaiting -= blocks.length;
       makeRoom();
     },
     onStopped(blocks) {
       keepInRing(blocks);
+      allWaiting -= blocks.length;
       makeRoom();
     },
   });
 
   const seal = (): void => {
     const block = { bytes: active.subarray(0, used), start: activeStart };
-    if (file.stopped === undefined) file.append(block);
-    else keepInRing([block]);
-    active = takeBlock();
     activeStart += used;
     used = 0;
     onSealed();
+    if (file.stopped === undefined) {
+      allWaiting += 1;
+      if (file.append(block)) {
+        allWaiting -= 1;
+        return; // the same bytes are used again
+      }
+    } else keepInRing([block]);
+    active = takeBlock();
   };
 
   const memory = (): readonly Block[] => [
@@ -93,7 +103,8 @@ export function createByteStore({ filePath, maxFileBytes, onSealed, onRoom }: By
       if (used + bytes.length > active.length) active = grown(active, used, used + bytes.length);
       active.set(bytes, used);
       used += bytes.length;
-      isFull = file.waiting.length >= MAX_WAITING && file.stopped === undefined;
+      const waiting = file.stopped === undefined ? file.waiting.length : 0;
+      isFull = waiting >= MAX_WAITING || (waiting >= FAIR_SHARE && allWaiting >= MAX_WAITING_OF_ALL);
       return !isFull;
     },
     readSync(from, to) {
@@ -118,6 +129,7 @@ export function createByteStore({ filePath, maxFileBytes, onSealed, onRoom }: By
   };
 }
 
+let allWaiting = 0;
 const freeBlocks: ArrayBufferLike[] = [];
 
 function takeBlock(): Buffer {
@@ -127,7 +139,7 @@ function takeBlock(): Buffer {
 
 /** A few are kept: making and dropping them at the speed of a pipe would only feed the garbage collector. */
 function giveBack(bytes: Buffer): void {
-  if (bytes.buffer.byteLength === BLOCK_BYTES && freeBlocks.length < MAX_RING) freeBlocks.push(bytes.buffer);
+  if (bytes.buffer.byteLength === BLOCK_BYTES && freeBlocks.length < MAX_WAITING) freeBlocks.push(bytes.buffer);
 }
 
 function grown(bytes: Buffer, used: number, needed: number): Buffer {

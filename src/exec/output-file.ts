@@ -1,5 +1,5 @@
 // The file behind a command's output: blocks are appended in order, one write at a time; it is made with the first block.
-import { close, constants, open, read, readSync, writev } from "node:fs";
+import { close, constants, open, read, readSync, writeSync, writev } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { promisify } from "node:util";
 
@@ -21,7 +21,8 @@ export interface OutputFile {
   readonly waiting: readonly Block[];
   /** Why nothing is added any more. */
   readonly stopped: string | undefined;
-  append(block: Block): void;
+  /** True when it is in the file already and its bytes may be used again; else it waits. */
+  append(block: Block): boolean;
   readSync(from: number, to: number): Buffer;
   read(from: number, to: number): Promise<Buffer>;
   remove(): Promise<void>;
@@ -29,13 +30,18 @@ export interface OutputFile {
 
 export interface OutputFileOptions {
   /** Makes the folder if need be and names the file. */
-  path(): Promise<string>;
+  readonly path: () => Promise<string>;
   readonly maxBytes: number;
   /** These are in the file now; there is room again. */
-  onWritten(blocks: readonly Block[]): void;
+  readonly onWritten: (blocks: readonly Block[]) => void;
   /** These will never be. Called once. */
-  onStopped(blocks: readonly Block[]): void;
+  readonly onStopped: (blocks: readonly Block[]) => void;
 }
+
+/** A write to the page cache takes microseconds, handing it to another thread many times that. */
+const SLOW_WRITE_MS = 20;
+/** After a slow one, the disk is behind: so many bytes go through other threads before it is tried again. */
+const COOLING_BYTES = 16_777_216;
 
 export function createOutputFile({ path, maxBytes, onWritten, onStopped }: OutputFileOptions): OutputFile {
   const waiting: Block[] = [];
@@ -43,6 +49,23 @@ export function createOutputFile({ path, maxBytes, onWritten, onStopped }: Outpu
   let length = 0;
   let stopped: string | undefined;
   let pumping: Promise<void> | undefined;
+  let coolUntil = 0;
+
+  const writeNow = (block: Block): boolean => {
+    if (file === undefined || pumping !== undefined || stopped !== undefined) return false;
+    if (length < coolUntil || block.start + block.bytes.length > maxBytes) return false;
+    const begun = performance.now();
+    try {
+      // A short write, or a full disk, is left to the other way, which starts over at the same place.
+      if (writeSync(file.fd, block.bytes, 0, block.bytes.length, length) < block.bytes.length) return false;
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return false;
+    }
+    length += block.bytes.length;
+    if (performance.now() - begun > SLOW_WRITE_MS) coolUntil = length + COOLING_BYTES;
+    return true;
+  };
 
   const pump = async (): Promise<void> => {
     while (waiting.length > 0 && stopped === undefined) {
@@ -79,10 +102,12 @@ export function createOutputFile({ path, maxBytes, onWritten, onStopped }: Outpu
       return stopped;
     },
     append(block) {
+      if (writeNow(block)) return true;
       waiting.push(block);
       pumping ??= pump().finally(() => {
         pumping = undefined;
       });
+      return false;
     },
     readSync(from, to) {
       const bytes = Buffer.allocUnsafeSlow(to - from);

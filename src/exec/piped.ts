@@ -27,7 +27,7 @@ export async function startPiped({ parts, pipes, output }: PipedOptions): Promis
       children.push(started);
     }
   } catch (error) {
-    for (const { leader } of children) process.kill(leader.pid, "SIGKILL");
+    for (const { leader } of children) if (!leader.isReaped()) process.kill(leader.pid, "SIGKILL");
     closeSync(plumbing.input);
     closeSync(plumbing.outputEnd);
     throw error;
@@ -44,9 +44,9 @@ export async function startPiped({ parts, pipes, output }: PipedOptions): Promis
       input.drop();
       return exits.at(-1) ?? { code: null };
     }),
-    write: input.write,
-    closeInput: input.close,
-    cutOutput: reader.cut,
+    write: (bytes) => input.write(bytes),
+    closeInput: () => input.close(),
+    cutOutput: () => reader.cut(),
     screen: async () => undefined,
   };
 }

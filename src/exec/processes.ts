@@ -44,7 +44,7 @@ export interface ProcessTableDeps {
   readonly clock: Clock;
   readonly log: Log;
   /** `tools.exec.cleanupMs` as it is now for this agent; held within its bounds here. */
-  cleanupMs(agent: AgentId): number | undefined;
+  readonly cleanupMs: (agent: AgentId) => number | undefined;
 }
 
 const MIN_CLEANUP_MS = 60_000;

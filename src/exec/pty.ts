@@ -3,6 +3,8 @@ import { accessSync, constants, statSync } from "node:fs";
 import { constants as system } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 
+import type * as Library from "@lydell/node-pty";
+
 import { errnoOf, HouseError } from "../core/error.ts";
 import type { HostLaunch } from "./box.ts";
 import type { CapturedOutput } from "./output.ts";
@@ -96,7 +98,7 @@ async function open(launch: HostLaunch, size: TerminalOptions["size"]): Promise<
   }
 }
 
-async function load(): Promise<typeof import("@lydell/node-pty")> {
+async function load(): Promise<typeof Library> {
   try {
     return await import("@lydell/node-pty");
   } catch (error) {

@@ -48,7 +48,7 @@ const LAST_BYTES_MS = 500;
 export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): Promise<void> } {
   const mark = ownMark();
   const folder = createRunFolder(deps.folder, mark);
-  const pipes = createPipePool(folder.open);
+  const pipes = createPipePool(() => folder.open());
   const warden = createWarden(mark);
   const live = new Set<Running>();
   let count = 0;
@@ -121,7 +121,11 @@ function follow(started: Started, { deps, options, output, mark }: FollowContext
 
   const endAll = async (): Promise<Exit> => {
     const tree = { owns: (one: string) => one === mark, leaders: started.leaders };
-    const rest = await endTree(tree, { graceMs: graceOf(deps) });
+    // Whoever ends a command need not be ready for a failure: there is nothing to be done about one but to say it.
+    const rest = await endTree(tree, { graceMs: graceOf(deps) }).catch((error: unknown) => {
+      log.error("the processes of a command could not be looked up", { error });
+      return [];
+    });
     if (rest.length > 0) log.error("processes could not be ended", { pids: rest.map(({ pid }) => pid) });
     for (const { launch } of options.pipeline) {
       await launch.end?.().catch((error: unknown) => log.error("the inside of a box could not be ended", { error }));
@@ -135,8 +139,8 @@ function follow(started: Started, { deps, options, output, mark }: FollowContext
     startedAt: clock.now(),
     tty: started.tty,
     output,
-    write: started.write,
-    closeInput: started.closeInput,
+    write: (bytes) => started.write(bytes),
+    closeInput: () => started.closeInput(),
     async end(why) {
       if (!isOver) reason ??= why;
       ending ??= endAll().finally(() => {
@@ -145,7 +149,7 @@ function follow(started: Started, { deps, options, output, mark }: FollowContext
       return ending;
     },
     ended,
-    screen: started.screen,
+    screen: () => started.screen(),
   };
   const { timeoutMs } = options;
   const timer =

@@ -49,7 +49,7 @@ export function membersOf(tree: Tree, processes: readonly Process[]): readonly P
   const self = byPid.get(process.pid);
   const numbers = new Set(
     // While one of a group lives its number is not given out: a reaped leader whose pid exists again has no group left.
-    tree.leaders.filter(({ pid, isReaped }) => !isReaped() || !byPid.has(pid)).map(({ pid }) => pid),
+    tree.leaders.filter((leader) => !leader.isReaped() || !byPid.has(leader.pid)).map(({ pid }) => pid),
   );
   const members = new Map<number, Process>();
   for (let grew = true; grew;) {

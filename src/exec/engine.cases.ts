@@ -1,0 +1,64 @@
+// What tests of the engine share: a real engine in a throw-away folder, command lines for it, and a look at who is left.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { systemClock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { scanProcesses, type Process } from "./proc.ts";
+import type { PipelinePart, Running, RunOptions } from "./running.ts";
+import { createStartRun, type StartRunDeps } from "./start-run.ts";
+
+export interface TestEngine {
+  readonly folder: string;
+  start(options: RunOptions): Promise<Running>;
+  /** A line for `sh -c`. */
+  sh(line: string, options?: Partial<RunOptions>): Promise<Running>;
+  close(): Promise<void>;
+}
+
+export const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8", TERM: "dumb" };
+
+/** Full rounds with OPENCLAW_PROCESS_ROUNDS=<n>. */
+export const rounds = (usual: number): number => Number(process.env["OPENCLAW_PROCESS_ROUNDS"] ?? usual);
+
+export const silentLog: Log = {
+  error: () => {},
+  warn: () => {},
+  info: () => {},
+  debug: () => {},
+  child: () => silentLog,
+};
+
+export function openTestEngine(options: Partial<StartRunDeps> = {}): TestEngine {
+  const folder = mkdtempSync(join(tmpdir(), "openclaw-run-"));
+  const engine = createStartRun({ folder: join(folder, "runs"), clock: systemClock, log: silentLog, ...options });
+  return {
+    folder,
+    start: engine.start,
+    sh: (line, more = {}) => engine.start({ pipeline: [shellPart(line, folder)], ...more }),
+    async close() {
+      await engine.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function shellPart(line: string, cwd: string): PipelinePart {
+  return { launch: { argv: ["/bin/sh", "-c", line], cwd, env } };
+}
+
+/** Processes with this word in their command's mark or environment of a test. */
+export async function livingWith(isOne: (process: Process) => boolean): Promise<readonly Process[]> {
+  return (await scanProcesses()).filter((process) => !process.isDead && isOne(process));
+}
+
+export async function until(isDone: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await isDone())) {
+    if (performance.now() > end) throw new Error("it did not come to that in time");
+    await sleep(10);
+  }
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
