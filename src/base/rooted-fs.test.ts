@@ -331,3 +331,19 @@ test("temp files of killed processes are swept by the next process that writes t
 test("a root that is not there says so", async () => {
   assert.equal(await codeOf(openRoot({ root: join(home, "nowhere") })), "fs.not-found");
 });
+
+test("readers of a file that is replaced all the time get one of its contents, never a failure", async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "rooted-busy-")));
+  const root = await openRoot({ root: folder });
+  await root.write("x", Buffer.from("0"));
+  let isOver = false;
+  const writer = (async () => {
+    for (let at = 0; !isOver; at += 1) await root.write("x", Buffer.from(String(at % 10)));
+  })();
+  for (let round = 0; round < 500; round += 1)
+    assert.match((await root.read("x", { maxBytes: 10 })).bytes.toString(), /^\d$/);
+  isOver = true;
+  await writer;
+  root.close();
+  rmSync(folder, { recursive: true });
+});

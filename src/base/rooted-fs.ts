@@ -3,6 +3,7 @@ import { constants, type BigIntStats } from "node:fs";
 import { opendir, type FileHandle } from "node:fs/promises";
 import { resolve } from "node:path";
 
+import { HouseError } from "../core/error.ts";
 import { openAnchor, type Anchor, type AnchorKind } from "./rooted-anchor.ts";
 import { errnoError, failed, fileError } from "./rooted-error.ts";
 import { checkRemoval, makeFolder, removeEmptyFolder, removeFile, renameFile } from "./rooted-name.ts";
@@ -102,7 +103,8 @@ export async function openRoot(options: RootOptions): Promise<Root> {
     guard: options.guard ?? (() => undefined),
   };
   const mayShare = (real: string): boolean => !bound || options.mayShare?.(real) === true;
-  const open = (path: string): Promise<OpenFile> => at(root, path, (place) => openFile(root, path, place, mayShare));
+  const open = (path: string): Promise<OpenFile> =>
+    settled(() => at(root, path, (place) => openFile(root, path, place, mayShare)));
   return {
     root: given,
     real: anchor.real,
@@ -148,6 +150,19 @@ async function at<T>(root: WalkRoot, path: string, use: (place: Place) => T | Pr
   }
 }
 
+const MAX_OPENS = 5;
+
+/** A file that is replaced while it is being opened is opened again: a writer at work is no reason to fail a reader. */
+async function settled<T>(open: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await open();
+    } catch (error) {
+      if (tries >= MAX_OPENS || !(error instanceof HouseError && error.code === "fs.changed")) throw error;
+    }
+  }
+}
+
 function readable(root: WalkRoot, { entry, real, trail }: Place): FileFacts | undefined {
   root.guard({ access: "read", real, trail });
   return entry === undefined ? undefined : factsOf(entry);
@@ -183,6 +198,9 @@ async function openFile(
   if (facts.kind === "directory") throw errnoError(path, "read", "EISDIR");
   if (facts.kind !== "file") throw errnoError(path, "read", "ENODEV");
   if (entry.stats.nlink > 1n && !mayShare(facts.real)) throw hardLink(root, path);
+  // A second name that was taken away again before its names were counted: only a file that still has the name asked for
+  // has been counted with it.
+  if (root.bound) await entry.verify();
   const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = constants;
   return { ...facts, handle: await entry.reopen(O_RDONLY | O_NONBLOCK | O_NOCTTY) };
 }

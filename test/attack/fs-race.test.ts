@@ -2,23 +2,37 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
-import { openGround, outcomeOf, SECRET, type FileGround } from "../../src/tool/fs/ground.cases.ts";
+import { openGround, outcomeOf, SECRET, type FileGround, type Outcome } from "../../src/tool/fs/ground.cases.ts";
 
 // The full run is 10,000 rounds; every push takes a part of it.
-const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 2_000);
+const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 500);
 const skip = process.platform !== "linux" && "without directory handles the swap is only made unlikely";
 
 interface Race {
-  readonly kind: "file" | "folder" | "making";
+  readonly kind: "file" | "hard" | "folder" | "making";
   prepare(ground: FileGround): void;
   /** One round; all that the caller gets to see. */
-  attempt(ground: FileGround, round: number): Promise<{ readonly code: string; readonly said: string }>;
+  attempt(ground: FileGround, round: number): Promise<Outcome>;
   /** What must have been seen for the race to have been one. */
   readonly mixture: readonly RegExp[];
+}
+
+const putSwapFile = ({ ws }: FileGround): void => writeFileSync(join(ws, "swap-me"), "inside\n");
+const putRaceFolder = ({ ws }: FileGround): unknown => mkdirSync(join(ws, "race", "dir"), { recursive: true });
+const patchOf = (body: string): { input: string } => ({ input: `*** Begin Patch\n${body}\n*** End Patch` });
+
+/** What a patch made of a swapped file is part of what the caller gets to see. */
+async function patchAndLook(ground: FileGround, body: string, made: string): Promise<Outcome> {
+  const outcome = await outcomeOf(ground.use("apply_patch", patchOf(body)));
+  const path = join(ground.ws, made);
+  if (!existsSync(path)) return outcome;
+  const content = readFileSync(path, "utf8");
+  rmSync(path);
+  return { ...outcome, said: outcome.said + content };
 }
 
 const races: Record<string, Race> = {
@@ -57,6 +71,75 @@ const races: Record<string, Race> = {
     kind: "making",
     prepare: ({ ws }) => mkdirSync(join(ws, "made")),
     attempt: (ground, round) => outcomeOf(ground.use("write", { path: `made/file-${round % 3}`, content: "x" })),
+    mixture: [/^fs\./],
+  },
+  "read of a file swapped for a second name": {
+    kind: "hard",
+    prepare: putSwapFile,
+    attempt: (ground) => outcomeOf(ground.use("read", { path: "swap-me" })),
+    mixture: [/^ok$/, /^fs\.link$/],
+  },
+  "write of a file swapped for a second name": {
+    kind: "hard",
+    prepare: putSwapFile,
+    attempt: (ground, round) => outcomeOf(ground.use("write", { path: "swap-me", content: `round ${round}\n` })),
+    mixture: [/^ok$/, /^fs\.link$/],
+  },
+  "edit of a file swapped for a second name": {
+    kind: "hard",
+    prepare: putSwapFile,
+    attempt: (ground, round) =>
+      outcomeOf(ground.use("edit", { path: "swap-me", oldText: "inside", newText: `round ${round}` })),
+    mixture: [/^fs\.link$/],
+  },
+  "patch of a file swapped for a link": {
+    kind: "file",
+    prepare: putSwapFile,
+    attempt: (ground, round) =>
+      outcomeOf(ground.use("apply_patch", patchOf(`*** Update File: swap-me\n@@\n-inside\n+round ${round}`))),
+    mixture: [/^fs\.link$/],
+  },
+  "patch of a file swapped for a second name": {
+    kind: "hard",
+    prepare: putSwapFile,
+    attempt: (ground, round) =>
+      outcomeOf(ground.use("apply_patch", patchOf(`*** Update File: swap-me\n@@\n-inside\n+round ${round}`))),
+    mixture: [/^fs\.link$/],
+  },
+  "patch that moves a file swapped for a link": {
+    kind: "file",
+    prepare: putSwapFile,
+    attempt: (ground) => patchAndLook(ground, "*** Update File: swap-me\n*** Move to: moved", "moved"),
+    mixture: [/^fs\.link$/],
+  },
+  "patch that moves a file swapped for a second name": {
+    kind: "hard",
+    prepare: putSwapFile,
+    attempt: (ground) => patchAndLook(ground, "*** Update File: swap-me\n*** Move to: moved", "moved"),
+    mixture: [/^fs\.link$/],
+  },
+  "patch that deletes a file swapped for a link": {
+    kind: "file",
+    prepare: putSwapFile,
+    attempt: (ground) => outcomeOf(ground.use("apply_patch", patchOf("*** Delete File: swap-me"))),
+    mixture: [/^fs\.link$/],
+  },
+  "patch below a folder swapped for a link": {
+    kind: "folder",
+    prepare: putRaceFolder,
+    attempt: (ground, round) =>
+      outcomeOf(
+        ground.use(
+          "apply_patch",
+          patchOf(`*** Add File: race/dir/a-${round}\n+x\n*** Add File: race/dir/n-${round}/b\n+x`),
+        ),
+      ),
+    mixture: [/^(?:ok|fs\.changed|fs\.not-found)$/, /^fs\.link$/],
+  },
+  "patch below a folder that is being made": {
+    kind: "making",
+    prepare: ({ ws }) => mkdirSync(join(ws, "made")),
+    attempt: (ground, round) => outcomeOf(ground.use("apply_patch", patchOf(`*** Add File: made/file-${round}\n+x`))),
     mixture: [/^fs\./],
   },
 };

@@ -1,5 +1,5 @@
 // A process that swaps a file or a folder for a link that leads out, as fast as it can, until it is killed.
-import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const [kind = "", ws = "", out = ""] = process.argv.slice(2);
@@ -9,6 +9,13 @@ const turns: Record<string, () => void> = {
   /** swap-me: a file, then a link to the secret, each put in place by one rename. */
   file() {
     symlinkSync(join(out, "secret"), at("swap-link"));
+    renameSync(at("swap-link"), at("swap-me"));
+    writeFileSync(at("swap-file"), "inside\n");
+    renameSync(at("swap-file"), at("swap-me"));
+  },
+  /** swap-me: a file, then a second name of the secret. */
+  hard() {
+    linkSync(join(out, "secret"), at("swap-link"));
     renameSync(at("swap-link"), at("swap-me"));
     writeFileSync(at("swap-file"), "inside\n");
     renameSync(at("swap-file"), at("swap-me"));
