@@ -166,6 +166,10 @@ describe("what is sent", () => {
         approvalId: "run-1",
       },
     }));
+  test("what must not be remembered is allowed once, whatever was said", async () => {
+    const sent = await sentFor({ command: "python3 x.py" }, { by: "person", decision: "allow-always" });
+    assert.equal((sent as { approvalDecision: string }).approvalDecision, "allow-once");
+  });
   test("full by our rules where the node is silent", async () => {
     const prepared = await createNodeRuns({ port: portOf([lab], () => ran()), clock }).prepare(
       request({ route: { security: "full", ask: "off" } }),

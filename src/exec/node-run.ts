@@ -4,6 +4,7 @@ import { visible } from "../core/visible.ts";
 import type { Clock } from "../base/clock.ts";
 import { isRecord } from "../config/path.ts";
 import { failureOf } from "./node-error.ts";
+import { rememberedOnNode } from "./node-always.ts";
 import { chooseNode } from "./node-choice.ts";
 import type { NodeFacts, NodePort } from "./node-port.ts";
 import { judgeNodeRun } from "./node-policy.ts";
@@ -130,7 +131,9 @@ export function shellArgv(command: string, platform: string): readonly string[] 
 function payloadFor(job: NodeJob, consent: NodeConsent | undefined): Record<string, unknown> {
   const { runId, nodeId, command, argv, cwd, env, timeoutMs, agent, session } = job;
   const place = { ...(cwd === undefined ? {} : { cwd }), ...(Object.keys(env).length === 0 ? {} : { env }) };
-  const decision = consent?.by === "person" ? consent.decision : "allow-once";
+  const always =
+    consent?.by === "person" && consent.decision === "allow-always" && rememberedOnNode(command) !== undefined;
+  const decision = always ? "allow-always" : "allow-once";
   return {
     command: argv,
     rawCommand: command,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import type { Grant } from "../exec/approval/desk-grant.ts";
-import { grantForRun, requireTrueText } from "./approved.ts";
+import { decisionFor, grantForRun, requireTrueText } from "./approved.ts";
 
 const asked = { command: "echo hi", cwd: "/srv", host: "node", agentId: "main", sessionKey: null };
 const grant = (more: Partial<Grant> = {}): Grant => ({
@@ -71,6 +71,14 @@ describe("a yes on record", () => {
   for (const [title, change, more] of others)
     test(`does not cover ${title}`, () =>
       assert.equal(grantForRun({ ...params, ...change }, [grant(more)]), undefined));
+});
+
+test("always is passed on for what a node may remember, and once for the rest", () => {
+  const always = grant({ decision: "allow-always" });
+  assert.equal(decisionFor({ command: ["uname", "-a"] }, always), "allow-always");
+  assert.equal(decisionFor({ command: ["uname", "-a"] }, grant()), "allow-once");
+  for (const command of [["python3", "x.py"], ["/bin/sh", "-lc", "id; id"], ["sh", "-c", "id"], [], "uname"])
+    assert.equal(decisionFor({ command }, always), "allow-once", JSON.stringify(command));
 });
 
 describe("text beside a command", () => {

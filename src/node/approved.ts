@@ -2,6 +2,7 @@
 import { HouseError } from "../core/error.ts";
 import { isRecord } from "../config/path.ts";
 import type { Grant } from "../exec/approval/desk-grant.ts";
+import { rememberedOnNode } from "../exec/node-always.ts";
 
 /** The parameters of `system.run` that decide what happens. */
 interface Wanted {
@@ -36,6 +37,12 @@ export function grantForRun(params: Readonly<Record<string, unknown>>, grants: r
   const wanted = wantedIn(params);
   if (wanted === undefined) return undefined;
   return grants.find((grant) => covers(grant, wanted));
+}
+
+/** "Always" is passed on only for what a node may remember. */
+export function decisionFor({ command }: Readonly<Record<string, unknown>>, { decision }: Grant): Grant["decision"] {
+  const [text = ""] = Array.isArray(command) ? shownAs(command.map(String)) : [];
+  return decision === "allow-always" && rememberedOnNode(text) !== undefined ? decision : "allow-once";
 }
 
 function covers({ kind, origin, agent, body }: Grant, wanted: Wanted): boolean {

@@ -3,7 +3,7 @@ import { HouseError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import { newId } from "../../base/ids.ts";
 import { isRecord } from "../../config/path.ts";
-import { grantForRun, requireTrueText } from "../../node/approved.ts";
+import { decisionFor, grantForRun, requireTrueText } from "../../node/approved.ts";
 import { requireInvokable } from "../../node/command-rules.ts";
 import type { NodeLink, NodeRow } from "../../node/link.ts";
 import { createNodes } from "../../node/nodes.ts";
@@ -97,7 +97,10 @@ export function nodeMethods(context: GatewayContext): Served[] {
       return { params: { ...rest, runId, approved: false } };
     const grant = grantForRun(rest, approvals.grants());
     if (grant === undefined || !(await approvals.begin(grant.id))) throw notOnRecord();
-    return { params: { ...rest, runId, approved: true, approvalDecision: grant.decision }, approvalId: grant.id };
+    return {
+      params: { ...rest, runId, approved: true, approvalDecision: decisionFor(rest, grant) },
+      approvalId: grant.id,
+    };
   }
 
   /** The same key gives the first outcome; a failure is not kept, so that it can be tried again with a new one. */
