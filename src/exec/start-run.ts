@@ -111,7 +111,6 @@ function follow(started: Started, { deps, options, output, mark }: FollowContext
     clearTimeout(timer);
     output.finish();
     for (const { launch } of options.pipeline) launch.gone?.();
-    for (const { launch } of options.pipeline) launch.gone?.();
     return {
       code,
       ...(signal === undefined ? {} : { signal }),
