@@ -1,5 +1,6 @@
 // Commands under attack through the front door: the shared corpus, its controls, and other spellings of every case.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 
 import { noShared } from "../kit.ts";
@@ -24,7 +25,7 @@ describe("attacks on commands", { skip: noShared }, () => {
     });
 
   for (const control of controls)
-    test(`${control.id} still works: ${control.why}`, async () => {
+    test(`${control.id} still works: ${control.why}`, { skip: missingProgram(control) }, async () => {
       const called = await ground.run(control);
       // The program may fail on its own (no repository here); what counts is that it was started.
       assert.match(String(called.details["status"]), /completed|failed/, called.text);
@@ -43,6 +44,12 @@ describe("attacks on commands", { skip: noShared }, () => {
     t.diagnostic(`${tried} mutants, ${ran} of them ran harmlessly, 0 touched a canary`);
   });
 });
+
+/** A control about a program that this machine does not have says nothing about the rules. */
+function missingProgram({ input }: ExecAttack): string | false {
+  const [name = ""] = /^[a-z]+/.exec(input.params?.command ?? "") ?? [];
+  return name !== "rg" || existsSync("/usr/bin/rg") ? false : "needs rg: apt-get install -y ripgrep";
+}
 
 function judge({ expect }: ExecAttack, { status, error, details, text }: Awaited<ReturnType<ExecGround["run"]>>): void {
   if (expect === "ask") return assert.equal(details["status"], "approval-pending", text);

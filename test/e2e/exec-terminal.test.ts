@@ -27,7 +27,7 @@ describe("programs in a terminal", () => {
     return String(details["sessionId"]);
   };
   const screen = async (sessionId: string): Promise<string> =>
-    (await proc(gateway, { action: "log", sessionId, screen: true })).text;
+    (await proc(gateway, { action: "screen", sessionId })).text;
   const shows = (sessionId: string, what: RegExp): Promise<string> =>
     until(
       () => screen(sessionId),
