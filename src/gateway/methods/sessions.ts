@@ -89,6 +89,7 @@ export function sessionMethods(context: GatewayContext): Served[] {
     serve(methods.sessionsReset, async ({ key: raw }) => {
       const key = keyOf(raw);
       subjectOf({ sessionKey: key }, context.config());
+      await context.approvals.withdrawAll(key, "its session was begun anew");
       return { ok: true, key, entry: toEntry(await resetSession(sessions, key, clock.now())) };
     }),
     serve(methods.sessionsDelete, async ({ key: raw, deleteTranscript = true }) => {
@@ -98,6 +99,7 @@ export function sessionMethods(context: GatewayContext): Served[] {
         throw new HouseError("session.main", `Cannot delete the main session (${main}).`, {
           hint: "openclaw gateway call sessions.reset",
         });
+      await context.approvals.withdrawAll(key, "its session was deleted");
       return { ok: true, key, deleted: await sessions.delete(key, { transcript: deleteTranscript }), archived: [] };
     }),
     serve(methods.chatHistory, async ({ sessionKey, limit = 200 }) => {
