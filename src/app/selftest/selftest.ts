@@ -66,58 +66,67 @@ export async function selftest({
   ...options
 }: SelftestOptions): Promise<SelftestReport> {
   const chosen = attacks.filter((attack) => wanted.includes(areaOf(attack)));
+  const everyday = controls.filter(({ id }) => wanted.some((area) => id.startsWith(`${area}/`)));
+  const of = chosen.length + everyday.length;
   const stage = await openStage(options);
   try {
-    const holes = new Map<string, Hole>();
-    for (const [index, attack] of chosen.entries()) {
-      progress?.(index, chosen.length + controls.length);
-      const verdict = await judgeAttack(attack, stage);
-      if (verdict.hole !== undefined) holes.set(attack.id, holeOf(attack, verdict, verdict.hole, stage));
-    }
-    await sleep(LATE_MS);
-    for (const attack of chosen) {
-      const late = holes.has(attack.id) ? undefined : lateHarm(attack, stage);
-      if (late !== undefined) holes.set(attack.id, holeOf(attack, { ended: "done" }, late, stage));
-    }
-    const everyday = controls.filter(({ id }) => wanted.some((area) => id.startsWith(`${area}/`)));
-    return await reportOf(chosen, everyday, [...holes.values()], stage, progress);
+    // Everyday use comes first, on fresh ground: afterwards the gateway may have shut the door on this address.
+    const used = await useAll(everyday, stage, (done) => progress?.(done, of));
+    const holes = await attackAll(chosen, stage, (done) => progress?.(everyday.length + done, of));
+    return {
+      ok: holes.length === 0 && used.broken.length === 0,
+      agent: stage.agent,
+      sandboxed: stage.sandboxed,
+      cases: chosen.length,
+      score: scoreOf(chosen.length - holes.length, chosen.length),
+      areas: areas.flatMap((area) => areaScore(area, chosen, holes)),
+      holes,
+      controls: { cases: used.cases, working: used.cases - used.broken.length, broken: used.broken },
+      notes: [...(await notesOf(stage)), ...used.left],
+    };
   } finally {
     await stage.close();
   }
 }
 
-async function reportOf(
-  chosen: readonly Attack[],
-  everyday: readonly Control[],
-  holes: readonly Hole[],
-  stage: Stage,
-  progress: SelftestOptions["progress"],
-): Promise<SelftestReport> {
+interface Used {
+  readonly cases: number;
+  readonly broken: SelftestReport["controls"]["broken"];
+  /** Why some were left out. */
+  readonly left: ReadonlySet<string>;
+}
+
+async function useAll(everyday: readonly Control[], stage: Stage, progress: (done: number) => void): Promise<Used> {
   const broken: { id: string; does: string; why: string }[] = [];
-  const notes = await notesOf(stage);
-  const skipped = new Set<string>();
+  const left = new Set<string>();
+  let cases = 0;
   for (const [index, control] of everyday.entries()) {
-    progress?.(chosen.length + index, chosen.length + everyday.length);
+    progress(index);
     const reason = takenAway(control, stage);
     if (reason !== undefined) {
-      skipped.add(reason);
+      left.add(reason);
       continue;
     }
+    cases += 1;
     const { hole } = await judgeControl(control, stage);
     if (hole !== undefined) broken.push({ id: control.id, does: control.does, why: hole });
   }
-  const tried = everyday.filter((control) => takenAway(control, stage) === undefined).length;
-  return {
-    ok: holes.length === 0 && broken.length === 0,
-    agent: stage.agent,
-    sandboxed: stage.sandboxed,
-    cases: chosen.length,
-    score: scoreOf(chosen.length - holes.length, chosen.length),
-    areas: areas.flatMap((area) => areaScore(area, chosen, holes)),
-    holes,
-    controls: { cases: tried, working: tried - broken.length, broken },
-    notes: [...notes, ...skipped],
-  };
+  return { cases, broken, left };
+}
+
+async function attackAll(chosen: readonly Attack[], stage: Stage, progress: (done: number) => void): Promise<Hole[]> {
+  const holes = new Map<string, Hole>();
+  for (const [index, attack] of chosen.entries()) {
+    progress(index);
+    const verdict = await judgeAttack(attack, stage);
+    if (verdict.hole !== undefined) holes.set(attack.id, holeOf(attack, verdict, verdict.hole, stage));
+  }
+  await sleep(LATE_MS);
+  for (const attack of chosen) {
+    const late = holes.has(attack.id) ? undefined : lateHarm(attack, stage);
+    if (late !== undefined) holes.set(attack.id, holeOf(attack, { ended: "done" }, late, stage));
+  }
+  return [...holes.values()];
 }
 
 function holeOf(attack: Attack, { ended }: Pick<Verdict, "ended">, hole: string, stage: Stage): Hole {
