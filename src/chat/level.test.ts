@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import type { Config } from "../config/schema/index.ts";
+import { patchSession } from "../session/session.ts";
 import type { OnceSettings } from "./command.ts";
-import { key, models, openChat, turn } from "./house.cases.ts";
+import { key, NOW, models, openChat, turn } from "./house.cases.ts";
 
 describe("levels", () => {
   const kept: readonly (readonly [message: string, entry: Record<string, unknown>, answer: RegExp])[] = [
@@ -96,6 +97,25 @@ describe("elevated", () => {
       assert.equal((await chat.say("go /elevated full")).kind, "turn");
     });
   }
+
+  test("APR-030 who is written to is not who writes", async () => {
+    const config = { tools: { elevated: { allowFrom: { telegram: ["42"] } } } };
+    const chat = await openChat({ config });
+    await patchSession(chat.store.sessions, key, NOW, { lastChannel: "telegram", lastTo: "42", origin: { from: "7" } });
+    assert.match(await chat.answer("/elevated on"), /- tools\.elevated\.allowFrom\.telegram/);
+    await patchSession(chat.store.sessions, key, NOW, { lastTo: "7", origin: { from: "42" } });
+    assert.match(await chat.answer("/elevated on"), /now on/);
+  });
+
+  test("in a group nobody is known but who wrote this message", async () => {
+    const config = { tools: { elevated: { allowFrom: { telegram: ["42"] } } } };
+    const chat = await openChat({ config });
+    const sessionKey = "agent:main:telegram:group:9" as typeof key;
+    await patchSession(chat.store.sessions, sessionKey, NOW, { origin: { from: "42" } });
+    assert.match(await chat.answer("/elevated on", { sessionKey }), /not available/);
+    const approver = { clientId: "telegram", surface: "telegram", sender: "42" };
+    assert.match(await chat.answer("/elevated on", { sessionKey, approver }), /now on/);
+  });
 
   test("shows the default of the config, and why it is of no use", async () => {
     const chat = await openChat({ config: { agents: { defaults: { elevatedDefault: "ask" } } } });
