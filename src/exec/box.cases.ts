@@ -76,7 +76,7 @@ interface Wishes {
 export function createYard(ground: BoxGround, sandbox: Sandbox = {}, wishes: Wishes = {}): Yard {
   const home = wishes.beside?.home ?? mkdtempSync(join(tmpdir(), "openclaw-box-"));
   const state = join(home, ".openclaw");
-  const workspace = wishes.workspace === "home" ? home : join(home, "work space,1");
+  const workspace = wishes.workspace === "home" ? home : join(state, "work space,1");
   mkdirSync(state, { recursive: true, mode: 0o700 });
   mkdirSync(workspace, { recursive: true, mode: 0o700 });
   const warnings: string[] = [];

@@ -112,7 +112,9 @@ function shieldOf(workspace: string, isHome: boolean, ledger: string): Shield {
 
 /** What is not shown at all needs no protection, and protecting it would show it. */
 export function withoutHidden(shield: Shield, workspace: string, hidden: readonly string[]): Shield {
-  const isSeen = (path: string): boolean => !hidden.some((place) => isWithin(join(workspace, path), place));
+  // A workspace usually lies in the state folder, which hides everything but it.
+  const inside = hidden.filter((place) => place !== workspace && isWithin(place, workspace));
+  const isSeen = (path: string): boolean => !inside.some((place) => isWithin(join(workspace, path), place));
   return {
     pinned: shield.pinned.filter(isSeen),
     hollow: shield.hollow.filter(isSeen),

@@ -1,0 +1,288 @@
+// Attacks on the sandbox through a real gateway with canaries: out of the box, through its settings, by its side doors.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { dispose, invoke, startGateway, tempHome, type TestGateway } from "../kit.ts";
+
+const skip = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
+const CANARY = "CANARY-7f3a";
+
+interface Answer {
+  readonly ok: boolean;
+  readonly text: string;
+  readonly code: string | undefined;
+}
+
+async function call(gateway: TestGateway, tool: string, args: object): Promise<Answer> {
+  const body = (await invoke(gateway, tool, args)).body as {
+    ok: boolean;
+    result?: { content?: { text?: string }[]; details?: Record<string, unknown> };
+    error?: { message: string; details?: { code?: string } };
+  };
+  const said = (body.result?.content ?? []).map(({ text = "" }) => text).join("\n");
+  return { ok: body.ok, text: `${said}${body.error?.message ?? ""}`, code: body.error?.details?.code };
+}
+
+const boxed = (sandbox: object = {}): object => ({
+  agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw", backend: "bubblewrap", ...sandbox } } },
+});
+
+describe("inside a box of a running gateway", { skip }, () => {
+  let gateway: TestGateway;
+  let home: string;
+  let sockets: Server[];
+  const exec = (command: string, more: object = {}): Promise<Answer> => call(gateway, "exec", { command, ...more });
+
+  before(async () => {
+    home = tempHome();
+    writeFileSync(join(home, "secret.txt"), CANARY);
+    mkdirSync(join(home, ".ssh"));
+    writeFileSync(join(home, ".ssh", "id_rsa"), CANARY);
+    gateway = await startGateway({
+      home,
+      config: boxed() as Record<string, unknown>,
+      env: { SECRET_OF_THE_GATEWAY: CANARY },
+    });
+    sockets = await listen(join(home, "host.sock"), "\0openclaw-attack");
+  });
+  after(async () => {
+    for (const socket of sockets) socket.close();
+    await dispose(gateway);
+  });
+
+  test("it works at all", async () => {
+    const { ok, text } = await exec("pwd; echo hello > made.txt; id -u");
+    assert.ok(ok, text);
+    assert.match(text, /\/workspace\n1000/);
+    assert.equal(readFileSync(join(gateway.workspace, "made.txt"), "utf8"), "hello\n");
+  });
+
+  test("SBX-014 a link written inside is not followed by file tools outside", async () => {
+    await exec(
+      `ln -s ${join(home, "secret.txt")} leak; ln -s ${home} out; ln -s /etc/passwd p; ln -s ../secret.txt up`,
+    );
+    for (const path of ["leak", "out/secret.txt", "p", "up", "/workspace/leak"]) {
+      const read = await call(gateway, "read", { path });
+      assert.equal(read.ok, false, path);
+      assert.doesNotMatch(read.text, new RegExp(CANARY));
+    }
+    const written = await call(gateway, "write", { path: "out/planted.txt", content: "x" });
+    assert.equal(written.ok, false);
+    assert.equal(existsSync(join(home, "planted.txt")), false);
+    const through = await call(gateway, "write", { path: "leak", content: "x" });
+    assert.equal(readFileSync(join(home, "secret.txt"), "utf8"), CANARY, through.text);
+  });
+
+  test("SBX-014 a link swapped in while a host tool works is not followed either", async () => {
+    const racing = exec(
+      `mkdir -p d; echo fine > d/f; end=$(( $(date +%s) + 3 )); while [ $(date +%s) -lt $end ]; do mv d e; ln -s ${home} d; rm d; mv e d; done`,
+    );
+    for (let round = 0; round < 60; round += 1) {
+      await call(gateway, "write", { path: "d/secret.txt", content: "overwritten" });
+      const read = await call(gateway, "read", { path: "d/secret.txt" });
+      assert.doesNotMatch(read.text, new RegExp(CANARY));
+    }
+    await racing;
+    assert.equal(readFileSync(join(home, "secret.txt"), "utf8"), CANARY);
+  });
+
+  test("SBX-016 settings and names that others obey cannot be written from inside", async () => {
+    const config = readFileSync(join(gateway.state, "openclaw.json"), "utf8");
+    await exec(
+      `for f in ${gateway.state}/openclaw.json ${gateway.state}/exec-approvals.json ../openclaw.json /workspace/../openclaw.json ~/.openclaw/openclaw.json; do mkdir -p $(dirname $f) 2>/dev/null; echo '{}' > $f; done; mkdir -p .claude && echo x > .claude/settings.json; mkdir -p .git/hooks && echo x > .git/hooks/post-checkout; echo x > .mcp.json`,
+    );
+    assert.equal(readFileSync(join(gateway.state, "openclaw.json"), "utf8"), config);
+    const approvals = join(gateway.state, "exec-approvals.json");
+    assert.equal(existsSync(approvals) && readFileSync(approvals, "utf8") === "{}\n", false);
+    for (const path of [".claude/settings.json", ".git/hooks/post-checkout"])
+      assert.equal(existsSync(join(gateway.workspace, path)), false);
+    const { ok } = await call(gateway, "exec", { command: "true" });
+    assert.ok(ok);
+  });
+
+  test("SBX-018 SBX-019 nothing is reached: metadata service, names, gateway, sockets of the host", async () => {
+    const { text } = await exec(
+      `perl -e '${connectScript}' 169.254.169.254:80 127.0.0.1:${gateway.port} 8.8.8.8:53 unix:${join(home, "host.sock")} abstract:openclaw-attack; getent hosts example.com || echo "no names"; ping -c1 -W1 127.0.0.2 >/dev/null 2>&1 || echo "no ping"`,
+    );
+    assert.doesNotMatch(text, /reached|CANARY/);
+    assert.match(text, /no names/);
+    assert.equal(text.match(/closed /g)?.length, 5, text);
+  });
+
+  test("SBX-019 socket families that reach past the network namespace are closed", async () => {
+    const { text } = await exec(
+      `perl -e 'for my $f (16, 17, 31, 38, 40, 44) { print "$f ", socket(my $s, $f, 3, $f == 16 ? 12 : 0) ? "open" : "closed", "\\n" }'`,
+    );
+    assert.doesNotMatch(text, /open/);
+    assert.equal(text.match(/closed/g)?.length, 6);
+  });
+
+  test("SBX-020 a fork bomb ends in an error, and the gateway answers on", async () => {
+    const { text } = await exec(`f() { f | f & }; f; sleep 1; for i in $(seq 1 900); do sleep 60 & done; echo end`, {
+      timeout: 10,
+    });
+    assert.match(text, /fork|resource|timed out|Cannot/i);
+    assert.ok((await exec("echo alive")).text.includes("alive"));
+  });
+
+  test("SBX-020 ten gigabytes of temporary file end in an error", async () => {
+    const { text } = await exec(
+      "dd if=/dev/zero of=/tmp/big bs=1M seek=4094 count=20 2>&1 | tail -n 2; rm -f /tmp/big; fallocate -l 10G /tmp/big 2>&1; ls -s /tmp",
+    );
+    assert.match(text, /too large|File size limit/i);
+  });
+
+  test("SBX-020 a busy loop ends with its time", async () => {
+    const { text } = await exec("while :; do :; done", { timeout: 1 });
+    assert.match(text, /time|signal|kill/i);
+  });
+
+  test("SBX-021 a setuid program gives nothing", async () => {
+    const { text } = await exec(
+      `ls -l /usr/bin/su /usr/bin/passwd 2>&1 | head; su -c id root </dev/null 2>&1; grep NoNewPrivs /proc/self/status; cp /bin/sh ./rootsh; chmod u+s ./rootsh; ./rootsh -p -c 'id -u; id -ru'`,
+    );
+    assert.match(text, /NoNewPrivs:\s*1/);
+    assert.doesNotMatch(text, /uid=0\(root\)|^0$/m);
+  });
+
+  test("SBX-022 the gateway's processes and memory are out of reach", async () => {
+    const { text } = await exec(
+      `ls /proc/1/root/root /proc/1/root${home} 2>&1; cat /proc/${gateway.pid}/environ /proc/${gateway.pid}/maps 2>&1; for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/environ; done | grep -c SECRET_OF; kill -0 ${gateway.pid} 2>&1; echo end`,
+    );
+    assert.doesNotMatch(text, new RegExp(CANARY));
+    assert.match(text, /^0$/m);
+  });
+
+  test("SBX-013 a call that asks for the host stays inside", async () => {
+    const { text, ok } = await exec(`cat ${join(home, "secret.txt")}`, { host: "gateway" });
+    assert.ok(!ok || /not/.test(text), text);
+    assert.doesNotMatch(text, new RegExp(CANARY));
+    const elevated = await exec(`cat ${join(home, "secret.txt")}`, { elevated: true });
+    assert.doesNotMatch(elevated.text, new RegExp(CANARY));
+  });
+
+  test("a folder outside is no working folder", async () => {
+    for (const workdir of [home, "/root", "/proc/1/root", "../..", "/workspace/../../etc"]) {
+      const { text } = await exec("ls; cat secret.txt", { workdir });
+      assert.doesNotMatch(text, new RegExp(CANARY), workdir);
+    }
+  });
+
+  test("variables of the call do not steer what builds the box", async () => {
+    const marker = join(home, "steered");
+    await exec(`echo 'touch ${marker}' > evil.sh`);
+    const evil = join(gateway.workspace, "evil.sh");
+    for (const env of [
+      { ENV: evil },
+      { BASH_ENV: evil },
+      { LD_PRELOAD: join(gateway.workspace, "evil.so") },
+      { PS4: `$(touch ${marker})`, SHELLOPTS: "xtrace" },
+      { PATH: gateway.workspace },
+    ]) {
+      await exec("true", { env });
+    }
+    assert.equal(existsSync(marker), false);
+  });
+
+  test("no placeholder is left in the workspace afterwards", async () => {
+    await exec("rm -rf * ; true");
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    assert.deepEqual(
+      readdirSync(gateway.workspace).filter((name) => [".git", ".vscode", ".mcp.json", "venv"].includes(name)),
+      [],
+    );
+  });
+});
+
+describe("settings that would open the box", { skip }, () => {
+  const cases: readonly { readonly name: string; readonly docker: (home: string) => object }[] = [
+    { name: "SBX-001 the whole disk", docker: () => ({ binds: ["/:/h"] }) },
+    { name: "SBX-002 the engine's socket", docker: () => ({ binds: ["/var/run/docker.sock:/s"] }) },
+    { name: "SBX-002 the folder of that socket", docker: () => ({ binds: ["/var/run:/r"] }) },
+    { name: "SBX-004 a parent of what is closed", docker: () => ({ binds: ["/var:/v:ro"] }) },
+    { name: "SBX-004 a link to what is closed", docker: (home) => ({ binds: [`${home}/link:/l`] }) },
+    { name: "SBX-006 the state folder", docker: (home) => ({ binds: [`${home}/.openclaw:/state:ro`] }) },
+    { name: "SBX-008 another container's network", docker: () => ({ network: "container:abc" }) },
+    { name: "SBX-008 the host's network", docker: () => ({ network: "host" }) },
+    { name: "SBX-010 an option as image", docker: () => ({ image: "--privileged" }) },
+  ];
+  for (const { name, docker } of cases) {
+    test(name, async () => {
+      const home = tempHome();
+      symlinkSync("/etc", join(home, "link"));
+      const gateway = await startGateway({ home, config: boxed({ docker: docker(home) }) as Record<string, unknown> });
+      try {
+        const { ok, text, code } = await call(gateway, "exec", { command: `touch ${home}/ran; touch ran` });
+        assert.equal(ok, false, text);
+        assert.equal(code, "sandbox.refused", text);
+        assert.equal(existsSync(join(home, "ran")) || existsSync(join(gateway.workspace, "ran")), false);
+      } finally {
+        await dispose(gateway);
+        rmSync(home, { recursive: true, force: true });
+      }
+    });
+  }
+
+  test("SBX-012 a set-up command counts only in the owner's config", async () => {
+    const home = tempHome();
+    const workspace = join(home, ".openclaw", "workspace");
+    mkdirSync(join(workspace, ".openclaw"), { recursive: true });
+    const planted = JSON.stringify({
+      agents: { defaults: { sandbox: { docker: { setupCommand: "touch /workspace/planted" } } } },
+    });
+    for (const path of ["openclaw.json", ".openclaw/openclaw.json", "sandbox.json"])
+      writeFileSync(join(workspace, path), planted);
+    const gateway = await startGateway({
+      home,
+      config: {
+        agents: {
+          defaults: { sandbox: { mode: "all", scope: "shared", workspaceAccess: "rw", backend: "bubblewrap" } },
+          list: [{ id: "main", default: true, sandbox: { docker: { setupCommand: "touch /workspace/planted" } } }],
+        },
+      },
+    });
+    try {
+      assert.ok((await call(gateway, "exec", { command: "true" })).ok);
+      assert.equal(existsSync(join(gateway.workspace, "planted")), false);
+    } finally {
+      await dispose(gateway);
+    }
+  });
+
+  test("a sandbox that cannot start runs nothing, and names the fix", async () => {
+    const home = tempHome();
+    const gateway = await startGateway({
+      home,
+      config: boxed({ backend: "docker" }) as Record<string, unknown>,
+      env: { DOCKER_HOST: "unix:///nowhere/docker.sock" },
+    });
+    try {
+      const { ok, text, code } = await call(gateway, "exec", { command: `touch ${home}/ran` });
+      assert.equal(ok, false);
+      assert.equal(code, "sandbox.unavailable", text);
+      assert.match(text, /docker/);
+      assert.equal(existsSync(join(home, "ran")), false);
+    } finally {
+      await dispose(gateway);
+    }
+  });
+});
+
+const connectScript =
+  "use Socket; $SIG{ALRM} = sub { die }; for (@ARGV) { my $r = eval { alarm 2; my ($k, $v) = /^(unix|abstract):(.*)/; my $s; if ($k) { socket($s, AF_UNIX, SOCK_STREAM, 0) or die; connect($s, pack_sockaddr_un($k eq q(unix) ? $v : qq(\\0$v))) or die } else { my ($h, $p) = split /:/; socket($s, AF_INET, SOCK_STREAM, 0) or die; connect($s, sockaddr_in($p, inet_aton($h))) or die } 1 }; alarm 0; print $r ? qq(reached $_\\n) : qq(closed $_\\n) }";
+
+function listen(...where: readonly string[]): Promise<Server[]> {
+  return Promise.all(
+    where.map(
+      (place) =>
+        new Promise<Server>((resolve, reject) => {
+          const server = createServer((socket) => socket.end(CANARY));
+          server.once("error", reject);
+          server.listen(place, () => resolve(server));
+        }),
+    ),
+  );
+}
