@@ -9,6 +9,9 @@ import { root } from "./ground.mjs";
 const programs: { readonly program: string; readonly debian: string; readonly suites: string }[] = [
   { program: "chromium", debian: "chromium", suites: "the page in a real browser" },
   { program: "strace", debian: "strace", suites: "the store under a failing fsync" },
+  { program: "bwrap", debian: "bubblewrap", suites: "the bubblewrap sandbox" },
+  { program: "dockerd", debian: "docker.io", suites: "the docker sandbox on a real engine" },
+  { program: "busybox", debian: "busybox-static", suites: "the docker sandbox on a real engine" },
   { program: "tmux", debian: "tmux", suites: "the terminal conversation in a real terminal" },
 ];
 

@@ -29,6 +29,8 @@ const START_TIMEOUT_MS = 30_000;
 export function noEngine(): string | false {
   if (process.getuid?.() !== 0) return "a Docker engine of our own needs root";
   if (!existsSync("/usr/sbin/dockerd")) return "dockerd is absent: apt-get install docker.io";
+  if (spawnSync("docker", ["--version"]).status !== 0)
+    return "docker is absent: apt-get install docker.io (or docker-cli)";
   if (!existsSync("/usr/bin/busybox") && !existsSync("/bin/busybox"))
     return "busybox is absent: apt-get install busybox-static";
   return false;

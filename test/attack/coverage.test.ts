@@ -19,6 +19,8 @@ const waiting: Readonly<Record<string, string>> = {
   "POL-009": "there is no MCP server yet",
   "POL-019": "there are no voice, reaction or node events yet",
   "POL-023": "there is no agent loop yet",
+  "SBX-025": "there is no mirror of a workspace on another machine yet",
+  "SBX-026": "there is no sandbox browser yet",
   "SEC-002": "no tool starts a child process yet",
   "SEC-006": "no output is streamed yet",
   "SES-005": "transcripts get their first content with the agent; masking of results is SEC-001",
@@ -31,7 +33,7 @@ const waiting: Readonly<Record<string, string>> = {
 };
 
 test(
-  "no attack on approvals, fs, apply_patch, gateway, policy, secrets or sessions is unaccounted for",
+  "no attack on approvals, fs, apply_patch, gateway, policy, sandbox, secrets or sessions is unaccounted for",
   { skip: noShared },
   (t) => {
     const corpus = JSON.parse(readFileSync(join(shared, "attack", "corpus.json"), "utf8")) as {
@@ -39,7 +41,7 @@ test(
       area: string;
     }[];
     const wanted = corpus
-      .filter(({ area }) => ["approvals", "gateway", "policy", "secrets", "sessions"].includes(area))
+      .filter(({ area }) => ["approvals", "gateway", "policy", "sandbox", "secrets", "sessions"].includes(area))
       .map(({ id }) => id);
     const tests = globSync("{src,test}/**/*.{test,cases}.ts", { cwd: root }).filter(
       (path) => !path.endsWith("coverage.test.ts"),
