@@ -1,5 +1,4 @@
-// The way to other machines, as commands need it. Filled by node/; a gateway without nodes has an empty one.
-import { notConnected, unknownNode } from "./node-error.ts";
+// The way to other machines, as commands need it. Filled by node/.
 
 /** A machine that was paired as a node, connected or not. */
 export interface NodeFacts {
@@ -27,10 +26,3 @@ export interface NodePort {
   /** What the node answered. Throws `node.not-connected`, `node.no-command`, `node.failed`, `node.timeout`. */
   invoke(nodeId: string, command: string, params: unknown, options: InvokeOptions): Promise<unknown>;
 }
-
-/** Of a house that has no gateway. */
-export const noNodes: NodePort = {
-  list: () => Promise.resolve([]),
-  resolve: (reference) => Promise.reject(unknownNode(reference, [])),
-  invoke: (nodeId) => Promise.reject(notConnected(nodeId)),
-};

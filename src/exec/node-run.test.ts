@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import { ToolError } from "../core/error.ts";
 import { nodeFailed, nodeTimedOut, notConnected, unknownNode } from "./node-error.ts";
-import { noNodes, type NodeFacts, type NodePort } from "./node-port.ts";
+import type { NodeFacts, NodePort } from "./node-port.ts";
 import { createNodeRuns, shellArgv, type NodeConsent, type NodeJob, type NodeRequest } from "./node-run.ts";
 
 const clock = { now: () => 1000, ticks: () => 0 };
@@ -92,7 +92,7 @@ describe("which node", () => {
   test("the bound one, in another spelling", async () =>
     assert.equal((await choose([lab, den], { node: "bbbbbb", boundNode: "den" })).job.nodeId, den.nodeId));
   test("none is paired", async () => {
-    const { code: reason, message, hint } = await refusal(createNodeRuns({ port: noNodes, clock }).prepare(request()));
+    const { code: reason, message, hint } = await refusal(choose([]));
     assert.equal(reason, "exec.no-node");
     assert.match(message, /companion app or node host/);
     assert.notEqual(hint, undefined);
