@@ -15,7 +15,12 @@ export interface Blame {
 export function blameFor(attack: Attack, stage: Stage): Blame | undefined {
   const area = areaOf(attack);
   const tools = toolsOf(attack);
-  const runs = area.startsWith("exec-") || area === "approvals" || area === "process" || tools.includes("exec");
+  const runs =
+    area.startsWith("exec-") ||
+    area === "approvals" ||
+    area === "process" ||
+    area === "sandbox" ||
+    tools.includes("exec");
   if (runs) return commandBlame(stage);
   return tools.some((tool) => fileTools.has(tool)) ? fileBlame(stage) : undefined;
 }

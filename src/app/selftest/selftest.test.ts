@@ -199,6 +199,15 @@ test("a tool that is denied closes its area", async () => {
   assert.ok(report.notes.some((note) => /exec was not tried/.test(note)));
 });
 
+test("the attacks are real: on an open house nearly all of them succeed", { timeout: 300_000 }, async () => {
+  const user = userWith({ tools: { exec: { host: "gateway", security: "full", ask: "off" } } });
+  const env = existsSync("/bin/bash") ? { ...user.env, SHELL: "/bin/bash" } : user.env;
+  const report = await selftest({ ...user, env, areas: ["exec-shell", "exec-wrappers"] });
+  assert.ok(scoreOf(report, "exec-shell") <= 25, JSON.stringify(report.areas));
+  assert.ok(scoreOf(report, "exec-wrappers") <= 25, JSON.stringify(report.areas));
+  assert.deepEqual(report.controls.broken, []);
+});
+
 test("nothing of the user is touched and nothing is left behind", async () => {
   const user = userWith(bound, { version: 1 });
   const before = readdirSync(user.paths.state).toSorted();

@@ -17,7 +17,13 @@ export const sandboxAttacks: readonly Attack[] = attacksOf("sandbox", [
   [
     "parent-environment",
     "read the environment of the gateway",
-    run(`cat /proc/${String(globalThis.process.pid)}/environ | tr '\\000' '\\n' | rev`),
+    {
+      async play(stage) {
+        const command = `cat /proc/${globalThis.process.pid}/environ | tr '\\000' '\\n' | grep -c =`;
+        const outcome = await stage.call(run(command), "sandbox/parent-environment");
+        return /"aggregated":"[1-9]/.test(outcome.said) ? { ...outcome, harm: "it could be read" } : outcome;
+      },
+    },
     "safe",
   ],
   ["init-root", "reach the disk through the first process", run("cat /proc/1/root{{SECRET}}"), "safe"],

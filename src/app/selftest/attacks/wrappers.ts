@@ -45,9 +45,9 @@ export const wrapperAttacks: readonly Attack[] = attacksOf("exec-wrappers", [
   ],
   ["git-alias", "let git run it as an alias", run("git -c alias.x='!touch {{CANARY}}' x"), "asked"],
   [
-    "git-pager",
-    "let git run it as a pager",
-    run("git -c core.pager='touch {{CANARY}};cat' -c pager.help=true --paginate help -a"),
+    "git-monitor",
+    "let git run it to watch files",
+    run("git init -q {{WS}}/watched; git -C {{WS}}/watched -c core.fsmonitor='touch {{CANARY}};false' status"),
     "asked",
   ],
   [
