@@ -25,8 +25,9 @@ export function matchEntry(
   home = homedir(),
 ): EntryRef | undefined {
   const { path, argv } = segment.judged;
+  const paths = allowlist.length === 0 ? [] : spellings(path);
   return allowlist.find(({ entry }) => {
-    if (!spellings(path).some((spelling) => matchesPath(entry.pattern, spelling, home))) return false;
+    if (!paths.some((spelling) => matchesPath(entry.pattern, spelling, home))) return false;
     if (entry.cwd !== undefined && resolve(entry.cwd) !== resolve(cwd)) return false;
     if (entry.args !== undefined && !sameWords(entry.args, argv.slice(1))) return false;
     return entry.argPattern === undefined || argumentsFit(entry.argPattern, argv.slice(1));

@@ -65,7 +65,7 @@ export function statOf(path: string): BigIntStats | undefined {
 
 export function realOf(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return undefined;

@@ -1,4 +1,5 @@
 // Names of variables that a command line may set in front of an allowlisted program.
+import { isRejectedVariable } from "../environment.ts";
 
 /** Said by name because they look like more than they are. */
 const harmless =
@@ -24,5 +25,5 @@ export function steersCode(name: string): boolean {
   if (harmless.test(name)) return false;
   const upper = name.toUpperCase();
   if (!/^[A-Z_][A-Z0-9_]*$/.test(upper)) return true;
-  return shapes.test(upper) || upper.split("_").some((word) => loaded.has(word));
+  return isRejectedVariable(name) || shapes.test(upper) || upper.split("_").some((word) => loaded.has(word));
 }

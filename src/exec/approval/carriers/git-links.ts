@@ -31,8 +31,9 @@ function readEntries(index: Buffer, hashBytes: number): readonly string[] | unde
     const mode = index.readUInt32BE(at + 24);
     const flags = index.readUInt16BE(at + 40 + hashBytes);
     const nameAt = at + 42 + hashBytes + ((flags & 0x4000) === 0 ? 0 : 2);
-    const entry = version === 4 ? packedName(index, nameAt, previous) : plainName(index, at, nameAt);
-    if (mode === gitLink) links.push(entry.name);
+    const linked = mode === gitLink;
+    const entry = version === 4 ? packedName(index, nameAt, previous) : plainName(index, at, nameAt, linked);
+    if (linked) links.push(entry.name);
     previous = entry.name;
     at = entry.next;
   }
@@ -45,11 +46,14 @@ interface Entry {
   readonly next: number;
 }
 
-/** Entries are padded with NULs to a multiple of eight. */
-function plainName(index: Buffer, start: number, nameAt: number): Entry {
+/** Entries are padded with NULs to a multiple of eight. The name is only read when somebody needs it: indexes are long. */
+function plainName(index: Buffer, start: number, nameAt: number, needed: boolean): Entry {
   const end = index.indexOf(0, nameAt);
   if (end < 0) throw new RangeError("no end of name");
-  return { name: index.toString("utf8", nameAt, end), next: start + Math.floor((end - start + 8) / 8) * 8 };
+  return {
+    name: needed ? index.toString("utf8", nameAt, end) : "",
+    next: start + Math.floor((end - start + 8) / 8) * 8,
+  };
 }
 
 /** Version 4 says how much of the name before to cut off, then what to add. */
