@@ -1,12 +1,13 @@
 // The approvals card of the page: a real gateway, a real browser, requests that come and go while somebody looks.
 import assert from "node:assert/strict";
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 
 import type { Browser, Locator, Page } from "playwright-core";
 
+import { exec, until } from "../exec-kit.ts";
 import { dispose, operator, startGateway, type Frame, type TestGateway, type Wire } from "../kit.ts";
 import {
   desk,
@@ -45,7 +46,8 @@ describe("the approvals card", { skip: noBrowser }, () => {
   before(async () => {
     await ensurePage();
     shots = process.env["OPENCLAW_TEST_SHOTS"] ?? mkdtempSync(join(tmpdir(), "openclaw-approvals-page-"));
-    gateway = await startGateway();
+    gateway = await startGateway({ config: { tools: { exec: { host: "gateway", ask: "on-miss" } } } });
+    mkdirSync(gateway.workspace, { recursive: true });
     browser = await launchBrowser();
   });
   beforeEach(async () => {
@@ -102,6 +104,24 @@ describe("the approvals card", { skip: noBrowser }, () => {
     assert.equal(decisionOf(await answer), "allow-once");
     await card.waitFor({ state: "detached" });
     assert.doesNotMatch(await page.title(), /^\(/);
+    assert.deepEqual(opened[0]?.faults, []);
+  });
+
+  test("of a command shows each program, the script it runs, and what always would cover", async () => {
+    const page = await open({ viewport: phone, hasTouch: true, isMobile: true });
+    const asked = await exec(gateway, { command: "FLAVOUR=mild cat /etc/hostname | tee marked", env: { LANG: "C" } });
+    assert.equal(asked.details["status"], "approval-pending", asked.text);
+    const card = cardOf(page);
+    await card.getByRole("button", { name: "Always allow" }).and(page.locator(":enabled")).waitFor();
+    const rows = await card.locator("dl").innerText();
+    for (const fact of ["/usr/bin/cat", "/usr/bin/tee", gateway.workspace, "LANG=C", "gateway", "main"])
+      assert.ok(rows.includes(fact), `${fact} in\n${rows}`);
+    await card.getByText(/would cover exactly/).waitFor();
+    await page.screenshot({ path: join(shots, "phone-approval-command.png") });
+    await page.setViewportSize(desk);
+    await page.screenshot({ path: join(shots, "desk-approval-command.png") });
+    await card.getByRole("button", { name: "Always allow" }).click();
+    await until(() => existsSync(join(gateway.workspace, "marked")), Boolean);
     assert.deepEqual(opened[0]?.faults, []);
   });
 

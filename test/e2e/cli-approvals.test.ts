@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { newCli, wellEnded, type Cli } from "../cli-kit.ts";
 import { dispose, operator, startGateway, type Ran, type TestGateway, type Wire } from "../kit.ts";
+import { scriptedNode } from "../node-kit.ts";
 
 interface Shown {
   readonly exists: boolean;
@@ -174,6 +175,25 @@ describe("through the gateway", () => {
       await sleep(10);
     }
   }
+
+  test("a node's file is read and changed through the gateway, found by name", async () => {
+    const node = await scriptedNode(gateway, { name: "Work Shop" });
+    let file: unknown = { version: 1, agents: {} };
+    const sets: unknown[] = [];
+    node.script(({ command, params }) => {
+      if (command === "system.execApprovals.set") {
+        sets.push(params?.["baseHash"]);
+        file = params?.["file"];
+      }
+      return { payload: { path: "/node/exec-approvals.json", exists: true, hash: "h1", file } };
+    });
+    const before = shown(await cli.run("approvals", "get", "--node", "work-shop", "--json"));
+    assert.deepEqual([before.hash, before.file.agents], ["h1", {}]);
+    const args = ["--node", node.id.slice(0, 8), "--agent", "main", "/usr/bin/uname", "--json"];
+    const after = shown(await cli.run("approvals", "allowlist", "add", ...args));
+    assert.deepEqual([patternsOf(after, "main"), sets], [["/usr/bin/uname"], ["h1"]]);
+    node.end();
+  });
 
   test("a node nobody knows is named as such", async () => {
     const ran = await cli.run("approvals", "get", "--node", "workshop");
