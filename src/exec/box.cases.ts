@@ -386,8 +386,7 @@ export function boxCases(title: string, makeGround: () => Promise<BoxGround | st
         { timeoutMs: 1500 },
       );
       assert.equal(reason, "timeout");
-      await wait(300);
-      assert.deepEqual(processesWith(`sleep\0${mark}`), []);
+      assert.deepEqual(await left(`sleep\0${mark}`), []);
     });
 
     check("a fork bomb ends in an error and leaves nothing", async (t) => {
@@ -398,8 +397,7 @@ export function boxCases(title: string, makeGround: () => Promise<BoxGround | st
         );
         assert.ok(code !== 0 || reason === "timeout");
         assert.match(text, /fork|resource|Cannot|can't/i);
-        await wait(500);
-        assert.deepEqual(processesWith("sleep\u000032123"), []);
+        assert.deepEqual(await left("sleep\u000032123"), []);
         t.diagnostic(`ended with ${code ?? reason}`);
       });
     });
@@ -415,7 +413,7 @@ export function boxCases(title: string, makeGround: () => Promise<BoxGround | st
       await withYard({ docker: { ulimits: { fsize: 1_048_576 } } }, async (own) => {
         const { text } = await own.run("head -c 5000000 /dev/zero > /tmp/big; echo code $?; wc -c < /tmp/big");
         assert.doesNotMatch(text, /code 0/);
-        assert.match(text, /1048576$/);
+        assert.match(text, /^1048576$/m);
       });
     });
 
@@ -535,8 +533,14 @@ async function listenEverywhere(home: string): Promise<Server[]> {
   return [await listen(join(home, "host.sock")), await listen("\0openclaw-abstract")];
 }
 
+/** What is left after a while: an engine of its own takes its time. */
+async function left(text: string): Promise<string[]> {
+  for (let tries = 0; tries < 150 && processesWith(text).length > 0; tries += 1) await wait(100);
+  return processesWith(text);
+}
+
 /** Processes of this machine, boxes included, whose command line holds the text. */
-export function processesWith(text: string): string[] {
+function processesWith(text: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {

@@ -13,7 +13,7 @@ import { approvalsPath } from "./approval/file.ts";
 import type { Box, Mount } from "./box.ts";
 import { parseBind } from "./box/bind-rules.ts";
 import { checkContainer } from "./box/container-rules.ts";
-import { createBackends } from "./box/builtin.ts";
+import { createBackends } from "./box/backends.ts";
 import { canonicalPath, credentialPaths, isWithin } from "./box/hidden.ts";
 import {
   hasRecord,
@@ -75,12 +75,12 @@ const TOUCH_EVERY_MS = 30_000;
 export function createBoxes(deps: BoxesDeps): Boxes {
   const { paths, log, clock } = deps;
   const root = join(paths.state, "boxes");
-  const { all: backends, close: closeBackends } = createBackends({ folder: root, env: deps.env, log, clock });
+  const backends = createBackends({ folder: root, env: deps.env, log, clock });
   const opened = new Map<string, { readonly box: Box; touchedAt: number }>();
 
   const take = async (record: UsedRecord): Promise<string> => {
     for (const key of opened.keys()) if (key.startsWith(`${record.name}\0`)) opened.delete(key);
-    await backends.find(({ kind }) => kind === record.backend)?.remove(record.name);
+    await backends.all.find(({ kind }) => kind === record.backend)?.remove(record.name);
     removeBoxFolder(join(root, record.name));
     return record.name;
   };
@@ -93,7 +93,7 @@ export function createBoxes(deps: BoxesDeps): Boxes {
   return {
     async of(who) {
       const { spec, settings } = specFor(who, deps, root);
-      const backend = await chooseBackend(settings, backends);
+      const backend = await chooseBackend(settings, backends.all);
       backend.check(spec);
       const key = [spec.name, backend.kind, spec.settingsHash].join("\0");
       const known = hasRecord(spec.folder) ? opened.get(key) : undefined;
@@ -111,7 +111,7 @@ export function createBoxes(deps: BoxesDeps): Boxes {
     },
     async list() {
       const standing = new Map(
-        (await Promise.all(backends.map((backend) => backend.standing()))).flatMap((some) => [...some]),
+        (await Promise.all(backends.all.map((backend) => backend.standing()))).flatMap((some) => [...some]),
       );
       return readRecords(root).map((record) => ({
         ...record,
@@ -123,7 +123,7 @@ export function createBoxes(deps: BoxesDeps): Boxes {
     prune: () => takeAll(readRecords(root).filter((record) => isOver(record, deps))),
     async close() {
       opened.clear();
-      await closeBackends();
+      await backends.close();
     },
   };
 }

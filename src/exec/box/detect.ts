@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Env } from "../../base/paths.ts";
-import { createBackends } from "./builtin.ts";
+import { createBackends } from "./backends.ts";
 import type { BackendChoice } from "../sandbox-settings.ts";
 
 export type SandboxWorks =
@@ -21,11 +21,11 @@ export interface DetectDeps {
 
 /** By real runs, in the order `auto` tries them. Never throws. */
 export async function sandboxWorks(deps: DetectDeps, choice: BackendChoice = "auto"): Promise<SandboxWorks> {
-  const { all, close } = createBackends(deps);
+  const backends = createBackends(deps);
   const reasons: string[] = [];
   const fixes: string[] = [];
   try {
-    for (const backend of all.filter(({ kind }) => choice === "auto" || kind === choice)) {
+    for (const backend of backends.all.filter(({ kind }) => choice === "auto" || kind === choice)) {
       const answer = await backend.works();
       if (answer.works) return { backend: backend.kind };
       reasons.push(`${backend.kind}: ${answer.reason}`);
@@ -33,7 +33,7 @@ export async function sandboxWorks(deps: DetectDeps, choice: BackendChoice = "au
     }
     return { reason: reasons.join("; "), fix: fixes.join("; or ") };
   } finally {
-    await close();
+    await backends.close();
     rmSync(deps.folder, { recursive: true, force: true });
   }
 }

@@ -65,8 +65,9 @@ function limitWords(container: ContainerSettings): string[] {
   const limits = limitsOf(container);
   const half = Math.floor(limits.memoryBytes / 2);
   return [
-    ...["--pids-limit", String(limits.pids), "--memory", String(limits.memoryBytes)],
-    ...["--memory-swap", String(limits.memorySwapBytes)],
+    `--pids-limit=${limits.pids}`,
+    `--memory=${limits.memoryBytes}`,
+    `--memory-swap=${limits.memorySwapBytes}`,
     ...(limits.cpus === undefined ? [] : ["--cpus", String(limits.cpus)]),
     ...Object.entries(limits.process).flatMap(([name, limit]) => [
       "--ulimit",
@@ -127,7 +128,9 @@ export function execWords({ name, launch, mark, envFile }: ExecWords): string[] 
   return [
     "exec",
     launch.tty ? "-it" : "-i",
-    ...["-w", launch.cwd, "--env-file", envFile, "-e", `${RUN_MARK}=${mark}`],
+    `--workdir=${launch.cwd}`,
+    `--env-file=${envFile}`,
+    `--env=${RUN_MARK}=${mark}`,
     // A file of variables has one a line.
     ...manyLined(launch.env).flatMap(([variable, value]) => ["-e", `${variable}=${value}`]),
     name,

@@ -55,7 +55,7 @@ export function createDocker({ shields, folder, env, log, clock }: DockerDeps): 
     standing: () => listContainers(cli),
     async close() {
       // Stopped, so that nothing stays mounted in workspaces; started again with the next use.
-      for (const name of [...tools.held.keys()]) {
+      for (const name of tools.held.keys()) {
         await cli.run(["kill", name]);
         tools.held.get(name)?.drop();
       }
