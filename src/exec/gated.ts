@@ -11,7 +11,7 @@ import type { ExecDeps, Order } from "./exec.ts";
 import type { Follow } from "./follow.ts";
 import type { NodeJob } from "./node-run.ts";
 import { deniedNotice, endOf, TAIL_CHARS, type ExecOutcome, type Finished } from "./result.ts";
-import { startPlan } from "./start-plan.ts";
+import { startPinned } from "./start-plan.ts";
 
 /** What is kept with the question: all that is needed to do exactly that, also by the next process. */
 export type GatedBody =
@@ -138,7 +138,7 @@ async function onGateway(
   const { plan, timeoutMs, tty, noticeMs } = body;
   await verifyPlan(plan);
   if (approval.decision === "allow-always") addEntries(deps.stateDir, plan.agent, alwaysCovers(plan).entries);
-  const running = await startPlan(deps, plan, { tty, timeoutMs });
+  const running = await startPinned(deps, plan, { tty, timeoutMs });
   const owner = {
     agent: plan.agent as AgentId,
     session: sessionOf(approval),

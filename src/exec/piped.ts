@@ -101,7 +101,8 @@ interface Child {
 
 async function startOne({ launch }: PipelinePart, stdio: StdioOptions): Promise<Child> {
   const [program = "", ...args] = launch.argv;
-  const child = spawnOrError(program, args, { cwd: launch.cwd, env: launch.env, stdio, detached: true });
+  const { cwd, env, argv0 = program } = launch;
+  const child = spawnOrError(program, args, { cwd, env, argv0, stdio, detached: true });
   if (child instanceof Error) throw await startError(launch, child);
   const { pid } = child;
   if (pid === undefined) {
@@ -120,6 +121,7 @@ async function startOne({ launch }: PipelinePart, stdio: StdioOptions): Promise<
 
 interface SpawnOptions {
   readonly cwd: string;
+  readonly argv0: string;
   readonly env: Readonly<Record<string, string>>;
   readonly stdio: StdioOptions;
   readonly detached: true;

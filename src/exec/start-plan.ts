@@ -1,25 +1,50 @@
 // Starts a plan: the argument lists it holds, or the shell it names. Nothing is parsed a second time.
+import { join } from "node:path";
+
 import { childEnvironment } from "./environment.ts";
 import type { ExecDeps } from "./exec.ts";
+import { verifyPlan } from "./approval/freeze.ts";
+import { pinPlan, type Pins } from "./approval/pin.ts";
 import type { Plan } from "./approval/plan.ts";
 import type { PipelinePart, Running } from "./running.ts";
 
 export const TERMINAL = { columns: 120, rows: 30 } as const;
+
+export type StartDeps = Pick<ExecDeps, "start" | "env" | "stateDir">;
 
 export interface PlanStart {
   readonly tty: boolean;
   readonly timeoutMs?: number | undefined;
   /** On top of the rest, set by the rules themselves. */
   readonly more?: Readonly<Record<string, string>>;
+  /** What is held open since it was compared; without them, the paths of the plan say what to start. */
+  readonly pins?: Pick<Pins, "cwd" | "pathOf">;
+}
+
+/** After a person's yes: what was compared is held until it has started, so that a swap in between changes nothing. */
+export async function startPinned(deps: StartDeps, plan: Plan, options: Omit<PlanStart, "pins">): Promise<Running> {
+  const pins = pinPlan(plan, join(deps.stateDir, "pins"));
+  try {
+    // Again, as late as can be: scripts are opened by their interpreters and cannot be held.
+    await verifyPlan(plan);
+    const running = await startPlan(deps, plan, { ...options, pins });
+    // A terminal starts its program a moment later.
+    if (running.tty) void running.ended.then(pins.release);
+    else pins.release();
+    return running;
+  } catch (error) {
+    pins.release();
+    throw error;
+  }
 }
 
 export async function startPlan(
-  deps: ExecDeps,
+  deps: StartDeps,
   plan: Plan,
-  { tty, timeoutMs, more = {} }: PlanStart,
+  { tty, timeoutMs, more = {}, pins = unpinned(plan) }: PlanStart,
 ): Promise<Running> {
   const env = childEnvironment({ gateway: deps.env, call: plan.env, path: plan.path, tty });
-  const pipeline = plan.form === "shell" ? shellLine(plan, env) : segments(plan, { ...env, ...more });
+  const pipeline = plan.form === "shell" ? shellLine(plan, env, pins) : segments(plan, { ...env, ...more }, pins);
   const running = await deps.start({
     pipeline,
     ...(tty && pipeline.length === 1 ? { tty: TERMINAL } : {}),
@@ -29,13 +54,23 @@ export async function startPlan(
   return running;
 }
 
-function shellLine({ shell, command, cwd }: Plan, env: Readonly<Record<string, string>>): PipelinePart[] {
-  return [{ launch: { argv: [shell?.path ?? "/bin/sh", "-c", command], cwd: cwd.path, env } }];
+type Where = Pick<Pins, "cwd" | "pathOf">;
+
+const unpinned = (plan: Plan): Where => ({ cwd: plan.cwd.path, pathOf: ({ path }) => path });
+
+function shellLine({ shell, command }: Plan, env: Readonly<Record<string, string>>, pins: Where): PipelinePart[] {
+  const argv = [shell === undefined ? "/bin/sh" : pins.pathOf(shell), "-c", command];
+  return [{ launch: { argv, argv0: shell?.path ?? "/bin/sh", cwd: pins.cwd, env } }];
 }
 
-function segments({ segments: parts, cwd }: Plan, env: Readonly<Record<string, string>>): PipelinePart[] {
+function segments({ segments: parts }: Plan, env: Readonly<Record<string, string>>, pins: Where): PipelinePart[] {
   return parts.map(({ argv, program, env: own, errors, output }) => ({
-    launch: { argv: [program.path, ...argv.slice(1)], cwd: cwd.path, env: { ...env, ...own } },
+    launch: {
+      argv: [pins.pathOf(program), ...argv.slice(1)],
+      argv0: program.path,
+      cwd: pins.cwd,
+      env: { ...env, ...own },
+    },
     ...(errors === undefined ? {} : { errors }),
     ...(output === undefined ? {} : { output }),
   }));

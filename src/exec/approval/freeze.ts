@@ -96,8 +96,11 @@ function verify(what: string, then: Identity, now: Identity | undefined): void {
     now.device === then.device &&
     now.inode === then.inode &&
     (then.sha256 === undefined || hashed(now).sha256 === then.sha256);
-  if (same) return;
-  throw new HouseError("approval.changed", `not started: ${what} is not what it was when this was allowed`, {
+  if (!same) throw changedSince(what);
+}
+
+export function changedSince(what: string): HouseError {
+  return new HouseError("approval.changed", `not started: ${what} is not what it was when this was allowed`, {
     hint: "ask again: the new state needs its own approval",
   });
 }

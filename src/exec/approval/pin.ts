@@ -1,0 +1,92 @@
+// Holds the programs and the folder of an allowed plan open until they are started, so that no swap in between counts.
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, rmSync, symlinkSync } from "node:fs";
+import { basename, join } from "node:path";
+
+import { errnoOf } from "../../core/error.ts";
+import { newSecret } from "../../base/ids.ts";
+import { contentMark } from "./content.ts";
+import { changedSince } from "./freeze.ts";
+import type { Identity, Plan } from "./plan.ts";
+
+/** Paths that lead to exactly what was allowed, whatever has its name by now. */
+export interface Pins {
+  readonly cwd: string;
+  /** What to start for a program of the plan. Scripts keep their path: what they read beside them depends on it. */
+  readonly pathOf: (program: Identity) => string;
+  /** Call it after the start. */
+  readonly release: () => void;
+}
+
+// Not in node:fs: names an object without opening it. The value is the same on every Linux that Node runs on.
+const O_PATH = 0o10000000;
+
+/** `folder` is one that only the gateway can write. Throws `approval.changed` like verifyPlan. */
+export function pinPlan(plan: Plan, folder: string): Pins {
+  if (process.platform !== "linux") return { cwd: plan.cwd.path, pathOf: ({ path }) => path, release: () => undefined };
+  const held: number[] = [];
+  const links = join(folder, newSecret(8));
+  const release = (): void => {
+    for (const fd of held.splice(0)) closeSync(fd);
+    rmSync(links, { recursive: true, force: true });
+  };
+  try {
+    mkdirSync(links, { recursive: true, mode: 0o700 });
+    const cwd = hold(plan.cwd, "the working folder", held);
+    const programs = [
+      ...plan.segments.map(({ program }) => program),
+      ...(plan.shell === undefined ? [] : [plan.shell]),
+    ];
+    const paths = new Map(programs.map((program, at) => [program, pinned(program, join(links, String(at)), held)]));
+    return { cwd: placeOf(cwd), pathOf: (program) => paths.get(program) ?? program.path, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** By our number, not `self`: whoever resolves it may be a child already. */
+const placeOf = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
+
+function hold(identity: Identity, what: string, held: number[]): number {
+  const fd = openHeld(identity, what);
+  held.push(fd);
+  const { dev, ino } = fstatSync(fd, { bigint: true });
+  const isSame = dev.toString() === identity.device && ino.toString() === identity.inode;
+  if (isSame && (identity.sha256 === undefined || contentMark(placeOf(fd)) === identity.sha256)) return fd;
+  throw changedSince(what);
+}
+
+function openHeld({ path }: Identity, what: string): number {
+  try {
+    return openSync(path, O_PATH | constants.O_RDONLY);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    throw changedSince(what);
+  }
+}
+
+/** A link of the same name, which is what process lists show. */
+function pinned(program: Identity, folder: string, held: number[]): string {
+  const fd = hold(program, `the program ${program.path}`, held);
+  if (isScript(placeOf(fd))) return program.path;
+  mkdirSync(folder, { mode: 0o700 });
+  const link = join(folder, basename(program.path));
+  symlinkSync(placeOf(fd), link);
+  return link;
+}
+
+function isScript(path: string): boolean {
+  const start = Buffer.alloc(2);
+  try {
+    const fd = openSync(path, "r");
+    try {
+      readSync(fd, start);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false; // executable but not readable: no interpreter could read it either
+  }
+  return start.toString("latin1") === "#!";
+}
