@@ -17,6 +17,8 @@ export interface Process {
   readonly isDead: boolean;
   /** The value of MARK. */
   readonly mark: string | undefined;
+  /** Its environment could not be seen: a program in the middle of being started shows none. */
+  readonly isVeiled: boolean;
 }
 
 /** A mark for everything this process starts; it tells a later one whether its owner still lives. */
@@ -57,6 +59,7 @@ export function readProcess(pid: number, withMark = false): Process | undefined 
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const state = fields[0] ?? "X";
   const isDead = state === "Z" || state === "X";
+  const environ = withMark && !isDead ? readSmall(`/proc/${pid}/environ`) : undefined;
   return {
     pid,
     parent: Number(fields[1]),
@@ -64,7 +67,9 @@ export function readProcess(pid: number, withMark = false): Process | undefined 
     session: Number(fields[3]),
     start: fields[19] ?? "",
     isDead,
-    mark: withMark && !isDead ? markOf(pid) : undefined,
+    mark: environ === undefined ? undefined : markIn(environ),
+    // The kernel's own threads have no memory, hence no environment.
+    isVeiled: environ?.length === 0 && fields[20] !== "0",
   };
 }
 
@@ -97,9 +102,7 @@ function processIds(): number[] {
 
 const field = Buffer.from(`\0${MARK}=`);
 
-function markOf(pid: number): string | undefined {
-  const environ = readSmall(`/proc/${pid}/environ`);
-  if (environ === undefined) return undefined;
+function markIn(environ: Buffer): string | undefined {
   const isFirst = environ.subarray(0, field.length - 1).equals(field.subarray(1));
   const at = isFirst ? -1 : environ.indexOf(field);
   if (!isFirst && at === -1) return undefined;

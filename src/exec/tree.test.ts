@@ -131,6 +131,7 @@ test("PRC-003: the number of a leader that is gone does not make a stranger's gr
     start: "5",
     isDead: false,
     mark: undefined,
+    isVeiled: false,
     ...more,
   });
   const tree = (isReaped: boolean) => ({

@@ -29,7 +29,7 @@ export async function endTree(tree: Tree, { graceMs }: EndOptions): Promise<read
   const asked = new Map<string, Process>();
   const until = performance.now() + graceMs;
   for (;;) {
-    const members = await findMembers(tree);
+    const members = await findSurely(tree);
     if (members.length === 0) return [];
     if (performance.now() >= until) break;
     for (const member of members) askOnce(asked, member);
@@ -70,6 +70,29 @@ export function membersOf(tree: Tree, processes: readonly Process[]): readonly P
   return [...members.values()].filter((member) => !member.isDead);
 }
 
+const LOOKS = 3;
+const MAX_LOOKS = 20;
+
+/**
+ * Nobody is there only if nobody was there three times: between two looks a process may fork and exit, and one that is just
+ * being started hides its mark for a moment. Who never shows an environment has none.
+ */
+async function findSurely(tree: Tree): Promise<readonly Process[]> {
+  const veiled = new Map<string, number>();
+  for (let looks = 1, empty = 1; looks <= MAX_LOOKS && empty <= LOOKS; looks += 1, empty += 1) {
+    const processes = await scanProcesses();
+    const members = membersOf(tree, processes);
+    if (members.length > 0) return members;
+    for (const one of processes.filter(({ isVeiled }) => isVeiled)) {
+      const seen = (veiled.get(nameOf(one)) ?? 0) + 1;
+      veiled.set(nameOf(one), seen);
+      if (seen < LOOKS) empty = 0;
+    }
+    await sleep(5);
+  }
+  return [];
+}
+
 /** What gateways that no longer live left behind. Returns how many processes were ended. */
 export async function sweepOrphans(graceMs = 1000): Promise<number> {
   const tree: Tree = { owns: isOrphanMark, leaders: [] };
@@ -83,7 +106,7 @@ async function forceTree(tree: Tree): Promise<readonly Process[]> {
   const until = performance.now() + GIVE_UP_MS;
   const stopped = new Set<string>();
   for (;;) {
-    const members = await findMembers(tree);
+    const members = await findSurely(tree);
     if (members.length === 0 || performance.now() > until) return members;
     const fresh = members.filter((member) => !stopped.has(nameOf(member)));
     for (const member of fresh) {
@@ -91,6 +114,8 @@ async function forceTree(tree: Tree): Promise<readonly Process[]> {
       signalProcess(member, "SIGSTOP");
     }
     if (fresh.length > 0) continue;
+    // At one blow where the number is ours for certain: not even a fork gets between.
+    for (const leader of tree.leaders) if (!leader.isReaped()) signalGroup(leader.pid, "SIGKILL");
     for (const member of members) signalProcess(member, "SIGKILL");
     await waitFor(members, performance.now() + 100);
   }

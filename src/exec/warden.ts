@@ -32,21 +32,27 @@ members() {
     case $sessions in *" $5 "*) echo "$pid" ;; esac
   done
 }
+# Nobody is there only if nobody was there three times: a program that is just being started hides its environment.
+look() {
+  for _ in 1 2 3; do
+    pids=$(members "$1")
+    [ -n "$pids" ] && return 0
+    sleep 0.05
+  done
+  exit 0
+}
 mark=$1
-pids=$(members "$mark")
-[ -z "$pids" ] && exit 0
+look "$mark"
 kill -TERM $pids 2>/dev/null; kill -CONT $pids 2>/dev/null
 for _ in 1 2 3 4 5 6 7 8 9 10; do
   sleep 0.2
-  pids=$(members "$mark")
-  [ -z "$pids" ] && exit 0
+  look "$mark"
 done
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
   kill -STOP $pids 2>/dev/null
   kill -KILL $pids $(members "$mark") 2>/dev/null
-  pids=$(members "$mark")
-  [ -z "$pids" ] && exit 0
   sleep 0.1
+  look "$mark"
 done
 `;
 

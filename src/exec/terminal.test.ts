@@ -1,0 +1,155 @@
+// Real programs in a terminal, driven by keys and read from the screen.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { after, test } from "node:test";
+
+import { env, openTestEngine, until } from "./engine.cases.ts";
+import { encodeKeys } from "./keys.ts";
+import type { Running } from "./running.ts";
+import { findProgram } from "./shell.ts";
+import { createQueryFilter } from "./terminal-query.ts";
+
+const engine = openTestEngine({ graceMs: 300 });
+after(() => engine.close());
+const tty = { columns: 120, rows: 30 };
+
+const needs = (program: string) => ({
+  skip:
+    findProgram(program, env.PATH.split(delimiter)) === undefined
+      ? `${program} is not installed (apt-get install ${program === "top" ? "procps" : program})`
+      : false,
+});
+const keys = (run: Running, ...names: string[]): Promise<void> => run.write(encodeKeys({ keys: names }).bytes);
+const type = (run: Running, literal: string): Promise<void> => run.write(encodeKeys({ literal }).bytes);
+const shows = (run: Running, text: string | RegExp): Promise<void> =>
+  until(async () => {
+    const screen = (await run.screen()) ?? "";
+    return typeof text === "string" ? screen.includes(text) : text.test(screen);
+  });
+
+test("a command finds a terminal of the size that was asked for", async () => {
+  const run = await engine.sh("tty; stty size; echo $TERM; test -t 0 && test -t 1 && test -t 2 && echo all", { tty });
+  assert.equal((await run.ended).code, 0);
+  assert.match(run.output.tail(200), /^\/dev\/pts\/\d+\n30 120\nxterm-256color\nall\n$/);
+  assert.equal(run.tty, true);
+});
+
+test("exit codes, signals and failures to start are told as over pipes", async () => {
+  assert.equal((await (await engine.sh("exit 7", { tty })).ended).code, 7);
+  const killed = await (await engine.sh("kill -9 $$", { tty })).ended;
+  assert.deepEqual([killed.code, killed.signal], [null, "SIGKILL"]);
+  const launch = (argv: string[], cwd = "/") => ({ pipeline: [{ launch: { argv, cwd, env } }], tty });
+  await assert.rejects(engine.start(launch(["/no/such"])), { code: "exec.not-found" });
+  await assert.rejects(engine.start(launch(["/etc/passwd"])), { code: "exec.not-executable" });
+  await assert.rejects(engine.start(launch(["sh"], "/no/such")), { code: "exec.bad-folder" });
+  const two = { launch: { argv: ["cat"], cwd: "/", env } };
+  await assert.rejects(engine.start({ pipeline: [two, two], tty }), { code: "exec.no-terminal" });
+});
+
+test("a question for the cursor is answered and does not show, also in pieces", async () => {
+  const run = await engine.sh("stty -icanon -echo; printf 'a\\033[6nb'; dd bs=1 count=6 2>/dev/null | od -An -c", {
+    tty,
+  });
+  assert.equal((await run.ended).code, 0);
+  assert.match(run.output.tail(200), /^ab 033 {3}\[ {3}1 {3}; {3}1 {3}R\n$/);
+  const answers: string[] = [];
+  const filter = createQueryFilter((text) => void answers.push(text));
+  const kept = ["x\u001b", "[", "6n", "y\u001b[?6nz\u001b[6", "1m\u001b["].map((part) =>
+    filter.take(Buffer.from(part)).toString(),
+  );
+  assert.deepEqual([...kept, filter.rest().toString()], ["x", "", "", "yz", "\u001b[61m", "\u001b["]);
+  assert.deepEqual(answers, ["\u001b[1;1R", "\u001b[1;1R"]);
+});
+
+test("C-c ends a program, the end of input another", async () => {
+  const cat = await engine.sh("echo up; cat", { tty });
+  await shows(cat, "up");
+  await keys(cat, "C-c");
+  assert.notEqual((await cat.ended).code, 0);
+  const reader = await engine.sh("echo up; cat > got", { tty });
+  await shows(reader, "up");
+  await type(reader, "text\r");
+  await until(() => reader.output.tail(100).includes("text"));
+  await reader.closeInput();
+  assert.equal((await reader.ended).code, 0);
+  assert.equal(readFileSync(join(engine.folder, "got"), "utf8"), "text\n");
+  await assert.rejects(reader.write(Buffer.from("x")), { code: "exec.input-closed" });
+});
+
+test("a password prompt is answered without being shown", async () => {
+  const run = await engine.sh("printf 'Password: '; stty -echo; read -r x; stty echo; echo; echo \"length ${#x}\"", {
+    tty,
+  });
+  await until(() => run.output.tail(100).includes("Password:"));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await type(run, "hunter22\r");
+  assert.equal((await run.ended).code, 0);
+  assert.equal(run.output.tail(200).trim(), "Password: \nlength 8");
+});
+
+test("nano edits a file", needs("nano"), async () => {
+  const file = join(engine.folder, "by-nano.txt");
+  const run = await engine.sh(`exec nano --ignorercfiles ${file}`, { tty });
+  await shows(run, "New File");
+  await type(run, "written in nano");
+  await shows(run, "written in nano");
+  await keys(run, "C-o");
+  await shows(run, "File Name to Write");
+  await keys(run, "Enter");
+  await shows(run, "Wrote 1 line");
+  await keys(run, "C-x");
+  assert.equal((await run.ended).code, 0);
+  assert.equal(readFileSync(file, "utf8"), "written in nano\n");
+});
+
+test("vim edits a file", needs("vim"), async () => {
+  const file = join(engine.folder, "by-vim.txt");
+  writeFileSync(file, "first\nsecond\n");
+  const run = await engine.sh(`exec vim -N -u NONE -i NONE ${file}`, { tty });
+  await shows(run, "second");
+  await keys(run, "G", "o");
+  await shows(run, "INSERT");
+  await type(run, "third");
+  await keys(run, "Escape");
+  await type(run, ":wq\r");
+  assert.equal((await run.ended).code, 0);
+  assert.equal(readFileSync(file, "utf8"), "first\nsecond\nthird\n");
+});
+
+test("top quits with a key", needs("top"), async () => {
+  const run = await engine.sh("exec top", { tty });
+  await shows(run, /PID +USER/);
+  await keys(run, "q");
+  assert.equal((await run.ended).code, 0);
+});
+
+test("less pages", needs("less"), async () => {
+  const file = join(engine.folder, "long.txt");
+  writeFileSync(file, Array.from({ length: 200 }, (_, at) => `row ${at}.`).join("\n"));
+  const run = await engine.sh(`exec less ${file}`, { tty });
+  await shows(run, "row 0.");
+  await keys(run, "Space");
+  await shows(run, "row 40.");
+  await keys(run, "G");
+  await shows(run, "row 199.");
+  assert.ok(!((await run.screen()) ?? "").includes("row 0."));
+  await keys(run, "q");
+  assert.equal((await run.ended).code, 0);
+});
+
+test("ending a terminal ends what was started in it, and the screen stays readable", async () => {
+  const run = await engine.sh("trap '' HUP TERM; setsid sleep 800 & echo drawn; while :; do sleep 801; done", { tty });
+  await shows(run, "drawn");
+  const exit = await run.end("killed");
+  assert.deepEqual([exit.reason, exit.signal], ["killed", "SIGKILL"]);
+  assert.equal(await run.screen(), "drawn");
+  assert.equal(existsSync(`/proc/${run.pid}`), false);
+});
+
+test("a flood in a terminal does not flood the screen", async () => {
+  const run = await engine.sh("head -c 20000000 /dev/zero | tr '\\0' 'x'; printf '\\033[2J\\033[Hlast'", { tty });
+  assert.equal((await run.ended).code, 0);
+  assert.equal(await run.screen(), "last");
+  assert.ok(run.output.totalChars >= 20_000_000);
+});
