@@ -26,6 +26,7 @@ function rows(kind: string, expected: string, commands: readonly string[]): void
 
 writeFileSync(join(workspace, "x.pl"), "");
 symlinkSync("/dev/stdin", join(workspace, "by-link.py"));
+symlinkSync("nosuch", join(workspace, "dangling.py"));
 writeFileSync(join(workspace, "x.php"), "");
 
 rows("allowed with an entry for the program", "run", [
@@ -47,6 +48,8 @@ rows("allowed with an entry for the program", "run", [
   "python3 safe.py -c extra",
   "python3 -uB safe.py --import x",
   "python3 --version",
+  "python3 nosuch.py",
+  "awk '$3 > 100' a.ts",
   "node ok.js -e 1",
   "node --version",
   "perl -w x.pl -e 1",
@@ -140,8 +143,9 @@ rows("refused although the program has an entry", "exec.arguments", [
   "python3 -i safe.py",
   "python3 -W error safe.py",
   "python3 -X dev safe.py",
-  "python3 nosuch.py",
   "python3 /dev/stdin",
+  "python3 /dev/nosuch",
+  "python3 dangling.py",
   "python3 /proc/self/fd/0",
   "python3 by-link.py",
   "python3 src",
@@ -320,6 +324,8 @@ describe("git", () => {
     "git stash pop",
     "git --version",
     "git remote -v",
+    "git config --get user.name",
+    "git worktree list",
   ])
     it(`allowed: ${command}`, async () => assert.equal(await inRepo(command), "run"));
 
@@ -332,6 +338,11 @@ describe("git", () => {
     "git -p log",
     "git x",
     "git config core.pager id",
+    "git config --get core.pager --add x",
+    "git config --list --file x",
+    "git config -e",
+    "git worktree add x",
+    "git symbolic-ref refs/x refs/y",
     "git bisect run id",
     "git submodule foreach id",
     "git filter-branch",

@@ -77,6 +77,13 @@ export function steadyFile(path: string): Identity | undefined {
   return leadsAstray(path, 40) ? undefined : identityOf(path, "file");
 }
 
+/** No file, no link, nothing: whoever opens it is told so. */
+export function nothingThere(path: string): boolean {
+  const folder = conjured.test(path) ? undefined : realOf(dirname(path));
+  if (folder === undefined || conjured.test(`${folder}/`)) return false;
+  return linkTarget(path) === undefined && statOf(path) === undefined;
+}
+
 function leadsAstray(path: string, hops: number): boolean {
   if (conjured.test(path) || hops === 0) return true;
   const folder = realOf(dirname(path));

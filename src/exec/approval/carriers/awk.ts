@@ -2,8 +2,8 @@
 import { readOptions } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
-/** `>` writes, `|` starts, `@` includes, loads and calls by name. A comparison with > is refused with them. */
-const reaches = /[>|@`]|\bsystem\b|\bgetline\b|\bextension\b|\bclose\b|\bfflush\b|\bPROCINFO\b|\bENVIRON\b/;
+/** `|` starts, `@` includes, loads and calls by name. */
+const reaches = /[|@`]|\bsystem\b|\bgetline\b|\bextension\b|\bclose\b|\bfflush\b|\bPROCINFO\b|\bENVIRON\b/;
 
 export const awkRule: Rule = (args) => {
   const read = readOptions(args, {
@@ -17,7 +17,9 @@ export const awkRule: Rule = (args) => {
   if (read.options.some(({ name }) => name === "--version")) return fine;
   const [program] = read.operands;
   if (program === undefined) return concern("awk has no program");
-  return reaches.test(program.replaceAll("||", "  "))
+  // `>` compares unless something is printed: then it writes.
+  const writes = program.includes(">") && program.includes("print");
+  return writes || reaches.test(program.replaceAll("||", "  "))
     ? concern("its awk program can start programs, read or write files")
     : fine;
 };

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 
 /** Subcommands by what else they start: nothing, or the hooks of the repository. */
 const plain =
-  "status log diff show shortlog rev-parse rev-list ls-files ls-tree cat-file blame annotate branch tag describe remote reflog name-rev merge-base for-each-ref show-ref show-branch count-objects diff-tree diff-index diff-files grep whatchanged cherry range-diff check-ignore check-attr verify-commit ls-remote fetch init clone add rm mv restore stash clean version";
+  "status log diff show shortlog rev-parse rev-list ls-files ls-tree cat-file blame annotate branch tag describe remote reflog name-rev merge-base for-each-ref show-ref show-branch count-objects diff-tree diff-index diff-files grep whatchanged cherry range-diff check-ignore check-attr verify-commit ls-remote fetch init clone add rm mv restore stash clean version config worktree symbolic-ref";
 const hooked = "commit checkout switch reset merge rebase cherry-pick revert pull push";
 
 const plainCommands = new Set(plain.split(" "));
@@ -50,6 +50,9 @@ const forbiddenLetters: Readonly<Record<string, string>> = {
 const forbiddenFirst: Readonly<Record<string, RegExp>> = {
   remote: /^(?!-v$|--verbose$|show$|get-url$|$)/,
   reflog: /^(?:expire|delete)$/,
+  config: /^(?!(?:--get|--get-all|--get-regexp|--list|-l|get|list|--show-origin|--show-scope)$)/,
+  worktree: /^(?!list$)/,
+  "symbolic-ref": /^(?!(?:--short|-q|HEAD)$)/,
 };
 
 export const gitRule: Rule = (args, _judged, place) => {
@@ -103,6 +106,13 @@ function argumentProblem(command: string, args: readonly string[]): string | und
   const bad = options.find((word) => isForbidden(word, letters));
   if (bad !== undefined)
     return `can run programs, open an editor or write elsewhere by ${bad.replace(/=.*/s, "=…").slice(0, 40)}`;
+  if (
+    command === "config" &&
+    args.some((word) =>
+      /^(?:-f|-e|--file|--blob|--edit|--add|--replace|--unset|--remove|--rename|set|unset)/.test(word),
+    )
+  )
+    return "changes or opens settings";
   if (forbiddenFirst[command]?.test(args[0] ?? "") === true) return "changes what later commands do";
   if (
     /^(?:clone|fetch|pull|push|ls-remote|remote)$/.test(command) &&

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 
 import type { Place } from "../analysis.ts";
-import { steadyFile } from "../programs.ts";
+import { nothingThere, steadyFile } from "../programs.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
 interface Interpreter {
@@ -48,7 +48,8 @@ function judge(
   if (script === "-" || script.startsWith("-"))
     return concern(`${name} is given code, a module or an option that can load some: ${script.slice(0, 20)}`);
   const path = resolve(place.cwd, script);
-  if (notScripts?.test(script) === true || script === "" || steadyFile(path) === undefined)
+  const plain = steadyFile(path) !== undefined || nothingThere(path);
+  if (notScripts?.test(script) === true || script === "" || !plain)
     return concern(`${name} is not given a plain script file`);
   return { scripts: [path] };
 }
