@@ -7,6 +7,7 @@ import type { AgentId } from "../core/names.ts";
 import type { Clock } from "../base/clock.ts";
 import { sha256 } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import { Lru } from "../base/lru.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import type { Config } from "../config/schema/index.ts";
 import { approvalsPath } from "./approval/file.ts";
@@ -71,12 +72,26 @@ export interface Boxes {
 }
 
 const TOUCH_EVERY_MS = 30_000;
+/** Paths are looked up again after so long: a link in a mount may point elsewhere by then. */
+const SPEC_TRUST_MS = 2000;
 
 export function createBoxes(deps: BoxesDeps): Boxes {
   const { paths, log, clock } = deps;
   const root = join(paths.state, "boxes");
   const backends = createBackends({ folder: root, env: deps.env, log, clock });
   const opened = new Map<string, { readonly box: Box; touchedAt: number }>();
+  const specs = new Lru<{ readonly config: Config; readonly at: number; readonly value: Specified }>(256);
+
+  /** Two dozen look-ups on the disk, for every call of every tool: kept a moment, while the config is the same. */
+  const specified = (who: Who): Specified => {
+    const key = `${who.agent}\0${who.session}`;
+    const known = specs.get(key);
+    const now = clock.ticks();
+    if (known !== undefined && known.config === deps.config() && now - known.at < SPEC_TRUST_MS) return known.value;
+    const value = specFor(who, deps, root);
+    specs.set(key, { config: deps.config(), at: now, value });
+    return value;
+  };
 
   const take = async (record: UsedRecord): Promise<string> => {
     for (const key of opened.keys()) if (key.startsWith(`${record.name}\0`)) opened.delete(key);
@@ -92,7 +107,7 @@ export function createBoxes(deps: BoxesDeps): Boxes {
 
   return {
     async of(who) {
-      const { spec, settings } = specFor(who, deps, root);
+      const { spec, settings } = specified(who);
       const backend = await chooseBackend(settings, backends.all);
       backend.check(spec);
       const key = [spec.name, backend.kind, spec.settingsHash].join("\0");
@@ -136,7 +151,12 @@ function placeFor(who: Who, settings: SandboxSettings, agentWorkspace: string): 
   return workspaceAccess === "ro" ? { workspace, agentWorkspace, writable: false } : { workspace, writable: true };
 }
 
-function specFor(who: Who, deps: BoxesDeps, root: string): { spec: BoxSpec; settings: SandboxSettings } {
+interface Specified {
+  readonly spec: BoxSpec;
+  readonly settings: SandboxSettings;
+}
+
+function specFor(who: Who, deps: BoxesDeps, root: string): Specified {
   const { paths } = deps;
   const settings = sandboxSettings(deps.config(), who.agent, paths);
   const place = placeFor(who, settings, deps.workspaceOf(who.agent));
