@@ -1,7 +1,6 @@
 // Which key of the user's own config opened a hole, and the command that closes it.
 import { agentConfig } from "../../config/agents.ts";
 import { formatPath } from "../../config/path.ts";
-import type { AgentId } from "../../core/names.ts";
 import { areaOf, type Attack, type Call } from "./case.ts";
 import type { Stage } from "./stage.ts";
 
@@ -35,7 +34,7 @@ function toolsOf({ attempt }: Attack): string[] {
 
 function commandBlame(stage: Stage): Blame | undefined {
   const config = stage.house.settings.now().config;
-  const agent = stage.agent as AgentId;
+  const { agent } = stage;
   const own = agentConfig(config, agent);
   const index = config.agents?.list?.findIndex(({ id }) => id.trim().toLowerCase() === agent) ?? -1;
   const path = (key: "host" | "security"): string =>
@@ -51,25 +50,34 @@ function commandBlame(stage: Stage): Blame | undefined {
         : formatPath(["agents", "list", index, "sandbox", "mode"]);
     return {
       key: `${mode} is ${own?.sandbox?.mode ?? config.agents?.defaults?.sandbox?.mode ?? "off"}, so commands run on this machine without asking`,
-      fix: `openclaw config set ${mode.includes("[") ? `'${mode}'` : mode} all`,
+      fix: `openclaw config set ${quoted(mode)} all`,
     };
   }
   if (host !== "sandbox" && security === "full")
     return {
       key: `${path("security")} is full, so every command runs on the ${host}`,
-      fix: `openclaw config set ${path("security").includes("[") ? `'${path("security")}'` : path("security")} allowlist`,
+      fix: `openclaw config set ${quoted(path("security"))} allowlist`,
     };
   if (host !== "sandbox")
     return { key: "an entry of exec-approvals.json or tools.exec.safeBins allows it", fix: "openclaw security audit" };
   return undefined;
 }
 
-function fileBlame(stage: Stage): Blame | undefined {
-  const config = stage.house.settings.now().config;
-  const own = agentConfig(config, stage.agent as AgentId)?.tools?.fs?.workspaceOnly;
-  if (stage.sandboxed || (own ?? config.tools?.fs?.workspaceOnly ?? false)) return undefined;
+function fileBlame({ house, agent, sandboxed }: Stage): Blame | undefined {
+  const { config } = house.settings.now();
+  const own = agentConfig(config, agent)?.tools?.fs?.workspaceOnly;
+  if (sandboxed || (own ?? config.tools?.fs?.workspaceOnly ?? false)) return undefined;
+  const index = config.agents?.list?.findIndex(({ id }) => id.trim().toLowerCase() === agent) ?? -1;
+  const path =
+    own === undefined
+      ? "tools.fs.workspaceOnly"
+      : formatPath(["agents", "list", index, "tools", "fs", "workspaceOnly"]);
   return {
-    key: "tools.fs.workspaceOnly is false, so file tools reach the whole disk",
-    fix: "openclaw config set tools.fs.workspaceOnly true",
+    key: `${path} is false, so file tools reach the whole disk`,
+    fix: `openclaw config set ${quoted(path)} true`,
   };
+}
+
+function quoted(path: string): string {
+  return path.includes("[") ? `'${path}'` : path;
 }

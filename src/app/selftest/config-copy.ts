@@ -5,6 +5,9 @@ import { isRecord } from "../../config/path.ts";
 
 export interface Places {
   readonly state: string;
+  /** Laid with traps; the attacked agent works here. */
+  readonly workspace: string;
+  readonly agent: string;
   /** The user's real home, which `~` in their own paths means. */
   readonly realHome: string;
   readonly token: string;
@@ -79,7 +82,7 @@ function agentsOf(from: Keys, places: Places): Record<string, unknown> {
   return {
     defaults: {
       ...picked(defaults, "elevatedDefault", "tools", "timeoutSeconds"),
-      workspace: join(places.state, "workspace"),
+      workspace: places.workspace,
       ...sandboxOf(defaults, places),
     },
     ...(list.length === 0
@@ -87,13 +90,17 @@ function agentsOf(from: Keys, places: Places): Record<string, unknown> {
       : {
           list: list.map((agent) => ({
             ...picked(agent, "id", "default", "tools", "subagents"),
-            ...(agent["workspace"] === undefined
-              ? {}
-              : { workspace: join(places.state, `workspace-${String(agent["id"])}`) }),
+            ...workspaceFor(agent, places),
             ...sandboxOf(agent, places),
           })),
         }),
   };
+}
+
+function workspaceFor(agent: Keys, { state, workspace, agent: attacked }: Places): { workspace?: string } {
+  const id = String(agent["id"]);
+  if (id.trim().toLowerCase() === attacked) return { workspace };
+  return agent["workspace"] === undefined ? {} : { workspace: join(state, `workspace-${id}`) };
 }
 
 function sandboxOf(from: Keys, { state }: Places): { sandbox?: Record<string, unknown> } {

@@ -71,10 +71,13 @@ test("the copy keeps every rule and cuts every way out", () => {
           model: "a/b",
           sandbox: { mode: "all", workspaceRoot: "/real-boxes", docker: { binds: ["/a:/a"] } },
         },
-        list: [{ id: "main", workspace: "/real-two", tools: { allow: ["read"] } }],
+        list: [
+          { id: "main", workspace: "/real-two", tools: { allow: ["read"] } },
+          { id: "other", workspace: "/real-three" },
+        ],
       },
     },
-    { state: "/state", realHome: "/home/u", token: "fresh" },
+    { state: "/state", workspace: "/state/workspace", agent: "main", realHome: "/home/u", token: "fresh" },
   );
   assert.doesNotMatch(JSON.stringify(copy), /users-own|\/real|funnel|wss:|\/var\/log/);
   assert.deepEqual(copy, {
@@ -94,7 +97,10 @@ test("the copy keeps every rule and cuts every way out", () => {
           docker: { binds: ["/a:/a"], containerPrefix: "openclaw-selftest-" },
         },
       },
-      list: [{ id: "main", tools: { allow: ["read"] }, workspace: "/state/workspace-main" }],
+      list: [
+        { id: "main", tools: { allow: ["read"] }, workspace: "/state/workspace" },
+        { id: "other", workspace: "/state/workspace-other" },
+      ],
     },
     tools: { deny: ["exec"], exec: { host: "gateway" } },
     logging: { redactSensitive: "off" },
@@ -110,7 +116,7 @@ test("entries of the approvals keep meaning the user's own programs; the socket 
       defaults: { ask: "off" },
       agents: { main: { security: "deny", allowlist: [{ pattern: "~/bin/x" }] } },
     },
-    { state: "/s", realHome: "/home/u", token: "" },
+    { state: "/s", workspace: "/s/w", agent: "main", realHome: "/home/u", token: "" },
     ["/say"],
   );
   assert.deepEqual(copy, {
@@ -190,6 +196,20 @@ test("with file tools let loose the score falls and the key is named", async () 
   // What no key may open stays closed.
   for (const id of ["fs/config", "fs/write-approvals", "fs/own-environment", "fs/write-git-hook"])
     assert.ok(!report.holes.some((hole) => hole.id === id), id);
+});
+
+test("another agent is attacked in its own right, with its own rules", async () => {
+  const user = userWith({
+    tools: { fs: { workspaceOnly: true } },
+    agents: { list: [{ id: "main" }, { id: "loose", workspace: "~/loose", tools: { fs: { workspaceOnly: false } } }] },
+  });
+  assert.equal((await selftest({ ...user, areas: ["fs", "sessions", "process"] })).score, 100);
+  const loose = await selftest({ ...user, agent: "loose", areas: ["fs"] });
+  assert.equal(loose.agent, "loose");
+  assert.equal(
+    loose.holes.find(({ id }) => id === "fs/linked-folder")?.fix,
+    "openclaw config set 'agents.list[1].tools.fs.workspaceOnly' true",
+  );
 });
 
 test("a tool that is denied closes its area", async () => {

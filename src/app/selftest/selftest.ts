@@ -1,7 +1,9 @@
 // The self-attack: every bundled case against the user's own config in a throw-away state; a score per area, every open hole.
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Env, Paths } from "../../base/paths.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { setTimeout as sleep } from "node:timers/promises";
+import { HouseError } from "../../core/error.ts";
 
 import { attacks, controls } from "./attacks/all.ts";
 import { blameFor } from "./blame.ts";
@@ -55,6 +57,8 @@ export interface SelftestOptions {
   readonly env: Env;
   readonly agent?: string | undefined;
   readonly areas?: readonly Area[] | undefined;
+  /** Ends between two attacks; the ground is cleared all the same. */
+  readonly signal?: AbortSignal | undefined;
   readonly progress?: (done: number, of: number) => void;
 }
 
@@ -63,6 +67,7 @@ const LATE_MS = 400;
 export async function selftest({
   areas: wanted = areas,
   progress,
+  signal,
   ...options
 }: SelftestOptions): Promise<SelftestReport> {
   const chosen = attacks.filter((attack) => wanted.includes(areaOf(attack)));
@@ -71,8 +76,12 @@ export async function selftest({
   const stage = await openStage(options);
   try {
     // Everyday use comes first, on fresh ground: afterwards the gateway may have shut the door on this address.
-    const used = await useAll(everyday, stage, (done) => progress?.(done, of));
-    const holes = await attackAll(chosen, stage, (done) => progress?.(everyday.length + done, of));
+    const step = (done: number): void => {
+      if (signal?.aborted === true) throw new HouseError("selftest.stopped", "stopped; nothing was left behind");
+      progress?.(done, of);
+    };
+    const used = await useAll(everyday, stage, step);
+    const holes = await attackAll(chosen, stage, (done) => step(everyday.length + done));
     return {
       ok: holes.length === 0 && used.broken.length === 0,
       agent: stage.agent,

@@ -7,6 +7,7 @@ import { agentConfig } from "../../config/agents.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { HouseError } from "../../core/error.ts";
+import type { AgentId } from "../../core/names.ts";
 import { approvalsPath, readApprovals } from "../../exec/approval/file.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { ToolResult } from "../../tool/tool.ts";
@@ -23,7 +24,7 @@ const COMMAND_TIMEOUT_S = 5;
 export interface Stage {
   readonly ground: Ground;
   readonly house: House;
-  readonly agent: string;
+  readonly agent: AgentId;
   /** By the config, for the main session of the agent. */
   readonly sandboxed: boolean;
   /** Where commands run by the config. */
@@ -45,16 +46,28 @@ export interface StageOptions {
 export async function openStage({ loaded, paths, env, agent }: StageOptions): Promise<Stage> {
   const ground = layGround();
   try {
-    const house = await openThrowAway(ground, loaded, paths, env);
-    return stageOver(house, ground, agent);
+    // An unknown agent is named before anything is opened.
+    const attacked = subjectOf(agent === undefined ? {} : { agentId: agent }, loaded.config).agent;
+    const house = await openThrowAway(ground, attacked, { loaded, paths, env });
+    return stageOver(house, ground, attacked);
   } catch (error) {
     ground.close();
     throw error;
   }
 }
 
-async function openThrowAway(ground: Ground, real: LoadedConfig, realPaths: Paths, realEnv: Env): Promise<House> {
-  const places = { state: ground.state, realHome: realPaths.home, token: ground.token };
+async function openThrowAway(
+  ground: Ground,
+  agent: AgentId,
+  { loaded: real, paths: realPaths, env: realEnv }: StageOptions,
+): Promise<House> {
+  const places = {
+    state: ground.state,
+    workspace: ground.workspace,
+    agent,
+    realHome: realPaths.home,
+    token: ground.token,
+  };
   const config = copyConfig(real.parsed, places);
   writeFileSync(join(ground.state, "openclaw.json"), JSON.stringify(config, null, 2), { mode: 0o600 });
   const approvals = copyApprovals(readApprovals(realPaths.state).file, places, [ground.say]);
@@ -74,9 +87,9 @@ async function openThrowAway(ground: Ground, real: LoadedConfig, realPaths: Path
   return openHouse({ paths, env, loaded, consoleLevel: "silent" });
 }
 
-function stageOver(house: House, ground: Ground, agent: string | undefined): Stage {
+function stageOver(house: House, ground: Ground, agent: AgentId): Stage {
   const config = () => house.settings.now().config;
-  const main = subjectOf(agent === undefined ? {} : { agentId: agent }, config());
+  const main = subjectOf({ agentId: agent }, config());
   const host = agentConfig(config(), main.agent)?.tools?.exec?.host ?? config().tools?.exec?.host ?? "sandbox";
   const isBoxed = main.sandboxed && host === "sandbox";
   let running: Promise<RunningGateway> | undefined;
@@ -109,9 +122,12 @@ function stageOver(house: House, ground: Ground, agent: string | undefined): Sta
       return { port: gateway.port, token: ground.token, secretKind };
     },
     async close() {
-      await (await running)?.close({ text: "the trial is over" });
-      await house.close();
-      ground.close();
+      try {
+        await (await running)?.close({ text: "the trial is over" });
+        await house.close();
+      } finally {
+        ground.close();
+      }
     },
   };
 }

@@ -1,6 +1,5 @@
 // Everyday use the user has taken away on purpose is not over-blocked: it is left out and named.
 import { agentConfig } from "../../config/agents.ts";
-import type { AgentId } from "../../core/names.ts";
 import { readApprovals } from "../../exec/approval/file.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { Call, Control } from "./case.ts";
@@ -31,7 +30,7 @@ function isDenied({ house, agent }: Stage): boolean {
   const { config } = house.settings.now();
   const { agents, defaults } = readApprovals(house.paths.state).file;
   const levels = [
-    agentConfig(config, agent as AgentId)?.tools?.exec?.security ?? config.tools?.exec?.security,
+    agentConfig(config, agent)?.tools?.exec?.security ?? config.tools?.exec?.security,
     agents?.[agent]?.security ?? agents?.["*"]?.security ?? defaults?.security,
   ];
   return levels.includes("deny");

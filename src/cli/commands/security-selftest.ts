@@ -1,6 +1,7 @@
 // `openclaw security selftest`: attacks the user's own config in a throw-away state and prints what held and what did not.
 import type { AreaScore, Hole, SelftestReport } from "../../app/selftest/selftest.ts";
 import { defineCommand, UsageError } from "../command.ts";
+import { onInterrupt } from "../interrupt.ts";
 import type { Io } from "../io.ts";
 import { safe, toJson, wrap } from "../print.ts";
 import { requireConfig } from "../settings.ts";
@@ -37,14 +38,17 @@ export const command = defineCommand({
         throw new UsageError(`there is no area ${word}; areas: ${known.join(", ")}`, ["security", "selftest"]);
       return found;
     });
+    const stopped = new AbortController();
+    const release = onInterrupt(() => stopped.abort());
     const report = await selftest({
       loaded: await requireConfig(io),
       paths: io.paths(),
       env: io.env,
       agent: options.agent,
       areas: chosen.length === 0 ? undefined : chosen,
+      signal: stopped.signal,
       ...(io.interactive ? { progress: (done: number, of: number) => io.write(`\r${done} of ${of} `) } : {}),
-    });
+    }).finally(release);
     if (io.interactive) io.write("\r\u001b[K");
     if (io.json) io.print(toJson(report));
     else io.print(linesOf(io, report, options.all === true).join("\n"));
