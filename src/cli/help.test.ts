@@ -59,8 +59,8 @@ test("every group has help that names its commands", async () => {
   for (const { path } of groups) {
     const { code, out } = await run([...path, "--help"]);
     assert.equal(code, 0);
-    for (const entry of entries.filter((candidate) => candidate.path[0] === path[0]))
-      assert.match(out, new RegExp(`^  ${entry.path[1] ?? ""} +\\S`, "m"));
+    for (const entry of entries.filter((candidate) => path.every((word, at) => candidate.path[at] === word)))
+      assert.match(out, new RegExp(`^  ${entry.path.slice(path.length).join(" ")} +\\S`, "m"));
   }
 });
 

@@ -93,7 +93,9 @@ export function usageOf(path: readonly string[], command: Command): string {
 }
 
 function topLevel(table: Table): [string, string][] {
-  const groups = table.groups.map(({ path, summary }): [string, string] => [path.join(" "), summary]);
+  const groups = table.groups
+    .filter(({ path }) => path.length === 1)
+    .map(({ path, summary }): [string, string] => [path.join(" "), summary]);
   const single = table.entries
     .filter(({ path }) => path.length === 1)
     .map(({ path, summary }): [string, string] => [path.join(" "), summary]);
