@@ -1,4 +1,5 @@
 // npm run bench [-- section …]: every figure as a ratio to a bare reference measured in the same run.
+import { benchExec } from "./exec.ts";
 import { benchInstall } from "./install.ts";
 import { benchPolicy } from "./policy.ts";
 import { benchServe } from "./serve.ts";
@@ -23,6 +24,7 @@ const sections: Record<string, () => Promise<Row[]> | Row[]> = {
       ),
     ];
   },
+  exec: benchExec,
   store: benchStore,
   install: benchInstall,
 };

@@ -101,7 +101,7 @@ test("unknown tools, half JSON, wrong types and refused tools are words for the 
           ["read", '{"path": "a'],
           ["read", { path: 7 }],
           ["read", "[1]"],
-          ["exec", { command: "ls" }],
+          ["cron", { action: "list" }],
         )
       : text("I see"),
   );

@@ -32,7 +32,10 @@ export function createFollow(deps: ExecDeps): Follow {
       const { args, call, timeoutMs } = order;
       const isSynchronous = !call.allows("process");
       const warnings = [...order.warnings, ...(isSynchronous && args.background === true ? [SYNCHRONOUS] : [])];
-      const exit = await foregroundEnd(running, call.signal, isSynchronous ? undefined : yieldMsOf(order));
+      const atOnce = args.background === true && !isSynchronous;
+      const exit = atOnce
+        ? undefined
+        : await foregroundEnd(running, call.signal, isSynchronous ? undefined : yieldMsOf(order));
       if (exit === undefined) return inBackground(deps, { ...order, warnings }, running, cwd);
       const ended = endedRun(running, exit, timeoutMs, cwd);
       await running.output.discard();
@@ -57,7 +60,6 @@ const SYNCHRONOUS = "background was ignored: process is not allowed here, so the
 const MAX_YIELD_MS = 3_600_000;
 
 function yieldMsOf({ args, settings }: Order): number {
-  if (args.background === true) return 0;
   return Math.min(args.yieldMs ?? settings.backgroundMs ?? 10_000, MAX_YIELD_MS);
 }
 

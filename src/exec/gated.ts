@@ -9,6 +9,7 @@ import type { Plan } from "./approval/plan.ts";
 import { addEntries } from "./approval/remember.ts";
 import type { ExecDeps, Order } from "./exec.ts";
 import type { Follow } from "./follow.ts";
+import { rememberedOnNode } from "./node-always.ts";
 import type { NodeJob } from "./node-run.ts";
 import { deniedNotice, endOf, TAIL_CHARS, type ExecOutcome, type Finished } from "./result.ts";
 import { startPinned } from "./start-plan.ts";
@@ -178,6 +179,7 @@ async function tellDenied(deps: ExecDeps, approval: Approval, why: string): Prom
 }
 
 function nodeCard(job: NodeJob): ReturnType<typeof describePlan> {
+  const remembered = rememberedOnNode(job.command);
   return {
     title: "Run a command on a node",
     text: job.command,
@@ -189,5 +191,6 @@ function nodeCard(job: NodeJob): ReturnType<typeof describePlan> {
       { label: "agent", value: job.agent },
       { label: "session", value: job.session },
     ],
+    ...(remembered === undefined ? {} : { always: `${remembered} with any arguments, on that node` }),
   };
 }

@@ -121,12 +121,19 @@ async function runTool(
   };
   const intent = tool.intent(args, call);
   await requireBox(intent, subject, deps);
-  await record.intends(intent, args);
+  await record.intends(intent, unrecorded(args, tool));
   return tool.run(args, call);
 }
 
 function isOffered({ decision, tool, unavailable }: Verdict): boolean {
   return decision.allowed && tool !== undefined && unavailable === undefined;
+}
+
+function unrecorded(args: Record<string, unknown>, { unrecorded: names = [] }: Tool): Record<string, unknown> {
+  const hidden = names.filter((name) => args[name] !== undefined);
+  if (hidden.length === 0) return args;
+  const lengths = hidden.map((name) => [name, `(${JSON.stringify(args[name]).length} characters, not recorded)`]);
+  return { ...args, ...Object.fromEntries(lengths) };
 }
 
 /** A sandboxed session never falls back to the host (ruling 10). */

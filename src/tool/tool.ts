@@ -21,6 +21,8 @@ export interface Tool<P extends TObject = TObject, D = unknown> {
   /** Full text, sent with the schema. */
   readonly description: string;
   readonly params: P;
+  /** Arguments that may be what somebody types into a prompt, a password too: the journal keeps their length only. */
+  readonly unrecorded?: readonly string[];
   /** When false the tool is in neither the prompt nor the schema list. No I/O. The text says which key opens it. */
   available?(env: ToolEnv): Availability;
   /** Folds documented aliases into the canonical names, before the check. Must not throw and must not look outside. */

@@ -1,0 +1,247 @@
+// Commands: what the rules, the sandbox and the capture of output cost, against the bare thing measured in the same run.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { analyse } from "../src/exec/approval/analyse.ts";
+import { effectivePolicy } from "../src/exec/approval/effective.ts";
+import { judge } from "../src/exec/approval/judge.ts";
+import { defaultSafeBins } from "../src/exec/approval/safe-bins.ts";
+import { noEngine, startEngine } from "../test/docker-kit.ts";
+import { exec, proc, until } from "../test/exec-kit.ts";
+import { dispose, operator, startGateway } from "../test/kit.ts";
+import { atMost, median, quantile, type Row } from "./table.ts";
+
+const ROUNDS = 200;
+
+export async function benchExec(): Promise<Row[]> {
+  return [
+    ...(await benchAnalysis()),
+    ...(await benchHost()),
+    ...(await benchBubblewrap()),
+    ...(await benchDocker()),
+    ...(await benchCapture()),
+    ...(await benchMany()),
+  ];
+}
+
+async function benchAnalysis(): Promise<Row[]> {
+  const command = "git log --oneline -n 20 | grep -v 'a|b' | head -n 5";
+  const place = { cwd: tmpdir(), workspace: tmpdir(), home: "/root", path: ["/usr/local/bin", "/usr/bin", "/bin"] };
+  const file = {
+    version: 1 as const,
+    agents: { main: { allowlist: ["/usr/bin/git", "/usr/bin/grep"].map((pattern) => ({ pattern })) } },
+  };
+  const times: number[] = [];
+  for (let round = 0; round < 2000; round++) {
+    const from = performance.now();
+    const policy = effectivePolicy({ security: "allowlist", ask: "off" }, file, "main");
+    const { outcome } = judge({ analysis: await analyse(command, place), policy, safeBins: defaultSafeBins });
+    times.push(performance.now() - from);
+    if (outcome !== "run") throw new Error(`the pipeline of the bench was not allowed: ${outcome}`);
+  }
+  const warm = times.slice(200);
+  return [
+    atMost(
+      "rules and analysis of one pipeline, p50",
+      median(warm),
+      0.5,
+      " ms",
+      `p99 ${quantile(warm, 0.99).toFixed(3)} ms`,
+    ),
+  ];
+}
+
+/** Bare and ours take turns, so that a busy moment of the machine meets both. */
+async function inTurns(
+  bare: () => Promise<unknown>,
+  ours: () => Promise<unknown>,
+): Promise<{ bare: number; ours: number }> {
+  const times = { bare: [] as number[], ours: [] as number[] };
+  for (let round = 0; round < ROUNDS; round++) {
+    times.bare.push(await timed(bare));
+    times.ours.push(await timed(ours));
+  }
+  return { bare: median(times.bare.slice(20)), ours: median(times.ours.slice(20)) };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}
+
+function bareRun(file: string, args: readonly string[], env = process.env): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env });
+    child.stdout.resume();
+    child.stderr.resume();
+    child.on("close", () => resolve());
+    child.on("error", reject);
+  });
+}
+
+async function benchHost(): Promise<Row[]> {
+  const gateway = await startGateway({
+    config: { tools: { exec: { host: "gateway", security: "full", ask: "off" } } },
+  });
+  const { bare, ours } = await inTurns(
+    () => bareRun("sh", ["-c", "true"]),
+    () => exec(gateway, { command: "true" }),
+  );
+  await dispose(gateway);
+  return [
+    atMost(
+      "exec of true on the host, over HTTP, against bare spawn, p50",
+      ours / bare,
+      2,
+      "x",
+      `${ours.toFixed(2)} ms; bare ${bare.toFixed(2)} ms`,
+    ),
+  ];
+}
+
+async function benchBubblewrap(): Promise<Row[]> {
+  const gateway = await startGateway({
+    config: { agents: { defaults: { sandbox: { mode: "all", backend: "bubblewrap" } } } },
+  });
+  const first = await exec(gateway, { command: "true" });
+  if (first.details["status"] !== "completed") throw new Error(first.text);
+  const { bare, ours } = await inTurns(
+    () => bareRun("sh", ["-c", "true"]),
+    () => exec(gateway, { command: "true" }),
+  );
+  await dispose(gateway);
+  return [
+    atMost("the same in bubblewrap", ours / bare, 5, "x", `${ours.toFixed(2)} ms; bare ${bare.toFixed(2)} ms`),
+    atMost("time the sandbox adds", ours - bare, 25, " ms"),
+  ];
+}
+
+async function benchDocker(): Promise<Row[]> {
+  const missing = noEngine();
+  const engine = missing === false ? await startEngine() : missing;
+  if (typeof engine === "string") {
+    console.log(`  (docker left out: ${engine})`);
+    return [];
+  }
+  const gateway = await startGateway({
+    config: { agents: { defaults: { sandbox: { mode: "all", backend: "docker", docker: { image: engine.image } } } } },
+    env: engine.env,
+  });
+  const first = await exec(gateway, { command: "true" });
+  if (first.details["status"] !== "completed") throw new Error(first.text);
+  const env = { ...process.env, ...engine.env };
+  const name = await containerName(engine.env.DOCKER_HOST);
+  const { bare, ours } = await inTurns(
+    () => bareRun("docker", ["exec", "-i", name, "sh", "-lc", "true"], env),
+    () => exec(gateway, { command: "true" }),
+  );
+  await dispose(gateway);
+  await engine.stop();
+  return [
+    atMost(
+      "the same in a warm container, against bare docker exec",
+      ours / bare,
+      1.2,
+      "x",
+      `${ours.toFixed(1)} ms; bare ${bare.toFixed(1)} ms`,
+    ),
+  ];
+}
+
+function containerName(host: string): Promise<string> {
+  return new Promise((resolve) => {
+    const child = spawn("docker", ["ps", "--format", "{{.Names}}"], { env: { ...process.env, DOCKER_HOST: host } });
+    child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim().split("\n")[0] ?? ""));
+  });
+}
+
+const MEGABYTES = 100;
+
+async function benchCapture(): Promise<Row[]> {
+  const command = `yes 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde | head -c ${MEGABYTES * 1_000_000}`;
+  const gateway = await startGateway({ config: {} });
+  await exec(gateway, { command: "true" });
+  const before = residentMb(gateway.pid);
+  const wire = await operator(gateway);
+  await loopDelay(wire); // the first question starts the measuring
+  const bare: number[] = [];
+  const ours: number[] = [];
+  let [peak, delay] = [0, 0];
+  for (let round = 0; round < 3; round++) {
+    bare.push(await timed(() => bareRun("sh", ["-c", command])));
+    const watch = setInterval(() => (peak = Math.max(peak, residentMb(gateway.pid))), 20);
+    await loopDelay(wire);
+    ours.push(await timed(() => exec(gateway, { command, yieldMs: 600_000 })));
+    clearInterval(watch);
+    delay = Math.max(delay, await loopDelay(wire));
+  }
+  wire.end();
+  await dispose(gateway);
+  return [
+    atMost(
+      `capture of ${MEGABYTES} MB against a bare pipe read, wall`,
+      median(ours) / median(bare),
+      1.5,
+      "x",
+      `${median(ours).toFixed(0)} ms; bare ${median(bare).toFixed(0)} ms`,
+    ),
+    atMost("memory the gateway grows by meanwhile", peak - before, 20, " MB"),
+    atMost("event loop delay meanwhile, p99", delay, 50, " ms"),
+  ];
+}
+
+/** What the gateway itself measured since it was last asked. */
+async function loopDelay(wire: Awaited<ReturnType<typeof operator>>): Promise<number> {
+  const { payload } = await wire.request("health", { probe: true });
+  const { loopDelayP99Ms } = payload as unknown as { loopDelayP99Ms?: number };
+  return loopDelayP99Ms ?? Number.NaN;
+}
+
+async function benchMany(): Promise<Row[]> {
+  const count = 200;
+  const lines = 20_000;
+  const gateway = await startGateway({ config: {} });
+  await exec(gateway, { command: "true" });
+  const before = residentMb(gateway.pid);
+  const ids = await Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      const command = `i=0; while [ $i -lt ${lines / 1000} ]; do seq $((i*1000+1)) $((i*1000+1000)) | sed "s/^/${at} chatty line number /"; i=$((i+1)); done`;
+      const { details } = await exec(gateway, { command, background: true });
+      return String(details["sessionId"]);
+    }),
+  );
+  let peak = 0;
+  const watch = setInterval(() => (peak = Math.max(peak, residentMb(gateway.pid))), 50);
+  let whole = 0;
+  for (const [at, sessionId] of ids.entries()) {
+    await until(
+      () => proc(gateway, { action: "poll", sessionId }),
+      ({ details }) => details["status"] !== "running",
+      120_000,
+    );
+    const first = await proc(gateway, { action: "log", sessionId, offset: 0, limit: 1 });
+    const last = await proc(gateway, { action: "log", sessionId, offset: lines - 1, limit: 1 });
+    if (first.text.includes(`${at} chatty line number 1`) && last.text.includes(`${at} chatty line number ${lines}`))
+      whole += 1;
+  }
+  clearInterval(watch);
+  await sleep(200);
+  await dispose(gateway);
+  return [
+    atMost(`${count} chatty background commands: not pageable to the last line`, count - whole, 0, ""),
+    atMost(
+      `memory they add to the gateway (${count} x ${((lines * 26) / 1e6).toFixed(1)} MB of output)`,
+      peak - before,
+      250,
+      " MB",
+    ),
+  ];
+}
+
+function residentMb(pid: number): number {
+  const [, kb = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kb) / 1024;
+}
