@@ -26,6 +26,7 @@ describe("words of a pipeline", () => {
     ["'l''s' \"-\"l", [["ls", "-l"]]],
     ["echo '$(id)' '`id`' '*' \"?\" \\*", [["echo", "$(id)", "`id`", "*", "?", "*"]]],
     ["echo ''", [["echo", ""]]],
+    ["echo \\\\", [["echo", "\\"]]],
     ["echo a#b # and a remark", [["echo", "a#b"]]],
     ["echo {} {a} a,b !x", [["echo", "{}", "{a}", "a,b", "!x"]]],
     ["echo ok;", [["echo", "ok"]]],
@@ -175,6 +176,8 @@ describe("more than words", () => {
     ["env env env env env ls", "exec.wrapper"],
     ["ls |", "exec.syntax"],
     ["ls )", "exec.syntax"],
+    ["ls \\", "exec.syntax"],
+    ["ls \\\\\\", "exec.syntax"],
     [`echo ${"a".repeat(20_000)}`, "exec.too-long"],
     ["/proc/self/exe", "exec.no-program"],
     ["/dev/fd/3", "exec.no-program"],
@@ -227,6 +230,28 @@ describe("no command line at all", () => {
   it("a login of our own", async () => {
     await assert.rejects(analyse("nice openclaw channels login", place), { code: "exec.interactive-login" });
   });
+});
+
+it("an argument that names a guarded file, however it is written", async () => {
+  const guarded = [join(ground.out, "rules.json"), join(ground.out, "keys")];
+  symlinkSync(ground.out, join(workspace, "way"));
+  writeFileSync(join(ground.out, "rules.json"), "");
+  const concernOf = async (command: string): Promise<string | undefined> =>
+    (await analyse(command, { ...place, guarded })).segments[0]?.concern?.code;
+  for (const command of [
+    `tee ${ground.out}/rules.json`,
+    `tee ${ground.out}/../out/rules.json`,
+    "tee ../out/rules.json",
+    "tee way/rules.json",
+    "dd of=way/rules.json",
+    "curl -oway/rules.json x",
+    `cp --target-directory=${ground.out}/keys x`,
+    "cat way/keys/new",
+    "cat way/*.json",
+  ])
+    assert.equal(await concernOf(command), "exec.guarded", command);
+  for (const command of ["tee rules.json", `cat ${ground.out}/other`, "echo keys"])
+    assert.equal(await concernOf(command), undefined, command);
 });
 
 it("a pattern of many stars ends at once", async () => {

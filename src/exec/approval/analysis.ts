@@ -8,6 +8,8 @@ export interface Place {
   readonly home: string;
   /** The folders programs are looked for in. */
   readonly path: readonly string[];
+  /** Files and folders of the gateway itself, absolute: no allowlist lets a command name them. */
+  readonly guarded?: readonly string[];
 }
 
 /** Why something cannot be answered by an allowlist, for programs (`code`) and for people (`reason`). */

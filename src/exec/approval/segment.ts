@@ -3,6 +3,7 @@ import { basename } from "node:path";
 
 import type { AnalysedSegment, Concern, Judged, Place } from "./analysis.ts";
 import { concernOf } from "./carrier.ts";
+import { guardedConcern } from "./guarded.ts";
 import type { RawCommand } from "./line.ts";
 import type { Identity } from "./plan.ts";
 import { findProgram, inTrustedFolder } from "./programs.ts";
@@ -41,7 +42,7 @@ export function analyseSegment(raw: RawCommand, place: Place): AnalysedSegment {
     path: core.path,
     real: core.real,
   };
-  const { concern, scripts } = judgedArguments(judged, layers.concern, place);
+  const { concern, scripts } = judgedArguments(judged, layers.concern ?? guardedConcern(layers.argv, place), place);
   return {
     argv: layers.argv,
     program: outer,

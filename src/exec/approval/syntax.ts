@@ -74,6 +74,8 @@ export function refuseStrangeText(command: string): void {
   if (command.length > maxCommandChars) refuse("exec.too-long", `it is longer than ${maxCommandChars} characters`);
   if (!command.isWellFormed()) refuse("exec.bad-text", "it holds half a character (a lone surrogate)");
   if (command.includes("\r")) refuse("exec.bad-text", "it holds a carriage return");
+  if (/(?<!\\)(?:\\\\)*\\$/.test(command))
+    refuse("exec.syntax", "it ends in a backslash, which shells read in different ways");
   const opened = command.match(/[$<>]\(|\$\{|`|\(\(/g)?.length ?? 0;
   if (opened > maxOpened || (command.match(/\{/g)?.length ?? 0) > maxBraces)
     refuse("exec.too-deep", "it opens too many expansions to be read in a short time");

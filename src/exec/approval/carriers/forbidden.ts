@@ -12,7 +12,7 @@ interface Forbidden {
 
 const compiler: Forbidden = {
   words:
-    /^(?:-wrapper|-fplugin|-fpass-plugin|-specs|--specs|-B|@|-load|-Xclang|-fuse-ld|--ld-path|-plugin|-Wl,.*plugin|-Xlinker|-iplugindir|--config|-T)/,
+    /^(?:-wrapper|-fplugin|-fpass-plugin|-specs|--specs|-B|@|-load|-Xclang|-fuse-ld|--ld-path|-plugin|-W[alp],.*(?:plugin|@|-T|script)|-Xassembler|-Xpreprocessor|-Xlinker|-iplugindir|--config|-T)/,
 };
 
 const programs: Readonly<Record<string, Forbidden>> = {
@@ -22,7 +22,7 @@ const programs: Readonly<Record<string, Forbidden>> = {
   sort: { long: "--compress-program" },
   split: { long: "--filter" },
   ip: { words: /^(?:net(?:n|ns)?|vrf?|-b|-ba[a-z]*|-force)$/ },
-  curl: { letters: "KQ", long: "--config --engine --quote --libcurl --proxy-negotiate --netrc-file" },
+  curl: { letters: "KQ", long: "--config --engine --quote --libcurl --unix-socket --abstract-unix-socket" },
   install: { letters: "s", long: "--strip --strip-program" },
   gcc: compiler,
   cc: compiler,
@@ -32,7 +32,7 @@ const programs: Readonly<Record<string, Forbidden>> = {
   clang: compiler,
   "clang++": compiler,
   ld: { words: /^(?:-plugin|--plugin|@|-T|--script|-dT)/ },
-  ar: { words: /^(?:--plugin|@)|M/ },
+  ar: { words: /^(?:--plugin|@)/ },
   as: { words: /^@/ },
   nm: { long: "--plugin", words: /^@/ },
   objdump: { words: /^@/ },

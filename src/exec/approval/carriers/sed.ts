@@ -10,6 +10,9 @@ export const sedRule: Rule = (args) => {
     longValued: "--expression --line-length",
   });
   if (read === undefined) return concern("sed is given an option that writes or reads files, or that is not known");
+  // Other seds have -l without a value: what follows must not be a script in disguise.
+  if (read.options.some(({ name, value }) => name === "-l" && !/^\d{1,6}$/.test(value ?? "")))
+    return concern("sed is given a length that is none");
   const given = read.options.flatMap(({ name, value }) =>
     name === "-e" || name === "--expression" ? [value ?? ""] : [],
   );
