@@ -11,7 +11,7 @@ after(() => engine.close());
 const MB = 1_000_000;
 const size = rounds(1) > 1 ? 100 * MB : 30 * MB;
 
-const floods: Record<string, { readonly line: string; check(run: Running): Promise<void> }> = {
+const floods: Record<string, { readonly line: string; readonly check: (run: Running) => Promise<void> }> = {
   "a million short lines": {
     line: `yes | head -c ${size}`,
     async check({ output }) {

@@ -18,6 +18,15 @@ function open(options: Partial<OutputOptions> = {}): CapturedOutput {
   return createOutput({ filePath: async () => join(folder, `${(files += 1)}`), ...options });
 }
 
+async function allLines(output: CapturedOutput): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (;;) {
+    const page = await output.lines(lines.length, Infinity);
+    if (page.length === 0) return lines;
+    lines.push(...page);
+  }
+}
+
 /** As a reader does: waits when told so. */
 async function put(output: CapturedOutput, bytes: Uint8Array): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -111,7 +120,7 @@ test("a large output is paged from the file like from memory; nothing is lost at
     assert.deepEqual(await output.lines(from, 3), [`line ${from} ü`, `line ${from + 1} ü`, `line ${from + 2} ü`]);
   }
   assert.deepEqual(await output.lines(count, 5), []);
-  assert.equal((await output.lines(0, Infinity)).length, count);
+  assert.equal((await allLines(output)).length, count);
   assert.ok(output.tail(400_000).endsWith(`line ${count - 1} ü\n`));
   assert.equal(output.tail(400_000).length, 400_000);
   await output.discard();
@@ -136,7 +145,7 @@ test("output without a newline has pages, too", async () => {
   for (let at = 0; at < 64; at += 1) await put(output, Buffer.alloc(50_000, 65 + (at % 26)));
   const size = 64 * 50_000;
   assert.equal(output.totalLines, Math.ceil(size / 65_536));
-  const pages = await output.lines(0, Infinity);
+  const pages = await allLines(output);
   assert.equal(pages.join("").length, size);
   assert.equal(pages.length, output.totalLines);
 });

@@ -1,11 +1,13 @@
 // What a command wrote, as its readers see it: the end, the news, pages of lines. Bytes are kept, text is made on reading.
+import { isAscii } from "node:buffer";
+
 import { createLineIndex, endOfLine, MAX_LINE_BYTES, type LineIndex } from "./line-index.ts";
 import { BLOCK_BYTES, createByteStore, type ByteStore } from "./output-bytes.ts";
 import type { Output } from "./running.ts";
 import { characterStart, safeText, safeTextSoFar } from "./safe-text.ts";
 
 /** One page of lines; what is longer comes with the next page. */
-const MAX_PAGE_BYTES = 4_194_304;
+const MAX_PAGE_BYTES = 1_048_576;
 const MAX_FILE_BYTES = 2_147_483_648;
 const PENDING_CHARS = 30_000;
 
@@ -117,6 +119,16 @@ async function readLines(store: ByteStore, index: LineIndex, offset: number, lim
     const end = Math.min(store.length, at + BLOCK_BYTES, gap !== undefined && at < gap.from ? gap.from : Infinity);
     const bytes = await store.read(at, end);
     if (bytes.length === 0) break;
+    const plain = plainLines(bytes);
+    if (plain.length > 0) {
+      const skipped = Math.max(0, offset - line);
+      const wanted = plain.slice(skipped, skipped + limit - found.length);
+      for (const text of wanted) found.push(text);
+      size += wanted.reduce((sum, text) => sum + text.length + 1, 0);
+      line += plain.length;
+      at += bytes.lastIndexOf(NEWLINE) + 1;
+      continue;
+    }
     const isLast = end === store.length || end === gap?.from;
     let start = 0;
     while (found.length < limit && start < bytes.length) {
@@ -135,8 +147,22 @@ async function readLines(store: ByteStore, index: LineIndex, offset: number, lim
   return found;
 }
 
+const NEWLINE = 10;
+// oxlint-disable-next-line no-control-regex
+const special = /[\u0000-\u0008\u000b-\u001f\u007f]/;
+
+/** The complete lines, all at once, when there is nothing in them to make safe; most output is like that. */
+function plainLines(bytes: Buffer): readonly string[] {
+  const end = bytes.lastIndexOf(NEWLINE);
+  if (end === -1 || !isAscii(bytes)) return [];
+  const text = bytes.toString("latin1", 0, end);
+  if (special.test(text)) return [];
+  const lines = text.split("\n");
+  return lines.some((one) => one.length >= MAX_LINE_BYTES) ? [] : lines;
+}
+
 function lineText(bytes: Buffer): string {
-  return safeText(bytes.at(-1) === 10 ? bytes.subarray(0, -1) : bytes).replace(/\n$/, "");
+  return safeText(bytes.at(-1) === NEWLINE ? bytes.subarray(0, -1) : bytes).replace(/\n$/, "");
 }
 
 let sharedScratch: Buffer | undefined;

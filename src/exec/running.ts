@@ -38,7 +38,7 @@ export interface Output {
   tail(chars: number): string;
   /** What came since the last call; `dropped` counts characters that were too many to keep for it. */
   drain(): { readonly text: string; readonly dropped: number };
-  /** Lines `offset` … `offset + limit`, from the file if need be; fewer when they come to more than 4 MB. */
+  /** Lines `offset` … `offset + limit`, from the file if need be; fewer when they come to more than 1 MB. */
   lines(offset: number, limit: number): Promise<readonly string[]>;
   /** Removes the file. */
   discard(): Promise<void>;

@@ -23,13 +23,13 @@ const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /** All of it is there: what is unfinished at the end is shown as it is. */
 export function safeText(bytes: Uint8Array): string {
-  return clean(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
+  return clean(decode(bytes));
 }
 
 /** More may follow: `used` bytes were turned into text, the rest is the beginning of a character or a sequence. */
 export function safeTextSoFar(bytes: Uint8Array): { readonly text: string; readonly used: number } {
   const whole = bytes.length - partialCharacter(bytes);
-  const raw = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, whole));
+  const raw = decode(bytes.subarray(0, whole));
   const open = unfinished.exec(raw.slice(-UNFINISHED_MAX));
   if (open === null) return { text: clean(raw), used: whole };
   const held = open[0].length;
@@ -43,6 +43,13 @@ export function characterStart(bytes: Uint8Array, at: number): number {
     if (((bytes[start] ?? 0) & 0xc0) !== 0x80) return start;
   }
   return at;
+}
+
+let decoder: InstanceType<typeof TextDecoder> | undefined;
+
+function decode(bytes: Uint8Array): string {
+  decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
+  return decoder.decode(bytes);
 }
 
 function clean(raw: string): string {

@@ -35,6 +35,23 @@ export type ProcessDetails =
       readonly screen?: string;
     };
 
+/** The beginning of a secret at the end of an answer waits for the next one: in two halves no mask would know it. */
+export interface HeldBack {
+  release(entry: ProcessSession, fresh: string, isEnd: boolean): string;
+}
+
+export function createHeldBack(unfinished: (text: string) => number): HeldBack {
+  const held = new WeakMap<ProcessSession, string>();
+  return {
+    release(entry, fresh, isEnd) {
+      const text = `${held.get(entry) ?? ""}${fresh}`;
+      const keep = isEnd ? 0 : unfinished(text);
+      held.set(entry, keep === 0 ? "" : text.slice(-keep));
+      return keep === 0 ? text : text.slice(0, -keep);
+    },
+  };
+}
+
 const ROW_TAIL_CHARS = 200;
 const DEFAULT_LINES = 200;
 /** One answer; the rest is one offset away. */
@@ -61,9 +78,10 @@ export function toRow(entry: ProcessSession, now: number): ProcessRow {
 }
 
 /** Never waits. What was told once is not told again; how it ended is, until it is forgotten. */
-export function pollNews(entry: ProcessSession): ToolResult<ProcessDetails> {
-  const { text, dropped } = entry.running.output.drain();
+export function pollNews(entry: ProcessSession, held: HeldBack): ToolResult<ProcessDetails> {
+  const { text: fresh, dropped } = entry.running.output.drain();
   const exit = entry.exit();
+  const text = held.release(entry, fresh, exit !== undefined);
   if (exit !== undefined) entry.noteExitKnown();
   const news = dropped > 0 ? `[… about ${dropped} characters left out here; read them with log]\n${text}` : text;
   const shown = news === "" ? "(no new output)" : news.trimEnd();

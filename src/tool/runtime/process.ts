@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { encodeKeys, encodePaste } from "../../exec/keys.ts";
 import type { ProcessSession, ProcessTable } from "../../exec/processes.ts";
 import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
-import { headOf, logPage, pollNews, toRow, type ProcessDetails } from "./process-view.ts";
+import { createHeldBack, headOf, logPage, pollNews, toRow, type ProcessDetails } from "./process-view.ts";
 
 const actions = [
   "list",
@@ -44,10 +44,13 @@ type Arguments = Static<typeof params>;
 export interface ProcessToolDeps {
   readonly processes: ProcessTable;
   readonly clock: Clock;
+  /** How much of the end of a text could be the beginning of a secret. */
+  readonly unfinishedSecret?: (text: string) => number;
 }
 
-export const createProcessTool = ({ processes, clock }: ProcessToolDeps) =>
-  defineTool({
+export const createProcessTool = ({ processes, clock, unfinishedSecret = () => 0 }: ProcessToolDeps) => {
+  const held = createHeldBack(unfinishedSecret);
+  return defineTool({
     name: "process",
     summary: "Follow and steer background commands",
     description:
@@ -64,7 +67,7 @@ export const createProcessTool = ({ processes, clock }: ProcessToolDeps) =>
       const entry = entryOf(processes, args, call);
       switch (args.action) {
         case "poll":
-          return pollNews(entry);
+          return pollNews(entry, held);
         case "log":
           return logPage(entry, args);
         case "screen":
@@ -86,6 +89,7 @@ export const createProcessTool = ({ processes, clock }: ProcessToolDeps) =>
       }
     },
   });
+};
 
 /** Models send null for what they leave out. */
 function withoutNulls(raw: Record<string, unknown>): Record<string, unknown> {
