@@ -23,6 +23,7 @@ const O_PATH = 0o10000000;
 /** `folder` is one that only the gateway can write. Throws `approval.changed` like verifyPlan. */
 export function pinPlan(plan: Plan, folder: string): Pins {
   if (process.platform !== "linux") return { cwd: plan.cwd.path, pathOf: ({ path }) => path, release: () => undefined };
+  forgetOld(folder);
   const held: number[] = [];
   const links = join(folder, newSecret(8));
   const release = (): void => {
@@ -42,6 +43,15 @@ export function pinPlan(plan: Plan, folder: string): Pins {
     release();
     throw error;
   }
+}
+
+const cleared = new Set<string>();
+
+/** What a killed gateway left there leads nowhere any more. */
+function forgetOld(folder: string): void {
+  if (cleared.has(folder)) return;
+  cleared.add(folder);
+  rmSync(folder, { recursive: true, force: true });
 }
 
 /** By our number, not `self`: whoever resolves it may be a child already. */

@@ -1,6 +1,5 @@
 // When the tools that change files are there at all: not over a read-only workspace, and apply_patch only by choice.
 import { agentConfig } from "../../config/agents.ts";
-import { namesIn } from "../../model/catalog.ts";
 import type { Availability, ToolEnv } from "../tool.ts";
 
 /** write, edit and apply_patch are gone when the sandbox may only read the workspace (spec 1.13). */
@@ -45,7 +44,11 @@ const no = (reason: string, fix: string): Availability => ({ available: false, r
 
 /** The model of the run; for a call without one, the model the agent would run with. */
 function modelOf({ config, agent, model }: ToolEnv): string | undefined {
-  return model ?? namesIn(agentConfig(config, agent)?.model)[0] ?? namesIn(config.agents?.defaults?.model)[0];
+  return model ?? primaryOf(agentConfig(config, agent)?.model) ?? primaryOf(config.agents?.defaults?.model);
+}
+
+function primaryOf(choice: string | { readonly primary?: string } | undefined): string | undefined {
+  return typeof choice === "string" ? choice : choice?.primary;
 }
 
 /** `gpt-5.2` or `openai/gpt-5.2`. */
