@@ -28,7 +28,7 @@ export function matchEntry(
   const paths = allowlist.length === 0 ? [] : spellings(path);
   return allowlist.find(({ entry }) => {
     if (!paths.some((spelling) => matchesPath(entry.pattern, spelling, home))) return false;
-    if (entry.cwd !== undefined && resolve(entry.cwd) !== resolve(cwd)) return false;
+    if (entry.cwd !== undefined && !sameFolder(entry.cwd, cwd)) return false;
     if (entry.args !== undefined && !sameWords(entry.args, argv.slice(1))) return false;
     return entry.argPattern === undefined || argumentsFit(entry.argPattern, argv.slice(1));
   });
@@ -87,6 +87,12 @@ function argumentPattern(pattern: string): RegExp | undefined {
     if (error instanceof HouseError) return undefined;
     throw error;
   }
+}
+
+/** Where they really are: a link that leads elsewhere by now is another folder. */
+function sameFolder(bound: string, cwd: string): boolean {
+  const real = realOf(resolve(cwd));
+  return real !== undefined && realOf(resolve(bound)) === real;
 }
 
 function sameWords(a: readonly string[], b: readonly string[]): boolean {

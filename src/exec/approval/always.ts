@@ -16,14 +16,14 @@ export function alwaysCovers(plan: Plan): AlwaysCover {
   if (blocked !== undefined) return nothing(blocked);
   const entries = plan.segments.map((segment): AllowEntry => {
     const { path, argv } = judgedOf(segment);
-    return { pattern: literalPattern(path), args: argv.slice(1), cwd: plan.cwd.path };
+    return { pattern: literalPattern(path), args: argv.slice(1), cwd: plan.cwd.real };
   });
   const shown = plan.segments.map((segment) =>
     judgedOf(segment)
       .argv.map((word) => JSON.stringify(word))
       .join(" "),
   );
-  return { entries, note: `exactly ${shown.join(" | ")} in ${plan.cwd.path}, for agent ${plan.agent}` };
+  return { entries, note: `exactly ${shown.join(" | ")} in ${plan.cwd.real}, for agent ${plan.agent}` };
 }
 
 const nothing = (note: string): AlwaysCover => ({ entries: [], note });

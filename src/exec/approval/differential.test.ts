@@ -9,8 +9,9 @@ import fc from "fast-check";
 import { HouseError } from "../../core/error.ts";
 import { analyse, type Place } from "./analyse.ts";
 import type { Pipeline } from "./analysis.ts";
-import { commandLine, openYard, traceLines, type Started } from "./differential.cases.ts";
+import { commandLine } from "./differential.cases.ts";
 import { openGround } from "./ground.cases.ts";
+import { openYard, traceLines, type Started } from "./traced-shell.cases.ts";
 
 const runs = Number(process.env["OPENCLAW_DIFFERENTIAL_RUNS"] ?? 150);
 const seed = Number(process.env["OPENCLAW_DIFFERENTIAL_SEED"] ?? 20_260_201);

@@ -13,7 +13,7 @@ import { decide, openGround } from "./ground.cases.ts";
 import { mutated, mutationChain } from "./mutants.cases.ts";
 import { quoted } from "./preview.ts";
 
-const rounds = Number(process.env["OPENCLAW_PROPERTY_RUNS"] ?? 1500);
+const rounds = Number(process.env["OPENCLAW_PROPERTY_RUNS"] ?? 500);
 const ground = openGround();
 const { place, root } = ground;
 after(() => ground.close());

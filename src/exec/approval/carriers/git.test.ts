@@ -1,0 +1,167 @@
+// git with an entry: which subcommands and options stay allowed, and which repositories are not plain.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+
+import { decide, openGround } from "../ground.cases.ts";
+
+const ground = openGround();
+const { place, workspace } = ground;
+after(() => ground.close());
+
+async function verdict(command: string): Promise<string> {
+  const { judgement } = await decide(command, place, { allowlist: ["/usr/bin/*"] });
+  return judgement.outcome === "run" ? "run" : judgement.code;
+}
+
+describe("git", () => {
+  const repository = join(workspace, "repo");
+  mkdirSync(repository);
+  const git = (...args: string[]): void => void execFileSync("git", args, { cwd: repository, stdio: "ignore" });
+  git("init", "-q");
+  git("config", "user.name", "a");
+  git("config", "user.email", "a@b");
+  git("commit", "-q", "--allow-empty", "-m", "x");
+  const inRepo = (command: string): Promise<string> => verdict(`cd repo && ${command}`);
+
+  for (const command of [
+    "git status",
+    "git log --oneline -n 20",
+    "git log -p --stat",
+    "git diff HEAD~1 -- a",
+    "git show HEAD",
+    "git --no-pager log",
+    "git -C . status",
+    "git commit -m 'a; b'",
+    "git commit --amend --no-edit",
+    "git add -A",
+    "git switch -c topic",
+    "git push -u origin main",
+    "git clone --depth 1 --filter=blob:none https://example.com/x.git",
+    "git clone git@example.com:x/y.git",
+    "git grep -n x",
+    "git stash pop",
+    "git --version",
+    "git remote -v",
+    "git config --get user.name",
+    "git worktree list",
+  ])
+    it(`allowed: ${command}`, async () => assert.equal(await inRepo(command), "run"));
+
+  for (const command of [
+    "git -c core.pager=id log",
+    "git -ccore.pager=id log",
+    "git --config-env=core.pager=X log",
+    "git --exec-path=/tmp status",
+    "git --git-dir=/tmp status",
+    "git -p log",
+    "git x",
+    "git config core.pager id",
+    "git config --get core.pager --add x",
+    "git config --list --file x",
+    "git config -e",
+    "git worktree add x",
+    "git symbolic-ref refs/x refs/y",
+    "git bisect run id",
+    "git submodule foreach id",
+    "git filter-branch",
+    "git difftool -x id",
+    "git help log",
+    "git log --help",
+    "git rebase -x id HEAD~1",
+    "git rebase --exec=id HEAD~1",
+    "git rebase --exe id HEAD~1",
+    "git rebase -i HEAD~1",
+    "git grep -Oid x",
+    "git grep --open-files-in-pager=id x",
+    "git diff --output=x",
+    "git diff --outpu=x",
+    "git diff --ext-diff",
+    "git clone -c core.sshCommand=id x",
+    "git clone -u id x",
+    "git clone --upload-pack=id x",
+    "git clone --upload=id x",
+    "git clone --template=/tmp x",
+    "git clone ext::id",
+    "git fetch 'ext::sh -c id'",
+    "git pull fd::3",
+    "git push --receive-pack=id origin",
+    "git push --exec=id origin",
+    "git ls-remote --upload-pack=id x",
+    "git commit",
+    "git commit -e -m x",
+    "git commit -S -m x",
+    "git add -e",
+    "git add -p",
+    "git remote add x ext::id",
+    "git archive --exec=id HEAD",
+    "git daemon",
+    "git rebase --continue",
+    "git merge -s x y",
+    "git pull --strategy=x",
+    "git fetch evil://x",
+    "git branch --edit-description",
+  ])
+    it(`refused: ${command}`, async () => assert.equal(await inRepo(command), "exec.arguments"));
+
+  const settings: readonly [key: string, value: string][] = [
+    ["core.fsmonitor", "id"],
+    ["core.sshCommand", "id"],
+    ["core.hooksPath", "x"],
+    ["core.pager", "id"],
+    ["alias.status", "!id"],
+    ["diff.external", "id"],
+    ["diff.x.textconv", "id"],
+    ["filter.x.clean", "id"],
+    ["include.path", "x"],
+    ["credential.helper", "!id"],
+    ["remote.origin.uploadpack", "id"],
+    ["remote.origin.url", "ext::id"],
+    ["url.ext::id.insteadOf", "x"],
+    ["gpg.program", "id"],
+    ["protocol.ext.allow", "always"],
+  ];
+  for (const [key, value] of settings) {
+    it(`a repository that sets ${key} is not plain`, async () => {
+      git("config", key, value);
+      const answer = await inRepo("git status");
+      git("config", "--unset", key);
+      assert.equal(answer, "exec.arguments");
+    });
+  }
+
+  it("hooks count where they run", async () => {
+    writeFileSync(join(repository, ".git/hooks/pre-commit"), "#!/bin/sh\n");
+    chmodSync(join(repository, ".git/hooks/pre-commit"), 0o755);
+    assert.deepEqual([await inRepo("git status"), await inRepo("git commit -m x")], ["run", "exec.arguments"]);
+    rmSync(join(repository, ".git/hooks/pre-commit"));
+    writeFileSync(join(repository, ".git/hooks/post-index-change"), "#!/bin/sh\n");
+    assert.equal(await inRepo("git status"), "exec.arguments");
+    rmSync(join(repository, ".git/hooks/post-index-change"));
+  });
+
+  it("a folder that looks like a repository is one", async () => {
+    const bare = join(workspace, "bare");
+    for (const folder of ["objects", "refs"]) mkdirSync(join(bare, folder), { recursive: true });
+    writeFileSync(join(bare, "HEAD"), "ref: refs/heads/main\n");
+    writeFileSync(join(bare, "config"), "[core]\n\tfsmonitor = id\n");
+    assert.equal(await verdict("cd bare && git status"), "exec.arguments");
+  });
+
+  it("a linked repository inside is looked at too", async () => {
+    const inner = join(repository, "inner");
+    mkdirSync(inner);
+    execFileSync("git", ["init", "-q"], { cwd: inner });
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"], {
+      cwd: inner,
+    });
+    git("add", "inner");
+    assert.equal(await inRepo("git status"), "run");
+    execFileSync("git", ["config", "core.fsmonitor", "id"], { cwd: inner });
+    assert.equal(await inRepo("git status"), "exec.arguments");
+    git("update-index", "--index-version", "4");
+    assert.equal(await inRepo("git status"), "exec.arguments");
+  });
+});
