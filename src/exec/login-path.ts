@@ -6,7 +6,7 @@ import { newSecret } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { expandHome } from "../base/paths.ts";
 
-export const LOGIN_TIMEOUT_MS = 15_000;
+const LOGIN_TIMEOUT_MS = 15_000;
 const MAX_BYTES = 1_000_000;
 
 /** What a daemon has that was started with no environment to speak of. */

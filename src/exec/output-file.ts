@@ -131,9 +131,12 @@ export function createOutputFile({ path, maxBytes, onWritten, onStopped }: Outpu
       file = undefined;
       if (gone === undefined) return;
       length = 0;
-      await closeAsync(gone.fd);
       await unlink(gone.path).catch((error: unknown) => {
         if (errnoOf(error) !== "ENOENT") throw error;
+      });
+      // Giving the space back takes milliseconds for a large file; nobody needs to wait for that.
+      closeAsync(gone.fd).catch((error: unknown) => {
+        stopped = `the file could not be closed (${errnoOf(error) ?? String(error)})`;
       });
     },
   };

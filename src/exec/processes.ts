@@ -114,8 +114,7 @@ export function createProcessTable({ clock, log, cleanupMs }: ProcessTableDeps):
   };
 }
 
-/** Also for people who show the setting. */
-export function clampCleanup(ms: number | undefined): number {
+function clampCleanup(ms: number | undefined): number {
   return Math.min(MAX_CLEANUP_MS, Math.max(MIN_CLEANUP_MS, ms ?? DEFAULT_CLEANUP_MS));
 }
 

@@ -39,7 +39,7 @@ export async function endTree(tree: Tree, { graceMs }: EndOptions): Promise<read
 }
 
 /** Everything of a tree that lives now. */
-export async function findMembers(tree: Tree): Promise<readonly Process[]> {
+async function findMembers(tree: Tree): Promise<readonly Process[]> {
   return membersOf(tree, await scanProcesses());
 }
 
