@@ -1,9 +1,13 @@
 // `openclaw security selftest` as a person runs it: an open set-up scores badly and says which key does it, a kept one well.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, describe, test } from "node:test";
 
+import { systemClock } from "../../src/base/clock.ts";
+import type { Log } from "../../src/base/log.ts";
+import { sandboxWorks } from "../../src/exec/box/detect.ts";
 import { newCli, type Cli } from "../cli-kit.ts";
 
 interface Report {
@@ -41,14 +45,13 @@ const holesBy = (report: Report): string[] => [...new Set(report.holes.map(({ be
 const scores = (report: Report, prefix: string): number[] =>
   report.areas.filter(({ area }) => area.startsWith(prefix)).map(({ score }) => score);
 
-const noBubblewrap = ((): string | false => {
-  try {
-    execFileSync("bwrap", ["--unshare-all", "--ro-bind", "/", "/", "true"], { stdio: "ignore" });
-    return false;
-  } catch {
-    return "needs bubblewrap: apt-get install bubblewrap";
-  }
-})();
+const quiet: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => quiet };
+const trial = await sandboxWorks(
+  { folder: join(tmpdir(), `openclaw-trial-${process.pid}`), env: process.env, log: quiet, clock: systemClock },
+  "bubblewrap",
+);
+const noBubblewrap: string | false =
+  "backend" in trial ? false : `needs bubblewrap (${trial.reason}): apt-get install bubblewrap`;
 
 describe("commands", () => {
   test("host=gateway with security=full scores badly and the key is named", async () => {
