@@ -121,6 +121,31 @@ test("without the switch, or with another model, there is no such tool", async (
   }
 });
 
+test("appendix B 24: over a read-only workspace write, edit and apply_patch are not there, with reason and fix", async () => {
+  const gateway = await startGateway({
+    config: {
+      agents: {
+        defaults: { model: { primary: "openai/gpt-5.2" }, sandbox: { mode: "all", workspaceAccess: "ro" } },
+      },
+      tools: { exec: { applyPatch: { enabled: true } } },
+    },
+  });
+  for (const [tool, args] of [
+    ["write", { path: "x", content: "x" }],
+    ["edit", { path: "x", oldText: "a", newText: "b" }],
+    ["apply_patch", { input: "*** Begin Patch\n*** Add File: x\n+x\n*** End Patch" }],
+  ] as const) {
+    const { status, body } = await invoke(gateway, tool, args);
+    const { message, details } = (body as { error: { message: string; details: Record<string, unknown> } }).error;
+    assert.deepEqual([status, message], [404, `Tool not available: ${tool}`]);
+    assert.equal(details["code"], "tool.unavailable");
+    assert.match(String(details["reason"]), /workspaceAccess is ro/);
+    assert.equal(details["hint"], "openclaw config set agents.defaults.sandbox.workspaceAccess rw");
+  }
+  assert.equal(existsSync(join(gateway.workspace, "x")), false);
+  await dispose(gateway);
+});
+
 /** Names, links and contents; a temp file or a new folder would show. */
 function treeOf(root: string): Record<string, string> {
   return Object.fromEntries(
