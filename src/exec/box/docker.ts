@@ -27,6 +27,8 @@ export interface DockerDeps {
 const RECENT_MS = 5 * 60_000;
 /** How long a container that was seen running is taken to run. */
 const TRUST_MS = 20_000;
+/** Without a command for so long, what commands left running in the container ends, as it does in other boxes. */
+const IDLE_MS = 2000;
 
 export function createDocker({ shields, folder, env, log, clock }: DockerDeps): Backend {
   const cli = createDockerCli(env);
@@ -55,6 +57,7 @@ export function createDocker({ shields, folder, env, log, clock }: DockerDeps): 
     standing: () => listContainers(cli),
     async close() {
       // Stopped, so that nothing stays mounted in workspaces; started again with the next use.
+      for (const { timer } of tools.live.values()) clearTimeout(timer);
       for (const name of tools.held.keys()) {
         await cli.run(["kill", name]);
         tools.held.get(name)?.drop();
@@ -74,8 +77,16 @@ interface Tools {
   readonly clock: Clock;
   /** Shields of containers that stand, by name: a placeholder must stay as long as it is mounted. */
   readonly held: Map<string, Held>;
-  /** Marks of commands under way, by container. */
-  readonly live: Map<string, Set<string>>;
+  readonly live: Map<string, Live>;
+}
+
+/** What goes on in a container. */
+interface Live {
+  /** Of the commands under way. */
+  readonly marks: Set<string>;
+  timer: NodeJS.Timeout | undefined;
+  /** The last clearing up: no command may start before it is over, it would be cleared up too. */
+  sweeping: Promise<void> | undefined;
 }
 
 interface Held {
@@ -103,7 +114,6 @@ function openBox(spec: BoxSpec, tools: Tools): Box {
   const known = tools.held.get(spec.name);
   // Opened anew: perhaps because somebody took it down from another process.
   if (known !== undefined) known.seenAt = Number.NEGATIVE_INFINITY;
-  const start = (launch: Launch): HostLaunch => hostLaunch(spec, tools, launch);
   return {
     kind: "docker",
     name: spec.name,
@@ -111,21 +121,31 @@ function openBox(spec: BoxSpec, tools: Tools): Box {
     workdir: spec.workdir,
     env: spec.container.env,
     async launch(launch) {
-      building ??= ensureContainer(spec, tools).finally(() => {
-        building = undefined;
-      });
-      await building;
-      await tools.setup.ensure(spec, start);
-      return start(launch);
+      const live = liveIn(spec.name, tools);
+      const mark = newSecret(8);
+      // Counted before anything is waited for: else a clearing up that begins meanwhile would take it along.
+      live.marks.add(mark);
+      clearTimeout(live.timer);
+      try {
+        await live.sweeping;
+        building ??= ensureContainer(spec, tools).finally(() => {
+          building = undefined;
+        });
+        await building;
+        await tools.setup.ensure(spec, (setup) => hostLaunch(spec, tools, setup, newSecret(8)));
+        return hostLaunch(spec, tools, launch, mark);
+      } catch (error) {
+        live.marks.delete(mark);
+        throw error;
+      }
     },
   };
 }
 
-function hostLaunch(spec: BoxSpec, tools: Tools, launch: Launch): HostLaunch {
-  const { cli, files, live, held } = tools;
-  const mark = newSecret(8);
-  const marks = live.get(spec.name) ?? new Set();
-  live.set(spec.name, marks.add(mark));
+function hostLaunch(spec: BoxSpec, tools: Tools, launch: Launch, mark: string): HostLaunch {
+  const { cli, files } = tools;
+  const live = liveIn(spec.name, tools);
+  live.marks.add(mark);
   return {
     argv: [
       cli.program ?? "docker",
@@ -138,17 +158,39 @@ function hostLaunch(spec: BoxSpec, tools: Tools, launch: Launch): HostLaunch {
     ],
     cwd: "/",
     env: launch.tty ? { ...cli.env, TERM } : cli.env,
-    gone: () => void marks.delete(mark),
+    gone() {
+      live.marks.delete(mark);
+      if (live.marks.size > 0) return;
+      live.timer = setTimeout(() => void sweep(spec.name, tools), IDLE_MS).unref();
+    },
     async end() {
-      marks.delete(mark);
-      const { code } = await cli.run(endWords(spec.name, marks.size === 0 ? undefined : mark));
-      if (code === 0) return;
-      // Too full even for the one process that would clear it up: the whole container ends, and starts with the next use.
-      await cli.run(["kill", spec.name]);
-      const entry = held.get(spec.name);
-      if (entry !== undefined) entry.seenAt = Number.NEGATIVE_INFINITY;
+      live.marks.delete(mark);
+      await sweep(spec.name, tools, mark);
     },
   };
+}
+
+function liveIn(name: string, { live }: Tools): Live {
+  const known = live.get(name) ?? { marks: new Set(), timer: undefined, sweeping: undefined };
+  live.set(name, known);
+  return known;
+}
+
+/** Ends what a command left behind: all of it when nothing else runs in the container, else what carries its mark. */
+function sweep(name: string, tools: Tools, mark?: string): Promise<void> {
+  const live = liveIn(name, tools);
+  clearTimeout(live.timer);
+  const before = live.sweeping ?? Promise.resolve();
+  const sweeping = before.then(async () => {
+    const { code } = await tools.cli.run(endWords(name, live.marks.size === 0 ? undefined : mark));
+    if (code === 0) return;
+    // Too full even for the one process that would clear it up: the whole container ends, and starts with the next use.
+    await tools.cli.run(["kill", name]);
+    const entry = tools.held.get(name);
+    if (entry !== undefined) entry.seenAt = Number.NEGATIVE_INFINITY;
+  });
+  live.sweeping = sweeping;
+  return sweeping;
 }
 
 async function ensureContainer(spec: BoxSpec, tools: Tools): Promise<void> {
@@ -237,6 +279,7 @@ async function removeContainer(name: string, { cli, held, live }: Tools): Promis
   if (cli.program !== undefined) await cli.run(["rm", "-f", "-v", name]);
   held.get(name)?.drop();
   held.delete(name);
+  clearTimeout(live.get(name)?.timer);
   live.delete(name);
 }
 
