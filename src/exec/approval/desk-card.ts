@@ -4,7 +4,7 @@ import { spelledOut } from "../../core/visible.ts";
 import type { ApprovalCard, ApprovalRequest } from "../../protocol/approval.ts";
 
 /** More than this nobody reads to the end; and what is not read is not allowed. */
-export const MAX_CARD_CHARS = 16_000;
+const MAX_CARD_CHARS = 16_000;
 
 export function shownWhole({ title, text, rows, always }: ApprovalCard): ApprovalCard {
   const card: ApprovalCard = {
