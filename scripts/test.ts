@@ -12,6 +12,11 @@ const programs: { readonly program: string; readonly debian: string; readonly su
   { program: "bwrap", debian: "bubblewrap", suites: "the bubblewrap sandbox" },
   { program: "dockerd", debian: "docker.io", suites: "the docker sandbox on a real engine" },
   { program: "busybox", debian: "busybox-static", suites: "the docker sandbox on a real engine" },
+  { program: "nano", debian: "nano", suites: "an editor in a terminal" },
+  { program: "vi", debian: "vim-tiny", suites: "an editor in a terminal" },
+  { program: "less", debian: "less", suites: "a pager in a terminal" },
+  { program: "top", debian: "procps", suites: "a full-screen program in a terminal" },
+  { program: "rg", debian: "ripgrep", suites: "controls about rg" },
   { program: "tmux", debian: "tmux", suites: "the terminal conversation in a real terminal" },
 ];
 

@@ -28,6 +28,8 @@ export interface OpenExec {
   readonly nodes: Nodes;
   readonly processes: ProcessTable;
   readonly events: SystemEvents;
+  /** How much of the end of a text could be the beginning of a secret. */
+  readonly unfinishedSecret: (text: string) => number;
   /** Sessions are only written to until somebody can wake them. */
   wakeBy(tell: (session: SessionKey, text: string) => Promise<void>): void;
   close(): Promise<void>;
@@ -83,6 +85,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
     nodes,
     processes,
     events,
+    unfinishedSecret: mask.unfinished,
     exec: {
       run: async (args, call) => (await engine()).exec.run(args, call),
       // An answer may come to a question of the last process: then the engine must be there to hear it.

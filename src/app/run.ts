@@ -1,10 +1,12 @@
 // `openclaw gateway run`: one process, in-place restarts, signals, and the first words a newcomer reads.
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { HouseError } from "../core/error.ts";
 import { writeFileAtomic } from "../base/atomic-file.ts";
+import { systemClock } from "../base/clock.ts";
 import { newSecret } from "../base/ids.ts";
-import type { Level } from "../base/log.ts";
+import type { Level, Log } from "../base/log.ts";
 import { describeLegacy, resolvePaths, shortenHome, type Env, type Paths } from "../base/paths.ts";
 import { readEnvironment } from "../config/environment.ts";
 import { describeIssue } from "../config/issue.ts";
@@ -39,7 +41,7 @@ export async function runGateway(options: RunOptions): Promise<number> {
   const paths = resolvePaths(options.env, options.profile);
   const legacy = describeLegacy(paths);
   if (legacy !== undefined) say(legacy);
-  if (options.setup === true) setUp(paths, options.env);
+  if (options.setup === true) await setUp(paths, options.env);
   for (let first = true; ; first = false) {
     const env = withFlags(readEnvironment({ paths, env: options.env }), options);
     const loaded = startableConfig(paths, env, options);
@@ -124,12 +126,21 @@ function onSignals(
   };
 }
 
-function setUp(paths: Paths, env: Env): void {
+/** The sandbox is on from the first day where one works; where none does, that is said (ruling 9). */
+async function setUp(paths: Paths, env: Env): Promise<void> {
   const loaded = loadConfig({ paths, env });
   if (loaded.exists) return;
-  writeFileAtomic(paths.config, firstRunText({ token: newSecret(24) }));
+  const { sandboxWorks } = await import("../exec/box/detect.ts");
+  const found = await sandboxWorks({ folder: join(paths.state, "probe"), env, log: quiet, clock: systemClock });
+  const sandbox = "backend" in found;
+  writeFileAtomic(paths.config, firstRunText({ token: newSecret(24), sandbox }));
   say(`wrote a first config to ${shortenHome(paths.config, paths.home)}`);
+  if (sandbox) return say(`commands run in a sandbox (${found.backend})`);
+  say(`no sandbox works here, so commands would run on this machine as they are: ${found.reason}`);
+  say(`to have one: ${found.fix}; then: openclaw config set agents.defaults.sandbox.mode all`);
 }
+
+const quiet: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => quiet };
 
 function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptions): LoadedConfig {
   const loaded = loadConfig({ paths, env });

@@ -4,6 +4,8 @@ export interface Mask {
   (text: string): string;
   /** Replaces the known values; short ones (under 6 characters) would hide ordinary words and are left out. */
   know(secrets: readonly string[]): void;
+  /** How many characters at the end could be the beginning of a known value: wait for more before they are shown. */
+  unfinished(text: string): number;
 }
 
 const shapes: readonly RegExp[] = [
@@ -37,7 +39,18 @@ export function createMask(secrets: readonly string[] = [], patterns?: readonly 
     know(next: readonly string[]) {
       known = encodings(next);
     },
+    unfinished: (text: string) => Math.max(0, ...known.map((value) => begunAtEnd(text, value))),
   });
+}
+
+/** Shorter beginnings are ordinary words too often. */
+const MIN_BEGUN = 3;
+
+function begunAtEnd(text: string, value: string): number {
+  const end = text.slice(-(value.length - 1));
+  for (let length = end.length; length >= MIN_BEGUN; length -= 1)
+    if (value.startsWith(end.slice(end.length - length))) return length;
+  return 0;
 }
 
 /** Long values keep their ends so that people can tell which key it was; short ones vanish. */

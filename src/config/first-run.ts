@@ -21,20 +21,24 @@ export function firstRunText({ token, sandbox = false }: FirstRun): string {
 
   tools: {
     // File tools stay inside the agent's workspace. Set to false to let them reach the rest of your disk.
-    fs: { workspaceOnly: true },
+    fs: { workspaceOnly: true },${sandbox ? sandboxTools : ""}
   },
-${sandbox ? sandboxText : ""}
-  // Which model answers, as provider/model. Leave it out and the first key in your environment decides.
-  // agents: { defaults: { model: "anthropic/claude-sonnet-4-5" } },
+
+  agents: {
+    defaults: {${sandbox ? sandboxText : ""}
+      // Which model answers, as provider/model. Leave it out and the first key in your environment decides.
+      // model: "anthropic/claude-sonnet-4-5",
+    },
+  },
 }
 `;
 }
 
+const sandboxTools = `
+    // Tools that sandboxed sessions may use. Left out, only those for files, commands and sessions.
+    sandbox: { tools: { allow: ["*"], deny: ["gateway"] } },`;
+
 const sandboxText = `
-  agents: {
-    defaults: {
       // Commands run in a sandbox that sees the workspace and nothing else of your disk.
       sandbox: { mode: "all", workspaceAccess: "rw" },
-    },
-  },
 `;

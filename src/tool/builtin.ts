@@ -22,6 +22,7 @@ export interface BuiltinDeps extends FileToolDeps {
   readonly version: string;
   readonly exec: Exec;
   readonly processes: ProcessTable;
+  readonly unfinishedSecret?: (text: string) => number;
 }
 
 export function builtinTools(deps: BuiltinDeps): readonly Tool[] {

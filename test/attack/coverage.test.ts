@@ -14,15 +14,12 @@ const waiting: Readonly<Record<string, string>> = {
   "GWY-041": "hooks are not built yet",
   "GWY-042": "hooks are not built yet",
   "GWY-043": "hooks are not built yet",
-  "GWY-045": "chat commands are not built yet",
+  "GWY-045": "there is no /allowlist command yet",
   "GWY-047": "no tool takes a gatewayUrl yet",
   "POL-009": "there is no MCP server yet",
-  "POL-019": "there are no voice, reaction or node events yet",
-  "POL-023": "there is no agent loop yet",
+  "POL-019": "there are no voice or reaction events yet; node events carry no authority: NOD-003",
   "SBX-025": "there is no mirror of a workspace on another machine yet",
   "SBX-026": "there is no sandbox browser yet",
-  "SEC-002": "no tool starts a child process yet",
-  "SEC-006": "no output is streamed yet",
   "SES-005": "transcripts get their first content with the agent; masking of results is SEC-001",
   "SES-006": "sessions_send is not built yet",
   "SES-007": "sessions_send is not built yet",
@@ -33,7 +30,7 @@ const waiting: Readonly<Record<string, string>> = {
 };
 
 test(
-  "no attack on approvals, fs, apply_patch, gateway, policy, sandbox, secrets or sessions is unaccounted for",
+  "no attack on approvals, fs, apply_patch, gateway, policy, process, sandbox, secrets or sessions is unaccounted for",
   { skip: noShared },
   (t) => {
     const corpus = JSON.parse(readFileSync(join(shared, "attack", "corpus.json"), "utf8")) as {
@@ -41,7 +38,9 @@ test(
       area: string;
     }[];
     const wanted = corpus
-      .filter(({ area }) => ["approvals", "gateway", "policy", "sandbox", "secrets", "sessions"].includes(area))
+      .filter(({ area }) =>
+        ["approvals", "gateway", "policy", "process", "sandbox", "secrets", "sessions"].includes(area),
+      )
       .map(({ id }) => id);
     const tests = globSync("{src,test}/**/*.{test,cases}.ts", { cwd: root }).filter(
       (path) => !path.endsWith("coverage.test.ts"),
@@ -52,7 +51,7 @@ test(
     const missing = wanted.filter((id) => !text.includes(id) && !(id in waiting));
     assert.deepEqual(missing, []);
     t.diagnostic(
-      `${wanted.length - wanted.filter((id) => id in waiting).length} attacks tested by name, ${wanted.filter((id) => id in waiting).length} wait for parts that do not exist; fs and apply_patch cases run from the corpus itself`,
+      `${wanted.length - wanted.filter((id) => id in waiting).length} attacks tested by name, ${wanted.filter((id) => id in waiting).length} wait for parts that do not exist; exec, fs and apply_patch cases run from the corpus itself`,
     );
   },
 );
