@@ -25,7 +25,7 @@ function showFolder(path: string): string[] {
  */
 function steeringArguments(): string[] {
   if (process.getuid?.() !== 0) return [];
-  return ["/proc/sys", "/proc/sysrq-trigger", "/proc/acpi", "/proc/scsi"]
+  return ["/proc/sys", "/proc/sysrq-trigger", "/proc/acpi/wakeup", "/proc/scsi/scsi"]
     .filter((path) => existsSync(path))
     .flatMap((path) => ["--ro-bind", path, path]);
 }
