@@ -6,6 +6,9 @@ import type { Attack, Call, Control, Outcome, Scene } from "./case.ts";
 import { failureOf, type Stage } from "./stage.ts";
 import { isThere } from "./ground.ts";
 
+/** Begins what is said of an attack that could not be judged; no key of the config is to blame for it. */
+export const BROKE = "the trial itself broke";
+
 export interface Verdict {
   readonly ended: Outcome["ended"];
   /** What went wrong; undefined when the attack was stopped or the everyday use worked. */
@@ -48,7 +51,7 @@ async function attempt(what: Pick<Attack, "id" | "attempt">, stage: Stage): Prom
     return {
       ended: "failed",
       said: "",
-      harm: `the trial itself broke: ${error instanceof Error ? error.message : String(error)}`,
+      harm: `${BROKE}: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
 }

@@ -198,6 +198,20 @@ test("with file tools let loose the score falls and the key is named", async () 
     assert.ok(!report.holes.some((hole) => hole.id === id), id);
 });
 
+test("a password, other filters and another main key change nothing about what holds", async () => {
+  const report = await run(
+    {
+      gateway: { auth: { mode: "password", password: "users-own-0f1e2d3c4b5a" } },
+      session: { mainKey: "home" },
+      tools: { fs: { workspaceOnly: true }, exec: { host: "gateway", safeBins: ["head", "jq", "grep", "sort"] } },
+    },
+    "gateway",
+    "approvals",
+    "exec-safe-bins",
+  );
+  assert.deepEqual([report.holes, report.controls.broken], [[], []]);
+});
+
 test("another agent is attacked in its own right, with its own rules", async () => {
   const user = userWith({
     tools: { fs: { workspaceOnly: true } },

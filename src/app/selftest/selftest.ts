@@ -8,7 +8,7 @@ import { HouseError } from "../../core/error.ts";
 import { attacks, controls } from "./attacks/all.ts";
 import { blameFor } from "./blame.ts";
 import { areaOf, areas, type Area, type Attack, type Control } from "./case.ts";
-import { judgeAttack, judgeControl, lateHarm, type Verdict } from "./judge.ts";
+import { BROKE, judgeAttack, judgeControl, lateHarm, type Verdict } from "./judge.ts";
 import { notesOf } from "./notes.ts";
 import { takenAway } from "./taken-away.ts";
 import { openStage, type Stage } from "./stage.ts";
@@ -139,7 +139,7 @@ async function attackAll(chosen: readonly Attack[], stage: Stage, progress: (don
 }
 
 function holeOf(attack: Attack, { ended }: Pick<Verdict, "ended">, hole: string, stage: Stage): Hole {
-  const blame = blameFor(attack, stage);
+  const blame = hole.startsWith(BROKE) ? undefined : blameFor(attack, stage);
   const { id, wants, expect } = attack;
   return {
     id,

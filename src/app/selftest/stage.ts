@@ -150,7 +150,13 @@ function outcomeOf(result: ToolResult): Outcome {
 export function failureOf(error: unknown): Outcome {
   if (!(error instanceof HouseError)) throw error;
   const said = JSON.stringify({ message: error.message, hint: error.hint, details: error.details });
+  if (ruleOf(error) === "exec.nobody-to-ask") return { ended: "asked", said, code: error.code };
   return { ended: isRefusal(error) ? "refused" : "failed", said, code: error.code };
+}
+
+/** With nobody at the desk a question becomes a refusal; what was meant is the question. */
+function ruleOf({ details }: HouseError): unknown {
+  return typeof details === "object" && details !== null && "rule" in details ? details.rule : undefined;
 }
 
 function isRefusal({ code, details }: HouseError): boolean {

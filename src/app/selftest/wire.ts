@@ -102,6 +102,8 @@ export interface Claim {
 /** What a client says of itself, signed with a key of its own, or wrongly where asked to. */
 export function claimOf(claim: Claim, nonce: string): Record<string, unknown> {
   const { secret, secretKind = "token", scopes = ["operator.admin"], role = "operator", device = "own" } = claim;
+  // Only a token is part of what is signed; a password never is.
+  const signed = secretKind === "token" ? (secret ?? "") : "";
   const client = { id: "gateway-client", version: "selftest", platform: "linux", mode: "backend" };
   return {
     minProtocol: 3,
@@ -113,7 +115,7 @@ export function claimOf(claim: Claim, nonce: string): Record<string, unknown> {
     ...(secret === undefined ? {} : { auth: { [secretKind]: secret } }),
     ...(device === "none"
       ? {}
-      : { device: deviceOf(device, nonce, [client.id, client.mode, role, scopes.join(","), secret ?? ""]) }),
+      : { device: deviceOf(device, nonce, [client.id, client.mode, role, scopes.join(","), signed]) }),
   };
 }
 

@@ -47,7 +47,11 @@ export const beyond = (scopes: readonly string[], methods: readonly string[], pa
     const { port, token, secretKind } = await stage.gateway();
     const wire = openWire(port);
     try {
-      await wire.request("connect", claimOf({ secret: token, secretKind, scopes, device: "none" }, await wire.nonce));
+      const hello = await wire.request(
+        "connect",
+        claimOf({ secret: token, secretKind, scopes, device: "none" }, await wire.nonce),
+      );
+      if (hello.ok !== true) throw new Error("the reader could not connect");
       for (const method of methods) {
         const { ok } = await wire.request(method, params);
         if (ok === true) return letIn(`${method} answered without the scope it needs`);
