@@ -164,7 +164,8 @@ function specFor(who: Who, deps: BoxesDeps, root: string): Specified {
   // A box that shows an agent's workspace cannot be one for all agents.
   const identity =
     settings.scope === "shared" && settings.workspaceAccess !== "none" ? `${scopeKey}:${who.agent}` : scopeKey;
-  const name = `${settings.docker.containerPrefix}${slugOf(identity)}`;
+  // Containers and control groups are of the whole machine: gateways with other states have their own.
+  const name = `${settings.docker.containerPrefix}${slugOf(identity, paths.state)}`;
   const hidden = hiddenPaths(deps);
   checkContainer(settings.docker);
   const mounts = mountsOf(place, settings, hidden, paths);

@@ -13,12 +13,12 @@ export function scopeKeyOf(scope: SandboxScope, { agent, session }: Who): string
   return scope === "agent" ? `agent:${agent}` : `session:${session}`;
 }
 
-/** Fit for a file, a container and a control group; two keys never share one. */
-export function slugOf(scopeKey: string): string {
+/** Fit for a file, a container and a control group; two keys never share one, nor do two owners of the same key. */
+export function slugOf(scopeKey: string, owner = ""): string {
   const readable = scopeKey
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-|-$/g, "")
     .slice(0, 32);
-  return `${readable}-${sha256(scopeKey).slice(0, 8)}`;
+  return `${readable}-${sha256(`${scopeKey}\0${owner}`).slice(0, 8)}`;
 }
