@@ -1,4 +1,5 @@
 // Commands over an open house: boxes, approvals, nodes and notices, wired. The engine itself loads with the first command.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import type { SessionKey } from "../core/names.ts";
@@ -9,6 +10,7 @@ import type { Env, Paths } from "../base/paths.ts";
 import { agentConfig, workspaceOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import { createApprovalDesk, type ApprovalDesk } from "../exec/approval/desk.ts";
+import { approvalsPath } from "../exec/approval/file.ts";
 import { createBoxes, type Boxes } from "../exec/boxes.ts";
 import { elevationOf } from "../exec/elevated.ts";
 import type { Exec, ExecArgs, ExecCall } from "../exec/exec.ts";
@@ -18,6 +20,7 @@ import { createNodes, type Nodes } from "../node/nodes.ts";
 import { speakerOf } from "../session/sender.ts";
 import { entryOf } from "../session/session.ts";
 import { createSystemEvents, type SystemEvents } from "../session/system-events.ts";
+import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
 import type { Engine } from "./exec-engine.ts";
 
@@ -62,6 +65,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
   });
   const events = createSystemEvents(store.kv, systemClock.now);
   let tell: (session: SessionKey, text: string) => Promise<void> = events.add;
+  const runs = join(paths.state, "runs");
   let opening: Promise<Engine> | undefined;
   const engine = (): Promise<Engine> =>
     (opening ??= import("./exec-engine.ts").then(({ openEngine }) =>
@@ -70,8 +74,9 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
         boxes,
         nodes,
         processes,
-        folder: join(paths.state, "runs"),
+        folder: runs,
         stateDir: paths.state,
+        guarded: [paths.config, approvalsPath(paths.state), storeFileOf(paths.state), join(paths.state, "credentials")],
         home: paths.home,
         env,
         log: log.child("exec"),
@@ -91,6 +96,8 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
       // An answer may come to a question of the last process: then the engine must be there to hear it.
       async recover() {
         await desk.recover();
+        // Its folder is there only when the last process did not end in order: what it started may still run.
+        if (existsSync(runs)) await (await import("../exec/tree.ts")).sweepOrphans();
         if (desk.pending().length > 0) await engine();
       },
       close: () => {},

@@ -95,11 +95,13 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   // After clients can connect: what an earlier process asked is asked again, what it left undone is told.
   await house.commands.exec.recover();
   const watcher = followConfig(house, context);
+  const pruning = pruneBoxes(house);
   return {
     gateway,
     context,
     async close(reason) {
       watcher.close();
+      clearInterval(pruning);
       stopAsking();
       wake.close();
       // Runs are ended with a truthful outcome while clients can still hear it.
@@ -107,6 +109,19 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
       await gateway.close(reason);
     },
   };
+}
+
+const PRUNE_EVERY_MS = 3_600_000;
+
+/** Boxes nobody used for long go; nothing is looked at before the first hour is over. */
+function pruneBoxes({ commands, log }: House): NodeJS.Timeout {
+  const prune = (): void => {
+    commands.boxes.prune().then(
+      (names) => names.length > 0 && log.info(`sandboxes removed: ${names.join(", ")}`),
+      (error: unknown) => log.warn("sandboxes could not be pruned", { error }),
+    );
+  };
+  return setInterval(prune, PRUNE_EVERY_MS).unref();
 }
 
 /** What a dead process left half done is named as such before anything new starts. */

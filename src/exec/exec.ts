@@ -29,6 +29,8 @@ export interface ExecDeps {
   readonly desk: ApprovalDesk;
   readonly nodes: NodeRuns;
   readonly stateDir: string;
+  /** Files no command line may name by an allowlist alone: settings, approvals, credentials, the store. */
+  readonly guarded: readonly string[];
   readonly home: string;
   /** The gateway's own environment; children get a small part of it. */
   readonly env: Env;

@@ -31,7 +31,11 @@ export function createFollow(deps: ExecDeps): Follow {
     async inTurn(order, running, cwd) {
       const { args, call, timeoutMs } = order;
       const isSynchronous = !call.allows("process");
-      const warnings = [...order.warnings, ...(isSynchronous && args.background === true ? [SYNCHRONOUS] : [])];
+      const warnings = [
+        ...order.warnings,
+        ...(isSynchronous && args.background === true ? [SYNCHRONOUS] : []),
+        ...(args.pty === true && !running.tty ? [NO_TERMINAL] : []),
+      ];
       const atOnce = args.background === true && !isSynchronous;
       const exit = atOnce
         ? undefined
@@ -57,6 +61,7 @@ export function createFollow(deps: ExecDeps): Follow {
 }
 
 const SYNCHRONOUS = "background was ignored: process is not allowed here, so the command ran to its end.";
+const NO_TERMINAL = "pty was not possible here: the command runs without a terminal.";
 const MAX_YIELD_MS = 3_600_000;
 
 function yieldMsOf({ args, settings }: Order): number {

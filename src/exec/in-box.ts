@@ -7,7 +7,7 @@ import { boxShell } from "./box/shell.ts";
 import { rejectVariables } from "./environment.ts";
 import type { Order, Room } from "./exec.ts";
 import type { ExecOutcome } from "./result.ts";
-import { TERMINAL } from "./start-plan.ts";
+import { startWith } from "./start-plan.ts";
 
 export async function runInBox({ deps, follow }: Room, order: Order): Promise<ExecOutcome> {
   const { args, call, settings, timeoutMs } = order;
@@ -23,11 +23,7 @@ export async function runInBox({ deps, follow }: Room, order: Order): Promise<Ex
   });
   const tty = args.pty === true;
   const launch = await box.launch({ argv, cwd, env, tty });
-  const running = await deps.start({
-    pipeline: [{ launch }],
-    ...(tty ? { tty: TERMINAL } : {}),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const running = await startWith(deps, { pipeline: [{ launch }], tty, timeoutMs });
   return follow.inTurn(order, running, cwd);
 }
 

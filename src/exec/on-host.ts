@@ -14,7 +14,7 @@ import { childEnvironment, rejectVariables } from "./environment.ts";
 import type { ExecDeps, Order, Room } from "./exec.ts";
 import type { ExecOutcome } from "./result.ts";
 import type { Running } from "./running.ts";
-import { startPlan, TERMINAL } from "./start-plan.ts";
+import { startPlan, startWith } from "./start-plan.ts";
 
 export async function runOnHost(room: Room, order: Order): Promise<ExecOutcome> {
   const { deps, follow } = room;
@@ -22,7 +22,8 @@ export async function runOnHost(room: Room, order: Order): Promise<ExecOutcome> 
   rejectVariables(args.env ?? {}, "gateway");
   const cwd = hostFolder(args.workdir, call.workspace, deps.home);
   const path = await deps.searchPath(order.settings.pathPrepend ?? []);
-  const place: Place = { cwd, workspace: call.workspace, home: deps.home, path };
+  const { home, guarded } = deps;
+  const place: Place = { cwd, workspace: call.workspace, home, path, guarded };
   if (!route.approvals) return follow.inTurn(order, await startShell(deps, order, place), cwd);
 
   const { judgement, input } = await judged(deps, order, place);
@@ -87,11 +88,8 @@ function denied({ code, reason, unmatched }: Judgement, { policy }: JudgeInput, 
 async function startShell(deps: ExecDeps, { args, timeoutMs }: Order, { cwd, path }: Place): Promise<Running> {
   const tty = args.pty === true;
   const env = childEnvironment({ gateway: deps.env, call: args.env ?? {}, path, tty });
-  return deps.start({
-    pipeline: [{ launch: { argv: [deps.shell(), "-c", args.command], cwd, env } }],
-    ...(tty ? { tty: TERMINAL } : {}),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const pipeline = [{ launch: { argv: [deps.shell(), "-c", args.command], cwd, env } }];
+  return startWith(deps, { pipeline, tty, timeoutMs });
 }
 
 function hostFolder(workdir: string | undefined, workspace: string, home: string): string {

@@ -1,6 +1,7 @@
 // Starts a plan: the argument lists it holds, or the shell it names. Nothing is parsed a second time.
 import { join } from "node:path";
 
+import { HouseError } from "../core/error.ts";
 import { childEnvironment } from "./environment.ts";
 import type { ExecDeps } from "./exec.ts";
 import { verifyPlan } from "./approval/freeze.ts";
@@ -8,7 +9,7 @@ import { pinPlan, type Pins } from "./approval/pin.ts";
 import type { Plan } from "./approval/plan.ts";
 import type { PipelinePart, Running } from "./running.ts";
 
-export const TERMINAL = { columns: 120, rows: 30 } as const;
+const TERMINAL = { columns: 120, rows: 30 } as const;
 
 export type StartDeps = Pick<ExecDeps, "start" | "env" | "stateDir">;
 
@@ -45,11 +46,7 @@ export async function startPlan(
 ): Promise<Running> {
   const env = childEnvironment({ gateway: deps.env, call: plan.env, path: plan.path, tty });
   const pipeline = plan.form === "shell" ? shellLine(plan, env, pins) : segments(plan, { ...env, ...more }, pins);
-  const running = await deps.start({
-    pipeline,
-    ...(tty && pipeline.length === 1 ? { tty: TERMINAL } : {}),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const running = await startWith(deps, { pipeline, tty: tty && pipeline.length === 1, timeoutMs });
   if (plan.segments[0]?.input === "empty" && plan.form === "pipeline") await running.closeInput();
   return running;
 }
@@ -57,6 +54,21 @@ export async function startPlan(
 type Where = Pick<Pins, "cwd" | "pathOf">;
 
 const unpinned = (plan: Plan): Where => ({ cwd: plan.cwd.path, pathOf: ({ path }) => path });
+
+/** A terminal that cannot be had is done without: the command runs through pipes, and the result says so. */
+export async function startWith(
+  { start }: Pick<ExecDeps, "start">,
+  { pipeline, tty, timeoutMs }: { pipeline: readonly PipelinePart[]; tty: boolean; timeoutMs?: number | undefined },
+): Promise<Running> {
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  if (!tty) return start({ pipeline, ...limit });
+  try {
+    return await start({ pipeline, tty: TERMINAL, ...limit });
+  } catch (error) {
+    if (!(error instanceof HouseError) || error.code !== "exec.no-terminal") throw error;
+    return start({ pipeline, ...limit });
+  }
+}
 
 function shellLine({ shell, command }: Plan, env: Readonly<Record<string, string>>, pins: Where): PipelinePart[] {
   const argv = [shell === undefined ? "/bin/sh" : pins.pathOf(shell), "-c", command];

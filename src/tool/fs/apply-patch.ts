@@ -4,7 +4,7 @@ import { visible } from "../../core/visible.ts";
 import type { Lanes } from "../../base/lane.ts";
 import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { intendedPaths, laneOf, withWorkspace, type FileToolDeps, type Ground } from "./access.ts";
-import { foldArguments } from "./arguments.ts";
+import { foldArguments } from "../fold-arguments.ts";
 import { whenPatchable } from "./availability.ts";
 import { parsePatch, type PatchOp } from "./patch/parse.ts";
 import { atLine, planPatch, type LocatedOp, type PatchSummary } from "./patch/plan.ts";

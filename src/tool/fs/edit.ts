@@ -4,7 +4,7 @@ import { visible } from "../../core/visible.ts";
 import { unifiedDiff } from "../../base/line-diff.ts";
 import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
-import { foldArguments } from "./arguments.ts";
+import { foldArguments } from "../fold-arguments.ts";
 import { whenWritable } from "./availability.ts";
 import { requireText } from "./path.ts";
 import { lineAt, replaceOnce, type Replaced } from "./replace.ts";

@@ -9,7 +9,7 @@ import type { OpenFile } from "../../base/rooted-fs.ts";
 import { sniff, type ImageType } from "../../media/sniff.ts";
 import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
-import { foldArguments } from "./arguments.ts";
+import { foldArguments } from "../fold-arguments.ts";
 import { takeLines, type EndOfLine, type Lines } from "./lines.ts";
 import { requireText } from "./path.ts";
 

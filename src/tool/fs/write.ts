@@ -4,7 +4,7 @@ import { visible } from "../../core/visible.ts";
 import { failed } from "../../base/rooted-error.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { intendedPaths, withPath, type FileToolDeps } from "./access.ts";
-import { foldArguments } from "./arguments.ts";
+import { foldArguments } from "../fold-arguments.ts";
 import { whenWritable } from "./availability.ts";
 import { requireText } from "./path.ts";
 

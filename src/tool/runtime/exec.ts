@@ -5,7 +5,7 @@ import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY } from "../../exec/route.ts";
 import type { Exec } from "../../exec/exec.ts";
 import type { ExecOutcome } from "../../exec/result.ts";
 import { defineTool, type Tool, type ToolResult } from "../tool.ts";
-import { foldArguments } from "../fs/arguments.ts";
+import { foldArguments } from "../fold-arguments.ts";
 
 const params = Type.Object(
   {
