@@ -95,10 +95,10 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
       run: async (args, call) => (await engine()).exec.run(args, call),
       // An answer may come to a question of the last process: then the engine must be there to hear it.
       async recover() {
-        await desk.recover();
+        const told = await desk.recover();
         // Its folder is there only when the last process did not end in order: what it started may still run.
         if (existsSync(runs)) await (await import("../exec/tree.ts")).sweepOrphans();
-        if (desk.pending().length > 0) await engine();
+        if (told > 0) await engine();
       },
       close: () => {},
     },
