@@ -11,11 +11,13 @@ import { agentConfig, workspaceOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import { createApprovalDesk, type ApprovalDesk } from "../exec/approval/desk.ts";
 import { approvalsPath } from "../exec/approval/file.ts";
-import { createBoxes, type Boxes } from "../exec/boxes.ts";
+import type { Boxes, BoxesDeps } from "../exec/boxes.ts";
 import { elevationOf } from "../exec/elevated.ts";
 import type { Exec, ExecArgs, ExecCall } from "../exec/exec.ts";
 import { createProcessTable, type ProcessTable } from "../exec/processes.ts";
 import { routeExec, type Route } from "../exec/route.ts";
+import { sandboxPlace } from "../exec/sandbox-place.ts";
+import { sandboxSettings } from "../exec/sandbox-settings.ts";
 import { createNodes, type Nodes } from "../node/nodes.ts";
 import { speakerOf } from "../session/sender.ts";
 import { entryOf } from "../session/session.ts";
@@ -49,7 +51,7 @@ export interface ExecParts {
 
 export function openExec({ paths, env, store, log, mask, config }: ExecParts): OpenExec {
   const desk = createApprovalDesk({ store, clock: systemClock, log: log.child("approvals"), mask });
-  const boxes = createBoxes({
+  const boxes = lazyBoxes({
     paths,
     env,
     config,
@@ -111,6 +113,22 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
       await processes.close();
       await boxes.close();
     },
+  };
+}
+
+/** Most of the code of boxes is for building them, and most gateways build none in their first minute. */
+function lazyBoxes(deps: BoxesDeps): Boxes {
+  let opening: Promise<Boxes> | undefined;
+  const open = (): Promise<Boxes> =>
+    (opening ??= import("../exec/boxes.ts").then(({ createBoxes }) => createBoxes(deps)));
+  return {
+    of: async (who) => (await open()).of(who),
+    place: (who) =>
+      sandboxPlace(who, sandboxSettings(deps.config(), who.agent, deps.paths), deps.workspaceOf(who.agent)),
+    list: async () => (await open()).list(),
+    recreate: async (filter) => (await open()).recreate(filter),
+    prune: async () => (await open()).prune(),
+    close: async () => (await opening)?.close(),
   };
 }
 

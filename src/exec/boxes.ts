@@ -28,6 +28,7 @@ import {
 import { scopeKeyOf, slugOf, type Who } from "./box/scope.ts";
 import type { Backend, BoxSpec } from "./box/spec.ts";
 import { chooseBackend } from "./box/choose.ts";
+import { sandboxPlace, type Place } from "./sandbox-place.ts";
 import { sandboxSettings, type SandboxSettings } from "./sandbox-settings.ts";
 
 export interface BoxesDeps {
@@ -39,15 +40,6 @@ export interface BoxesDeps {
   readonly clock: Clock;
   /** Absolute. */
   workspaceOf(agent: AgentId): string;
-}
-
-/** Where file tools of a sandboxed session work, on this machine. */
-export interface Place {
-  readonly workspace: string;
-  /** There when the agent's workspace is shown read-only, at /agent. */
-  readonly agentWorkspace?: string;
-  /** File tools may write. */
-  readonly writable: boolean;
 }
 
 export interface ListedBox extends UsedRecord {
@@ -122,7 +114,7 @@ export function createBoxes(deps: BoxesDeps): Boxes {
     },
     place(who) {
       const settings = sandboxSettings(deps.config(), who.agent, paths);
-      return placeFor(who, settings, deps.workspaceOf(who.agent));
+      return sandboxPlace(who, settings, deps.workspaceOf(who.agent));
     },
     async list() {
       const standing = new Map(
@@ -143,14 +135,6 @@ export function createBoxes(deps: BoxesDeps): Boxes {
   };
 }
 
-function placeFor(who: Who, settings: SandboxSettings, agentWorkspace: string): Place {
-  const { workspaceAccess, workspaceRoot, scope } = settings;
-  if (workspaceAccess === "rw") return { workspace: agentWorkspace, writable: true };
-  const workspace = join(workspaceRoot, slugOf(scopeKeyOf(scope, who)));
-  // Spec 7.1: with read-only access the tools that write are off.
-  return workspaceAccess === "ro" ? { workspace, agentWorkspace, writable: false } : { workspace, writable: true };
-}
-
 interface Specified {
   readonly spec: BoxSpec;
   readonly settings: SandboxSettings;
@@ -159,7 +143,7 @@ interface Specified {
 function specFor(who: Who, deps: BoxesDeps, root: string): Specified {
   const { paths } = deps;
   const settings = sandboxSettings(deps.config(), who.agent, paths);
-  const place = placeFor(who, settings, deps.workspaceOf(who.agent));
+  const place = sandboxPlace(who, settings, deps.workspaceOf(who.agent));
   const scopeKey = scopeKeyOf(settings.scope, who);
   // A box that shows an agent's workspace cannot be one for all agents.
   const identity =

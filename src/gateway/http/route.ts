@@ -9,9 +9,8 @@ import type { SharedSecret } from "../secret.ts";
 import type { Throttle } from "../throttle.ts";
 import { sendError, sendJson, sendText, setSecurityHeaders } from "./answer.ts";
 import { admitBearer } from "./bearer.ts";
-import { completeChat } from "./chat-completions.ts";
+import type { completeChat as CompleteChat } from "./chat-completions.ts";
 import type { ServePage } from "./page.ts";
-import { respond } from "./responses.ts";
 import { invokeTool } from "./tools-invoke.ts";
 
 export interface RouteDeps {
@@ -47,10 +46,11 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
     if (!admitBearer(request, response, peer, deps.secret(), deps.throttle)) return;
     return invokeTool(request, response, deps.context);
   }
-  const turn = turnEndpoint(path, deps.context.config());
-  if (turn !== undefined) {
+  const load = turnEndpoint(path, deps.context.config());
+  if (load !== undefined) {
     if (request.method !== "POST") return sendText(response, 405, "Method Not Allowed", { allow: "POST" });
     if (!admitBearer(request, response, peer, deps.secret(), deps.throttle)) return;
+    const turn = await load();
     return turn(request, response, deps.context, deps.agents);
   }
   const ui = deps.context.config().gateway?.controlUi;
@@ -60,10 +60,12 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
 }
 
 /** The OpenAI-shaped endpoints, each off until the config opens it. */
-function turnEndpoint(path: string, config: Config): typeof completeChat | undefined {
+function turnEndpoint(path: string, config: Config): (() => Promise<typeof CompleteChat>) | undefined {
   const endpoints = config.gateway?.http?.endpoints;
-  if (path === "/v1/chat/completions" && endpoints?.chatCompletions?.enabled === true) return completeChat;
-  if (path === "/v1/responses" && endpoints?.responses?.enabled === true) return respond;
+  if (path === "/v1/chat/completions" && endpoints?.chatCompletions?.enabled === true)
+    return async () => (await import("./chat-completions.ts")).completeChat;
+  if (path === "/v1/responses" && endpoints?.responses?.enabled === true)
+    return async () => (await import("./responses.ts")).respond;
   return undefined;
 }
 
