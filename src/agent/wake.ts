@@ -7,7 +7,7 @@ import type { SystemEvents } from "../session/system-events.ts";
 import type { Agents } from "./agent.ts";
 
 export interface WakeDeps {
-  agents(): Pick<Agents, "post">;
+  readonly agents: () => Pick<Agents, "post">;
   readonly models: Pick<ModelBook, "candidates">;
   readonly events: SystemEvents;
   readonly log: Log;
@@ -15,7 +15,7 @@ export interface WakeDeps {
 
 export interface Wake {
   /** Keeps the line durably, then asks for a turn. Without a model the line waits for the next message. */
-  tell(session: SessionKey, text: string): Promise<void>;
+  readonly tell: (session: SessionKey, text: string) => Promise<void>;
   close(): void;
 }
 

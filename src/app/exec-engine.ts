@@ -27,7 +27,7 @@ export interface EngineParts extends Pick<ExecDeps, Given> {
 export function openEngine({ nodes, folder, log, ...given }: EngineParts): Engine {
   const { env, home, stateDir } = given;
   const runs = createStartRun({ folder, clock: systemClock, log });
-  const notes = createUseNotes(stateDir, home, systemClock.now, log);
+  const notes = createUseNotes(stateDir, home, () => systemClock.now(), log);
   const own = env["PATH"];
   const find = (program: string): string | undefined =>
     findProgram(program, searchPath({ prepend: [], login: [], own, home }));
@@ -46,7 +46,7 @@ export function openEngine({ nodes, folder, log, ...given }: EngineParts): Engin
     log,
     searchPath: async (prepend) => searchPath({ prepend, login: await login(), own, home }),
     shell: () => shell,
-    noteUse: notes.note,
+    noteUse: (matched, plan) => notes.note(matched, plan),
   });
   return {
     exec,

@@ -46,7 +46,7 @@ export interface ExecParts {
   readonly store: Store;
   readonly log: Log;
   readonly mask: Mask;
-  config(): Config;
+  readonly config: () => Config;
 }
 
 export function openExec({ paths, env, store, log, mask, config }: ExecParts): OpenExec {
@@ -65,7 +65,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
     log: log.child("exec"),
     cleanupMs: (agent) => agentConfig(config(), agent)?.tools?.exec?.cleanupMs ?? config().tools?.exec?.cleanupMs,
   });
-  const events = createSystemEvents(store.kv, systemClock.now);
+  const events = createSystemEvents(store.kv, () => systemClock.now());
   let tell: (session: SessionKey, text: string) => Promise<void> = events.add;
   const runs = join(paths.state, "runs");
   let opening: Promise<Engine> | undefined;

@@ -3,9 +3,9 @@
 export interface Mask {
   (text: string): string;
   /** Replaces the known values; short ones (under 6 characters) would hide ordinary words and are left out. */
-  know(secrets: readonly string[]): void;
+  readonly know: (secrets: readonly string[]) => void;
   /** How many characters at the end could be the beginning of a known value: wait for more before they are shown. */
-  unfinished(text: string): number;
+  readonly unfinished: (text: string) => number;
 }
 
 const shapes: readonly RegExp[] = [

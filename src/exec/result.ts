@@ -1,5 +1,4 @@
 // What a command came to, for programs (details) and for people and models (text).
-import type { ToolError } from "../core/error.ts";
 import type { Exit } from "./running.ts";
 
 export type ExecDetails =
@@ -101,5 +100,3 @@ export function endOf({ code, signal, reason }: Exit): string {
 
 export const deniedNotice = (host: string, id: string, why: string, command: string): string =>
   `Exec denied (${host} id=${id}, ${why}): ${command.slice(0, 400)}`;
-
-export const reasonOf = (error: ToolError): string => error.message.split("\n")[0] ?? error.code;

@@ -11,7 +11,7 @@ export interface SystemEvent {
 
 export interface SystemEvents {
   /** Durable when it resolves. The same words twice in a row are told once. */
-  add(session: SessionKey, text: string): Promise<void>;
+  readonly add: (session: SessionKey, text: string) => Promise<void>;
   /** What waits, oldest first. */
   peek(session: SessionKey): Promise<readonly SystemEvent[]>;
   /** These were told; later ones stay. */

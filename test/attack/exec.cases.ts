@@ -152,7 +152,13 @@ export const mutations: readonly { readonly name: string; readonly of: (command:
   { name: "first word quoted", of: (command) => command.replace(/^(\S+)/, '"$1"') },
   {
     name: "every letter of the first word escaped",
-    of: (command) => command.replace(/^([a-z]+)/, (word) => [...word].map((c) => `\\${c}`).join("")),
+    of: (command) =>
+      command.replace(/^([a-z]+)/, (word) =>
+        word
+          .split("")
+          .map((c) => `\\${c}`)
+          .join(""),
+      ),
   },
   { name: "split by empty quotes", of: (command) => command.replace(/^(\w)(\w*)/, "$1''$2") },
   {
@@ -160,7 +166,11 @@ export const mutations: readonly { readonly name: string; readonly of: (command:
     of: (command) =>
       command.replace(
         /^([a-z]+)/,
-        (word) => `$'${[...word].map((c) => `\\x${c.charCodeAt(0).toString(16)}`).join("")}'`,
+        (word) =>
+          `$'${word
+            .split("")
+            .map((c) => `\\x${c.charCodeAt(0).toString(16)}`)
+            .join("")}'`,
       ),
   },
   { name: "line continuation in the first word", of: (command) => command.replace(/^(\w)/, "$1\\\n") },

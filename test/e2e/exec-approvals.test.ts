@@ -170,7 +170,7 @@ describe("ask=on-miss", () => {
       wire.request("exec.approval.resolve", { id, decision: "allow-once" }),
       wire.request("exec.approval.resolve", { id, decision: "allow-once" }),
     ]);
-    assert.deepEqual(both.map(({ ok }) => ok).toSorted(), [false, true]);
+    assert.equal(both.filter(({ ok }) => ok === true).length, 1);
     const lines = await until(
       () => linesOf(wire, "main"),
       (found) => found.some((line) => line.startsWith("Exec finished") && line.includes(id)),
@@ -225,7 +225,7 @@ describe("ask=on-miss", () => {
     const { details } = await exec(gateway, { command: "echo \u202Egpj.exe\u200B \u3164 \u001b[2K" });
     const { request, card } = await asked(details["approvalId"]);
     for (const shown of [card.text, String(request["command"])]) {
-      assert.doesNotMatch(shown, /[\u202e\u200b\u3164\u001b]/);
+      assert.doesNotMatch(shown, /[\u202e\u200b\u3164]|\p{Cc}/u);
       assert.match(shown, /202e/i);
     }
   });
