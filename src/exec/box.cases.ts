@@ -371,6 +371,28 @@ export function boxCases(title: string, makeGround: () => Promise<BoxGround | st
       });
     });
 
+    check("in a repository one can commit, but not change what git obeys", async () => {
+      await withYard({}, async (own) => {
+        const git = join(own.workspace, ".git");
+        mkdirSync(git);
+        writeFileSync(join(git, "HEAD"), "ref: refs/heads/main\n");
+        writeFileSync(join(git, "config"), "[core]\n");
+        const tries = [
+          "echo x > .git/config",
+          "rm -f .git/config; echo x > .git/config",
+          "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
+          "echo /evil > .git/commondir",
+          "mkdir -p .git/modules/a; echo x > .git/modules/a/config",
+          "mv .git gone; mkdir .git; echo x > .git/config",
+        ];
+        for (const line of tries) await own.run(`(${line}) 2>/dev/null; echo`);
+        assert.equal((await own.run("echo new > .git/index; cat .git/index .git/config")).text, "new\n[core]");
+        await own.boxes.close();
+        assert.deepEqual(readdirSync(git).sort(), ["HEAD", "config", "index"]);
+        assert.equal(readFileSync(join(git, "config"), "utf8"), "[core]\n");
+      });
+    });
+
     check("a protected name that is a link is refused: what it points to cannot be kept", async () => {
       await withYard({}, async (own) => {
         const { symlinkSync } = await import("node:fs");

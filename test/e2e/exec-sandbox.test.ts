@@ -1,7 +1,7 @@
 // Sandboxed sessions through the front door: commands and files meet inside, nothing of the host is in reach.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
@@ -149,6 +149,24 @@ describe("elevated", { skip: noBubblewrap }, () => {
     await set("off");
     assert.equal((await exec(gateway, { command: "id", elevated: true })).error?.type, "exec.elevated-unavailable");
     wire.end();
+  });
+
+  test("rw: git commits in a repository of the workspace, and its hooks and config stay as they are", async () => {
+    const repository = { cwd: gateway.workspace, env: { ...process.env, HOME: gateway.home } };
+    spawnSync("git", ["init", "-q"], repository);
+    spawnSync("git", ["config", "user.email", "a@example.com"], repository);
+    spawnSync("git", ["config", "user.name", "Ada"], repository);
+    const before = readFileSync(join(gateway.workspace, ".git", "config"), "utf8");
+    const { text, details } = await exec(gateway, {
+      command:
+        "echo hi > a.txt && git add a.txt && git commit -qm first && git log --format=%s; git config core.fsmonitor /workspace/evil; echo evil > .git/hooks/post-commit; true",
+    });
+    assert.equal(details["status"], "completed", text);
+    assert.match(text, /^first$/m);
+    assert.equal(readFileSync(join(gateway.workspace, ".git", "config"), "utf8"), before);
+    assert.equal(existsSync(join(gateway.workspace, ".git", "hooks", "post-commit")), false);
+    assert.match(spawnSync("git", ["log", "--format=%s"], repository).stdout.toString(), /first/);
+    rmSync(join(gateway.workspace, ".git"), { recursive: true });
   });
 
   test("rw: the agent's own workspace is /workspace, but names that others obey stay read-only", async () => {

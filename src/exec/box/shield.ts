@@ -14,7 +14,7 @@ import { join } from "node:path";
 
 import { errnoOf, HouseError } from "../../core/error.ts";
 import { sha256 } from "../../base/ids.ts";
-import { protectedNames } from "../../base/protected-names.ts";
+import { protectedNames, type ProtectedName } from "../../base/protected-names.ts";
 import { isWithin } from "./hidden.ts";
 
 /** Relative paths inside a workspace, all there while the shield is held. */
@@ -89,11 +89,11 @@ function shieldOf(workspace: string, isHome: boolean, ledger: string): Shield {
   const readOnly = new Set<string>();
   const pinned = new Set<string>();
   const missing: string[] = [];
-  for (const { names, when } of protectedNames) {
+  for (const { names, when, alone } of namesFor(workspace)) {
     const { depth, isEnd } = existingDepth(workspace, names);
     const whole = isEnd || depth === names.length;
     if (!whole && when === "bound" && (!isHome || names[0] === "library")) continue;
-    const end = whole ? depth : when === "always" ? 1 : depth + 1;
+    const end = whole ? depth : when === "always" && alone !== true ? 1 : depth + 1;
     const path = names.slice(0, end).join("/");
     for (let at = 1; at < end; at += 1) pinned.add(names.slice(0, at).join("/"));
     readOnly.add(path);
@@ -108,6 +108,24 @@ function shieldOf(workspace: string, isHome: boolean, ledger: string): Shield {
     hollow: outer.filter(isHollow),
     readOnly: outer.filter((path) => !isHollow(path)),
   };
+}
+
+interface ShieldedName extends Pick<ProtectedName, "names" | "when"> {
+  /** Its folder is not protected with it when it is absent. */
+  readonly alone?: boolean;
+}
+
+/** In a repository that is there people want to commit; git obeys only these parts of it. */
+const obeyedByGit = ["hooks", "config", "commondir", "modules"];
+
+function namesFor(workspace: string): readonly ShieldedName[] {
+  const isRepository = [".git", ".git/HEAD"].every((path, at) => {
+    const found = lstatSync(join(workspace, path), { throwIfNoEntry: false });
+    return at === 0 ? found?.isDirectory() === true : found?.isFile() === true;
+  });
+  if (!isRepository) return protectedNames;
+  const parts = obeyedByGit.map((name) => ({ names: [".git", name], when: "always", alone: true }) as const);
+  return [...protectedNames.filter(({ names }) => names.join("/") !== ".git"), ...parts];
 }
 
 /** What is not shown at all needs no protection, and protecting it would show it. */
@@ -146,7 +164,15 @@ function existingDepth(
   return { depth: names.length, isEnd: true };
 }
 
-const folders: ReadonlySet<string> = new Set([".git", ".vscode", ".idea", ".zed", ".ssh"]);
+const folders: ReadonlySet<string> = new Set([
+  ".git",
+  ".git/hooks",
+  ".git/modules",
+  ".vscode",
+  ".idea",
+  ".zed",
+  ".ssh",
+]);
 
 const isFolder = (path: string): boolean =>
   folders.has(path) || protectedNames.some(({ names }) => names.join("/").startsWith(`${path}/`));
@@ -170,7 +196,11 @@ function putPlaceholder(workspace: string, path: string): void {
 }
 
 /** Programs that happen to look at it meanwhile find nothing to do, and nothing wrong. */
-const contentOf = (path: string): string => (path.endsWith(".json") ? "{}\n" : "");
+function contentOf(path: string): string {
+  // To git this says that everything lies where it is.
+  if (path === ".git/commondir") return ".\n";
+  return path.endsWith(".json") ? "{}\n" : "";
+}
 
 const ledgerOf = (folder: string, workspace: string): string => join(folder, sha256(workspace).slice(0, 24));
 
