@@ -94,7 +94,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
     events,
     unfinishedSecret: mask.unfinished,
     exec: {
-      run: async (args, call) => (await engine()).exec.run(args, call),
+      perform: async (args, call) => (await engine()).exec.perform(args, call),
       // An answer may come to a question of the last process: then the engine must be there to hear it.
       async recover() {
         const told = await desk.recover();

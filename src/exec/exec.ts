@@ -108,7 +108,7 @@ export interface Room {
 
 export interface Exec {
   /** Throws ToolError for what the caller should read; details.refused marks a rule that said no. */
-  run(args: ExecArgs, call: ExecCall): Promise<ExecOutcome>;
+  perform(args: ExecArgs, call: ExecCall): Promise<ExecOutcome>;
   /** Takes up approvals an earlier process left; those that cannot run any more are told to their sessions. */
   recover(): Promise<void>;
   close(): void;
@@ -121,7 +121,7 @@ export function createExec(deps: ExecDeps): Exec {
   const gated = createGated(deps, follow);
   const room: Room = { deps, follow, gated };
   return {
-    async run(args, call) {
+    async perform(args, call) {
       checkCommand(args.command);
       const route = await deps.route(args, call);
       const order = orderOf(args, call, route);

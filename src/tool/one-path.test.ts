@@ -30,9 +30,9 @@ test("only app opens the list of built-in tools, and hands it to nothing but a c
 test("tool files are imported by builtin.ts and their own folder only", () => {
   const importers = sources.filter(
     ({ path, code }) =>
-      /from "[^"]*\/(?:tool\/)?(?:fs|sessions|plain)\/[a-z-]+\.ts"/.test(code) &&
+      /from "[^"]*\/(?:tool\/)?(?:fs|runtime|sessions|plain)\/[a-z-]+\.ts"/.test(code) &&
       path.startsWith("src/") &&
-      !/^src\/tool\/(?:fs|sessions|plain)\//.test(path),
+      !/^src\/tool\/(?:fs|runtime|sessions|plain)\//.test(path),
   );
   assert.deepEqual(
     importers.map(({ path }) => path),
@@ -43,6 +43,7 @@ test("tool files are imported by builtin.ts and their own folder only", () => {
 test("every door calls the one function and no other", () => {
   const doors = [
     "src/agent/tools.ts", //              the model
+    "src/app/selftest/stage.ts", //       the self-attack, in a house of its own
     "src/chat/run-tool.ts", //            /tool and !
     "src/cli/commands/tools-call.ts", //  the shell, when no gateway runs
     "src/gateway/http/tools-invoke.ts",

@@ -44,7 +44,7 @@ export function createExecTool(exec: Exec): Tool<typeof params, ExecOutcome["det
     }),
     async run(args, call) {
       if (args.command.trim() === "") throw blank();
-      return resultOf(await exec.run(args, call));
+      return resultOf(await exec.perform(args, call));
     },
   });
 }
