@@ -123,8 +123,9 @@ test(
 test(
   "F12 a command that ignores its time limit is ended first; what it would write later never comes",
   { timeout: 120_000 },
-  async () => {
+  async (t) => {
     const gateway = await startGateway({ config: {} });
+    t.after(() => dispose(gateway));
     const late = join(gateway.home, "late");
     const { details, text } = await exec(gateway, {
       command: `trap '' TERM; echo started; sleep 1; sleep 4; touch ${late}`,
