@@ -30,7 +30,10 @@ export interface AgentsDeps {
    * Messages that are nothing but commands (`IsUrgent` of chat): they are directed at once, beside a run under way.
    * Without it a few commands are known by name.
    */
-  readonly isUrgent?: (text: string, context: { readonly authorised: boolean; readonly source: string }) => boolean;
+  readonly isUrgent?: (
+    text: string,
+    context: { readonly authorised: boolean; readonly source: string },
+  ) => boolean | Promise<boolean>;
   readonly config: () => Config;
   readonly paths: Paths;
   readonly clock: Clock;

@@ -77,8 +77,10 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   };
   const admit = async (job: Job): Promise<void> => {
     const { sessionKey, text } = job.turn;
-    const urgent = deps.isUrgent?.(text, job.turn) ?? isUrgent(job.turn);
-    if (lanes.get(sessionKey)?.isBusy() === true && urgent && (await answeredAside(room, job))) return;
+    const isBusy = (): boolean => lanes.get(sessionKey)?.isBusy() === true;
+    // Only beside a run under way does it matter.
+    const urgent = isBusy() && ((await deps.isUrgent?.(text, job.turn)) ?? isUrgent(job.turn));
+    if (urgent && isBusy() && (await answeredAside(room, job))) return;
     const settings = await settingsOf(sessionKey);
     laneOf(sessionKey).add(job, settings);
   };

@@ -5,7 +5,7 @@ import { createLedger, type Ledger } from "../agent/ledger.ts";
 import { openRecording, recordEnds, recordingCall, recordingModel } from "../agent/record.ts";
 import { createAgents } from "../agent/runner.ts";
 import { createWake, type Wake } from "../agent/wake.ts";
-import { createDirect, createIsUrgent } from "../chat/direct.ts";
+import type { Direct, IsUrgent } from "../chat/command.ts";
 import { createModelBook } from "../model/book.ts";
 import { createDiscovery } from "../model/discover.ts";
 import type { ModelBook, ModelRef } from "../model/model.ts";
@@ -33,6 +33,24 @@ export async function openAgents(house: House): Promise<OpenAgents> {
   const recording = recordingOf(house);
   const callTool = recording === undefined ? house.callTool : recordingCall(house.callTool, recording);
   const stream = createStreamModel(models);
+  // Commands load with the first message.
+  let talking: Promise<{ readonly direct: Direct; readonly isUrgent: IsUrgent }> | undefined;
+  const chat = (): NonNullable<typeof talking> =>
+    (talking ??= import("../chat/direct.ts").then(({ createDirect, createIsUrgent }) => ({
+      isUrgent: createIsUrgent({ config }),
+      direct: createDirect({
+        store,
+        config,
+        catalog,
+        callTool,
+        agents: () => agents,
+        models,
+        clock: systemClock,
+        version,
+        usage: ledger,
+        approvals: house.commands.desk,
+      }),
+    })));
   const agents: Agents = await createAgents({
     store,
     catalog,
@@ -40,19 +58,8 @@ export async function openAgents(house: House): Promise<OpenAgents> {
     models,
     ledger,
     streamModel: recording === undefined ? stream : recordingModel(stream, recording),
-    direct: createDirect({
-      store,
-      config,
-      catalog,
-      callTool,
-      agents: () => agents,
-      models,
-      clock: systemClock,
-      version,
-      usage: ledger,
-      approvals: house.commands.desk,
-    }),
-    isUrgent: createIsUrgent({ config }),
+    direct: async (text, context) => (await chat()).direct(text, context),
+    isUrgent: async (text, context) => (await chat()).isUrgent(text, context),
     config,
     paths,
     clock: systemClock,
