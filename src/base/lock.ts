@@ -49,6 +49,21 @@ export function acquireLock(file: string): Lock {
   return ownLock(file, database, { pid: process.pid, startedAt: systemClock.now() });
 }
 
+/** For a step of some milliseconds that two processes may want to do at once: waits its turn, and keeps nobody waiting after. */
+export function whileLocked<T>(file: string, work: () => T): T {
+  const database = openLockFile(file);
+  try {
+    for (let tries = 1; !takeLock(database); tries++) {
+      if (tries === MAX_TRIES)
+        throw new HouseError("lock.busy", `another process holds ${file}`, { hint: "try again" });
+      pause(2 + Math.random() * 8);
+    }
+    return work();
+  } finally {
+    database.close();
+  }
+}
+
 /** Who says to have the lock. Only acquireLock knows whether that is still so; a dead process is left out. */
 export function readLockOwner(file: string): LockOwner | undefined {
   const owner = readSaid(file);

@@ -1,5 +1,5 @@
 // exec-approvals.json: read whole or refuse, written atomically, guarded by a base hash. What it means is decided elsewhere.
-import { readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { errnoOf, HouseError } from "../../core/error.ts";
@@ -7,6 +7,7 @@ import { checker, describeIssues, type Static } from "../../core/schema.ts";
 import { ApprovalsFileSchema } from "../../protocol/methods/approvals.ts";
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { newId, newSecret, sha256 } from "../../base/ids.ts";
+import { whileLocked } from "../../base/lock.ts";
 
 export type ApprovalsFile = Static<typeof ApprovalsFileSchema>;
 
@@ -30,8 +31,18 @@ export function readApprovals(state: string): ApprovalsSnapshot {
   return { path, exists: true, hash: sha256(raw), file: parseApprovals(raw, path) };
 }
 
+/** Reading, deciding and writing as one step: the command line and the gateway change the file from two processes. */
+export function whileAlone<T>(state: string, work: () => T): T {
+  return whileLocked(join(state, "exec-approvals.lock"), work);
+}
+
 /** Keeps the socket token that clients never see; gives every entry an id. */
 export function writeApprovals(state: string, next: ApprovalsFile, baseHash: string | undefined): ApprovalsSnapshot {
+  return whileAlone(state, () => writeAlone(state, next, baseHash));
+}
+
+/** For whoever is alone already. */
+export function writeAlone(state: string, next: ApprovalsFile, baseHash: string | undefined): ApprovalsSnapshot {
   const current = readApprovals(state);
   if (current.exists && baseHash === undefined) {
     throw new HouseError(
@@ -115,11 +126,30 @@ function withIds(agents: NonNullable<ApprovalsFile["agents"]>): NonNullable<Appr
   );
 }
 
+/** Far more than anybody writes; read whole on every command. */
+const MAX_FILE_BYTES = 4_000_000;
+
 function readIfThere(path: string): string | undefined {
+  let fd: number;
   try {
-    return readFileSync(path, "utf8");
+    // A pipe of that name must not make the gateway wait for a writer; a link could lead to where an agent writes.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
+    if (errnoOf(error) === "ELOOP")
+      throw new HouseError("approvals.unreadable", `${path} is a link`, {
+        hint: `put the file itself at ${path}; until then commands on this host are refused`,
+      });
     throw new HouseError("approvals.unreadable", `cannot read ${path}`, { cause: error, hint: `chmod 600 ${path}` });
+  }
+  try {
+    const stats = fstatSync(fd);
+    if (stats.isFile() && stats.size <= MAX_FILE_BYTES) return readFileSync(fd, "utf8");
+    const what = stats.isFile() ? `is larger than ${MAX_FILE_BYTES} bytes` : "is not a file";
+    throw new HouseError("approvals.unreadable", `${path} ${what}`, {
+      hint: `mend or remove ${path}; until then commands on this host are refused`,
+    });
+  } finally {
+    closeSync(fd);
   }
 }

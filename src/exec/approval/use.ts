@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { judgedOf } from "./carrier.ts";
 import type { EntryRef } from "./effective.ts";
-import { approvalsPath, readApprovals } from "./file.ts";
+import { approvalsPath, readApprovals, whileAlone } from "./file.ts";
 import { matchesPath } from "./allowlist.ts";
 import type { Plan } from "./plan.ts";
 
@@ -20,11 +20,13 @@ export function recordUse(
   home = homedir(),
 ): void {
   if (matched.length === 0) return;
-  readApprovals(state); // refuses a file that became unreadable, instead of writing over it
-  const path = approvalsPath(state);
-  const file = JSON.parse(readFileSync(path, "utf8")) as Json;
-  const changed = matched.filter((ref) => note(file, ref, plan, now, home)).length;
-  if (changed > 0) writeFileAtomic(path, `${JSON.stringify(file, null, 2)}\n`);
+  whileAlone(state, () => {
+    readApprovals(state); // refuses a file that became unreadable, instead of writing over it
+    const path = approvalsPath(state);
+    const file = JSON.parse(readFileSync(path, "utf8")) as Json;
+    const changed = matched.filter((ref) => note(file, ref, plan, now, home)).length;
+    if (changed > 0) writeFileAtomic(path, `${JSON.stringify(file, null, 2)}\n`);
+  });
 }
 
 function note(file: Json, ref: EntryRef, plan: Plan, now: number, home: string): boolean {
