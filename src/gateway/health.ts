@@ -4,6 +4,7 @@ import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
 import { mainSessionKey } from "../core/names.ts";
 import { entryOf } from "../session/session.ts";
 import type { GatewayContext } from "./context.ts";
+import { sandboxNow } from "./sandbox-state.ts";
 
 export interface Vitals {
   health(): Promise<object>;
@@ -60,6 +61,7 @@ export function createVitals(context: GatewayContext): Vitals {
     channelLabels: {},
     heartbeatSeconds: 0,
     defaultAgentId: defaultAgentId(context.config()),
+    sandbox: sandboxNow(context),
     agents: figures.byAgent.map(({ agentId, count, recent }) => ({
       agentId,
       isDefault: agentId === defaultAgentId(context.config()),

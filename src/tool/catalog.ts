@@ -8,7 +8,7 @@ import { explainText } from "./policy/explain.ts";
 import { canonicalName, coreTools, groupOf } from "./policy/groups.ts";
 import type { Decision, PluginTools, ToolUniverse } from "./policy/shape.ts";
 import type { Subject } from "./subject.ts";
-import type { Intent, Tool } from "./tool.ts";
+import type { Intent, Tool, ToolPlace } from "./tool.ts";
 
 /** The config in force. `revision` changes whenever `config` does. */
 export interface Settings {
@@ -22,6 +22,7 @@ export interface Verdict {
   /** Undefined when the name is known but this build has no such tool. */
   readonly tool: Tool | undefined;
   readonly unavailable: { readonly reason: string; readonly fix: string } | undefined;
+  readonly place: ToolPlace | undefined;
   /** The decision without prose, for the journal. */
   readonly summary: unknown;
   readonly explain: () => string;
@@ -36,6 +37,7 @@ export interface CatalogRow {
   readonly built: boolean;
   readonly available: boolean;
   readonly unavailable?: { readonly reason: string; readonly fix: string };
+  readonly place?: ToolPlace;
   readonly allowed: boolean;
   readonly parameters: unknown;
   readonly decision: Decision;
@@ -121,12 +123,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       name,
     );
     const tool = tools.get(canonicalName(name));
-    const answer = tool?.available?.({
-      config,
-      agent: subject.agent,
-      model: subject.model,
-      sandboxed: subject.sandboxed,
-    });
+    const env = { config, agent: subject.agent, model: subject.model, sandboxed: subject.sandboxed };
+    const answer = tool?.available?.(env);
+    const place = tool?.place?.(env);
     const unavailable =
       tool === undefined && decision.allowed
         ? { reason: "this build does not have it yet", fix: "openclaw tools list" }
@@ -137,8 +136,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       decision,
       tool,
       unavailable,
-      summary: summaryOf(decision),
-      explain: () => explainText(decision, { locate: settings.locate, subject: factsOf(subject), unavailable }),
+      place,
+      summary: summaryOf(decision, place),
+      explain: () => explainText(decision, { locate: settings.locate, subject: factsOf(subject), unavailable, place }),
     };
   };
 
@@ -197,7 +197,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   };
 }
 
-function toRow(name: string, { decision, tool, unavailable, explain }: Verdict): CatalogRow {
+function toRow(name: string, { decision, tool, unavailable, place, explain }: Verdict): CatalogRow {
   return {
     name,
     summary: tool?.summary ?? "",
@@ -207,6 +207,7 @@ function toRow(name: string, { decision, tool, unavailable, explain }: Verdict):
     built: tool !== undefined,
     available: tool !== undefined && unavailable === undefined,
     ...(unavailable === undefined ? {} : { unavailable }),
+    ...(place === undefined ? {} : { place }),
     allowed: decision.allowed,
     parameters: tool?.params,
     decision,
@@ -214,11 +215,16 @@ function toRow(name: string, { decision, tool, unavailable, explain }: Verdict):
   };
 }
 
-function summaryOf({ allowed, decidedBy, layers }: Decision): unknown {
+function summaryOf({ allowed, decidedBy, layers }: Decision, place: ToolPlace | undefined): unknown {
   const passed = layers.map(({ layer, verdict, rule }) =>
     rule === undefined ? `${layer}:${verdict}` : `${layer}:${verdict}:${rule.path}`,
   );
-  return { allowed, ...(decidedBy === undefined ? {} : { decidedBy }), layers: passed };
+  return {
+    allowed,
+    ...(decidedBy === undefined ? {} : { decidedBy }),
+    layers: passed,
+    ...(place === undefined ? {} : { place: place.summary }),
+  };
 }
 
 function factsOf({ agent, session, model, group, sandboxed, subagent }: Subject): Record<string, string> {

@@ -25,6 +25,8 @@ export interface Tool<P extends TObject = TObject, D = unknown> {
   readonly unrecorded?: readonly string[];
   /** When false the tool is in neither the prompt nor the schema list. No I/O. The text says which key opens it. */
   available?(env: ToolEnv): Availability;
+  /** Where its calls act and under which further rules, for the decision record. Pure. */
+  place?(env: ToolEnv): ToolPlace;
   /** Folds documented aliases into the canonical names, before the check. Must not throw and must not look outside. */
   prepare?(raw: Record<string, unknown>): Record<string, unknown>;
   /** Pure; called with checked arguments before anything happens. */
@@ -36,6 +38,15 @@ export interface Tool<P extends TObject = TObject, D = unknown> {
 export type Availability =
   | { readonly available: true }
   | { readonly available: false; readonly reason: string; readonly fix: string };
+
+/** Policy says whether a tool may be used; this says what a permitted call of it meets. */
+export interface ToolPlace {
+  /** One word, for programs. */
+  readonly runs: string;
+  readonly summary: string;
+  readonly rules: readonly string[];
+  readonly caution?: { readonly text: string; readonly fix: string };
+}
 
 export interface ToolEnv {
   readonly config: Config;

@@ -51,8 +51,9 @@ test("a healthy config: every check says so", async () => {
   }
   assert.match(
     of(all, "Sandbox")[0]?.message ?? "",
-    /^off for main: their tools act on this machine itself, with your rights$/,
+    /^off for main: their tools act on this machine itself, with your rights; commands of main run there without asking anybody$/,
   );
+  assert.equal(of(all, "Sandbox")[0]?.hint, "openclaw config set agents.defaults.sandbox.mode all");
   assert.match(wellEnded(await cli.run("doctor")), /All is well\.\n$/);
   cli.dispose();
 });

@@ -55,6 +55,37 @@ test("explain prints every layer, the deciding rule with file and line, and the 
   cli.dispose();
 });
 
+test("explain exec names where a command would run, under which rules, and the keys", async () => {
+  const cli = newCli("{}");
+  const open = wellEnded(await cli.run("tools", "explain", "exec"));
+  assert.match(open, /^A call runs: on the gateway host itself, without approvals, because the sandbox is off$/m);
+  assert.match(open, /^ {2}- sandbox mode off \(agents\.defaults\.sandbox\.mode/m);
+  assert.match(open, /^ {2}To change that: openclaw config set agents\.defaults\.sandbox\.mode all$/m);
+  wellEnded(await cli.run("config", "set", "agents.defaults.sandbox.mode", "all"));
+  assert.match(wellEnded(await cli.run("tools", "explain", "exec")), /^A call runs: in the sandbox \(backend auto\)/m);
+  wellEnded(await cli.run("config", "set", "tools.exec.host", "gateway"));
+  const asked = JSON.parse(wellEnded(await cli.run("tools", "explain", "exec", "--json"))) as { place: object };
+  assert.deepEqual(asked.place, {
+    runs: "gateway",
+    summary: "on the gateway host, under approvals",
+    rules: [
+      "host=gateway (tools.exec.host)",
+      "security=allowlist (tools.exec.security, not set): listed programs and safe bins only",
+      "ask=on-miss (tools.exec.ask): asks the owner about what is not listed",
+      "exec-approvals.json of the gateway host may be stricter, never looser",
+      "an authorised sender may set host, security, ask and node for one session with /exec",
+    ],
+  });
+  wellEnded(await cli.run("config", "set", "tools.exec.host", "node"));
+  wellEnded(await cli.run("config", "set", "agents.list", '[{"id":"main","tools":{"exec":{"node":"mac-1"}}}]'));
+  const node = wellEnded(await cli.run("tools", "explain", "exec"));
+  assert.match(node, /^A call runs: on node mac-1, under approvals$/m);
+  assert.match(node, /^ {2}- node mac-1 \(agents\.list\[0\]\.tools\.exec\.node\)$/m);
+  wellEnded(await cli.run("config", "set", "tools.deny", '["exec"]'));
+  assert.match(wellEnded(await cli.run("tools", "explain", "exec")), /^If it were allowed, a call would run: on node/m);
+  cli.dispose();
+});
+
 test("the edit that explain names turns the answer round when it is run", async () => {
   const cli = newCli(config);
   const ask = () => cli.run("tools", "explain", "message", "--agent", "support", "--model", "openai/gpt-5.2", "--json");

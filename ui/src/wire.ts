@@ -31,6 +31,19 @@ export interface Health {
   readonly defaultAgentId?: string;
   readonly agents?: readonly { readonly agentId: string; readonly isDefault?: boolean }[];
   readonly sessions?: { readonly path?: string; readonly count: number };
+  /** Of the default agent; `caution` when it has none or it cannot start. */
+  readonly sandbox?: {
+    readonly agentId: string;
+    readonly mode: string;
+    readonly works?: boolean;
+    readonly caution?: Caution;
+  };
+}
+
+/** What an owner should know, and the command that changes it. */
+export interface Caution {
+  readonly text: string;
+  readonly fix: string;
 }
 
 export interface HelloOk {
@@ -108,6 +121,8 @@ export interface CatalogTool {
   readonly built: boolean;
   readonly available: boolean;
   readonly unavailable?: { readonly reason: string; readonly fix?: string };
+  /** Where calls of it act, under which further rules. */
+  readonly place?: { readonly summary: string; readonly rules: readonly string[]; readonly caution?: Caution };
   readonly allowed: boolean;
   readonly parameters: unknown;
   readonly decision: Decision;
@@ -199,7 +214,7 @@ export interface Explained {
 
 /** Method name → what goes in and what comes back. A method the page starts to use is one line here. */
 export interface Methods {
-  health: [params: Record<string, never>, result: Health];
+  health: [params: { probe?: boolean }, result: Health];
   "system-presence": [params: Record<string, never>, result: readonly PresenceEntry[]];
   "device.pair.list": [
     params: Record<string, never>,

@@ -5,7 +5,7 @@ import type { Paths } from "../../base/paths.ts";
 import { errnoOf } from "../../core/error.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { isAnySandboxOff } from "./reach.ts";
-import { sandboxProbe } from "./sandbox-probe.ts";
+import { sandboxProbe } from "../../exec/box/probe.ts";
 import type { Finding, Ground, Machine } from "./finding.ts";
 
 const LEAST_NODE = [24, 15] as const;

@@ -1,5 +1,5 @@
 // What the trial could not show on this machine or with this config, said plainly.
-import { sandboxProbe } from "../audit/sandbox-probe.ts";
+import { sandboxProbe } from "../../exec/box/probe.ts";
 import type { Stage } from "./stage.ts";
 
 export async function notesOf({ house, sandboxed, agent }: Stage): Promise<string[]> {

@@ -29,11 +29,13 @@ export const command = defineCommand({
     const loaded = await requireConfig(io);
     const subject = subjectOf(subjectRequest(options), loaded.config);
     const verdict = createReadingCatalog(io.paths(), io.env, loaded).judge(subject, name);
-    const { decision, tool, unavailable } = verdict;
+    const { decision, tool, unavailable, place } = verdict;
     const isKnown = decision.layers[0]?.verdict === "pass";
     if (options.schema === true && tool !== undefined) io.print(toJson(tool.params));
     else if (io.json)
-      io.print(toJson({ decision, unavailable: unavailable ?? null, subject, text: verdict.explain() }));
+      io.print(
+        toJson({ decision, unavailable: unavailable ?? null, place: place ?? null, subject, text: verdict.explain() }),
+      );
     else io.print(verdict.explain().replaceAll(loaded.path, shortPath(loaded.path, io)));
     const usable = decision.allowed && unavailable === undefined;
     return isKnown && (usable || options.check !== true) ? 0 : 1;

@@ -1,24 +1,48 @@
-// Ruling 9: where nothing is sandboxed, say so plainly.
-import { agentConfig, agentIds } from "../../config/agents.ts";
-import { ok, type Check } from "./check.ts";
+// Ruling 9: where nothing is sandboxed, or a sandbox cannot start, say so plainly.
+import type { AgentId } from "../../core/names.ts";
+import { agentIds } from "../../config/agents.ts";
+import { modeOf, whereExec } from "../../exec/where.ts";
+import type { LoadedConfig } from "../../config/load.ts";
+import type { Io } from "../io.ts";
+import { ok, type Check, type Finding } from "./check.ts";
 
 export const sandbox: Check = {
   name: "Sandbox",
   needsConfig: true,
-  look({ loaded }) {
-    const { config } = loaded;
-    const everywhere = config.agents?.defaults?.sandbox?.mode ?? "off";
-    const off = agentIds(config).filter((id) => (agentConfig(config, id)?.sandbox?.mode ?? everywhere) === "off");
-    if (off.length === 0) return [ok("every agent has one")];
-    const bound = config.tools?.fs?.workspaceOnly === true;
-    return [
-      {
-        level: "note",
-        message: `off for ${off.join(", ")}: their tools act on this machine itself, with your rights`,
-        ...(bound
-          ? {}
-          : { hint: "openclaw config set tools.fs.workspaceOnly true keeps file tools inside the workspace" }),
-      },
-    ];
+  async look({ io, loaded }) {
+    const ids = agentIds(loaded.config);
+    const off = ids.filter((id) => modeOf(loaded.config, id).value === "off");
+    const boxed = ids.filter((id) => !off.includes(id));
+    const broken = boxed.length === 0 ? [] : await brokenFinding(io, loaded, boxed);
+    const findings = [...broken, ...offFinding(loaded, off)];
+    return findings.length === 0 ? [ok("every agent has one, and it starts here")] : findings;
   },
 };
+
+async function brokenFinding(io: Io, loaded: LoadedConfig, boxed: readonly AgentId[]): Promise<Finding[]> {
+  const { sandboxProbe } = await import("../../exec/box/probe.ts");
+  const { works, reason = "no backend works", fix } = await sandboxProbe(loaded, io.paths(), boxed);
+  if (works) return [];
+  return [
+    {
+      level: "warn",
+      message: `on for ${boxed.join(", ")}, but it cannot start here (${reason}): their commands are refused, none runs on the host instead`,
+      ...(fix === undefined ? {} : { hint: fix }),
+    },
+  ];
+}
+
+function offFinding({ config }: LoadedConfig, off: readonly AgentId[]): Finding[] {
+  const [first] = off;
+  if (first === undefined) return [];
+  const asksNobody = off.filter((id) => whereExec(config, id, false).runs === "open");
+  const commands =
+    asksNobody.length === 0 ? "" : `; commands of ${asksNobody.join(", ")} run there without asking anybody`;
+  return [
+    {
+      level: "note",
+      message: `off for ${off.join(", ")}: their tools act on this machine itself, with your rights${commands}`,
+      hint: `openclaw config set ${modeOf(config, first).setKey} all`,
+    },
+  ];
+}

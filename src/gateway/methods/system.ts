@@ -7,14 +7,18 @@ import { serve, type Served } from "../dispatch.ts";
 import type { Vitals } from "../health.ts";
 import { tailLog } from "../log-tail.ts";
 import { createLoopDelay } from "../loop-delay.ts";
+import { createSandboxTrial } from "../sandbox-state.ts";
 
 export function systemMethods(context: GatewayContext, vitals: Vitals): Served[] {
   const { presence, hub, log, events, config } = context;
   const loop = createLoopDelay();
+  const trySandbox = createSandboxTrial(context);
   return [
     serve(methods.health, async ({ probe }) => {
       const health = await vitals.health();
-      return probe === true ? { ...health, loopDelayP99Ms: loop.ask(), droppedLogLines: log.dropped() } : health;
+      if (probe !== true) return health;
+      const sandbox = await trySandbox();
+      return { ...health, sandbox, loopDelayP99Ms: loop.ask(), droppedLogLines: log.dropped() };
     }),
     serve(methods.status, () => vitals.status()),
     serve(methods.systemPresence, () => presence.list()),

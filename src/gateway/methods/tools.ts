@@ -27,6 +27,7 @@ export function toolMethods(context: GatewayContext): Served[] {
       return {
         decision: verdict.decision,
         ...(verdict.unavailable === undefined ? {} : { unavailable: verdict.unavailable }),
+        ...(verdict.place === undefined ? {} : { place: verdict.place }),
         text: verdict.explain(),
       };
     }),

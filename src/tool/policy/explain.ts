@@ -1,6 +1,7 @@
 // A decision in plain words: every layer in order, the rule that decided with its file and line, and the edit that changes it.
 import { commandText, configText } from "./edit-text.ts";
 import type { Decision, Fix, LayerName, LayerVerdict } from "./shape.ts";
+import type { ToolPlace } from "../tool.ts";
 import { lineWidth, short, wrapped } from "./wording.ts";
 
 export interface ExplainContext {
@@ -10,6 +11,8 @@ export interface ExplainContext {
   readonly subject?: Readonly<Record<string, string>> | undefined;
   /** Policy may allow what the tool itself cannot do here. */
   readonly unavailable?: { readonly reason: string; readonly fix: string } | undefined;
+  /** What a permitted call meets: where it acts, under which further rules. */
+  readonly place?: ToolPlace | undefined;
 }
 
 const labels: Readonly<Record<LayerName, string>> = {
@@ -32,6 +35,7 @@ export function explainText(decision: Decision, context: ExplainContext = {}): s
   return [
     ...heading(decision, context),
     ...deciding(decision, context),
+    ...placeLines(decision, context),
     "",
     "Layers, in order:",
     ...decision.layers.flatMap((layer) => layerLines(layer, context)),
@@ -62,6 +66,19 @@ function deciding({ decidedBy, allowed }: Decision, context: ExplainContext): st
     "  Decided by ",
     "    ",
   );
+}
+
+function placeLines({ allowed }: Decision, { place }: ExplainContext): string[] {
+  if (place === undefined) return [];
+  const { summary, rules, caution } = place;
+  return [
+    "",
+    ...wrapped(summary, allowed ? "A call runs: " : "If it were allowed, a call would run: ", "  "),
+    ...rules.flatMap((rule) => wrapped(rule, "  - ", "    ")),
+    ...(caution === undefined
+      ? []
+      : [...wrapped(caution.text, "  Caution: ", "    "), ...wrapped(caution.fix, "  To change that: ", "    ")]),
+  ];
 }
 
 function layerLines({ layer, verdict, path, rule, note = "" }: LayerVerdict, context: ExplainContext): string[] {

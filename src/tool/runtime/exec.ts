@@ -2,6 +2,7 @@
 import { ToolError } from "../../core/error.ts";
 import { Type } from "../../core/schema.ts";
 import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY } from "../../exec/route.ts";
+import { whereExec } from "../../exec/where.ts";
 import type { Exec } from "../../exec/exec.ts";
 import type { ExecOutcome } from "../../exec/result.ts";
 import { defineTool, type Tool, type ToolResult } from "../tool.ts";
@@ -36,6 +37,7 @@ export function createExecTool(exec: Exec): Tool<typeof params, ExecOutcome["det
     description:
       "Run a shell command. What takes longer than yieldMs goes on in the background: follow it with process. Use pty for terminal programs.",
     params,
+    place: ({ config, agent, sandboxed }) => whereExec(config, agent, sandboxed),
     prepare: (raw) => foldArguments(raw, { cwd: "workdir", cmd: "command" }),
     intent: ({ command, host }, { sandboxed }) => ({
       does: "run",

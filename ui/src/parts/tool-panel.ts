@@ -6,6 +6,7 @@ import { asSchema } from "../form/field.ts";
 import { standingOf } from "../tool-list.ts";
 import type { CatalogTool, ToolOutcome } from "../wire.ts";
 import { toShort } from "../words.ts";
+import { drawCaution } from "./caution.ts";
 import { drawDecision, drawStanding } from "./decision.ts";
 import { drawFailure } from "./failure.ts";
 import { drawTree } from "./json-tree.ts";
@@ -48,6 +49,7 @@ export class ToolPanel extends LightElement {
       <article class="panel">
         <h2 class="tool-title"><code>${tool.name}</code> ${drawStanding(tool)}</h2>
         ${tool.summary === "" ? nothing : html`<p>${tool.summary}</p>`}
+        ${tool.place === undefined ? nothing : drawPlace(tool.place)}
         ${
           tool.description === "" || tool.description === tool.summary
             ? nothing
@@ -114,6 +116,18 @@ export class ToolPanel extends LightElement {
     await this.updateComplete;
     this.querySelector(".outcome")?.scrollIntoView({ block: "nearest" });
   };
+}
+
+function drawPlace({ summary, rules, caution }: NonNullable<CatalogTool["place"]>): TemplateResult {
+  return html`
+    ${caution === undefined ? nothing : drawCaution(caution)}
+    <details class="more">
+      <summary>Runs ${summary}</summary>
+      <ul>
+        ${rules.map((rule) => html`<li>${rule}</li>`)}
+      </ul>
+    </details>
+  `;
 }
 
 customElements.define("tool-panel", ToolPanel);

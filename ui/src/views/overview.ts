@@ -3,7 +3,9 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
 import { badge } from "../parts/badge.ts";
+import { drawCaution } from "../parts/caution.ts";
 import { LightElement } from "../parts/light-element.ts";
+import { Load } from "../parts/load.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { View } from "../views.ts";
 import type { Health, HelloOk, PresenceEntry } from "../wire.ts";
@@ -17,6 +19,8 @@ export class OverviewView extends LightElement {
   static override properties = { app: { attribute: false } };
   declare app: App;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
+  /** Whether a sandbox starts is only told by a trial, and that only when asked. */
+  readonly #probed = new Load(this, () => this.app.client.request("health", { probe: true }));
   #clock: ReturnType<typeof setInterval> | undefined;
 
   override connectedCallback(): void {
@@ -29,11 +33,18 @@ export class OverviewView extends LightElement {
     clearInterval(this.#clock);
   }
 
+  protected override willUpdate(): void {
+    const { epoch, connection, health } = this.#state.value;
+    if (connection.phase === "connected") this.#probed.want(JSON.stringify([epoch, health?.sandbox?.mode]));
+  }
+
   protected override render(): TemplateResult {
     const { hello, helloAtMs, health, presence, deviceId } = this.#state.value;
     const now = Date.now();
+    const caution = health?.sandbox?.caution ?? this.#probed.value?.sandbox?.caution;
     return html`
       <h1>Overview</h1>
+      ${caution === undefined ? nothing : drawCaution(caution)}
       <div class="cards">
         ${health === undefined ? nothing : drawHealth(health, now)}
         ${hello === undefined ? nothing : drawGateway(hello, now - helloAtMs)} ${drawPresence(presence, deviceId, now)}
@@ -58,11 +69,19 @@ function drawHealth(health: Health, now: number): TemplateResult {
         <dd>${(health.agents ?? []).map(({ agentId }) => agentId).join(", ") || "none"}</dd>
         <dt>Sessions</dt>
         <dd>${health.sessions?.count ?? 0}</dd>
+        <dt>Sandbox</dt>
+        <dd>${sandboxWords(health)}</dd>
         <dt>Channels</dt>
         <dd>${channels.map((id) => health.channelLabels?.[id] ?? id).join(", ") || "none set up"}</dd>
       </dl>
     </section>
   `;
+}
+
+function sandboxWords({ sandbox }: Health): string {
+  if (sandbox === undefined) return "unknown";
+  if (sandbox.mode === "off") return "off";
+  return sandbox.mode === "all" ? "on for every session" : "on for every session but the main one";
 }
 
 function drawGateway(hello: HelloOk, sinceHelloMs: number): TemplateResult {

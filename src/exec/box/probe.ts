@@ -2,14 +2,15 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import type { AgentId } from "../../core/names.ts";
 import { systemClock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import type { Paths } from "../../base/paths.ts";
+import type { Env, Paths } from "../../base/paths.ts";
 import { agentIds } from "../../config/agents.ts";
-import type { LoadedConfig } from "../../config/load.ts";
-import { sandboxWorks } from "../../exec/box/detect.ts";
-import { sandboxSettings } from "../../exec/sandbox-settings.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { sandboxWorks } from "./detect.ts";
+import { sandboxSettings } from "../sandbox-settings.ts";
 
 export interface ProbeAnswer {
   readonly works: boolean;
@@ -17,11 +18,13 @@ export interface ProbeAnswer {
   readonly fix?: string;
 }
 
-/** For the first agent that has a sandbox; true when none has. */
-export async function sandboxProbe({ config, env }: LoadedConfig, paths: Paths): Promise<ProbeAnswer> {
-  const settings = agentIds(config)
-    .map((agent) => sandboxSettings(config, agent, paths))
-    .find(({ mode }) => mode !== "off");
+/** For the first of the agents that has a sandbox; true when none has. */
+export async function sandboxProbe(
+  { config, env }: { readonly config: Config; readonly env: Env },
+  paths: Paths,
+  agents: readonly AgentId[] = agentIds(config),
+): Promise<ProbeAnswer> {
+  const settings = agents.map((agent) => sandboxSettings(config, agent, paths)).find(({ mode }) => mode !== "off");
   if (settings === undefined) return { works: true };
   const { backend, docker } = settings;
   // Only containers can have a network.

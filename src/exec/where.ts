@@ -1,0 +1,135 @@
+// Where a command would run and under which rules, in words, with the keys that say so: for the decision record. Pure.
+import type { AgentId } from "../core/names.ts";
+import { agentConfig } from "../config/agents.ts";
+import type { Config } from "../config/schema/index.ts";
+import { routeOfSession, type RouteSettings, type Setting } from "./route.ts";
+
+export interface ExecPlace {
+  /** `open` is the host of the gateway without approvals, because there is no sandbox. */
+  readonly runs: "sandbox" | "open" | "gateway" | "node";
+  readonly summary: string;
+  /** One rule a line, each with its key. */
+  readonly rules: readonly string[];
+  /** What an owner should know before anything else, and the command that changes it. */
+  readonly caution?: { readonly text: string; readonly fix: string };
+}
+
+/** For a call that asks for nothing, in a session without `/exec`. Values nobody knows were refused with the config. */
+export function whereExec(config: Config, agent: AgentId, sandboxed: boolean): ExecPlace {
+  const settings = routeOfSession(config, agent, {});
+  const { host } = settings;
+  const keyOf = keysOf(config, agent);
+  const mode = modeOf(config, agent);
+  const hostRule = `host=${host.value} (${from(keyOf("host"), host)})`;
+  if (host.value !== "sandbox") return underApprovals(settings, hostRule, keyOf);
+  if (sandboxed)
+    return {
+      runs: "sandbox",
+      summary: `in the sandbox (backend ${backendOf(config, agent)}), without approvals`,
+      rules: [
+        hostRule,
+        `sandbox mode ${mode.value} (${mode.key})`,
+        "security and ask have no say in the sandbox",
+        sessionRule,
+      ],
+    };
+  const why = mode.value === "non-main" ? "this session is the main one" : "the sandbox is off";
+  return {
+    runs: "open",
+    summary: `on the gateway host itself, without approvals, because ${why}`,
+    rules: [
+      hostRule,
+      `sandbox mode ${mode.value} (${mode.key})`,
+      "security and ask have no say for host=sandbox",
+      sessionRule,
+    ],
+    caution: {
+      text: `Commands of agent ${agent} run on the gateway host with the gateway's rights and nobody is asked: ${why}.`,
+      fix: `openclaw config set ${mode.setKey} all`,
+    },
+  };
+}
+
+/** The mode in force for an agent, where it is written, and the key that would change it. */
+export function modeOf(config: Config, agent: AgentId): { value: string; key: string; setKey: string } {
+  const index = indexOf(config, agent);
+  const own = agentConfig(config, agent)?.sandbox?.mode;
+  if (own !== undefined) {
+    const key = `agents.list[${index}].sandbox.mode`;
+    return { value: own, key, setKey: key };
+  }
+  const setKey = "agents.defaults.sandbox.mode";
+  const shared = config.agents?.defaults?.sandbox?.mode;
+  return { value: shared ?? "off", key: shared === undefined ? `${setKey}, not set` : setKey, setKey };
+}
+
+function underApprovals(
+  { host, security, ask, node }: RouteSettings,
+  hostRule: string,
+  keyOf: (key: RouteKey) => string,
+): ExecPlace {
+  const onNode = host.value === "node";
+  const named = node.value === undefined ? "the only node connected" : `node ${node.value}`;
+  const isOpen = security.value === "full" && ask.value === "off";
+  const rules = [
+    hostRule,
+    ...(onNode ? [`${named} (${from(keyOf("node"), node)})`] : []),
+    `security=${security.value} (${from(keyOf("security"), security)}): ${securityWords[security.value]}`,
+    `ask=${ask.value} (${from(keyOf("ask"), ask)}): ${askWords[ask.value]}`,
+    `exec-approvals.json of ${onNode ? "the gateway and of the node" : "the gateway host"} may be stricter, never looser`,
+    sessionRule,
+  ];
+  const place = onNode ? `on ${named}` : "on the gateway host";
+  const judged =
+    security.value === "deny"
+      ? "refused before it starts"
+      : isOpen
+        ? "under approvals that let everything through"
+        : "under approvals";
+  return {
+    runs: onNode ? "node" : "gateway",
+    summary: security.value === "deny" ? `nowhere: ${judged}` : `${place}, ${judged}`,
+    rules,
+    ...(isOpen
+      ? {
+          caution: {
+            text: `Any command runs ${place} without a question, unless exec-approvals.json there is stricter.`,
+            fix: `openclaw config set ${keyOf("ask")} on-miss`,
+          },
+        }
+      : {}),
+  };
+}
+
+const sessionRule = "an authorised sender may set host, security, ask and node for one session with /exec";
+
+const securityWords = {
+  deny: "no command runs",
+  allowlist: "listed programs and safe bins only",
+  full: "any command",
+} as const;
+
+const askWords = {
+  off: "never asks; what is not allowed is refused",
+  "on-miss": "asks the owner about what is not listed",
+  always: "asks the owner every time",
+} as const;
+
+type RouteKey = keyof RouteSettings;
+
+function keysOf(config: Config, agent: AgentId): (key: RouteKey) => string {
+  const own = agentConfig(config, agent)?.tools?.exec;
+  const index = indexOf(config, agent);
+  return (key) => (own?.[key] === undefined ? `tools.exec.${key}` : `agents.list[${index}].tools.exec.${key}`);
+}
+
+function indexOf(config: Config, agent: AgentId): number {
+  const entry = agentConfig(config, agent);
+  return (config.agents?.list ?? []).findIndex((one) => one === entry);
+}
+
+const from = (key: string, setting: Setting<unknown>): string => (setting.from === "default" ? `${key}, not set` : key);
+
+function backendOf(config: Config, agent: AgentId): string {
+  return agentConfig(config, agent)?.sandbox?.backend ?? config.agents?.defaults?.sandbox?.backend ?? "auto";
+}
