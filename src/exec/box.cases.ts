@@ -345,7 +345,6 @@ export function boxCases(title: string, makeGround: () => Promise<BoxGround | st
           "mv .claude other && mkdir .claude && echo x > .claude/settings.json",
           "mkdir -p .claude/hooks && echo x > .claude/hooks/a",
           "mkdir -p .cursor && echo x > .cursor/mcp.json",
-          "mkdir -p .venv/bin && echo x > .venv/bin/python",
         ];
         for (const line of tries) await own.run(`(${line}) 2>/dev/null; echo`);
         assert.equal((await own.run("cat .git/config; echo work > .github; echo fine > notes.md")).text, "[core]");
@@ -360,9 +359,8 @@ export function boxCases(title: string, makeGround: () => Promise<BoxGround | st
             ".claude/settings.json",
             ".claude/hooks/a",
             ".cursor/mcp.json",
-            ".venv/bin/python",
           ].map(read),
-          ["[core]\n", "", "", "", "{}", "", "", ""],
+          ["[core]\n", "", "", "", "{}", "", ""],
         );
         assert.notEqual(read(".mcp.json"), "x\n");
         await own.boxes.close();

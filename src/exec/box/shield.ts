@@ -118,14 +118,18 @@ interface ShieldedName extends Pick<ProtectedName, "names" | "when"> {
 /** In a repository that is there people want to commit; git obeys only these parts of it. */
 const obeyedByGit = ["hooks", "config", "commondir", "modules"];
 
+/** Commands make these all day, and fill them later: `python3 -m venv .venv`, then `pip install`. File tools still leave them alone. */
+const madeInside: ReadonlySet<string> = new Set([".venv", "venv"]);
+
 function namesFor(workspace: string): readonly ShieldedName[] {
+  const shielded = protectedNames.filter(({ names: [first = ""] }) => !madeInside.has(first));
   const isRepository = [".git", ".git/HEAD"].every((path, at) => {
     const found = lstatSync(join(workspace, path), { throwIfNoEntry: false });
     return at === 0 ? found?.isDirectory() === true : found?.isFile() === true;
   });
-  if (!isRepository) return protectedNames;
+  if (!isRepository) return shielded;
   const parts = obeyedByGit.map((name) => ({ names: [".git", name], when: "always", alone: true }) as const);
-  return [...protectedNames.filter(({ names }) => names.join("/") !== ".git"), ...parts];
+  return [...shielded.filter(({ names }) => names.join("/") !== ".git"), ...parts];
 }
 
 /** What is not shown at all needs no protection, and protecting it would show it. */
