@@ -49,7 +49,8 @@ export const command = defineCommand({
     { line: "tools call sessions_list --json | jq .details", does: "the whole result, for programs" },
     { line: "tools explain read --schema", does: "what a tool takes" },
   ],
-  exits: "0 the tool answered, 1 it was refused or failed, 2 the command line was wrong",
+  exits:
+    "0 the tool answered, 1 it was refused or failed, also when a command it ran failed, 2 the command line was wrong",
   async run(io, { options, arguments: [tool = "", ...words] }) {
     await requireConfigUnless(options.url !== undefined, io);
     const call: Call = {
@@ -62,7 +63,7 @@ export const command = defineCommand({
     try {
       const result = await callSomewhere(io, await targetOf(io, wire), call);
       await printResult(io, result);
-      return 0;
+      return result.isError === true ? 1 : 0;
     } catch (error) {
       return refused(io, error);
     }
