@@ -33,6 +33,8 @@ export interface GatewayPlan {
   readonly home?: string;
   readonly env?: Record<string, string>;
   readonly args?: readonly string[];
+  /** A program that starts it, with its arguments; such as one that hides part of this machine. */
+  readonly under?: readonly string[];
 }
 
 export function tempHome(): string {
@@ -69,7 +71,9 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<TestGateway>
   };
   if (plan.config !== undefined || !existsSync(configFile))
     writeFileSync(configFile, JSON.stringify(config, null, 2), { mode: 0o600 });
-  const child = spawn(process.execPath, [join(root, "openclaw.mjs"), "gateway", "run", ...(plan.args ?? [])], {
+  const line = [process.execPath, join(root, "openclaw.mjs"), "gateway", "run", ...(plan.args ?? [])];
+  const [program = process.execPath, ...words] = [...(plan.under ?? []), ...line];
+  const child = spawn(program, words, {
     cwd: home,
     env: { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1", ...plan.env },
     stdio: ["ignore", "pipe", "pipe"],
