@@ -53,6 +53,8 @@ test("families of loaders, interpreters, shells, build tools and clients are ref
     VIMINIT EXINIT TAR_OPTIONS GREP_OPTIONS RSYNC_RSH CVS_RSH SVN_SSH HGRCPATH R_PROFILE ERL_AFLAGS JULIA_LOAD_PATH EMACSLOADPATH
     FOO_PRELOAD MY_EDITOR SOME_PAGER ANY_ASKPASS NEW_TOOL_OPTS THING_STARTUP_HOOKS X_WRAPPER OPENCLAW_STATE_DIR OPENCLAW_RUN HOME home SHELL
     IFS CDPATH USER TMPDIR GTK_MODULES QT_PLUGIN_PATH GIO_MODULE_DIR VK_LAYER_PATH ELECTRON_RUN_AS_NODE MAVEN_ARGS GPG_TTY GNUPGHOME
+    GROFF_BIN_PATH WINEPREFIX FLASK_APP DJANGO_SETTINGS_MODULE UWSGI_INI PYSPARK_PYTHON GDBHISTFILE MY_HISTFILE KSHRC ESBUILD_BINARY_PATH
+    NEW_TOOL_EXECUTABLE SOME_CLI_ARGS X_FLAGS TOOL_PLUGINS_DIR BORG_PASSCOMMAND CHROME_DEVEL_SANDBOX
     RIPGREP_CONFIG_PATH FZF_DEFAULT_COMMAND ASAN_OPTIONS LSAN_OPTIONS PSModulePath`.split(/\s+/);
   assert.deepEqual(
     names.filter((name) => !isRejectedVariable(name)),
@@ -71,6 +73,22 @@ test("ordinary names pass", () => {
     );
   assert.deepEqual(names.filter(isRejectedVariable), []);
   rejectVariables(Object.fromEntries(names.map((name) => [name, "1"])), "gateway");
+});
+
+test("values that lead to files or hold a function are refused", () => {
+  const bad: Record<string, string>[] = [
+    { TZ: "/x" },
+    { TZ: ":/x" },
+    { TZ: "a/../../x" },
+    { LANG: "/x" },
+    { LC_ALL: "../x" },
+    { LANGUAGE: "../x" },
+    { TERM: "../x" },
+    { FOO: "() { :; }; x" },
+  ];
+  for (const env of bad)
+    assert.throws(() => rejectVariables(env, "gateway"), { code: "exec.rejected-variable" }, JSON.stringify(env));
+  rejectVariables({ TZ: "Europe/Berlin", LANG: "de_DE.UTF-8", TERM: "xterm-256color", FOO: "(a)" }, "gateway");
 });
 
 test("in a real sandbox only the form of a name counts, and our own names", () => {

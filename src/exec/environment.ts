@@ -7,6 +7,7 @@ import type { Env } from "../base/paths.ts";
 import {
   inheritedNames,
   inheritedPrefixes,
+  lookedUpNames,
   ordinaryNames,
   rejectedNames,
   rejectedPatterns,
@@ -42,10 +43,19 @@ export function rejectVariables(env: Readonly<Record<string, string>>, host: Env
     if (!grammar.test(name)) throw refused(name, `${JSON.stringify(shown)} is not a name of a variable`);
     if (typeof value !== "string" || value.includes("\0") || !value.isWellFormed())
       throw refused(name, `the value of ${shown} is not plain text`);
+    if (host !== "sandbox" && leadsElsewhere(name, value))
+      throw refused(name, `the value of ${shown} leads to a file or holds a function (host=${host})`);
     const isOurs = /^(?:OPENCLAW|MOLTBOT|CLAWDBOT)_/i.test(name);
     if (host === "sandbox" ? isOurs : isRejectedVariable(name))
       throw refused(name, `env.${shown} may not be set: it decides what code runs or where data goes (host=${host})`);
   }
+}
+
+/** A language, a terminal or a time zone by path, and what old shells take for a function. */
+export function leadsElsewhere(name: string, value: string): boolean {
+  if (/^\(\)\s*\{/.test(value)) return true;
+  if (name.toUpperCase() === "TZ") return /^[:/.]|\.\./.test(value);
+  return lookedUpNames.test(name) && /[/\\]|\.\./.test(value);
 }
 
 /** Case does not count: some programs read both spellings, and some systems know only one. */

@@ -12,6 +12,11 @@ after(() => ground.close());
 
 const allowlist = ["/usr/bin/*", "/bin/*", "/usr/sbin/*", join(bin, "*")];
 
+function planted(name: string): string {
+  writeFileSync(join(bin, name), "#!/bin/sh\n", { mode: 0o755 });
+  return name;
+}
+
 async function verdict(command: string): Promise<string> {
   const { judgement } = await decide(command, place, { allowlist });
   return judgement.outcome === "run" ? "run" : judgement.code;
@@ -65,6 +70,13 @@ rows("allowed with an entry for the program", "run", [
   "sort -u -o out.txt a.ts",
   "curl -s -o x https://example.com/",
   "make -j 4 test",
+  "make -j test",
+  "make -j4 --load-average 2 test",
+  "rg -tzsh foo",
+  "rg -ezebra src",
+  "rg -n -- '--pre' src",
+  "nice -10 ls",
+  "tar -cf x.tar -C src .",
   "gcc -O2 -o a a.c",
   "echo sh -c id",
   "ls -l /bin/sh -c",
@@ -193,6 +205,24 @@ rows("refused although the program has an entry", "exec.arguments", [
   "rg --pre=id x",
   "rg -z x",
   "rg --hostname-bin=id x",
+  "rg -e -- --pre id x",
+  "rg -g -- --pre=id x",
+  "rg -nz x",
+  "sort -t -- --compress-program=id",
+  "split -a -- --filter=id",
+  "curl -H -- -K x",
+  "curl --expand-config x",
+  "curl file:///etc/passwd",
+  "make -j -f x",
+  "make -j --eval=x",
+  "make -l SHELL=id",
+  "make --jobs --file=x",
+  "tar -cf x -C -Iid .",
+  "tar -xPf x",
+  "awk -F -f x",
+  "awk 'BEGIN { sys\\\ntem(\"id\") }'",
+  "openssl pkey -in org.openssl.engine:x:k",
+  "node openclaw.mjs approvals set",
   "sort --compress-program=id",
   "sort --compress-prog=id",
   "split --filter=id",
@@ -252,6 +282,18 @@ rows("never by an entry", "exec.carrier", [
   "nice xargs ls",
   "env sh -c id",
   "timeout 5 bash -c id",
+  ...[
+    "perl-rename",
+    "genv",
+    "gtimeout",
+    "git-shell",
+    "nc.traditional",
+    "gdb-multiarch",
+    "qemu-x86_64-static",
+    "systemd-inhibit",
+    "pee",
+    "tclsh8.6",
+  ].map((name) => `${planted(name)} x`),
 ]);
 
 rows("a wrapper in another form", "exec.wrapper", [
@@ -276,6 +318,11 @@ rows("a wrapper in another form", "exec.wrapper", [
 ]);
 
 describe("a name hides nothing", () => {
+  it("nor does a version in its middle", async () => {
+    for (const name of ["perl5.36-x86_64-linux-gnu", "php8.2-cgi", "python3.11-dbg"])
+      assert.equal(await verdict(`${planted(name)} -e 1`), "exec.arguments", name);
+  });
+
   it("a link under another name to a shell, a wrapper, a multiplexer", async () => {
     for (const [name, target] of [
       ["tool1", "/bin/bash"],

@@ -243,7 +243,14 @@ const jqReaches =
   /\benv\b|\$ENV|\$__prog|\bimport\b|\binclude\b|input_filename|input_line_number|\$__loc__|\bdebug\b|\bstderr\b|\bhalt|get_search_list|modulemeta|\bmodule\b/;
 
 function jqFits(args: readonly string[]): boolean {
-  if (!fits(jqGrammar, args)) return false;
+  // ` // ` is what jq says for "or else"; any other slash could be part of a path.
+  if (
+    !fits(
+      jqGrammar,
+      args.map((word) => word.replaceAll(" // ", " ")),
+    )
+  )
+    return false;
   const filter = args.find((word) => !word.startsWith("-")) ?? "";
   return !jqReaches.test(filter);
 }

@@ -47,6 +47,7 @@ const allowed = [
   "jq .",
   "jq -r '.items[] | .name'",
   "jq -nc '1 + 1'",
+  "jq -r '.a // \"none\"'",
   "LC_ALL=C sort",
   "nice head -n 1",
 ];

@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import type { AnalysedSegment, Concern, Judged, Place } from "./analysis.ts";
 import { concernOf } from "./carrier.ts";
 import { guardedConcern } from "./guarded.ts";
+import { leadsElsewhere } from "../environment.ts";
 import type { RawCommand } from "./line.ts";
 import type { Identity } from "./plan.ts";
 import { findProgram, inTrustedFolder } from "./programs.ts";
@@ -77,7 +78,7 @@ function programName(word: ShellWord, place: Place): string {
 }
 
 function checkVariables(env: Readonly<Record<string, string>>): void {
-  const steering = Object.keys(env).find(steersCode);
+  const steering = Object.keys(env).find((name) => steersCode(name) || leadsElsewhere(name, env[name] ?? ""));
   if (steering !== undefined)
     refuse("exec.variable", `it sets ${steering}, which can decide what else is run or loaded`);
 }

@@ -3,7 +3,7 @@ import { isRejectedVariable } from "../environment.ts";
 
 /** Said by name because they look like more than they are. */
 const harmless =
-  /^(?:LC_[A-Z]+|LANG|LANGUAGE|TZ|TERM|CI|DEBUG|VERBOSE|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|NODE_ENV|RUST_BACKTRACE|SOURCE_DATE_EPOCH)$/;
+  /^(?:LC_[A-Z]+|LANG|LANGUAGE|TZ|TERM|CI|DEBUG|VERBOSE|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|NODE_ENV|RUST_BACKTRACE|SOURCE_DATE_EPOCH|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|GIT_TERMINAL_PROMPT|PYTHON(?:UNBUFFERED|DONTWRITEBYTECODE|UTF8|HASHSEED))$/;
 
 /** Words of a name that say: this decides what is loaded, started or asked. */
 const loaded = new Set(

@@ -10,6 +10,8 @@ interface Wrapper {
   readonly operands: readonly RegExp[];
   /** `NAME=value` words come before the inner command. */
   readonly assignments?: true;
+  /** Old options such as `-10`. */
+  readonly numeric?: true;
 }
 
 const number = /^-?\d{1,9}$/;
@@ -20,7 +22,7 @@ const buffer = /^(?:L|\d{1,12}[KMG]?)$/;
 
 const table: Readonly<Record<string, Wrapper>> = {
   env: { flags: [], values: {}, operands: [], assignments: true },
-  nice: { flags: [], values: { "-n": number, "--adjustment": number }, operands: [] },
+  nice: { flags: [], values: { "-n": number, "--adjustment": number }, operands: [], numeric: true },
   nohup: { flags: [], values: {}, operands: [] },
   setsid: { flags: ["-w", "--wait"], values: {}, operands: [] },
   stdbuf: {
@@ -88,7 +90,7 @@ function skipOptions(wrapper: Wrapper, argv: readonly string[]): number | undefi
 
 /** How many words the option takes; 0 when it is not in the table. */
 function optionLength(wrapper: Wrapper, word: string, next: string | undefined): 0 | 1 | 2 {
-  if (wrapper.flags.includes(word)) return 1;
+  if (wrapper.flags.includes(word) || (wrapper.numeric === true && /^-\d{1,2}$/.test(word))) return 1;
   const alone = wrapper.values[word];
   if (alone !== undefined) return next !== undefined && alone.test(next) ? 2 : 0;
   const long = /^(--[a-z-]+)=(.*)$/s.exec(word);

@@ -2,8 +2,8 @@
 import { readOptions } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
-/** `|` starts, `@` includes, loads and calls by name. */
-const reaches = /[|@`]|\bsystem\b|\bgetline\b|\bextension\b|\bclose\b|\bfflush\b|\bPROCINFO\b|\bENVIRON\b/;
+/** `|` starts, `@` includes, loads and calls by name; a line that goes on could cut a word in two. */
+const reaches = /[|@`]|\\\n|\bsystem\b|\bgetline\b|\bextension\b|\bclose\b|\bfflush\b|\bPROCINFO\b|\bENVIRON\b/;
 
 export const awkRule: Rule = (args) => {
   const read = readOptions(args, {

@@ -48,9 +48,11 @@ const programs: Readonly<Record<string, Closed>> = {
   make: {
     table: {
       letters: "kBnqsiwtSd",
-      valued: "jlC",
+      valued: "C",
+      optional: "jl",
       long: "--keep-going --always-make --dry-run --just-print --question --silent --quiet --ignore-errors --print-directory --no-print-directory --touch --version --help --trace --no-builtin-rules",
-      longValued: "--jobs --load-average --directory",
+      longValued: "--directory",
+      longOptional: "--jobs --load-average",
     },
     check: ({ operands }) =>
       operands.some((word) => /[=$(]/.test(word)) ? "sets variables that recipes run" : undefined,
@@ -114,7 +116,7 @@ function opensslCheck({ operands }: ReadArguments): string | undefined {
   )
     return "is given a command that can load code";
   return rest.some((word) =>
-    /^--?(?:engine|provider|config|writer|passin|passout|pass|keyform|ssl_client_engine|psk|starttls_cmd|rand|writerand)/.test(
+    /engine:|^--?(?:engine|provider|config|writer|passin|passout|pass|keyform|ssl_client_engine|psk|starttls_cmd|rand|writerand)/.test(
       word,
     ),
   )

@@ -1,9 +1,14 @@
 // Programs that are plain but for a few options which carry commands or load code.
+import { endOfOptions } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
 interface Forbidden {
   /** Single letters, wherever they stand in a cluster. */
   readonly letters?: string;
+  /** Single letters that take what follows as their value: no letters come behind them. */
+  readonly valued?: string;
+  /** Single letters without a value: a `--` behind one of them ends the options. */
+  readonly flags?: string;
   /** Long options, with their dashes; every way of shortening them counts too. */
   readonly long?: string;
   /** Words of any shape. */
@@ -16,13 +21,22 @@ const compiler: Forbidden = {
 };
 
 const programs: Readonly<Record<string, Forbidden>> = {
-  rg: { letters: "z", long: "--pre --pre-glob --hostname-bin --search-zip" },
+  rg: {
+    letters: "z",
+    valued: "ABCEMTdefgjmrt",
+    flags: "nilcvwxsSoHNIFPUauhpqL0.",
+    long: "--pre --pre-glob --hostname-bin --search-zip",
+  },
   ag: { letters: "z", long: "--pager --search-zip" },
   ack: { long: "--pager --ackrc --env --output" },
   sort: { long: "--compress-program" },
   split: { long: "--filter" },
   ip: { words: /^(?:net(?:n|ns)?|vrf?|-b|-ba[a-z]*|-force)$/ },
-  curl: { letters: "KQ", long: "--config --engine --quote --libcurl --unix-socket --abstract-unix-socket" },
+  curl: {
+    letters: "KQ",
+    long: "--config --engine --quote --libcurl --unix-socket --abstract-unix-socket --proto-default --variable",
+    words: /^--expand-|^(?:--url=)?(?:file|gopher|dict|telnet|smbs?|scp|sftp|ldaps?|tftp|rtmp):|%output\{/i,
+  },
   install: { letters: "s", long: "--strip --strip-program" },
   gcc: compiler,
   cc: compiler,
@@ -37,7 +51,7 @@ const programs: Readonly<Record<string, Forbidden>> = {
   nm: { long: "--plugin", words: /^@/ },
   objdump: { words: /^@/ },
   gpg: {
-    long: "--exec-path --photo-viewer --agent-program --dirmngr-program --options --homedir --pinentry-program --show-photos --pinentry-mode",
+    long: "--exec-path --photo-viewer --agent-program --dirmngr-program --options --homedir --pinentry-program --show-photos --pinentry-mode --load-extension --keyserver-options --list-options --verify-options",
   },
   "ssh-keygen": { letters: "Dw" },
   "ssh-add": { letters: "se" },
@@ -49,7 +63,10 @@ const programs: Readonly<Record<string, Forbidden>> = {
   },
   sdiff: { letters: "o", long: "--diff-program --output" },
   diff3: { long: "--diff-program" },
-  gh: { words: /^(?:alias|extension|extensions|ext|codespace|cs|config|auth|copilot|--web|-w)$/ },
+  gh: {
+    words:
+      /^(?:alias|extension|extensions|ext|codespace|cs|config|auth|copilot|clone|fork|browse|edit|--editor|--web|-w|--)$/,
+  },
   convert: { words: /[|@]|^msl:|^ephemeral:|:/ },
   magick: { words: /[|@]|^msl:|^ephemeral:|^-script|:/ },
   identify: { words: /[|@]|:/ },
@@ -60,6 +77,36 @@ const programs: Readonly<Record<string, Forbidden>> = {
   unzip: { letters: "K" },
   ffmpeg: { words: /^(?:-init_hw_device|-filter_complex_script|-\/)/ },
   tic: { words: /./ },
+  groff: { letters: "UIMTP" },
+  nroff: { letters: "U" },
+  troff: { letters: "U" },
+  pic: { letters: "U" },
+  pidstat: { letters: "e" },
+  scrot: { letters: "e", long: "--exec" },
+  timedatectl: { letters: "HM", long: "--host --machine" },
+  hostnamectl: { letters: "HM", long: "--host --machine" },
+  localectl: { letters: "HM", long: "--host --machine" },
+  fsck: { letters: "t" },
+  mkfs: { letters: "t", long: "--type" },
+  insmod: { words: /./ },
+  modprobe: { words: /./ },
+  "yt-dlp": {
+    long: "--exec --exec-before-download --config-locations --plugin-dirs --downloader --external-downloader --netrc-cmd",
+  },
+  eslint: {
+    letters: "cf",
+    long: "--config --rulesdir --resolve-plugins-relative-to --format --parser --plugin --parser-options",
+  },
+  prettier: { long: "--config --plugin --plugin-search-dir --find-config-path" },
+  mocha: { letters: "r", long: "--require --import --config --package --reporter --ui --node-option --loader" },
+  jest: {
+    letters: "c",
+    long: "--config --setupFiles --transform --runner --resolver --globalSetup --globalTeardown --testEnvironment --reporters",
+  },
+  pytest: { letters: "pco", long: "--config-file --rootdir --confcutdir --override-ini --plugin" },
+  pylint: { long: "--init-hook --load-plugins --rcfile" },
+  mypy: { long: "--config-file --python-executable --custom-typeshed-dir" },
+  flake8: { long: "--config --append-config --enable-extensions" },
   delta: { words: /^--(?:pager|paging)/ },
 };
 
@@ -68,18 +115,20 @@ export const forbiddenRules: ReadonlyMap<string, Rule> = new Map(
 );
 
 function judge(name: string, args: readonly string[], forbidden: Forbidden): ReturnType<Rule> {
-  const end = args.indexOf("--");
-  const options = end < 0 ? args : args.slice(0, end);
+  const options = args.slice(0, endOfOptions(args, forbidden.flags));
   const hit = options.find((word) => isForbidden(word, forbidden)) ?? args.find((word) => forbidden.words?.test(word));
   return hit === undefined
     ? fine
     : concern(`${name} can run or load other code by ${hit.replace(/=.*/s, "=…").slice(0, 40)}`);
 }
 
-function isForbidden(word: string, { letters = "", long = "" }: Forbidden): boolean {
+function isForbidden(word: string, { letters = "", valued = "", long = "" }: Forbidden): boolean {
   if (word.startsWith("--")) {
     const written = word.replace(/=.*$/s, "");
     return written.length > 2 && long.split(" ").some((option) => option !== "" && option.startsWith(written));
   }
-  return word.startsWith("-") && Array.from(letters).some((letter) => word.includes(letter));
+  if (!word.startsWith("-")) return false;
+  const cluster = Array.from(word.slice(1));
+  const value = cluster.findIndex((letter) => valued.includes(letter));
+  return cluster.slice(0, value < 0 ? undefined : value + 1).some((letter) => letters.includes(letter));
 }

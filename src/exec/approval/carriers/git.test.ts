@@ -47,6 +47,15 @@ describe("git", () => {
     "git remote -v",
     "git config --get user.name",
     "git worktree list",
+    "git config user.name",
+    "git log --patch",
+    "git stash show -p",
+    "git rebase --abort",
+    "git format-patch -1 --stdout",
+    "git fsck",
+    "git grep -nF x",
+    "git commit -nm x",
+    "git commit --signoff -m x",
   ])
     it(`allowed: ${command}`, async () => assert.equal(await inRepo(command), "run"));
 
@@ -103,6 +112,22 @@ describe("git", () => {
     "git pull --strategy=x",
     "git fetch evil://x",
     "git branch --edit-description",
+    "git grep -nOid x",
+    "git grep -FOid x",
+    "git add -np",
+    "git clean -ni",
+    "git clone -nu id x",
+    "git commit -nS -m x",
+    "git clone --recursive x",
+    "git log --grep -- --output=x",
+    "git log -S -- --output=x",
+    "git log --format=%G?",
+    "git tag -v v1",
+    "git config --show-origin alias.x '!id'",
+    "git fetch ssh://-oProxyCommand=id/x",
+    "git clone -- -oProxyCommand=id",
+    "git pull --rebase=interactive",
+    "git format-patch -1",
   ])
     it(`refused: ${command}`, async () => assert.equal(await inRepo(command), "exec.arguments"));
 

@@ -1,12 +1,13 @@
 // git: a closed list of subcommands, none of the options that carry commands, and a repository whose settings carry none.
 import type { Place } from "../analysis.ts";
+import { endOfOptions } from "./options.ts";
 import { gitSettings, needsHelper } from "./git-settings.ts";
 import { concern, fine, type Finding, type Rule } from "./rule.ts";
 import { resolve } from "node:path";
 
 /** Subcommands by what else they start: nothing, or the hooks of the repository. */
 const plain =
-  "status log diff show shortlog rev-parse rev-list ls-files ls-tree cat-file blame annotate branch tag describe remote reflog name-rev merge-base for-each-ref show-ref show-branch count-objects diff-tree diff-index diff-files grep whatchanged cherry range-diff check-ignore check-attr verify-commit ls-remote fetch init clone add rm mv restore stash clean version config worktree symbolic-ref";
+  "status log diff show shortlog rev-parse rev-list ls-files ls-tree cat-file blame annotate branch tag describe remote reflog name-rev merge-base for-each-ref show-ref show-branch count-objects diff-tree diff-index diff-files grep whatchanged cherry range-diff check-ignore check-attr fsck format-patch ls-remote fetch init clone add rm mv restore stash clean version config worktree symbolic-ref";
 const hooked = "commit checkout switch reset merge rebase cherry-pick revert pull push";
 
 const plainCommands = new Set(plain.split(" "));
@@ -20,7 +21,7 @@ const quietHooks = /^(?:post-index-change|reference-transaction|post-checkout|pr
 
 /** Long options of any subcommand that start something, write elsewhere or open an editor; shortened ones count too. */
 const forbiddenLong =
-  "--exec --upload-pack --receive-pack --output --output-directory --open-files-in-pager --ext-diff --textconv --config --template --tool --extcmd --interactive --edit --edit-todo --edit-description --patch-file --gpg-sign --help --web --recurse-submodules --remote-submodules --bundle-uri --exec-path --config-env --upload-archive --show-signature --verify-signatures --filters --patch --paginate --separate-git-dir --reedit-message --strategy".split(
+  "--exec --upload-pack --receive-pack --output --output-directory --open-files-in-pager --ext-diff --textconv --config --template --tool --extcmd --interactive --edit --edit-todo --edit-description --patch-file --gpg-sign --help --web --recurse-submodules --remote-submodules --bundle-uri --exec-path --config-env --upload-archive --show-signature --verify-signatures --filters --patch --paginate --separate-git-dir --reedit-message --strategy --recursive --signature-file --signed".split(
     " ",
   );
 
@@ -30,7 +31,8 @@ const forbiddenLetters: Readonly<Record<string, string>> = {
   rebase: "xis",
   clone: "cu",
   commit: "eSpc",
-  tag: "sue",
+  tag: "suev",
+  "format-patch": "o",
   merge: "eSs",
   "cherry-pick": "eS",
   revert: "eS",
@@ -44,6 +46,22 @@ const forbiddenLetters: Readonly<Record<string, string>> = {
   clean: "i",
   init: "",
   "ls-remote": "",
+};
+
+/** Letters whose value may follow at once, by subcommand: what comes behind one is no letter. For all others every letter counts. */
+const valuedLetters: Readonly<Record<string, string>> = {
+  grep: "ABCefm",
+  commit: "mFCtu",
+  tag: "mF",
+  merge: "mFX",
+  "cherry-pick": "mX",
+  revert: "mX",
+  clone: "boj",
+  pull: "jX",
+  checkout: "bB",
+  stash: "m",
+  clean: "e",
+  rebase: "C",
 };
 
 /** Words that are no subcommand of the harmless kind. */
@@ -101,9 +119,10 @@ function afterGlobals(
 
 function argumentProblem(command: string, args: readonly string[]): string | undefined {
   const end = args.indexOf("--");
-  const options = (end < 0 ? args : args.slice(0, end)).filter((word) => word.startsWith("-"));
-  const letters = forbiddenLetters[command] ?? "";
-  const bad = options.find((word) => isForbidden(word, letters));
+  const options = args.slice(0, endOfOptions(args)).filter((word) => word.startsWith("-"));
+  // `stash show -p` prints, the other forms ask about each piece.
+  const letters = command === "stash" && args[0] === "show" ? "" : (forbiddenLetters[command] ?? "");
+  const bad = options.find((word) => isForbidden(word, letters, valuedLetters[command] ?? ""));
   if (bad !== undefined)
     return `can run programs, open an editor or write elsewhere by ${bad.replace(/=.*/s, "=…").slice(0, 40)}`;
   if (
@@ -113,18 +132,37 @@ function argumentProblem(command: string, args: readonly string[]): string | und
     )
   )
     return "changes or opens settings";
-  if (forbiddenFirst[command]?.test(args[0] ?? "") === true) return "changes what later commands do";
   if (
-    /^(?:clone|fetch|pull|push|ls-remote|remote)$/.test(command) &&
-    args.some((word) => needsHelper(word.replace(/^--[a-z-]+=/, "")))
+    command === "config" &&
+    args.length > 1 &&
+    !args.some((word) => /^(?:--get(?:-all|-regexp)?|--list|-l|get|list)$/.test(word))
   )
+    return "changes settings";
+  const readsOneKey =
+    command === "config" && args.length === 1 && /^[a-z][a-z0-9-]*\.[a-z0-9.-]+$/i.test(args[0] ?? "");
+  if (!readsOneKey && forbiddenFirst[command]?.test(args[0] ?? "") === true) return "changes what later commands do";
+  if (reaching.test(command) && args.some((word) => needsHelper(word.replace(/^--[a-z-]+=/, ""))))
     return "names a transport helper";
+  if (
+    reaching.test(command) &&
+    (args.some(isDashed) || (end >= 0 && args.slice(end).some((word) => /^-[^-]/.test(word))))
+  )
+    return "names another machine by what a remote shell would take for an option";
+  if (args.some((word) => word.includes("%G"))) return "checks signatures by another program";
+  if (command === "format-patch" && !args.includes("--stdout")) return "writes files: give --stdout";
+  if (command === "pull" && args.some((word) => /^(?:--rebase|-r)=?(?:i|interactive)$/.test(word)))
+    return "would open an editor";
   // The list of a rebase under way lies in the repository, and its exec lines would run.
-  if (command === "rebase" && options.some((word) => /^--(?:co|sk|ab|qu)/.test(word)))
+  if (command === "rebase" && options.some((word) => /^--(?:co|sk)/.test(word)))
     return "goes on with a list anybody could have written";
   if (command === "commit" && !saysMessage(args)) return "would open an editor: give -m";
   return undefined;
 }
+
+const reaching = /^(?:clone|fetch|pull|push|ls-remote|remote)$/;
+
+/** ssh://-o…/x and user@-o…: git refuses these by now, older ones gave them to ssh. */
+const isDashed = (word: string): boolean => /(?:\/\/|@)-/.test(word);
 
 const saysMessage = (args: readonly string[]): boolean =>
   args.some((word) => /^(?:-[a-zA-Z]*[mFC]|--message|--file|--no-edit|--fixup|--reuse-message|--dry-run)/.test(word));
@@ -137,17 +175,21 @@ const safeLong = new Set([
   "--patch-with-stat",
   "--filter",
   "--strategy-option",
+  "--signoff",
 ]);
 
-function isForbidden(word: string, letters: string): boolean {
-  if (!word.startsWith("--")) return Array.from(clusterOf(word)).some((letter) => letters.includes(letter));
+function isForbidden(word: string, letters: string, valued: string): boolean {
+  if (!word.startsWith("--")) return Array.from(clusterOf(word, valued)).some((letter) => letters.includes(letter));
   const written = word.replace(/=.*$/s, "");
   if (written === "--" || safeLong.has(written)) return false;
   // diff and log print patches by --patch and -p: only where it asks questions is it more than that.
-  return forbiddenLong.some(
-    (option) => option.startsWith(written) && !(option === "--patch" && letters.indexOf("p") < 0),
-  );
+  if (written === "--patch") return letters.includes("p");
+  return forbiddenLong.some((option) => option.startsWith(written) && option !== "--patch");
 }
 
 /** `-m text` and `-mtext`: what follows a letter that takes a value is not a letter. */
-const clusterOf = (word: string): string => word.slice(1).replace(/[mFCnUGSLO].*$/s, (rest) => rest[0] ?? "");
+function clusterOf(word: string, valued: string): string {
+  const all = word.slice(1);
+  const at = Array.from(all).findIndex((letter) => valued.includes(letter));
+  return at < 0 ? all : all.slice(0, at + 1);
+}

@@ -1,8 +1,8 @@
 // Interpreters: allowed by their own entry only with a plain script file, never with code or modules in the arguments.
-import { resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 
 import type { Place } from "../analysis.ts";
-import { nothingThere, steadyFile } from "../programs.ts";
+import { nothingThere, realOf, steadyFile } from "../programs.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
 interface Interpreter {
@@ -51,8 +51,16 @@ function judge(
   const plain = steadyFile(path) !== undefined || nothingThere(path);
   if (notScripts?.test(script) === true || script === "" || !plain)
     return concern(`${name} is not given a plain script file`);
+  if (isOurs(realOf(path) ?? path)) return concern(`${name} is given the command line of this gateway`);
   return { scripts: [path] };
 }
+
+/** Our own commands change the rules that this is judged by, whichever way they are started. */
+const isOurs = (path: string): boolean =>
+  /^(?:openclaw|moltbot|clawdbot)(?:\.[cm]?[jt]s)?$/.test(basename(path)) ||
+  path.startsWith(join(ownFolder, "src", "cli"));
+
+const ownFolder = resolve(import.meta.dirname, "../../../..");
 
 /** What a build description in the folder says is what make runs: it counts as the script. */
 export function makefiles(args: readonly string[], place: Place): readonly string[] {

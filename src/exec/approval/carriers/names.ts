@@ -22,18 +22,41 @@ const aliases: Readonly<Record<string, string>> = {
   fdfind: "fd",
   ripgrep: "rg",
   sqlite: "sqlite3",
+  bfs: "find",
+  c89: "cc",
+  c99: "cc",
+  "ld.gold": "ld",
+  "ld.bfd": "ld",
+  "ld.lld": "ld",
+  gsort: "sort",
+  gsplit: "split",
+  ginstall: "install",
+  // GNU programs under the names they have beside those of another system.
+  genv: "env",
+  gnice: "nice",
+  gnohup: "nohup",
+  gstdbuf: "stdbuf",
+  gtime: "time",
+  gtimeout: "timeout",
+  gxargs: "xargs",
 };
 
 /** Lower case, without version, flavour and the prefix of a cross compiler. */
 export function familyNames(path: string): readonly string[] {
   const name = basename(path)
     .toLowerCase()
-    .replace(/\.exe$/, "");
-  const bare = name.replace(/\.(?:basic|tiny|nox|athena|gtk\d?|distrib|wrapped|orig|bin|real)$/, "");
+    .replace(/\.exe$|-static$|-multiarch$/, "");
+  const bare = name.replace(
+    /\.(?:basic|tiny|nox|athena|gtk\d?|distrib|wrapped|orig|bin|real|traditional|openbsd|mailutils|heirloom|nmap|mjs)$/,
+    "",
+  );
   const unversioned = bare.replace(/[-_.]?v?\d[\d.]*(?:[a-z]|-config)?$/, "");
+  // perl5.36-x86_64-linux-gnu, php8.2-cgi: the name ends where the version begins.
+  const stem = /^([a-z+]{2,}?)[-_.]?\d/.exec(bare)?.[1] ?? bare;
   const last = unversioned.split("-").at(-1) ?? "";
   const loader = /^ld(?:-linux.*|-musl.*|64)?\.so(?:\.\d+)*$|^ld-.*\.so(?:\.\d+)*$/.test(name) ? ["ld.so"] : [];
   const cross = /^(?:gcc|g\+\+|cpp|cc|c\+\+|clang|clang\+\+|ld|ar|as|nm)$/.test(last) ? [last] : [];
-  const all = [name, bare, unversioned, ...cross, ...loader];
+  const runner = /^qemu-(?!img|nbd|io|ga)/.test(name) ? ["qemu-user"] : name.startsWith("git-") ? ["git-shell"] : [];
+  const all = [name, ...runner, bare, unversioned, stem, ...cross, ...loader];
   return [...new Set(all.flatMap((one) => [one, aliases[one] ?? one]))];
 }

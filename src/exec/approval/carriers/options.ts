@@ -9,6 +9,9 @@ export interface OptionTable {
   readonly long?: string;
   /** Long options with a value. */
   readonly longValued?: string;
+  /** Single letters and long options whose value follows at once, or as the next word when that is a number. */
+  readonly optional?: string;
+  readonly longOptional?: string;
   /** Options end at the first operand. */
   readonly stopAtOperand?: true;
 }
@@ -47,9 +50,10 @@ function readLong(word: string, next: string | undefined, table: OptionTable): R
   const equals = word.indexOf("=");
   const name = equals < 0 ? word : word.slice(0, equals);
   if (equals < 0 && listed(table.long, name)) return { options: [{ name }], taken: 1 };
-  if (!listed(table.longValued, name)) return undefined;
+  const optional = listed(table.longOptional, name);
+  if (!optional && !listed(table.longValued, name)) return undefined;
   if (equals >= 0) return { options: [{ name, value: word.slice(equals + 1) }], taken: 1 };
-  return next === undefined ? undefined : { options: [{ name, value: next }], taken: 2 };
+  return valueFrom({ name }, [], next, optional);
 }
 
 function readShort(word: string, next: string | undefined, table: OptionTable): Read | undefined {
@@ -61,12 +65,34 @@ function readShort(word: string, next: string | undefined, table: OptionTable): 
       options.push({ name });
       continue;
     }
-    if (table.valued?.includes(letter) !== true) return undefined;
+    const optional = table.optional?.includes(letter) === true;
+    if (!optional && table.valued?.includes(letter) !== true) return undefined;
     const rest = word.slice(at + 1);
     if (rest !== "") return { options: [...options, { name, value: rest }], taken: 1 };
-    return next === undefined ? undefined : { options: [...options, { name, value: next }], taken: 2 };
+    return valueFrom({ name }, options, next, optional);
   }
   return { options, taken: 1 };
+}
+
+/** A value that looks like an option is not read: programs differ in what they take it for. */
+function valueFrom(
+  option: { readonly name: string },
+  before: Read["options"],
+  next: string | undefined,
+  optional: boolean,
+): Read | undefined {
+  if (optional && (next === undefined || !/^\d/.test(next))) return { options: [...before, option], taken: 1 };
+  if (next === undefined || /^-[^\d]/.test(next)) return undefined;
+  return { options: [...before, { ...option, value: next }], taken: 2 };
+}
+
+/** Where `--` ends the options; behind an option that may take it as its value it does not, for all we know. */
+export function endOfOptions(args: readonly string[], flags = ""): number {
+  const end = args.indexOf("--");
+  const before = args[end - 1] ?? "";
+  if (end < 0) return args.length;
+  const isPlain = !before.startsWith("-") || Array.from(before.slice(1)).every((letter) => flags.includes(letter));
+  return isPlain ? end : args.length;
 }
 
 const listed = (names: string | undefined, name: string): boolean => names?.split(" ").includes(name) === true;

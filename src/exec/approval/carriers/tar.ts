@@ -2,7 +2,7 @@
 import { readOptions } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
-const letters = "cxtrudvzjJZpkmhOPwWSlo";
+const letters = "cxtrudvzjJZpkmhOwWSlo";
 const valued = "fC";
 
 export const tarRule: Rule = (args) => {
