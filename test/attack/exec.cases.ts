@@ -47,10 +47,14 @@ export async function openExecGround(attacks: readonly ExecAttack[]): Promise<Ex
   const gateway = await startGateway({
     config: {
       agents: {
-        list: [...setups].map(([id, { exec: settings = {} }]) => ({
-          id,
-          tools: { exec: Object.fromEntries(Object.entries(settings).filter(([key]) => ours.has(key))) },
-        })),
+        // The first agent has the default workspace: none of ours may be it.
+        list: [
+          { id: "main" },
+          ...[...setups].map(([id, { exec: settings = {} }]) => ({
+            id,
+            tools: { exec: Object.fromEntries(Object.entries(settings).filter(([key]) => ours.has(key))) },
+          })),
+        ],
       },
     },
   });
