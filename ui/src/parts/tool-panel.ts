@@ -123,7 +123,7 @@ function drawPlace({ summary, rules, caution }: NonNullable<CatalogTool["place"]
     ${caution === undefined ? nothing : drawCaution(caution)}
     <details class="more">
       <summary>Runs ${summary}</summary>
-      <ul>
+      <ul class="plain-list">
         ${rules.map((rule) => html`<li>${rule}</li>`)}
       </ul>
     </details>
