@@ -3,6 +3,7 @@ import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/schema";
 
 import { HouseError } from "./error.ts";
+import { visible } from "./visible.ts";
 
 export { Type };
 export type { Static, TObject, TSchema };
@@ -44,11 +45,16 @@ export function checker<S extends TSchema>(schema: S): Checker<Static<S>> {
 
 /** "at /limit: must be integer; at root: unexpected property 'zzz'": the wording published clients match on. */
 export function describeIssues(issues: readonly Issue[]): string {
-  return issues.map((issue) => describeIssue(issue)).join("; ");
+  const more = issues.length > MAX_TOLD ? [`and ${issues.length - MAX_TOLD} more`] : [];
+  return [...issues.slice(0, MAX_TOLD).map((issue) => describeIssue(issue)), ...more].join("; ");
 }
 
+/** Names and their number are the sender's choice; what is said of them is shown to people and models. */
+const MAX_TOLD = 50;
+const MAX_NAME = 200;
+
 function describeIssue({ path, keyword, message }: Issue): string {
-  if (path !== "") return `at ${path}: ${message}`;
+  if (path !== "") return `at ${visible(path, MAX_NAME)}: ${message}`;
   return keyword === "additionalProperties" ? `at root: ${message}` : message;
 }
 
@@ -59,7 +65,29 @@ interface RawIssue {
   readonly message: string;
 }
 
+/** Never empty: whoever counts issues would take a value for good that is not. */
 function toIssues(raw: readonly RawIssue[]): Issue[] {
+  const issues = wordedIssues(raw);
+  if (issues.length > 0) return issues;
+  // The library stops after some issues, and these may all be of the kind that is left out above.
+  const closed = raw.flatMap(({ keyword, instancePath }) => (keyword === "boolean" ? [unexpected(instancePath)] : []));
+  return closed.length > 0 ? closed : [{ path: "", keyword: "schema", message: "does not fit" }];
+}
+
+function unexpected(pointer: string): Issue {
+  const at = pointer.lastIndexOf("/");
+  const key = pointer
+    .slice(at + 1)
+    .replaceAll("~1", "/")
+    .replaceAll("~0", "~");
+  return unexpectedAt(pointer.slice(0, Math.max(0, at)), key);
+}
+
+function unexpectedAt(path: string, key: string): Issue {
+  return { path, keyword: "additionalProperties", key, message: `unexpected property '${visible(key, MAX_NAME)}'` };
+}
+
+function wordedIssues(raw: readonly RawIssue[]): Issue[] {
   return raw.flatMap((issue): Issue[] => {
     const { keyword, instancePath: path } = issue;
     const params = issue.params as Record<string, unknown>;
@@ -70,7 +98,7 @@ function toIssues(raw: readonly RawIssue[]): Issue[] {
     }
     if (keyword === "additionalProperties") {
       const keys = params["additionalProperties"] as string[];
-      return keys.map((key) => ({ path, keyword, key, message: `unexpected property '${key}'` }));
+      return keys.map((key) => unexpectedAt(path, key));
     }
     return [{ path, keyword, message: wording(issue.message) }];
   });

@@ -1,0 +1,53 @@
+// What does not fit is never said to have no issues, however much of it does not fit.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+
+import { checker, describeIssues, Type } from "./schema.ts";
+
+const closed = checker(
+  Type.Object(
+    {
+      name: Type.String(),
+      timeout: Type.Optional(Type.Number({ minimum: 0 })),
+      inner: Type.Optional(Type.Object({ flag: Type.Boolean() }, { additionalProperties: false })),
+    },
+    { additionalProperties: false },
+  ),
+);
+const strange = (count: number, name = "k"): Record<string, unknown> =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`${name}${at}`, at]));
+
+test("any number of unknown properties is an issue, alone and beside another", () => {
+  for (const count of [1, 2, 7, 8, 9, 31, 32, 33, 64, 500]) {
+    for (const value of [
+      { name: "x", ...strange(count) },
+      { ...strange(count), name: "x", timeout: -1 },
+      { name: "x", inner: { flag: true, ...strange(count) } },
+    ]) {
+      assert.notDeepEqual(closed.issues(value), [], `${count}`);
+      assert.throws(() => closed.parse(value, "test.bad", "value"));
+    }
+    assert.match(describeIssues(closed.issues({ name: "x", ...strange(count) })), /^at root: unexpected property 'k0'/);
+  }
+});
+
+test("issues are empty exactly when the value fits", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.oneof(fc.constantFrom("name", "timeout", "inner"), fc.string()), fc.jsonValue(), {
+        maxKeys: 40,
+      }),
+      (value) => (closed.issues(value).length === 0) === closed.is(value),
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("names are the sender's: they are spelled out and cut", () => {
+  const said = describeIssues(
+    closed.issues({ name: "x", ["\u001b]52;c;eA==\u0007\n\u009b"]: 1, ["y".repeat(5000)]: 1 }),
+  );
+  assert.doesNotMatch(said, /\p{Cc}/u);
+  assert.ok(said.length < 1000, said);
+});
