@@ -93,6 +93,35 @@ describe("the page", { skip: noBrowser }, () => {
     await context.close();
   });
 
+  test("the overview says plainly that the sandbox is off, with the command that mends it; on, it says nothing", async () => {
+    const { page, faults, context } = await openPaired(browser, gateway);
+    const note = page.getByRole("note", { name: "Caution" });
+    await note
+      .getByText(
+        "The sandbox is off for agent main: its tools act on the gateway's machine itself, and its commands run there without asking anybody.",
+      )
+      .waitFor();
+    await note.getByText("openclaw config set agents.defaults.sandbox.mode all", { exact: true }).waitFor();
+    await page.screenshot({ path: join(shots, "desk-sandbox-off.png") });
+    await page.setViewportSize(phone);
+    await page.screenshot({ path: join(shots, "phone-sandbox-off.png") });
+    assert.equal(
+      await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"),
+      true,
+    );
+    await page.goto(`${gateway.url}/#/tools/exec`);
+    await page.getByText("Runs on the gateway host itself, without approvals, because the sandbox is off").waitFor();
+    await context.close();
+
+    const boxed = await startGateway({ config: { agents: { defaults: { sandbox: { mode: "non-main" } } } } });
+    const other = await openPaired(browser, boxed);
+    await other.page.getByText("on for every session but the main one").waitFor();
+    assert.equal(await other.page.getByText("The sandbox is off").count(), 0);
+    assert.deepEqual([...faults, ...other.faults], []);
+    await other.context.close();
+    await dispose(boxed);
+  });
+
   test("every tool shows its decision; a blocked one its rule and the command that changes it", async () => {
     const { page, faults, context } = await openPaired(browser, gateway);
     await page.getByRole("navigation").getByRole("link", { name: "Tools" }).click();
