@@ -22,4 +22,4 @@ export function neutralise(content: string): string {
 const templateWords =
   /<[|｜][^<>\n]{1,60}[|｜]>|<\/?s>|\[\/?INST\]|<<\/?SYS>>|<(?:start|end)_of_turn>|<\/?(?:system|assistant|user|tool_call|tool_response|function_calls?|invoke|antml:[a-z_]+)\b[^<>]{0,80}>/giu;
 // "Human:" at the start of a line is how older models begin a turn; "System:" is how the house speaks.
-const turnWords = /(^|\n)([ \t]*(?:System|Human|Assistant|User))(?::)/gu;
+const turnWords = /(^|[\n\r\v\f\u0085\u2028\u2029])([ \t]*(?:System|Human|Assistant|User|SYSTEM))(?::)/gu;

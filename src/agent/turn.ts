@@ -17,6 +17,7 @@ import { createDesk, type Desk } from "./desk.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
 import { runLoop, type LoopEnd } from "./loop.ts";
 
+import { neutralise } from "./outside.ts";
 import type { ReadBootstrap } from "./prompt/files.ts";
 import { shrinkSession, type SessionSeat } from "./shrink.ts";
 import { stampOf, timeZoneOf } from "./stamp.ts";
@@ -163,11 +164,18 @@ function userEntry(
 ): TranscriptEntry {
   const now = clock.now();
   const zone = timeZoneOf(config().agents?.defaults?.userTimezone);
-  const text = [...events.map((event) => `System: ${stampOf(event.at, zone)}${event.text}`), said].join("\n");
+  const text = [...events.map((event) => `System: ${stampOf(event.at, zone)}${toldLine(event.text)}`), said].join("\n");
   const content: Block[] = [...(text === "" && images.length > 0 ? [] : [{ type: "text" as const, text }]), ...images];
   const stamp = turn.stamp === true ? { stamp: stampOf(now, zone) } : {};
   const body: StampedMessage = { role: "user", content, timestamp: now, ...stamp };
   return { id: newId(), type: "message", at: now, body };
+}
+
+/** What a command printed may stand in it: only the house begins a line with its word, so other lines are set in. */
+function toldLine(text: string): string {
+  return neutralise(text)
+    .split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/u)
+    .join("\n  ");
 }
 
 function deskWish({ turn, once, seat }: TurnInput, config: Config) {

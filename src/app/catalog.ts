@@ -13,7 +13,7 @@ import type { OpenExec } from "./exec.ts";
 import { createSettings } from "./settings.ts";
 
 /** What the tools that run commands need. */
-export type CatalogExec = Pick<OpenExec, "exec" | "processes" | "boxes" | "unfinishedSecret">;
+export type CatalogExec = Pick<OpenExec, "exec" | "processes" | "boxes" | "mask">;
 
 export function openCatalog(paths: Paths, store: Store, settings: () => Settings, commands: CatalogExec): Catalog {
   return createCatalog({
@@ -28,7 +28,7 @@ export function openCatalog(paths: Paths, store: Store, settings: () => Settings
       lanes: createLanes(),
       exec: commands.exec,
       processes: commands.processes,
-      unfinishedSecret: commands.unfinishedSecret,
+      mask: commands.mask,
     }),
     plugins: [],
     settings,

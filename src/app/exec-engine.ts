@@ -15,7 +15,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-type Given = "desk" | "boxes" | "processes" | "stateDir" | "guarded" | "home" | "env" | "route" | "notify";
+type Given = "desk" | "boxes" | "processes" | "stateDir" | "guarded" | "home" | "env" | "route" | "notify" | "mask";
 
 export interface EngineParts extends Pick<ExecDeps, Given> {
   readonly nodes: NodePort;

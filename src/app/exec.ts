@@ -33,8 +33,7 @@ export interface OpenExec {
   readonly nodes: Nodes;
   readonly processes: ProcessTable;
   readonly events: SystemEvents;
-  /** How much of the end of a text could be the beginning of a secret. */
-  readonly unfinishedSecret: (text: string) => number;
+  readonly mask: Mask;
   /** Sessions are only written to until somebody can wake them. */
   wakeBy(tell: (session: SessionKey, text: string) => Promise<void>): void;
   close(): Promise<void>;
@@ -82,8 +81,10 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
         home: paths.home,
         env,
         log: log.child("exec"),
+        mask,
         route: (args, call) => routeOf(store, args, call),
-        notify: (session, text) => tell(session, text),
+        // Kept, listed and given to a model: none of them is a place for a secret.
+        notify: (session, text) => tell(session, mask(text)),
       }),
     ));
   return {
@@ -92,7 +93,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
     nodes,
     processes,
     events,
-    unfinishedSecret: mask.unfinished,
+    mask,
     exec: {
       perform: async (args, call) => (await engine()).exec.perform(args, call),
       // An answer may come to a question of the last process: then the engine must be there to hear it.

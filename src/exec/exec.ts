@@ -21,6 +21,7 @@ import type { ProcessTable } from "./processes.ts";
 import type { ExecOutcome } from "./result.ts";
 import type { Route } from "./route.ts";
 import type { StartRun } from "./running.ts";
+import type { TailMask } from "./shown-tail.ts";
 
 export interface ExecDeps {
   readonly start: StartRun;
@@ -36,6 +37,8 @@ export interface ExecDeps {
   readonly env: Env;
   readonly clock: Clock;
   readonly log: Log;
+  /** For what is cut out of an output, and for what a session is told. */
+  readonly mask: TailMask;
   /** Folders programs are looked for in on this machine: `pathPrepend`, the login shell's, our own. */
   searchPath(pathPrepend: readonly string[]): Promise<readonly string[]>;
   /** The shell for whole command lines on this machine. */

@@ -4,6 +4,7 @@ import type { ExecDeps, Order } from "./exec.ts";
 import type { ProcessSession } from "./processes.ts";
 import { AGGREGATE_CHARS, exitNotice, finished, TAIL_CHARS, type ExecOutcome, type Finished } from "./result.ts";
 import type { Exit, Running } from "./running.ts";
+import { shownTail, type TailMask } from "./shown-tail.ts";
 
 export interface Follow {
   /** Ends with the caller while it is in the foreground; never after. */
@@ -41,7 +42,7 @@ export function createFollow(deps: ExecDeps): Follow {
         ? undefined
         : await foregroundEnd(running, call.signal, isSynchronous ? undefined : yieldMsOf(order));
       if (exit === undefined) return inBackground(deps, { ...order, warnings }, running, cwd);
-      const ended = endedRun(running, exit, timeoutMs, cwd);
+      const ended = endedRun(running, exit, timeoutMs, cwd, deps.mask);
       await running.output.discard();
       return finished(ended, warnings);
     },
@@ -55,7 +56,7 @@ export function createFollow(deps: ExecDeps): Follow {
       const timer = noticeMs === 0 ? undefined : setTimeout(tell, noticeMs);
       const exit = await running.ended;
       clearTimeout(timer);
-      return endedRun(running, exit, timeoutMs, owner.cwd);
+      return endedRun(running, exit, timeoutMs, owner.cwd, deps.mask);
     },
   };
 }
@@ -90,10 +91,12 @@ async function foregroundEnd(
   }
 }
 
-function endedRun(running: Running, exit: Exit, timeoutMs: number | undefined, cwd: string): Finished {
+function endedRun(running: Running, exit: Exit, timeoutMs: number | undefined, cwd: string, mask: TailMask): Finished {
   const { output, startedAt } = running;
   const truncated = output.totalChars > AGGREGATE_CHARS;
-  return { exit, aggregated: output.tail(AGGREGATE_CHARS), truncated, startedAt, timeoutMs, cwd };
+  // Whole, it is masked with the rest of the result.
+  const aggregated = truncated ? shownTail(output, AGGREGATE_CHARS, mask, true) : output.tail(AGGREGATE_CHARS);
+  return { exit, aggregated, truncated, startedAt, timeoutMs, cwd };
 }
 
 function inBackground(deps: ExecDeps, order: Order, running: Running, cwd: string): ExecOutcome {
@@ -101,7 +104,7 @@ function inBackground(deps: ExecDeps, order: Order, running: Running, cwd: strin
   const { agent, session } = call;
   const entry = deps.processes.add(running, { agent, session, command: args.command, cwd });
   if (settings.notifyOnExit !== false) void tellExit(deps, entry, running, session);
-  const tail = running.output.tail(TAIL_CHARS);
+  const tail = shownTail(running.output, TAIL_CHARS, deps.mask, false);
   const { pid, startedAt } = running;
   return {
     details: { status: "running", sessionId: entry.id, pid, startedAt, cwd, tail },
@@ -118,6 +121,6 @@ async function tellExit(deps: ExecDeps, entry: ProcessSession, running: Running,
   const exit = await running.ended;
   if (entry.isExitKnown() || exit.reason === "killed" || exit.reason === "shutdown") return;
   await deps
-    .notify(session, exitNotice(entry.id, exit, running.output.tail(TAIL_CHARS)))
+    .notify(session, exitNotice(entry.id, exit, shownTail(running.output, TAIL_CHARS, deps.mask, true)))
     .catch((error: unknown) => deps.log.error("the end of a command could not be told", { id: entry.id, error }));
 }

@@ -116,7 +116,7 @@ async function attempt(deps: ExecDeps, follow: Follow, approval: Approval): Prom
   try {
     const finished =
       body.on === "gateway" ? await onGateway(deps, follow, approval, body) : await onNode(deps, approval, body);
-    const tail = finished.aggregated.slice(-TAIL_CHARS).trim();
+    const tail = deps.mask(finished.aggregated).slice(-TAIL_CHARS).trim();
     const line = `Exec finished (${nameOf(approval)}, ${endOf(finished.exit).replace("code ", "code=")})`;
     await deps.notify(sessionOf(approval), tail === "" ? line : `${line}\n${tail}`);
     return endOf(finished.exit);
@@ -175,7 +175,8 @@ async function onNode(
 
 async function tellDenied(deps: ExecDeps, approval: Approval, why: string): Promise<void> {
   const [host = "gateway", id = approval.id] = nameOf(approval).split(" id=");
-  await deps.notify(sessionOf(approval), deniedNotice(host, id, why, approval.request.command));
+  // Masked before it is cut: half a secret no mask would know.
+  await deps.notify(sessionOf(approval), deniedNotice(host, id, why, deps.mask(approval.request.command)));
 }
 
 function nodeCard(job: NodeJob): ReturnType<typeof describePlan> {

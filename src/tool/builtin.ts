@@ -1,5 +1,6 @@
 // Every built-in tool; the only file that names them.
 import type { Clock } from "../base/clock.ts";
+import type { Mask } from "../base/mask.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
 import type { Store } from "../store/store.ts";
@@ -22,7 +23,7 @@ export interface BuiltinDeps extends FileToolDeps {
   readonly version: string;
   readonly exec: Exec;
   readonly processes: ProcessTable;
-  readonly unfinishedSecret?: (text: string) => number;
+  readonly mask?: Mask;
 }
 
 export function builtinTools(deps: BuiltinDeps): readonly Tool[] {

@@ -116,15 +116,23 @@ export function isDecision(word: string): word is ApprovalDecision {
 /** What stays of a closed approval: readable, without secrets, without what could be run again. */
 export function forTheTrail(approval: Approval, mask: (text: string) => string): Approval {
   const short = (text: string): string => clip(mask(text));
-  const { request, card } = approval;
+  const maybeShort = (text: string | null): string | null => (text === null ? null : short(text));
+  const { request, card, reason } = approval;
   return {
     ...approval,
+    ...(reason === undefined ? {} : { reason: short(reason) }),
     body: undefined,
-    request: { ...request, command: short(request.command) },
+    request: {
+      ...request,
+      command: short(request.command),
+      cwd: maybeShort(request.cwd),
+      resolvedPath: maybeShort(request.resolvedPath),
+    },
     card: {
       ...card,
       text: short(card.text),
       rows: card.rows.map(({ label, value }) => ({ label, value: short(value) })),
+      ...(card.always === undefined ? {} : { always: short(card.always) }),
     },
   };
 }

@@ -1,6 +1,7 @@
 // What the process tool shows of a background command: a row, the news, a page of its log.
 import { ToolError } from "../../core/error.ts";
 import type { ProcessSession, ProcessState } from "../../exec/processes.ts";
+import { shownTail, type TailMask } from "../../exec/shown-tail.ts";
 import type { ToolResult } from "../tool.ts";
 
 export interface ProcessRow {
@@ -57,7 +58,7 @@ const DEFAULT_LINES = 200;
 /** One answer; the rest is one offset away. */
 const MAX_PAGE_CHARS = 200_000;
 
-export function toRow(entry: ProcessSession, now: number): ProcessRow {
+export function toRow(entry: ProcessSession, now: number, mask: TailMask): ProcessRow {
   const { running } = entry;
   const exit = entry.exit();
   const { output, pid, startedAt } = running;
@@ -71,7 +72,7 @@ export function toRow(entry: ProcessSession, now: number): ProcessRow {
     cwd: entry.cwd,
     command: entry.command,
     name: entry.name,
-    tail: output.tail(ROW_TAIL_CHARS).trimEnd(),
+    tail: shownTail(output, ROW_TAIL_CHARS, mask, exit !== undefined).trimEnd(),
     truncated: output.totalChars > ROW_TAIL_CHARS,
     ...endOf(entry),
   };

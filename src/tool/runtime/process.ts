@@ -5,6 +5,7 @@ import { visible } from "../../core/visible.ts";
 import type { Clock } from "../../base/clock.ts";
 import { encodeKeys, encodePaste } from "../../exec/keys.ts";
 import type { ProcessSession, ProcessTable } from "../../exec/processes.ts";
+import { noMask, type TailMask } from "../../exec/shown-tail.ts";
 import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
 import { createHeldBack, headOf, logPage, pollNews, toRow, type ProcessDetails } from "./process-view.ts";
 
@@ -44,12 +45,12 @@ type Arguments = Static<typeof params>;
 export interface ProcessToolDeps {
   readonly processes: ProcessTable;
   readonly clock: Clock;
-  /** How much of the end of a text could be the beginning of a secret. */
-  readonly unfinishedSecret?: (text: string) => number;
+  /** For what is cut out of an output; whole results are masked by their caller. */
+  readonly mask?: TailMask;
 }
 
-export const createProcessTool = ({ processes, clock, unfinishedSecret = () => 0 }: ProcessToolDeps) => {
-  const held = createHeldBack(unfinishedSecret);
+export const createProcessTool = ({ processes, clock, mask = noMask }: ProcessToolDeps) => {
+  const held = createHeldBack((text) => mask.unfinished(text));
   return defineTool({
     name: "process",
     summary: "Follow and steer background commands",
@@ -63,7 +64,7 @@ export const createProcessTool = ({ processes, clock, unfinishedSecret = () => 0
         ? { does: "look" }
         : { does: "admin", what: `process ${action} ${visible(sessionId ?? "", 80)}` },
     async run(args, call): Promise<ToolResult<ProcessDetails>> {
-      if (args.action === "list") return listAll(processes.list(call.agent), clock);
+      if (args.action === "list") return listAll(processes.list(call.agent), clock, mask);
       const entry = entryOf(processes, args, call);
       switch (args.action) {
         case "poll":
@@ -96,11 +97,11 @@ function withoutNulls(raw: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
 }
 
-function listAll(entries: readonly ProcessSession[], clock: Clock): ToolResult<ProcessDetails> {
-  const sessions = entries.map((entry) => toRow(entry, clock.now()));
+function listAll(entries: readonly ProcessSession[], clock: Clock, mask: TailMask): ToolResult<ProcessDetails> {
+  const sessions = entries.map((entry) => toRow(entry, clock.now(), mask));
   const lines = sessions.map(
     ({ sessionId, status, runtimeMs, name, command }) =>
-      `${sessionId}  ${status}  ${Math.round(runtimeMs / 1000)}s  ${name} :: ${visible(command, 120)}`,
+      `${sessionId}  ${status}  ${Math.round(runtimeMs / 1000)}s  ${name} :: ${visible(mask(command), 120)}`,
   );
   const text = lines.length === 0 ? "No background commands." : lines.join("\n");
   return { content: [{ type: "text", text }], details: { status: "completed", sessions } };
@@ -165,8 +166,9 @@ async function put(entry: ProcessSession, bytes: Buffer): Promise<void> {
   try {
     await Promise.race([taken, waited]);
   } catch (error) {
-    if (error instanceof HouseError) throw inputClosed(entry);
-    throw error;
+    if (!(error instanceof HouseError)) throw error;
+    if (error.code !== "exec.input-full") throw inputClosed(entry);
+    throw new ToolError("process.input-full", `${entry.id}: ${error.message}`, { hint: error.hint ?? "kill it" });
   } finally {
     clearTimeout(timer);
   }
