@@ -121,6 +121,7 @@ const plainContext = (): CommandContext => ({
   runId: "own",
   source: "chat",
   authorised: true,
+  approver: { clientId: "openclaw-control-ui", surface: "webchat" },
   signal: new AbortController().signal,
 });
 

@@ -57,6 +57,8 @@ function requestOf({ runId, message, thinking, model, timeoutMs }: TurnHere, ses
     text: message,
     source: "cli",
     authorised: true,
+    // Whoever has this shell owns the state it works on.
+    approver: { clientId: "cli", surface: "cli" },
     stamp: true,
     timeoutMs,
     ...(thinking === undefined ? {} : { thinking: thinking as ThinkingLevel }),

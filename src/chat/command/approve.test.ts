@@ -9,6 +9,7 @@ import { approvalText } from "../approval-text.ts";
 import { NOW, openChat, turn } from "../house.cases.ts";
 
 const page = { approver: { clientId: "openclaw-control-ui", surface: "webchat" } };
+const stranger = { approver: undefined };
 const telegram = { source: "telegram", approver: { clientId: "telegram", surface: "chat", sender: "telegram:42" } };
 
 const question = (id: string, more: Partial<AskRequest> = {}): AskRequest => ({
@@ -76,8 +77,8 @@ describe("/approve", () => {
   test("is for those who may approve: to be allowed to speak is not enough (APR-017)", async () => {
     const chat = await openChat();
     const { id } = await chat.approvals.ask(question("aaaaaaaa-1"));
-    assert.match(await chat.answer(`/approve ${id} allow-once`), /You may not answer approvals here/);
-    assert.match(await chat.answer("/approve"), /You may not answer approvals here/);
+    assert.match(await chat.answer(`/approve ${id} allow-once`, stranger), /You may not answer approvals here/);
+    assert.match(await chat.answer("/approve", stranger), /You may not answer approvals here/);
     const plain = `/approve ${id} allow-once`;
     assert.deepEqual(await chat.say(plain, { ...page, authorised: false }), turn(plain), "plain text for a stranger");
     assert.equal(chat.approvals.get(id)?.state, "pending");

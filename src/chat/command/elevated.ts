@@ -19,7 +19,13 @@ export const elevated = levelDirective({
     const { gates } = await elevationIn(scene);
     return gates.length === 0 ? level : `${level}; not available here (${gates.map(({ key }) => key).join(", ")})`;
   },
-  objection: (level, scene) => (level === "off" ? Promise.resolve(undefined) : closedText(scene)),
+  async objection(level, scene) {
+    if (level === "off") return undefined;
+    // "full" is a yes to everything: not for somebody who may not say yes to one command.
+    if (scene.context.approver === undefined)
+      return "Only who may answer approvals may turn this on. Nothing was changed.";
+    return closedText(scene);
+  },
 });
 
 /** Why it cannot be had here, with every key that would have to change; undefined when it can. */

@@ -13,6 +13,9 @@ type Key = keyof typeof fields;
 /** Gives a value back to the config. */
 const RESET = "default";
 
+/** Else `ask=off` would be a yes to everything from somebody who may not say yes to one command. */
+const NOT_YOURS = "Only who may answer approvals may change how commands run here.";
+
 const isKey = (word: string): word is Key => Object.hasOwn(fields, word);
 
 export const exec: Directive = {
@@ -27,6 +30,7 @@ export const exec: Directive = {
     if (args.trim() === "") return answered(await shown(scene));
     const read = readHints(args);
     if ("problem" in read) return answered(`${read.problem} Nothing was changed.`);
+    if (scene.context.approver === undefined) return answered(`${NOT_YOURS} Nothing was changed.`);
     await scene.patch(
       Object.fromEntries(
         Object.entries(read.hints).map(([key, value]) => [fields[key as Key], value === RESET ? null : value]),
@@ -38,6 +42,7 @@ export const exec: Directive = {
     if (args === "") return { note: await shown(scene) };
     const read = readHints(args);
     if ("problem" in read) return { refusal: read.problem };
+    if (scene.context.approver === undefined) return { refusal: NOT_YOURS };
     const reset = Object.entries(read.hints).find(([, value]) => value === RESET)?.[0];
     return reset === undefined
       ? { settings: { exec: read.hints } }
