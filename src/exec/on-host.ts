@@ -1,14 +1,16 @@
 // A command on this machine: the rules of the approvals file decide, or, with host=sandbox and no sandbox, none do.
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 
 import { ToolError } from "../core/error.ts";
+import { visible } from "../core/visible.ts";
 import { analyse, type Place } from "./approval/analyse.ts";
 import { effectivePolicy } from "./approval/effective.ts";
 import { readApprovals } from "./approval/file.ts";
 import { makePlan } from "./approval/freeze.ts";
 import { judge, judgeUnanswerable, type JudgeInput, type Judgement } from "./approval/judge.ts";
 import type { Plan } from "./approval/plan.ts";
+import { statOf } from "./approval/programs.ts";
 import { defaultSafeBins } from "./approval/safe-bins.ts";
 import { childEnvironment, rejectVariables } from "./environment.ts";
 import type { ExecDeps, Order, Room } from "./exec.ts";
@@ -97,9 +99,9 @@ function hostFolder(workdir: string | undefined, workspace: string, home: string
   const path = resolve(workspace, wanted === "~" || wanted.startsWith("~/") ? join(home, wanted.slice(1)) : wanted);
   // A workspace comes into being with its first use.
   if (path === workspace) mkdirSync(workspace, { recursive: true });
-  const stats = path.includes("\0") ? undefined : statSync(path, { throwIfNoEntry: false });
+  const stats = path.includes("\0") ? undefined : statOf(path);
   if (stats?.isDirectory() === true) return path;
-  throw new ToolError("exec.bad-folder", `there is no folder ${JSON.stringify(path.slice(0, 300))}`, {
+  throw new ToolError("exec.bad-folder", `there is no folder "${visible(path)}"`, {
     hint: "give an existing folder as workdir, or leave it out",
   });
 }
