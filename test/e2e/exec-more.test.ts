@@ -125,6 +125,36 @@ describe("approved commands", () => {
   });
 });
 
+test("nobody answers in two minutes: denied as timed out, it never runs, and a late answer is for nothing", async (t) => {
+  const config = { tools: { exec: { host: "gateway", ask: "on-miss" } } };
+  const first = await startGateway({ config });
+  mkdirSync(first.workspace, { recursive: true });
+  const asker = await operator(first);
+  const canary = join(first.workspace, "canary");
+  const { details } = await exec(first, { command: `touch ${canary}` });
+  assert.equal(details["status"], "approval-pending");
+  asker.end();
+  await first.stop("SIGKILL");
+  // The next one runs with a clock that is two minutes further on.
+  const later = "const now = Date.now; Date.now = () => now() + 121_000;";
+  const second = await startGateway({
+    home: first.home,
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(later)}` },
+  });
+  t.after(() => dispose(second));
+  const wire = await operator(second, { signedAt: Date.now() + 121_000 });
+  const id = String(details["approvalId"]);
+  const lines = await until(
+    () => linesOf(wire, "main"),
+    (found) => found.length > 0,
+  );
+  assert.deepEqual(lines, [`Exec denied (gateway id=${id}, approval timed out): touch ${canary}`]);
+  const late = await wire.request("exec.approval.resolve", { id, decision: "allow-once" });
+  assert.deepEqual([late.ok, late.error?.message], [false, "unknown approval id"]);
+  assert.equal(existsSync(canary), false);
+  wire.end();
+});
+
 describe("settings of one agent", () => {
   let gateway: TestGateway;
   let tools: string;
