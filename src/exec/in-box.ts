@@ -2,6 +2,7 @@
 import { isAbsolute, posix } from "node:path";
 
 import { ToolError } from "../core/error.ts";
+import { visible } from "../core/visible.ts";
 import type { Box } from "./box.ts";
 import { boxShell } from "./box/shell.ts";
 import { rejectVariables } from "./environment.ts";
@@ -42,7 +43,7 @@ function insideFolder(box: Box, workdir: string | undefined): string {
 const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
 function outside(workdir: string): ToolError {
-  return new ToolError("exec.bad-folder", `${JSON.stringify(workdir.slice(0, 200))} is not a folder of this sandbox`, {
+  return new ToolError("exec.bad-folder", `"${visible(workdir, 200)}" is not a folder of this sandbox`, {
     hint: "use a path inside /workspace, or leave out workdir",
     details: { refused: true },
   });

@@ -4,6 +4,9 @@ import { visible } from "../core/visible.ts";
 
 const ESC = "\u001b";
 
+/** What one answer repeats of a call. */
+const MAX_WARNINGS = 10;
+
 export interface KeyInput {
   readonly keys?: readonly string[];
   /** One byte each: `1b`, `0x03`. */
@@ -20,9 +23,13 @@ export interface EncodedKeys {
 
 export function encodeKeys({ keys = [], hex = [], literal = "" }: KeyInput): EncodedKeys {
   const encoded = keys.map((token) => ({ token, text: encodeKey(token) }));
-  const warnings = encoded
-    .filter(({ text }) => text === undefined)
-    .map(({ token }) => `${JSON.stringify(visible(token, 60))} is not a key name and was sent as text`);
+  const unknown = encoded.filter(({ text }) => text === undefined);
+  const warnings = [
+    ...unknown
+      .slice(0, MAX_WARNINGS)
+      .map(({ token }) => `${JSON.stringify(visible(token, 60))} is not a key name and was sent as text`),
+    ...(unknown.length > MAX_WARNINGS ? [`and ${unknown.length - MAX_WARNINGS} more of that kind`] : []),
+  ];
   const parts = [
     ...encoded.map(({ token, text }) => Buffer.from(text ?? token)),
     Buffer.from(hex.map(hexByte)),

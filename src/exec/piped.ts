@@ -162,6 +162,9 @@ interface Input {
   drop(): void;
 }
 
+/** Of input nobody reads; it waits in the gateway's memory. */
+const MAX_WAITING_BYTES = 8_000_000;
+
 /** Most commands are never written to: the stream is made with the first write. */
 function createInput(fd: number): Input {
   let stream: Socket | undefined;
@@ -180,6 +183,7 @@ function createInput(fd: number): Input {
     async write(bytes) {
       if (isClosed) throw inputClosed();
       const target = open();
+      if (target.writableLength > MAX_WAITING_BYTES) throw inputFull();
       await new Promise<void>((resolve, reject) => {
         const onClose = (): void => reject(inputClosed());
         target.once("close", onClose);
@@ -202,6 +206,12 @@ function createInput(fd: number): Input {
       stream?.destroy();
     },
   };
+}
+
+function inputFull(): HouseError {
+  return new HouseError("exec.input-full", "the command does not read its input, and a lot of it waits already", {
+    hint: "wait until it reads, or end it",
+  });
 }
 
 export function inputClosed(cause?: Error): HouseError {

@@ -1,6 +1,7 @@
 // The only place a tool runs: find, decide, check, intend, run, bound, journal. Every caller comes through here.
 import { HouseError, ToolError } from "../core/error.ts";
 import { checker, describeIssues, type Checker } from "../core/schema.ts";
+import { visible } from "../core/visible.ts";
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -71,7 +72,7 @@ function admit(verdict: Verdict, request: CallRequest): Tool {
   if (!decision.allowed) {
     const known = decision.layers[0]?.layer !== "known" || decision.layers[0]?.verdict === "pass";
     const why = decision.decidedBy?.reason ?? "no rule allows it";
-    throw new ToolError(known ? "tool.refused" : "tool.unknown", `${request.tool}: ${why}`, {
+    throw new ToolError(known ? "tool.refused" : "tool.unknown", `${visible(request.tool, 100)}: ${why}`, {
       hint: decision.fix?.command ?? decision.fix?.summary,
       details: { decision, explain: verdict.explain() },
     });

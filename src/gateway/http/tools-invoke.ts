@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { HouseError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
+import { visible } from "../../core/visible.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { readBody, sendError, sendJson } from "./answer.ts";
@@ -131,7 +132,7 @@ function answerFailure(response: ServerResponse, error: unknown, tool: string, {
       ok: false,
       error: {
         type: "not_found",
-        message: `Tool not available: ${mask(tool.slice(0, 100))}`,
+        message: `Tool not available: ${mask(visible(tool, 100))}`,
         details: { ...more, reason: mask(message) },
       },
     });
