@@ -2,6 +2,8 @@
 
 /** With entries for echo, ls, rg, git and python3 only. */
 export const plain: readonly string[] = [
+  "time",
+  "time -p",
   "echo ok || touch {{CANARY}}",
   "echo ok | touch {{CANARY}}",
   "echo ok |& touch {{CANARY}}",
@@ -209,6 +211,8 @@ export const everything: readonly string[] = [
   "make -j 'X=$(shell touch {{CANARY}})' X",
   "make -j SHELL={{OUT}}/x",
   "make -l -f evil.mk",
+  "make -jf evil.mk",
+  "make -j2f evil.mk",
   "make --jobs --file=evil.mk",
   "make SHELL={{OUT}}/x",
   "zip -q a.zip safe.py -x -T -i -TT 'touch {{CANARY}} #'",
@@ -284,6 +288,13 @@ export const everything: readonly string[] = [
 
 /** Programs that start others, most of them not on this machine: put there as traps, with an entry that covers them. */
 export const planted: readonly string[] = [
+  "busybox.nosuid sh",
+  "toybox-x86_64 sh",
+  "nvim.appimage -c x",
+  "docker-buildx x",
+  "kubectl-exec x",
+  "rsync-ssl a b",
+  "pythonw -c 1",
   "pidstat -e touch {{CANARY}}",
   "dmsetup ls --exec touch",
   "debugfs -R '!touch {{CANARY}}'",
@@ -474,7 +485,9 @@ const names =
   LIBVIRT_DEFAULT_URI GPG_AGENT_INFO GREP_COLOR POSIXLY_CORRECT JQ_LIBRARY_PATH HF_ENDPOINT HF_HOME NLTK_DATA TRANSFORMERS_CACHE
   PRE_COMMIT_HOME HUSKY_GIT_PARAMS PKG_CONFIG_PATH CPATH COMPILER_PATH BUNDLE_GEMFILE GEM_PATH COMPOSER_HOME DENO_DIR BUN_INSTALL
   UV_INDEX_URL POETRY_REPOSITORIES_X_URL CONDA_EXE PDB PERLDB_OPTS PAGER SYSTEMD_EDITOR KUBE_EDITOR P4EDITOR PSQL_EDITOR
-  AWS_PAGER CHROME_PATH CHROME_DEVEL_SANDBOX PUPPETEER_EXECUTABLE_PATH ELECTRON_OVERRIDE_DIST_PATH ESBUILD_BINARY_PATH SASS_BINARY_PATH`
+  AWS_PAGER CHROME_PATH CHROME_DEVEL_SANDBOX PUPPETEER_EXECUTABLE_PATH ELECTRON_OVERRIDE_DIST_PATH ESBUILD_BINARY_PATH SASS_BINARY_PATH
+  GOCACHEPROG COVERAGE_PROCESS_START SOFTHSM2_CONF OPENSC_CONF SSLEAY_CONF CC_FOR_BUILD LD_FOR_TARGET LADSPA_PATH LV2_PATH AUTOSSH_PATH
+  XML_CATALOG_FILES GNUTLS_SYSTEM_PRIORITY_FILE WSLENV ProgramFiles __COMPAT_LAYER AWK OBJDUMP ICU_DATA`
     .trim()
     .split(/\s+/);
 

@@ -230,6 +230,13 @@ describe("no command line at all", () => {
     });
   }
 
+  it("the word time with nothing to measure", async () => {
+    for (const command of ["time", "time -p"]) {
+      const analysis = await analyse(command, place);
+      assert.equal(analysis.kind === "other" ? analysis.code : analysis.kind, "exec.no-command");
+    }
+  });
+
   it("a login of our own", async () => {
     await assert.rejects(analyse("nice openclaw channels login", place), { code: "exec.interactive-login" });
   });

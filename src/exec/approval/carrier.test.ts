@@ -214,6 +214,7 @@ rows("refused although the program has an entry", "exec.arguments", [
   "curl --expand-config x",
   "curl file:///etc/passwd",
   "make -j -f x",
+  "make -jf x",
   "make -j --eval=x",
   "make -l SHELL=id",
   "make --jobs --file=x",
@@ -321,6 +322,19 @@ describe("a name hides nothing", () => {
   it("nor does a version in its middle", async () => {
     for (const name of ["perl5.36-x86_64-linux-gnu", "php8.2-cgi", "python3.11-dbg"])
       assert.equal(await verdict(`${planted(name)} -e 1`), "exec.arguments", name);
+  });
+
+  it("nor do flavours and parts of one program", async () => {
+    for (const name of [
+      "busybox.nosuid",
+      "toybox-x86_64",
+      "nvim.appimage",
+      "docker-buildx",
+      "kubectl-exec",
+      "rsync-ssl",
+    ])
+      assert.equal(await verdict(`${planted(name)} x`), "exec.carrier", name);
+    assert.equal(await verdict(`${planted("pythonw")} -c 1`), "exec.arguments");
   });
 
   it("a link under another name to a shell, a wrapper, a multiplexer", async () => {

@@ -28,6 +28,8 @@ export function readLine(statements: readonly Statement[]): Line {
   if (only.background === true) refuse("exec.background", "it puts a command into the background with &");
   const { folders, pipeline } = afterFolders(only.command);
   const commands = commandsOf(pipeline);
+  // `time` alone: no program is no reason to say that every program is allowed.
+  if (commands.length === 0) refuse("exec.no-command", "it holds no command");
   if (commands.length > maxCommands) refuse("exec.chain", `it has more than ${maxCommands} programs in one pipeline`);
   const raw = commands.map(readCommand);
   if (raw.some((command, index) => index > 0 && command.input !== undefined))

@@ -16,7 +16,7 @@ export interface GitSettings {
 
 /** Settings that only change how things look or where they are kept. */
 const harmless =
-  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protecthfs|protectntfs|sharedrepository|compression|untrackedcache|sparsecheckout|sparsecheckoutcone|commentchar|preloadindex|multipackindex|commitgraph)|remote\..*\.(?:url|pushurl|fetch|push|tagopt|prune|partialclonefilter|promisor|mirror|gh-resolved)|branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)|branch\.(?:autosetuprebase|autosetupmerge|sort)|user\.(?:name|email|useconfigonly|signingkey)|author\..*|committer\..*|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.(?:prune|prunetags|writecommitgraph|parallel)|merge\.(?:conflictstyle|ff|log|renamelimit|directoryrenames)|rebase\.(?:autosquash|autostash|updaterefs)|rerere\..*|color\..*|diff\.(?:algorithm|renames|renamelimit|mnemonicprefix|colormoved|context|noprefix|submodule)|log\..*|status\..*|commit\.(?:verbose|gpgsign)|tag\.(?:sort|gpgsign)|gc\..*|pack\..*|index\..*|feature\..*|extensions\.(?:objectformat|partialclone|worktreeconfig|preciousobjects|refstorage)|submodule\..*\.(?:url|active|branch|ignore)|submodule\.active|advice\..*|column\..*|blame\..*|stash\..*|versionsort\..*|http\..*\.(?:sslverify|postbuffer)|http\.(?:postbuffer|sslverify|version)|lfs\.repositoryformatversion|maintenance\.auto|gui\..*)$/;
+  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protecthfs|protectntfs|sharedrepository|compression|untrackedcache|sparsecheckout|sparsecheckoutcone|commentchar|preloadindex|multipackindex|commitgraph)|remote\..*\.(?:url|pushurl|fetch|push|tagopt|prune|partialclonefilter|promisor|mirror|gh-resolved)|branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)|branch\.(?:autosetuprebase|autosetupmerge|sort)|user\.(?:name|email|useconfigonly|signingkey)|author\..*|committer\..*|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.(?:prune|prunetags|writecommitgraph|parallel)|merge\.(?:conflictstyle|ff|log|renamelimit|directoryrenames)|rebase\.(?:autosquash|autostash|updaterefs)|rerere\..*|color\..*|diff\.(?:algorithm|renames|renamelimit|mnemonicprefix|colormoved|context|noprefix|submodule)|log\..*|status\..*|commit\.(?:verbose|gpgsign)|tag\.(?:sort|gpgsign)|gc\.(?!recentobjectshook$).*|pack\..*|index\..*|feature\..*|extensions\.(?:objectformat|partialclone|worktreeconfig|preciousobjects|refstorage)|submodule\..*\.(?:url|active|branch|ignore)|submodule\.active|advice\..*|column\..*|blame\..*|stash\..*|versionsort\..*|http\..*\.(?:sslverify|postbuffer)|http\.(?:postbuffer|sslverify|version)|lfs\.repositoryformatversion|maintenance\.auto|gui\..*)$/;
 
 /** Linked repositories inside are entered too, as git does; deeper than a few levels nobody looks. */
 export function gitSettings(cwd: string, depth = 3): GitSettings {
@@ -93,7 +93,9 @@ export function problemIn(text: string): string | undefined {
     if (setting === null) return "a line that is not a plain setting";
     const key = `${section}.${(setting[1] ?? "").toLowerCase()}`;
     if (!harmless.test(key) && !isBoolean(key, setting[2])) return key;
-    if (key.endsWith("url") && needsHelper(setting[2] ?? "")) return `${key} (a transport helper)`;
+    // A branch may name an address where others name a remote.
+    if (/^(?:remote|branch|submodule)\./.test(key) && needsHelper(setting[2] ?? ""))
+      return `${key} (a transport helper)`;
   }
   return undefined;
 }

@@ -145,6 +145,9 @@ describe("git", () => {
     ["remote.origin.uploadpack", "id"],
     ["remote.origin.url", "ext::id"],
     ["url.ext::id.insteadOf", "x"],
+    ["branch.main.remote", "ext::id"],
+    ["branch.main.pushRemote", "ext::id"],
+    ["gc.recentObjectsHook", "id"],
     ["gpg.program", "id"],
     ["protocol.ext.allow", "always"],
   ];

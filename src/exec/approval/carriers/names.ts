@@ -18,6 +18,7 @@ const aliases: Readonly<Record<string, string>> = {
   luajit: "lua",
   pypy: "python",
   python3: "python",
+  pythonw: "python",
   batcat: "bat",
   fdfind: "fd",
   ripgrep: "rg",
@@ -57,6 +58,8 @@ export function familyNames(path: string): readonly string[] {
   const loader = /^ld(?:-linux.*|-musl.*|64)?\.so(?:\.\d+)*$|^ld-.*\.so(?:\.\d+)*$/.test(name) ? ["ld.so"] : [];
   const cross = /^(?:gcc|g\+\+|cpp|cc|c\+\+|clang|clang\+\+|ld|ar|as|nm)$/.test(last) ? [last] : [];
   const runner = /^qemu-(?!img|nbd|io|ga)/.test(name) ? ["qemu-user"] : name.startsWith("git-") ? ["git-shell"] : [];
-  const all = [name, ...runner, bare, unversioned, stem, ...cross, ...loader];
+  // busybox.nosuid, toybox-x86_64, nvim.appimage, docker-buildx: a flavour or a part of the same program.
+  const part = /^(busybox|toybox|n?vim|emacs|docker|podman|kubectl)[-._]/.exec(name)?.slice(1) ?? [];
+  const all = [name, ...runner, ...part, bare, unversioned, stem, ...cross, ...loader];
   return [...new Set(all.flatMap((one) => [one, aliases[one] ?? one]))];
 }

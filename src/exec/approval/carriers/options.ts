@@ -68,6 +68,8 @@ function readShort(word: string, next: string | undefined, table: OptionTable): 
     const optional = table.optional?.includes(letter) === true;
     if (!optional && table.valued?.includes(letter) !== true) return undefined;
     const rest = word.slice(at + 1);
+    // What sticks to an option that needs no value could as well be more letters.
+    if (optional && !/^[\d.]*$/.test(rest)) return undefined;
     if (rest !== "") return { options: [...options, { name, value: rest }], taken: 1 };
     return valueFrom({ name }, options, next, optional);
   }
