@@ -90,6 +90,11 @@ export function shortPath(path: string, io: Pick<Io, "paths">): string {
   return shortenHome(path, io.paths().home);
 }
 
-export function toJson(value: unknown): string {
-  return JSON.stringify(value, null, 2);
+/** The same value for programs, and nothing in it that a terminal would obey: JSON leaves 7f to 9f as they are. */
+export function toJson(value: unknown, indent: number | undefined = 2): string {
+  return JSON.stringify(value, null, indent)?.replaceAll(
+    // oxlint-disable-next-line no-control-regex
+    /[\u007f-\u009f]/g,
+    (char) => `\\u00${char.charCodeAt(0).toString(16)}`,
+  );
 }

@@ -219,7 +219,8 @@ describe("output that would steer a terminal", () => {
     for (const [at, { text }] of answers.entries()) assert.doesNotMatch(text, raw, `${at}: ${JSON.stringify(text)}`);
   });
 
-  test("a real terminal that calls read on such a file gets no sequence of it", async () => {
+  const noScript = existsSync("/usr/bin/script") ? false : "script is absent: apt-get install bsdutils";
+  test("a real terminal that calls read on such a file gets no sequence of it", { skip: noScript }, async () => {
     // script(1) gives the command a terminal, so that what is shown to a person is what is looked at.
     const { spawnSync } = await import("node:child_process");
     const line = `${process.execPath} ${join(root, "openclaw.mjs")} tools call read path=evil.bin`;

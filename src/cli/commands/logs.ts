@@ -10,7 +10,7 @@ import { isListening } from "../listening.ts";
 import { formatLogLine, newestLog, parseLogLine } from "../log-file.ts";
 import { plain } from "../paint.ts";
 import { wholeNumber } from "../parse.ts";
-import { oneLine, shortPath } from "../print.ts";
+import { oneLine, shortPath, toJson } from "../print.ts";
 import { glanceAtConfig, type Glance } from "../settings.ts";
 import { targetOf, wireOptions, type Target } from "../target.ts";
 
@@ -135,7 +135,7 @@ function createPrinter(io: Io, isPlain: boolean): Printer {
 }
 
 function jsonPrinter(io: Io): Printer {
-  const put = (value: unknown): void => io.print(JSON.stringify(value));
+  const put = (value: unknown): void => io.print(toJson(value, 0));
   return {
     meta: ({ lines: _lines, ...rest }, from) => put({ type: "meta", from, ...rest }),
     lines(lines) {
