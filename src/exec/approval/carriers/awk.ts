@@ -17,8 +17,9 @@ export const awkRule: Rule = (args) => {
   if (read.options.some(({ name }) => name === "--version")) return fine;
   const [program] = read.operands;
   if (program === undefined) return concern("awk has no program");
-  // `>` compares unless something is printed: then it writes.
-  const writes = program.includes(">") && program.includes("print");
+  // `>` compares until something is printed: behind that it could write.
+  const printed = program.indexOf("print");
+  const writes = printed >= 0 && program.lastIndexOf(">") > printed;
   return writes || reaches.test(program.replaceAll("||", "  "))
     ? concern("its awk program can start programs, read or write files")
     : fine;

@@ -1,4 +1,5 @@
 // Programs with options that carry commands: the options known to be harmless are listed, all others are refused.
+import { steersCode } from "../variables.ts";
 import { readOptions, type OptionTable, type ReadArguments } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
@@ -10,6 +11,12 @@ interface Closed {
 
 /** host:path makes a program start a remote shell. */
 const remote = (word: string): boolean => /^[^/]*:/.test(word) || word.includes("://");
+
+/** V=1 switches something; any other value could be a command for a recipe. */
+function isSwitch(word: string): boolean {
+  const name = /^([A-Z][A-Z0-9_]*)=(?:\d{1,9}|yes|no|on|off)$/.exec(word)?.[1];
+  return name !== undefined && !steersCode(name);
+}
 
 const programs: Readonly<Record<string, Closed>> = {
   rsync: {
@@ -55,7 +62,7 @@ const programs: Readonly<Record<string, Closed>> = {
       longOptional: "--jobs --load-average",
     },
     check: ({ operands }) =>
-      operands.some((word) => /[=$(]/.test(word)) ? "sets variables that recipes run" : undefined,
+      operands.some((word) => /[=$(]/.test(word) && !isSwitch(word)) ? "sets variables that recipes run" : undefined,
   },
   systemctl: {
     table: {
