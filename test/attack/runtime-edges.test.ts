@@ -31,6 +31,7 @@ describe("arguments of exec", () => {
     runId: { runId: "x" },
     "__proto__ by JSON": JSON.parse('{"__proto__": {"security": "full"}, "constructor": 1}') as Record<string, unknown>,
     "2,000 arguments nobody knows": Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`n${at}`, at])),
+    "eight of them before a timeout of -1": { a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, timeout: -1 },
     "a list for workdir": { workdir: ["/tmp"] },
     "workdir with NUL": { workdir: "a\0b" },
     "env as a list": { env: ["A=b"] },
@@ -64,6 +65,23 @@ describe("arguments of exec", () => {
       assert.ok((error?.message.length ?? 0) < 2000);
       assert.equal((await exec(gateway, { command: "echo alive" })).text.trim(), "alive");
     });
+});
+
+test("the wire and the approvals file do not take a value for good because too much of it is wrong", async () => {
+  const strange = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`n${at}`, at]));
+  const wire = await operator(gateway);
+  for (const [method, params] of Object.entries({
+    "chat.send": { sessionKey: "main", message: "x", idempotencyKey: "x" },
+    "exec.approvals.set": { file: { version: 1 } },
+    "exec.approval.resolve": { id: "x", decision: "deny" },
+    "tools.invoke": { tool: "exec", args: { command: "touch edge" } },
+  })) {
+    const { ok, error } = await wire.request(method, { ...strange, ...params });
+    assert.equal(ok, false, method);
+    assert.match(error?.message ?? "", /unexpected property 'n0'/, method);
+  }
+  wire.end();
+  assert.equal(existsSync(join(gateway.workspace, "edge")), false);
 });
 
 describe("keys, bytes and pages of process", () => {
