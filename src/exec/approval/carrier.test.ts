@@ -327,6 +327,23 @@ rows("a wrapper in another form", "exec.wrapper", [
   "nohup --x ls",
 ]);
 
+it("the makefile that counts is the one in the folder make goes to", async () => {
+  writeFileSync(join(workspace, "Makefile"), "");
+  writeFileSync(join(workspace, "src", "Makefile"), "");
+  for (const [command, file] of [
+    ["make all", "Makefile"],
+    ["make -C src all", "src/Makefile"],
+    ["make -Csrc all", "src/Makefile"],
+    ["make -kCsrc", "src/Makefile"],
+    ["make -kC src", "src/Makefile"],
+    ["make --directory=src", "src/Makefile"],
+    ["make -C src -C ..", "Makefile"],
+  ] as const) {
+    const { analysis } = await decide(command, place, { allowlist });
+    assert.deepEqual(analysis.segments[0]?.scripts, [join(workspace, file)], command);
+  }
+});
+
 describe("a name hides nothing", () => {
   it("nor does a version in its middle", async () => {
     for (const name of ["perl5.36-x86_64-linux-gnu", "php8.2-cgi", "python3.11-dbg"])

@@ -64,8 +64,12 @@ const ownFolder = resolve(import.meta.dirname, "../../../..");
 
 /** What a build description in the folder says is what make runs: it counts as the script. */
 export function makefiles(args: readonly string[], place: Place): readonly string[] {
-  const at = args.findIndex((word) => word === "-C" || word === "--directory");
-  const folder = resolve(place.cwd, at < 0 ? "." : (args[at + 1] ?? "."));
+  // Several of them lead on from one another.
+  const folders = args.flatMap((word, at) => {
+    if (word === "--directory" || /^-[A-Za-z]*C$/.test(word)) return [args[at + 1] ?? "."];
+    return /^(?:--directory=|-[A-BD-Za-z]*C)(.+)$/s.exec(word)?.slice(1) ?? [];
+  });
+  const folder = resolve(place.cwd, ...folders);
   return ["GNUmakefile", "makefile", "Makefile"]
     .map((name) => resolve(folder, name))
     .filter((path) => steadyFile(path) !== undefined)
