@@ -58,7 +58,7 @@ test("a question to the owner is words for the model; the answer wakes it with o
     () => heard().find((text) => text.includes("Exec finished")),
     (found) => found !== undefined,
   );
-  assert.match(line ?? "", /System: \[[^\]]+\] Exec finished \(gateway id=[0-9a-f-]+, code=0\)\\n23/);
+  assert.match(line ?? "", /System: \[[^\]]+\] Exec finished \(gateway id=[0-9a-f-]+, code=0\)\\n  23\\n/);
   await sleep(600);
   assert.equal(heard().filter((text) => text.includes("Exec finished")).length, 1);
 });
