@@ -34,6 +34,8 @@ export interface OpenExec {
   readonly processes: ProcessTable;
   readonly events: SystemEvents;
   readonly mask: Mask;
+  /** Takes up approvals an earlier process left; those that cannot run any more are told to their sessions. */
+  recover(): Promise<void>;
   /** Sessions are only written to until somebody can wake them. */
   wakeBy(tell: (session: SessionKey, text: string) => Promise<void>): void;
   close(): Promise<void>;
@@ -96,14 +98,13 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
     mask,
     exec: {
       perform: async (args, call) => (await engine()).exec.perform(args, call),
-      // An answer may come to a question of the last process: then the engine must be there to hear it.
-      async recover() {
-        const told = await desk.recover();
-        // Its folder is there only when the last process did not end in order: what it started may still run.
-        if (existsSync(runs)) await (await import("../exec/tree.ts")).sweepOrphans();
-        if (told > 0) await engine();
-      },
-      close: () => {},
+    },
+    // An answer may come to a question of the last process: then the engine must be there to hear it.
+    async recover() {
+      const told = await desk.recover();
+      // Its folder is there only when the last process did not end in order: what it started may still run.
+      if (existsSync(runs)) await (await import("../exec/tree.ts")).sweepOrphans();
+      if (told > 0) await engine();
     },
     wakeBy(next) {
       tell = next;

@@ -93,7 +93,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   house.lock.describe({ port: gateway.port });
   warnOnce(house);
   // After clients can connect: what an earlier process asked is asked again, what it left undone is told.
-  await house.commands.exec.recover();
+  await house.commands.recover();
   const watcher = followConfig(house, context);
   const pruning = pruneBoxes(house);
   return {

@@ -241,7 +241,7 @@ export function boxCases(title: string, makeGround: () => Promise<BoxGround | st
       writeFileSync(join(yard.home, ".openclaw", "openclaw.json"), "CANARY-CONFIG");
       const state = join(yard.home, ".openclaw", "openclaw.json");
       const { text } = await yard.run(
-        `cat '${join(yard.home, "canary.txt")}' '${state}' /etc/shadow /root/.ssh/id_rsa 2>&1; ls /workspace/.. ; cat "$PWD/../.openclaw/openclaw.json" 2>&1; find / -xdev -name openclaw.json 2>/dev/null | head`,
+        `cat '${join(yard.home, "canary.txt")}' '${state}' /etc/shadow ~root/.ssh/id_rsa 2>&1; ls /workspace/.. ; cat "$PWD/../.openclaw/openclaw.json" 2>&1; find / -xdev -name openclaw.json 2>/dev/null | head`,
       );
       assert.doesNotMatch(text, /CANARY|root:[$*!]/);
     });

@@ -112,14 +112,12 @@ export interface Room {
 export interface Exec {
   /** Throws ToolError for what the caller should read; details.refused marks a rule that said no. */
   perform(args: ExecArgs, call: ExecCall): Promise<ExecOutcome>;
-  /** Takes up approvals an earlier process left; those that cannot run any more are told to their sessions. */
-  recover(): Promise<void>;
-  close(): void;
 }
 
 const MAX_COMMAND_CHARS = 100_000;
 
-export function createExec(deps: ExecDeps): Exec {
+/** `close` ends the listening for answers, nothing that runs. */
+export function createExec(deps: ExecDeps): Exec & { close(): void } {
   const follow = createFollow(deps);
   const gated = createGated(deps, follow);
   const room: Room = { deps, follow, gated };
@@ -130,9 +128,6 @@ export function createExec(deps: ExecDeps): Exec {
       const order = orderOf(args, call, route);
       if (route.runsIn === "node") return runOnNode(room, order);
       return route.runsIn === "box" ? runInBox(room, order) : runOnHost(room, order);
-    },
-    async recover() {
-      await deps.desk.recover();
     },
     close: () => gated.close(),
   };

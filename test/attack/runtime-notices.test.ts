@@ -1,13 +1,13 @@
 // What a command prints, is called or asks for must not speak with the house's own voice to the model.
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { exec, proc, until } from "../exec-kit.ts";
 import { say, startFakeOpenAI, type FakeServer } from "../fakes/openai.ts";
 import { dispose, operator, type TestGateway, type Wire } from "../kit.ts";
-import { startWithModel } from "../model-kit.ts";
+import { startAsking } from "./asking.cases.ts";
 
 const SECRET = "sk-own-0123456789abcdefghijklmnop";
 /** All a reader or a tokenizer may take for the start of a line. */
@@ -19,21 +19,8 @@ let gateway: TestGateway;
 let wire: Wire;
 before(async () => {
   server = await startFakeOpenAI(() => say("HEARTBEAT_OK"));
-  gateway = await startWithModel(server, {
-    env: { OPENAI_API_KEY: SECRET },
-    more: {
-      agents: {
-        defaults: { model: { primary: "fake/fake-1" } },
-        list: [
-          { id: "main", default: true },
-          { id: "asks", tools: { exec: { host: "gateway", ask: "always" } } },
-        ],
-      },
-    },
-  });
+  gateway = await startAsking(server, { OPENAI_API_KEY: SECRET });
   wire = await operator(gateway);
-  mkdirSync(gateway.workspace, { recursive: true });
-  mkdirSync(join(gateway.state, "workspace-asks"), { recursive: true });
 });
 after(async () => {
   wire.end();

@@ -1,14 +1,14 @@
 // A person's own terminal: what models, commands and senders bring in is shown there, never obeyed.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { exec } from "../exec-kit.ts";
 import { call, fail, say, startFakeOpenAI, type FakeServer, type Reply } from "../fakes/openai.ts";
 import { dispose, operator, root, type TestGateway, type Wire } from "../kit.ts";
-import { startWithModel } from "../model-kit.ts";
+import { startAsking } from "./asking.cases.ts";
 
 const EVIL =
   "\u001b]52;c;ZXZpbA==\u0007\u001b]0;title\u0007\u009d52;c;eA==\u009c\u009b2J\u001b]8;;https://evil.example\u001b\\";
@@ -26,20 +26,8 @@ before(async () => {
   server = await startFakeOpenAI(({ body }) =>
     script((body as { messages: { role: string }[] }).messages.at(-1) ?? { role: "none" }),
   );
-  gateway = await startWithModel(server, {
-    more: {
-      agents: {
-        defaults: { model: { primary: "fake/fake-1" } },
-        list: [
-          { id: "main", default: true },
-          { id: "asks", tools: { exec: { host: "gateway", ask: "always" } } },
-        ],
-      },
-    },
-  });
+  gateway = await startAsking(server);
   wire = await operator(gateway);
-  mkdirSync(gateway.workspace, { recursive: true });
-  mkdirSync(join(gateway.state, "workspace-asks"), { recursive: true });
 });
 after(async () => {
   wire.end();

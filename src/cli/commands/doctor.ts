@@ -5,16 +5,11 @@ import type { Finding, Patient } from "../doctor/check.ts";
 import { checks } from "../doctor/list.ts";
 import type { Io } from "../io.ts";
 import { safe, toJson } from "../print.ts";
+import { repairAll, repairLines, type Repaired } from "../repair.ts";
 
 interface Looked {
   readonly check: string;
   readonly finding: Finding;
-}
-
-interface Repaired {
-  readonly does: string;
-  /** Why it could not be done. */
-  readonly failed?: string;
 }
 
 // A repair may bring out what was hidden behind it, such as a missing token in a config that could not be read.
@@ -44,7 +39,7 @@ export const command = defineCommand({
       mends && round < MAX_ROUNDS && looked.some(({ finding }) => finding.repair !== undefined);
       round++
     ) {
-      repairs.push(...repairAll(looked));
+      repairs.push(...repairAll(looked.map(({ finding }) => finding)));
       looked = await lookAtAll(io);
     }
     const isBroken = looked.some(({ finding }) => finding.level === "fail");
@@ -52,7 +47,7 @@ export const command = defineCommand({
     else
       io.print(
         [
-          ...repairLines(io, repairs),
+          ...mendedLines(io, repairs),
           ...looked.flatMap((entry) => linesOf(io, entry)),
           "",
           summary(io, looked, mends),
@@ -74,26 +69,9 @@ async function lookAtAll(io: Io): Promise<Looked[]> {
 
 const skipped: readonly Finding[] = [{ level: "note", message: "not looked at: the config is not valid" }];
 
-function repairAll(looked: readonly Looked[]): Repaired[] {
-  return looked.flatMap(({ finding: { repair } }): Repaired[] => {
-    if (repair === undefined) return [];
-    try {
-      repair.apply();
-      return [{ does: repair.does }];
-    } catch (error) {
-      return [{ does: repair.does, failed: error instanceof Error ? error.message : String(error) }];
-    }
-  });
-}
-
-function repairLines({ paint }: Io, repairs: readonly Repaired[]): string[] {
+function mendedLines(io: Io, repairs: readonly Repaired[]): string[] {
   if (repairs.length === 0) return [];
-  const lines = repairs.map(({ does, failed }) =>
-    failed === undefined
-      ? `  ${paint.good("done:")} ${safe(does)}`
-      : `  ${paint.bad("could not")} ${safe(does)}: ${safe(failed)}`,
-  );
-  return [paint.strong("Mended:"), ...lines, ""];
+  return [io.paint.strong("Mended:"), ...repairLines(io, repairs).map((line) => `  ${line}`), ""];
 }
 
 function linesOf(io: Io, { check, finding }: Looked): string[] {

@@ -4,12 +4,7 @@ import { weights, type Finding, type Weight } from "../../app/audit/finding.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { safe, shortPath, toJson, wrap } from "../print.ts";
-
-interface Mended {
-  readonly does: string;
-  /** Why it could not be done. */
-  readonly failed?: string;
-}
+import { repairAll, repairLines } from "../repair.ts";
 
 export const command = defineCommand({
   summary: "Look for weak spots in config, files, sandbox and exposure.",
@@ -29,38 +24,18 @@ export const command = defineCommand({
     const { audit } = await import("../../app/audit/audit.ts");
     const look = (): Promise<AuditReport> => audit({ paths: io.paths(), env: io.env, deep: options.deep === true });
     const first = await look();
-    const mended = options.fix === true ? mend(first) : [];
+    const mended = options.fix === true ? repairAll(first.findings) : [];
     const report = mended.length > 0 ? await look() : first;
     if (io.json) io.print(toJson({ ...report, findings: report.findings.map(toFacts), mended }));
     else
       io.print(
-        [...mendedLines(io, mended), ...report.findings.flatMap((one) => linesOf(io, one)), summary(io, report)].join(
+        [...repairLines(io, mended), ...report.findings.flatMap((one) => linesOf(io, one)), summary(io, report)].join(
           "\n",
         ),
       );
     return report.ok ? 0 : 1;
   },
 });
-
-function mend({ findings }: AuditReport): Mended[] {
-  return findings.flatMap(({ repair }): Mended[] => {
-    if (repair === undefined) return [];
-    try {
-      repair.apply();
-      return [{ does: repair.does }];
-    } catch (error) {
-      return [{ does: repair.does, failed: error instanceof Error ? error.message : String(error) }];
-    }
-  });
-}
-
-function mendedLines({ paint }: Io, mended: readonly Mended[]): string[] {
-  return mended.map(({ does, failed }) =>
-    failed === undefined
-      ? `${paint.good("done:")} ${safe(does)}`
-      : `${paint.bad("could not")} ${safe(does)}: ${safe(failed)}`,
-  );
-}
 
 function linesOf(io: Io, { id, weight, what, why, where, fix }: Finding): string[] {
   const text = (label: string, words: string): string[] => {

@@ -1,8 +1,6 @@
 // The rules that hold for one agent on this host: the stricter of what was asked for and what the approvals file says.
+import type { Ask, Security } from "../route.ts";
 import type { ApprovalsFile } from "./file.ts";
-
-export type Security = "deny" | "allowlist" | "full";
-export type Ask = "off" | "on-miss" | "always";
 
 type AgentRules = NonNullable<ApprovalsFile["agents"]>[string];
 export type AllowEntry = NonNullable<AgentRules["allowlist"]>[number];

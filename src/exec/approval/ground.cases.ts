@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { analyse, type Analysis, type Place } from "./analyse.ts";
-import { effectivePolicy, type AllowEntry, type Ask, type Security } from "./effective.ts";
+import type { Ask, Security } from "../route.ts";
+import { effectivePolicy, type AllowEntry } from "./effective.ts";
 import { judge, type Judgement } from "./judge.ts";
 import { findProgram } from "./programs.ts";
 import { defaultSafeBins } from "./safe-bins.ts";

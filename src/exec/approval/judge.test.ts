@@ -4,7 +4,8 @@ import { after, describe, it } from "node:test";
 
 import { analyse } from "./analyse.ts";
 import { literalPattern, matchesPath } from "./allowlist.ts";
-import { effectivePolicy, type Ask, type EffectivePolicy, type Security } from "./effective.ts";
+import type { Ask, Security } from "../route.ts";
+import { effectivePolicy, type EffectivePolicy } from "./effective.ts";
 import { decide, openGround } from "./ground.cases.ts";
 import { judge, judgeUnanswerable } from "./judge.ts";
 

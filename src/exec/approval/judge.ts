@@ -1,7 +1,8 @@
 // Run, ask or deny: the decision table over an analysis, the rules in force and the programs trusted with a stream.
 import type { AnalysedSegment, Analysis } from "./analysis.ts";
 import { matchEntry } from "./allowlist.ts";
-import type { EffectivePolicy, EntryRef, Security } from "./effective.ts";
+import type { Security } from "../route.ts";
+import type { EffectivePolicy, EntryRef } from "./effective.ts";
 import { isSafeBin } from "./safe-bins.ts";
 
 export interface Judgement {

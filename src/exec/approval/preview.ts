@@ -1,14 +1,10 @@
 // The card a person decides by: what exactly would start, where, with what, and what "always" would cover.
-import { HouseError } from "../../core/error.ts";
-import { spelledOut } from "../../core/visible.ts";
 import type { ApprovalCard } from "../../protocol/approval.ts";
 import { alwaysCovers } from "./always.ts";
+import { shownWhole } from "./desk-card.ts";
 import type { Plan, Segment } from "./plan.ts";
 
 export type PreviewCard = ApprovalCard;
-
-/** More than this nobody reads to the end. */
-const maxShownChars = 16_000;
 
 /** Throws `approval.too-long` for what cannot be shown whole. */
 export function describePlan(plan: Plan): PreviewCard {
@@ -27,7 +23,7 @@ export function describePlan(plan: Plan): PreviewCard {
     { label: "session", value: plan.session },
     ...(always.entries.length > 0 ? [] : [{ label: "always", value: `cannot be chosen: ${always.note}` }]),
   ];
-  return whole({
+  return shownWhole({
     title: plan.form === "pipeline" ? "Run a command" : "Run a command line in a shell",
     text: plan.form === "pipeline" ? plan.segments.map(shownSegment).join(" | ") : plan.command,
     rows: plan.form === "pipeline" ? [{ label: "written", value: plan.command }, ...rows] : rows,
@@ -60,24 +56,3 @@ function programRows(segment: Segment): { label: string; value: string }[] {
 const placeOf = (path: string, real: string): string => (path === real ? path : `${path} (leads to ${real})`);
 
 const shortHash = (hash: string | undefined): string => (hash ?? "unknown").slice(0, 16);
-
-function whole(card: PreviewCard): PreviewCard {
-  const shown: PreviewCard = {
-    title: card.title,
-    text: spelledOut(card.text),
-    rows: card.rows.map(({ label, value }) => ({ label, value: spelledOut(value) })),
-    ...(card.always === undefined ? {} : { always: spelledOut(card.always) }),
-  };
-  const chars = [shown.text, shown.always ?? "", ...shown.rows.map(({ value }) => value)].reduce(
-    (sum, text) => sum + text.length,
-    0,
-  );
-  if (chars <= maxShownChars) return shown;
-  throw new HouseError(
-    "approval.too-long",
-    `cannot be asked: ${chars} characters are too many to show whole (at most ${maxShownChars})`,
-    {
-      hint: "put the work into a script file in the workspace and run that",
-    },
-  );
-}

@@ -22,6 +22,22 @@ const list = /^[0-9,-]{1,400}$/;
 const text = /^(?!~)(?!\.{1,2}$)[^/\\\0]{0,400}$/s;
 const none = { max: 0, shape: /^$/ } as const;
 
+/** head and tail take the same; `-f` and its kin are in neither. */
+const endOfStream: Grammar = {
+  letters: "qvz",
+  valued: { n: count, c: count },
+  long: {
+    "--lines": count,
+    "--bytes": count,
+    "--quiet": null,
+    "--silent": null,
+    "--verbose": null,
+    "--zero-terminated": null,
+  },
+  operands: none,
+  numeric: true,
+};
+
 const grammars: Readonly<Record<string, Grammar>> = {
   cut: {
     letters: "nsz",
@@ -53,34 +69,8 @@ const grammars: Readonly<Record<string, Grammar>> = {
     },
     operands: none,
   },
-  head: {
-    letters: "qvz",
-    valued: { n: count, c: count },
-    long: {
-      "--lines": count,
-      "--bytes": count,
-      "--quiet": null,
-      "--silent": null,
-      "--verbose": null,
-      "--zero-terminated": null,
-    },
-    operands: none,
-    numeric: true,
-  },
-  tail: {
-    letters: "qvz",
-    valued: { n: count, c: count },
-    long: {
-      "--lines": count,
-      "--bytes": count,
-      "--quiet": null,
-      "--silent": null,
-      "--verbose": null,
-      "--zero-terminated": null,
-    },
-    operands: none,
-    numeric: true,
-  },
+  head: endOfStream,
+  tail: endOfStream,
   tr: {
     letters: "cCdst",
     valued: {},

@@ -39,7 +39,7 @@ const refusedBinds = [
   "/dev:/d",
   "/boot:/b",
   "/root:/r",
-  "/root/../root:/r",
+  "/boot/../root:/r",
   "~:/home-of-mine",
   "~/.ssh:/keys:ro",
   "~/.aws:/a",
