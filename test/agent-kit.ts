@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Agents, TurnRequest } from "../src/agent/agent.ts";
+import type { Agents } from "../src/agent/agent.ts";
+import type { TurnRequest } from "../src/session/turns.ts";
 import type { AgentsDeps, DirectTurn } from "../src/agent/deps.ts";
 import { createAgents } from "../src/agent/runner.ts";
 import { openCatalog } from "../src/app/catalog.ts";

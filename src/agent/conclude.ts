@@ -1,6 +1,7 @@
 // The end of a run: what it came to, written in one commit, then told once to everybody who waits.
 import { HouseError } from "../core/error.ts";
 import type { RunFailure, RunOutcome } from "../core/event.ts";
+import type { AssistantMessage } from "../core/message.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { entryOf } from "../session/session.ts";
@@ -142,6 +143,29 @@ export async function concludeCommand(
     store.sessions.update(seat.record.key, (current) => current ?? seat.record),
     store.inbox.finish(job.turn.runId, failure === undefined ? "done" : "failed", outcome),
     ...job.merged.map(({ turn }) => store.inbox.finish(turn.runId, "done", mergedOutcome(outcome, turn.runId))),
+  ]);
+  finish(job, outcome);
+}
+
+/** Turns of this source ask nobody: their text is what the agent says. */
+export const SAID = "say";
+
+/** The words and the end of their letter share one commit, so that they are said once, also over a crash. */
+export async function concludeSaid(room: RunRoom, job: Job, seat: SessionSeat, startedAt: number): Promise<void> {
+  const { store, clock } = room.deps;
+  const { text } = job.turn;
+  const outcome = outcomeOf(room, job, seat, { startedAt, status: "ok", text });
+  const at = clock.now();
+  const body: AssistantMessage = {
+    role: "assistant",
+    content: [{ type: "text", text }],
+    timestamp: at,
+    stopReason: "stop",
+  };
+  await Promise.all([
+    store.transcript.append(seat.record.sessionId, [{ id: newId(), type: "message", at, body }]),
+    store.sessions.update(seat.record.key, (current) => ({ ...(current ?? seat.record), updatedAt: at })),
+    store.inbox.finish(job.turn.runId, "done", outcome),
   ]);
   finish(job, outcome);
 }

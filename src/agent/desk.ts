@@ -17,7 +17,7 @@ import { dropOldImages, repairMessages } from "./repair.ts";
 import { cutText } from "./result.ts";
 import type { SessionSeat } from "./shrink.ts";
 import { timeZoneOf } from "./stamp.ts";
-import type { TurnRequest } from "./agent.ts";
+import type { TurnRequest } from "../session/turns.ts";
 
 export interface Desk {
   /** Who tools are called for: the policy of the model in use counts (ruling 7). */

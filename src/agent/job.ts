@@ -2,7 +2,7 @@
 import type { RunEvent, RunEventBody, RunFailure, RunOutcome } from "../core/event.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Waiting } from "../session/queue.ts";
-import type { TurnRequest } from "./agent.ts";
+import type { TurnRequest } from "../session/turns.ts";
 import type { DirectedTurn } from "./deps.ts";
 
 export interface Job extends Waiting {
@@ -29,6 +29,7 @@ const ownTurns: ReadonlySet<string> = new Set([
   "sessions_send",
   "sessions_spawn",
   "heartbeat",
+  "say",
 ]);
 
 export function createJob(

@@ -12,11 +12,21 @@ export function repairMessages(messages: readonly Message[]): Message[] {
     if (message.role === "user") pushUser(out, message);
     else {
       const { results, next } = resultsAfter(messages, at);
+      if (out.length === 0 && speaksFirst(message)) out.push(opening(message));
       if (message.content.length > 0 && out.length > 0) out.push(...paired(message, results));
       at = next - 1;
     }
   }
   return out;
+}
+
+/** Something was said in a new session before anybody wrote; calls without their question are a cut, and go. */
+function speaksFirst({ content }: AssistantMessage): boolean {
+  return content.length > 0 && content.every(({ type }) => type === "text");
+}
+
+function opening({ timestamp }: AssistantMessage): UserMessage {
+  return { role: "user", content: [{ type: "text", text: "[you spoke first]" }], timestamp };
 }
 
 function pushUser(out: Message[], message: UserMessage): void {

@@ -6,7 +6,7 @@ import { mergeTexts } from "../session/queue.ts";
 import { isStale, resetRule } from "../session/reset.ts";
 import { entryOf, newSession, resetSession } from "../session/session.ts";
 import type { RunRecord, SessionRecord } from "../store/store.ts";
-import { conclude, concludeCommand, endOfError, type RunRoom } from "./conclude.ts";
+import { conclude, concludeCommand, concludeSaid, endOfError, SAID, type RunRoom } from "./conclude.ts";
 import { Stop, type Job } from "./job.ts";
 import { DEFAULT_RUN_SECONDS } from "./limits.ts";
 import type { RunBody } from "./recover.ts";
@@ -55,6 +55,7 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
   const agentId = agentOf(room, job);
   signal.throwIfAborted();
   seat.record = await freshSession(room, job, startedAt);
+  if (turn.source === SAID) return concludeSaid(room, job, seat, startedAt);
 
   job.stage = "directing";
   const context = {

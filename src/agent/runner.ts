@@ -2,11 +2,13 @@
 import { HouseError } from "../core/error.ts";
 import type { RunEvent, RunFailure, RunOutcome } from "../core/event.ts";
 import { isSubagentKey, sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
+import { newId } from "../base/ids.ts";
 import { createStreamModel } from "../model/retry.ts";
 import { queueSettings } from "../session/queue.ts";
 import { entryOf } from "../session/session.ts";
 import { postLetter, turnOf } from "../session/inbox.ts";
-import type { Agents, Receipt, TurnRequest } from "./agent.ts";
+import type { Agents } from "./agent.ts";
+import type { Receipt, TurnRequest } from "../session/turns.ts";
 import { createBudgets } from "./budget.ts";
 import { createHistories } from "./context.ts";
 import type { AgentsDeps } from "./deps.ts";
@@ -17,7 +19,7 @@ import { createLedger } from "./ledger.ts";
 
 import { createBootstrapReader } from "./prompt/files.ts";
 import { INTERRUPTED, recover } from "./recover.ts";
-import { dismiss, type RunRoom } from "./conclude.ts";
+import { dismiss, SAID, type RunRoom } from "./conclude.ts";
 import { runJob } from "./run.ts";
 import { createSlots, type Slots } from "./slots.ts";
 
@@ -118,7 +120,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     if (!isClosed) for (const job of left) begin(job);
   });
 
-  return {
+  const agents: Agents = {
     async post(turn): Promise<Receipt> {
       if (isClosed)
         throw new HouseError("gateway.stopping", "the gateway is stopping", { hint: "send it again in a moment" });
@@ -134,6 +136,9 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
       const posted = postAnew(turn).finally(() => posting.delete(turn.runId));
       posting.set(turn.runId, posted);
       return posted;
+    },
+    async say(sessionKey, text, id = newId()) {
+      await agents.post({ runId: id, sessionKey, text, source: SAID, authorised: false });
     },
     async wait(runId, timeoutMs, signal) {
       const job = jobs.get(runId);
@@ -159,6 +164,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
       );
     },
   };
+  return agents;
 }
 
 /** Places by kind of session: chats, sub-agents and jobs do not stand in each other's way. */

@@ -8,7 +8,7 @@ import type { ModelRef, ThinkingLevel } from "../model/model.ts";
 import { entryOf } from "../session/session.ts";
 import type { SystemEvent } from "../session/system-events.ts";
 import type { TranscriptEntry } from "../store/store.ts";
-import type { TurnRequest } from "./agent.ts";
+import type { TurnRequest } from "../session/turns.ts";
 import type { Budget, Budgets } from "./budget.ts";
 import { isTooFull } from "./compact.ts";
 import { messagesOf, stampedMessage, type Histories, type StampedMessage } from "./context.ts";

@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { RunOutcome } from "../../core/event.ts";
 import { newId } from "../../base/ids.ts";
-import type { Agents, TurnRequest } from "../../agent/agent.ts";
+import type { Agents } from "../../agent/agent.ts";
+import type { TurnRequest } from "../../session/turns.ts";
 import { requireSend } from "../../session/send-policy.ts";
 import type { GatewayContext } from "../context.ts";
 import { sendError, sendJson } from "./answer.ts";

@@ -1,0 +1,54 @@
+// The one door out to chat platforms: what is to be sent, where, and how that went. Platforms register as senders.
+import { HouseError } from "../core/error.ts";
+import { nearest } from "../core/nearest.ts";
+
+/** A place on a platform, as sessions remember it. */
+export interface Route {
+  readonly channel: string;
+  readonly to?: string;
+  readonly accountId?: string;
+  readonly threadId?: string;
+}
+
+export interface OutboundMessage {
+  /** One for each message a person should see; the same id is never sent twice (ruling 23). */
+  readonly intentId: string;
+  readonly route: Route;
+  readonly text: string;
+}
+
+export interface Delivery {
+  readonly state: "queued" | "sent" | "delivered" | "failed" | "unknown";
+  /** Why, when it is not there. */
+  readonly reason?: string;
+}
+
+export type Sender = (message: OutboundMessage) => Promise<Delivery>;
+
+export interface Outbound {
+  /** Ids of the platforms that can send now. */
+  channels(): readonly string[];
+  /** Throws `channel.unknown` when no such platform is set up. */
+  send(message: OutboundMessage): Promise<Delivery>;
+}
+
+export function createOutbound(senders: ReadonlyMap<string, Sender>): Outbound {
+  return {
+    channels: () => [...senders.keys()],
+    async send(message) {
+      const { channel } = message.route;
+      const sender = senders.get(channel);
+      if (sender === undefined) throw unknownChannel(channel, [...senders.keys()]);
+      return sender(message);
+    },
+  };
+}
+
+function unknownChannel(channel: string, known: readonly string[]): HouseError {
+  const near = nearest(channel, known);
+  return new HouseError("channel.unknown", `no channel "${channel}" is set up here`, {
+    hint:
+      near === undefined ? "set it up under channels in the config, or leave the channel out" : `did you mean ${near}?`,
+    details: { known },
+  });
+}

@@ -1,0 +1,65 @@
+// How work is given to agents from anywhere in the house: post a turn, wait for it, stop it, say something in a session.
+import type { RunOutcome } from "../core/event.ts";
+import type { Block } from "../core/message.ts";
+import type { SessionKey } from "../core/names.ts";
+import type { Answerer } from "../exec/approval/desk-record.ts";
+import type { ModelRef, ModelTool, ThinkingLevel } from "../model/model.ts";
+
+/** One turn as a caller asks for it. Plain JSON: it is a row before it runs. */
+export interface TurnRequest {
+  /** Also the idempotency key: posting it again returns the same receipt. */
+  readonly runId: string;
+  readonly sessionKey: SessionKey;
+  readonly text: string;
+  readonly images?: readonly Extract<Block, { type: "image" }>[];
+  /** Which door: `chat`, `agent`, `http`, `cli`, `cron`, `hook`, `sessions_send` … */
+  readonly source: string;
+  /** May use commands and directives. Callers that speak for strangers say false. */
+  readonly authorised: boolean;
+  /** Who speaks, when they may also answer approvals; absent: they may not. */
+  readonly approver?: Answerer;
+  readonly thinking?: ThinkingLevel;
+  readonly model?: ModelRef;
+  /** Added to the system prompt for this turn only. */
+  readonly extraSystem?: string;
+  /** Earlier messages the caller brings along (HTTP); they come before this turn and are not kept. */
+  readonly history?: readonly { readonly role: "user" | "assistant"; readonly text: string }[];
+  /** Tools the caller runs itself. */
+  readonly clientTools?: readonly ModelTool[];
+  readonly timeoutMs?: number;
+  /** `[Www YYYY-MM-DD HH:MM TZ] ` in front of the text the model reads. */
+  readonly stamp?: boolean;
+  readonly label?: string;
+  /** Only these of the tools policy grants; it can take away, never give. */
+  readonly toolsAllow?: readonly string[];
+}
+
+export interface Receipt {
+  readonly runId: string;
+  readonly acceptedAt: number;
+  /** False when this run id was posted before. */
+  readonly fresh: boolean;
+  /** There when the run had already ended. */
+  readonly outcome?: RunOutcome;
+}
+
+/** The part of the agents that stands left of them in the import order: cron, tools and hooks post through it. */
+export interface Turns {
+  /** Durable when it resolves: the turn runs or is closed with a truthful outcome, also after a crash. */
+  post(turn: TurnRequest): Promise<Receipt>;
+  /** Undefined when the time is over or the run is unknown; never stops the run. */
+  wait(runId: string, timeoutMs: number, signal?: AbortSignal): Promise<RunOutcome | undefined>;
+  /** Stops model, tools and their children, and drops what is queued behind; returns the run ids it ended. */
+  abort(
+    target: { readonly sessionKey: SessionKey; readonly runId?: string | undefined },
+    reason: string,
+  ): Promise<string[]>;
+  /** Run ids at work or queued for a session, oldest first. */
+  active(sessionKey: SessionKey): readonly string[];
+  /**
+   * Words of an agent that no model turn of this session made (an announcement, a job's result): durable in its
+   * transcript when this resolves, and shown in the chats that are open on it. `id` makes it once: said again with the
+   * same id, nothing happens.
+   */
+  say(sessionKey: SessionKey, text: string, id?: string): Promise<void>;
+}

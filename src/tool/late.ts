@@ -1,0 +1,23 @@
+// Ports of tools that are made after them: a tool keeps the port, and who opens the gateway ties it to the real thing.
+import { ToolError } from "../core/error.ts";
+
+export interface Late<T> {
+  /** Throws `tool.needs-gateway` where nothing is tied to it: a tool called without a running gateway. */
+  (): T;
+  tie(port: T): void;
+}
+
+export function late<T>(what: string): Late<T> {
+  let port: T | undefined;
+  const use = (): T => {
+    if (port !== undefined) return port;
+    throw new ToolError("tool.needs-gateway", `${what} works only inside the running gateway`, {
+      hint: "openclaw gateway run",
+    });
+  };
+  return Object.assign(use, {
+    tie(real: T) {
+      port = real;
+    },
+  });
+}
