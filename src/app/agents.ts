@@ -67,6 +67,7 @@ export async function openAgents(house: House): Promise<OpenAgents> {
     mask,
     systemEvents: house.commands.events,
   });
+  house.turns.tie(agents);
   const wake = createWake({
     agents: () => agents,
     models,

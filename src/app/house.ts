@@ -12,12 +12,14 @@ import type { LoadedConfig } from "../config/load.ts";
 import { redactionPatterns } from "../config/patterns.ts";
 import { secretsOf } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
+import type { Turns } from "../session/turns.ts";
 import { openStore } from "../store/builtin.ts";
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
 import { createCallTool, type CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import { openCatalog } from "./catalog.ts";
+import { late, type Late } from "../tool/late.ts";
 import { openExec, type OpenExec } from "./exec.ts";
 import { createSettings, type LiveSettings } from "./settings.ts";
 
@@ -32,6 +34,8 @@ export interface House {
   readonly storeFile: string;
   readonly settings: LiveSettings;
   readonly commands: OpenExec;
+  /** Tied by who opens the agents; tools and jobs keep the port. */
+  readonly turns: Late<Turns>;
   readonly catalog: Catalog;
   readonly callTool: CallTool;
   close(): Promise<void>;
@@ -60,6 +64,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   const settings = createSettings(paths, env, loaded);
   const version = readVersion();
   const config = (): Config => settings.now().config;
+  const turns = late<Turns>("work for agents");
   const commands = openExec({ paths, env, store, log, mask, config });
   const catalog = openCatalog(paths, store, settings.now, commands);
   const callTool = createCallTool({
@@ -83,6 +88,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     storeFile,
     settings,
     commands,
+    turns,
     catalog,
     callTool,
     async close() {
