@@ -20,6 +20,7 @@ import type { RunEvent } from "../src/core/event.ts";
 import type { SessionKey } from "../src/core/names.ts";
 import type { Message, Usage } from "../src/core/message.ts";
 import type { ModelBook, ModelEvent, ModelFacts, ModelFailure, ModelRequest } from "../src/model/model.ts";
+import type { SystemEvents } from "../src/session/system-events.ts";
 import { openStore } from "../src/store/builtin.ts";
 import type { Store } from "../src/store/store.ts";
 import { createCallTool } from "../src/tool/call.ts";
@@ -105,6 +106,8 @@ export interface AgentHouse {
   readonly state: string;
   readonly workspace: string;
   readonly events: RunEvent[];
+  /** What the house has to tell its sessions. */
+  readonly lines: SystemEvents;
   readonly send: (words: string, more?: Partial<TurnRequest>) => Promise<string>;
   readonly ask: (
     words: string,
@@ -163,6 +166,7 @@ export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
     clock: systemClock,
     log: silent,
     mask,
+    systemEvents: commands.events,
     ...plan.more,
   });
   const events: RunEvent[] = [];
@@ -178,6 +182,7 @@ export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
     state,
     workspace,
     events,
+    lines: commands.events,
     send,
     async ask(words, more) {
       const outcome = await agents.wait(await send(words, more), 20_000);

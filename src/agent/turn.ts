@@ -80,7 +80,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
     input.open(),
     // Told once they are in the transcript: a crash in between tells them twice rather than never.
     deps.store.transcript.append(seat.record.sessionId, [entry]).then(async (seq) => {
-      await deps.systemEvents?.taken(seat.record.key, events);
+      await deps.systemEvents?.taken(seat.record.key, events, input.turn.runId);
       return seq;
     }),
   ]);

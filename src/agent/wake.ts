@@ -1,55 +1,140 @@
 // Wakes a session: one turn for whatever the house has to tell it. Several reasons close together make one turn.
-import { splitSessionKey, type SessionKey } from "../core/names.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { RunOutcome } from "../core/event.ts";
+import { splitSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import { defaultAgentId } from "../config/agents.ts";
+import type { Config } from "../config/schema/index.ts";
 import type { ModelBook } from "../model/model.ts";
 import type { SystemEvents } from "../session/system-events.ts";
-import type { Agents } from "./agent.ts";
+import type { Turns } from "../session/turns.ts";
+import type { Wake } from "../session/wake.ts";
 
 export interface WakeDeps {
-  readonly agents: () => Pick<Agents, "post">;
+  readonly turns: () => Pick<Turns, "post" | "wait" | "active">;
   readonly models: Pick<ModelBook, "candidates">;
   readonly events: SystemEvents;
+  readonly config: () => Config;
+  /** False: the house begins no turn by itself; lines wait for the next message. */
+  readonly isOn: () => Promise<boolean>;
   readonly log: Log;
 }
 
-export interface Wake {
-  /** Keeps the line durably, then asks for a turn. Without a model the line waits for the next message. */
-  readonly tell: (session: SessionKey, text: string) => Promise<void>;
-  close(): void;
+export const WAKE_PROMPT =
+  "[heartbeat] There is news for you: see the System lines above. Go on with what depended on it, or do what it asks. If nothing needs doing or saying, answer HEARTBEAT_OK.";
+const GATHER_MS = 250;
+const LOOK_AGAIN_MS = 1000;
+
+/** A session that is being woken. */
+interface Round {
+  /** Somebody asked again since it last looked. */
+  again: boolean;
+  /** Those who wait for a turn that reads their line. */
+  readonly waiting: Set<(outcome: RunOutcome | undefined) => void>;
 }
 
-export const WAKE_PROMPT =
-  "[heartbeat] Something you started has news: see the System lines above. Go on with what depended on it. If nothing needs doing or saying, answer HEARTBEAT_OK.";
-const GATHER_MS = 250;
+export function createWake({ turns, models, events, config, isOn, log }: WakeDeps): Wake {
+  const rounds = new Map<SessionKey, Round>();
+  const closing = new AbortController();
 
-export function createWake({ agents, models, events, log }: WakeDeps): Wake {
-  const asked = new Map<SessionKey, NodeJS.Timeout>();
-  const wake = async (session: SessionKey): Promise<void> => {
-    asked.delete(session);
-    const [model] = await models.candidates({ agentId: splitSessionKey(session).agentId });
+  const wakeOnce = async (session: SessionKey): Promise<RunOutcome | undefined> => {
+    await whenFree(session);
+    if (!(await isOn())) return undefined;
+    const [model] = await models.candidates({ agentId: agentOf(session, config()) });
     // A turn of somebody else may have told it already.
-    if (model === undefined || (await events.peek(session)).length === 0) return;
-    await agents().post({
-      runId: newId(),
+    if (model === undefined || (await events.peek(session)).length === 0) return undefined;
+    const runId = newId();
+    await turns().post({
+      runId,
       sessionKey: session,
       text: WAKE_PROMPT,
       source: "heartbeat",
       authorised: false,
     });
+    return ended(runId);
   };
+  const whenFree = async (session: SessionKey): Promise<void> => {
+    for (;;) {
+      closing.signal.throwIfAborted();
+      const [running] = turns().active(session);
+      if (running === undefined) return;
+      const began = performance.now();
+      await turns().wait(running, 60_000, closing.signal);
+      // A run that has ended leaves its lane a moment later.
+      if (performance.now() - began < 5) await sleep(10, undefined, { signal: closing.signal, ref: false });
+    }
+  };
+  const ended = async (runId: string): Promise<RunOutcome | undefined> => {
+    for (;;) {
+      closing.signal.throwIfAborted();
+      const outcome = await turns().wait(runId, 60_000, closing.signal);
+      if (outcome !== undefined) return outcome;
+      await sleep(LOOK_AGAIN_MS, undefined, { signal: closing.signal, ref: false });
+    }
+  };
+  const serve = async (session: SessionKey, round: Round): Promise<void> => {
+    for (;;) {
+      await sleep(GATHER_MS, undefined, { ref: false });
+      round.again = false;
+      const here = [...round.waiting];
+      const outcome = await wakeOnce(session).catch((error: unknown) => {
+        if (!closing.signal.aborted) log.warn("a session could not be woken", { session, error });
+        return undefined;
+      });
+      // Those whose line was read have heard from the run that read it; for the others there is no other turn.
+      for (const hear of here) hear(outcome);
+      if (closing.signal.aborted) for (const hear of round.waiting) hear(undefined);
+      if (!round.again || closing.signal.aborted) break;
+    }
+    rounds.delete(session);
+  };
+  const ask = (session: SessionKey): Round => {
+    const underWay = rounds.get(session);
+    if (underWay !== undefined) {
+      underWay.again = true;
+      return underWay;
+    }
+    const round: Round = { again: false, waiting: new Set() };
+    rounds.set(session, round);
+    void serve(session, round);
+    return round;
+  };
+
   return {
-    async tell(session, text) {
+    async tell(session, text, mode = "now") {
       await events.add(session, text);
-      if (asked.has(session)) return;
-      const timer = setTimeout(() => {
-        wake(session).catch((error: unknown) => log.warn("a session could not be woken", { session, error }));
-      }, GATHER_MS);
-      asked.set(session, timer.unref());
+      if (mode === "now" && !closing.signal.aborted) ask(session);
     },
-    close() {
-      for (const timer of asked.values()) clearTimeout(timer);
-      asked.clear();
+    async tellAndWait(session, text, timeoutMs) {
+      const event = await events.add(session, text);
+      if (closing.signal.aborted) return undefined;
+      const until = performance.now() + timeoutMs;
+      const over = new AbortController();
+      const timer = setTimeout(() => over.abort(), Math.min(timeoutMs, 2 ** 31 - 1));
+      const read = events.reader(event, over.signal);
+      const round = ask(session);
+      const { promise: noTurn, resolve } = Promise.withResolvers<RunOutcome | undefined>();
+      round.waiting.add(resolve);
+      try {
+        let readBy: string | undefined;
+        const reading = read.then(async (runId) => {
+          readBy = runId;
+          return runId === undefined ? undefined : turns().wait(runId, until - performance.now(), closing.signal);
+        });
+        return await Promise.race([reading, noTurn.then((outcome) => (readBy === undefined ? outcome : reading))]);
+      } finally {
+        clearTimeout(timer);
+        over.abort();
+        round.waiting.delete(resolve);
+      }
     },
+    close: () => closing.abort(),
   };
+}
+
+function agentOf(session: SessionKey, config: Config): AgentId {
+  const isShared = session === "global" || session === "unknown";
+  return isShared ? defaultAgentId(config) : splitSessionKey(session).agentId;
 }

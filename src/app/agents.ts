@@ -4,13 +4,14 @@ import type { Agents } from "../agent/agent.ts";
 import { createLedger, type Ledger } from "../agent/ledger.ts";
 import { openRecording, recordEnds, recordingCall, recordingModel } from "../agent/record.ts";
 import { createAgents } from "../agent/runner.ts";
-import { createWake, type Wake } from "../agent/wake.ts";
+import { createWake } from "../agent/wake.ts";
 import type { Direct, IsUrgent } from "../chat/command.ts";
 import { createModelBook } from "../model/book.ts";
 import { createDiscovery } from "../model/discover.ts";
 import type { ModelBook, ModelRef } from "../model/model.ts";
 import { createStreamModel } from "../model/retry.ts";
 import { testModel } from "../model/test-model.ts";
+import type { Wake } from "../session/wake.ts";
 import type { FoundModel, ModelTest } from "../gateway/methods/models.ts";
 import type { House } from "./house.ts";
 
@@ -69,11 +70,14 @@ export async function openAgents(house: House): Promise<OpenAgents> {
   });
   house.turns.tie(agents);
   const wake = createWake({
-    agents: () => agents,
+    turns: () => agents,
     models,
     events: house.commands.events,
+    config,
+    isOn: async () => true,
     log: log.child("wake"),
   });
+  house.wake.tie(wake);
   if (recording !== undefined) recordEnds(agents, recording);
   return {
     agents,

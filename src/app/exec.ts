@@ -37,7 +37,7 @@ export interface OpenExec {
   /** Takes up approvals an earlier process left; those that cannot run any more are told to their sessions. */
   recover(): Promise<void>;
   /** Sessions are only written to until somebody can wake them. */
-  wakeBy(tell: (session: SessionKey, text: string) => Promise<void>): void;
+  wakeBy(tell: (session: SessionKey, text: string) => Promise<unknown>): void;
   close(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
     cleanupMs: (agent) => agentConfig(config(), agent)?.tools?.exec?.cleanupMs ?? config().tools?.exec?.cleanupMs,
   });
   const events = createSystemEvents(store.kv, () => systemClock.now());
-  let tell: (session: SessionKey, text: string) => Promise<void> = events.add;
+  let tell: (session: SessionKey, text: string) => Promise<unknown> = events.add;
   const runs = join(paths.state, "runs");
   let opening: Promise<Engine> | undefined;
   const engine = (): Promise<Engine> =>
@@ -86,7 +86,9 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
         mask,
         route: (args, call) => routeOf(store, args, call),
         // Kept, listed and given to a model: none of them is a place for a secret.
-        notify: (session, text) => tell(session, mask(text)),
+        async notify(session, text) {
+          await tell(session, mask(text));
+        },
       }),
     ));
   return {

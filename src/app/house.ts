@@ -13,6 +13,7 @@ import { redactionPatterns } from "../config/patterns.ts";
 import { secretsOf } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { Turns } from "../session/turns.ts";
+import type { Wake } from "../session/wake.ts";
 import { openStore } from "../store/builtin.ts";
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
@@ -36,6 +37,8 @@ export interface House {
   readonly commands: OpenExec;
   /** Tied by who opens the agents; tools and jobs keep the port. */
   readonly turns: Late<Turns>;
+  /** Tied with them: telling a session something, and giving it a turn to read it in. */
+  readonly wake: Late<Wake>;
   readonly catalog: Catalog;
   readonly callTool: CallTool;
   close(): Promise<void>;
@@ -65,6 +68,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   const version = readVersion();
   const config = (): Config => settings.now().config;
   const turns = late<Turns>("work for agents");
+  const wake = late<Wake>("waking a session");
   const commands = openExec({ paths, env, store, log, mask, config });
   const catalog = openCatalog(paths, store, settings.now, commands);
   const callTool = createCallTool({
@@ -89,6 +93,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     settings,
     commands,
     turns,
+    wake,
     catalog,
     callTool,
     async close() {
