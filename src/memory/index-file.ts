@@ -1,0 +1,119 @@
+// The index file of one agent: a cache in SQLite that may be thrown away at any time, owned by one process at a time.
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { errnoOf, HouseError } from "../core/error.ts";
+import { diskError } from "../base/atomic-file.ts";
+import { acquireLock, type Lock } from "../base/lock.ts";
+
+/** Changes whenever an older index could not be read by this code. */
+const SHAPE = 1;
+
+export interface IndexFile {
+  readonly file: string;
+  readonly database: DatabaseSync;
+  meta(key: string): string | undefined;
+  setMeta(key: string, value: string): void;
+  close(): void;
+}
+
+/** Held as long as this process may write to `file`. Throws `memory.busy` when another one does. */
+export function ownIndex(file: string): Lock {
+  try {
+    return acquireLock(`${file}.lock`);
+  } catch (error) {
+    if (!(error instanceof HouseError) || error.code !== "lock.held") throw error;
+    throw new HouseError("memory.busy", `another process has the index ${file} open`, {
+      hint: "wait until it is done, or stop it: openclaw gateway status",
+      cause: error,
+    });
+  }
+}
+
+/** Opens or makes it. What is no index of ours, or a broken one, is thrown away: it can be built again. */
+export function openIndexFile(file: string): IndexFile {
+  try {
+    return openSound(file);
+  } catch (error) {
+    if (!isBroken(error)) throw asDiskError(file, error);
+    removeIndexFile(file);
+    return openSound(file);
+  }
+}
+
+export function removeIndexFile(file: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${file}${suffix}`, { force: true });
+}
+
+/** The file itself is damaged, or it is no index of ours. */
+export function isBroken(error: unknown): boolean {
+  if (error instanceof HouseError) return error.code === "memory.other-shape";
+  if (!(error instanceof Error) || !("errcode" in error)) return false;
+  const code = Number(error.errcode) & 0xff;
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+function openSound(file: string): IndexFile {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // Extensions are allowed for the vector part, which loads its own and then forbids more.
+  const database = new DatabaseSync(file, { timeout: 2000, allowExtension: true });
+  try {
+    chmodSync(file, 0o600);
+    // A lost commit is read in again; a torn file is not, so the log is flushed before it is folded in.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;");
+    database.exec("PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -16384;");
+    makeTables(database);
+    return wrap(file, database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function makeTables(database: DatabaseSync): void {
+  const { user_version: shape } = database.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (shape === SHAPE) return void database.prepare("SELECT count(*) FROM meta").get();
+  const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
+  if (shape !== 0 || tables > 0)
+    throw new HouseError("memory.other-shape", "the index was made by another version", {
+      hint: "openclaw memory index",
+    });
+  database.exec(`BEGIN;
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    -- mark: size, times and identity as they were when the file was read; a file with the same mark is not read again.
+    CREATE TABLE files (
+      id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, source TEXT NOT NULL, hash TEXT NOT NULL,
+      mtime REAL NOT NULL, size INTEGER NOT NULL, mark TEXT NOT NULL);
+    CREATE TABLE chunks (
+      id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files (id), start_line INTEGER NOT NULL,
+      end_line INTEGER NOT NULL, text TEXT NOT NULL, hash TEXT NOT NULL);
+    CREATE INDEX chunks_by_file ON chunks (file);
+    CREATE INDEX chunks_by_hash ON chunks (hash);
+    -- Its text is chunks.text, spaced for scripts that write without spaces; the words alone are kept here.
+    CREATE VIRTUAL TABLE words USING fts5 (
+      text, content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2');
+    PRAGMA user_version = ${SHAPE};
+    COMMIT;`);
+}
+
+function wrap(file: string, database: DatabaseSync): IndexFile {
+  const get = database.prepare("SELECT value FROM meta WHERE key = ?");
+  const set = database.prepare("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
+  return {
+    file,
+    database,
+    meta: (key) => get.get(key)?.["value"] as string | undefined,
+    setMeta: (key, value) => void set.run(key, value),
+    close: () => database.close(),
+  };
+}
+
+function asDiskError(file: string, error: unknown): unknown {
+  if (error instanceof HouseError) return error;
+  const isSqlite = error instanceof Error && "errcode" in error;
+  return isSqlite || errnoOf(error) !== undefined ? diskError(file, error) : error;
+}
