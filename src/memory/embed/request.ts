@@ -1,0 +1,127 @@
+// One JSON request to an embedding server: deadlines, bounded answers, failures named, asked again where that may help.
+import { setTimeout as pause } from "node:timers/promises";
+
+import { createMask } from "../../base/mask.ts";
+import { startWatchdog, type Deadlines } from "../../model/deadline.ts";
+import { toFailure } from "../../model/failure.ts";
+import { createFetch } from "../../model/fetch.ts";
+import { EmbedError, type EmbedFault, type EmbedKind } from "./embedder.ts";
+
+export interface Endpoint {
+  readonly provider: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Never shown, whatever the server says of it. */
+  readonly secret: string | undefined;
+  /** The key of the config that mends what is wrong here. */
+  readonly hint: string;
+  readonly patience?: Partial<Record<EmbedKind, Patience>>;
+}
+
+export interface Patience {
+  readonly tries: number;
+  /** All waiting between tries together. */
+  readonly waitMs: number;
+  readonly deadlines: Deadlines;
+}
+
+/** Somebody waits for a query; an index has time. */
+const patienceOf: Readonly<Record<EmbedKind, Patience>> = {
+  query: { tries: 2, waitMs: 1000, deadlines: { connectMs: 3000, firstTokenMs: 8000, stallMs: 8000 } },
+  passage: { tries: 5, waitMs: 60_000, deadlines: { connectMs: 15_000, firstTokenMs: 60_000, stallMs: 30_000 } },
+};
+const firstWaitMs = 500;
+const longestWaitMs = 20_000;
+/** 2048 vectors of 3072 numbers written out are about 80 MB; nothing honest is larger. */
+const maxAnswerBytes = 128 * 1024 * 1024;
+
+export async function askForVectors(
+  endpoint: Endpoint,
+  body: unknown,
+  kind: EmbedKind,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<unknown> {
+  const patience = endpoint.patience?.[kind] ?? patienceOf[kind];
+  let leftMs = patience.waitMs;
+  for (let count = 1; ; count += 1) {
+    try {
+      return await askOnce(endpoint, body, patience.deadlines, signal);
+    } catch (error) {
+      if (!(error instanceof EmbedError) || !mayPass(error) || count >= patience.tries) throw error;
+      const waitMs = waitBefore(count, error);
+      if (waitMs > leftMs) throw error;
+      leftMs -= waitMs;
+      await pause(waitMs, undefined, { signal }).catch(() => {
+        throw stopped();
+      });
+    }
+  }
+}
+
+/** A wrong key or a refused request stays what it is. */
+export function mayPass({ fault }: EmbedError): boolean {
+  return fault === "rate-limit" || fault === "overloaded" || fault === "network" || fault === "timeout";
+}
+
+/** What the server asks for, else longer each time, with some chance so that clients do not march in step. */
+function waitBefore(count: number, { retryAfterMs }: EmbedError): number {
+  const own = Math.min(longestWaitMs, firstWaitMs * 2 ** (count - 1));
+  return retryAfterMs ?? Math.round(own * (0.75 + Math.random() / 2));
+}
+
+async function askOnce(endpoint: Endpoint, body: unknown, deadlines: Deadlines, signal: AbortSignal): Promise<unknown> {
+  const dog = startWatchdog(deadlines, signal);
+  try {
+    const response = await createFetch(dog)(endpoint.url, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json", ...endpoint.headers },
+      body: JSON.stringify(body),
+      signal: dog.signal,
+    });
+    const text = await readAll(response, () => dog.token());
+    if (response.status < 200 || response.status > 299) throw statusError(response, text);
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (signal.aborted) throw stopped();
+    if (error instanceof EmbedError) throw error;
+    if (dog.missed() !== undefined)
+      throw new EmbedError("timeout", `${endpoint.provider}: no answer in time`, { hint: endpoint.hint, cause: error });
+    throw toEmbedError(error, endpoint);
+  } finally {
+    dog.close(true);
+  }
+}
+
+async function readAll(response: Response, alive: () => void): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    alive();
+    size += part.byteLength;
+    if (size > maxAnswerBytes) throw new EmbedError("garbled", "the answer is too large");
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+function statusError(response: Response, responseBody: string): Error {
+  // Redirects are not followed: the next host would get the key and the notes.
+  return Object.assign(new Error(""), {
+    statusCode: response.status,
+    responseBody,
+    responseHeaders: Object.fromEntries(response.headers),
+  });
+}
+
+function toEmbedError(error: unknown, { provider, secret, hint }: Endpoint): EmbedError {
+  if (error instanceof SyntaxError)
+    return new EmbedError("garbled", `${provider}: the answer is not JSON`, { hint, cause: error });
+  const mask = createMask(secret === undefined ? [] : [secret]);
+  const { kind, message, retryAfterMs } = toFailure(error, { provider, mask, now: Date.now() });
+  const fault: EmbedFault = kind === "context" ? "invalid" : kind === "empty" ? "garbled" : kind;
+  return new EmbedError(fault, message, { hint, retryAfterMs });
+}
+
+function stopped(): EmbedError {
+  return new EmbedError("aborted", "stopped");
+}
