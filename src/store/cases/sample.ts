@@ -2,7 +2,7 @@
 import fc from "fast-check";
 
 import type { AgentId, SessionKey } from "../../core/names.ts";
-import type { JournalEntry, SessionRecord, TranscriptEntry } from "../store.ts";
+import type { ChildRecord, JournalEntry, SessionRecord, TranscriptEntry } from "../store.ts";
 
 export const keyOf = (rest: string, agent = "main"): SessionKey => `agent:${agent}:${rest}` as SessionKey;
 
@@ -15,6 +15,18 @@ export function newSession(changes: Partial<SessionRecord> = {}): SessionRecord 
     createdAt: 1_000,
     updatedAt: 2_000,
     entry: { thinkingLevel: "low" },
+    ...changes,
+  };
+}
+
+export function newChild(changes: Partial<ChildRecord> = {}): ChildRecord {
+  return {
+    runId: "c1",
+    childKey: keyOf("subagent:1"),
+    requesterKey: keyOf("main"),
+    state: "running",
+    createdAt: 1_000,
+    body: { task: "look" },
     ...changes,
   };
 }

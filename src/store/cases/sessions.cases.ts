@@ -4,12 +4,48 @@ import { it } from "node:test";
 
 import fc from "fast-check";
 
-import type { AgentId, SessionKey } from "../../core/names.ts";
+import { sessionKindOf, splitSessionKey, type AgentId, type SessionKey } from "../../core/names.ts";
 import type { Ground } from "./ground.ts";
 import type { SessionQuery, SessionRecord } from "../store.ts";
 import { anyBody, keyOf, newSession } from "./sample.ts";
 
 export function sessionCases(ground: Ground): void {
+  it("lists by what a key speaks of, as the rest of the house reads it", async () => {
+    const rests = [
+      "main",
+      "x",
+      "group:1",
+      "telegram:group:-5",
+      "slack:channel:c1:thread:2",
+      "matrix:room:!r",
+      "group",
+      "room",
+      "cron:j1",
+      "cron:j1:run:2",
+      "x:cron:1",
+      "hook:1",
+      "hook",
+      "node-7",
+      "subagent:1",
+      "a:node-1",
+      "dm:group",
+    ];
+    const keys = ["main", "group", "cron"].flatMap((agent) => rests.map((rest) => keyOf(rest, agent)));
+    const put = keys.map((key) => newSession({ key, agentId: splitSessionKey(key).agentId, sessionId: key }));
+    await Promise.all(put.map((record) => ground.store().sessions.put(record)));
+    for (const keyKind of ["group", "cron", "hook", "node", "other"] as const) {
+      const expected = keys.filter((key) => {
+        const kind = sessionKindOf(key);
+        return key.startsWith("agent:main:") && (kind === "main" ? "other" : kind) === keyKind;
+      });
+      const listed = await ground.store().sessions.list({ agentId: "main" as AgentId, keyKind });
+      assert.deepEqual(
+        listed.map(({ key }) => key),
+        expected.toSorted(),
+      );
+    }
+  });
+
   it("gives back what was put, by key and by session id, also after a restart", async () => {
     const full = newSession({
       label: "Ünïcode ☕",

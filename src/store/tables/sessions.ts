@@ -1,6 +1,7 @@
 // The table of sessions: one row per key, listed by when it was last active.
 import { HouseError } from "../../core/error.ts";
 import type { AgentId, SessionKey } from "../../core/names.ts";
+import { keyKind as kindOfKey } from "../key-kind.ts";
 import { damaged, fromJson, number, optionalText, readRecord, readRecords, text, toJson } from "../row.ts";
 import { act, firstRow, rows, type ReportDamage, type Sql, type SqlRow, type SqlValue, type Steps } from "../sql.ts";
 import type { SessionQuery, SessionRecord, SessionTable } from "../store.ts";
@@ -90,9 +91,10 @@ function toValues(record: SessionRecord): SqlValue[] {
 }
 
 function toConditions(query: SessionQuery): { where: string; values: SqlValue[] } {
-  const { agentId, label, spawnedBy, activeSince, search, before } = query;
+  const { agentId, label, spawnedBy, activeSince, search, before, keyKind } = query;
   const conditions: [text: string, ...values: SqlValue[]][] = [];
   if (agentId !== undefined) conditions.push(["agent_id = ?", agentId]);
+  if (keyKind !== undefined) conditions.push([`${kindOfKey} = ?`, keyKind]);
   if (label !== undefined) conditions.push(["label = ?", label]);
   if (spawnedBy !== undefined) conditions.push(["spawned_by = ?", spawnedBy]);
   if (activeSince !== undefined) conditions.push(["updated_at >= ?", activeSince]);

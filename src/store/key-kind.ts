@@ -1,0 +1,9 @@
+// What a session key speaks of, as an expression that an index holds: listing by kind then reads only what it gives.
+
+const rest = "substr(key, 7 + instr(substr(key, 7), ':'))";
+
+/** The same words in the index and in the question, or SQLite does not see that they are the same. */
+export const keyKind = `CASE
+  WHEN key GLOB 'agent:*:group:*' OR key GLOB 'agent:*:channel:*' OR key GLOB 'agent:*:room:*' THEN 'group'
+  WHEN ${rest} GLOB 'cron:*' THEN 'cron' WHEN ${rest} GLOB 'hook:*' THEN 'hook' WHEN ${rest} GLOB 'node-*' THEN 'node'
+  ELSE 'other' END`;
