@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
@@ -12,6 +12,7 @@ import { migrateStore, type MigrationStep } from "./migrate.ts";
 import { migrations as released } from "./migrations/list.ts";
 import type { Migration } from "./migrations/migration.ts";
 import { preparePlace } from "./place.ts";
+import { salvageStore } from "./salvage.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { verifyStore } from "./verify.ts";
 
@@ -20,6 +21,7 @@ const second: Migration = {
   name: "notes",
   up: "CREATE TABLE notes (n INTEGER PRIMARY KEY, body TEXT) STRICT; ALTER TABLE runs ADD COLUMN note TEXT;",
 };
+const [known, then] = [released.length, released.length + 1];
 const steps: MigrationStep[] = ["roomy", "locked", "copied", "migrated", "verified", "kept", "switched"];
 const next = (migration: Partial<Migration> = {}): Migration[] => [...released, { ...second, ...migration }];
 
@@ -38,14 +40,14 @@ describe("an older store", () => {
     const file = await newFilledFile();
     const seen: MigrationStep[] = [];
     const { from, to, kept } = migrateStore(file, { migrations: next(), onStep: (step) => seen.push(step) });
-    assert.deepEqual({ from, to, kept }, { from: 1, to: 2, kept: `${file}.before-v2` });
+    assert.deepEqual({ from, to, kept }, { from: known, to: then, kept: `${file}.before-v${then}` });
     assert.deepEqual(seen, steps);
-    assert.deepEqual(stateOf(file), { version: 2, entries: 200, hasNotes: true });
-    assert.deepEqual(stateOf(`${file}.before-v2`), { version: 1, entries: 200, hasNotes: false });
+    assert.deepEqual(stateOf(file), { version: then, entries: 200, hasNotes: true });
+    assert.deepEqual(stateOf(`${file}.before-v${then}`), { version: known, entries: 200, hasNotes: false });
     assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.equal(statSync(`${file}.before-v2`).mode & 0o777, 0o600);
+    assert.equal(statSync(`${file}.before-v${then}`).mode & 0o777, 0o600);
     assert.equal(existsSync(`${file}.migrating`), false);
-    const report = await verifyStore(`${file}.before-v2`);
+    const report = await verifyStore(`${file}.before-v${then}`);
     assert.equal(report.ok, true);
   });
 
@@ -54,14 +56,14 @@ describe("an older store", () => {
     const crashed = await writeAndCrash(file);
     assert.ok(statSync(`${file}-wal`).size > 0);
     migrateStore(file, { migrations: next() });
-    assert.deepEqual(stateOf(file), { version: 2, entries: 200 + crashed, hasNotes: true });
+    assert.deepEqual(stateOf(file), { version: then, entries: 200 + crashed, hasNotes: true });
   });
 
   test("does not write over what an earlier migration kept", async () => {
     const file = await newFilledFile();
-    const [first, again] = [migrateStore(file, { migrations: next() }), `${file}.before-v2`];
+    const [first, again] = [migrateStore(file, { migrations: next() }), `${file}.before-v${then}`];
     const database = new DatabaseSync(file);
-    database.exec("DROP TABLE notes; ALTER TABLE runs DROP COLUMN note; PRAGMA user_version = 1");
+    database.exec(`DROP TABLE notes; ALTER TABLE runs DROP COLUMN note; PRAGMA user_version = ${known}`);
     database.close();
     const before = readFileSync(again);
     const twice = migrateStore(file, { migrations: next() });
@@ -89,7 +91,7 @@ describe("an older store", () => {
     migrateStore(file, {
       migrations: next({ up: `${second.up} DELETE FROM transcript WHERE seq > 20;`, recounts: ["transcript"] }),
     });
-    assert.deepEqual(stateOf(file), { version: 2, entries: 100, hasNotes: true });
+    assert.deepEqual(stateOf(file), { version: then, entries: 100, hasNotes: true });
   });
 
   test("is not migrated while somebody else has it open", async () => {
@@ -100,7 +102,7 @@ describe("an older store", () => {
     await store.kv.set("s", "k", 2);
     await store.close();
     migrateStore(file, { migrations: next() });
-    assert.deepEqual(stateOf(file), { version: 2, entries: 200, hasNotes: true });
+    assert.deepEqual(stateOf(file), { version: then, entries: 200, hasNotes: true });
   });
 
   for (const step of steps) {
@@ -108,9 +110,9 @@ describe("an older store", () => {
       const file = await newFilledFile();
       await writeAndCrash(file);
       await migrateAndCrash(file, step);
-      const version = step === "switched" ? 2 : 1;
-      assert.deepEqual(stateOf(file), { version, entries: 210, hasNotes: version === 2 });
-      if (version === 1) {
+      const version = step === "switched" ? then : known;
+      assert.deepEqual(stateOf(file), { version, entries: 210, hasNotes: version === then });
+      if (version === known) {
         // The old code goes on with it …
         const store = await openSqliteStore({ file });
         assert.equal(await store.transcript.count("crashing"), 10);
@@ -118,19 +120,41 @@ describe("an older store", () => {
       }
       // … and the new code can try again.
       migrateStore(file, { migrations: next() });
-      assert.deepEqual(stateOf(file), { version: 2, entries: 210, hasNotes: true });
-      assert.deepEqual(stateOf(`${file}.before-v2`), { version: 1, entries: 210, hasNotes: false });
+      assert.deepEqual(stateOf(file), { version: then, entries: 210, hasNotes: true });
+      assert.deepEqual(stateOf(`${file}.before-v${then}`), { version: known, entries: 210, hasNotes: false });
       assert.equal(existsSync(`${file}.migrating`), false);
     });
   }
 });
+
+for (let version = 1; version < released.length; version++) {
+  test(`a store of shape ${version} opens today with all it held, and loses nothing with its first page`, async () => {
+    const file = newStoreFile();
+    preparePlace(file);
+    migrateStore(file, { migrations: released.slice(0, version) });
+    const old = new DatabaseSync(file);
+    for (let index = 0; index < 500; index++)
+      old.prepare("INSERT INTO kv (space, key, value) VALUES ('s', ?, ?)").run(`k${index}`, `"${"x".repeat(500)}"`);
+    old.close();
+    const store = await openSqliteStore({ file });
+    assert.equal((await store.kv.list("s")).length, 500);
+    await store.jobs.put({ id: "j", createdAt: 1, updatedAt: 1, body: {}, state: {} });
+    await store.close();
+    writeFileSync(file, Buffer.concat([Buffer.alloc(4096, 0xaa), readFileSync(file).subarray(4096)]));
+    const { kept, lost, contentsLent } = await salvageStore(file, `${file}.saved`);
+    assert.deepEqual(
+      { kv: kept["kv"], jobs: kept["jobs"], lost, contentsLent },
+      { kv: 500, jobs: 1, lost: [], contentsLent: true },
+    );
+  });
+}
 
 describe("a newer store", () => {
   test("is refused untouched, whoever asks", async () => {
     const file = await newFilledFile();
     migrateStore(file, { migrations: next() });
     const before = { bytes: readFileSync(file), names: readdirSync(dirname(file)) };
-    const refusal = { code: "store.newer", details: { file, version: 2, known: 1 } };
+    const refusal = { code: "store.newer", details: { file, version: then, known } };
     await assert.rejects(openSqliteStore({ file }), refusal);
     await assert.rejects(openSqliteStore({ file, readOnly: true }), refusal);
     assert.deepEqual({ bytes: readFileSync(file), names: readdirSync(dirname(file)) }, before);
@@ -138,7 +162,7 @@ describe("a newer store", () => {
 });
 
 async function assertAsBefore(file: string): Promise<void> {
-  assert.deepEqual(stateOf(file), { version: 1, entries: 200, hasNotes: false });
+  assert.deepEqual(stateOf(file), { version: known, entries: 200, hasNotes: false });
   const store = await openSqliteStore({ file });
   await store.kv.set("s", "works", true);
   await store.close();

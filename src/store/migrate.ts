@@ -46,7 +46,7 @@ function createShape(file: string, migrations: readonly Migration[]): Migrated {
   try {
     connection.exec("BEGIN IMMEDIATE");
     // Another process may have been faster between the look and the lock.
-    if (versionOf(connection) === 0) applyAll(connection, migrations);
+    if (versionOf(connection) === 0) applyAll(connection, [{ up: tablesFirst(migrations) }], migrations.length);
     connection.exec("COMMIT");
     // The version must stand in the file itself, where a look from outside finds it.
     connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -56,10 +56,18 @@ function createShape(file: string, migrations: readonly Migration[]): Migrated {
   }
 }
 
-function applyAll(connection: Connection, migrations: readonly Migration[]): void {
-  for (const { up } of migrations) connection.exec(up);
+function applyAll(connection: Connection, steps: readonly Pick<Migration, "up">[], version: number): void {
+  for (const { up } of steps) connection.exec(up);
   connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-  connection.exec(`PRAGMA user_version = ${migrations.at(-1)?.version ?? 0}`);
+  connection.exec(`PRAGMA user_version = ${version}`);
+}
+
+/** The order VACUUM makes: every store of one shape then has its roots on the same pages, which salvage relies on. */
+function tablesFirst(migrations: readonly Migration[]): string {
+  const statements = migrations.flatMap(({ up }) => up.split(/;\s*$/m).filter((statement) => statement.trim() !== ""));
+  const isIndex = (statement: string): boolean => /^\s*CREATE\s+(?:UNIQUE\s+)?INDEX\b/i.test(statement);
+  const ordered = [...statements.filter((one) => !isIndex(one)), ...statements.filter((one) => isIndex(one))];
+  return ordered.map((statement) => `${statement};`).join("\n");
 }
 
 function switchToMigratedCopy(
@@ -119,8 +127,9 @@ function migrateCopy(copy: string, due: readonly Migration[]): void {
     connection.exec("PRAGMA journal_mode = MEMORY");
     connection.exec("PRAGMA synchronous = OFF");
     connection.exec("BEGIN IMMEDIATE");
-    applyAll(connection, due);
+    applyAll(connection, due, due.at(-1)?.version ?? 0);
     connection.exec("COMMIT");
+    connection.exec("VACUUM");
   } finally {
     connection.close();
   }

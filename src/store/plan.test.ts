@@ -4,16 +4,19 @@ import { test } from "node:test";
 import { DatabaseSync } from "node:sqlite";
 
 import { newFilledFile } from "./cases/files.cases.ts";
-import { keyOf, newCall, newSession } from "./cases/sample.ts";
+import { keyOf, newCall, newChild, newSession } from "./cases/sample.ts";
 import { openForWriting, type Connection } from "./connection.ts";
 import type { Sql, Statement, Steps } from "./sql.ts";
+import { createChildren } from "./tables/children.ts";
 import { createDedupe } from "./tables/dedupe.ts";
 import { createDevices } from "./tables/devices.ts";
 import { createInbox } from "./tables/inbox.ts";
+import { createJobs } from "./tables/jobs.ts";
 import { createJournal } from "./tables/journal.ts";
 import { createKv } from "./tables/kv.ts";
 import { createRuns } from "./tables/runs.ts";
 import { createSessions } from "./tables/sessions.ts";
+import { createSlots } from "./tables/slots.ts";
 import { createTranscript } from "./tables/transcript.ts";
 
 // Reads a whole table because that is the question, or an index from its newest end up to the limit.
@@ -23,7 +26,13 @@ const scansOnPurpose = new Set([
   "SCAN letters USING INDEX letters_claimed", // reclaim(): only what is claimed is in that index
   "SCAN letters USING COVERING INDEX letters_pending", // waiting(): only what is pending
   "SCAN runs USING INDEX runs_running", // open(): only what is running
+  "SCAN children USING INDEX children_open", // open(): only what is not told yet
+  "SCAN children USING COVERING INDEX children_due", // nextDue(): its first entry
   "SCAN sessions USING INDEX sessions_by_time", // list(): from the newest on
+  "SCAN jobs", // list(): all of them, in the order they were made
+  "SCAN jobs USING COVERING INDEX jobs_key", // count()
+  "SCAN slots USING INDEX slots_running", // running(): only what is running
+  "SCAN slots USING COVERING INDEX slots_running", // outlook(): only what is running
   "SCAN journal", // list() and prune(): from the newest on
 ]);
 // waiting(): sorts the few sessions that wait, not their letters.
@@ -65,6 +74,7 @@ async function recordStatements(file: string): Promise<string[]> {
     { agentId: "main" as never },
     { label: "x" },
     { spawnedBy: keyOf("k1") },
+    { agentId: "main" as never, keyKind: "cron" as const },
     { activeSince: 1 },
     { search: "x" },
     { before: newSession() },
@@ -92,6 +102,18 @@ async function recordStatements(file: string): Promise<string[]> {
   await runs.get("x");
   await runs.open();
   await runs.prune(5);
+  const children = createChildren(sql, ignore);
+  await children.add(newChild({ runId: "p" }));
+  await children.get("p");
+  await children.byKey(keyOf("k1"));
+  await children.update("p", (child) => child);
+  await children.ofRequester(keyOf("main"), 5);
+  await children.running(keyOf("main"));
+  await children.runningOf(keyOf("main"));
+  await children.open();
+  await children.due(5, 5);
+  await children.nextDue();
+  await children.prune(5);
   const devices = createDevices(sql, ignore);
   await devices.get("x");
   await devices.list();
@@ -120,6 +142,23 @@ async function recordStatements(file: string): Promise<string[]> {
   await journal.list({ outcome: "error" });
   await journal.close();
   await journal.prune(5);
+  const jobs = createJobs(sql, ignore);
+  await jobs.put({ id: "j", nextAt: 1, createdAt: 1, updatedAt: 1, body: 1, state: 1 });
+  await jobs.get("j");
+  await jobs.list();
+  await jobs.count();
+  await jobs.outlook();
+  await jobs.due(5, 1);
+  await jobs.update("j", (job) => job);
+  await jobs.claim("j", (job) => ({ job, rows: [{ jobId: "j", slot: "1", at: 1, state: "running" }] }));
+  await jobs.finish({ jobId: "j", slot: "1" }, { state: "ran" }, () => "delete");
+  await jobs.delete("j");
+  const slots = createSlots(sql, ignore);
+  await slots.get("j", "1");
+  await slots.list("j", 5);
+  await slots.running();
+  await slots.prune("j", 5);
+  await slots.pruneGone(5);
   connection.close();
   return [...texts];
 }

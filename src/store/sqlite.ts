@@ -10,13 +10,16 @@ import { migrations } from "./migrations/list.ts";
 import { preparePlace } from "./place.ts";
 import type { ReportDamage, Sql } from "./sql.ts";
 import type { Store } from "./store.ts";
+import { createChildren } from "./tables/children.ts";
 import { createDedupe } from "./tables/dedupe.ts";
 import { createDevices } from "./tables/devices.ts";
 import { createInbox } from "./tables/inbox.ts";
+import { createJobs } from "./tables/jobs.ts";
 import { createJournal } from "./tables/journal.ts";
 import { createKv } from "./tables/kv.ts";
 import { createRuns } from "./tables/runs.ts";
 import { createSessions } from "./tables/sessions.ts";
+import { createSlots } from "./tables/slots.ts";
 import { createTranscript } from "./tables/transcript.ts";
 import { newerStore, readVersion } from "./version.ts";
 
@@ -65,10 +68,13 @@ function createStore(connection: Connection, report: ReportDamage, looksOnly: bo
     transcript: createTranscript(sql, report),
     inbox: createInbox(sql, report),
     runs: createRuns(sql, report),
+    children: createChildren(sql, report),
     devices: createDevices(sql, report),
     dedupe: createDedupe(sql),
     kv: createKv(sql, report),
     journal: createJournal(sql, report),
+    jobs: createJobs(sql, report),
+    slots: createSlots(sql, report),
     async settle() {
       if (!isClosed) commits.flush();
     },

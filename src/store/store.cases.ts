@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 
+import { childCases } from "./cases/children.cases.ts";
 import { deviceCases } from "./cases/devices.cases.ts";
 import { dedupeCases } from "./cases/dedupe.cases.ts";
 import { inboxCases } from "./cases/inbox.cases.ts";
+import { jobCases } from "./cases/jobs.cases.ts";
 import { journalCases } from "./cases/journal.cases.ts";
 import { kvCases } from "./cases/kv.cases.ts";
 import { runCases } from "./cases/runs.cases.ts";
@@ -41,10 +43,12 @@ export function storeCases(open: () => Promise<OpenedStore>): void {
   describe("transcript", () => transcriptCases(ground));
   describe("inbox", () => inboxCases(ground));
   describe("runs", () => runCases(ground));
+  describe("children", () => childCases(ground));
   describe("devices", () => deviceCases(ground));
   describe("dedupe", () => dedupeCases(ground));
   describe("kv", () => kvCases(ground));
   describe("journal", () => journalCases(ground));
+  describe("jobs and slots", () => jobCases(ground));
   describe("the store as a whole", () => wholeCases(ground));
 }
 

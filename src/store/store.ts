@@ -12,10 +12,13 @@ export interface Store {
   readonly transcript: TranscriptTable;
   readonly inbox: InboxTable;
   readonly runs: RunTable;
+  readonly children: ChildTable;
   readonly devices: DeviceTable;
   readonly dedupe: DedupeTable;
   readonly kv: KvTable;
   readonly journal: JournalTable;
+  readonly jobs: JobTable;
+  readonly slots: SlotTable;
   /** Resolves when everything asked for so far is committed. */
   settle(): Promise<void>;
   close(): Promise<void>;
@@ -40,6 +43,8 @@ export interface SessionQuery {
   readonly activeSince?: number;
   /** Substring of key, label or session id, any case. */
   readonly search?: string;
+  /** What the key speaks of, whatever `session.mainKey` says: a main session counts as `other` here. */
+  readonly keyKind?: "group" | "cron" | "hook" | "node" | "other";
   readonly limit?: number;
   /** The last record of the page before: only what comes after it in the list. */
   readonly before?: Pick<SessionRecord, "updatedAt" | "key">;
@@ -135,6 +140,47 @@ export interface RunTable {
   prune(before: number): Promise<number>;
 }
 
+/** `running` until it ended; `announcing` while its requester is told; `told` when nothing is left to do but archiving. */
+export type ChildState = "running" | "ended" | "announcing" | "told";
+export type ChildStatus = "ok" | "error" | "timeout" | "killed" | "unknown";
+
+/** One sub-agent: its first run, its session and who asked for it. */
+export interface ChildRecord {
+  readonly runId: string;
+  readonly childKey: SessionKey;
+  readonly requesterKey: SessionKey;
+  readonly state: ChildState;
+  /** How it ended; set once. */
+  readonly status?: ChildStatus;
+  readonly createdAt: number;
+  readonly endedAt?: number;
+  /** When its session is put away; absent when it was, or never is. */
+  readonly archiveAt?: number;
+  readonly body: unknown;
+}
+
+export interface ChildTable {
+  /** Durable; rejects for a run id that is there. */
+  add(child: ChildRecord): Promise<void>;
+  get(runId: string): Promise<ChildRecord | undefined>;
+  byKey(childKey: SessionKey): Promise<ChildRecord | undefined>;
+  /** Reads and writes in one transaction, durably; `change` must be pure. Undefined when it was left as it is. */
+  update(runId: string, change: (current: ChildRecord) => ChildRecord | undefined): Promise<ChildRecord | undefined>;
+  /** Newest first. */
+  ofRequester(key: SessionKey, limit: number): Promise<ChildRecord[]>;
+  /** How many of a requester are under way. */
+  running(key: SessionKey): Promise<number>;
+  /** Those under way, oldest first. */
+  runningOf(key: SessionKey): Promise<ChildRecord[]>;
+  /** All that is not told yet, oldest first: after a start this is what a dead process left behind. */
+  open(): Promise<ChildRecord[]>;
+  /** Those to be put away at `now`, the longest waiting first. */
+  due(now: number, limit: number): Promise<ChildRecord[]>;
+  nextDue(): Promise<number | undefined>;
+  /** Drops those that were told and put away and ended before `before`; returns how many. */
+  prune(before: number): Promise<number>;
+}
+
 export interface DeviceTable {
   get(deviceId: string): Promise<unknown>;
   list(): Promise<unknown[]>;
@@ -206,4 +252,81 @@ export interface JournalTable {
   close(): Promise<number>;
   /** Keeps the newest `keep` rows. */
   prune(keep: number): Promise<number>;
+}
+
+/** Work at set times. What it does and what came of it so far are the scheduler's own words. */
+export interface JobRecord {
+  readonly id: string;
+  /** When it is due next; absent for a job that waits for nothing. */
+  readonly nextAt?: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly body: unknown;
+  readonly state: unknown;
+}
+
+export type SlotState = "running" | "ran" | "failed" | "skipped" | "missed" | "unknown";
+
+/** One time a job was to run, and what became of it. `slot` is unique within its job. */
+export interface SlotRecord {
+  readonly jobId: string;
+  readonly slot: string;
+  readonly at: number;
+  readonly state: SlotState;
+  readonly why?: string;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly runId?: string;
+  readonly sessionKey?: string;
+  readonly sessionId?: string;
+  readonly error?: string;
+  readonly summary?: string;
+  /** How many slots this row stands for, when it stands for several that were missed. */
+  readonly missed?: number;
+}
+
+export type SlotEnd = Pick<SlotRecord, "state"> &
+  Partial<Pick<SlotRecord, "why" | "endedAt" | "sessionId" | "error" | "summary">>;
+
+export interface JobTable {
+  get(id: string): Promise<JobRecord | undefined>;
+  /** All, in the order they were made. */
+  list(): Promise<JobRecord[]>;
+  count(): Promise<number>;
+  /** Creates or replaces, durably. */
+  put(job: JobRecord): Promise<void>;
+  /** Reads and writes in one transaction; `change` must be pure. Undefined from `change` leaves the row as it is. */
+  update(id: string, change: (current: JobRecord) => JobRecord | undefined): Promise<JobRecord | undefined>;
+  /** False when there was none. The rows of its slots stay. */
+  delete(id: string): Promise<boolean>;
+  /** The one question a start asks: when something is due, and whether runs were left open. */
+  outlook(): Promise<{ readonly nextAt?: number; readonly running: number }>;
+  /** Due at `now`, the longest waiting first. */
+  due(now: number, limit: number): Promise<JobRecord[]>;
+  /**
+   * Durable, one transaction: the job as it stands goes through `decide` (pure), its new state and the rows are written
+   * together. Resolves with the rows that were not there before; only for those may anything be started.
+   */
+  claim(
+    id: string,
+    decide: (job: JobRecord) => { readonly job: JobRecord; readonly rows: readonly SlotRecord[] } | undefined,
+  ): Promise<readonly SlotRecord[]>;
+  /** Durable, one transaction: a running row ends and its job moves on, or goes. False when the row had ended before. */
+  finish(
+    key: Pick<SlotRecord, "jobId" | "slot">,
+    end: SlotEnd,
+    move: (job: JobRecord) => JobRecord | "delete" | undefined,
+  ): Promise<boolean>;
+}
+
+export interface SlotTable {
+  get(jobId: string, slot: string): Promise<SlotRecord | undefined>;
+  /** The newest `limit` before those `skip`ped, oldest first. */
+  list(jobId: string, limit: number, skip?: number): Promise<SlotRecord[]>;
+  /** Rows still marked running: after a start these are what a dead process left behind. */
+  running(): Promise<SlotRecord[]>;
+  /** Keeps the newest `keep` rows of a job; what runs stays. Returns how many went. */
+  prune(jobId: string, keep: number): Promise<number>;
+  /** Drops rows from before `before` whose job is gone; returns how many. */
+  pruneGone(before: number): Promise<number>;
 }

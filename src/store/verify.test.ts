@@ -8,6 +8,7 @@ import { newFilledFile, newStoreFile } from "./cases/files.cases.ts";
 import { keyOf } from "./cases/sample.ts";
 import { salvageStore } from "./salvage.ts";
 import type { Damage } from "./sql.ts";
+import { migrations } from "./migrations/list.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { verifyStore, type StoreReport } from "./verify.ts";
 
@@ -17,10 +18,13 @@ const wholeCounts = {
   transcript: 200,
   letters: 5,
   runs: 5,
+  children: 5,
   devices: 5,
   device_requests: 5,
   dedupe: 5,
   kv: 5,
+  jobs: 5,
+  slots: 5,
   journal: 5,
 };
 
@@ -34,7 +38,7 @@ describe("verify", () => {
       ok: true,
       checks: [
         { name: "opens", ok: true, detail: "ok" },
-        { name: "shape", ok: true, detail: "version 1" },
+        { name: "shape", ok: true, detail: `version ${migrations.length}` },
         { name: "integrity", ok: true, detail: "ok" },
         { name: "foreign keys", ok: true, detail: "ok" },
         { name: "records", ok: true, detail: "ok" },

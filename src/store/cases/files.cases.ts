@@ -6,7 +6,7 @@ import { after } from "node:test";
 
 import { openSqliteStore } from "../sqlite.ts";
 import type { Store } from "../store.ts";
-import { keyOf, newCall, newSession } from "./sample.ts";
+import { keyOf, newCall, newChild, newSession } from "./sample.ts";
 
 /** A fresh path in a private folder that goes away with the test file. */
 export function newStoreFile(): string {
@@ -29,9 +29,17 @@ export async function fillStore(store: Store, { sessions = 5, entries = 40 } = {
     }
     asked.push(store.inbox.post({ id: `l${session}`, sessionKey: key, runId: "r", at: 1, body: "hello" }));
     asked.push(store.runs.put({ id: `r${session}`, sessionKey: key, state: "running", startedAt: 1, body: null }));
+    asked.push(store.children.add(newChild({ runId: `r${session}`, childKey: key })));
     asked.push(store.devices.put(`d${session}`, { name: "phone" }));
     asked.push(store.devices.pending.put({ requestId: `q${session}`, deviceId: "d", expiresAt: 9, body: {} }));
     asked.push(store.dedupe.claim("chat", `k${session}`, 9), store.kv.set("s", `k${session}`, session));
+    const jobId = `j${session}`;
+    const job = { id: jobId, nextAt: 9, createdAt: 1, updatedAt: 1, body: { name: "job" }, state: {} };
+    const rows = [{ jobId, slot: "1", at: 1, state: "ran" as const }];
+    asked.push(
+      store.jobs.put(job),
+      store.jobs.claim(jobId, () => ({ job, rows })),
+    );
     asked.push(store.journal.record(newCall({ id: `c${session}` }), { durable: false }));
   }
   await Promise.all(asked);

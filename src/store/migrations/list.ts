@@ -1,5 +1,7 @@
 // Every step of the store's shape, in order. Add to the end; never edit one that was released.
 import { init } from "./0001_init.ts";
+import { jobs } from "./0002_jobs.ts";
+import { children } from "./0003_children.ts";
 import type { Migration } from "./migration.ts";
 
-export const migrations: readonly Migration[] = [init];
+export const migrations: readonly Migration[] = [init, jobs, children];
