@@ -33,7 +33,7 @@ export function createOllama(settings: RemoteSettings): Embedder {
 /** The words these models were trained to see in front of a text; the server does not put them there. */
 function prefixOf(model: string, kind: EmbedKind): string {
   const name = model.slice(model.lastIndexOf("/") + 1);
-  if (name.startsWith("nomic-embed-text")) return kind === "query" ? "search_query: " : "search_passage: ";
+  if (name.startsWith("nomic-embed-text")) return kind === "query" ? "search_query: " : "search_document: ";
   if (name.startsWith("embeddinggemma"))
     return kind === "query" ? "task: search result | query: " : "title: none | text: ";
   if (name.startsWith("mxbai-embed") && kind === "query")
