@@ -29,8 +29,10 @@ import { sharedSecret } from "../gateway/secret.ts";
 import { openGateway, type Gateway } from "../gateway/server.ts";
 import { listWarnings } from "../tool/policy/warnings.ts";
 import { coreTools } from "../tool/policy/groups.ts";
+import { createOutbound } from "../channel/outbound.ts";
 import { openAgents } from "./agents.ts";
 import { secretsIn, type House } from "./house.ts";
+import { openWebhooks } from "./webhooks.ts";
 
 export interface RunningGateway {
   readonly gateway: Gateway;
@@ -89,11 +91,14 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...nodeMethods(context),
     ...channelMethods(context),
   ];
-  const gateway = await openGateway({ context, agents, vitals, served, binding, pageFolder: pageFolder() });
+  const webhooks = openWebhooks(house, { tell: wake.tell, outbound: createOutbound(new Map()) });
+  const serveHook = webhooks.serve;
+  const gateway = await openGateway({ context, agents, vitals, served, binding, pageFolder: pageFolder(), serveHook });
   house.lock.describe({ port: gateway.port });
   warnOnce(house);
   // After clients can connect: what an earlier process asked is asked again, what it left undone is told.
   await house.commands.recover();
+  await webhooks.resume();
   const watcher = followConfig(house, context);
   const pruning = pruneBoxes(house);
   return {
@@ -104,6 +109,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
       clearInterval(pruning);
       stopAsking();
       wake.close();
+      await webhooks.close();
       // Runs are ended with a truthful outcome while clients can still hear it.
       await agents.close();
       await gateway.close(reason);

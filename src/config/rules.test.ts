@@ -26,6 +26,11 @@ const refused: readonly (readonly [text: string, ...issues: string[]])[] = [
     "hooks.token: must not be the gateway's own secret",
   ],
   ["{ hooks: { token: 'from-env' } }", "hooks.token: must not be the gateway's own secret"],
+  [
+    "{ hooks: { token: 'from-env' }, gateway: { auth: { token: 'another' } } }",
+    "hooks.token: must not be the gateway's own secret",
+  ],
+  ["{ hooks: { path: '//' } }", "hooks.path: must not be the root"],
   ["{ agents: { list: [{ id: 'Work' }, { id: 'work' }] } }", "agents.list[1].id: there are two agents called work"],
   ["{ agents: { list: [{ id: '../x' }] } }", 'agents.list[0].id: not an agent id: "../x"'],
   [

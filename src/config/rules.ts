@@ -94,7 +94,17 @@ function isFree(path: ConfigPath): boolean {
   return (path[0] === "plugins" || path[0] === "skills") && path[1] === "entries" && path[3] === "config";
 }
 
-function hookFindings({ hooks, gateway }: Config, env: Env): Finding[] {
+function hookFindings(config: Config, env: Env): Finding[] {
+  return [...hookTokenFindings(config, env), ...hookPathFindings(config)];
+}
+
+/** Everything below it is a webhook, so it cannot be everything. */
+function hookPathFindings({ hooks }: Config): Finding[] {
+  if (/[^/]/.test(hooks?.path ?? "/hooks")) return [];
+  return [{ path: ["hooks", "path"], message: "must not be the root", hint: "openclaw config set hooks.path /hooks" }];
+}
+
+function hookTokenFindings({ hooks, gateway }: Config, env: Env): Finding[] {
   const token = hooks?.token ?? "";
   const path = ["hooks", "token"];
   if (hooks?.enabled === true && token === "") {
@@ -107,9 +117,12 @@ function hookFindings({ hooks, gateway }: Config, env: Env): Finding[] {
     ];
   }
   if (token === "") return [];
+  // The environment wins over the file, but a file that repeats the secret is one edit away from using it.
   const own = [
-    gateway?.auth?.token ?? env["OPENCLAW_GATEWAY_TOKEN"],
-    gateway?.auth?.password ?? env["OPENCLAW_GATEWAY_PASSWORD"],
+    gateway?.auth?.token,
+    gateway?.auth?.password,
+    env["OPENCLAW_GATEWAY_TOKEN"],
+    env["OPENCLAW_GATEWAY_PASSWORD"],
   ];
   if (!own.includes(token)) return [];
   return [

@@ -18,6 +18,7 @@ import { createRoute } from "./http/route.ts";
 import { peerOf, type PeerRules } from "./peer.ts";
 import { sharedSecret, type SharedSecret } from "./secret.ts";
 import { createThrottle } from "./throttle.ts";
+import type { ServeHook } from "./webhook/door.ts";
 
 /** Sockets that have not said who they are; above this new ones are turned away. */
 const MAX_PENDING = 1024;
@@ -42,6 +43,7 @@ export interface GatewayOptions {
   readonly served: readonly Served[];
   readonly binding: Binding;
   readonly pageFolder: string;
+  readonly serveHook?: ServeHook;
 }
 
 export async function openGateway({
@@ -51,13 +53,15 @@ export async function openGateway({
   served,
   binding,
   pageFolder,
+  serveHook,
 }: GatewayOptions): Promise<Gateway> {
   const { clock, log, hub, presence, devices } = context;
   const throttle = createThrottle(clock);
   const secret = (): SharedSecret => sharedSecret(context.config(), context.env);
   const peerRules = (): PeerRules => rulesOf(context, binding);
   const dispatch = createDispatch(served, context);
-  const route = createRoute({ context, throttle, agents, servePage: createPage(pageFolder), secret, peerRules });
+  const servePage = createPage(pageFolder);
+  const route = createRoute({ context, throttle, agents, servePage, serveHook, secret, peerRules });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: WIRE_LIMITS.maxPayload, perMessageDeflate: false });
   const stateVersion = () => ({ presence: presence.version(), health: 1 });
   let pending = 0;

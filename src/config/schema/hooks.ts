@@ -58,7 +58,11 @@ const internal = group("Scripts that run on events inside.", {
   entries: record(
     "Settings per script.",
     Type.Object(
-      { enabled: flag("Run this one."), env: record("Its environment.", Type.String()) },
+      {
+        enabled: flag("Run this one."),
+        env: record("Its environment.", Type.String()),
+        pin: text("Digest of the script as it was enabled; one in a workspace runs only while it is the same."),
+      },
       { additionalProperties: Type.Unknown() },
     ),
   ),
@@ -75,6 +79,14 @@ export const hooks = section("Webhooks from outside and scripts on events inside
   path: text("Path they arrive on.", { default: "/hooks", pattern: "^/" }),
   token: secret("Secret they must carry; not the gateway's own."),
   maxBodyBytes: whole("Bytes of a webhook at most.", { default: 262_144, minimum: 1 }),
+  allowRequestSessionKey: flag("Let senders name the session, below hook: only.", { fallback: "off" }),
+  allowedAgentIds: texts("Agents webhooks may run; * means any.", {
+    fallback: "the default agent, and what mappings name",
+  }),
+  signing: group("Every webhook must be signed and recent.", {
+    secret: secret("Key of the HMAC-SHA256 over timestamp, dot and body."),
+    toleranceSeconds: whole("How old a signature may be.", { fallback: "300", minimum: 1 }),
+  }),
   presets: texts("Ready-made rules, such as gmail."),
   transformsDir: text("Folder of transform scripts."),
   mappings: list("Rules; the first that fits is used.", mapping),

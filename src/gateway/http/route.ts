@@ -10,6 +10,7 @@ import type { Throttle } from "../throttle.ts";
 import { sendError, sendJson, sendText, setSecurityHeaders } from "./answer.ts";
 import { admitBearer } from "./bearer.ts";
 import type { completeChat as CompleteChat } from "./chat-completions.ts";
+import type { ServeHook } from "../webhook/door.ts";
 import type { ServePage } from "./page.ts";
 import { invokeTool } from "./tools-invoke.ts";
 
@@ -18,6 +19,8 @@ export interface RouteDeps {
   readonly throttle: Throttle;
   readonly agents: Agents;
   readonly servePage: ServePage;
+  /** Absent where webhooks are not taken at all. */
+  readonly serveHook?: ServeHook | undefined;
   secret(): SharedSecret;
   peerRules(): PeerRules;
 }
@@ -53,6 +56,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
     const turn = await load();
     return turn(request, response, deps.context, deps.agents);
   }
+  const hook = hookAt(path, deps.context.config());
+  if (hook !== undefined && deps.serveHook !== undefined)
+    return deps.serveHook(request, response, { rest: hook, peer, throttle: deps.throttle });
   const ui = deps.context.config().gateway?.controlUi;
   if (path.startsWith("/avatar/")) return sendText(response, 404, "Not Found");
   if (ui?.enabled === false) return sendText(response, 404, "Not Found");
@@ -67,6 +73,14 @@ function turnEndpoint(path: string, config: Config): (() => Promise<typeof Compl
   if (path === "/v1/responses" && endpoints?.responses?.enabled === true)
     return async () => (await import("./responses.ts")).respond;
   return undefined;
+}
+
+/** What stands behind the hooks path, while webhooks are accepted. */
+function hookAt(path: string, { hooks }: Config): string | undefined {
+  if (hooks?.enabled !== true) return undefined;
+  const base = `/${(hooks.path ?? "/hooks").replaceAll(/^\/+|\/+$/g, "")}`;
+  if (path !== base && !path.startsWith(`${base}/`)) return undefined;
+  return path.slice(base.length).replaceAll(/^\/+|\/+$/g, "");
 }
 
 function answerHealth(request: IncomingMessage, response: ServerResponse): void {

@@ -1,0 +1,69 @@
+// Webhooks over an open house: nothing is loaded before the first one comes, or before an earlier process left one to tell.
+import type { Outbound } from "../channel/outbound.ts";
+import { PROMISES } from "../gateway/webhook/promises.ts";
+import type { ServeHook } from "../gateway/webhook/door.ts";
+import type { Follower } from "../gateway/webhook/follow.ts";
+import type { Wake } from "../session/wake.ts";
+import type { House } from "./house.ts";
+
+export interface Webhooks {
+  readonly serve: ServeHook;
+  /** After a start: runs that ended, or still go on, while nobody could tell of them. */
+  resume(): Promise<void>;
+  /** Before the agents end. */
+  close(): Promise<void>;
+}
+
+export interface WebhookPorts {
+  readonly tell: Wake["tell"];
+  readonly outbound: Outbound;
+}
+
+interface Engine {
+  readonly serve: ServeHook;
+  readonly follower: Follower;
+}
+
+export function openWebhooks(house: House, ports: WebhookPorts): Webhooks {
+  let engine: Promise<Engine> | undefined;
+  const opened = (): Promise<Engine> => (engine ??= openEngine(house, ports));
+  return {
+    async serve(request, response, hook) {
+      const { serve } = await opened();
+      await serve(request, response, hook);
+    },
+    async resume() {
+      if ((await house.store.kv.list(PROMISES)).length === 0) return;
+      const { follower } = await opened();
+      await follower.resume();
+    },
+    async close() {
+      await (await engine)?.follower.close();
+    },
+  };
+}
+
+async function openEngine(house: House, { tell, outbound }: WebhookPorts): Promise<Engine> {
+  const [{ createServeHook }, { createFollower }, { systemClock }] = await Promise.all([
+    import("../gateway/webhook/door.ts"),
+    import("../gateway/webhook/follow.ts"),
+    import("../base/clock.ts"),
+  ]);
+  const { store, paths, mask, settings, turns } = house;
+  const log = house.log.child("webhooks");
+  const follower = createFollower({ store, turns, tell, outbound, log });
+  const config = () => settings.now().config;
+  const serve = createServeHook({
+    config,
+    turns,
+    tell,
+    follower,
+    outbound,
+    paths,
+    log,
+    mask,
+    clock: systemClock,
+    dedupe: store.dedupe,
+  });
+  return { serve, follower };
+}

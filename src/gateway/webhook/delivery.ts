@@ -1,0 +1,85 @@
+// The same delivery is done once: by the id its sender gives it, kept over restarts, answered the same each time.
+import type { IncomingHttpHeaders } from "node:http";
+
+import { HouseError } from "../../core/error.ts";
+import { sha256 } from "../../base/ids.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { DedupeTable } from "../../store/store.ts";
+
+/** How long a sender may come again with the same id. */
+const WINDOW_MS = 24 * 3_600_000;
+const SCOPE = "webhook";
+const MAX_ID = 200;
+const headerNames = ["x-openclaw-delivery", "x-github-delivery", "idempotency-key"] as const;
+
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+}
+
+export interface Delivery {
+  /** Undefined: nothing tells this request from another one. */
+  readonly key: string | undefined;
+  readonly digest: string;
+}
+
+export type DoOnce = (delivery: Delivery, work: () => Promise<Answer>) => Promise<Answer>;
+
+/** `signature` stands in for an id where none is given: a signed request can then not be played again either. */
+export function deliveryOf(
+  headers: IncomingHttpHeaders,
+  path: string,
+  body: Uint8Array,
+  signature: string | undefined,
+): Delivery {
+  const name = headerNames.find((header) => headers[header] !== undefined);
+  const given = name === undefined ? undefined : headers[name];
+  if (name !== undefined && (typeof given !== "string" || given.trim() === "" || given.length > MAX_ID))
+    throw new HouseError("hook.bad-request", `${name} must be one word of at most ${MAX_ID} characters`);
+  const id = typeof given === "string" ? `${name} ${given.trim()}` : signature;
+  return { key: id === undefined ? undefined : sha256(`${path}\n${id}`), digest: sha256(body) };
+}
+
+export function createDoOnce(dedupe: DedupeTable, clock: Clock): DoOnce {
+  const underWay = new Map<string, { readonly digest: string; readonly answer: Promise<Answer> }>();
+  const remembered = async (key: string, digest: string, work: () => Promise<Answer>): Promise<Answer> => {
+    const claim = await dedupe.claim(SCOPE, key, clock.now() + WINDOW_MS);
+    const before = claim.fresh ? undefined : asKept(claim.result);
+    if (before !== undefined) {
+      if (before.digest !== digest) throw reused();
+      return before.answer;
+    }
+    // Fresh, refused before, or cut off by the end of a gateway before anybody was answered.
+    const answer = await work();
+    await dedupe.settle(SCOPE, key, { digest, answer });
+    return answer;
+  };
+  return async function doOnce({ key, digest }, work) {
+    if (key === undefined) return work();
+    const same = underWay.get(key);
+    if (same !== undefined) {
+      if (same.digest !== digest) throw reused();
+      return same.answer;
+    }
+    const answer = remembered(key, digest, work).finally(() => underWay.delete(key));
+    underWay.set(key, { digest, answer });
+    return answer;
+  };
+}
+
+/** A run id that the same delivery gets again, so that the inbox knows it too. */
+export function runIdOf(key: string): string {
+  const hex = sha256(`run ${key}`);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-9${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+function asKept(value: unknown): { readonly digest: string; readonly answer: Answer } | undefined {
+  const { digest, answer } = (value ?? {}) as { digest?: unknown; answer?: Answer };
+  return typeof digest === "string" && typeof answer?.status === "number" ? { digest, answer } : undefined;
+}
+
+function reused(): HouseError {
+  return new HouseError("hook.bad-request", "this delivery id was used for another body", {
+    hint: "give each delivery an id of its own",
+  });
+}

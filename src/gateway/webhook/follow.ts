@@ -1,0 +1,131 @@
+// What comes after a webhook's turn: its answer goes where it was wished, and the main session hears of it; kept over restarts.
+import { HouseError } from "../../core/error.ts";
+import type { RunOutcome } from "../../core/event.ts";
+import type { SessionKey } from "../../core/names.ts";
+import type { Log } from "../../base/log.ts";
+import type { Outbound, Route } from "../../channel/outbound.ts";
+import { entryOf } from "../../session/session.ts";
+import type { Turns } from "../../session/turns.ts";
+import type { Wake, WakeMode } from "../../session/wake.ts";
+import type { Store } from "../../store/store.ts";
+import { PROMISES } from "./promises.ts";
+
+/** The row: what is owed when the run ends. Plain JSON. */
+export interface Promised {
+  readonly name: string;
+  readonly main: SessionKey;
+  readonly wakeMode: WakeMode;
+  readonly deliver: boolean;
+  readonly channel: string;
+  readonly to?: string;
+}
+
+export interface FollowDeps {
+  readonly store: Pick<Store, "kv" | "inbox" | "sessions">;
+  readonly turns: () => Turns;
+  readonly tell: Wake["tell"];
+  readonly outbound: Outbound;
+  readonly log: Log;
+}
+
+export interface Follower {
+  /** Durable when it resolves, before the turn is posted. */
+  promise(runId: string, promised: Promised): Promise<void>;
+  /** The turn could not be posted: nothing is owed. */
+  withdraw(runId: string): Promise<void>;
+  /** In the background, until the run has ended and all was told. */
+  follow(runId: string, promised: Promised): void;
+  /** What an earlier process still owed. */
+  resume(): Promise<number>;
+  /** Before the agents end: what is left is told after the next start. */
+  close(): Promise<void>;
+}
+
+const LOOK_AGAIN_MS = 3_600_000;
+const MAX_TOLD = 1500;
+
+export function createFollower(deps: FollowDeps): Follower {
+  const { store, log } = deps;
+  const closing = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  const follow = (runId: string, promised: Promised): void => {
+    const work = keepPromise(deps, runId, promised, closing.signal)
+      .catch((error: unknown) => log.warn("a webhook's result could not be told yet", { error, runId }))
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+  };
+  return {
+    promise: (runId, promised) => store.kv.set(PROMISES, runId, promised),
+    withdraw: (runId) => store.kv.set(PROMISES, runId, undefined),
+    follow,
+    async resume() {
+      const rows = await store.kv.list(PROMISES);
+      for (const { key, value } of rows) follow(key, value as Promised);
+      return rows.length;
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+async function keepPromise(deps: FollowDeps, runId: string, promised: Promised, closing: AbortSignal): Promise<void> {
+  const { store, turns, tell } = deps;
+  let outcome: RunOutcome | undefined;
+  while (outcome === undefined) {
+    outcome = await turns().wait(runId, LOOK_AGAIN_MS, closing);
+    if (closing.aborted) return;
+    // The process ended between the promise and the turn; nobody was told that it was taken.
+    if (outcome === undefined && (await store.inbox.get(runId)) === undefined)
+      return store.kv.set(PROMISES, runId, undefined);
+  }
+  // Saying and sending know their ids, so after a crash in here they happen once; telling may repeat itself.
+  const trouble = promised.deliver ? await deliver(deps, promised, outcome) : undefined;
+  await tell(
+    promised.main,
+    summaryOf(promised, outcome, trouble),
+    outcome.silent ? "next-heartbeat" : promised.wakeMode,
+  );
+  await store.kv.set(PROMISES, runId, undefined);
+}
+
+/** Why the answer is not where it was wished, if so. */
+async function deliver(deps: FollowDeps, promised: Promised, outcome: RunOutcome): Promise<string | undefined> {
+  const { runId, text, status } = outcome;
+  if (status !== "ok" || text.trim() === "") return undefined;
+  const route = await routeOf(deps, promised);
+  const intentId = `webhook:${runId}`;
+  if (route === undefined) {
+    await deps.turns().say(promised.main, text, intentId);
+    return undefined;
+  }
+  try {
+    const { state, reason } = await deps.outbound.send({ intentId, route, text });
+    return state === "failed" || state === "unknown" ? (reason ?? `delivery ${state}`) : undefined;
+  } catch (error) {
+    if (error instanceof HouseError) return error.message;
+    throw error;
+  }
+}
+
+/** Undefined: the main session itself is where the person last spoke. */
+async function routeOf({ store }: FollowDeps, { main, channel, to }: Promised): Promise<Route | undefined> {
+  if (channel !== "last") return { channel, ...(to === undefined ? {} : { to }) };
+  const record = await store.sessions.get(main);
+  const { lastChannel, lastTo } = record === undefined ? {} : entryOf(record);
+  if (lastChannel === undefined || lastChannel === "webchat") return undefined;
+  const recipient = to ?? lastTo;
+  return { channel: lastChannel, ...(recipient === undefined ? {} : { to: recipient }) };
+}
+
+function summaryOf({ name }: Promised, { status, text, silent, failure }: RunOutcome, trouble?: string): string {
+  const told = text.length > MAX_TOLD ? `${text.slice(0, MAX_TOLD).toWellFormed()}…` : text;
+  const result =
+    status === "ok"
+      ? silent
+        ? "ran and had nothing to say"
+        : `ran; its answer: ${told}`
+      : `did not end well (${failure?.code ?? status}): ${failure?.message ?? "stopped"}`;
+  return `Webhook ${name} ${result}${trouble === undefined ? "" : ` (it could not be delivered: ${trouble})`}`;
+}

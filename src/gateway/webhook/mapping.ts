@@ -1,0 +1,98 @@
+// Rules for webhooks of other programs: the first that fits makes an action of the payload, by templates or a script.
+import { HouseError } from "../../core/error.ts";
+import type { Config } from "../../config/schema/index.ts";
+import type { Draft } from "./action.ts";
+import { fillTemplate, readsPayload } from "./template.ts";
+import type { RunTransform, TransformContext } from "./transform.ts";
+
+export type Mapping = NonNullable<NonNullable<Config["hooks"]>["mappings"]>[number];
+
+/** Undefined when no rule and no preset fits. */
+export function findMapping(config: Config, path: string, payload: unknown): Mapping | undefined {
+  const { mappings = [], presets = [] } = config.hooks ?? {};
+  const ready = presets.flatMap((name) => (name === "gmail" ? [gmail(config)] : []));
+  return [...mappings, ...ready].find((mapping) => fits(mapping, path, payload));
+}
+
+/** Null: the script says that nothing is to be done. */
+export async function draftOf(mapping: Mapping, context: TransformContext, run: RunTransform): Promise<Draft | null> {
+  const base = fromTemplates(mapping, context);
+  const { transform } = mapping;
+  if (transform?.module === undefined) return base;
+  const made = await run({ module: transform.module, export: transform.export }, context);
+  return made === null ? null : fromScript(base, made);
+}
+
+function fits({ match }: Mapping, path: string, payload: unknown): boolean {
+  const trimmed = (word: string): string => word.replaceAll(/^\/+|\/+$/g, "");
+  if (match?.path !== undefined && trimmed(match.path) !== path) return false;
+  if (match?.source === undefined) return true;
+  const isObject = typeof payload === "object" && payload !== null && Object.hasOwn(payload, "source");
+  return isObject && (payload as { source: unknown }).source === match.source;
+}
+
+function fromTemplates(mapping: Mapping, { payload, path }: TransformContext): Draft {
+  const { action: kind = "agent", sessionKey, name, id, messageTemplate, textTemplate } = mapping;
+  const words = (template: string | undefined): string => fillTemplate(template ?? "", payload);
+  const whole = (): string => JSON.stringify(payload, undefined, 1);
+  const { wakeMode, agentId, deliver, channel, to, model, thinking, timeoutSeconds } = mapping;
+  const fields =
+    kind === "wake"
+      ? { text: textTemplate === undefined ? whole() : words(textTemplate), wakeMode, agentId }
+      : {
+          message: messageTemplate === undefined ? whole() : words(messageTemplate),
+          sessionKey: sessionKey === undefined ? undefined : asKey(sessionKey, payload),
+          ...{ wakeMode, agentId, deliver, channel, to, model, thinking, timeoutSeconds },
+        };
+  return {
+    kind,
+    author: "rule",
+    name: (name === undefined ? "" : words(name)) || id || path,
+    isTrusted: mapping.allowUnsafeExternalContent === true,
+    keyIsRead: readsPayload(sessionKey ?? ""),
+    fields: withoutUnset(fields),
+  };
+}
+
+/** What a script leaves out stays as the rule says; a script that changes the kind says all of it. */
+function fromScript(base: Draft, made: Readonly<Record<string, unknown>>): Draft {
+  const { kind, action, ...fields } = made;
+  const wished = kind ?? action ?? base.kind;
+  if (wished !== "wake" && wished !== "agent")
+    throw new HouseError("hook.bad-rule", 'the transform must give back kind "wake" or "agent", or none');
+  const kept = wished === base.kind ? base.fields : {};
+  // Who runs and where is the owner's word only as long as the script leaves it alone.
+  const author = "agentId" in fields || "sessionKey" in fields ? "script" : base.author;
+  return { ...base, kind: wished, author, fields: { ...kept, ...withoutUnset(fields) } };
+}
+
+/** What a payload says becomes a name: characters that no key may have are left out. */
+function asKey(template: string, payload: unknown): string {
+  if (!readsPayload(template)) return template;
+  return fillTemplate(template, payload)
+    .replaceAll(/[^\p{L}\p{N}@+._#=!$%&*~:-]+/gu, "-")
+    .replaceAll("..", ".")
+    .slice(0, 180)
+    .toWellFormed();
+}
+
+function gmail(config: Config): Mapping {
+  const { model, thinking, allowUnsafeExternalContent } = config.hooks?.gmail ?? {};
+  return {
+    id: "gmail",
+    match: { path: "gmail" },
+    action: "agent",
+    wakeMode: "now",
+    name: "Gmail",
+    sessionKey: "hook:gmail:{{messages[0].id}}",
+    messageTemplate:
+      "A mail has come.\nFrom: {{messages[0].from}}\nSubject: {{messages[0].subject}}\n\n{{messages[0].snippet}}\n{{messages[0].body}}",
+    ...(model === undefined ? {} : { model }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(allowUnsafeExternalContent === undefined ? {} : { allowUnsafeExternalContent }),
+  };
+}
+
+function withoutUnset(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,116 @@
+// Transform scripts: found only in one folder that agents and other users cannot write, run apart with a deadline.
+import { lstatSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+
+import { errnoOf, HouseError } from "../../core/error.ts";
+import { visible } from "../../core/visible.ts";
+import type { Log } from "../../base/log.ts";
+import { expandHome, type Paths } from "../../base/paths.ts";
+import { agentIds, workspaceOf } from "../../config/agents.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { callScript } from "../../plugin/script.ts";
+
+export interface TransformContext {
+  readonly payload: unknown;
+  /** Without credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Behind the hooks path. */
+  readonly path: string;
+}
+
+/** Null: nothing is to be done. Rejects with `hook.bad-rule`, whatever the script did. */
+export type RunTransform = (
+  transform: { readonly module: string; readonly export?: string | undefined },
+  context: TransformContext,
+) => Promise<Readonly<Record<string, unknown>> | null>;
+
+const DEADLINE_MS = 5000;
+const MAX_AT_ONCE = 4;
+
+export interface TransformDeps {
+  readonly config: () => Config;
+  readonly paths: Paths;
+  readonly log: Log;
+}
+
+export function createRunTransform({ config, paths, log }: TransformDeps): RunTransform {
+  let running = 0;
+  return async function runTransform({ module, export: exportName }, context) {
+    if (running >= MAX_AT_ONCE)
+      throw new HouseError("hook.busy", "too many transforms run already", { hint: "send it again in a moment" });
+    running += 1;
+    try {
+      const file = transformFile(module, config(), paths);
+      const plan = { file, exportName, what: `transform ${visible(module, 80)}`, log };
+      const answer = await callScript(plan, context, DEADLINE_MS);
+      if (answer.result === null) return null;
+      if (typeof answer.result === "object" && !Array.isArray(answer.result))
+        return answer.result as Readonly<Record<string, unknown>>;
+      throw bad(module, "it must give back an action, or null for nothing to do");
+    } catch (error) {
+      if (error instanceof HouseError && error.code.startsWith("script.")) throw bad(module, error.message);
+      throw error;
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+/** The file itself: below the folder, no link of either kind on the way, written by nobody else. */
+export function transformFile(module: string, config: Config, paths: Paths): string {
+  const folder = transformsFolder(config, paths);
+  const parts = module.split("/");
+  const isPlain =
+    parts.every((part) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(part)) && /\.(?:[cm]?js|m?ts)$/.test(module);
+  if (isAbsolute(module) || !isPlain)
+    throw bad(module, "module must be the name of a .js, .mjs or .ts file below hooks.transformsDir");
+  const steps = parts.map((_, index) => join(folder, ...parts.slice(0, index + 1)));
+  for (const step of steps) requireOwn(module, step, step === steps.at(-1));
+  return join(folder, ...parts);
+}
+
+/** `hooks/transforms` beside the config unless named; always inside the config's folder and outside every workspace. */
+export function transformsFolder(config: Config, paths: Paths): string {
+  const home = realOf(dirname(paths.config));
+  const named = config.hooks?.transformsDir;
+  const folder = realOf(resolve(home, named === undefined ? "hooks/transforms" : fromHome(named, paths)));
+  if (!isBelow(folder, home))
+    throw new HouseError("hook.bad-rule", `hooks.transformsDir must be inside ${home}`, {
+      hint: "openclaw config set hooks.transformsDir hooks/transforms",
+    });
+  const workspace = agentIds(config)
+    .map((id) => realOf(workspaceOf(config, id, paths)))
+    .find((place) => folder === place || isBelow(folder, place));
+  if (workspace === undefined) return folder;
+  throw new HouseError("hook.bad-rule", "hooks.transformsDir is in a workspace, where agents write", {
+    hint: "openclaw config set hooks.transformsDir hooks/transforms",
+  });
+}
+
+function requireOwn(module: string, path: string, isLast: boolean): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw bad(module, "there is no such file in hooks.transformsDir");
+  if (isLast ? !found.isFile() : !found.isDirectory()) throw bad(module, "it is a link, or no plain file");
+  if (isLast && found.nlink > 1) throw bad(module, "the file has another name somewhere else (a hard link)");
+  if ((found.mode & 0o022) !== 0) throw bad(module, "other users may write it");
+}
+
+const fromHome = (path: string, paths: Paths): string => (path.startsWith("~") ? expandHome(path, paths.home) : path);
+
+const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}${sep}`);
+
+/** As far as it exists; what is not there yet cannot be a link. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT" || dirname(path) === path) throw error;
+    return join(realOf(dirname(path)), path.slice(dirname(path).length).replace(/^[/\\]/, ""));
+  }
+}
+
+function bad(module: string, why: string): HouseError {
+  return new HouseError("hook.bad-rule", `transform ${JSON.stringify(visible(module, 80))}: ${why}`, {
+    hint: "hooks.mappings[].transform and the files in hooks.transformsDir",
+  });
+}
