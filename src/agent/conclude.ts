@@ -5,11 +5,13 @@ import type { AssistantMessage } from "../core/message.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { entryOf } from "../session/session.ts";
+import { QUIET, type QuietBody } from "../session/quiet.ts";
+import type { TurnRequest } from "../session/turns.ts";
 import type { SessionRecord, TranscriptEntry } from "../store/store.ts";
 import { Stop, type Job } from "./job.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunBody } from "./recover.ts";
-import { isSilent } from "./reply.ts";
+import { isSilent, judgeReply } from "./reply.ts";
 import type { SessionSeat } from "./shrink.ts";
 import type { TurnEnd, TurnRoom } from "./turn.ts";
 import { cacheHitRate, contextOf } from "./usage.ts";
@@ -64,7 +66,10 @@ function lastWrites(
     store.runs.put({ id: runId, sessionKey, state: status, startedAt, endedAt, body }),
     store.inbox.finish(runId, state, outcome),
     ...job.merged.map(({ turn }) => store.inbox.finish(turn.runId, state, mergedOutcome(outcome, turn.runId))),
-    store.sessions.update(sessionKey, (current) => withOutcome(current ?? seat.record, end, outcome)),
+    ...(isQuiet(job, outcome) && end.entry?.sessionId === outcome.sessionId
+      ? [store.transcript.append(outcome.sessionId, [quietEntry(end, outcome)])]
+      : []),
+    store.sessions.update(sessionKey, (current) => withOutcome(current ?? seat.record, end, outcome, job.turn)),
     ...(usage === undefined || used === undefined
       ? []
       : [
@@ -102,12 +107,23 @@ function factsOf({
   return { runId, sessionKey, status, provider, model, durationMs: endedAt - startedAt, toolCalls, cacheHit };
 }
 
-function withOutcome(record: SessionRecord, end: End, outcome: RunOutcome): SessionRecord {
+/** A turn of the house's own that had no news. */
+const isQuiet = ({ turn, merged }: Job, { status, silent }: RunOutcome): boolean =>
+  turn.heartbeat !== undefined && merged.length === 0 && status === "ok" && silent;
+
+/** Nobody is shown such a turn; and when it neither told nor did anything, no model reads it again. */
+function quietEntry({ entry, told = 0 }: End, { toolCalls, endedAt }: RunOutcome): TranscriptEntry {
+  const body: QuietBody = { customType: QUIET, from: entry?.id ?? "", forget: told === 0 && toolCalls === 0 };
+  return { id: newId(), type: "custom", at: endedAt, body };
+}
+
+function withOutcome(record: SessionRecord, end: End, outcome: RunOutcome, turn: TurnRequest): SessionRecord {
   const { lastUsage, contextWindow, usage } = end;
+  const isNews = turn.heartbeat === undefined || (outcome.status === "ok" && !outcome.silent);
   const { inputTokens = 0, outputTokens = 0 } = entryOf(record);
   return {
     ...record,
-    updatedAt: outcome.endedAt,
+    updatedAt: isNews ? outcome.endedAt : record.updatedAt,
     entry: {
       ...record.entry,
       systemSent: true,
@@ -175,7 +191,12 @@ function outcomeOf({ deps }: RunRoom, job: Job, seat: SessionSeat, end: End): Ru
   const stop = control.signal.aborted && control.signal.reason instanceof Stop ? control.signal.reason : undefined;
   const status = end.status === "aborted" ? (stop?.status ?? "aborted") : end.status;
   const failure = end.failure ?? (end.status === "aborted" ? stop?.failure : undefined);
-  const silent = status === "ok" && (isSilent(end.text) || (end.text.trim() === "" && end.clientCalls === undefined));
+  const isAnswer = status === "ok" && end.clientCalls === undefined && end.model !== undefined;
+  // Whoever spoke into a heartbeat gets an answer like any other.
+  const judged = isAnswer ? judgeReply(end.text, job.merged.length === 0 ? turn.heartbeat : undefined) : undefined;
+  if (judged?.stray === true) deps.log.debug("a stray HEARTBEAT_OK was taken off a reply", { runId: turn.runId });
+  const isEmpty = end.text.trim() === "" && end.clientCalls === undefined;
+  const silent = judged?.silent ?? (status === "ok" && (isSilent(end.text) || isEmpty));
   return {
     runId: turn.runId,
     sessionKey: turn.sessionKey,
@@ -183,7 +204,7 @@ function outcomeOf({ deps }: RunRoom, job: Job, seat: SessionSeat, end: End): Ru
     status,
     startedAt: end.startedAt,
     endedAt: deps.clock.now(),
-    text: silent ? "" : end.text,
+    text: silent ? "" : (judged?.text ?? end.text),
     silent,
     ...(end.model === undefined ? {} : { provider: end.model.provider, model: end.model.id }),
     ...(end.usage === undefined ? {} : { usage: end.usage }),
@@ -202,6 +223,8 @@ function mergedOutcome(outcome: RunOutcome, runId: string): RunOutcome {
 
 function finish(job: Job, outcome: RunOutcome): void {
   job.stage = "ended";
+  const { text } = outcome;
+  if (job.turn.heartbeat !== undefined && text !== "") job.emit({ stream: "assistant", text, delta: text });
   job.emit({ stream: "lifecycle", phase: "end", outcome });
   job.end(outcome);
   for (const other of job.merged) {

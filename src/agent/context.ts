@@ -1,6 +1,7 @@
 // The history of a session as a model gets it: read from the end of the transcript, only as far as is sent.
 import type { Block, Message, UserMessage } from "../core/message.ts";
 import { Lru } from "../base/lru.ts";
+import { quietOf } from "../session/quiet.ts";
 import type { StoredEntry, TranscriptTable } from "../store/store.ts";
 import { tokensOf } from "./estimate.ts";
 import { cutText } from "./result.ts";
@@ -115,6 +116,7 @@ function withEntries(history: History, entries: readonly StoredEntry[]): History
     const message = messageOf(entry);
     if (message !== undefined) items.push({ id: entry.id, message, tokens: tokensOf(message) });
     else if (entry.type === "prune") items = items.map((item) => pruned(item));
+    else if (quietOf(entry)?.forget === true) items = without(items, quietOf(entry)?.from);
     else if (entry === last) {
       const body = entry.body as CompactionBody;
       const first = items.findIndex(({ id }) => id === body.firstKeptEntryId);
@@ -123,6 +125,12 @@ function withEntries(history: History, entries: readonly StoredEntry[]): History
     }
   }
   return { ...history, items, summary, lastSeq };
+}
+
+/** A heartbeat that found nothing would only be in the way of the next ones. */
+function without(items: Item[], from: string | undefined): Item[] {
+  const first = items.findLastIndex(({ id }) => id === from);
+  return first === -1 ? items : items.slice(0, first);
 }
 
 function messageOf({ type, body, at }: StoredEntry): Message | undefined {

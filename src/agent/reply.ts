@@ -1,10 +1,32 @@
-// The reply as people get it: the silent token holds its tongue, and thinking written as tags is taken out.
+// The reply as people get it: tokens of silence hold their tongue, and thinking written as tags is taken out.
+import type { TurnRequest } from "../session/turns.ts";
+import { ackedPrefix, ackedTail, mayBecomeAck, splitAck } from "./ack.ts";
 
 export const SILENT = "NO_REPLY";
 
 /** A reply that is or begins with the token is for nobody. */
 export function isSilent(text: string): boolean {
   return /^\s*NO_REPLY(?![A-Za-z0-9_])/.test(text);
+}
+
+export interface Judged {
+  readonly text: string;
+  readonly silent: boolean;
+  /** A token stood where none was asked for. */
+  readonly stray?: true;
+}
+
+/** What people are told of a reply: of a heartbeat only what is news, of others all but stray tokens. */
+export function judgeReply(text: string, heartbeat?: TurnRequest["heartbeat"]): Judged {
+  if (isSilent(text) || text.trim() === "") return { text: "", silent: true };
+  const { acked, rest } = splitAck(text);
+  const quiet = { text: "", silent: true } as const;
+  if (heartbeat === undefined) {
+    if (!acked) return { text, silent: false };
+    return rest === "" ? { ...quiet, stray: true } : { text: rest, silent: false, stray: true };
+  }
+  if (acked && rest.length <= heartbeat.ackMaxChars) return quiet;
+  return rest.trim() === heartbeat.told?.trim() ? quiet : { text: rest, silent: false };
 }
 
 export interface ReplyText {
@@ -39,26 +61,33 @@ export function createReplyText(): ReplyText {
     held = held.slice(clear.length);
   };
 
-  const release = (): string => {
-    const ready = text.slice(shown);
-    shown = text.length;
-    return ready;
+  const release = (held: number): string => {
+    const from = shown === 0 ? ackedPrefix(text) : shown;
+    const to = Math.max(from, text.length - held);
+    shown = to;
+    return text.slice(from, to);
   };
 
   return {
     push(delta) {
       held += delta;
       settle(false);
-      return mayBeSilent(text) ? "" : release();
+      return mayBeSilent(text) || mayBecomeAck(text) ? "" : release(ackedTail(text));
     },
     end() {
       settle(true);
-      return isSilent(text) ? "" : release();
+      return isSilent(text) ? "" : release(strayTail(text));
     },
     get text() {
       return text;
     },
   };
+}
+
+function strayTail(text: string): number {
+  const body = text.slice(ackedPrefix(text));
+  const { acked, rest } = splitAck(body);
+  return acked ? body.length - body.indexOf(rest) - rest.length : 0;
 }
 
 function mayBeSilent(text: string): boolean {

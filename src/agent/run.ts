@@ -1,4 +1,5 @@
 // One run from its first write to its outcome: commands first, then the model; whatever happens, one outcome.
+import type { RunEventBody } from "../core/event.ts";
 import type { UserMessage } from "../core/message.ts";
 import { splitSessionKey, type AgentId } from "../core/names.ts";
 import { defaultAgentId } from "../config/agents.ts";
@@ -93,7 +94,10 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
       agentId,
       seat,
       signal,
-      emit: job.emit,
+      // What the house asked of itself is not typed out before it is known whether it is news.
+      emit(body) {
+        if (turn.heartbeat === undefined || !isTyping(body)) job.emit(body);
+      },
       steer: () => takeSteered(room, job, plan, place),
       open: () => openRun(room, job, place),
     });
@@ -103,13 +107,17 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
   }
 }
 
+const isTyping = ({ stream }: RunEventBody): boolean => stream === "assistant" || stream === "thinking";
+
 /** The row that says this run is under way, and the session it happens in. */
 async function openRun({ deps }: RunRoom, job: Job, { seat, startedAt }: Place): Promise<void> {
   const { store } = deps;
   const { record } = seat;
   await Promise.all([
     store.runs.put(runRow(job, record, startedAt)),
-    store.sessions.update(record.key, (current) => ({ ...(current ?? record), updatedAt: startedAt })),
+    store.sessions.update(record.key, (current) =>
+      job.turn.heartbeat === undefined ? { ...(current ?? record), updatedAt: startedAt } : (current ?? record),
+    ),
   ]);
 }
 
@@ -140,7 +148,7 @@ async function freshSession({ deps, histories }: RunRoom, { turn }: Job, now: nu
   const { store } = deps;
   const record = await store.sessions.get(turn.sessionKey);
   if (record === undefined) return newSession(turn.sessionKey, now);
-  const rule = resetRule(deps.config(), turn.sessionKey, entryOf(record).channel);
+  const rule = resetRule(deps.config(), turn.sessionKey, entryOf(record).channel, turn.heartbeat !== undefined);
   if (!isStale(rule, record.updatedAt, now)) return record;
   histories.forget(record.sessionId);
   return resetSession(store.sessions, turn.sessionKey, now);

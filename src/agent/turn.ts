@@ -49,6 +49,10 @@ export interface TurnInput {
 }
 
 export interface TurnEnd extends LoopEnd {
+  /** The entry it began with. */
+  readonly entry?: { readonly id: string; readonly sessionId: string };
+  /** How many lines of the house it carried. */
+  readonly told?: number;
   readonly budget: Budget | undefined;
   readonly contextWindow: number | undefined;
 }
@@ -74,6 +78,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   const override = input.images.length > 0 ? primary : wished;
   const events = (await deps.systemEvents?.peek(seat.record.key)) ?? [];
   const entry = userEntry(input, deps, events);
+  const began = { id: entry.id, sessionId: seat.record.sessionId };
   const window = primary === undefined ? 0 : windowOf(deps, primary);
   const history = primary === undefined ? undefined : await histories.load(seat.record.sessionId, window);
   const opened = Promise.all([
@@ -106,7 +111,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
     const line = { id: newId(), type: "message", at: message.timestamp, body: message };
     await Promise.all([opened, deps.store.transcript.append(seat.record.sessionId, [line])]);
   };
-  const door = createToolDoor(deps.callTool, deps.catalog, desk.subject, hintsOf(input.once));
+  const door = createToolDoor(deps.callTool, deps.catalog, desk.subject, hintsOf(input.once), input.turn.runId);
   const clientTools = new Set(input.turn.clientTools?.map(({ name }) => name));
   const end = await runLoop(
     start,
@@ -127,7 +132,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   const settled = Promise.all([opened, end.settled]);
   settled.catch(() => {}); // awaited by the runner
   const failure = end.failure?.message === NO_MODEL ? { failure: noModel } : {};
-  return { ...end, ...failure, settled, budget, contextWindow: window };
+  return { ...end, ...failure, settled, budget, contextWindow: window, entry: began, told: events.length };
 }
 
 function hintsOf({ exec, elevated }: CallHints): CallHints {

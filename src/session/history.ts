@@ -1,6 +1,7 @@
 // The messages of a session, newest end first chosen, bounded in count and bytes.
 import { textOf, type Message } from "../core/message.ts";
 import type { SessionRecord, StoredEntry, TranscriptTable } from "../store/store.ts";
+import { quietOf } from "./quiet.ts";
 
 export interface HistoryQuery {
   readonly limit: number;
@@ -29,11 +30,15 @@ export async function readHistory(
   let bytes = 0;
   let before: number | undefined;
   let anyCut = false;
+  // Turns that were for nobody are left out: from their mark back to the entry they began with.
+  let hiddenTo: string | undefined;
   for (;;) {
     const page = await transcript.tail(record.sessionId, PAGE, before);
     if (page.length === 0) return { messages: kept.reverse(), dropped: false, cut: anyCut, bytes };
     for (const entry of page.toReversed()) {
-      const message = toMessage(entry, query.includeTools);
+      hiddenTo ??= quietOf(entry)?.from;
+      const message = hiddenTo === undefined ? toMessage(entry, query.includeTools) : undefined;
+      if (entry.id === hiddenTo) hiddenTo = undefined;
       if (message === undefined) continue;
       const { message: short, cut } = shorten(message);
       const size = JSON.stringify(short).length;

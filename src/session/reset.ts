@@ -10,8 +10,14 @@ export interface ResetRule {
 
 type ResetConfig = NonNullable<NonNullable<Config["session"]>["reset"]>;
 
-/** By channel, else by kind of chat, else the general rule, else every day at four. */
-export function resetRule(config: Config, key: SessionKey, channel?: string): ResetRule {
+/** By channel, else by kind of chat, else the general rule, else every day at four. Heartbeats may have a pause of their own. */
+export function resetRule(config: Config, key: SessionKey, channel?: string, heartbeat = false): ResetRule {
+  const rule = ruleFor(config, key, channel);
+  const own = heartbeat ? config.session?.heartbeatIdleMinutes : undefined;
+  return own === undefined ? rule : { ...rule, idleMinutes: own };
+}
+
+function ruleFor(config: Config, key: SessionKey, channel: string | undefined): ResetRule {
   const rules = config.session;
   const kind = chatKind(key);
   const chosen =

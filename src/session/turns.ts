@@ -30,6 +30,16 @@ export interface TurnRequest {
   /** `[Www YYYY-MM-DD HH:MM TZ] ` in front of the text the model reads. */
   readonly stamp?: boolean;
   readonly label?: string;
+  /**
+   * A turn the house began by itself (heartbeat, wake): an all-clear of it is shown to nobody and does not count as
+   * activity. How its answer is judged: see `judgeReply` of the agent.
+   */
+  readonly heartbeat?: {
+    /** Characters an all-clear may have besides its token. */
+    readonly ackMaxChars: number;
+    /** The alert people already had lately; the same words again are for nobody. */
+    readonly told?: string;
+  };
   /** Only these of the tools policy grants; it can take away, never give. */
   readonly toolsAllow?: readonly string[];
 }
