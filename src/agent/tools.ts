@@ -22,11 +22,13 @@ export function createToolDoor(
   catalog: Catalog,
   subject: () => Subject,
   hints: CallHints = {},
+  turn?: string,
 ): ToolDoor {
   return {
     async call({ name, args }, signal, progress) {
       try {
-        const request = { tool: name, args, subject: subject(), caller: "agent", hints, signal, progress };
+        const asked = { tool: name, args, subject: subject(), caller: "agent", hints, signal, progress };
+        const request = turn === undefined ? asked : { ...asked, turn };
         const { isError = false, ...result } = await callTool(request);
         return { ...result, isError };
       } catch (error) {

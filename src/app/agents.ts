@@ -50,6 +50,7 @@ export async function openAgents(house: House): Promise<OpenAgents> {
         version,
         usage: ledger,
         approvals: house.commands.desk,
+        undo: house.undo,
       }),
     })));
   const agents: Agents = await createAgents({

@@ -18,6 +18,8 @@ const put = Type.Object({
   now: Type.String(),
   /** File in the record's folder with the bytes it replaces. */
   backup: nullable,
+  /** Permissions to put back, where the change gives others. */
+  oldMode: Type.Optional(Type.Integer()),
 });
 
 const removal = Type.Object({

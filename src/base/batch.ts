@@ -15,9 +15,11 @@ export type Change =
       readonly path: string;
       readonly bytes: Uint8Array;
       /** What it replaces; absent when the name must be free. */
-      readonly before?: { readonly version: string; readonly bytes: Uint8Array };
+      readonly before?: { readonly version: string; readonly bytes: Uint8Array; readonly mode?: number };
       /** For a new name. */
       readonly mode?: number;
+      /** For any name; `before.mode` then says which one to put back. */
+      readonly exactMode?: number;
     }
   | { readonly kind: "remove"; readonly path: string; readonly version: string };
 
@@ -135,10 +137,11 @@ async function stageOne(
     const holder = `${dirname(path)}/.openclaw-${process.pid}-${newSecret(6)}.old`;
     return { kind: "remove", path, version: change.version, holder };
   }
-  const { before, bytes, mode } = change;
+  const { before, bytes, mode, exactMode } = change;
   const staged = await root.stage(path, bytes, {
     ...(signal === undefined ? {} : { signal }),
     ...(mode === undefined ? {} : { mode }),
+    ...(exactMode === undefined ? {} : { exactMode }),
     ...(before === undefined ? { mustBeNew: true } : { version: before.version }),
   });
   const backup = before === undefined ? null : `${newSecret(6)}.old`;
@@ -149,6 +152,7 @@ async function stageOne(
     old: before?.version ?? null,
     now: staged.version,
     backup,
+    ...(before?.mode === undefined ? {} : { oldMode: before.mode }),
   };
   pending.set(entry, staged);
   if (before !== undefined && backup !== null) file.keep(backup, before.bytes);
@@ -210,7 +214,11 @@ async function undoPut(root: Root, file: RecordFile, entry: BatchEntry & { kind:
   const facts = await unlessGone(root.stat(entry.path));
   if (facts?.version !== entry.now) return;
   if (entry.backup === null) await root.remove(entry.path);
-  else await root.write(entry.path, file.kept(entry.backup), { version: entry.now });
+  else
+    await root.write(entry.path, file.kept(entry.backup), {
+      version: entry.now,
+      ...(entry.oldMode === undefined ? {} : { exactMode: entry.oldMode }),
+    });
 }
 
 async function undoRemoval(root: Root, { path, holder }: BatchEntry & { kind: "remove" }): Promise<void> {

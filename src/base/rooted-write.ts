@@ -14,6 +14,8 @@ export interface WriteOptions {
   readonly signal?: AbortSignal;
   /** For new files; an existing file keeps its own. Default 0666 less the umask. */
   readonly mode?: number;
+  /** Given to the file, new or not, whatever the umask. */
+  readonly exactMode?: number;
   /** Refuses (`fs.exists`) when the name is taken. */
   readonly mustBeNew?: boolean;
   /** Refuses (`fs.changed`) when the file is no longer the one that was read: pass the `version` of that reading. */
@@ -129,6 +131,7 @@ async function writeTemp(temp: string, { bytes, place, options }: Writing): Prom
   try {
     await writeAll(handle, bytes, options.signal);
     if (place.entry !== undefined) await likeOld(handle, place.entry);
+    if (options.exactMode !== undefined) await handle.chmod(options.exactMode);
     await handle.sync();
     // A rename changes none of the facts a version is made of.
     return versionOf({ stats: fstatSync(handle.fd, { bigint: true }) });

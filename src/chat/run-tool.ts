@@ -31,9 +31,9 @@ export async function attemptTool(
   scene: Scene,
 ): Promise<{ readonly result: ToolResult } | { readonly refused: Directed }> {
   const subject = await scene.subject();
-  const { signal } = scene.context;
+  const { signal, runId: turn } = scene.context;
   try {
-    return { result: await scene.deps.callTool({ tool, args, subject, caller, signal, hints }) };
+    return { result: await scene.deps.callTool({ tool, args, subject, caller, signal, hints, turn }) };
   } catch (error) {
     if (error instanceof HouseError) return { refused: refused(error) };
     throw error;

@@ -9,6 +9,7 @@ import type { SessionRecord, Store } from "../store/store.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import { subjectOf, type Subject } from "../tool/subject.ts";
+import type { Undo } from "../tool/undo/undo.ts";
 import type { Agents } from "../agent/agent.ts";
 import type { CommandContext, Directed, OnceSettings } from "./command.ts";
 
@@ -24,6 +25,8 @@ export interface DirectDeps {
   readonly version: string;
   readonly usage?: UsagePort;
   readonly prompt?: PromptPort;
+  /** Absent where nothing is kept. */
+  readonly undo?: Pick<Undo, "undo" | "list">;
   /** Absent where nothing can wait for an answer. */
   readonly approvals?: Pick<ApprovalDesk, "answer" | "pending" | "withdrawAll">;
 }

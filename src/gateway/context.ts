@@ -10,6 +10,7 @@ import type { SystemEvents } from "../session/system-events.ts";
 import type { Store } from "../store/store.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
+import type { Undo } from "../tool/undo/undo.ts";
 import type { DeviceBook } from "./devices.ts";
 import type { Hub } from "./hub.ts";
 import type { Nodes } from "../node/nodes.ts";
@@ -29,6 +30,8 @@ export interface GatewayContext {
   readonly approvals: ApprovalDesk;
   /** Lines that wait for sessions. */
   readonly events: SystemEvents;
+  /** Copies of files as they were; those of a deleted session go with it. */
+  readonly undo?: Pick<Undo, "forget">;
   readonly devices: DeviceBook;
   readonly hub: Hub;
   /** Shared with whoever else sends commands to nodes; the gateway's own when there is nobody else. */

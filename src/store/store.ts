@@ -228,6 +228,8 @@ export interface JournalEntry {
   readonly agentId: string;
   readonly sessionKey: string;
   readonly caller: string;
+  /** The run it belongs to, or its own id; absent in records from before turns were noted. */
+  readonly turn?: string;
   readonly outcome: CallOutcome;
   readonly durationMs?: number;
   readonly intent?: unknown;

@@ -22,6 +22,8 @@ export interface CallRequest {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly hints?: CallHints;
+  /** The run it belongs to; left out, the call is a turn of its own. */
+  readonly turn?: string;
   progress?(partial: ToolResult): void;
 }
 
@@ -109,6 +111,7 @@ async function runTool(
   const { subject } = request;
   const call: ToolCall = {
     id: record.id,
+    turn: request.turn ?? record.id,
     agent: subject.agent,
     session: subject.session,
     ...deps.catalog.surroundings(subject),
@@ -199,6 +202,7 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
     agentId: subject.agent,
     sessionKey: subject.session,
     caller: request.caller,
+    turn: request.turn ?? id,
     outcome: "started",
   };
   let durable = false;

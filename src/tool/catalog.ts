@@ -179,7 +179,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const workspace = deps.workspaceOf(config, subject.agent);
       try {
         const place = { config, workspace, workspaceOnly: true, senderIds: [], hints: {}, signal: idle };
-        const call = { ...subject, ...place, id: "", allows: () => false, progress: () => {} };
+        const call = { ...subject, ...place, id: "", turn: "", allows: () => false, progress: () => {} };
         return tool.intent(tool.prepare === undefined ? args : tool.prepare(args), call).does;
       } catch {
         return undefined; // arguments that were not checked may confuse it; the call itself will say how

@@ -59,6 +59,8 @@ export interface ToolEnv {
 /** All a tool may know about who is asking. Services come in through its factory instead. */
 export interface ToolCall {
   readonly id: string;
+  /** The run it belongs to; its own id outside of one. What one turn changed is undone together. */
+  readonly turn: string;
   readonly agent: AgentId;
   readonly session: SessionKey;
   readonly config: Config;

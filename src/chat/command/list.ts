@@ -20,6 +20,7 @@ import { status } from "./status.ts";
 import { stop } from "./stop.ts";
 import { think } from "./think.ts";
 import { tool } from "./tool.ts";
+import { undo } from "./undo.ts";
 import { usage } from "./usage.ts";
 import { verbose } from "./verbose.ts";
 import { whoami } from "./whoami.ts";
@@ -37,6 +38,7 @@ export const allCommands: readonly Command[] = [
   usage,
   context,
   compact,
+  undo,
   tool,
   bash,
   approve,

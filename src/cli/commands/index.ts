@@ -81,6 +81,7 @@ export const entries: readonly Entry[] = [
   row("sessions history", "Show the last messages of a session.", () => import("./sessions-history.ts")),
   row("sessions list", "List the sessions of the gateway.", () => import("./sessions-list.ts")),
   row("sessions replay", "Run a recorded session again, offline.", () => import("./sessions-replay.ts")),
+  row("sessions undo", "Put back the files a turn changed.", () => import("./sessions-undo.ts")),
   row("status", "One screen: config, gateway, sessions, devices.", () => import("./status.ts")),
   row("store backup", "Copy the store into one file, also while the gateway runs.", () => import("./store-backup.ts")),
   row("store restore", "Put a backup in place of the store.", () => import("./store-restore.ts")),

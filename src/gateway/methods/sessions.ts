@@ -100,6 +100,7 @@ export function sessionMethods(context: GatewayContext): Served[] {
           hint: "openclaw gateway call sessions.reset",
         });
       await context.approvals.withdrawAll(key, "its session was deleted");
+      await context.undo?.forget(key);
       return { ok: true, key, deleted: await sessions.delete(key, { transcript: deleteTranscript }), archived: [] };
     }),
     serve(methods.chatHistory, async ({ sessionKey, limit = 200 }) => {

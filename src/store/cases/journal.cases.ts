@@ -13,6 +13,7 @@ export function journalCases(ground: Ground): void {
     const whole = newCall({
       id: "whole",
       durationMs: 1.25,
+      turn: "run-1",
       intent: { kind: "write", paths: ["/a"] },
       args: { path: "/a" },
       decision: { allow: false, rule: "deny" },

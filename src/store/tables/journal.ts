@@ -1,15 +1,15 @@
 // The table of tool calls: one row each, written at every call, so it is kept lean.
-import { damaged, number, optionalJson, optionalNumber, readRecords, text, toJson } from "../row.ts";
+import { damaged, number, optionalJson, optionalNumber, optionalText, readRecords, text, toJson } from "../row.ts";
 import { act, change, rows, type ReportDamage, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { CallOutcome, JournalEntry, JournalQuery, JournalTable } from "../store.ts";
 
-const columns = "id, at, tool, agent_id, session_key, caller, outcome, duration_ms, intent, args, decision, error";
+const columns = "id, at, tool, agent_id, session_key, caller, outcome, duration_ms, intent, args, decision, error, turn";
 const outcomes: ReadonlySet<string> = new Set<CallOutcome>(["started", "ok", "error", "refused", "aborted", "unknown"]);
-const upsert = `INSERT INTO journal (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+const upsert = `INSERT INTO journal (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET at = excluded.at, tool = excluded.tool, agent_id = excluded.agent_id,
     session_key = excluded.session_key, caller = excluded.caller, outcome = excluded.outcome,
     duration_ms = excluded.duration_ms, intent = excluded.intent, args = excluded.args,
-    decision = excluded.decision, error = excluded.error`;
+    decision = excluded.decision, error = excluded.error, turn = excluded.turn`;
 
 export function createJournal(sql: Sql, report: ReportDamage): JournalTable {
   return {
@@ -38,9 +38,9 @@ export function createJournal(sql: Sql, report: ReportDamage): JournalTable {
 }
 
 function toValues(entry: JournalEntry): SqlValue[] {
-  const { id, at, tool, agentId, sessionKey, caller, outcome, durationMs = null } = entry;
+  const { id, at, tool, agentId, sessionKey, caller, outcome, durationMs = null, turn = null } = entry;
   const bodies = [entry.intent, entry.args, entry.decision, entry.error].map((body) => toJson(body));
-  return [id, at, tool, agentId, sessionKey, caller, outcome, durationMs, ...bodies];
+  return [id, at, tool, agentId, sessionKey, caller, outcome, durationMs, ...bodies, turn];
 }
 
 function toConditions({ sessionKey, tool, outcome }: JournalQuery): { where: string; values: SqlValue[] } {
@@ -68,6 +68,7 @@ function toEntry(row: SqlRow): JournalEntry {
     sessionKey: text(row, "session_key"),
     caller: text(row, "caller"),
     outcome: outcome as CallOutcome,
+    ...optionalText("turn", row, "turn"),
     ...optionalNumber("durationMs", row, "duration_ms"),
     ...optionalJson("intent", row, "intent"),
     ...optionalJson("args", row, "args"),

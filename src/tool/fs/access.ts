@@ -5,8 +5,11 @@ import { dirname, join, resolve } from "node:path";
 import { batchesIn, type Batches } from "../../base/batch.ts";
 import type { Lanes } from "../../base/lane.ts";
 import { openRoot, type Root } from "../../base/rooted-fs.ts";
+import type { Block } from "../../core/message.ts";
 import type { ToolCall } from "../tool.ts";
+import type { Keeper } from "../undo/keep.ts";
 import { createGuard, type GuardedPaths } from "./guard.ts";
+import { createKeeping } from "./keeping.ts";
 import { likelyPath, parsePath, type PathContext, type Reading } from "./path.ts";
 import { foldName, sharedFolders } from "./protect.ts";
 
@@ -15,6 +18,8 @@ export interface FileToolDeps extends GuardedPaths {
   readonly lanes: Lanes;
   /** Folders that `read` may use even when paths are bound to the workspace: bundled and installed skills. */
   readonly readRoots?: readonly string[];
+  /** Keeps files as they are before a turn changes them. */
+  readonly keeper?: Keeper;
   /** Told before every step of a change to several files; tests end the process there. */
   readonly step?: (name: string) => void;
 }
@@ -25,6 +30,8 @@ export interface Access {
   readonly path: string;
   /** Throws what a write would refuse; else the key under which work on this file is done one after the other. */
   readonly claim: () => Promise<string>;
+  /** What to say about files that undo will not bring back. */
+  readonly remarks: () => Block[];
 }
 
 /** The workspace and nothing else, for changes to several files. */
@@ -33,6 +40,7 @@ export interface Ground {
   readonly batches: Batches;
   /** From what the model wrote to a path below the root; says no to what leads out. */
   readonly locate: (raw: string) => Promise<string>;
+  readonly remarks: () => Block[];
 }
 
 /** Opens what the path may use, gives it to `use`, and closes it. */
@@ -49,6 +57,7 @@ export async function withPath<T>(
   await batches.recover();
   const place = rootFor(deps, context, wants, readings);
   const root = await openAt(deps, context, place, wants);
+  const keeping = createKeeping(deps.keeper, call);
   try {
     const path = await choose(root, readings);
     const claim = async (): Promise<string> => {
@@ -56,7 +65,7 @@ export async function withPath<T>(
       batches.note(dirname(real));
       return laneOf(real);
     };
-    return await use({ root, path, claim });
+    return await use({ root: keeping.root(root), path, claim, remarks: keeping.remarks });
   } finally {
     root.close();
   }
@@ -76,8 +85,10 @@ export async function withWorkspace<T>(
   const batches = batchesOf(deps);
   await batches.recover();
   const root = await openAt(deps, context, context.workspace, "write");
+  const keeping = createKeeping(deps.keeper, call);
   try {
-    return await use({ root, batches, locate: (raw) => choose(root, parsePath(raw, context)) });
+    const locate = (raw: string): Promise<string> => choose(root, parsePath(raw, context));
+    return await use({ root, batches: keeping.batches(batches), locate, remarks: keeping.remarks });
   } finally {
     root.close();
   }
@@ -86,6 +97,39 @@ export async function withWorkspace<T>(
 /** Puts right what a killed gateway left half done. Every file tool does it on first use; at start it is done sooner. */
 export function recoverFiles(deps: Pick<FileToolDeps, "stateDir">): Promise<void> {
   return batchesOf(deps).recover();
+}
+
+/** What file tools of a session may use now, for putting back `paths`: the workspace where it holds all of them. */
+export async function withFiles<T>(
+  deps: FileToolDeps,
+  call: Pick<ToolCall, "workspace" | "workspaceOnly" | "sandboxed">,
+  paths: readonly string[],
+  use: (root: Root, batches: Batches) => Promise<T>,
+): Promise<T> {
+  const context = contextOf(deps, call);
+  const batches = batchesOf(deps);
+  await batches.recover();
+  const inside = await openAt(deps, { ...context, bound: true }, context.workspace, "write");
+  const isWithin = paths.every((path) => path.startsWith(`${inside.real}/`));
+  if (!isWithin) inside.close();
+  const root = isWithin ? inside : await openAt(deps, context, context.bound ? context.workspace : "/", "write");
+  try {
+    return await inLanes(deps.lanes, paths.map(laneOf), undefined, () => use(root, batches));
+  } finally {
+    root.close();
+  }
+}
+
+/** In one order for all, so that two changes of several files never wait for each other. */
+export function inLanes<T>(
+  lanes: Lanes,
+  keys: readonly string[],
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  return [...new Set(keys)]
+    .toSorted()
+    .reduceRight<() => Promise<T>>((inner, key) => () => lanes.run(key, inner, signal), work)();
 }
 
 export const laneOf = (real: string): string => real.toLowerCase();

@@ -1,9 +1,8 @@
 // apply_patch: several files changed by one patch, all of them or none.
 import { Type } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
-import type { Lanes } from "../../base/lane.ts";
 import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
-import { intendedPaths, laneOf, withWorkspace, type FileToolDeps, type Ground } from "./access.ts";
+import { inLanes, intendedPaths, laneOf, withWorkspace, type FileToolDeps, type Ground } from "./access.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { whenPatchable } from "./availability.ts";
 import { parsePatch, type PatchOp } from "./patch/parse.ts";
@@ -94,16 +93,9 @@ async function realOf({ root, locate }: Ground, path: string, follows: boolean):
   return (await root.checkRemove(place)).real;
 }
 
-/** In one order for all, so that two patches never wait for each other. */
-function inLanes<T>(lanes: Lanes, keys: readonly string[], signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  return [...new Set(keys)]
-    .toSorted()
-    .reduceRight<() => Promise<T>>((inner, key) => () => lanes.run(key, inner, signal), work)();
-}
-
 async function patch(
   deps: FileToolDeps,
-  { root, batches }: Ground,
+  { root, batches, remarks }: Ground,
   located: readonly LocatedOp[],
   { signal }: ToolCall,
 ): Promise<ToolResult<PatchDetails>> {
@@ -116,5 +108,6 @@ async function patch(
     ...summary.deleted.map((path) => `D ${visible(path)}`),
   ];
   const count = lines.length === 1 ? "1 file" : `${lines.length} files`;
-  return { content: [{ type: "text", text: [`Patched ${count}:`, ...lines].join("\n") }], details: { summary } };
+  const text = [`Patched ${count}:`, ...lines].join("\n");
+  return { content: [{ type: "text", text }, ...remarks()], details: { summary } };
 }

@@ -56,7 +56,7 @@ export function createEditTool(deps: FileToolDeps): Tool<typeof params, EditDeta
 }
 
 async function editAt(
-  { root, path }: Access,
+  { root, path, remarks }: Access,
   oldText: string,
   newText: string,
   { signal }: ToolCall,
@@ -66,7 +66,7 @@ async function editAt(
   const { real } = await root.write(path, replaced.bytes, { signal, version });
   const { firstChangedLine } = replaced;
   return {
-    content: [{ type: "text", text: `Edited ${visible(real)} from line ${firstChangedLine} on` }],
+    content: [{ type: "text", text: `Edited ${visible(real)} from line ${firstChangedLine} on` }, ...remarks()],
     details: { path: real, diff: diffOf(before, replaced, real.slice(root.real.length)), firstChangedLine },
   };
 }

@@ -61,6 +61,7 @@ export function openGround(over: { home?: string; state?: string; configPath?: s
   );
   const call = (overrides: Partial<ToolCall> = {}): ToolCall => ({
     id: "call-1",
+    turn: "turn-1",
     agent: DEFAULT_AGENT,
     session: mainSessionKey(DEFAULT_AGENT),
     config: {} as Config,

@@ -39,7 +39,7 @@ export function createWriteTool(deps: FileToolDeps): Tool<typeof params, WriteDe
     async run(args, call) {
       const asked = requireText("write", "path", args.path);
       const bytes = toBytes(asked, requireText("write", "content", args.content, { mayBeEmpty: true }));
-      return withPath(deps, call, asked, "write", async ({ root, path, claim }) => {
+      return withPath(deps, call, asked, "write", async ({ root, path, claim, remarks }) => {
         const lane = await claim();
         const { real, created } = await deps.lanes.run(
           lane,
@@ -49,6 +49,7 @@ export function createWriteTool(deps: FileToolDeps): Tool<typeof params, WriteDe
         return {
           content: [
             { type: "text", text: `${created ? "Created" : "Replaced"} ${visible(real)} (${bytes.length} bytes)` },
+            ...remarks(),
           ],
           details: { path: real, bytes: bytes.length, created },
         };

@@ -1,0 +1,62 @@
+// /undo: takes back what the last turn did to files, and says what it cannot take back.
+import { HouseError } from "../../core/error.ts";
+import { diffLines, turnsText, undoText } from "../../tool/undo/words.ts";
+import type { UndoneFile } from "../../tool/undo/plan.ts";
+import type { UndoWish } from "../../tool/undo/undo.ts";
+import { isRecord } from "../../config/path.ts";
+import type { Directed } from "../command.ts";
+import { answered, type Command } from "../scene.ts";
+
+const DIFF_CHARS = 3000;
+const usage = "Usage: /undo [turn] [show] [force], /undo redo, /undo list";
+
+export const undo: Command = {
+  name: "undo",
+  takes: "[turn] [show] [force] | redo | list",
+  summary: "Put back the files the last turn changed",
+  // It must not change files under a run, and takes its place behind it.
+  waits: true,
+  async answer(args, { deps, context }) {
+    const { sessionKey: session, agentId: agent, approver } = context;
+    if (deps.undo === undefined) return answered("Nothing is kept here, so nothing can be undone.");
+    if (approver === undefined) return answered("Only who may answer approvals may undo here. Nothing was changed.");
+    const wish = readWish(args);
+    if (wish === undefined) return answered(usage);
+    if (wish.list) return answered(turnsText((await deps.undo.list(session)).slice(0, 20)));
+    try {
+      return answered(undoText(await deps.undo.undo({ session, agent, caller: "chat:/undo" }, wish), DIFF_CHARS));
+    } catch (error) {
+      if (error instanceof HouseError && error.code === "undo.changed") return refused(error);
+      throw error;
+    }
+  },
+};
+
+function readWish(args: string): (UndoWish & { readonly list: boolean }) | undefined {
+  const words = args
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  const known = new Set(["redo", "list", "show", "force"]);
+  const numbers = words.filter((word) => /^\d{1,9}$/.test(word));
+  if (numbers.length > 1 || words.some((word) => !known.has(word) && !numbers.includes(word))) return undefined;
+  return {
+    list: words.includes("list"),
+    redo: words.includes("redo"),
+    dryRun: words.includes("show"),
+    force: words.includes("force"),
+    ...(numbers[0] === undefined ? {} : { turn: Number(numbers[0]) }),
+  };
+}
+
+/** With the difference, so that people can tell whether to force it. */
+function refused({ code, message, hint, details }: HouseError): Directed {
+  const files = isRecord(details) && Array.isArray(details.files) ? (details.files as readonly UndoneFile[]) : [];
+  const changed = isRecord(details) && Array.isArray(details.changedSince) ? (details.changedSince as string[]) : [];
+  const diff = diffLines(
+    files.filter(({ path }) => changed.includes(path)),
+    DIFF_CHARS,
+  );
+  const text = [message, ...(hint === undefined ? [] : [`What helps: ${hint}`]), ...diff].join("\n");
+  return { kind: "answered", text, failure: { code, message, ...(hint === undefined ? {} : { hint }) } };
+}

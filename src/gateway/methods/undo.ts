@@ -1,0 +1,29 @@
+// What the last turns did to files: listed, and taken back.
+import { HouseError } from "../../core/error.ts";
+import type { SessionKey } from "../../core/names.ts";
+import { sessionsUndo } from "../../protocol/methods/undo.ts";
+import { subjectOf } from "../../tool/subject.ts";
+import type { Undo } from "../../tool/undo/undo.ts";
+import type { GatewayContext } from "../context.ts";
+import { serve, type Served } from "../dispatch.ts";
+
+export interface UndoPorts {
+  readonly undo: Undo;
+  /** Runs under way in a session. */
+  active(session: SessionKey): readonly string[];
+}
+
+export function undoMethods({ config }: GatewayContext, { undo, active }: UndoPorts): Served[] {
+  return [
+    serve(sessionsUndo, async ({ key: raw, list = false, ...wish }, client) => {
+      const { session, agent } = subjectOf({ sessionKey: raw }, config());
+      if (list) return { ok: true, key: session, turns: await undo.list(session) };
+      const isBusy = wish.dryRun !== true && active(session).length > 0;
+      if (isBusy)
+        throw new HouseError("undo.busy", `a run is under way in ${session}; nothing was undone`, {
+          hint: "wait for its end, or stop it with /stop",
+        });
+      return { ok: true, ...(await undo.undo({ session, agent, caller: `ws:${client.info.id}` }, wish)) };
+    }),
+  ];
+}

@@ -1,0 +1,50 @@
+// Which turn is meant: the last one that can be taken back, the last undo, or the one whose number was given.
+import { HouseError } from "../../core/error.ts";
+import type { Turn } from "./record.ts";
+
+export interface TurnWish {
+  /** The number of a turn. */
+  readonly turn?: number | undefined;
+  /** Takes back the last undo instead. */
+  readonly redo?: boolean | undefined;
+}
+
+export interface Standing {
+  readonly turn: Turn;
+  /** Taken back, and not put again since. */
+  readonly undone: boolean;
+}
+
+/** Oldest first, as they come in. An undo that was itself undone does not count. */
+export function standings(turns: readonly Turn[]): Standing[] {
+  const undone = new Set<number>();
+  // From the newest on, so that whether an undo stands is known before what it took back is looked at.
+  for (const { seq, head, done } of turns.toReversed()) {
+    if (head.undoes !== undefined && done && !undone.has(seq)) undone.add(head.undoes);
+  }
+  return turns.map((turn) => ({ turn, undone: undone.has(turn.seq) }));
+}
+
+/** Throws `undo.nothing`, `undo.unknown-turn` or `undo.already`. */
+export function chooseTurn(all: readonly Standing[], { turn: wanted, redo = false }: TurnWish): Turn {
+  if (wanted !== undefined) return numbered(all, wanted);
+  const open = all.filter(({ turn, undone }) => !undone && isUndo(turn) === redo && turn.files.size > 0);
+  const found = open.at(-1)?.turn;
+  if (found !== undefined) return found;
+  throw new HouseError(
+    "undo.nothing",
+    redo ? "there is no undo to take back in this session" : "there is nothing to undo in this session",
+    { hint: "openclaw sessions undo --list" },
+  );
+}
+
+export const isUndo = ({ head, done }: Turn): boolean => head.undoes !== undefined && done;
+
+function numbered(all: readonly Standing[], wanted: number): Turn {
+  const found = all.find(({ turn }) => turn.seq === wanted);
+  const hint = "openclaw sessions undo --list";
+  if (found === undefined)
+    throw new HouseError("undo.unknown-turn", `no turn ${wanted} is kept in this session`, { hint });
+  if (found.undone) throw new HouseError("undo.already", `turn ${wanted} was undone already`, { hint });
+  return found.turn;
+}

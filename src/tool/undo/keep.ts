@@ -1,0 +1,240 @@
+// Keeps files as they are right before a turn changes them for the first time.
+import { mkdir, open, rename, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+import { errnoOf, HouseError } from "../../core/error.ts";
+import { diskError, syncFolder } from "../../base/atomic-file.ts";
+import type { Clock } from "../../base/clock.ts";
+import { newSecret } from "../../base/ids.ts";
+import type { FileFacts, Root } from "../../base/rooted-fs.ts";
+import type { ToolCall } from "../tool.ts";
+import { hashOf, LINES, sessionFolder, turnFolder, turnNumbers, type FirstChange, type TurnLine } from "./record.ts";
+
+/** A change about to be made. `path` is the real one. */
+export interface Planned {
+  readonly path: string;
+  /** The content it will have; undefined when it is to be removed. */
+  readonly after: Uint8Array | undefined;
+  /** What the caller has read already. */
+  readonly before?: { readonly version: string; readonly bytes: Uint8Array };
+}
+
+export interface Kept {
+  /** Of each file kept now, the version that was kept; undefined where nothing was there. */
+  readonly versions: ReadonlyMap<string, string | undefined>;
+  /** Files that cannot be put back, and why. */
+  readonly lost: readonly { readonly path: string; readonly why: string }[];
+  /** The change did not happen. */
+  failed(): Promise<void>;
+}
+
+export interface KeepCall extends Pick<ToolCall, "session" | "turn"> {
+  readonly id?: string;
+}
+
+export interface Keeper {
+  /**
+   * Called right before files change, by whoever holds their lanes. When it resolves, what they were is on the disk
+   * for good; a process that is killed before the change leaves a record of a change that never was, which is harmless.
+   */
+  before(call: KeepCall, root: Root, changes: readonly Planned[]): Promise<Kept>;
+}
+
+export interface KeeperOptions {
+  /** `<state>/undo` */
+  readonly base: string;
+  readonly clock: Clock;
+  readonly limits?: Partial<KeepLimits>;
+  /** Told when a turn begins to keep; old ones may go then. */
+  onTurn?(sessionAt: string, seq: number): void;
+}
+
+export interface KeepLimits {
+  readonly fileBytes: number;
+  readonly turnBytes: number;
+}
+
+const limitsUnlessSaid: KeepLimits = { fileBytes: 20_000_000, turnBytes: 100_000_000 };
+
+interface OpenTurn {
+  readonly seq: number;
+  readonly folder: string;
+  readonly kept: Set<string>;
+  bytes: number;
+  usedAt: number;
+}
+
+export interface UndoKeeper extends Keeper {
+  /** A turn that takes another one back; its number, and how to say that it is done. */
+  beginUndo(call: KeepCall, undoes: number): Promise<{ readonly seq: number; finish(): Promise<void> }>;
+  /** False when a turn was at work a moment ago; else whatever it does from now on is kept under a new number. */
+  close(folder: string): Promise<boolean>;
+}
+
+const MAX_OPEN = 1000;
+const BUSY_MS = 600_000;
+
+/**
+ * One for the process that owns the state folder. What it costs: a write of 10 kB over an old file of 10 kB takes
+ * 1.15 ms instead of 0.78 ms on ext4 over NVMe (one more file, one line, both flushed side by side); a second write of the
+ * same file in the same turn 0.05 ms more.
+ */
+export function createKeeper({ base, clock, limits, onTurn }: KeeperOptions): UndoKeeper {
+  const { fileBytes, turnBytes } = { ...limitsUnlessSaid, ...limits };
+  const turns = new Map<string, Promise<OpenTurn>>();
+  const next = new Map<string, Promise<number>>();
+
+  const nameOf = ({ session, turn }: KeepCall): string => `${session}\n${turn}`;
+
+  const takeNumber = async (sessionAt: string): Promise<number> => {
+    const last = next.get(sessionAt) ?? turnNumbers(sessionAt).then((numbers) => numbers.at(-1) ?? 0);
+    const mine = last.then((seq) => seq + 1);
+    next.set(sessionAt, mine);
+    return mine;
+  };
+
+  const openTurn = (call: KeepCall, undoes?: number): Promise<OpenTurn> => {
+    const name = nameOf(call);
+    const known = turns.get(name);
+    if (known !== undefined) return known;
+    const made = makeTurn(call, undoes);
+    turns.set(name, made);
+    made.catch(() => turns.delete(name));
+    if (turns.size > MAX_OPEN) turns.delete(turns.keys().next().value ?? name);
+    return made;
+  };
+
+  const makeTurn = async ({ session, turn }: KeepCall, undoes: number | undefined): Promise<OpenTurn> => {
+    const sessionAt = sessionFolder(base, session);
+    const seq = await takeNumber(sessionAt);
+    const folder = turnFolder(sessionAt, seq);
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const line = { turn, session, at: clock.now(), ...(undoes === undefined ? {} : { undoes }) };
+      await append(folder, [line], true);
+      for (const place of [folder, sessionAt, base]) syncFolder(place);
+    } catch (cause) {
+      throw cause instanceof HouseError ? cause : diskError(folder, cause);
+    }
+    onTurn?.(sessionAt, seq);
+    return { seq, folder, kept: new Set(), bytes: 0, usedAt: clock.now() };
+  };
+
+  const keepOne = async (turn: OpenTurn, root: Root, planned: Planned): Promise<KeptOne> => {
+    const { path, after } = planned;
+    const found = await look(root, planned, Math.min(fileBytes, turnBytes - turn.bytes));
+    const line = { path, after: after === undefined ? null : hashOf(after), fresh: await missingAbove(root, path) };
+    if (found === undefined) return { line: { ...line, before: null }, version: undefined };
+    const { facts, bytes } = found;
+    if (bytes === undefined) return { line: { ...line, before: { lost: found.why, size: facts.size } } };
+    turn.bytes += bytes.length;
+    const hash = hashOf(bytes);
+    await putBlob(turn.folder, hash, bytes);
+    return { line: { ...line, before: { hash, mode: facts.mode, size: bytes.length } }, version: facts.version };
+  };
+
+  return {
+    async before(call, root, changes) {
+      const turn = await openTurn(call);
+      // A call outside a turn is the whole of its turn, and over with it.
+      turn.usedAt = call.id === call.turn ? 0 : clock.now();
+      const [known, fresh] = [
+        changes.filter(({ path }) => turn.kept.has(path)),
+        changes.filter(({ path }) => !turn.kept.has(path)),
+      ];
+      try {
+        const kept = await Promise.all(fresh.map((planned) => keepOne(turn, root, planned)));
+        const more = known.map(({ path, after }) => ({ path, after: after === undefined ? null : hashOf(after) }));
+        // A second change of a file only adds a content that is known to be ours: losing that line in a power cut makes
+        // a later undo ask, not lie.
+        await append(turn.folder, [...kept.map(({ line }) => line), ...more], kept.length > 0);
+        for (const { path } of fresh) turn.kept.add(path);
+        return {
+          versions: new Map(kept.flatMap((one) => ("version" in one ? [[one.line.path, one.version]] : []))),
+          lost: kept.flatMap(({ line: { path, before } }) =>
+            before !== null && "lost" in before ? [{ path, why: before.lost }] : [],
+          ),
+          async failed() {
+            for (const { path } of fresh) turn.kept.delete(path);
+            const lines = fresh.map(({ path }) => ({ path, failed: true as const }));
+            if (lines.length > 0) await append(turn.folder, lines, false);
+          },
+        };
+      } catch (cause) {
+        throw cause instanceof HouseError ? cause : diskError(turn.folder, cause);
+      }
+    },
+    async beginUndo(call, undoes) {
+      const { seq, folder } = await openTurn(call, undoes);
+      return { seq, finish: () => append(folder, [{ done: true }], true) };
+    },
+    async close(folder) {
+      for (const [name, opening] of turns) {
+        const turn = await opening.catch(() => undefined);
+        if (turn?.folder !== folder) continue;
+        if (clock.now() - turn.usedAt < BUSY_MS) return false;
+        turns.delete(name);
+      }
+      return true;
+    },
+  };
+}
+
+interface KeptOne {
+  readonly line: FirstChange;
+  /** Left out when it could not be kept. */
+  readonly version?: string | undefined;
+}
+
+type Found =
+  | { readonly facts: Pick<FileFacts, "mode" | "size" | "version">; readonly bytes: Uint8Array }
+  | { readonly facts: Pick<FileFacts, "size">; readonly bytes: undefined; readonly why: string };
+
+async function look(root: Root, { path, before }: Planned, maxBytes: number): Promise<Found | undefined> {
+  const facts = await root.stat(path);
+  if (facts === undefined) return undefined;
+  if (facts.size > maxBytes) return { facts, bytes: undefined, why: "too large to keep" };
+  if (before !== undefined && before.version === facts.version) return { facts, bytes: before.bytes };
+  try {
+    const { bytes, ...read } = await root.read(path, { maxBytes });
+    return { facts: read, bytes };
+  } catch (error) {
+    if (!(error instanceof HouseError)) throw error;
+    if (error.code === "fs.not-found") return undefined;
+    return { facts, bytes: undefined, why: error.code === "fs.too-large" ? "too large to keep" : "cannot be read" };
+  }
+}
+
+async function missingAbove(root: Root, path: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (let folder = dirname(path); folder.length > root.real.length; folder = dirname(folder)) {
+    if ((await root.stat(folder)) !== undefined) break;
+    missing.unshift(folder);
+  }
+  return missing;
+}
+
+/** Whole or not there: a name that is taken holds what it says. */
+async function putBlob(folder: string, hash: string, bytes: Uint8Array): Promise<void> {
+  const place = join(folder, hash);
+  if (await stat(place).then(() => true, isMissing)) return;
+  const temp = join(folder, `.${newSecret(6)}.tmp`);
+  await writeFile(temp, bytes, { mode: 0o600, flag: "wx", flush: true });
+  await rename(temp, place);
+  syncFolder(folder);
+}
+
+function isMissing(error: unknown): false {
+  if (errnoOf(error) === "ENOENT") return false;
+  throw error;
+}
+
+async function append(folder: string, lines: readonly TurnLine[], durable: boolean): Promise<void> {
+  const handle = await open(join(folder, LINES), "a", 0o600);
+  try {
+    await handle.appendFile(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    if (durable) await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}

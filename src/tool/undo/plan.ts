@@ -1,0 +1,133 @@
+// What taking a turn back comes to: which files change and how, and which somebody else changed since.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { errnoOf, HouseError } from "../../core/error.ts";
+import { visible } from "../../core/visible.ts";
+import type { Change } from "../../base/batch.ts";
+import { unifiedDiff } from "../../base/line-diff.ts";
+import type { FileFacts, Root } from "../../base/rooted-fs.ts";
+import { hashOf, type Copy, type Turn, type TurnFile } from "./record.ts";
+
+export interface UndoneFile {
+  readonly path: string;
+  /** `same`: it is already as it was. `not-kept`: what it was is not known any more, so it stays as it is. */
+  readonly does: "restored" | "removed" | "recreated" | "same" | "not-kept";
+  /** From what it is now to what it was; bounded. */
+  readonly diff?: string;
+  readonly why?: string;
+}
+
+export interface UndoPlan {
+  readonly files: readonly UndoneFile[];
+  /** Of those, the ones that hold what neither this turn nor anybody before it wrote. */
+  readonly changedSince: readonly string[];
+  readonly changes: readonly Change[];
+  /** Folders that came with the turn, outermost first. */
+  readonly fresh: readonly string[];
+}
+
+const MAX_BYTES = 50_000_000;
+const DIFF_CHARS = 4000;
+const ALL_DIFF_CHARS = 40_000;
+
+export async function planUndo(root: Root, turn: Turn): Promise<UndoPlan> {
+  const judged: Judged[] = [];
+  let room = ALL_DIFF_CHARS;
+  for (const file of turn.files.values()) {
+    const one = await judge(root, turn, file, Math.min(room, DIFF_CHARS));
+    room = Math.max(0, room - (one.shown.diff?.length ?? 0));
+    judged.push(one);
+  }
+  const fresh = new Set([...turn.files.values()].flatMap((file) => file.fresh));
+  return {
+    files: judged.map(({ shown }) => shown),
+    changedSince: judged.flatMap(({ shown, foreign }) => (foreign ? [shown.path] : [])),
+    changes: judged.flatMap(({ change }) => (change === undefined ? [] : [change])),
+    fresh: [...fresh].toSorted((a, b) => a.length - b.length),
+  };
+}
+
+interface Judged {
+  readonly shown: UndoneFile;
+  readonly foreign: boolean;
+  readonly change?: Change;
+}
+
+async function judge(root: Root, turn: Turn, file: TurnFile, diffChars: number): Promise<Judged> {
+  const { path, before } = file;
+  if (before !== null && "lost" in before)
+    return { shown: { path, does: "not-kept", why: before.lost }, foreign: false };
+  const now = await current(root, path);
+  const foreign = !isOurs(file, now);
+  if (before === null) return { foreign: foreign && now !== undefined, ...removal(path, now, diffChars) };
+  const old = await contentOf(turn, path, before);
+  if (now === undefined) {
+    const change: Change = { kind: "put", path, bytes: old, exactMode: before.mode };
+    return { shown: { path, does: "recreated", ...diffOf(path, undefined, old, diffChars) }, foreign, change };
+  }
+  if (now.hash === before.hash && now.mode === before.mode) return { shown: { path, does: "same" }, foreign: false };
+  const { version, bytes, mode } = now;
+  const change: Change = { kind: "put", path, bytes: old, before: { version, bytes, mode }, exactMode: before.mode };
+  return { shown: { path, does: "restored", ...diffOf(path, bytes, old, diffChars) }, foreign, change };
+}
+
+function removal(path: string, now: Current | undefined, diffChars: number): Pick<Judged, "shown" | "change"> {
+  if (now === undefined) return { shown: { path, does: "same" } };
+  return {
+    shown: { path, does: "removed", ...diffOf(path, now.bytes, undefined, diffChars) },
+    change: { kind: "remove", path, version: now.version },
+  };
+}
+
+interface Current extends Pick<FileFacts, "version" | "mode"> {
+  readonly bytes: Buffer;
+  readonly hash: string;
+}
+
+async function current(root: Root, path: string): Promise<Current | undefined> {
+  const facts = await root.stat(path);
+  if (facts === undefined) return undefined;
+  // A link or a folder that took the name since is not the file that was kept.
+  if (facts.kind !== "file" || facts.real !== path)
+    throw new HouseError("undo.moved", `${visible(path)} is not the file it was: its name leads elsewhere now`, {
+      hint: "look at it, and move aside what stands there",
+    });
+  const { bytes, version, mode } = await root.read(path, { maxBytes: MAX_BYTES });
+  return { bytes, version, mode, hash: hashOf(bytes) };
+}
+
+/** What it was before counts too: then the change never happened, or somebody took it back by hand. */
+function isOurs({ after, before }: TurnFile, now: Current | undefined): boolean {
+  if (now === undefined) return after.has(null) || before === null;
+  return after.has(now.hash) || (before !== null && "hash" in before && before.hash === now.hash);
+}
+
+async function contentOf({ folder }: Turn, path: string, { hash }: Copy): Promise<Buffer> {
+  const bytes = await readFile(join(folder, hash)).catch((error: unknown) => {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  });
+  if (bytes !== undefined && hashOf(bytes) === hash) return bytes;
+  throw new HouseError(
+    "undo.damaged",
+    `the copy of ${visible(path)} is ${bytes ? "damaged" : "gone"}; nothing was changed`,
+    {
+      hint: "its folder below the state directory's undo was changed by somebody",
+      details: { path, folder },
+    },
+  );
+}
+
+function diffOf(path: string, now: Buffer | undefined, old: Buffer | undefined, maxChars: number): { diff?: string } {
+  const name = visible(path.replace(/^\/+/, ""));
+  if (isBinary(now) || isBinary(old))
+    return { diff: `--- a/${name}\n+++ b/${name}\n… (${now?.length ?? 0} bytes become ${old?.length ?? 0})` };
+  if (maxChars === 0) return {};
+  const text = unifiedDiff(now?.toString("utf8") ?? "", old?.toString("utf8") ?? "", { name, maxChars });
+  return text === "" ? {} : { diff: text };
+}
+
+function isBinary(bytes: Buffer | undefined): boolean {
+  return bytes !== undefined && (bytes.length > 2_000_000 || bytes.subarray(0, 8000).includes(0));
+}

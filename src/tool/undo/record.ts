@@ -1,0 +1,119 @@
+// What is on the disk of one turn: its first line, one line a change, and the old contents by their hash.
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { errnoOf } from "../../core/error.ts";
+import { checker, Type, type Static } from "../../core/schema.ts";
+
+const hash = Type.String({ pattern: "^[0-9a-f]{64}$" });
+
+const head = Type.Object({
+  turn: Type.String(),
+  session: Type.String(),
+  at: Type.Number(),
+  /** The number of the turn that this one took back. */
+  undoes: Type.Optional(Type.Integer()),
+});
+
+const copy = Type.Object({ hash, mode: Type.Integer(), size: Type.Integer() });
+const lost = Type.Object({ lost: Type.String(), size: Type.Integer() });
+
+const first = Type.Object({
+  path: Type.String(),
+  /** Null when nothing had that name. */
+  before: Type.Union([copy, lost, Type.Null()]),
+  /** Null when it is to be removed. */
+  after: Type.Union([hash, Type.Null()]),
+  /** Folders that come into being with it, outermost first. */
+  fresh: Type.Array(Type.String()),
+});
+
+const again = Type.Object({ path: Type.String(), after: Type.Union([hash, Type.Null()]) });
+const failure = Type.Object({ path: Type.String(), failed: Type.Literal(true) });
+const done = Type.Object({ done: Type.Literal(true) });
+
+export type TurnHead = Static<typeof head>;
+export type Copy = Static<typeof copy>;
+export type FirstChange = Static<typeof first>;
+export type TurnLine = TurnHead | FirstChange | Static<typeof again> | Static<typeof failure> | Static<typeof done>;
+
+/** One file of a turn: what it was before, and every content the turn was about to give it. */
+export interface TurnFile {
+  readonly path: string;
+  readonly before: FirstChange["before"];
+  readonly after: ReadonlySet<string | null>;
+  readonly fresh: readonly string[];
+}
+
+export interface Turn {
+  /** Counts from 1 within the session, with holes where old turns were dropped. */
+  readonly seq: number;
+  readonly folder: string;
+  readonly head: TurnHead;
+  readonly files: ReadonlyMap<string, TurnFile>;
+  /** An undo that came to its end. */
+  readonly done: boolean;
+}
+
+export const LINES = "turn.jsonl";
+
+export const hashOf = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
+
+/** Session keys hold what file names may not. */
+export const sessionFolder = (base: string, session: string): string => join(base, hashOf(session).slice(0, 32));
+
+export const turnFolder = (folder: string, seq: number): string => join(folder, String(seq).padStart(8, "0"));
+
+/** Oldest first. */
+export async function turnNumbers(folder: string): Promise<number[]> {
+  const names = await readdir(folder).catch(unlessMissing<string[]>([]));
+  return names
+    .filter((name) => /^\d{8,}$/.test(name))
+    .map(Number)
+    .toSorted((a, b) => a - b);
+}
+
+/** Undefined when its first line is not there or was torn: then nothing was changed under it. */
+export async function readTurn(sessionAt: string, seq: number): Promise<Turn | undefined> {
+  const folder = turnFolder(sessionAt, seq);
+  const text = await readFile(join(folder, LINES), "utf8").catch(unlessMissing(""));
+  const [top, ...rest] = text.split("\n").flatMap(parsed);
+  if (!checks.head.is(top)) return undefined;
+  const files = new Map<string, TurnFile & { readonly after: Set<string | null> }>();
+  for (const line of rest) takeLine(files, line);
+  return { seq, folder, head: top, files, done: rest.some((line) => checks.done.is(line)) };
+}
+
+const checks = {
+  head: checker(head),
+  first: checker(first),
+  again: checker(again),
+  failure: checker(failure),
+  done: checker(done),
+};
+
+function takeLine(files: Map<string, TurnFile & { readonly after: Set<string | null> }>, line: unknown): void {
+  if (checks.first.is(line)) {
+    const { path, before, after, fresh } = line;
+    files.set(path, { path, before, after: new Set([after]), fresh });
+  } else if (checks.failure.is(line)) files.delete(line.path);
+  else if (checks.again.is(line)) files.get(line.path)?.after.add(line.after);
+}
+
+/** A last line that was torn belongs to a change that never began. */
+function parsed(line: string): unknown[] {
+  try {
+    return line === "" ? [] : [JSON.parse(line)];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+export function unlessMissing<T>(instead: T): (error: unknown) => T {
+  return (error) => {
+    if (errnoOf(error) === "ENOENT") return instead;
+    throw error;
+  };
+}

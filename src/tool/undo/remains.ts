@@ -1,0 +1,52 @@
+// What a turn did that nobody can take back: read from the journal, in words.
+import { visible } from "../../core/visible.ts";
+import type { JournalEntry, JournalTable } from "../../store/store.ts";
+import type { Turn } from "./record.ts";
+
+export interface Remains {
+  /** One line each: commands run, messages sent, settings and jobs changed. */
+  readonly lines: readonly string[];
+  /** How many such things happened in this session after that turn. */
+  readonly later: number;
+}
+
+const LOOKED_AT = 2000;
+const MAX_LINES = 50;
+
+export async function remainsOf(journal: JournalTable, session: string, turn: Turn): Promise<Remains> {
+  const recent = await journal.list({ sessionKey: session, limit: LOOKED_AT });
+  const effects = recent.toReversed().filter(isEffect);
+  const mine = effects.filter(({ turn: id }) => id === turn.head.turn);
+  const lines = mine.map(lineOf);
+  const more = lines.length - MAX_LINES;
+  return {
+    lines: more > 0 ? [...lines.slice(0, MAX_LINES), `… and ${more} more`] : lines,
+    later: effects.filter(({ at, turn: id }) => at > turn.head.at && id !== turn.head.turn).length,
+  };
+}
+
+const lasting: ReadonlySet<unknown> = new Set(["run", "send", "admin"]);
+
+/** What was refused never happened; what was cut off may have. */
+function isEffect({ intent, outcome }: JournalEntry): boolean {
+  return outcome !== "refused" && lasting.has(partOf(intent, "does"));
+}
+
+function lineOf({ tool, intent, outcome }: JournalEntry): string {
+  const does = partOf(intent, "does");
+  const words =
+    does === "run"
+      ? `command run (${shown(partOf(intent, "host"))}): ${shown(partOf(intent, "command"))}`
+      : does === "send"
+        ? `message sent (${tool}) to ${shown(partOf(intent, "to"))}`
+        : `${tool}: ${shown(partOf(intent, "what"))}`;
+  return outcome === "ok" ? words : `${words} [${outcome}]`;
+}
+
+function partOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function shown(value: unknown): string {
+  return visible(typeof value === "string" ? value : "?", 200);
+}

@@ -1,0 +1,216 @@
+// Takes back what a turn did to files: all of them or none, as a turn of its own that can be taken back in its turn.
+import { rm } from "node:fs/promises";
+
+import { HouseError } from "../../core/error.ts";
+import { visible } from "../../core/visible.ts";
+import type { AgentId, SessionKey } from "../../core/names.ts";
+import type { Batches } from "../../base/batch.ts";
+import type { Clock } from "../../base/clock.ts";
+import { newId } from "../../base/ids.ts";
+import type { Mask } from "../../base/mask.ts";
+import type { Root } from "../../base/rooted-fs.ts";
+import type { JournalEntry, JournalTable } from "../../store/store.ts";
+import { chooseTurn, standings, type Standing, type TurnWish } from "./choose.ts";
+import type { UndoKeeper } from "./keep.ts";
+import { planUndo, type UndoneFile, type UndoPlan } from "./plan.ts";
+import { readTurn, sessionFolder, turnNumbers, type Turn } from "./record.ts";
+import { remainsOf, type Remains } from "./remains.ts";
+
+export interface UndoDeps {
+  /** `<state>/undo` */
+  readonly base: string;
+  readonly keeper: UndoKeeper;
+  readonly journal: JournalTable;
+  readonly clock: Clock;
+  readonly mask: Mask;
+  /** Opens what file tools of that session may use now and holds the files while `use` works. */
+  withFiles<T>(
+    session: SessionKey,
+    paths: readonly string[],
+    use: (root: Root, batches: Batches) => Promise<T>,
+  ): Promise<T>;
+}
+
+export interface UndoWish extends TurnWish {
+  readonly dryRun?: boolean | undefined;
+  /** Also over what somebody else wrote since. */
+  readonly force?: boolean | undefined;
+}
+
+export interface UndoWho {
+  readonly session: SessionKey;
+  readonly agent: AgentId;
+  /** Which door, for the journal. */
+  readonly caller: string;
+}
+
+export interface UndoReport {
+  readonly session: SessionKey;
+  /** The turn that was taken back, and when it began. */
+  readonly turn: number;
+  readonly at: number;
+  readonly dryRun: boolean;
+  /** The number of the undo itself; absent in a dry run. */
+  readonly undo?: number;
+  readonly files: readonly UndoneFile[];
+  readonly changedSince: readonly string[];
+  readonly remains: Remains;
+}
+
+export interface KeptTurn {
+  readonly turn: number;
+  readonly at: number;
+  readonly id: string;
+  readonly undone: boolean;
+  readonly undoes?: number;
+  readonly files: readonly string[];
+}
+
+export interface Undo {
+  /** Newest first. */
+  list(session: SessionKey): Promise<KeptTurn[]>;
+  /** Throws `undo.*` and `fs.*`; then nothing was changed. */
+  undo(who: UndoWho, wish: UndoWish): Promise<UndoReport>;
+  /** Copies of a session that was deleted go with it. */
+  forget(session: SessionKey): Promise<void>;
+}
+
+export function createUndo(deps: UndoDeps): Undo {
+  return {
+    async list(session) {
+      const all = await standingsOf(deps, session);
+      return all.toReversed().map(toKept);
+    },
+    async undo(who, wish) {
+      const turn = chooseTurn(await standingsOf(deps, who.session), wish);
+      return deps.withFiles(who.session, [...turn.files.keys()], (root, batches) =>
+        takeBack(deps, who, wish, turn, { root, batches }),
+      );
+    },
+    async forget(session) {
+      await rm(sessionFolder(deps.base, session), { recursive: true, force: true });
+    },
+  };
+}
+
+async function standingsOf({ base }: UndoDeps, session: SessionKey): Promise<Standing[]> {
+  const folder = sessionFolder(base, session);
+  const turns: Turn[] = [];
+  for (const seq of await turnNumbers(folder)) {
+    const turn = await readTurn(folder, seq);
+    // An undo that was cut off changed nothing, and was put back by who recovered the files.
+    if (turn !== undefined && (turn.head.undoes === undefined || turn.done)) turns.push(turn);
+  }
+  return standings(turns);
+}
+
+function toKept({ turn: { seq, head, files }, undone }: Standing): KeptTurn {
+  const { at, turn: id, undoes } = head;
+  return { turn: seq, at, id, undone, ...(undoes === undefined ? {} : { undoes }), files: [...files.keys()] };
+}
+
+interface Ground {
+  readonly root: Root;
+  readonly batches: Batches;
+}
+
+async function takeBack(
+  deps: UndoDeps,
+  who: UndoWho,
+  { dryRun = false, force = false }: UndoWish,
+  turn: Turn,
+  { root, batches }: Ground,
+): Promise<UndoReport> {
+  const plan = masked(await planUndo(root, turn), deps.mask);
+  const report = {
+    session: who.session,
+    turn: turn.seq,
+    at: turn.head.at,
+    dryRun,
+    files: plan.files,
+    changedSince: plan.changedSince,
+    remains: await remainsOf(deps.journal, who.session, turn),
+  };
+  if (dryRun) return report;
+  if (plan.changedSince.length > 0 && !force) throw changedSince(report);
+  return { ...report, undo: await carryOut(deps, who, turn, plan, { root, batches }) };
+}
+
+async function carryOut(
+  { keeper, journal, clock }: UndoDeps,
+  { session, agent, caller }: UndoWho,
+  { seq, head }: Turn,
+  { changes, fresh }: UndoPlan,
+  { root, batches }: Ground,
+): Promise<number> {
+  const call = { session, turn: newId() };
+  const entry: JournalEntry = {
+    id: call.turn,
+    at: clock.now(),
+    tool: "undo",
+    agentId: agent,
+    sessionKey: session,
+    caller,
+    turn: call.turn,
+    outcome: "started",
+    intent: { does: "write", paths: changes.map(({ path }) => path).slice(0, 100) },
+    args: { turn: seq, of: head.turn },
+  };
+  await journal.record(entry, { durable: true });
+  try {
+    const undo = await keeper.beginUndo(call, seq);
+    if (changes.length > 0) {
+      await keeper.before(
+        call,
+        root,
+        changes.map((change) =>
+          change.kind === "put"
+            ? {
+                path: change.path,
+                after: change.bytes,
+                ...(change.before === undefined ? {} : { before: change.before }),
+              }
+            : { path: change.path, after: undefined },
+        ),
+      );
+      await batches.commit(root, changes);
+    }
+    // Whatever else lies in them by now stays, and they with it.
+    for (const folder of fresh.toReversed()) await removeEmpty(root, folder);
+    await undo.finish();
+    await journal.record({ ...entry, outcome: "ok", durationMs: clock.now() - entry.at }, { durable: true });
+    return undo.seq;
+  } catch (error) {
+    await journal.record({ ...entry, outcome: "error" }, { durable: true });
+    throw error;
+  }
+}
+
+async function removeEmpty(root: Root, folder: string): Promise<void> {
+  try {
+    await root.removeFolder(folder);
+  } catch (error) {
+    if (!(error instanceof HouseError)) throw error;
+  }
+}
+
+/** A file may hold what must never be printed. */
+function masked(plan: UndoPlan, mask: Mask): UndoPlan {
+  return {
+    ...plan,
+    files: plan.files.map((file) => (file.diff === undefined ? file : { ...file, diff: mask(file.diff) })),
+  };
+}
+
+function changedSince(report: Omit<UndoReport, "undo">): HouseError {
+  const names = report.changedSince.slice(0, 5).map((path) => visible(path));
+  const more = report.changedSince.length > 5 ? ` and ${report.changedSince.length - 5} more` : "";
+  return new HouseError(
+    "undo.changed",
+    `changed by somebody else since turn ${report.turn}: ${names.join(", ")}${more}; nothing was undone`,
+    {
+      hint: "look at the difference; to undo all the same: /undo force, openclaw sessions undo --force",
+      details: { files: report.files, changedSince: report.changedSince },
+    },
+  );
+}
