@@ -6,29 +6,59 @@ import { readVersion } from "../base/version.ts";
 import { workspaceOf } from "../config/agents.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { approvalsPath } from "../exec/approval/file.ts";
+import type { Children } from "../session/children.ts";
+import type { Talks } from "../session/talks.ts";
 import type { Store } from "../store/store.ts";
-import { builtinTools } from "../tool/builtin.ts";
+import type { Admin } from "../tool/admin.ts";
+import { builtinTools, withFiles, type FileToolDeps } from "../tool/builtin.ts";
 import { createCatalog, type Catalog, type Settings } from "../tool/catalog.ts";
+import { late, type Late } from "../tool/late.ts";
 import type { OpenExec } from "./exec.ts";
 import { createSettings } from "./settings.ts";
+
+export { withFiles };
 
 /** What the tools that run commands need. */
 export type CatalogExec = Pick<OpenExec, "exec" | "processes" | "boxes" | "mask">;
 
-export function openCatalog(paths: Paths, store: Store, settings: () => Settings, commands: CatalogExec): Catalog {
+/** Things made after the tools; a catalogue that is only looked at has none. */
+export interface LatePorts {
+  readonly admin: Late<Admin>;
+  readonly children: Late<Children>;
+  readonly talks: Late<Talks>;
+}
+
+/** What file tools share with whoever takes their changes back. */
+export type FilePorts = Pick<FileToolDeps, "lanes" | "keeper">;
+
+export function fileDeps(paths: Paths, ports: FilePorts): FileToolDeps {
+  return {
+    stateDir: paths.state,
+    configPath: paths.config,
+    home: paths.home,
+    approvalsPath: approvalsPath(paths.state),
+    ...ports,
+  };
+}
+
+export function openCatalog(
+  paths: Paths,
+  store: Store,
+  settings: () => Settings,
+  commands: CatalogExec,
+  files: FilePorts = { lanes: createLanes() },
+  ports: LatePorts = { admin: late("gateway"), children: late("sub-agents"), talks: late("sessions_send") },
+): Catalog {
   return createCatalog({
     tools: builtinTools({
       store,
       clock: systemClock,
       version: readVersion(),
-      stateDir: paths.state,
-      configPath: paths.config,
-      home: paths.home,
-      approvalsPath: approvalsPath(paths.state),
-      lanes: createLanes(),
+      ...fileDeps(paths, files),
       exec: commands.exec,
       processes: commands.processes,
       mask: commands.mask,
+      ...ports,
     }),
     plugins: [],
     settings,

@@ -22,6 +22,7 @@ import { nodeMethods } from "../gateway/methods/nodes.ts";
 import { modelMethods } from "../gateway/methods/models.ts";
 import { sessionMethods } from "../gateway/methods/sessions.ts";
 import { systemMethods } from "../gateway/methods/system.ts";
+import { undoMethods } from "../gateway/methods/undo.ts";
 import { toolMethods } from "../gateway/methods/tools.ts";
 import { createRunEvents } from "../gateway/run-events.ts";
 import { createPresence } from "../gateway/presence.ts";
@@ -30,6 +31,7 @@ import { openGateway, type Gateway } from "../gateway/server.ts";
 import { listWarnings } from "../tool/policy/warnings.ts";
 import { coreTools } from "../tool/policy/groups.ts";
 import { createOutbound } from "../channel/outbound.ts";
+import { openAdmin, type Restart } from "./admin.ts";
 import { openAgents } from "./agents.ts";
 import { secretsIn, type House } from "./house.ts";
 import { openWebhooks } from "./webhooks.ts";
@@ -42,7 +44,7 @@ export interface RunningGateway {
 
 export interface GatewayHooks {
   /** Ends this run and starts the next. */
-  readonly restart: (reason: string, delayMs: number) => void;
+  readonly restart: Restart;
 }
 
 export async function openGatewayOver(house: House, flags: BindFlags, hooks: GatewayHooks): Promise<RunningGateway> {
@@ -64,6 +66,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     approvals: house.commands.desk,
     nodes: house.commands.nodes,
     events: house.commands.events,
+    undo: house.undo,
     devices: await openDeviceBook(store, systemClock),
     hub: createHub(systemClock),
     presence: createPresence(systemClock, house.version),
@@ -73,8 +76,10 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     takeOver: () => takeOver(house, hooks.restart),
     restart: hooks.restart,
   };
-  const { agents, wake, ...modelDeps } = await openAgents(house);
+  const outbound = createOutbound(new Map());
+  const { agents, wake, sessions, ...modelDeps } = await openAgents(house, outbound);
   house.commands.wakeBy(wake.tell);
+  const admin = openAdmin(house, hooks.restart);
   const stopAsking = announceApprovals(context.hub, context.approvals);
   agents.watch(createRunEvents(context.hub, systemClock));
   const vitals = createVitals(context);
@@ -82,6 +87,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...systemMethods(context, vitals),
     ...toolMethods(context),
     ...sessionMethods(context),
+    ...undoMethods(context, { undo: house.undo, active: (session) => agents.active(session) }),
     ...agentMethods(context),
     ...chatMethods(context, agents),
     ...modelMethods(context, modelDeps),
@@ -91,13 +97,15 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...nodeMethods(context),
     ...channelMethods(context),
   ];
-  const webhooks = openWebhooks(house, { tell: wake.tell, outbound: createOutbound(new Map()) });
+  const webhooks = openWebhooks(house, { tell: wake.tell, outbound });
   const serveHook = webhooks.serve;
   const gateway = await openGateway({ context, agents, vitals, served, binding, pageFolder: pageFolder(), serveHook });
   house.lock.describe({ port: gateway.port });
   warnOnce(house);
   // After clients can connect: what an earlier process asked is asked again, what it left undone is told.
+  await admin.recover();
   await house.commands.recover();
+  await sessions.recover();
   await webhooks.resume();
   const watcher = followConfig(house, context);
   const pruning = pruneBoxes(house);
@@ -108,7 +116,9 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
       watcher.close();
       clearInterval(pruning);
       stopAsking();
+      await admin.close();
       wake.close();
+      sessions.close();
       await webhooks.close();
       // Runs are ended with a truthful outcome while clients can still hear it.
       await agents.close();
@@ -154,7 +164,7 @@ function takeOver({ settings, log, mask, env }: House, restart: GatewayHooks["re
     return;
   }
   const mode = settings.now().config.gateway?.reload?.mode ?? "hybrid";
-  const plan = planReload(settings.now().config, next.config, mode);
+  const plan = planReload(settings.loaded().config, next.config, mode);
   settings.use(next);
   mask.know(secretsIn(next.config, env));
   if (plan.hot.length > 0) log.info(`config taken over: ${plan.hot.join(", ")}`);

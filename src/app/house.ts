@@ -12,16 +12,20 @@ import type { LoadedConfig } from "../config/load.ts";
 import { redactionPatterns } from "../config/patterns.ts";
 import { secretsOf } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
+import type { Children } from "../session/children.ts";
+import type { Talks } from "../session/talks.ts";
 import type { Turns } from "../session/turns.ts";
 import type { Wake } from "../session/wake.ts";
 import { openStore } from "../store/builtin.ts";
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
 import { createCallTool, type CallTool } from "../tool/call.ts";
+import type { Admin } from "../tool/admin.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import { openCatalog } from "./catalog.ts";
 import { late, type Late } from "../tool/late.ts";
 import { openExec, type OpenExec } from "./exec.ts";
+import { openUndo, type OpenUndo } from "./undo.ts";
 import { createSettings, type LiveSettings } from "./settings.ts";
 
 export interface House {
@@ -39,6 +43,12 @@ export interface House {
   readonly turns: Late<Turns>;
   /** Tied with them: telling a session something, and giving it a turn to read it in. */
   readonly wake: Late<Wake>;
+  /** Restarting and configuring the gateway from inside. */
+  readonly admin: Late<Admin>;
+  /** Sub-agents, and messages between sessions: tied with the agents. */
+  readonly children: Late<Children>;
+  readonly talks: Late<Talks>;
+  readonly undo: OpenUndo;
   readonly catalog: Catalog;
   readonly callTool: CallTool;
   close(): Promise<void>;
@@ -69,8 +79,12 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   const config = (): Config => settings.now().config;
   const turns = late<Turns>("work for agents");
   const wake = late<Wake>("waking a session");
+  const admin = late<Admin>("gateway");
+  const children = late<Children>("sub-agents");
+  const talks = late<Talks>("sessions_send");
   const commands = openExec({ paths, env, store, log, mask, config });
-  const catalog = openCatalog(paths, store, settings.now, commands);
+  const undo = openUndo({ paths, store, mask, log, config, catalog: () => catalog });
+  const catalog: Catalog = openCatalog(paths, store, settings.now, commands, undo.ports, { admin, children, talks });
   const callTool = createCallTool({
     catalog,
     journal: store.journal,
@@ -94,6 +108,10 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     commands,
     turns,
     wake,
+    admin,
+    children,
+    talks,
+    undo,
     catalog,
     callTool,
     async close() {

@@ -3,7 +3,11 @@ import type { Clock } from "../base/clock.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
+import type { Children } from "../session/children.ts";
+import type { Talks } from "../session/talks.ts";
 import type { Store } from "../store/store.ts";
+import type { Admin } from "./admin.ts";
+import { createGatewayTool } from "./automation/gateway.ts";
 import type { FileToolDeps } from "./fs/access.ts";
 import { createApplyPatchTool } from "./fs/apply-patch.ts";
 import { createEditTool } from "./fs/edit.ts";
@@ -12,10 +16,15 @@ import { createWriteTool } from "./fs/write.ts";
 import { agentsList } from "./plain/agents-list.ts";
 import { createSessionsHistory } from "./sessions/history.ts";
 import { createSessionsList } from "./sessions/list.ts";
+import { createSessionsSend } from "./sessions/send.ts";
+import { createSessionsSpawn } from "./sessions/spawn.ts";
 import { createSessionStatus } from "./sessions/status.ts";
 import { createExecTool } from "./runtime/exec.ts";
 import { createProcessTool } from "./runtime/process.ts";
 import type { Tool } from "./tool.ts";
+
+export { withFiles } from "./fs/access.ts";
+export type { FileToolDeps } from "./fs/access.ts";
 
 export interface BuiltinDeps extends FileToolDeps {
   readonly store: Store;
@@ -24,6 +33,9 @@ export interface BuiltinDeps extends FileToolDeps {
   readonly exec: Exec;
   readonly processes: ProcessTable;
   readonly mask?: Mask;
+  readonly admin: () => Admin;
+  readonly children: () => Children;
+  readonly talks: () => Talks;
 }
 
 export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
@@ -36,7 +48,10 @@ export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
     createProcessTool(deps),
     createSessionsList(deps),
     createSessionsHistory(deps),
+    createSessionsSend(deps),
+    createSessionsSpawn(deps),
     createSessionStatus(deps),
     agentsList,
+    createGatewayTool(deps.admin),
   ];
 }

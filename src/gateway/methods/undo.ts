@@ -10,7 +10,7 @@ import { serve, type Served } from "../dispatch.ts";
 export interface UndoPorts {
   readonly undo: Undo;
   /** Runs under way in a session. */
-  active(session: SessionKey): readonly string[];
+  readonly active: (session: SessionKey) => readonly string[];
 }
 
 export function undoMethods({ config }: GatewayContext, { undo, active }: UndoPorts): Served[] {

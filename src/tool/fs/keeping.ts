@@ -12,7 +12,7 @@ export interface Keeping {
   root(root: Root): Root;
   /** Commits of this one are kept first. */
   batches(batches: Batches): Batches;
-  remarks(): Block[];
+  readonly remarks: () => Block[];
 }
 
 export function createKeeping(keeper: Keeper | undefined, call: ToolCall): Keeping {

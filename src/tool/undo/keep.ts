@@ -46,7 +46,7 @@ export interface KeeperOptions {
   readonly clock: Clock;
   readonly limits?: Partial<KeepLimits>;
   /** Told when a turn begins to keep; old ones may go then. */
-  onTurn?(sessionAt: string, seq: number): void;
+  readonly onTurn?: (sessionAt: string, seq: number) => void;
 }
 
 export interface KeepLimits {
