@@ -12,6 +12,7 @@ import type { Store } from "../src/store/store.ts";
 import { builtinTools } from "../src/tool/builtin.ts";
 import { groupOf } from "../src/tool/policy/groups.ts";
 import type { Tool } from "../src/tool/tool.ts";
+import { late } from "../src/tool/late.ts";
 import { root } from "./ground.mjs";
 
 const docs = join(root, "docs");
@@ -32,6 +33,9 @@ function writeTools(): void {
     lanes: createLanes(),
     exec: {} as Exec,
     processes: {} as ProcessTable,
+    admin: late("gateway"),
+    children: late("sub-agents"),
+    talks: late("sessions_send"),
   });
   for (const tool of tools) writeFileSync(join(folder, `${tool.name}.md`), toolPage(tool));
   const rows = tools.map(({ name, summary }) => `| [${name}](${name}.md) | ${summary} |`);

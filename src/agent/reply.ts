@@ -4,9 +4,12 @@ import { ackedPrefix, ackedTail, mayBecomeAck, splitAck } from "./ack.ts";
 
 export const SILENT = "NO_REPLY";
 
+/** The whole answer in a talk between sessions: one ends it, the other keeps its outcome out of the chat. */
+const talkTokens = ["REPLY_SKIP", "ANNOUNCE_SKIP"] as const;
+
 /** A reply that is or begins with the token is for nobody. */
 export function isSilent(text: string): boolean {
-  return /^\s*NO_REPLY(?![A-Za-z0-9_])/.test(text);
+  return /^\s*(?:NO_REPLY(?![A-Za-z0-9_])|(?:REPLY_SKIP|ANNOUNCE_SKIP)\s*$)/.test(text);
 }
 
 export interface Judged {
@@ -92,5 +95,5 @@ function strayTail(text: string): number {
 
 function mayBeSilent(text: string): boolean {
   const start = text.trimStart();
-  return isSilent(text) || SILENT.startsWith(start);
+  return isSilent(text) || [SILENT, ...talkTokens].some((token) => token.startsWith(start));
 }

@@ -4,6 +4,8 @@ import type { Agents } from "../agent/agent.ts";
 import { createLedger, type Ledger } from "../agent/ledger.ts";
 import { openRecording, recordEnds, recordingCall, recordingModel } from "../agent/record.ts";
 import { createAgents } from "../agent/runner.ts";
+import { createOutbound, type Outbound } from "../channel/outbound.ts";
+import { openSessions, type OpenSessions } from "./sessions.ts";
 import { createWake } from "../agent/wake.ts";
 import type { Direct, IsUrgent } from "../chat/command.ts";
 import { createModelBook } from "../model/book.ts";
@@ -19,13 +21,18 @@ export interface OpenAgents {
   readonly agents: Agents;
   /** Tells a session something and gives it a turn to read it in. */
   readonly wake: Wake;
+  /** Sub-agents and talks between sessions. */
+  readonly sessions: OpenSessions;
   readonly models: ModelBook;
   readonly ledger: Ledger;
   readonly scan: () => Promise<readonly FoundModel[]>;
   readonly test: (ref: ModelRef, signal: AbortSignal) => Promise<ModelTest>;
 }
 
-export async function openAgents(house: House): Promise<OpenAgents> {
+export async function openAgents(
+  house: House,
+  outbound: Outbound = createOutbound(new Map()),
+): Promise<OpenAgents> {
   const { store, catalog, paths, env, log, mask, settings, version } = house;
   const config = () => settings.now().config;
   const discovery = createDiscovery({ env, clock: systemClock });
@@ -49,6 +56,7 @@ export async function openAgents(house: House): Promise<OpenAgents> {
         clock: systemClock,
         version,
         usage: ledger,
+        admin: house.admin,
         approvals: house.commands.desk,
         undo: house.undo,
       }),
@@ -70,6 +78,9 @@ export async function openAgents(house: House): Promise<OpenAgents> {
     systemEvents: house.commands.events,
   });
   house.turns.tie(agents);
+  const sessions = openSessions(house, models, outbound);
+  house.children.tie(sessions.children);
+  house.talks.tie(sessions.talks);
   const wake = createWake({
     turns: () => agents,
     models,
@@ -83,6 +94,7 @@ export async function openAgents(house: House): Promise<OpenAgents> {
   return {
     agents,
     wake,
+    sessions,
     models,
     ledger,
     async scan() {

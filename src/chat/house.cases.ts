@@ -20,6 +20,7 @@ import type { Store } from "../store/store.ts";
 import { builtinTools } from "../tool/builtin.ts";
 import { createCallTool } from "../tool/call.ts";
 import { createCatalog } from "../tool/catalog.ts";
+import { late } from "../tool/late.ts";
 import type { CommandContext, Directed, OnceSettings } from "./command.ts";
 import { createDirect } from "./direct.ts";
 import type { DirectDeps } from "./scene.ts";
@@ -122,6 +123,7 @@ const plainContext = (): CommandContext => ({
   source: "chat",
   authorised: true,
   approver: { clientId: "openclaw-control-ui", surface: "webchat" },
+  admin: true,
   signal: new AbortController().signal,
 });
 
@@ -159,6 +161,9 @@ function portsOf({
       // Commands are run through the front door only: test/e2e/commands.test.ts.
       exec: {} as Exec,
       processes: {} as ProcessTable,
+      admin: late("gateway"),
+      children: late("sub-agents"),
+      talks: late("sessions_send"),
     }),
     plugins: [],
     settings: () => ({ config, revision: "1", locate: () => undefined }),

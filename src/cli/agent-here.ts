@@ -32,13 +32,14 @@ export interface TurnHere {
 export async function askHere(io: Io, turn: TurnHere, show: (view: RunView) => void): Promise<unknown> {
   const house = await openOffline(io.env, io.profile);
   try {
-    const { agents } = await openAgents(house);
+    const { agents, sessions } = await openAgents(house);
     try {
       const config = house.settings.now().config;
       const sessionKey = await keyOf(turn, config, house.store);
       await requireSend(house.store.sessions, sessionKey, config);
       return await runTurn(io, agents, requestOf(turn, sessionKey), show);
     } finally {
+      sessions.close();
       await agents.close();
     }
   } finally {
@@ -60,6 +61,7 @@ function requestOf({ runId, message, thinking, model, timeoutMs }: TurnHere, ses
     authorised: true,
     // Whoever has this shell owns the state it works on.
     approver: { clientId: "cli", surface: "cli" },
+    admin: true,
     stamp: true,
     timeoutMs,
     ...(thinking === undefined ? {} : { thinking: thinking as ThinkingLevel }),

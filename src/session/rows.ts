@@ -5,7 +5,7 @@ import { entryOf } from "./session.ts";
 
 /** A row of `sessions.list`. Absent fields stay absent. */
 export function toWireRow(record: SessionRecord): Record<string, unknown> {
-  const { displayName, channel, chatType, ...entry } = entryOf(record);
+  const { displayName, channel, chatType, toolsAllow: _own, ...entry } = entryOf(record);
   const kind = sessionKindOf(record.key);
   return {
     key: record.key,

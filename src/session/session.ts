@@ -36,6 +36,8 @@ export interface SessionEntry {
   readonly execSecurity?: string;
   readonly execAsk?: string;
   readonly execNode?: string;
+  /** Tools its requester has: a sub-agent's turns get no others. */
+  readonly toolsAllow?: readonly string[];
   readonly systemSent?: boolean;
   readonly abortedLastRun?: boolean;
   readonly compactionCount?: number;

@@ -120,6 +120,7 @@ async function runTool(
     senderIds: subject.group?.senderIds ?? [],
     hints: request.hints ?? {},
     allows: (tool) => isOffered(deps.catalog.judge(subject, tool)),
+    offers: () => deps.catalog.offered(subject).map(({ name }) => name),
     signal,
     progress: (partial) => request.progress?.(boundResult(partial, deps.mask)),
   };

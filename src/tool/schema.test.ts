@@ -9,7 +9,10 @@ import { systemClock } from "../base/clock.ts";
 import { createLanes } from "../base/lane.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
+import type { Children } from "../session/children.ts";
+import type { Talks } from "../session/talks.ts";
 import type { Store } from "../store/store.ts";
+import type { Admin } from "./admin.ts";
 import { builtinTools } from "./builtin.ts";
 import { coreTools } from "./policy/groups.ts";
 
@@ -24,6 +27,9 @@ const tools = builtinTools({
   lanes: createLanes(),
   exec: {} as Exec,
   processes: {} as ProcessTable,
+  admin: () => ({}) as Admin,
+  children: () => ({}) as Children,
+  talks: () => ({}) as Talks,
 });
 const file = join(dirname(fileURLToPath(import.meta.url)), "schema.snap.json");
 

@@ -79,6 +79,8 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** Whether another tool may be used by the same caller; `exec` asks for `process`. */
   allows(tool: string): boolean;
+  /** Names of all tools the same caller is offered. */
+  offers?(): readonly string[];
   progress(partial: ToolResult): void;
 }
 

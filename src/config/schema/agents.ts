@@ -181,6 +181,7 @@ const defaults = section("What every agent starts from.", {
     model: modelChoice("Model they use."),
     thinking: text("How much they think."),
     maxConcurrent: whole("How many at the same time.", { default: 8, minimum: 1 }),
+    maxChildren: whole("How many one session may have at work or waiting.", { default: 200, minimum: 1 }),
     archiveAfterMinutes: number("Minutes after which a finished one is put away; 0 never.", {
       default: 60,
       minimum: 0,

@@ -1,0 +1,67 @@
+// Which model and how much thinking a sub-agent gets: asked for, else its agent's rule, else the shared one.
+import { ToolError } from "../../core/error.ts";
+import type { AgentId } from "../../core/names.ts";
+import { agentConfig } from "../../config/agents.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { isModelAllowed, namesIn, parseModelRef } from "../../model/catalog.ts";
+import type { ModelBook, ModelRef, ThinkingLevel } from "../../model/model.ts";
+
+export interface ModelPick {
+  /** Absent: the model its agent would use anyway. */
+  readonly ref?: ModelRef;
+  readonly warning?: string;
+}
+
+/** What cannot be used is skipped with a word on it, so that work is not lost over a name. */
+export async function pickModel(
+  wished: string | undefined,
+  target: AgentId,
+  config: Config,
+  models: Pick<ModelBook, "list">,
+): Promise<ModelPick> {
+  if (wished?.trim() === "")
+    throw new ToolError("model.bad-reference", "sessions_spawn: model is empty", { hint: "leave it out" });
+  const rules = [
+    wished?.trim() === "default" ? undefined : wished,
+    agentConfig(config, target)?.subagents?.model,
+    config.agents?.defaults?.subagents?.model,
+  ];
+  const skipped: string[] = [];
+  for (const rule of rules) {
+    const [name] = namesIn(rule);
+    if (name === undefined) continue;
+    const ref = parseModelRef(name, config);
+    const trouble = ref === undefined ? "is no model reference" : await troubleWith(ref, config, models);
+    if (ref !== undefined && trouble === undefined) return { ref, ...warningOf(skipped) };
+    skipped.push(`model "${name.slice(0, 100)}" ${trouble ?? ""} and was skipped`);
+  }
+  return warningOf(skipped);
+}
+
+function warningOf(skipped: readonly string[]): { warning?: string } {
+  return skipped.length === 0 ? {} : { warning: skipped.join("; ") };
+}
+
+async function troubleWith(
+  ref: ModelRef,
+  config: Config,
+  models: Pick<ModelBook, "list">,
+): Promise<string | undefined> {
+  if (!isModelAllowed(config, ref)) return "is not allowed (agents.defaults.models)";
+  if (config.models?.providers?.[ref.provider] !== undefined) return undefined;
+  const known = (await models.list()).some(({ provider, ready }) => provider === ref.provider && ready);
+  return known ? undefined : `has no provider "${ref.provider}" here`;
+}
+
+const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+
+export function pickThinking(wished: string | undefined, target: AgentId, config: Config): ThinkingLevel | undefined {
+  const word =
+    wished ?? agentConfig(config, target)?.subagents?.thinking ?? config.agents?.defaults?.subagents?.thinking;
+  if (word === undefined) return undefined;
+  const level = levels.find((known) => known === word.trim().toLowerCase());
+  if (level !== undefined || wished === undefined) return level;
+  throw new ToolError("model.bad-thinking", `sessions_spawn: thinking "${word.slice(0, 40)}" is not a level`, {
+    hint: levels.join(", "),
+  });
+}

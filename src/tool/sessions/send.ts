@@ -1,0 +1,35 @@
+// sessions_send: a message to another session, and on wish its answer.
+import { Type } from "../../core/schema.ts";
+import type { Talks } from "../../session/talks.ts";
+import { defineTool, json } from "../tool.ts";
+
+const DEFAULT_SECONDS = 30;
+/** The call itself ends after half an hour. */
+const MAX_SECONDS = 1700;
+
+export const createSessionsSend = (deps: { readonly talks: () => Pick<Talks, "send"> }) =>
+  defineTool({
+    name: "sessions_send",
+    summary: "Send a message to another session and wait for its reply",
+    description: "Message another session's agent. Waits 30 s unless told; timeoutSeconds 0 does not wait.",
+    params: Type.Object(
+      {
+        sessionKey: Type.String({ minLength: 1, description: "key, main, or session id" }),
+        message: Type.String({ minLength: 1 }),
+        timeoutSeconds: Type.Optional(Type.Number({ minimum: 0 })),
+      },
+      { additionalProperties: false },
+    ),
+    prepare: ({ sessionId, ...rest }) => (sessionId === undefined ? rest : { sessionKey: sessionId, ...rest }),
+    intent: ({ sessionKey }) => ({ does: "send", to: sessionKey }),
+    async run({ sessionKey, message, timeoutSeconds = DEFAULT_SECONDS }, { agent, session, sandboxed, signal }) {
+      const answer = await deps.talks().send({
+        from: { agent, session, sandboxed },
+        to: sessionKey,
+        message,
+        timeoutMs: Math.min(timeoutSeconds, MAX_SECONDS) * 1000,
+        signal,
+      });
+      return { ...json(answer), isError: answer.status === "error" || answer.status === "forbidden" };
+    },
+  });

@@ -1,0 +1,31 @@
+// sessions_spawn: a sub-agent for one task; it runs on its own and its result comes back to this chat.
+import { Type } from "../../core/schema.ts";
+import type { Children } from "../../session/children.ts";
+import { coreTools } from "../policy/groups.ts";
+import { defineTool, json } from "../tool.ts";
+
+export const createSessionsSpawn = (deps: { readonly children: () => Pick<Children, "spawn"> }) =>
+  defineTool({
+    name: "sessions_spawn",
+    summary: "Start a sub-agent for a task; its result is announced here",
+    description: "Start a sub-agent. Returns at once; its result comes to you as a message when it ends.",
+    params: Type.Object(
+      {
+        task: Type.String({ minLength: 1 }),
+        label: Type.Optional(Type.String()),
+        agentId: Type.Optional(Type.String()),
+        model: Type.Optional(Type.String()),
+        thinking: Type.Optional(Type.String()),
+        runTimeoutSeconds: Type.Optional(Type.Number({ minimum: 0, description: "0: none" })),
+        cleanup: Type.Optional(Type.Union([Type.Literal("delete"), Type.Literal("keep")])),
+      },
+      { additionalProperties: false },
+    ),
+    intent: ({ label, agentId }) => ({ does: "send", to: `sub-agent ${label ?? agentId ?? ""}`.trim() }),
+    async run(args, call) {
+      const { agent, session, sandboxed } = call;
+      const tools = call.offers?.() ?? [...coreTools.keys()].filter((name) => call.allows(name));
+      const answer = await deps.children().spawn({ requester: { agent, session, sandboxed }, tools, ...args });
+      return { ...json(answer), isError: answer.status === "forbidden" };
+    },
+  });
