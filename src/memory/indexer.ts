@@ -1,0 +1,251 @@
+// Bringing an index up to date: files that changed are cut and read in, in slices that leave room for searches.
+import { hash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+import { chunkText, type Chunk, type ChunkSize } from "./chunk.ts";
+import { visitNote, walkNotes, type FoundNote } from "./files.ts";
+import type { IndexFile } from "./index-file.ts";
+import type { MemorySource, SkippedFile } from "./memory.ts";
+import type { MemoryRoot } from "./roots.ts";
+import { createSlices, type Steps } from "./slices.ts";
+import { spaced } from "./words.ts";
+
+const LOOK_MS = 8;
+
+export interface Indexer {
+  /** Looks at every file below the roots; what is not there any more goes. */
+  all(roots: readonly MemoryRoot[], watch?: Watched): Promise<SyncCount>;
+  /** Looks at one name below a root: changed, new or gone. */
+  one(root: MemoryRoot, names: readonly string[]): Promise<SyncCount>;
+  /** A text that is no file. Lines count from `firstLine`; what was there before stays when that is above 1. */
+  document(document: MemoryDocument): Promise<void>;
+  documents(source: MemorySource): { readonly path: string; readonly size: number; readonly mark: string }[];
+  /** False when it was not there. */
+  remove(path: string): Promise<boolean>;
+}
+
+export interface MemoryDocument {
+  readonly path: string;
+  readonly source: MemorySource;
+  readonly text: string;
+  readonly firstLine: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly mark: string;
+}
+
+export interface Watched {
+  folder(path: string, prefix: string, root: MemoryRoot): void;
+  /** Called between slices. */
+  progress?(seen: number): void;
+}
+
+export interface SyncCount {
+  readonly seen: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly skipped: readonly SkippedFile[];
+}
+
+type FileFacts = Pick<MemoryDocument, "path" | "source" | "size" | "mtimeMs" | "mark">;
+
+interface FileRow {
+  readonly id: number;
+  readonly hash: string;
+  readonly mark: string;
+}
+
+/** `stopped` ends a run between two files; what was read in so far stays. */
+export function createIndexer(index: IndexFile, chunking: ChunkSize, stopped: () => boolean = () => false): Indexer {
+  const sql = statements(index);
+  const slices = createSlices(index.database);
+  const known = (path: string): FileRow | undefined => sql.file.get(path) as unknown as FileRow | undefined;
+
+  /** True when the file has another text than the index. */
+  const take = async (note: FoundNote, row: FileRow | undefined): Promise<boolean> => {
+    if (row?.mark === note.mark) return false;
+    const bytes = note.read();
+    if (bytes === undefined) return false;
+    const digest = digestOf(bytes);
+    if (row?.hash === digest) {
+      await slices.offer(
+        once(() => sql.touch.run(note.mtimeMs, note.size, note.mark, row.id)),
+        64,
+      );
+      return false;
+    }
+    await slices.offer(
+      rewrite({ ...note, source: "memory" }, digest, chunkText(readable(bytes), chunking)),
+      bytes.length,
+    );
+    return true;
+  };
+
+  /** Until its last step the file has no mark: cut off in between, it is read in again. */
+  function* rewrite(file: FileFacts, digest: string, chunks: readonly Chunk[]): Steps {
+    const id = fileId(file);
+    // Pieces whose text is the same keep their row, and with it their words and their vector.
+    const old = new Map<string, ChunkRow[]>();
+    for (const row of sql.chunksOf.all(id) as unknown as ChunkRow[])
+      old.set(row.hash, [...(old.get(row.hash) ?? []), row]);
+    for (const chunk of chunks) {
+      const same = old.get(digestOf(chunk.text))?.shift();
+      if (same === undefined) addChunk(id, chunk);
+      else if (same.startLine !== chunk.startLine || same.endLine !== chunk.endLine)
+        sql.move.run(chunk.startLine, chunk.endLine, same.id);
+      yield;
+    }
+    for (const { id: chunk } of [...old.values()].flat()) {
+      dropChunk(chunk);
+      yield;
+    }
+    sql.update.run(digest, file.mtimeMs, file.size, file.mark, id);
+  }
+
+  function* append(file: FileFacts, chunks: readonly Chunk[]): Steps {
+    const id = fileId(file);
+    for (const chunk of chunks) addChunk(id, chunk);
+    sql.update.run(digestOf(file.mark), file.mtimeMs, file.size, file.mark, id);
+    yield;
+  }
+
+  function* drop(id: number): Steps {
+    for (const chunk of sql.chunksOf.all(id) as unknown as ChunkRow[]) {
+      dropChunk(chunk.id);
+      yield;
+    }
+    sql.dropFile.run(id);
+  }
+
+  const fileId = ({ path, source }: FileFacts): number => {
+    const row = known(path);
+    if (row === undefined) return Number(sql.insert.run(path, source).lastInsertRowid);
+    sql.update.run("", 0, 0, "", row.id);
+    return row.id;
+  };
+
+  const addChunk = (file: number, { startLine, endLine, text }: Chunk): void => {
+    const { lastInsertRowid } = sql.addChunk.run(file, startLine, endLine, text, digestOf(text));
+    sql.addWords.run(lastInsertRowid, spaced(text));
+  };
+
+  const dropChunk = (id: number): void => {
+    sql.dropWords.run(id);
+    sql.dropChunk.run(id);
+  };
+
+  const remove = async (path: string): Promise<boolean> => {
+    const row = known(path);
+    if (row === undefined) return false;
+    await slices.offer(drop(row.id), 64);
+    await slices.drain();
+    return true;
+  };
+
+  return {
+    remove,
+    async all(roots, watch) {
+      const rows = sql.files.all("memory") as unknown as (FileRow & { path: string })[];
+      const old = new Map(rows.map((row) => [row.path, row]));
+      const seen = new Set<string>();
+      const skipped: SkippedFile[] = [];
+      const pause = createPause();
+      let changed = 0;
+      const note = async (found: FoundNote): Promise<void> => {
+        if (seen.has(found.path)) return;
+        seen.add(found.path);
+        if (await take(found, old.get(found.path))) changed += 1;
+        if (await pause()) watch?.progress?.(seen.size);
+        if (stopped()) throw new Stopped();
+      };
+      for (const root of roots) {
+        await walkNotes(root, {
+          note,
+          folder: (path, prefix) => watch?.folder(path, prefix, root),
+          skip: (file) => skipped.push(file),
+        });
+      }
+      await slices.drain();
+      const gone = rows.filter(({ path }) => !seen.has(path));
+      for (const { id } of gone) await slices.offer(drop(id), 64);
+      await slices.drain();
+      return { seen: seen.size, changed, removed: gone.length, skipped };
+    },
+    async one(root, names) {
+      const path = root.prefix + names.join("/");
+      const found = await visitNote(root, names, async (note) => ({ changed: await take(note, known(path)) }));
+      await slices.drain();
+      const removed = found === undefined && (await remove(path));
+      return {
+        seen: found === undefined ? 0 : 1,
+        changed: found?.changed === true ? 1 : 0,
+        removed: removed ? 1 : 0,
+        skipped: [],
+      };
+    },
+    async document(document) {
+      const chunks = chunkText(document.text, chunking).map((chunk) => shifted(chunk, document.firstLine - 1));
+      const steps =
+        document.firstLine <= 1 ? rewrite(document, digestOf(document.mark), chunks) : append(document, chunks);
+      await slices.offer(steps, document.text.length);
+      await slices.drain();
+    },
+    documents: (source) => sql.files.all(source) as unknown as { path: string; size: number; mark: string }[],
+  };
+}
+
+function* once(work: () => void): Steps {
+  work();
+}
+
+/** Gives others a turn every few milliseconds of looking at files that did not change. */
+function createPause(): () => Promise<boolean> {
+  let startedAt = performance.now();
+  return async () => {
+    if (performance.now() - startedAt < LOOK_MS) return false;
+    await nextTurn();
+    startedAt = performance.now();
+    return true;
+  };
+}
+
+/** Thrown inside a run that was told to stop. */
+export class Stopped extends Error {}
+
+interface ChunkRow {
+  readonly id: number;
+  readonly hash: string;
+  readonly startLine: number;
+  readonly endLine: number;
+}
+
+function statements({ database }: IndexFile) {
+  return {
+    file: database.prepare("SELECT id, hash, mark FROM files WHERE path = ?"),
+    files: database.prepare("SELECT id, path, hash, mark, size FROM files WHERE source = ?"),
+    insert: database.prepare("INSERT INTO files (path, source, hash, mtime, size, mark) VALUES (?, ?, '', 0, 0, '')"),
+    update: database.prepare("UPDATE files SET hash = ?, mtime = ?, size = ?, mark = ? WHERE id = ?"),
+    touch: database.prepare("UPDATE files SET mtime = ?, size = ?, mark = ? WHERE id = ?"),
+    dropFile: database.prepare("DELETE FROM files WHERE id = ?"),
+    chunksOf: database.prepare(
+      "SELECT id, hash, start_line AS startLine, end_line AS endLine FROM chunks WHERE file = ? ORDER BY id",
+    ),
+    addChunk: database.prepare("INSERT INTO chunks (file, start_line, end_line, text, hash) VALUES (?, ?, ?, ?, ?)"),
+    move: database.prepare("UPDATE chunks SET start_line = ?, end_line = ? WHERE id = ?"),
+    dropChunk: database.prepare("DELETE FROM chunks WHERE id = ?"),
+    addWords: database.prepare("INSERT INTO words (rowid, text) VALUES (?, ?)"),
+    dropWords: database.prepare("DELETE FROM words WHERE rowid = ?"),
+  };
+}
+
+function shifted({ startLine, endLine, text }: Chunk, by: number): Chunk {
+  return { startLine: startLine + by, endLine: endLine + by, text };
+}
+
+const digestOf = (content: string | Buffer): string => hash("sha256", content, "hex").slice(0, 32);
+
+/** Bytes that are no text become marks; a byte order mark is no part of the first line. */
+function readable(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  return (text.startsWith("\uFEFF") ? text.slice(1) : text).replaceAll("\0", "\uFFFD");
+}

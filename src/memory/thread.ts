@@ -1,0 +1,90 @@
+// The main thread's side of the index thread: questions with numbers, answers as promises, a new thread after a crash.
+import { Worker } from "node:worker_threads";
+
+import { HouseError } from "../core/error.ts";
+import type { EngineCalls, EngineFailure, EngineMethod, EngineReply, EngineRequest } from "./call.ts";
+import type { IndexSettings } from "./settings.ts";
+
+export interface IndexThread {
+  /** Rejects with HouseError, `memory.thread` when the thread itself is gone. */
+  ask<M extends EngineMethod>(
+    settings: IndexSettings,
+    method: M,
+    ...args: Parameters<EngineCalls[M]>
+  ): Promise<Awaited<ReturnType<EngineCalls[M]>>>;
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** The thread starts with the first question and keeps no process alive by itself. */
+export function createIndexThread(onChange: (file: string) => void): IndexThread {
+  let worker: Worker | undefined;
+  let lastId = 0;
+  const waiting = new Map<number, Waiting>();
+
+  const start = (): Worker => {
+    const started = new Worker(workerUrl(), { name: "memory" });
+    started.on("message", (reply: EngineReply) => {
+      if ("changed" in reply) return onChange(reply.changed);
+      const asker = waiting.get(reply.id);
+      waiting.delete(reply.id);
+      if (waiting.size === 0) started.unref();
+      if ("failure" in reply) asker?.reject(errorOf(reply.failure));
+      else asker?.resolve(reply.value);
+    });
+    const gone = (cause: unknown): void => {
+      if (worker === started) worker = undefined;
+      for (const asker of waiting.values()) asker.reject(threadGone(cause));
+      waiting.clear();
+    };
+    started.on("error", gone);
+    started.on("exit", gone);
+    return started;
+  };
+
+  const send = (request: Omit<EngineRequest, "id">): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      worker ??= start();
+      worker.ref();
+      const id = (lastId += 1);
+      waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, ...request } satisfies EngineRequest);
+    });
+
+  return {
+    ask: (settings, method, ...args) => send({ settings, method, args }) as never,
+    async close() {
+      const open = worker;
+      if (open === undefined) return;
+      await send({ settings: {} as IndexSettings, method: "close", args: [] }).catch(() => undefined);
+      worker = undefined;
+      await open.terminate();
+    },
+  };
+}
+
+/** Beside the bundle it is a file of its own; from the sources it is the source. */
+function workerUrl(): URL {
+  const isSource = import.meta.url.endsWith(".ts");
+  return new URL(isSource ? "./worker.ts" : "./memory-worker.js", import.meta.url);
+}
+
+function errorOf({ code, message, hint, details }: EngineFailure): Error {
+  if (code === undefined) return new Error(message);
+  return new HouseError(code, message, { ...(hint === undefined ? {} : { hint }), details });
+}
+
+function threadGone(cause: unknown): HouseError {
+  return new HouseError(
+    "memory.thread",
+    "the thread that reads the notes ended; it starts again with the next search",
+    {
+      hint: "openclaw logs",
+      ...(cause instanceof Error ? { cause } : {}),
+    },
+  );
+}

@@ -1,0 +1,104 @@
+// Watching the folders of notes: one watch a folder, every event only marks what to look at, so a storm costs little.
+import { lstatSync, watch, type FSWatcher } from "node:fs";
+import { join } from "node:path";
+
+import { errnoOf } from "../core/error.ts";
+import { curatedNames, isNote, isWalked, type MemoryRoot } from "./roots.ts";
+
+const MAX_FOLDERS = 2000;
+
+export interface WatchedFolder {
+  readonly path: string;
+  /** How files in it are called in results. */
+  readonly prefix: string;
+  readonly root: MemoryRoot;
+}
+
+export interface WatchEvents {
+  /** One note changed, came or went. */
+  note(root: MemoryRoot, names: readonly string[]): void;
+  /** Something changed that only a look at everything can tell. */
+  anything(): void;
+}
+
+export interface Watch {
+  /** The folders to watch from now on. */
+  follow(folders: readonly WatchedFolder[]): void;
+  /** False when the system gives no more watches: then changes are found by looking. */
+  isWhole(): boolean;
+  close(): void;
+}
+
+export function createWatch(events: WatchEvents): Watch {
+  const watches = new Map<string, { readonly watcher: FSWatcher; readonly path: string }>();
+  const isWatched = (path: string): boolean => [...watches.values()].some((each) => each.path === path);
+  let whole = false;
+  const unwatch = (key: string): void => {
+    watches.get(key)?.watcher.close();
+    watches.delete(key);
+  };
+  const start = (folder: WatchedFolder): boolean => {
+    try {
+      const watcher = watch(folder.path, { persistent: false }, (event, name) => {
+        hear(events, folder, event, name, isWatched);
+      });
+      // The folder itself went away; the one above it tells the same.
+      watcher.on("error", () => {
+        unwatch(keyOf(folder));
+        events.anything();
+      });
+      watches.set(keyOf(folder), { watcher, path: folder.path });
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return false;
+    }
+  };
+  return {
+    follow(folders) {
+      const wanted = new Map(folders.slice(0, MAX_FOLDERS).map((folder) => [keyOf(folder), folder]));
+      for (const key of watches.keys()) if (!wanted.has(key)) unwatch(key);
+      const started = [...wanted].map(([key, folder]) => watches.has(key) || start(folder));
+      whole = folders.length > 0 && folders.length <= MAX_FOLDERS && started.every(Boolean);
+    },
+    isWhole: () => whole,
+    close() {
+      for (const key of watches.keys()) unwatch(key);
+      whole = false;
+    },
+  };
+}
+
+/** Two roots may share a folder and still care for different names in it. */
+function keyOf({ path, root }: WatchedFolder): string {
+  return [path, root.folder, ...(root.only ?? [])].join("\0");
+}
+
+function hear(
+  events: WatchEvents,
+  { path, prefix, root }: WatchedFolder,
+  event: string,
+  name: string | null,
+  isWatched: (path: string) => boolean,
+): void {
+  if (name === null) return events.anything();
+  const below = prefix.slice(root.prefix.length);
+  const isTop = below === "";
+  if (isTop && root.only !== undefined && !root.only.includes(name) && root.into?.includes(name) !== true) return;
+  if (isFolder(join(path, name)) || isWatched(join(path, name))) {
+    if (isWalked(name)) events.anything();
+    return;
+  }
+  // Which of its two names the curated file has is a question to the whole folder.
+  if (isTop && event === "rename" && curatedNames.some((curated) => curated === name)) return events.anything();
+  if (isNote(name)) events.note(root, [...below.split("/").filter((part) => part !== ""), name]);
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}
