@@ -58,6 +58,7 @@ export type DirectTurn = (
     readonly source: string;
     readonly authorised: boolean;
     readonly approver?: Answerer | undefined;
+    readonly admin?: boolean | undefined;
     readonly signal: AbortSignal;
   },
 ) => Promise<DirectedTurn>;

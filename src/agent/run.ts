@@ -66,6 +66,7 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
     source: turn.source,
     authorised: turn.authorised,
     approver: turn.approver,
+    admin: turn.admin,
     signal,
   };
   const directed = job.directed ?? (await deps.direct(turn.text, context));
@@ -107,7 +108,7 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
   }
 }
 
-const isTyping = ({ stream }: RunEventBody): boolean => stream === "assistant" || stream === "thinking";
+const isTyping = ({ stream }: RunEventBody): boolean => stream === "assistant";
 
 /** The row that says this run is under way, and the session it happens in. */
 async function openRun({ deps }: RunRoom, job: Job, { seat, startedAt }: Place): Promise<void> {

@@ -190,7 +190,7 @@ function isUrgent({ authorised, text }: TurnRequest): boolean {
 async function answeredAside(room: RunRoom, job: Job): Promise<boolean> {
   const { turn, control } = job;
   const agentId = splitSessionKey(turn.sessionKey).agentId;
-  const { sessionKey, runId, source, authorised, approver } = turn;
+  const { sessionKey, runId, source, authorised, approver, admin } = turn;
   const directed = await room.deps.direct(turn.text, {
     sessionKey,
     agentId,
@@ -198,6 +198,7 @@ async function answeredAside(room: RunRoom, job: Job): Promise<boolean> {
     source,
     authorised,
     approver,
+    admin,
     signal: control.signal,
   });
   job.directed = directed;

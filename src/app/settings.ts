@@ -8,6 +8,8 @@ export interface LiveSettings {
   readonly loaded: () => LoadedConfig;
   /** Puts a valid reading in force; throws for an invalid one, which must never be. */
   use(next: LoadedConfig): void;
+  /** Puts something over every reading from now on, until the process ends; one that makes it invalid is left out. */
+  overlayBy(overlay: ((base: LoadedConfig) => LoadedConfig) | undefined): void;
   /** What is on disk now, in force or not. */
   readonly read: () => LoadedConfig;
 }
@@ -16,6 +18,11 @@ export function createSettings(paths: Paths, env: Env, first: LoadedConfig): Liv
   let loaded = first;
   let settings = toSettings(first, 1);
   let revision = 1;
+  let overlay: ((base: LoadedConfig) => LoadedConfig) | undefined;
+  const inForce = (): void => {
+    const laid = overlay?.(loaded) ?? loaded;
+    settings = toSettings(laid.valid ? laid : loaded, ++revision);
+  };
   return {
     now: () => settings,
     loaded: () => loaded,
@@ -23,7 +30,11 @@ export function createSettings(paths: Paths, env: Env, first: LoadedConfig): Liv
     use(next) {
       if (!next.valid) throw new Error("an invalid config cannot be put in force");
       loaded = next;
-      settings = toSettings(next, ++revision);
+      inForce();
+    },
+    overlayBy(next) {
+      overlay = next;
+      inForce();
     },
   };
 }

@@ -13,6 +13,8 @@ export interface CommandContext {
   readonly authorised: boolean;
   /** Who speaks, when they may answer approvals. */
   readonly approver?: Answerer | undefined;
+  /** Who speaks may change the settings of the house. */
+  readonly admin?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -6,8 +6,10 @@ import type { ApprovalDesk } from "../exec/approval/desk.ts";
 import type { ModelBook, ModelRef } from "../model/model.ts";
 import { entryOf, patchSession, type SessionEntry } from "../session/session.ts";
 import type { SessionRecord, Store } from "../store/store.ts";
+import type { Admin } from "../tool/admin.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
+import type { Late } from "../tool/late.ts";
 import { subjectOf, type Subject } from "../tool/subject.ts";
 import type { Undo } from "../tool/undo/undo.ts";
 import type { Agents } from "../agent/agent.ts";
@@ -25,6 +27,8 @@ export interface DirectDeps {
   readonly version: string;
   readonly usage?: UsagePort;
   readonly prompt?: PromptPort;
+  /** Absent where there is no gateway to look after. */
+  readonly admin?: Late<Admin>;
   /** Absent where nothing is kept. */
   readonly undo?: Pick<Undo, "undo" | "list">;
   /** Absent where nothing can wait for an answer. */

@@ -28,6 +28,8 @@ export interface WriteOptions {
   readonly channels?: readonly string[];
   /** Mending a broken file step by step: a text that is still invalid is written when it adds no issue of its own. */
   readonly stepwise?: boolean;
+  /** Everything is looked at as for a write, and nothing is written. */
+  readonly check?: boolean;
 }
 
 export interface WrittenConfig {
@@ -52,6 +54,7 @@ export function writeConfig(options: WriteOptions): WrittenConfig {
     const loaded = loadConfig({ paths, env, text: nextText, channels });
     if (exists && Buffer.from(nextText, "utf8").equals(bytes)) return { changed: false, loaded };
     if (!loaded.valid && !(options.stepwise === true && addsNoIssue(loaded, options))) throw invalid(loaded);
+    if (options.check === true) return { changed: true, loaded };
     if (exists) keepVersion(paths.config, bytes);
     writeFileAtomic(realTarget(paths.config), nextText, 0o600);
     return { changed: true, loaded };

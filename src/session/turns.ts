@@ -18,6 +18,8 @@ export interface TurnRequest {
   readonly authorised: boolean;
   /** Who speaks, when they may also answer approvals; absent: they may not. */
   readonly approver?: Answerer;
+  /** Who speaks may also change the settings of the house (`operator.admin`, or its owner in a chat). */
+  readonly admin?: true;
   readonly thinking?: ThinkingLevel;
   readonly model?: ModelRef;
   /** Added to the system prompt for this turn only. */

@@ -4,6 +4,8 @@ import { ToolError } from "../core/error.ts";
 export interface Late<T> {
   /** Throws `tool.needs-gateway` where nothing is tied to it: a tool called without a running gateway. */
   (): T;
+  /** Undefined where nothing is tied to it. */
+  known(): T | undefined;
   tie(port: T): void;
 }
 
@@ -16,6 +18,7 @@ export function late<T>(what: string): Late<T> {
     });
   };
   return Object.assign(use, {
+    known: () => port,
     tie(real: T) {
       port = real;
     },

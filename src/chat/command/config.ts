@@ -1,30 +1,40 @@
-// /config: looks into the config, secrets hidden.
+// /config: looks into the config, secrets hidden, and changes single keys of the file.
 import { getAt, hasAt, parsePath } from "../../config/path.ts";
 import { redactConfig } from "../../config/redact.ts";
+import type { Directed } from "../command.ts";
 import { fenced } from "../fence.ts";
-import { answered, type Command } from "../scene.ts";
+import { adminIn, threeParts } from "../owner.ts";
+import { answered, type Command, type Scene } from "../scene.ts";
+
+const usage = "Usage: /config show [path], /config get <path>, /config set <path> <value>, /config unset <path>";
 
 export const configCommand: Command = {
   name: "config",
-  takes: "show [path] | get <path>",
-  summary: "Look into the config",
-  async answer(args, { config }) {
-    if (config.commands?.config !== true) {
+  takes: "show [path] | get <path> | set <path> <value> | unset <path>",
+  summary: "Look into the config or change it",
+  async answer(args, scene) {
+    if (scene.config.commands?.config !== true) {
       return answered("/config is off. Turn it on with: openclaw config set commands.config true");
     }
-    const [action = "show", path, ...more] = args
-      .trim()
-      .split(/\s+/)
-      .filter((word) => word !== "");
-    if (!["show", "get"].includes(action.toLowerCase()) || more.length > 0) {
-      return answered(
-        "Usage: /config show [path], /config get <path>. Change it with: openclaw config set <path> <value>",
-      );
-    }
-    const shown = redactConfig(config);
-    if (path === undefined) return answered(fenced(JSON.stringify(shown, null, 2), "json"));
-    const at = parsePath(path);
-    if (!hasAt(shown, at)) return answered(`Config path not found: ${path}`);
-    return answered(fenced(JSON.stringify(getAt(shown, at), null, 2), "json"));
+    const admin = adminIn(scene, "config");
+    const [action, path, rest] = threeParts(args);
+    if (action === "" || action === "show" || action === "get")
+      return rest === "" && (action !== "get" || path !== "") ? shown(path, scene) : answered(usage);
+    if (action === "set" && path !== "" && rest !== "")
+      return answered((await admin.edit(path, { text: withoutEquals(rest) })).text);
+    if (action === "unset" && path !== "" && rest === "")
+      return answered((await admin.edit(path, { remove: true })).text);
+    return answered(`${usage}. Nothing was changed.`);
   },
 };
+
+/** `/config set a.b = 1` reads as people write it. */
+const withoutEquals = (rest: string): string => rest.replace(/^=\s+/, "");
+
+function shown(path: string, { config }: Scene): Directed {
+  const all = redactConfig(config);
+  if (path === "") return answered(fenced(JSON.stringify(all, null, 2), "json"));
+  const at = parsePath(path);
+  if (!hasAt(all, at)) return answered(`Config path not found: ${path}`);
+  return answered(fenced(JSON.stringify(getAt(all, at), null, 2), "json"));
+}

@@ -8,6 +8,7 @@ import { commands } from "./commands.ts";
 import { compact } from "./compact.ts";
 import { configCommand } from "./config.ts";
 import { context } from "./context.ts";
+import { debug } from "./debug.ts";
 import { elevated } from "./elevated.ts";
 import { exec } from "./exec.ts";
 import { help } from "./help.ts";
@@ -15,6 +16,7 @@ import { model } from "./model.ts";
 import { fresh } from "./new.ts";
 import { queue } from "./queue.ts";
 import { reasoning } from "./reasoning.ts";
+import { restart } from "./restart.ts";
 import { send } from "./send.ts";
 import { status } from "./status.ts";
 import { stop } from "./stop.ts";
@@ -44,6 +46,8 @@ export const allCommands: readonly Command[] = [
   approve,
   send,
   configCommand,
+  debug,
+  restart,
 ];
 
 const spellings = ({ name, aliases = [] }: Command): string[] => [name, ...aliases];

@@ -19,6 +19,7 @@ export const status: Command = {
       await levelLine(scene),
       `Queue: ${await queueText(scene)}; ${runsText(scene)}`,
       await sandboxLine(scene),
+      overrideLine(scene),
     ];
     return answered(lines.filter((line) => line !== undefined).join("\n"));
   },
@@ -76,6 +77,12 @@ function runsText({ deps, context: { sessionKey, runId } }: Scene): string {
     .active(sessionKey)
     .filter((active) => active !== runId).length;
   return count === 0 ? "nothing running" : `${count} running or waiting`;
+}
+
+/** What /debug put over the config, by path: a value may be a secret. */
+function overrideLine({ deps }: Scene): string | undefined {
+  const paths = (deps.admin?.known()?.overrides.list() ?? []).map(({ path }) => path);
+  return paths.length === 0 ? undefined : `Overridden until the next restart: ${paths.join(", ")}`;
 }
 
 async function sandboxLine(scene: Scene): Promise<string> {

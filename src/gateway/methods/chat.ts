@@ -11,6 +11,7 @@ import type { ThinkingLevel } from "../../model/model.ts";
 import { requireSend } from "../../session/send-policy.ts";
 import { newSession } from "../../session/session.ts";
 import { subjectOf } from "../../tool/subject.ts";
+import { holdsScope } from "../../protocol/scope.ts";
 import { mayApprove } from "../approval-events.ts";
 import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
@@ -153,8 +154,12 @@ export function toAgentAnswer(outcome: RunOutcome | undefined): unknown {
 }
 
 /** To speak takes less than to approve: `/approve` works only for who holds the scope (APR-017). */
-function approverOf(client: Client): Pick<TurnRequest, "approver"> {
-  return mayApprove(client) ? { approver: answererOf(client) } : {};
+function approverOf(client: Client): Pick<TurnRequest, "approver" | "admin"> {
+  return {
+    ...(mayApprove(client) ? { approver: answererOf(client) } : {}),
+    // Commands that change settings ask for what the methods behind them ask for (GWY-045).
+    ...(holdsScope(client.scopes, "operator.admin") ? { admin: true } : {}),
+  };
 }
 
 const levels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];

@@ -1,6 +1,8 @@
 // Reading the config with secrets hidden, and changing it with a base hash, validation and a restart.
 import { HouseError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/config.ts";
+import { leaveNote, type RestartNote } from "../../session/sentinel.ts";
+import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 
@@ -19,13 +21,15 @@ export function configMethods(context: GatewayContext): Served[] {
       };
     }),
     serve(methods.configSet, ({ raw, baseHash }) => replace(context, raw, baseHash)),
-    serve(methods.configApply, async ({ raw, baseHash, restartDelayMs, note, sessionKey }) => {
+    serve(methods.configApply, async ({ raw, baseHash, restartDelayMs, ...wanted }) => {
+      const told = toldOf(context, wanted);
       const written = await replace(context, raw, baseHash);
-      return { ...written, ...announceRestart(context, "config.apply", restartDelayMs, { note, sessionKey }) };
+      return { ...written, ...announceRestart(context, "config.apply", restartDelayMs, told) };
     }),
-    serve(methods.configPatch, async ({ raw, baseHash, restartDelayMs, note, sessionKey }) => {
+    serve(methods.configPatch, async ({ raw, baseHash, restartDelayMs, ...wanted }) => {
+      const told = toldOf(context, wanted);
       const written = await patch(context, raw, baseHash);
-      return { ...written, ...announceRestart(context, "config.patch", restartDelayMs, { note, sessionKey }) };
+      return { ...written, ...announceRestart(context, "config.patch", restartDelayMs, told) };
     }),
   ];
 }
@@ -96,26 +100,36 @@ function requireHash(context: GatewayContext, baseHash: string | undefined): voi
     throw new HouseError("wire.invalid-request", "config changed since last load; re-run config.get and retry");
 }
 
+/** Who is told is known before anything is written: a session that cannot be is refused. */
+function toldOf(
+  context: GatewayContext,
+  { note, sessionKey }: { readonly note?: string | undefined; readonly sessionKey?: string | undefined },
+): Pick<RestartNote, "message" | "sessionKey"> {
+  return {
+    ...(note === undefined ? {} : { message: context.mask(note.slice(0, 2000).toWellFormed()) }),
+    ...(sessionKey === undefined ? {} : { sessionKey: subjectOf({ sessionKey }, context.config()).session }),
+  };
+}
+
+/** The note is on disk before the restart: the session is told afterwards, whatever happens in between. */
 function announceRestart(
   context: GatewayContext,
   reason: string,
   delayMs = DEFAULT_DELAY_MS,
-  { note, sessionKey }: { note?: string | undefined; sessionKey?: string | undefined },
+  told: Pick<RestartNote, "message" | "sessionKey">,
 ): Record<string, unknown> {
+  const payload: RestartNote = {
+    kind: "config-apply",
+    status: "ok",
+    ts: context.clock.now(),
+    ...told,
+    doctorHint: "openclaw doctor",
+    stats: { mode: reason, root: context.paths.config },
+  };
+  const path = leaveNote(context.paths.state, payload);
   context.restart(reason, delayMs);
   return {
     restart: { ok: true, pid: process.pid, signal: "SIGUSR1", delayMs, reason, mode: "emit" },
-    sentinel: {
-      path: null,
-      payload: {
-        kind: "config-apply",
-        status: "ok",
-        ts: context.clock.now(),
-        ...(note === undefined ? {} : { message: note }),
-        ...(sessionKey === undefined ? {} : { sessionKey }),
-        doctorHint: "openclaw doctor",
-        stats: { mode: reason, root: context.paths.state },
-      },
-    },
+    sentinel: { path, payload },
   };
 }

@@ -1,0 +1,70 @@
+// The gateway looking after itself: a small front that answers for the engine, which loads when somebody needs it.
+import type { Approval } from "../exec/approval/desk-record.ts";
+import { hasNotes } from "../session/sentinel.ts";
+import type { Admin } from "../tool/admin.ts";
+import type { AdminEngine } from "./admin/engine.ts";
+import type { House } from "./house.ts";
+
+/** Ends this run and starts the next; `fresh` in a new process image, for code that changed on disk. */
+export type Restart = (reason: string, delayMs: number, options?: { readonly fresh?: boolean }) => void;
+
+export interface OpenAdmin {
+  /** Tells sessions about the restart they waited for. Before the approvals are recovered. */
+  recover(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function openAdmin(house: House, restart: Restart): OpenAdmin {
+  const { desk } = house.commands;
+  const log = house.log.child("admin");
+  const underWay = new Set<Promise<void>>();
+  let opening: Promise<AdminEngine> | undefined;
+  let open: AdminEngine | undefined;
+  const engine = (): Promise<AdminEngine> =>
+    (opening ??= import("./admin/engine.ts").then(({ createAdminEngine }) => {
+      open = createAdminEngine(house, restart);
+      return open;
+    }));
+  const follow = (what: "resolved" | "lapsed" | "interrupted") => (approval: Approval) => {
+    if (approval.kind !== "config" || approval.origin !== "house") return;
+    const work = engine()
+      .then((ready) => ready.answered(what, approval))
+      .catch((error: unknown) =>
+        log.error("an answered config change could not be followed", { id: approval.id, error }),
+      )
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+  };
+  const unwatch = desk.watch({
+    resolved: follow("resolved"),
+    lapsed: follow("lapsed"),
+    interrupted: follow("interrupted"),
+  });
+  house.admin.tie(behind(engine, () => open));
+  return {
+    async recover() {
+      if (hasNotes(house.paths.state)) await (await engine()).tellNotes();
+    },
+    async close() {
+      unwatch();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+function behind(engine: () => Promise<AdminEngine>, open: () => AdminEngine | undefined): Admin {
+  return {
+    restart: async (ask, caller) => (await engine()).restart(ask, caller),
+    configGet: async (path) => (await engine()).configGet(path),
+    configSchema: async (path) => (await engine()).configSchema(path),
+    change: async (ask, caller) => (await engine()).change(ask, caller),
+    update: async (ask, caller) => (await engine()).update(ask, caller),
+    edit: async (path, wish) => (await engine()).edit(path, wish),
+    overrides: {
+      list: () => open()?.overrides.list() ?? [],
+      set: async (path, text) => (await engine()).overrides.set(path, text),
+      unset: async (path) => (await engine()).overrides.unset(path),
+      reset: async () => (await engine()).overrides.reset(),
+    },
+  };
+}

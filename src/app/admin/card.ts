@@ -1,0 +1,36 @@
+// What the owner reads before a config change of an agent: the whole diff, what it touches, who wants it and why.
+import { basename } from "node:path";
+
+import { unifiedDiff } from "../../base/line-diff.ts";
+import type { ProtectedChange } from "../../config/protected.ts";
+import { redactRaw } from "../../config/redact.ts";
+import type { ApprovalCard } from "../../protocol/approval.ts";
+import type { AdminCaller, ChangeAsk } from "../../tool/admin.ts";
+
+export interface CardFacts {
+  readonly action: ChangeAsk["action"];
+  readonly before: string;
+  readonly after: string;
+  readonly file: string;
+  readonly touched: readonly ProtectedChange[];
+  readonly note: string | undefined;
+  readonly caller: AdminCaller;
+}
+
+/** Secrets are hidden on both sides; that one changes is said by its path. The desk refuses what is too long to show. */
+export function changeCard({ action, before, after, file, touched, note, caller }: CardFacts): ApprovalCard {
+  const diff = unifiedDiff(redactRaw(before), redactRaw(after), { name: basename(file), maxChars: Infinity });
+  return {
+    title: "Change the config",
+    text: diff === "" ? "Only secrets change; they are not shown." : diff,
+    rows: [
+      ...touched.map(({ path, change, reason }) => ({ label: "protected", value: `${path} (${change}): ${reason}` })),
+      { label: "asked by", value: `gateway ${action}` },
+      ...(note === undefined || note.trim() === "" ? [] : [{ label: "its note", value: note }]),
+      { label: "file", value: file },
+      { label: "agent", value: caller.agent },
+      { label: "session", value: caller.session },
+      { label: "afterwards", value: "the gateway restarts" },
+    ],
+  };
+}

@@ -1,0 +1,76 @@
+// What stands behind the admin port: restarts, config for agents and people, overrides, updates.
+import { ToolError } from "../../core/error.ts";
+import { systemClock } from "../../base/clock.ts";
+import type { Approval } from "../../exec/approval/desk-record.ts";
+import { tellNotes } from "../../session/sentinel.ts";
+import type { Admin } from "../../tool/admin.ts";
+import type { Restart } from "../admin.ts";
+import type { House } from "../house.ts";
+import { createChanges } from "./change.ts";
+import { editKey } from "./edit-key.ts";
+import { showConfig, showSchema } from "./look.ts";
+import { createOverrides } from "./overrides.ts";
+import { createRestarts } from "./restarts.ts";
+
+export interface AdminEngine extends Admin {
+  /** What came of a change that was asked for. */
+  answered(what: "resolved" | "lapsed" | "interrupted", approval: Approval): Promise<void>;
+  tellNotes(): Promise<void>;
+}
+
+export function createAdminEngine(house: House, restart: Restart): AdminEngine {
+  const { settings, paths, env, mask } = house;
+  const restarts = createRestarts(house, restart);
+  const changes = createChanges(house, restarts);
+  return {
+    async restart({ delayMs, reason = "asked for", note, person = false }, caller) {
+      requireRestartAllowed(house);
+      if (!person) await restarts.requireCalm();
+      const message = note ?? reason;
+      const told = await restarts.ask({ kind: "restart", mode: "restart", delayMs, message, caller, log: reason });
+      return {
+        text: `The gateway restarts in ${told.delayMs} ms. You are told when it is back.`,
+        details: { ok: true, restart: told },
+      };
+    },
+    configGet: async (path) => showConfig(settings.read(), path),
+    configSchema: async (path) => showSchema(house.version, path),
+    change: (ask, caller) => changes.ask(ask, caller),
+    async update(ask, caller) {
+      const { runUpdate, updateText, packageRoot } = await import("./update.ts");
+      const report = await runUpdate({ root: packageRoot(), env, mask, timeoutMs: ask.timeoutMs, signal: ask.signal });
+      const text = updateText(report);
+      if (report.status !== "ok") return { text, details: { ...report } };
+      const told = await restarts.ask({
+        kind: "update",
+        mode: "update.run",
+        delayMs: ask.delayMs,
+        message: [ask.note, text].filter((words) => words !== undefined).join("\n"),
+        caller,
+        log: "update.run",
+        fresh: true,
+        stats: { steps: report.steps.map(({ name, ok, durationMs }) => ({ name, ok, durationMs })) },
+      });
+      return { text: `${text}\nThe gateway restarts in ${told.delayMs} ms.`, details: { ...report, restart: told } };
+    },
+    edit: async (path, wish) => editKey({ paths, env, settings }, path, wish),
+    overrides: createOverrides({ paths, env, settings, mask }),
+    answered: (what, approval) => changes.answered(what, approval),
+    async tellNotes() {
+      const notes = await tellNotes(paths.state, (session, text) => house.wake().tell(session, mask(text)));
+      restarts.toldAtStart(notes);
+      for (const { kind, status, ts } of notes)
+        house.log.info(`restarted for ${kind} (${status}), asked ${new Date(ts).toISOString()}`, {
+          afterMs: systemClock.now() - ts,
+        });
+    },
+  };
+}
+
+function requireRestartAllowed({ settings }: House): void {
+  if (settings.now().config.commands?.restart === true) return;
+  throw new ToolError("gateway.restart-off", "restarting from here is off: commands.restart is not true", {
+    hint: "openclaw config set commands.restart true",
+    details: { refused: true },
+  });
+}

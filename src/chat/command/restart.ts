@@ -1,0 +1,22 @@
+// /restart: the gateway starts anew in place; this session is told when it is back.
+import { adminIn } from "../owner.ts";
+import { answered, type Command } from "../scene.ts";
+
+export const restart: Command = {
+  name: "restart",
+  takes: "[note]",
+  summary: "Restart the gateway",
+  async answer(args, scene) {
+    if (scene.config.commands?.restart !== true) {
+      return answered("/restart is off. Turn it on with: openclaw config set commands.restart true");
+    }
+    const admin = adminIn(scene, "restart");
+    const { agentId: agent, sessionKey: session } = scene.context;
+    const note = args.trim();
+    const { text } = await admin.restart(
+      { reason: "asked for in the chat", person: true, ...(note === "" ? {} : { note }) },
+      { agent, session },
+    );
+    return answered(text);
+  },
+};

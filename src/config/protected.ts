@@ -1,0 +1,204 @@
+// Which settings an agent may change by itself. What is neither named harmless nor unchanged waits for the owner.
+import { isDeepStrictEqual } from "node:util";
+
+import { formatPath, isRecord, type ConfigPath, type Segment } from "./path.ts";
+
+export interface ProtectedChange {
+  /** As people write it: `agents.list[0].tools.exec.ask`. */
+  readonly path: string;
+  readonly change: "set" | "changed" | "removed";
+  readonly reason: string;
+}
+
+/** One side of a change: the text read as it stands, and with includes and variables filled in. */
+export interface ConfigSide {
+  readonly source: unknown;
+  readonly parsed: unknown;
+}
+
+/** What of a change needs the owner, and why. Empty when all of it is harmless. Pure. */
+export function protectedChanges(before: ConfigSide, after: ConfigSide): ProtectedChange[] {
+  const written = changedLeaves(before.source, after.source, []).flatMap(({ path, from, to }) => {
+    const reason = writtenReason(path, to);
+    return reason === undefined ? [] : [toChange(path, from, to, reason)];
+  });
+  const meant = changedLeaves(before.parsed, after.parsed, []).flatMap(({ path, from, to }) => {
+    const reason = protectedReason(path);
+    return reason === undefined ? [] : [toChange(path, from, to, reason)];
+  });
+  return [...new Map([...written, ...meant].map((one) => [one.path, one])).values()];
+}
+
+/** Why a path is the owner's to change; undefined when an agent may change it by itself. */
+export function protectedReason(path: ConfigPath): string | undefined {
+  const named = protectedPaths.find(([pattern]) => begins(pattern, path));
+  if (named !== undefined) return named[1];
+  return openPaths.some((pattern) => begins(pattern, path)) ? undefined : UNKNOWN;
+}
+
+const UNKNOWN = "is not known to be harmless";
+
+/** Dots between segments; `*` stands for any one segment. The first that fits the start of a path gives the reason. */
+export const protectedPaths: readonly (readonly [pattern: string, reason: string])[] = [
+  ["tools", "decides which tools run and under which rules"],
+  ["agents.*.tools", "decides which tools an agent has"],
+  ["agents.list.*.tools", "decides which tools an agent has"],
+  ["agents.*.sandbox", "decides what keeps commands inside walls"],
+  ["agents.list.*.sandbox", "decides what keeps commands inside walls"],
+  ["agents.defaults.elevatedDefault", "lets commands leave the sandbox"],
+  ["agents.defaults.cliBackends", "names programs that are started"],
+  ["agents.list.*.subagents", "decides whom an agent may give work to"],
+  ["agents.list.*.workspace", "decides which files tools reach"],
+  ["agents.defaults.workspace", "decides which files tools reach"],
+  ["agents.defaults.budget", "limits what agents may spend"],
+  ["agents.list.*.budget", "limits what agents may spend"],
+  ["gateway.auth", "decides who may enter"],
+  ["gateway.bind", "decides who can reach the gateway"],
+  ["gateway", "decides who can reach the gateway, and how"],
+  ["channels.*.allowFrom", "decides who may speak to agents"],
+  ["channels", "decides who may speak to agents, and where"],
+  ["commands", "decides what people may do from a chat"],
+  ["plugins", "loads code"],
+  ["hooks", "lets the outside start work, and loads code"],
+  ["approvals", "decides who is asked"],
+  ["env", "changes the environment of the gateway"],
+  ["models", "decides where conversations and keys are sent"],
+  ["auth.profiles", "names credentials"],
+  ["auth.order", "names credentials"],
+  ["bindings", "decides which agent answers whom"],
+  ["broadcast", "decides which agent answers whom"],
+  ["session.sendPolicy", "decides where replies may go"],
+  ["session.dmScope", "decides who shares a conversation"],
+  ["session.scope", "decides who shares a conversation"],
+  ["session.identityLinks", "decides who counts as the same person"],
+  ["session.store", "moves what is kept"],
+  ["skills", "loads instructions and variables from elsewhere"],
+  ["browser", "starts programs and reaches other machines"],
+  ["nodeHost", "opens this machine to others"],
+  ["canvasHost", "serves files"],
+  ["memory.qmd", "names programs that are started"],
+  ["discovery", "announces the gateway on the network"],
+  ["logging.file", "writes to a place of its choice"],
+  ["logging.redactSensitive", "hides secrets in logs"],
+  ["logging.redactPatterns", "hides secrets in logs"],
+  ["diagnostics", "sends what happens to another machine"],
+  ["update", "decides which code is installed"],
+];
+
+/** Looks, words, times and sizes: nothing here opens a door, starts a program or sends anything elsewhere. */
+const openPaths: readonly string[] = [
+  "$schema",
+  "meta",
+  "wizard",
+  "ui.seamColor",
+  "ui.assistant.name",
+  ...[
+    "model",
+    "imageModel",
+    "contextTokens",
+    "userTimezone",
+    "timeFormat",
+    "envelopeTimezone",
+    "envelopeTimestamp",
+    "envelopeElapsed",
+    "bootstrapMaxChars",
+    "thinkingDefault",
+    "verboseDefault",
+    "timeoutSeconds",
+    "mediaMaxMb",
+    "maxConcurrent",
+    "blockStreamingDefault",
+    "blockStreamingBreak",
+    "blockStreamingChunk",
+    "blockStreamingCoalesce",
+    "humanDelay",
+    "typingMode",
+    "typingIntervalSeconds",
+    "subagents.model",
+    "subagents.thinking",
+    "subagents.maxConcurrent",
+    "subagents.archiveAfterMinutes",
+    "compaction",
+    "contextPruning",
+  ].map((key) => `agents.defaults.${key}`),
+  ...["name", "model", "humanDelay", "groupChat", "identity.name", "identity.theme", "identity.emoji"].map(
+    (key) => `agents.list.*.${key}`,
+  ),
+  ...["agents.defaults", "agents.list.*"].flatMap((owner) => [
+    ...["every", "model", "prompt", "ackMaxChars", "includeReasoning", "activeHours"].map(
+      (key) => `${owner}.heartbeat.${key}`,
+    ),
+    ...["chunking", "query", "cache", "sync"].map((key) => `${owner}.memorySearch.${key}`),
+  ]),
+  ...[
+    "reset",
+    "resetByType",
+    "resetByChannel",
+    "idleMinutes",
+    "heartbeatIdleMinutes",
+    "resetTriggers",
+    "typingMode",
+    "typingIntervalSeconds",
+    "agentToAgent.maxPingPongTurns",
+  ].map((key) => `session.${key}`),
+  ...[
+    "responsePrefix",
+    "messagePrefix",
+    "ackReaction",
+    "ackReactionScope",
+    "removeAckAfterReply",
+    "queue",
+    "inbound",
+    "groupChat",
+    "tts.auto",
+    "tts.mode",
+    "tts.maxTextLength",
+    "tts.timeoutMs",
+  ].map((key) => `messages.${key}`),
+  ...["voiceId", "voiceAliases", "modelId", "outputFormat", "interruptOnSpeech"].map((key) => `talk.${key}`),
+  "memory.citations",
+  "cron.maxConcurrentRuns",
+  "auth.cooldowns",
+  "web.heartbeatSeconds",
+  "web.reconnect",
+  "logging.level",
+  "logging.consoleLevel",
+  "logging.consoleStyle",
+];
+
+function begins(pattern: string, path: ConfigPath): boolean {
+  const words = pattern.split(".");
+  return words.length <= path.length && words.every((word, at) => word === "*" || word === String(path[at]));
+}
+
+/** What only the text shows: other files drawn in, and values taken from the environment. */
+function writtenReason(path: ConfigPath, to: unknown): string | undefined {
+  if (path.includes("$include")) return "draws in another file";
+  return JSON.stringify(to ?? null).includes("${") ? "takes a value from the environment" : undefined;
+}
+
+function toChange(path: ConfigPath, from: unknown, to: unknown, reason: string): ProtectedChange {
+  const change = from === undefined ? "set" : to === undefined ? "removed" : "changed";
+  return { path: formatPath(path) || "(everything)", change, reason };
+}
+
+interface Leaf {
+  readonly path: ConfigPath;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** Down to single values on both sides, also below a key that is new or gone; an entry that is empty counts as one. */
+function changedLeaves(from: unknown, to: unknown, path: readonly Segment[]): Leaf[] {
+  if (isDeepStrictEqual(from, to)) return [];
+  if (Array.isArray(from) && Array.isArray(to) && from.length === to.length)
+    return from.flatMap((item, at) => changedLeaves(item, to[at], [...path, at]));
+  if (!isTree(from) || !isTree(to) || (from === undefined && to === undefined)) return [{ path, from, to }];
+  const keys = new Set([...Object.keys(from ?? {}), ...Object.keys(to ?? {})]);
+  if (keys.size === 0) return [{ path, from, to }];
+  return [...keys].flatMap((key) => changedLeaves(from?.[key], to?.[key], [...path, key]));
+}
+
+function isTree(value: unknown): value is Record<string, unknown> | undefined {
+  return value === undefined || isRecord(value);
+}

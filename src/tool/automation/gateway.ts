@@ -1,0 +1,143 @@
+// gateway: restarts the gateway, reads and changes its config, updates it. A thin skin over the admin port.
+import { ToolError } from "../../core/error.ts";
+import type { SessionKey } from "../../core/names.ts";
+import { checker, describeIssues, Type, type Static, type TObject } from "../../core/schema.ts";
+import { visible } from "../../core/visible.ts";
+import type { Admin, AdminAnswer, AdminCaller } from "../admin.ts";
+import { callRemote, remoteUrl } from "../remote-gateway.ts";
+import { subjectOf } from "../subject.ts";
+import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
+
+const actions = [
+  "restart",
+  "config.get",
+  "config.schema",
+  "config.apply",
+  "config.patch",
+  "update.run",
+  "help",
+] as const;
+
+const word = Type.Optional(Type.String());
+const count = Type.Optional(Type.Number());
+
+const params = Type.Object(
+  {
+    action: Type.Enum([...actions], { type: "string" }),
+    raw: word,
+    path: word,
+    note: word,
+    delayMs: count,
+    more: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "object" })),
+  },
+  { additionalProperties: false },
+);
+
+/** Seldom needed, so `help` tells of them and not the schema every model reads; callers give them beside `action`. */
+const rare = checker(
+  Type.Object(
+    {
+      baseHash: word,
+      reason: word,
+      sessionKey: word,
+      timeoutMs: count,
+      gatewayUrl: word,
+      gatewayToken: word,
+    },
+    { additionalProperties: false },
+  ),
+);
+type Rare = ReturnType<typeof rare.parse>;
+const rareNames = Object.keys((rare.schema as TObject).properties);
+
+type Arguments = Omit<Static<typeof params>, "more"> & Rare;
+
+export const createGatewayTool = (admin: () => Admin) =>
+  defineTool({
+    name: "gateway",
+    summary: "Restart, configure or update this gateway",
+    description: "Ask help first; only when the user wants it.",
+    params,
+    unrecorded: ["raw", "more"],
+    prepare: fold,
+    intent: ({ action, path }) =>
+      isLook(action)
+        ? { does: "look" }
+        : { does: "admin", what: visible(`gateway ${action} ${path ?? ""}`.trim(), 200) },
+    async run({ more, ...plain }, call): Promise<ToolResult> {
+      const args: Arguments = { ...plain, ...rareOf(more) };
+      const { gatewayUrl, gatewayToken, timeoutMs, ...rest } = args;
+      const url = remoteUrl(args, call);
+      if (url !== undefined) return callRemote(url, { gatewayUrl, gatewayToken, timeoutMs }, "gateway", rest, call);
+      if (args.action === "help") return toResult({ text: (await import("./gateway-help.ts")).help, details: {} });
+      return toResult(await perform(args, call, admin()));
+    },
+  });
+
+function rareOf(more: unknown): Rare {
+  if (more === undefined) return {};
+  if (rare.is(more)) return more;
+  throw new ToolError("tool.bad-arguments", `gateway: ${describeIssues(rare.issues(more).slice(0, 8))}`, {
+    hint: "action help lists them",
+  });
+}
+
+function perform(args: Arguments, call: ToolCall, admin: Admin): Promise<AdminAnswer> {
+  const { action, path, note, reason, delayMs, timeoutMs, baseHash } = args;
+  const caller = callerOf(args, call);
+  switch (action) {
+    case "restart":
+      return admin.restart({ delayMs, reason, note }, caller);
+    case "config.get":
+      return admin.configGet(path);
+    case "config.schema":
+      return admin.configSchema(path);
+    case "config.apply":
+    case "config.patch":
+      return admin.change({ action, raw: rawOf(args), baseHash, note, delayMs, timeoutMs }, caller);
+    case "update.run":
+      return admin.update({ note, delayMs, timeoutMs, signal: call.signal }, caller);
+    default:
+      throw new ToolError("gateway.bad-action", `gateway has no action ${visible(String(action), 60)}`, {
+        hint: "help",
+      });
+  }
+}
+
+/** Other words for the same things, and the rare ones into their place; models send null for what they leave out. */
+function fold(raw: Record<string, unknown>): Record<string, unknown> {
+  const { restartDelayMs, more, ...given } = Object.fromEntries(
+    Object.entries(raw).filter(([, value]) => value !== null),
+  );
+  const named = Object.entries(given).filter(([name]) => rareNames.includes(name));
+  const rest = Object.entries(given).filter(([name]) => !rareNames.includes(name));
+  const gathered = typeof more === "object" ? { ...more, ...Object.fromEntries(named) } : Object.fromEntries(named);
+  return {
+    ...(restartDelayMs === undefined ? {} : { delayMs: restartDelayMs }),
+    ...Object.fromEntries(rest),
+    ...(more !== undefined && typeof more !== "object" ? { more } : {}),
+    ...(Object.keys(gathered).length === 0 ? {} : { more: gathered }),
+  };
+}
+
+const isLook = (action: Arguments["action"]): boolean =>
+  action === "config.get" || action === "config.schema" || action === "help";
+
+function rawOf({ action, raw }: Arguments): string {
+  if (raw !== undefined && raw.trim() !== "") return raw;
+  throw new ToolError("gateway.missing-argument", `gateway: ${action} needs raw`, {
+    hint: "raw is JSON5, such as {ui:{assistant:{name:'Ada'}}}",
+  });
+}
+
+/** Another session is told only when it is one of the same agent. */
+function callerOf({ sessionKey }: Arguments, call: ToolCall): AdminCaller {
+  const { agent, session } = call;
+  const tell: SessionKey | undefined =
+    sessionKey === undefined ? undefined : subjectOf({ sessionKey, agentId: agent }, call.config).session;
+  return { agent, session, ...(tell === undefined || tell === session ? {} : { tell }) };
+}
+
+function toResult({ text, details }: AdminAnswer): ToolResult {
+  return { content: [{ type: "text", text }], details };
+}
