@@ -45,13 +45,18 @@ export interface DeskWish {
   readonly runId?: string;
   readonly thinking: ThinkingLevel | undefined;
   readonly extraSystem?: string | undefined;
+  readonly limits?: Subject["limits"];
   readonly clientTools?: TurnRequest["clientTools"];
 }
 
 export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDeps, wish: DeskWish): Desk {
   const { agentId, seat, override, runId } = wish;
   const named = { agentId, override, sessionKey: seat.record.key, ...(runId === undefined ? {} : { runId }) };
-  const base = subjectOf({ sessionKey: seat.record.key }, house.config());
+  const { limits = [] } = wish;
+  const base: Subject = {
+    ...subjectOf({ sessionKey: seat.record.key }, house.config()),
+    ...(limits.length === 0 ? {} : { limits }),
+  };
   let inUse = { ref: wish.primary, facts: house.models.facts(wish.primary) };
   const frames = new Map<string, Pick<ModelRequest, "system" | "tools">>();
 

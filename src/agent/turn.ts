@@ -21,6 +21,7 @@ import { neutralise } from "./outside.ts";
 import type { ReadBootstrap } from "./prompt/files.ts";
 import { shrinkSession, type SessionSeat } from "./shrink.ts";
 import { stampOf, timeZoneOf } from "./stamp.ts";
+import type { CallLimit } from "../tool/policy/shape.ts";
 import type { CallHints } from "../tool/tool.ts";
 import { createToolDoor } from "./tools.ts";
 
@@ -189,8 +190,19 @@ function deskWish({ turn, once, seat }: TurnInput, config: Config) {
   return {
     thinking: levels.find((level) => level === wished),
     extraSystem: turn.extraSystem,
+    limits: limitsOf(turn.toolsAllow, entryOf(seat.record).toolsAllow),
     clientTools: turn.clientTools,
   };
+}
+
+/** Both can only take away; an empty list leaves nothing. */
+function limitsOf(ofTurn: readonly string[] | undefined, ofSession: readonly string[] | undefined): CallLimit[] {
+  const limit = (path: string, allow: readonly string[] | undefined): CallLimit[] =>
+    allow === undefined ? [] : [allow.length === 0 ? { path, deny: ["*"] } : { path, allow }];
+  return [
+    ...limit("the tools this turn was given", ofTurn),
+    ...limit("the tools of the session's requester", ofSession),
+  ];
 }
 
 const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];

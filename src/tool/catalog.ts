@@ -100,6 +100,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       subject.group,
       subject.sandboxed,
       subject.subagent,
+      subject.limits,
     ]);
     const known = verdicts.get(key);
     if (known !== undefined) return known;
@@ -119,6 +120,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         group: subject.group,
         sandboxed: subject.sandboxed,
         subagent: subject.subagent,
+        limit: subject.limits,
       },
       name,
     );
@@ -161,7 +163,14 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     offered(subject) {
       // Judging one name first drops what belongs to an older config.
       judge(subject, "read");
-      const key = JSON.stringify([subject.agent, subject.model, subject.group, subject.sandboxed, subject.subagent]);
+      const key = JSON.stringify([
+        subject.agent,
+        subject.model,
+        subject.group,
+        subject.sandboxed,
+        subject.subagent,
+        subject.limits,
+      ]);
       const known = offers.get(key);
       if (known !== undefined) return known;
       const offer = deps.tools.flatMap((tool): OfferedTool[] => {

@@ -12,7 +12,7 @@ import { HouseError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { GroupContext } from "./policy/shape.ts";
+import type { CallLimit, GroupContext } from "./policy/shape.ts";
 
 export interface Subject {
   readonly agent: AgentId;
@@ -22,6 +22,8 @@ export interface Subject {
   readonly group: GroupContext | undefined;
   readonly sandboxed: boolean;
   readonly subagent: boolean;
+  /** What the call itself may not go beyond: a job's list, the tools of whoever started a sub-agent. */
+  readonly limits?: readonly CallLimit[];
 }
 
 export interface SubjectRequest {

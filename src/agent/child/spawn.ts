@@ -94,7 +94,6 @@ export function newOffspring(wish: SpawnWish, { agent, model, thinking, requeste
       source: "sessions_spawn",
       authorised: false,
       timeoutMs: runTimeoutSeconds === 0 ? NO_LIMIT_MS : Math.min(runTimeoutSeconds * 1000, NO_LIMIT_MS),
-      toolsAllow: wish.tools,
     },
   };
 }

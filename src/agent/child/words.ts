@@ -7,7 +7,7 @@ export function announcement(child: Child): string {
   const { status = "unknown", body, childKey } = child;
   const { result } = body;
   return [
-    `[Sub-agent] ${quoted(nameOf(child))} that you started ${endWords[status]}. This is a notice of the house; the person did not write it.`,
+    `[Sub-agent] ${quoted(nameOf(child))}, which you started, ${endWords[status]}. A notice of the house; the person did not write it.`,
     `Task: ${oneLine(body.task)}`,
     `Status: ${status}`,
     `Result:\n${wrapOutside(result?.text || "(no words)", `sub-agent ${childKey}`)}`,

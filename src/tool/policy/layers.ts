@@ -3,7 +3,7 @@ import { profiles, sandboxDefaults, subagentDeny } from "./groups.ts";
 import { kindOf, matches, vocabularyOf, type Vocabulary } from "./match.ts";
 import { roomPolicy } from "./room.ts";
 import { beyondProfile, optInsOf, resolveScopes, toList, type List, type Scope, type Scopes } from "./scopes.ts";
-import type { LayerName, PolicyInput, Profile, ToolLists } from "./shape.ts";
+import type { CallLimit, LayerName, PolicyInput, Profile, ToolLists } from "./shape.ts";
 
 /** A layer with something to say. `allow` undefined means that nothing is held back but what `deny` names. */
 export interface ActiveLayer {
@@ -158,9 +158,11 @@ function subagentLayer({ config, subagent }: PolicyInput, vocabulary: Vocabulary
 
 function limitLayer({ limit }: PolicyInput, vocabulary: Vocabulary): Layer[] {
   if (limit === undefined) return [];
-  const { path, allow = [], deny } = limit;
-  const lists = allow.length === 0 ? undefined : [toList(path, allow, vocabulary)];
-  return [{ name: "limit", path, deny: [toList(path, deny, vocabulary)], allow: lists }];
+  const limits: readonly CallLimit[] = "path" in limit ? [limit] : limit;
+  return limits.map(({ path, allow = [], deny }) => {
+    const lists = allow.length === 0 ? undefined : [toList(path, allow, vocabulary)];
+    return { name: "limit", path, deny: [toList(path, deny, vocabulary)], allow: lists };
+  });
 }
 
 /**

@@ -76,7 +76,8 @@ export interface PolicyInput {
   readonly group?: GroupContext | undefined;
   readonly sandboxed: boolean;
   readonly subagent: boolean;
-  readonly limit?: CallLimit | undefined;
+  /** Each narrows for itself. */
+  readonly limit?: CallLimit | readonly CallLimit[] | undefined;
 }
 
 /** Two gates, the nine layers of the documents in their order, and the caller's own limit. */
