@@ -5,6 +5,8 @@ import { EmbedError } from "./embedder.ts";
 export function toVector(values: unknown): Float32Array {
   if (!Array.isArray(values) && !(values instanceof Float32Array))
     throw new EmbedError("garbled", "an embedding is not a list of numbers");
+  if (Array.isArray(values) && values.some((value) => typeof value !== "number"))
+    throw new EmbedError("garbled", "an embedding holds something that is no number");
   const vector = Float32Array.from(values as ArrayLike<number>);
   if (vector.length === 0) throw new EmbedError("garbled", "an embedding is empty");
   const length = Math.sqrt(dot(vector, vector));

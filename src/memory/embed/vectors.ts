@@ -38,10 +38,10 @@ export function createVectors(database: DatabaseSync, options: VectorOptions): V
       return [...new Map(rows.map(({ hash, text }) => [hash, { hash, text }])).values()];
     },
     put(rows) {
-      const [first] = rows;
-      if (first === undefined) return;
+      // An empty one belongs to a text the embedder does not take.
+      const size = rows.find(({ vector }) => vector.length > 0)?.vector.length;
       inTransaction(database, () => {
-        space.measure(first.vector.length);
+        if (size !== undefined) space.measure(size);
         const now = Date.now();
         for (const { hash, vector } of rows) {
           const live = isZero(vector) ? -1 : 1;

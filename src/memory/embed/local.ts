@@ -1,0 +1,142 @@
+// The local model behind the contract: a process of its own, started on first use, gone when nobody asks any more.
+import { fork, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import { setPriority } from "node:os";
+import { fileURLToPath } from "node:url";
+
+import { EmbedError, type Embedder } from "./embedder.ts";
+import { addExtraCommand, type LocalModel } from "./extra.ts";
+import type { WorkerAnswer, WorkerRequest } from "./local-worker.ts";
+import { meanOf, toVector, toVectors } from "./vector.ts";
+
+export interface LocalOptions {
+  /** The process ends after so long without a request. */
+  readonly idleMs?: number;
+  /** Told of every process started. */
+  readonly onStart?: (pid: number) => void;
+}
+
+interface Waiting {
+  resolve(vectors: readonly (readonly Float32Array[])[]): void;
+  reject(error: EmbedError): void;
+}
+
+export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }: LocalOptions = {}): Embedder {
+  const waiting = new Map<number, Waiting>();
+  let child: ChildProcess | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let lastId = 0;
+
+  const end = (): void => {
+    clearTimeout(idle);
+    child?.disconnect();
+    // It may be in the middle of a long text, and its memory is wanted back now.
+    child?.kill("SIGKILL");
+    child = undefined;
+  };
+  const rest = (): void => {
+    clearTimeout(idle);
+    if (waiting.size > 0 || child === undefined) return;
+    hold(child, false);
+    idle = setTimeout(end, idleMs);
+    idle.unref();
+  };
+  const lose = (gone: ChildProcess, why: string): void => {
+    if (child === gone) child = undefined;
+    for (const [id, { reject }] of waiting) {
+      waiting.delete(id);
+      reject(new EmbedError("overloaded", `local: ${why}`, { hint: addExtraCommand }));
+    }
+  };
+  const running = (): ChildProcess => {
+    if (child?.connected === true) return child;
+    const fresh = start(model);
+    child = fresh;
+    if (fresh.pid !== undefined) onStart?.(fresh.pid);
+    fresh.on("message", (answer: WorkerAnswer) => {
+      if ("ready" in answer) return;
+      if (answer.id === undefined) return lose(fresh, "error" in answer ? answer.error : "it did not start");
+      const asked = waiting.get(answer.id);
+      waiting.delete(answer.id);
+      if ("error" in answer) asked?.reject(new EmbedError("invalid", `local: ${answer.error}`));
+      else asked?.resolve(answer.vectors);
+      rest();
+    });
+    fresh.on("error", (error) => lose(fresh, error.message));
+    fresh.on("exit", (code, signal) => lose(fresh, `the process of the model ended (${signal ?? code})`));
+    return fresh;
+  };
+
+  return {
+    provider: "local",
+    model: model.name,
+    fingerprint: `local|${model.name}|${model.name === "all-minilm-l6-v2" ? "" : model.weights}`,
+    stride: 8,
+    async embed(texts, kind, signal) {
+      if (texts.length === 0) return [];
+      if (signal?.aborted === true) throw new EmbedError("aborted", "stopped");
+      const id = (lastId += 1);
+      clearTimeout(idle);
+      const answer = new Promise<readonly (readonly Float32Array[])[]>((resolve, reject) => {
+        waiting.set(id, { resolve, reject });
+        signal?.addEventListener("abort", () => reject(new EmbedError("aborted", "stopped")), { once: true });
+        const asked = running();
+        hold(asked, true);
+        asked.send({ id, texts, isQuery: kind === "query" } satisfies WorkerRequest);
+      });
+      const parts = await answer.finally(() => waiting.delete(id)).finally(rest);
+      return toVectors(
+        parts.map((windows) => meanOf(windows.map((window) => toVector(window)))),
+        texts.length,
+      );
+    },
+    async close() {
+      const gone = child;
+      if (gone === undefined) return;
+      const left = new Promise((resolve) => gone.once("exit", resolve));
+      hold(gone, true);
+      end();
+      await left;
+    },
+  };
+}
+
+/** It sees no keys, reads only the model and the engine, and yields to everything else on the machine. */
+function start(model: LocalModel): ChildProcess {
+  const file = workerFile();
+  const readable = [model.engine, model.folder, file.folder].map((folder) => `--allow-fs-read=${folder}/*`);
+  const child = fork(file.path, [JSON.stringify(model)], {
+    execArgv: ["--permission", ...readable, "--no-warnings"],
+    env: {},
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  if (child.pid !== undefined) lower(child.pid);
+  return child;
+}
+
+/** The house stays for an answer that is awaited, not for a model that waits. */
+function hold(child: ChildProcess, isAwaited: boolean): void {
+  if (isAwaited) child.ref();
+  else child.unref();
+  if (isAwaited) child.channel?.ref();
+  else child.channel?.unref();
+}
+
+function lower(pid: number): void {
+  try {
+    setPriority(pid, 10);
+  } catch (error) {
+    // Not every system lets us; then it runs as everything else does.
+    if (!(error instanceof Error)) throw error;
+  }
+}
+
+/** Beside us in the bundle, a source otherwise. */
+function workerFile(): { readonly path: string; readonly folder: string } {
+  const [bundled, source] = ["./embed-worker.js", "./local-worker.ts"].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url)),
+  );
+  const path = bundled !== undefined && existsSync(bundled) ? bundled : (source ?? "");
+  return { path, folder: fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") };
+}

@@ -1,0 +1,109 @@
+// Opens the embedder of an agent and keeps it: shared by agents that mean the same, replaced when the config changes.
+import type { AgentId } from "../../core/names.ts";
+import type { Clock } from "../../base/clock.ts";
+import { sha256 } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { Env, Paths } from "../../base/paths.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { createProfiles } from "../../model/profiles.ts";
+import { chooseEmbedder, type Plan } from "./choose.ts";
+import type { Embedder, OpenedEmbedder, OpenEmbedder } from "./embedder.ts";
+import { createGemini } from "./gemini.ts";
+import { guarded, type Guarded } from "./guard.ts";
+import { createLocal } from "./local.ts";
+import { createOllama } from "./ollama.ts";
+import { createOpenAI } from "./openai.ts";
+import { createVoyage } from "./voyage.ts";
+
+export interface OpenDeps {
+  readonly config: () => Config;
+  readonly env: Env;
+  readonly paths: Paths;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long the local model stays without a request. */
+  readonly idleMs?: number;
+}
+
+export interface Embedders {
+  readonly open: OpenEmbedder;
+  close(): Promise<void>;
+}
+
+/** Looking for keys and packages touches the disk: not for every stride of a background job. */
+const lookAgainMs = 5000;
+
+export function openEmbedders(deps: OpenDeps): Embedders {
+  const { config, env, paths, clock, log } = deps;
+  const profiles = createProfiles(deps);
+  const opened = new Map<string, Guarded>();
+  const chosen = new Map<AgentId, { readonly config: Config; readonly at: number; readonly plans: Plans }>();
+
+  const plansOf = (agent: AgentId): Plans => {
+    const known = chosen.get(agent);
+    const now = clock.ticks();
+    if (known?.config === config() && now - known.at < lookAgainMs) return known.plans;
+    const plans = chooseEmbedder({ config: config(), env, paths, profiles }, agent);
+    chosen.set(agent, { config: config(), at: now, plans });
+    closeUnused();
+    return plans;
+  };
+  const closeUnused = (): void => {
+    const used = new Set([...chosen.values()].flatMap(({ plans }) => [plans.first, plans.second].map(keyOf)));
+    for (const [key, { embedder }] of opened) {
+      if (used.has(key)) continue;
+      opened.delete(key);
+      embedder.close().catch((error: unknown) => log.warn("an embedder did not close", { error: String(error) }));
+    }
+  };
+  const use = (plan: Plan): Guarded => {
+    const key = keyOf(plan);
+    const known = opened.get(key) ?? guarded(create(plan, deps.idleMs), clock);
+    opened.set(key, known);
+    return known;
+  };
+
+  return {
+    async open(agent) {
+      const { first, second, reason, hint } = plansOf(agent);
+      if (first === undefined)
+        return { ...instead(second, reason ?? "", hint, "auto"), ...(hint === undefined ? {} : { hint }) };
+      const { embedder, failing } = use(first);
+      const why = failing();
+      return why === undefined || second === undefined ? { embedder } : instead(second, why, hint, first.provider);
+    },
+    async close() {
+      const all = [...opened.values()];
+      opened.clear();
+      chosen.clear();
+      await Promise.all(all.map(({ embedder }) => embedder.close()));
+    },
+  };
+
+  function instead(plan: Plan | undefined, reason: string, hint: string | undefined, from: string): OpenedEmbedder {
+    if (plan === undefined) return { reason, ...(hint === undefined ? {} : { hint }) };
+    return { embedder: use(plan).embedder, fallback: { from, reason } };
+  }
+}
+
+type Plans = ReturnType<typeof chooseEmbedder>;
+
+/** Secrets count: with another key it is another embedder. */
+function keyOf(plan: Plan | undefined): string {
+  return sha256(JSON.stringify(plan ?? null));
+}
+
+function create(plan: Plan, idleMs: number | undefined): Embedder {
+  switch (plan.provider) {
+    case "openai":
+      return createOpenAI(plan.remote);
+    case "gemini":
+      return createGemini(plan.remote);
+    case "voyage":
+      return createVoyage(plan.remote);
+    case "ollama":
+      return createOllama(plan.remote);
+    case "local":
+      return createLocal(plan.local, idleMs === undefined ? {} : { idleMs });
+  }
+}
