@@ -22,11 +22,11 @@ const properties = {
   enabled: flag("Offer memory_search and memory_get.", { default: true }),
   sources: list("What is indexed.", Type.Enum(["memory", "sessions"], { type: "string" }), { default: ["memory"] }),
   extraPaths: texts("Further files or folders, relative to the workspace."),
-  provider: choice("Who makes the embeddings.", ["openai", "gemini", "voyage", "local", "auto", "none"], {
-    fallback: "the first one that has a key",
+  provider: choice("Who makes the embeddings.", ["openai", "gemini", "voyage", "ollama", "local", "auto", "none"], {
+    fallback: "the first one that has a key, else the local model when it is installed",
   }),
   model: text("Embedding model."),
-  fallback: choice("Who steps in when that fails.", ["openai", "gemini", "voyage", "local", "none"]),
+  fallback: choice("Who steps in when that fails.", ["openai", "gemini", "voyage", "ollama", "local", "none"]),
   remote: group("The embedding service.", {
     baseUrl: text("Root of the service."),
     apiKey: secret("Key of the service."),
