@@ -33,34 +33,24 @@ const MAX_ANSWER_CHARS = 2_000_000;
 const MAX_MEMORY_MB = 128;
 const MAX_PRINTED = 2000;
 
-interface Reply {
-  readonly id: number;
-  readonly json?: string;
-  readonly error?: string;
-}
-
 /** Nothing is started before the first call. */
 export function openScript(plan: ScriptPlan): Script {
-  let thread: Promise<Thread> | undefined;
+  let thread: Thread | undefined;
   return {
     async call(argument, deadlineMs) {
+      if (thread?.isOver() === true) thread = undefined;
       const mine = (thread ??= startThread(plan));
-      const forget = (): void => {
-        if (thread === mine) thread = undefined;
-      };
       try {
-        const opened = await mine;
-        void opened.ended.then(forget);
-        return await opened.ask(argument, deadlineMs);
+        return await mine.ask(argument, deadlineMs);
       } catch (error) {
-        // What hangs or broke off cannot be trusted with the next call.
-        forget();
-        if (!(error instanceof HouseError) || error.code !== "script.threw") await mine.then(({ end }) => end());
+        // What threw, hangs or broke off is not trusted with the next call.
+        if (thread === mine) thread = undefined;
+        await mine.end();
         throw error;
       }
     },
     async close() {
-      await thread?.then(({ end }) => end());
+      await thread?.end();
       thread = undefined;
     },
   };
@@ -77,13 +67,14 @@ export async function callScript(plan: ScriptPlan, argument: unknown, deadlineMs
 }
 
 interface Thread {
-  readonly ended: Promise<void>;
-  ask(argument: unknown, deadlineMs: number): Promise<ScriptAnswer>;
-  end(): Promise<void>;
+  readonly isOver: () => boolean;
+  readonly ask: (argument: unknown, deadlineMs: number) => Promise<ScriptAnswer>;
+  readonly end: () => Promise<unknown>;
 }
 
-async function startThread(plan: ScriptPlan): Promise<Thread> {
-  const { Worker } = await import("node:worker_threads");
+function startThread(plan: ScriptPlan): Thread {
+  // Looked up on use: few gateways ever need it.
+  const { Worker } = process.getBuiltinModule("node:worker_threads");
   const worker = new Worker(program, {
     eval: true,
     workerData: {
@@ -102,41 +93,63 @@ async function startThread(plan: ScriptPlan): Promise<Thread> {
     stream.on("data", (chunk: Buffer) =>
       plan.log.debug(`${plan.what} printed`, { text: chunk.toString().slice(0, MAX_PRINTED) }),
     );
-  const waiting = new Map<number, { resolve(answer: ScriptAnswer): void; reject(error: HouseError): void }>();
+  const waiting = new Map<number, PromiseWithResolvers<ScriptAnswer>>();
   const failAll = (error: HouseError): void => {
-    for (const { reject } of waiting.values()) reject(error);
+    for (const caller of waiting.values()) caller.reject(error);
     waiting.clear();
   };
-  const { promise: ended, resolve: nowEnded } = Promise.withResolvers<void>();
-  worker.on("message", ({ id, json, error }: Reply) => {
+  let isOver = false;
+  // The script can post here too; whatever comes, nothing may be thrown.
+  worker.on("message", (message: unknown) => {
+    const { id, answer, error } = replyOf(message);
     const caller = waiting.get(id);
     waiting.delete(id);
-    if (json === undefined) caller?.reject(failed(plan, "script.threw", error ?? "it ended without an answer"));
-    else caller?.resolve(JSON.parse(json) as ScriptAnswer);
+    if (answer === undefined) caller?.reject(failed(plan, "script.failed", error));
+    else caller?.resolve(answer);
   });
   worker.on("error", (error: unknown) => failAll(failed(plan, "script.failed", messageOf(error))));
   worker.on("exit", () => {
+    isOver = true;
     failAll(failed(plan, "script.failed", "its thread ended"));
-    nowEnded();
   });
   let count = 0;
   return {
-    ended,
-    async end() {
-      await worker.terminate();
-    },
-    ask(argument, deadlineMs) {
+    isOver: () => isOver,
+    end: () => worker.terminate(),
+    async ask(argument, deadlineMs) {
       const id = ++count;
-      const { promise, resolve, reject } = Promise.withResolvers<ScriptAnswer>();
-      waiting.set(id, { resolve, reject });
+      const caller = Promise.withResolvers<ScriptAnswer>();
+      waiting.set(id, caller);
       const timer = setTimeout(() => {
         waiting.delete(id);
-        reject(failed(plan, "script.slow", `it took longer than ${deadlineMs / 1000} s and was stopped`));
+        caller.reject(failed(plan, "script.slow", `it took longer than ${deadlineMs / 1000} s and was stopped`));
       }, deadlineMs);
-      worker.postMessage({ id, argument });
-      return promise.finally(() => clearTimeout(timer));
+      try {
+        worker.postMessage({ id, argument });
+        return await caller.promise;
+      } finally {
+        clearTimeout(timer);
+      }
     },
   };
+}
+
+interface Reply {
+  readonly id: number;
+  readonly answer?: ScriptAnswer;
+  readonly error: string;
+}
+
+function replyOf(message: unknown): Reply {
+  const { id, json, error } = (message ?? {}) as { id?: unknown; json?: unknown; error?: unknown };
+  const reply = { id: typeof id === "number" ? id : 0, error: typeof error === "string" ? error : "no answer came" };
+  if (typeof json !== "string" || json.length > MAX_ANSWER_CHARS) return reply;
+  try {
+    const answer: unknown = JSON.parse(json);
+    return typeof answer === "object" && answer !== null ? { ...reply, answer: answer as ScriptAnswer } : reply;
+  } catch {
+    return { ...reply, error: "its answer is no JSON" };
+  }
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

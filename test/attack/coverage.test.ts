@@ -9,11 +9,6 @@ import { noShared, root, shared } from "../kit.ts";
 const waiting: Readonly<Record<string, string>> = {
   "APR-033": "there are no cron jobs yet",
   "APR-034": "there are no cron jobs yet",
-  "GWY-039": "hooks are not built yet",
-  "GWY-040": "hooks are not built yet",
-  "GWY-041": "hooks are not built yet",
-  "GWY-042": "hooks are not built yet",
-  "GWY-043": "hooks are not built yet",
   "GWY-045": "there is no /allowlist command yet",
   "GWY-047": "no tool takes a gatewayUrl yet",
   "POL-009": "there is no MCP server yet",

@@ -42,7 +42,14 @@ function fromTemplates(mapping: Mapping, { payload, path }: TransformContext): D
       : {
           message: messageTemplate === undefined ? whole() : words(messageTemplate),
           sessionKey: sessionKey === undefined ? undefined : asKey(sessionKey, payload),
-          ...{ wakeMode, agentId, deliver, channel, to, model, thinking, timeoutSeconds },
+          wakeMode,
+          agentId,
+          deliver,
+          channel,
+          to,
+          model,
+          thinking,
+          timeoutSeconds,
         };
   return {
     kind,
