@@ -28,16 +28,16 @@ export async function runJob(room: RunRoom, job: Job, plan: RunPlan): Promise<vo
   const { deps } = room;
   const startedAt = deps.clock.now();
   const seat: SessionSeat = { record: newSession(job.turn.sessionKey, startedAt) };
-  const timer = startTimer(room, job);
+  const limit = createLimit(room, job);
   const talk = [...job.merged];
   job.merged.push(...plan.summarised);
   try {
-    await attempt(room, job, plan, { seat, startedAt, talk });
+    await attempt(room, job, plan, { seat, startedAt, talk, limit });
   } catch (error) {
     const stop = job.control.signal.aborted ? job.control.signal.reason : error;
     await conclude(room, job, seat, { startedAt, ...endOfError(stop, deps.log) });
   } finally {
-    clearTimeout(timer);
+    limit.stop();
   }
 }
 
@@ -46,11 +46,12 @@ interface Place {
   readonly startedAt: number;
   /** Messages that go into this turn word by word, besides the leading one. */
   readonly talk: readonly Job[];
+  readonly limit: Limit;
 }
 
 async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Promise<void> {
   const { deps } = room;
-  const { seat, startedAt, talk } = place;
+  const { seat, startedAt, talk, limit } = place;
   const { turn, control } = job;
   const { signal } = control;
   const agentId = agentOf(room, job);
@@ -78,7 +79,10 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
   }
   job.stage = "running";
   seat.record = (await deps.store.sessions.get(turn.sessionKey)) ?? seat.record;
+  // Waiting for a place is not working: the time it may take counts from there.
+  limit.stop();
   const release = await plan.slots.take(signal);
+  limit.start();
   try {
     job.emit({ stream: "lifecycle", phase: "start", startedAt });
     for (const text of directed.notes) job.emit({ stream: "notice", text });
@@ -160,12 +164,26 @@ function agentOf({ deps }: RunRoom, { turn }: Job): AgentId {
   return isShared ? defaultAgentId(deps.config()) : splitSessionKey(turn.sessionKey).agentId;
 }
 
-function startTimer({ deps }: RunRoom, { turn, control }: Job): NodeJS.Timeout {
+interface Limit {
+  start(): void;
+  stop(): void;
+}
+
+/** Runs from the beginning: a command may hang too. */
+function createLimit({ deps }: RunRoom, { turn, control }: Job): Limit {
   const timeoutMs = turn.timeoutMs ?? (deps.config().agents?.defaults?.timeoutSeconds ?? DEFAULT_RUN_SECONDS) * 1000;
   const failure = {
     code: "run.timeout",
     message: `stopped: the run took longer than ${timeoutMs / 1000} s`,
     hint: "raise agents.defaults.timeoutSeconds",
   };
-  return setTimeout(() => control.abort(new Stop("error", failure)), timeoutMs);
+  let timer: NodeJS.Timeout | undefined;
+  const limit: Limit = {
+    start() {
+      timer = setTimeout(() => control.abort(new Stop("error", failure)), timeoutMs);
+    },
+    stop: () => clearTimeout(timer),
+  };
+  limit.start();
+  return limit;
 }
