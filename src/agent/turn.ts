@@ -17,7 +17,7 @@ import { createDesk, type Desk } from "./desk.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
 import { runLoop, type LoopEnd } from "./loop.ts";
 
-import { neutralise } from "./outside.ts";
+import { neutralise } from "../base/outside.ts";
 import type { ReadBootstrap } from "./prompt/files.ts";
 import { shrinkSession, type SessionSeat } from "./shrink.ts";
 import { stampOf, timeZoneOf } from "./stamp.ts";

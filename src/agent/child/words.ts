@@ -1,6 +1,6 @@
 // What is said about a sub-agent that ended: to the agent that asked for it, and in plain words to people.
 import { endWords, nameOf, type Child, type ChildResult } from "../../session/children.ts";
-import { neutralise, wrapOutside } from "../outside.ts";
+import { neutralise, wrapOutside } from "../../base/outside.ts";
 
 /** For the requester's agent. The child's words are material: what it read is not known here. */
 export function announcement(child: Child): string {

@@ -1,7 +1,7 @@
 // A talk between two sessions as steps: who is asked what next. Pure, so that it goes on the same way after a crash.
 import { splitSessionKey, type SessionKey } from "../../core/names.ts";
 import type { TurnRequest } from "../../session/turns.ts";
-import { wrapOutside } from "../outside.ts";
+import { wrapOutside } from "../../base/outside.ts";
 
 /** One row until the talk is over. */
 export interface Talk {

@@ -1,7 +1,7 @@
 // Does what a webhook asks for: a line for the main session, or a turn of its own whose answer is told there.
 import { newId } from "../../base/ids.ts";
 import { mainSessionKey, type AgentId, type SessionKey } from "../../core/names.ts";
-import { wrapOutside } from "../../agent/outside.ts";
+import { wrapOutside } from "../../base/outside.ts";
 import { mainKeyOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { Turns } from "../../session/turns.ts";

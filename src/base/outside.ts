@@ -1,5 +1,5 @@
 // Content from outside, marked so that a model can tell it from what the person says (ruling 25).
-import { newSecret } from "../base/ids.ts";
+import { newSecret } from "./ids.ts";
 
 /** Wraps with a marker nobody outside can know; markers and chat-template words inside lose their force. */
 export function wrapOutside(content: string, source: string, marker: string = newSecret(6)): string {
