@@ -39,6 +39,8 @@ export interface EngineQuery {
 export interface EngineAnswer {
   readonly hits: readonly (FoundChunk & { readonly score: number })[];
   readonly indexing: boolean;
+  /** Some piece has a vector of the model that was named: meaning can be asked for. */
+  readonly hasVectors: boolean;
   /** Why reading in failed the last time. */
   readonly failure?: string;
 }
@@ -76,7 +78,7 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
   let index = openOrRelease();
   let indexer = indexerOf(index);
   let searcher = createSearcher(index);
-  let vectors: { readonly key: string; readonly table: Vectors } | undefined;
+  let vectors: { readonly key: string; readonly table: Vectors; filled: boolean } | undefined;
   let skipped: readonly SkippedFile[] = [];
   let failure: string | undefined;
   let lookMs = Number.POSITIVE_INFINITY;
@@ -211,7 +213,7 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
 
   function vectorsOf(options: VectorOptions): Vectors {
     const key = JSON.stringify(options);
-    if (vectors?.key !== key) vectors = { key, table: createVectors(index.database, options) };
+    if (vectors?.key !== key) vectors = { key, table: createVectors(index.database, options), filled: false };
     return vectors.table;
   }
 
@@ -234,6 +236,13 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
     if (!dirt.isDirty() && running === undefined) return;
     const isFirst = lookMs === Number.POSITIVE_INFINITY;
     await Promise.race([quietly(sync()), wait(isFirst ? FIRST_WAIT_MS : WAIT_MS, undefined, { ref: false })]);
+  }
+
+  function hasVectors(options: VectorOptions | undefined): boolean {
+    if (options === undefined) return false;
+    const table = vectorsOf(options);
+    if (vectors !== undefined && !vectors.filled) vectors.filled = table.status().ready > 0;
+    return vectors?.filled === true;
   }
 
   function answer({ query, limit, audience, vector, vectors: options, weights }: EngineQuery): EngineAnswer["hits"] {
@@ -259,7 +268,14 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
         () => answer(query),
         () => [],
       );
-      return { hits, ...state() };
+      return {
+        hits,
+        hasVectors: guarded(
+          () => hasVectors(query.vectors),
+          () => false,
+        ),
+        ...state(),
+      };
     },
     async sync({ force = false, vectors: options }) {
       const startedAt = performance.now();
