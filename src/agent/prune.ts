@@ -1,5 +1,6 @@
 // Trimming of old tool results per request (`agents.defaults.contextPruning`); the transcript stays as it is.
 import type { Block, Message, ToolResultMessage } from "../core/message.ts";
+import { spanMs } from "../base/span.ts";
 import type { Config } from "../config/schema/index.ts";
 import { CHARS_PER_TOKEN, IMAGE_TOKENS } from "./limits.ts";
 import { tokensIn } from "./estimate.ts";
@@ -73,14 +74,4 @@ function charsOf({ content }: { readonly content: readonly (Block | { readonly t
 
 function lastAnswerAt(messages: readonly Message[]): number {
   return messages.findLast(({ role }) => role === "assistant")?.timestamp ?? 0;
-}
-
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** The schema has checked the form; a bare number is minutes. */
-function spanMs(span: string): number {
-  return [...span.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?/g)].reduce(
-    (sum, [, count, unit]) => sum + Number(count) * (units[unit ?? "m"] ?? 60_000),
-    0,
-  );
 }

@@ -5,10 +5,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } from "../../test/agent-kit.ts";
 import type { Log } from "../base/log.ts";
 import { textOf } from "../core/message.ts";
+import { DEFAULT_AGENT } from "../core/names.ts";
 import type { Wake } from "../session/wake.ts";
 import { createWake, WAKE_PROMPT } from "./wake.ts";
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
+
+let count = 0;
 
 interface Scene extends AgentHouse {
   readonly wake: Wake;
@@ -24,7 +27,19 @@ async function scene(say: (asked: string) => Say | Promise<Say>, models?: string
     turns: () => house.agents,
     models: book,
     events: house.lines,
-    config: () => ({}),
+    agentOf: () => DEFAULT_AGENT,
+    async turn(session) {
+      const runId = `wake-${++count}`;
+      await house.agents.post({
+        runId,
+        sessionKey: session,
+        text: WAKE_PROMPT,
+        source: "heartbeat",
+        authorised: false,
+        heartbeat: { ackMaxChars: 300 },
+      });
+      return house.agents.wait(runId, 20_000);
+    },
     isOn: async () => isOn,
     log: silent,
   });
@@ -135,5 +150,14 @@ test("many lines told at once end in few turns, and nobody waits for ever", asyn
     all.map(() => "ok"),
   );
   assert.ok(heard().length <= 2);
+  await close();
+});
+
+test("a line that waited since before a restart wakes its session", async () => {
+  const { wake, lines, heard, close } = await scene(() => text("HEARTBEAT_OK"));
+  await lines.add(MAIN, "left behind", true);
+  await wake.resume();
+  while (heard().length === 0) await sleep(10);
+  assert.match(heard()[0] ?? "", /left behind/);
   await close();
 });

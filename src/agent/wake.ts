@@ -2,21 +2,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { RunOutcome } from "../core/event.ts";
-import { splitSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
-import { newId } from "../base/ids.ts";
+import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Log } from "../base/log.ts";
-import { defaultAgentId } from "../config/agents.ts";
-import type { Config } from "../config/schema/index.ts";
 import type { ModelBook } from "../model/model.ts";
 import type { SystemEvents } from "../session/system-events.ts";
 import type { Turns } from "../session/turns.ts";
 import type { Wake } from "../session/wake.ts";
 
 export interface WakeDeps {
-  readonly turns: () => Pick<Turns, "post" | "wait" | "active">;
+  readonly turns: () => Pick<Turns, "wait" | "active">;
   readonly models: Pick<ModelBook, "candidates">;
   readonly events: SystemEvents;
-  readonly config: () => Config;
+  readonly agentOf: (session: SessionKey) => AgentId;
+  /** Gives it a turn with `WAKE_PROMPT`; resolves with its end. */
+  readonly turn: (session: SessionKey) => Promise<RunOutcome | undefined>;
   /** False: the house begins no turn by itself; lines wait for the next message. */
   readonly isOn: () => Promise<boolean>;
   readonly log: Log;
@@ -25,7 +24,6 @@ export interface WakeDeps {
 export const WAKE_PROMPT =
   "[heartbeat] There is news for you: see the System lines above. Go on with what depended on it, or do what it asks. If nothing needs doing or saying, answer HEARTBEAT_OK.";
 const GATHER_MS = 250;
-const LOOK_AGAIN_MS = 1000;
 
 /** A session that is being woken. */
 interface Round {
@@ -35,25 +33,17 @@ interface Round {
   readonly waiting: Set<(outcome: RunOutcome | undefined) => void>;
 }
 
-export function createWake({ turns, models, events, config, isOn, log }: WakeDeps): Wake {
+export function createWake({ turns, models, events, agentOf, turn, isOn, log }: WakeDeps): Wake {
   const rounds = new Map<SessionKey, Round>();
   const closing = new AbortController();
 
   const wakeOnce = async (session: SessionKey): Promise<RunOutcome | undefined> => {
     await whenFree(session);
     if (!(await isOn())) return undefined;
-    const [model] = await models.candidates({ agentId: agentOf(session, config()) });
+    const [model] = await models.candidates({ agentId: agentOf(session) });
     // A turn of somebody else may have told it already.
     if (model === undefined || (await events.peek(session)).length === 0) return undefined;
-    const runId = newId();
-    await turns().post({
-      runId,
-      sessionKey: session,
-      text: WAKE_PROMPT,
-      source: "heartbeat",
-      authorised: false,
-    });
-    return ended(runId);
+    return turn(session);
   };
   const whenFree = async (session: SessionKey): Promise<void> => {
     for (;;) {
@@ -64,14 +54,6 @@ export function createWake({ turns, models, events, config, isOn, log }: WakeDep
       await turns().wait(running, 60_000, closing.signal);
       // A run that has ended leaves its lane a moment later.
       if (performance.now() - began < 5) await sleep(10, undefined, { signal: closing.signal, ref: false });
-    }
-  };
-  const ended = async (runId: string): Promise<RunOutcome | undefined> => {
-    for (;;) {
-      closing.signal.throwIfAborted();
-      const outcome = await turns().wait(runId, 60_000, closing.signal);
-      if (outcome !== undefined) return outcome;
-      await sleep(LOOK_AGAIN_MS, undefined, { signal: closing.signal, ref: false });
     }
   };
   const serve = async (session: SessionKey, round: Round): Promise<void> => {
@@ -104,11 +86,11 @@ export function createWake({ turns, models, events, config, isOn, log }: WakeDep
 
   return {
     async tell(session, text, mode = "now") {
-      await events.add(session, text);
+      await events.add(session, text, mode === "now");
       if (mode === "now" && !closing.signal.aborted) ask(session);
     },
     async tellAndWait(session, text, timeoutMs) {
-      const event = await events.add(session, text);
+      const event = await events.add(session, text, true);
       if (closing.signal.aborted) return undefined;
       const until = performance.now() + timeoutMs;
       const over = new AbortController();
@@ -130,11 +112,9 @@ export function createWake({ turns, models, events, config, isOn, log }: WakeDep
         round.waiting.delete(resolve);
       }
     },
+    async resume() {
+      if (await isOn()) for (const session of await events.unheard()) ask(session);
+    },
     close: () => closing.abort(),
   };
-}
-
-function agentOf(session: SessionKey, config: Config): AgentId {
-  const isShared = session === "global" || session === "unknown";
-  return isShared ? defaultAgentId(config) : splitSessionKey(session).agentId;
 }

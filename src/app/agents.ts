@@ -5,8 +5,8 @@ import { createLedger, type Ledger } from "../agent/ledger.ts";
 import { openRecording, recordEnds, recordingCall, recordingModel } from "../agent/record.ts";
 import { createAgents } from "../agent/runner.ts";
 import { createOutbound, type Outbound } from "../channel/outbound.ts";
+import { openHeartbeats, type OpenHeartbeats } from "./heartbeat.ts";
 import { openSessions, type OpenSessions } from "./sessions.ts";
-import { createWake } from "../agent/wake.ts";
 import type { Direct, IsUrgent } from "../chat/command.ts";
 import { createModelBook } from "../model/book.ts";
 import { createDiscovery } from "../model/discover.ts";
@@ -21,6 +21,7 @@ export interface OpenAgents {
   readonly agents: Agents;
   /** Tells a session something and gives it a turn to read it in. */
   readonly wake: Wake;
+  readonly heartbeats: OpenHeartbeats;
   /** Sub-agents and talks between sessions. */
   readonly sessions: OpenSessions;
   readonly models: ModelBook;
@@ -29,10 +30,7 @@ export interface OpenAgents {
   readonly test: (ref: ModelRef, signal: AbortSignal) => Promise<ModelTest>;
 }
 
-export async function openAgents(
-  house: House,
-  outbound: Outbound = createOutbound(new Map()),
-): Promise<OpenAgents> {
+export async function openAgents(house: House, outbound: Outbound = createOutbound(new Map())): Promise<OpenAgents> {
   const { store, catalog, paths, env, log, mask, settings, version } = house;
   const config = () => settings.now().config;
   const discovery = createDiscovery({ env, clock: systemClock });
@@ -81,19 +79,14 @@ export async function openAgents(
   const sessions = openSessions(house, models, outbound);
   house.children.tie(sessions.children);
   house.talks.tie(sessions.talks);
-  const wake = createWake({
-    turns: () => agents,
-    models,
-    events: house.commands.events,
-    config,
-    isOn: async () => true,
-    log: log.child("wake"),
-  });
+  const heartbeats = openHeartbeats(house, agents, models, outbound);
+  const { wake } = heartbeats;
   house.wake.tie(wake);
   if (recording !== undefined) recordEnds(agents, recording);
   return {
     agents,
     wake,
+    heartbeats,
     sessions,
     models,
     ledger,

@@ -19,6 +19,7 @@ import { channelMethods } from "../gateway/methods/channels.ts";
 import { configMethods } from "../gateway/methods/config.ts";
 import { deviceMethods } from "../gateway/methods/devices.ts";
 import { nodeMethods } from "../gateway/methods/nodes.ts";
+import { heartbeatMethods } from "../gateway/methods/heartbeat.ts";
 import { modelMethods } from "../gateway/methods/models.ts";
 import { sessionMethods } from "../gateway/methods/sessions.ts";
 import { systemMethods } from "../gateway/methods/system.ts";
@@ -45,6 +46,8 @@ export interface RunningGateway {
 export interface GatewayHooks {
   /** Ends this run and starts the next. */
   readonly restart: Restart;
+  /** Why the config on disk is not the one in force, when it is not. */
+  readonly trouble?: () => string | undefined;
 }
 
 export async function openGatewayOver(house: House, flags: BindFlags, hooks: GatewayHooks): Promise<RunningGateway> {
@@ -52,6 +55,8 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   const config = () => settings.now().config;
   const binding = bindingOf(config(), env, flags, sharedSecret(config(), env).value !== undefined);
   await recover(house);
+  /** Parts that look at the config now and then, told to look at once. */
+  const configFollowers = new Set<() => void>();
   const context: GatewayContext = {
     paths: house.paths,
     env,
@@ -73,18 +78,23 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     startedAt: systemClock.now(),
     config,
     readConfig: settings.read,
-    takeOver: () => takeOver(house, hooks.restart),
+    takeOver() {
+      takeOver(house, hooks.restart);
+      for (const tell of configFollowers) tell();
+    },
     restart: hooks.restart,
+    ...(hooks.trouble === undefined ? {} : { trouble: hooks.trouble }),
   };
   const outbound = createOutbound(new Map());
-  const { agents, wake, sessions, ...modelDeps } = await openAgents(house, outbound);
+  const { agents, wake, heartbeats, sessions, ...modelDeps } = await openAgents(house, outbound);
   house.commands.wakeBy(wake.tell);
   const admin = openAdmin(house, hooks.restart);
   const stopAsking = announceApprovals(context.hub, context.approvals);
   agents.watch(createRunEvents(context.hub, systemClock));
-  const vitals = createVitals(context);
+  const vitals = createVitals(context, heartbeats);
   const served = [
     ...systemMethods(context, vitals),
+    ...heartbeatMethods(heartbeats),
     ...toolMethods(context),
     ...sessionMethods(context),
     ...undoMethods(context, { undo: house.undo, active: (session) => agents.active(session) }),
@@ -107,6 +117,8 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   await house.commands.recover();
   await sessions.recover();
   await webhooks.resume();
+  configFollowers.add(() => heartbeats.changed());
+  heartbeats.start((event) => context.hub.broadcast("heartbeat", event));
   const watcher = followConfig(house, context);
   const pruning = pruneBoxes(house);
   return {
@@ -117,7 +129,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
       clearInterval(pruning);
       stopAsking();
       await admin.close();
-      wake.close();
+      heartbeats.close();
       sessions.close();
       await webhooks.close();
       // Runs are ended with a truthful outcome while clients can still hear it.
@@ -165,7 +177,7 @@ function takeOver({ settings, log, mask, env }: House, restart: GatewayHooks["re
   }
   const mode = settings.now().config.gateway?.reload?.mode ?? "hybrid";
   const plan = planReload(settings.loaded().config, next.config, mode);
-  settings.use(next);
+  settings.use(next, plan.restart.length + plan.ignored.length > 0);
   mask.know(secretsIn(next.config, env));
   if (plan.hot.length > 0) log.info(`config taken over: ${plan.hot.join(", ")}`);
   if (plan.restart.length > 0) restart(`config changed: ${plan.restart.join(", ")}`, 0);

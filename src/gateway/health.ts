@@ -1,9 +1,10 @@
 // health and status in the recorded shapes. Session figures are kept for a second, so that asking often costs little.
 import type { SessionRecord } from "../store/store.ts";
 import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
-import { mainSessionKey } from "../core/names.ts";
+import { mainSessionKey, type AgentId } from "../core/names.ts";
 import { entryOf } from "../session/session.ts";
 import type { GatewayContext } from "./context.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import { sandboxNow } from "./sandbox-state.ts";
 
 export interface Vitals {
@@ -22,13 +23,13 @@ interface Figures {
   readonly count: number;
   readonly recent: readonly SessionRecord[];
   readonly byAgent: readonly {
-    readonly agentId: string;
+    readonly agentId: AgentId;
     readonly count: number;
     readonly recent: readonly SessionRecord[];
   }[];
 }
 
-export function createVitals(context: GatewayContext): Vitals {
+export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeats, "settingsOf" | "isOn">): Vitals {
   const { clock, store, storeFile } = context;
   let figures: Figures = { at: -Infinity, count: 0, recent: [], byAgent: [] };
   let reading: Promise<Figures> | undefined;
@@ -59,17 +60,36 @@ export function createVitals(context: GatewayContext): Vitals {
     channels: {},
     channelOrder: [],
     channelLabels: {},
-    heartbeatSeconds: 0,
+    heartbeatSeconds: Math.round(beatOf(defaultAgentId(context.config())).everyMs / 1000),
     defaultAgentId: defaultAgentId(context.config()),
     sandbox: sandboxNow(context),
+    ...troubleOf(context),
     agents: figures.byAgent.map(({ agentId, count, recent }) => ({
       agentId,
       isDefault: agentId === defaultAgentId(context.config()),
-      heartbeat: { enabled: false, every: "disabled", everyMs: 0, prompt: "", target: "none", ackMaxChars: 300 },
+      heartbeat: beatOf(agentId),
       sessions: { path: storeFile, count, recent: recent.map((record) => toRecent(record, now)) },
     })),
     sessions: { path: storeFile, count: figures.count, recent: figures.recent.map((record) => toRecent(record, now)) },
   });
+
+  /** In the recorded shape. */
+  const beatOf = (agentId: AgentId) => {
+    const { enabled, every, everyMs, prompt, target, ackMaxChars } = heartbeats.settingsOf(agentId);
+    const isOn = enabled && heartbeats.isOn();
+    return {
+      enabled: isOn,
+      every: isOn ? every : "disabled",
+      everyMs: isOn ? everyMs : 0,
+      prompt,
+      target,
+      ackMaxChars,
+    };
+  };
+  const queuedOnMain = async (): Promise<string[]> => {
+    const { session } = heartbeats.settingsOf(defaultAgentId(context.config()));
+    return (await context.events.peek(session)).map(({ text }) => text);
+  };
 
   return {
     async health() {
@@ -85,10 +105,13 @@ export function createVitals(context: GatewayContext): Vitals {
       return {
         heartbeat: {
           defaultAgentId: defaultAgentId(config),
-          agents: agentIds(config).map((agentId) => ({ agentId, enabled: false, every: "disabled", everyMs: null })),
+          agents: agentIds(config).map((agentId) => {
+            const { enabled, every, everyMs } = beatOf(agentId);
+            return { agentId, enabled, every, everyMs: enabled ? everyMs : null };
+          }),
         },
         channelSummary: [],
-        queuedSystemEvents: [],
+        queuedSystemEvents: await queuedOnMain(),
         sessions: {
           paths: [storeFile],
           count: figures.count,
@@ -115,6 +138,12 @@ export function createVitals(context: GatewayContext): Vitals {
       };
     },
   };
+}
+
+/** Only where there is some: the recorded shape is without it. */
+function troubleOf({ trouble }: GatewayContext): { trouble?: string } {
+  const reason = trouble?.();
+  return reason === undefined ? {} : { trouble: reason };
 }
 
 function toRecent({ key, updatedAt }: SessionRecord, now: number): unknown {

@@ -39,9 +39,40 @@ test("another process finds them; what was told is gone and what came meanwhile 
   assert.deepEqual(await texts(createSystemEvents(store.kv, () => 9)), ["three"]);
 });
 
-test("twenty wait at most, and the oldest go first", async () => {
+test("twenty wait at most, the oldest go first, and how many went is told", async () => {
   const events = createSystemEvents(store.kv, () => 9);
   for (let at = 0; at < 30; at++) await events.add(other, `line ${at}`);
   const left = await texts(events, other);
-  assert.deepEqual([left.length, left[0], left.at(-1)], [20, "line 10", "line 29"]);
+  assert.deepEqual(
+    [left.length, left[0], left[1], left.at(-1)],
+    [20, "12 earlier lines did not fit and were left out", "line 11", "line 29"],
+  );
+});
+
+test("a line that asks for a turn is found again by the next process; asked twice it is still one line", async () => {
+  const events = createSystemEvents(store.kv, () => 10);
+  await events.taken(main, await events.peek(main));
+  await events.add(main, "wake up");
+  assert.ok(!(await events.unheard()).includes(main));
+  await events.add(main, "wake up", true);
+  const next = createSystemEvents(store.kv, () => 11);
+  assert.deepEqual([await next.unheard(), await texts(next)], [[main], ["wake up"]]);
+});
+
+test("who waits for a line hears which run told it, and of one that made room nothing", async () => {
+  const events = createSystemEvents(store.kv, () => 12);
+  const third = "agent:main:third" as SessionKey;
+  const { signal } = new AbortController();
+  const event = await events.add(third, "first");
+  const reader = events.reader(event, signal);
+  await events.taken(third, [event], "run-1");
+  assert.equal(await reader, "run-1");
+  const early = await events.add(third, "early");
+  const lost = events.reader(early, signal);
+  for (let at = 0; at < 20; at++) await events.add(third, `more ${at}`);
+  assert.equal(await lost, undefined);
+  const stop = new AbortController();
+  const given = events.reader(await events.add(third, "again"), stop.signal);
+  stop.abort();
+  assert.equal(await given, undefined);
 });

@@ -7,13 +7,19 @@ export interface SystemEvent {
   readonly id: string;
   readonly at: number;
   readonly text: string;
+  /** It asks for a turn of its own, also after a restart. */
+  readonly wakes?: true;
+  /** This one stands for so many that had to make room. */
+  readonly left?: number;
 }
 
 export interface SystemEvents {
   /** Durable when it resolves. The same words twice in a row are told once, as one event. */
-  readonly add: (session: SessionKey, text: string) => Promise<SystemEvent>;
+  readonly add: (session: SessionKey, text: string, wakes?: boolean) => Promise<SystemEvent>;
   /** What waits, oldest first. */
   peek(session: SessionKey): Promise<readonly SystemEvent[]>;
+  /** Sessions with a line that asks for a turn. */
+  unheard(): Promise<SessionKey[]>;
   /** These were told, by this run; later ones stay. */
   taken(session: SessionKey, events: readonly SystemEvent[], runId?: string): Promise<void>;
   /** The run that tells it, once one does in this process; undefined when it had to make room for newer ones. */
@@ -50,14 +56,20 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
     for (const id of ids) for (const hear of readers.get(id) ?? []) hear(runId);
   };
   return {
-    async add(session, text) {
+    async add(session, text, wakes = false) {
       const words = text.slice(0, MAX_CHARS).toWellFormed();
       let dropped: readonly SystemEvent[] = [];
       const kept = await change(session, (events) => {
-        if (events.at(-1)?.text === words) return events;
-        const all = [...events, { id: newId(), at: now(), text: words }];
-        dropped = all.slice(0, -MAX_WAITING);
-        return all.slice(-MAX_WAITING);
+        const last = events.at(-1);
+        if (last?.text === words) {
+          if (!wakes || last.wakes === true) return events;
+          return [...events.slice(0, -1), { ...last, wakes: true }];
+        }
+        const event: SystemEvent = { id: newId(), at: now(), text: words, ...(wakes ? { wakes: true } : {}) };
+        const all = [...events, event];
+        if (all.length <= MAX_WAITING) return all;
+        dropped = all.slice(0, 1 - MAX_WAITING);
+        return [madeRoom(dropped), ...all.slice(1 - MAX_WAITING)];
       });
       gone(
         dropped.map(({ id }) => id),
@@ -68,6 +80,10 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
       return event;
     },
     peek: (session) => waiting.get(session) ?? read(kv, session),
+    async unheard() {
+      const rows = await kv.list(SPACE);
+      return rows.flatMap(({ key, value }) => (eventsIn(value).some(({ wakes }) => wakes) ? [key as SessionKey] : []));
+    },
     async taken(session, told, runId) {
       if (told.length === 0) return;
       const ids = new Set(told.map(({ id }) => id));
@@ -93,6 +109,16 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
 }
 
 async function read(kv: KvTable, session: SessionKey): Promise<readonly SystemEvent[]> {
-  const value = await kv.get(SPACE, session);
+  return eventsIn(await kv.get(SPACE, session));
+}
+
+function eventsIn(value: unknown): readonly SystemEvent[] {
   return Array.isArray(value) ? (value as SystemEvent[]) : [];
+}
+
+/** What is left out is at least counted. */
+function madeRoom(dropped: readonly SystemEvent[]): SystemEvent {
+  const left = dropped.reduce((sum, event) => sum + (event.left ?? 1), 0);
+  const text = `${left} earlier lines did not fit and were left out`;
+  return { id: newId(), at: dropped[0]?.at ?? 0, text, left };
 }

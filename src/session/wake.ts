@@ -12,5 +12,7 @@ export interface Wake {
    * there was no turn (no model, heartbeats off) or the time was over.
    */
   readonly tellAndWait: (session: SessionKey, text: string, timeoutMs: number) => Promise<RunOutcome | undefined>;
+  /** Wakes sessions that wait since before a restart, or since before heartbeats were switched on. */
+  readonly resume: () => Promise<void>;
   close(): void;
 }

@@ -22,7 +22,6 @@ export function systemMethods(context: GatewayContext, vitals: Vitals): Served[]
     }),
     serve(methods.status, () => vitals.status()),
     serve(methods.systemPresence, () => presence.list()),
-    serve(methods.lastHeartbeat, () => null),
     serve(methods.systemEvent, (params, client) => {
       const text = params["text"];
       if (typeof text !== "string" || text.trim() === "") throw new HouseError("wire.invalid-request", "text required");

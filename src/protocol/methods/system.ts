@@ -6,7 +6,6 @@ export const health = looseMethod("health", "operator.read");
 export const status = looseMethod("status", "operator.read");
 export const systemPresence = looseMethod("system-presence", "operator.read");
 export const systemEvent = looseMethod("system-event", "operator.admin");
-export const lastHeartbeat = looseMethod("last-heartbeat", "operator.read");
 export const logsTail = method(
   "logs.tail",
   "operator.read",

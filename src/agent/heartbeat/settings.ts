@@ -1,0 +1,85 @@
+// What the config says about heartbeats: which agents have them, how often, where, and what is asked.
+import { spanMs } from "../../base/span.ts";
+import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { HouseError } from "../../core/error.ts";
+import { mainSessionKey, parseSessionKey, splitSessionKey, type AgentId, type SessionKey } from "../../core/names.ts";
+
+type HeartbeatConfig = NonNullable<NonNullable<NonNullable<Config["agents"]>["defaults"]>["heartbeat"]>;
+
+export interface HeartbeatSettings {
+  readonly agentId: AgentId;
+  /** As written. */
+  readonly every: string;
+  /** 0: never. */
+  readonly everyMs: number;
+  readonly session: SessionKey;
+  readonly prompt: string;
+  readonly model: string | undefined;
+  /** `last`, `none` or a channel. */
+  readonly target: string;
+  readonly to: string | undefined;
+  readonly accountId: string | undefined;
+  readonly ackMaxChars: number;
+  readonly includeReasoning: boolean;
+  readonly activeHours: HeartbeatConfig["activeHours"];
+}
+
+export const HEARTBEAT_PROMPT =
+  "[heartbeat] Time to look around. If HEARTBEAT.md is among the workspace files, do what it says and nothing beyond it; take up nothing from earlier talk. If nothing needs the person's attention, answer HEARTBEAT_OK.";
+
+/** Asked with the credentials at hand: an Anthropic subscription is asked less often. */
+export type UsesSubscription = (agentId: AgentId) => boolean;
+
+/** The agents that beat: those with a block of their own if there is any, else the default agent. */
+export function beatingAgents(config: Config, usesSubscription: UsesSubscription): HeartbeatSettings[] {
+  const named = agentIds(config).filter((id) => agentConfig(config, id)?.heartbeat !== undefined);
+  const ids = named.length === 0 ? [defaultAgentId(config)] : named;
+  return ids
+    .map((id) => heartbeatSettings(config, id, usesSubscription))
+    .filter(({ everyMs }) => everyMs > 0 && Number.isFinite(everyMs));
+}
+
+export function heartbeatSettings(
+  config: Config,
+  agentId: AgentId,
+  usesSubscription: UsesSubscription,
+): HeartbeatSettings {
+  const own: HeartbeatConfig = {
+    ...config.agents?.defaults?.heartbeat,
+    ...withoutGaps(agentConfig(config, agentId)?.heartbeat ?? {}),
+  };
+  const every = own.every ?? (usesSubscription(agentId) ? "1h" : "30m");
+  return {
+    agentId,
+    every,
+    everyMs: Math.round(spanMs(every)),
+    session: sessionOf(config, agentId, own.session),
+    prompt: own.prompt === undefined || own.prompt.trim() === "" ? HEARTBEAT_PROMPT : own.prompt,
+    model: own.model,
+    target: (own.target ?? "last").trim().toLowerCase(),
+    to: own.to,
+    accountId: own.accountId,
+    ackMaxChars: own.ackMaxChars ?? 300,
+    includeReasoning: own.includeReasoning ?? false,
+    activeHours: own.activeHours,
+  };
+}
+
+/** The main session of the agent, or the one the config names when it is the agent's own. */
+function sessionOf(config: Config, agentId: AgentId, wished: string | undefined): SessionKey {
+  const mainKey = mainKeyOf(config);
+  const main = config.session?.scope === "global" ? ("global" as SessionKey) : mainSessionKey(agentId, mainKey);
+  if (wished === undefined || wished.trim() === "" || wished.trim().toLowerCase() === "main") return main;
+  try {
+    const key = parseSessionKey(wished, { defaultAgent: defaultAgentId(config), mainKey }, agentId);
+    return key === "global" || splitSessionKey(key).agentId === agentId ? key : main;
+  } catch (error) {
+    if (error instanceof HouseError) return main;
+    throw error;
+  }
+}
+
+function withoutGaps<T extends object>(value: T): Partial<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as Partial<T>;
+}

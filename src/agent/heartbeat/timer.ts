@@ -1,0 +1,115 @@
+// When heartbeats are due: counted from the last due time by the wall clock, looked at again and again by a monotonic one.
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { KvTable } from "../../store/store.ts";
+
+export interface Beating {
+  readonly agentId: string;
+  readonly everyMs: number;
+}
+
+export interface TimerDeps {
+  /** Asked each time, so that a changed config counts at the next look. */
+  readonly plan: () => readonly Beating[];
+  /** Resolves when this beat is over with; `busy` asks for another try soon. The same due time means the same beat. */
+  readonly beat: (agentId: string, dueAt: number) => Promise<"over" | "busy">;
+  /** Called once, before the first look. */
+  readonly begin: () => Promise<void>;
+  readonly kv: KvTable;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface HeartbeatTimer {
+  /** Looks now: the plan may have changed. */
+  look(): void;
+  close(): void;
+}
+
+const SPACE = "heartbeat-due";
+/** A sleeping machine stops timers: after it wakes up, no beat is later than this. */
+const LOOK_MS = 15_000;
+const FIRST_LOOK_MS = 500;
+const BUSY_MS = 1000;
+
+export function startHeartbeatTimer({ plan, beat, begin, kv, clock, log }: TimerDeps): HeartbeatTimer {
+  /** Last due time of each agent; the next one is `everyMs` later. */
+  let last: Map<string, number> | undefined;
+  const underWay = new Set<string>();
+  /** Monotonic times before which an agent is not tried again. */
+  const rests = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const keep = async (agentId: string, at: number | undefined): Promise<void> => {
+    if (at === undefined) last?.delete(agentId);
+    else last?.set(agentId, at);
+    await kv.set(SPACE, agentId, at);
+  };
+  const run = async (agentId: string, dueAt: number, everyMs: number): Promise<void> => {
+    underWay.add(agentId);
+    const rest = (ms: number): void => void rests.set(agentId, clock.ticks() + ms);
+    try {
+      if ((await beat(agentId, dueAt)) === "busy") rest(BUSY_MS);
+      // However many were missed, one made up for them.
+      else await keep(agentId, lastDue(dueAt, everyMs, clock.now()));
+    } catch (error) {
+      rest(LOOK_MS);
+      log.warn("a heartbeat failed", { agentId, error });
+    } finally {
+      underWay.delete(agentId);
+      arm(nextMs());
+    }
+  };
+  const look = async (): Promise<void> => {
+    if (last === undefined) {
+      last = new Map(
+        (await kv.list(SPACE)).flatMap(({ key, value }) => (typeof value === "number" ? [[key, value]] : [])),
+      );
+      await begin();
+    }
+    const now = clock.now();
+    const beating = plan();
+    for (const agentId of last.keys())
+      if (!beating.some((one) => one.agentId === agentId)) await keep(agentId, undefined);
+    for (const { agentId, everyMs } of beating) {
+      const before = last.get(agentId);
+      // Never counted before, or counted by a clock that was ahead of this one.
+      if (before === undefined || before > now) await keep(agentId, now);
+      else if (now >= before + everyMs && isFree(agentId)) void run(agentId, before + everyMs, everyMs);
+    }
+  };
+  const isFree = (agentId: string): boolean =>
+    !underWay.has(agentId) && (rests.get(agentId) ?? -Infinity) <= clock.ticks();
+  const nextMs = (): number => {
+    const now = clock.now();
+    const waits = plan().flatMap(({ agentId, everyMs }) => {
+      if (underWay.has(agentId)) return [];
+      const dueMs = (last?.get(agentId) ?? now) + everyMs - now;
+      return [Math.max(dueMs, (rests.get(agentId) ?? -Infinity) - clock.ticks())];
+    });
+    return Math.max(1, Math.min(LOOK_MS, ...waits));
+  };
+  const arm = (waitMs: number): void => {
+    if (isClosed) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      look()
+        .catch((error: unknown) => log.warn("heartbeats could not be looked at", { error }))
+        .finally(() => arm(nextMs()));
+    }, waitMs).unref();
+  };
+  arm(FIRST_LOOK_MS);
+  return {
+    look: () => arm(1),
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The newest due time of that row that is not after `now`. */
+function lastDue(dueAt: number, everyMs: number, now: number): number {
+  return dueAt + Math.max(0, Math.floor((now - dueAt) / everyMs)) * everyMs;
+}

@@ -1,0 +1,161 @@
+// One turn the house begins by itself: posted, waited for, and its news brought to where the person reads.
+import type { RunOutcome } from "../../core/event.ts";
+import type { SessionKey } from "../../core/names.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Outbound, Route } from "../../channel/outbound.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { parseModelRef } from "../../model/catalog.ts";
+import type { Store } from "../../store/store.ts";
+import { ACK } from "../ack.ts";
+import type { Agents } from "../agent.ts";
+import type { HeartbeatSettings } from "./settings.ts";
+import { targetOf, visibilityOf } from "./target.ts";
+
+export interface HouseTurnDeps {
+  readonly agents: Pick<Agents, "post" | "wait" | "watch">;
+  readonly store: Pick<Store, "kv" | "sessions">;
+  readonly outbound: Outbound;
+  readonly config: () => Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends the waiting, not the turn. */
+  readonly closing: AbortSignal;
+}
+
+export interface HouseTurn {
+  readonly runId: string;
+  readonly session: SessionKey;
+  readonly text: string;
+  readonly settings: HeartbeatSettings;
+  /** One of a row: the same alert within a day is told once. */
+  readonly regular: boolean;
+}
+
+/** What came of it, in the words of the `heartbeat` event. */
+export interface Report {
+  readonly status: "ok" | "sent" | "skipped" | "failed";
+  readonly reason?: string;
+  readonly preview?: string;
+  readonly hasMedia?: boolean;
+  readonly channel?: string;
+  readonly to?: string;
+}
+
+export interface HouseTurnEnd {
+  /** Undefined when the house closed first. */
+  readonly outcome: RunOutcome | undefined;
+  readonly report: Report;
+}
+
+const ALERTS = "heartbeat-alerts";
+const SAME_ALERT_MS = 24 * 3_600_000;
+const PREVIEW_CHARS = 200;
+
+export async function runHouseTurn(deps: HouseTurnDeps, turn: HouseTurn): Promise<HouseTurnEnd> {
+  const { agents, store, config } = deps;
+  const { runId, session, settings } = turn;
+  const told = turn.regular ? await lastAlert(deps, session) : undefined;
+  const thinking = followThinking(agents, runId);
+  try {
+    const model = settings.model === undefined ? undefined : parseModelRef(settings.model, config());
+    await agents.post({
+      runId,
+      sessionKey: session,
+      text: turn.text,
+      source: "heartbeat",
+      authorised: false,
+      ...(model === undefined ? {} : { model }),
+      heartbeat: { ackMaxChars: settings.ackMaxChars, ...(told === undefined ? {} : { told }) },
+    });
+    const outcome = await ended(deps, runId);
+    if (outcome === undefined) return { outcome, report: { status: "failed", reason: "stopping" } };
+    if (turn.regular && outcome.status === "ok" && !outcome.silent)
+      await store.kv.set(ALERTS, session, { text: outcome.text, at: deps.clock.now() });
+    return { outcome, report: await report(deps, turn, outcome, thinking.text()) };
+  } finally {
+    thinking.stop();
+  }
+}
+
+async function report(
+  deps: HouseTurnDeps,
+  { settings, session }: HouseTurn,
+  outcome: RunOutcome,
+  thought: string,
+): Promise<Report> {
+  if (outcome.status !== "ok") return { status: "failed", reason: outcome.failure?.message ?? outcome.status };
+  const config = deps.config();
+  // News of another session than the heartbeat's own stays with whoever reads that session.
+  const wish = session === settings.session ? settings : { target: "last", to: undefined, accountId: undefined };
+  const record = await deps.store.sessions.get(session);
+  const target = targetOf(wish, record, deps.outbound.channels(), config);
+  const { showOk, showAlerts } = visibilityOf(config, target.route);
+  const news = outcome.silent ? (showOk ? ACK : "") : showAlerts ? outcome.text : "";
+  const reasoning = settings.includeReasoning && thought !== "" ? `Reasoning:\n${thought}` : "";
+  const preview = outcome.silent ? {} : { preview: previewOf(outcome.text), hasMedia: false };
+  if (target.route === undefined) {
+    if (outcome.silent) return { status: "ok" };
+    return { status: "skipped", reason: showAlerts ? target.reason : "alerts-disabled", ...preview };
+  }
+  if (!outcome.silent && !showAlerts) return { status: "skipped", reason: "alerts-disabled", ...preview };
+  if (news === "" && reasoning === "") return { status: "ok" };
+  const sent = await sendAll(deps, outcome.runId, target.route, reasoning, news);
+  return {
+    ...sent,
+    ...preview,
+    channel: target.route.channel,
+    ...(target.route.to === undefined ? {} : { to: target.route.to }),
+  };
+}
+
+/** The same ids as long as the turn is the same: nothing is sent twice. */
+async function sendAll(
+  { outbound, log }: HouseTurnDeps,
+  runId: string,
+  route: Route,
+  reasoning: string,
+  news: string,
+): Promise<Pick<Report, "status" | "reason">> {
+  const parts = [
+    ["reasoning", reasoning],
+    ["news", news],
+  ] as const;
+  try {
+    for (const [name, text] of parts) {
+      if (text === "") continue;
+      const { state, reason } = await outbound.send({ intentId: `${runId}:${name}`, route, text });
+      if (state === "failed") return { status: "failed", reason: reason ?? "the platform refused it" };
+    }
+    return { status: "sent" };
+  } catch (error) {
+    log.warn("the news of a heartbeat could not be sent", { error, channel: route.channel });
+    return { status: "failed", reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function ended({ agents, closing }: HouseTurnDeps, runId: string): Promise<RunOutcome | undefined> {
+  while (!closing.aborted) {
+    const outcome = await agents.wait(runId, 600_000, closing);
+    if (outcome !== undefined) return outcome;
+  }
+  return undefined;
+}
+
+async function lastAlert({ store, clock }: HouseTurnDeps, session: SessionKey): Promise<string | undefined> {
+  const last = (await store.kv.get(ALERTS, session)) as { readonly text?: unknown; readonly at?: unknown } | undefined;
+  const isFresh = typeof last?.at === "number" && Math.abs(clock.now() - last.at) < SAME_ALERT_MS;
+  return isFresh && typeof last.text === "string" ? last.text : undefined;
+}
+
+function followThinking({ watch }: Pick<Agents, "watch">, runId: string): { text(): string; stop(): void } {
+  let thought = "";
+  const stop = watch(({ runId: of, body }) => {
+    if (of === runId && body.stream === "thinking") thought = body.text;
+  });
+  return { text: () => thought.trim(), stop };
+}
+
+function previewOf(text: string): string {
+  return text.length <= PREVIEW_CHARS ? text : `${text.slice(0, PREVIEW_CHARS).toWellFormed()}…`;
+}

@@ -1,0 +1,150 @@
+// Heartbeats and waking over an open house. A timer is all that runs; the rest loads with the first beat or wake.
+import { systemClock } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import type { Outbound } from "../channel/outbound.ts";
+import { defaultAgentId } from "../config/agents.ts";
+import { splitSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
+import type { RunOutcome } from "../core/event.ts";
+import type { Agents } from "../agent/agent.ts";
+import type { BeatDeps } from "../agent/heartbeat/beat.ts";
+import { beatingAgents, heartbeatSettings } from "../agent/heartbeat/settings.ts";
+import { startHeartbeatTimer, type HeartbeatTimer } from "../agent/heartbeat/timer.ts";
+import type { Report } from "../agent/heartbeat/turn.ts";
+import { createWake, WAKE_PROMPT } from "../agent/wake.ts";
+import type { HeartbeatEvent, Heartbeats } from "../gateway/heartbeats.ts";
+import type { ModelBook } from "../model/model.ts";
+import { usesAnthropicSubscription } from "../model/subscription.ts";
+import type { Wake, WakeMode } from "../session/wake.ts";
+import type { House } from "./house.ts";
+
+export interface OpenHeartbeats extends Heartbeats {
+  readonly wake: Wake;
+  /** Begins the regular beats; each is announced. */
+  start(announced: (event: HeartbeatEvent) => void): void;
+  close(): void;
+}
+
+const SPACE = "heartbeat";
+
+export function openHeartbeats(house: House, agents: Agents, models: ModelBook, outbound: Outbound): OpenHeartbeats {
+  const { store, settings, paths, env } = house;
+  const log = house.log.child("heartbeat");
+  const config = () => settings.now().config;
+  const usesSubscription = (agentId: AgentId): boolean => usesAnthropicSubscription(config(), agentId, paths, env);
+  const closing = new AbortController();
+  let announce: (event: HeartbeatEvent) => void = () => {};
+  let timer: HeartbeatTimer | undefined;
+  let isOn: boolean | undefined;
+  let saidNoModel = false;
+  /** The beat whose waiting was told already. */
+  let toldBusy = "";
+
+  const switchedOn = async (): Promise<boolean> => (isOn ??= (await store.kv.get(SPACE, "enabled")) !== false);
+  const deps = (): BeatDeps => ({
+    agents,
+    models,
+    store,
+    outbound,
+    config,
+    paths,
+    clock: systemClock,
+    log,
+    events: house.commands.events,
+    isOn: switchedOn,
+    closing: closing.signal,
+  });
+  const tell = async (agentId: AgentId, startedAt: number, report: Report): Promise<void> => {
+    const event: HeartbeatEvent = {
+      ts: systemClock.now(),
+      ...report,
+      durationMs: systemClock.now() - startedAt,
+      agentId,
+    };
+    if (report.reason === "no-model") {
+      if (!saidNoModel) log.debug("no model is set up: heartbeats wait for one", { agentId });
+      saidNoModel = true;
+    } else log.debug("heartbeat", { ...event });
+    await store.kv.set(SPACE, "last", event);
+    const { visibilityOf } = await import("../agent/heartbeat/target.ts");
+    const route = report.channel === undefined ? undefined : { channel: report.channel };
+    if (visibilityOf(config(), route).useIndicator) announce(event);
+  };
+  const beatOf = async (agentId: AgentId, runId: string): Promise<"over" | "busy"> => {
+    const { beat } = await import("../agent/heartbeat/beat.ts");
+    const startedAt = systemClock.now();
+    const report = await beat(deps(), heartbeatSettings(config(), agentId, usesSubscription), runId);
+    const isBusy = report.reason === "requests-in-flight";
+    if (!isBusy || toldBusy !== runId) await tell(agentId, startedAt, report);
+    if (isBusy) toldBusy = runId;
+    return isBusy ? "busy" : "over";
+  };
+  const wakeTurn = async (session: SessionKey): Promise<RunOutcome | undefined> => {
+    const { runHouseTurn } = await import("../agent/heartbeat/turn.ts");
+    const agentId = agentOf(session);
+    const startedAt = systemClock.now();
+    const { outcome, report } = await runHouseTurn(deps(), {
+      runId: newId(),
+      session,
+      text: WAKE_PROMPT,
+      settings: heartbeatSettings(config(), agentId, usesSubscription),
+      regular: false,
+    });
+    await tell(agentId, startedAt, report);
+    return outcome;
+  };
+  const agentOf = (session: SessionKey): AgentId =>
+    session === "global" || session === "unknown" ? defaultAgentId(config()) : splitSessionKey(session).agentId;
+  const wake = createWake({
+    turns: () => agents,
+    models,
+    events: house.commands.events,
+    agentOf,
+    turn: wakeTurn,
+    isOn: switchedOn,
+    log,
+  });
+  const others = (agentId: AgentId): AgentId[] =>
+    beatingAgents(config(), usesSubscription).flatMap((one) => (one.agentId === agentId ? [] : [one.agentId]));
+
+  return {
+    wake,
+    start(announced) {
+      announce = announced;
+      timer = startHeartbeatTimer({
+        plan: () => beatingAgents(config(), usesSubscription),
+        beat: (agentId, dueAt) => beatOf(agentId as AgentId, `heartbeat-${agentId}-${dueAt}`),
+        begin: wake.resume,
+        kv: store.kv,
+        clock: systemClock,
+        log,
+      });
+    },
+    changed: () => timer?.look(),
+    last: async () => ((await store.kv.get(SPACE, "last")) as HeartbeatEvent | undefined) ?? null,
+    isOn: () => isOn ?? true,
+    async setOn(on) {
+      await store.kv.set(SPACE, "enabled", on);
+      isOn = on;
+      if (on) await wake.resume();
+    },
+    settingsOf: (agentId) => {
+      const own = heartbeatSettings(config(), agentId, usesSubscription);
+      return { ...own, enabled: beatingAgents(config(), usesSubscription).some((one) => one.agentId === agentId) };
+    },
+    /** The line goes to the default agent; the others that beat look around at once. */
+    async wakeMain(text: string, mode: WakeMode) {
+      const agentId = defaultAgentId(config());
+      await wake.tell(heartbeatSettings(config(), agentId, usesSubscription).session, text, mode);
+      if (mode === "next-heartbeat" || !(await switchedOn())) return;
+      for (const other of others(agentId))
+        void beatOf(other, newId()).catch((error: unknown) =>
+          log.warn("a heartbeat failed", { agentId: other, error }),
+        );
+    },
+    close() {
+      timer?.close();
+      closing.abort();
+      wake.close();
+    },
+  };
+}

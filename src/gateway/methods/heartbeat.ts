@@ -1,0 +1,25 @@
+// wake, last-heartbeat, set-heartbeats.
+import { HouseError } from "../../core/error.ts";
+import * as methods from "../../protocol/methods/heartbeat.ts";
+import { serve, type Served } from "../dispatch.ts";
+import type { Heartbeats } from "../heartbeats.ts";
+
+export function heartbeatMethods(heartbeats: Heartbeats): Served[] {
+  return [
+    serve(methods.wake, async ({ mode, text }) => {
+      if (text.trim() === "") throw invalid("text required");
+      await heartbeats.wakeMain(text, mode);
+      return { ok: true };
+    }),
+    serve(methods.lastHeartbeat, () => heartbeats.last()),
+    serve(methods.setHeartbeats, async ({ enabled }) => {
+      if (typeof enabled !== "boolean") throw invalid("set-heartbeats needs enabled: true or false");
+      await heartbeats.setOn(enabled);
+      return { ok: true, enabled };
+    }),
+  ];
+}
+
+function invalid(message: string): HouseError {
+  return new HouseError("wire.invalid-request", message);
+}
