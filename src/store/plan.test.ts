@@ -157,6 +157,7 @@ async function recordStatements(file: string): Promise<string[]> {
   await slots.get("j", "1");
   await slots.list("j", 5);
   await slots.running();
+  await slots.latest();
   await slots.prune("j", 5);
   await slots.pruneGone(5);
   connection.close();

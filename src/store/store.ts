@@ -327,6 +327,8 @@ export interface SlotTable {
   list(jobId: string, limit: number, skip?: number): Promise<SlotRecord[]>;
   /** Rows still marked running: after a start these are what a dead process left behind. */
   running(): Promise<SlotRecord[]>;
+  /** The latest time any slot has. */
+  latest(): Promise<number | undefined>;
   /** Keeps the newest `keep` rows of a job; what runs stays. Returns how many went. */
   prune(jobId: string, keep: number): Promise<number>;
   /** Drops rows from before `before` whose job is gone; returns how many. */

@@ -118,6 +118,7 @@ export function jobCases(ground: Ground): void {
       (await slots.list("a", 2, 3)).map(({ slot }) => slot),
       ["1", "2"],
     );
+    assert.equal(await slots.latest(), 10);
     assert.equal(await slots.prune("a", 2), 4);
     assert.equal(await slots.prune("b", 2), 0);
     assert.deepEqual(

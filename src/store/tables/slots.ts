@@ -27,6 +27,11 @@ export function createSlots(sql: Sql, report: ReportDamage): SlotTable {
         const found = yield* rows(`SELECT ${slotColumns} FROM slots WHERE state = 'running' ORDER BY n`);
         return readRecords("slots", "slot", found, toSlot, report);
       }),
+    latest: () =>
+      sql.read(function* () {
+        const at = (yield* firstRow("SELECT max(at) AS at FROM slots"))?.["at"];
+        return typeof at === "number" ? at : undefined;
+      }),
     prune: (jobId, keep) =>
       sql.write(
         () =>

@@ -1,0 +1,115 @@
+// A schedule as somebody wrote it, judged: a time that can come, an interval that can be kept, a zone that exists.
+import { isRecord } from "../config/path.ts";
+import { durationMs } from "./duration.ts";
+import type { Schedule } from "./job.ts";
+import type { Raw } from "./normalise.ts";
+import { refuse } from "./refuse.ts";
+import { nextFire, patternOf } from "./schedule.ts";
+
+export const MIN_EVERY_MS = 1_000;
+const MAX_EVERY_MS = 10 * 366 * 86_400_000;
+const MAX_AHEAD_MS = 50 * 366 * 86_400_000;
+/** Clocks of callers differ, and a command line takes its time. */
+const PAST_GRACE_MS = 60_000;
+const MAX_EXPR_CHARS = 200;
+
+/** Throws `cron.invalid`. `mayBePast`: it was set when it still lay ahead. */
+export function checkSchedule(given: unknown, now: number, mayBePast = false): Schedule {
+  if (!isRecord(given)) throw refuse("a job needs a schedule", "schedule: {kind: at|every|cron, …}");
+  switch (given["kind"]) {
+    case "at":
+      return checkAt(given, now, mayBePast);
+    case "every":
+      return checkEvery(given, now);
+    case "cron":
+      return checkCron(given, now);
+    default:
+      throw refuse(`schedule.kind must be at, every or cron`, "schedule: {kind: every, everyMs: 3600000}");
+  }
+}
+
+/** True when it comes round more often than once a minute. */
+export function isFrequent(schedule: Schedule, now: number): boolean {
+  if (schedule.kind === "at") return false;
+  const first = nextFire(schedule, now);
+  const second = first === undefined ? undefined : nextFire(schedule, first);
+  return first !== undefined && second !== undefined && second - first < 60_000;
+}
+
+function checkAt(raw: Raw, now: number, mayBePast: boolean): Schedule {
+  only(raw, ["kind", "at", "tz"]);
+  const at = atMs(raw["at"], now);
+  const hint = "schedule.at: an ISO 8601 time that lies ahead, such as 2030-01-31T08:00:00Z";
+  if (at === undefined) throw refuse("schedule.at is not a time", hint);
+  if (at > now + MAX_AHEAD_MS) throw refuse("schedule.at lies more than 50 years ahead", hint);
+  if (at < now - PAST_GRACE_MS && !mayBePast) throw refuse("schedule.at lies in the past", hint);
+  return { kind: "at", at: new Date(at).toISOString() };
+}
+
+/** ISO 8601 (without a zone in UTC), milliseconds since 1970, or a length of time from now. */
+export function atMs(given: unknown, now: number): number | undefined {
+  if (typeof given === "number") return Number.isFinite(given) ? given : undefined;
+  if (typeof given !== "string") return undefined;
+  const word = given.trim();
+  if (/^\d{11,}$/.test(word)) return Number(word);
+  if (/^[+-]?\d{4,6}-\d{2}(?:-\d{2})?/.test(word)) {
+    const iso = word.replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, "$1T");
+    const hasZone = /(?:z|[+-]\d{2}:?\d{2})$/i.test(iso) || !iso.includes("T");
+    const ms = Date.parse(hasZone ? iso : `${iso}Z`);
+    return Number.isNaN(ms) ? undefined : ms;
+  }
+  const ahead = /^\d+$/.test(word) ? undefined : durationMs(word.replace(/^(?:\+|in\s+)/i, ""));
+  return ahead === undefined ? undefined : now + ahead;
+}
+
+function checkEvery(raw: Raw, now: number): Schedule {
+  only(raw, ["kind", "everyMs", "anchorMs"]);
+  const { everyMs, anchorMs = now } = raw;
+  if (typeof everyMs !== "number" || !Number.isFinite(everyMs) || everyMs < MIN_EVERY_MS || everyMs > MAX_EVERY_MS)
+    throw refuse(`schedule.everyMs must be a number of milliseconds, at least ${MIN_EVERY_MS}`, "schedule.everyMs");
+  if (typeof anchorMs !== "number" || !Number.isFinite(anchorMs) || Math.abs(anchorMs - now) > MAX_AHEAD_MS)
+    throw refuse("schedule.anchorMs must be a time in milliseconds since 1970", "schedule.anchorMs");
+  return { kind: "every", everyMs: Math.round(everyMs), anchorMs: Math.round(anchorMs) };
+}
+
+function checkCron(raw: Raw, now: number): Schedule {
+  only(raw, ["kind", "expr", "tz"]);
+  const { expr, tz } = raw;
+  if (typeof expr !== "string" || expr.trim() === "" || expr.length > MAX_EXPR_CHARS)
+    throw refuse("schedule.expr must be a cron expression of five or six fields", "schedule.expr: 0 7 * * *");
+  if (tz !== undefined && tz !== null && (typeof tz !== "string" || !isZone(tz)))
+    throw refuse(`schedule.tz is not a time zone: ${JSON.stringify(tz).slice(0, 80)}`, "schedule.tz: Europe/Berlin");
+  const zone = typeof tz === "string" && tz.trim() !== "" ? { tz: tz.trim() } : {};
+  const schedule = { kind: "cron" as const, expr: expr.trim().replaceAll(/\s+/g, " "), ...zone };
+  if (firstOf(schedule, now) === undefined)
+    throw refuse(`schedule.expr never comes round: ${schedule.expr}`, "schedule.expr: 0 7 * * *");
+  return schedule;
+}
+
+function firstOf(schedule: Extract<Schedule, { kind: "cron" }>, now: number): number | undefined {
+  try {
+    patternOf(schedule);
+    return nextFire(schedule, now);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^Cron\w+: /, "") : String(error);
+    throw refuse(`schedule.expr cannot be read: ${why.slice(0, 200)}`, "schedule.expr: minute hour day month weekday");
+  }
+}
+
+function isZone(name: string): boolean {
+  try {
+    return name.trim() === "" || new Intl.DateTimeFormat("en", { timeZone: name.trim() }) !== undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function only(raw: Raw, known: readonly string[]): void {
+  const strange = Object.keys(raw).find((key) => !known.includes(key) && raw[key] !== undefined);
+  if (strange !== undefined)
+    throw refuse(
+      `schedule of kind ${String(raw["kind"])} has no "${strange.slice(0, 80)}"`,
+      `known: ${known.join(", ")}`,
+    );
+}

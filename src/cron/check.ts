@@ -1,0 +1,232 @@
+// A normalised job, judged whole: every field typed, kinds that fit together, nothing unknown. Throws `cron.invalid`.
+import { nearest } from "../core/nearest.ts";
+import { parseAgentId, type AgentId } from "../core/names.ts";
+import { withoutUnseen } from "../core/visible.ts";
+import { agentIds } from "../config/agents.ts";
+import { isRecord } from "../config/path.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { ThinkingLevel } from "../model/model.ts";
+import { checkSchedule } from "./check-schedule.ts";
+import type { JobBody, JobDelivery, Misfire, Payload } from "./job.ts";
+import type { Raw } from "./normalise.ts";
+import { refuse } from "./refuse.ts";
+
+const MAX_NAME = 120;
+const MAX_TEXT = 64_000;
+const MAX_COMMAND = 100_000;
+const MAX_RUN_SECONDS = 7 * 86_400;
+/** A command that takes longer belongs into the background, where nobody waits for its result. */
+export const MAX_COMMAND_SECONDS = 3_600;
+const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
+const knownKeys = [
+  "name",
+  "description",
+  "agentId",
+  "enabled",
+  "deleteAfterRun",
+  "schedule",
+  "sessionTarget",
+  "wakeMode",
+  "payload",
+  "delivery",
+  "misfire",
+];
+
+export function checkJob(raw: Raw, config: Config, now: number, mayBePast = false): JobBody {
+  const strange = Object.keys(raw).find((key) => !knownKeys.includes(key) && raw[key] !== undefined);
+  if (strange !== undefined) throw refuse(`a job has no "${strange.slice(0, 80)}"`, `known: ${knownKeys.join(", ")}`);
+  const payload = checkPayload(raw["payload"]);
+  const sessionTarget = oneOf(raw["sessionTarget"], ["main", "isolated"] as const, "sessionTarget");
+  checkTogether(sessionTarget, payload, raw["delivery"]);
+  const { description, agentId, deleteAfterRun, delivery, misfire } = raw;
+  return {
+    name: nameOf(raw["name"], payload),
+    ...(description === undefined || description === null || description === ""
+      ? {}
+      : { description: text(description, "description", 2000) }),
+    ...(agentId === undefined || agentId === null || agentId === "" ? {} : { agentId: checkAgent(agentId, config) }),
+    enabled: flag(raw["enabled"], "enabled"),
+    ...(deleteAfterRun === undefined ? {} : { deleteAfterRun: flag(deleteAfterRun, "deleteAfterRun") }),
+    schedule: checkSchedule(raw["schedule"], now, mayBePast),
+    sessionTarget,
+    wakeMode: oneOf(raw["wakeMode"], ["now", "next-heartbeat"] as const, "wakeMode"),
+    payload,
+    ...(sessionTarget === "main" || delivery === undefined ? {} : { delivery: checkDelivery(delivery) }),
+    ...(misfire === undefined || misfire === null ? {} : { misfire: checkMisfire(misfire) }),
+  };
+}
+
+function checkTogether(target: string, payload: Payload, delivery: unknown): void {
+  if (target === "main" && payload.kind !== "systemEvent")
+    throw refuse(
+      `a job for the main session takes a systemEvent, not ${payload.kind}`,
+      'sessionTarget: "isolated", or payload: {kind: "systemEvent", text}',
+    );
+  if (target === "isolated" && payload.kind === "systemEvent")
+    throw refuse(
+      "an isolated job takes an agentTurn, exec or tool, not a systemEvent",
+      'sessionTarget: "main", or payload: {kind: "agentTurn", message}',
+    );
+  if (target === "main" && isRecord(delivery) && delivery["mode"] !== "none")
+    throw refuse("a job for the main session delivers nothing: the session answers itself", "leave out delivery");
+}
+
+/** One line without anything a terminal, a chat or a prompt would take for its own; derived when there is none. */
+export function nameOf(given: unknown, payload: Payload): string {
+  if (given !== undefined && typeof given !== "string") throw refuse("name must be a text", "name");
+  const source = given === undefined || given.trim() === "" ? wordsOf(payload) : given;
+  const line = withoutUnseen(source.toWellFormed().replaceAll(escapes, "").replaceAll(/\s+/g, " ")).trim();
+  const name = line.length <= MAX_NAME ? line : `${line.slice(0, MAX_NAME - 1).toWellFormed()}…`;
+  if (name === "") throw refuse("name holds nothing that can be shown", "name");
+  return name;
+}
+
+// What moves cursors and changes colours, whole: without its first character the rest would stay as text.
+// oxlint-disable-next-line no-control-regex
+const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
+
+function wordsOf(payload: Payload): string {
+  switch (payload.kind) {
+    case "systemEvent":
+      return payload.text.slice(0, 60) || "empty";
+    case "agentTurn":
+      return payload.message.slice(0, 60);
+    case "exec":
+      return payload.command.slice(0, 60);
+    case "tool":
+      return payload.tool;
+  }
+}
+
+function checkPayload(given: unknown): Payload {
+  if (!isRecord(given)) throw refuse("a job needs a payload", 'payload: {kind: "agentTurn", message}');
+  switch (given["kind"]) {
+    case "systemEvent":
+      only(given, ["kind", "text"]);
+      return { kind: "systemEvent", text: text(given["text"], "payload.text", MAX_TEXT, true) };
+    case "agentTurn":
+      return checkTurn(given);
+    case "exec":
+      return checkExec(given);
+    case "tool":
+      return checkTool(given);
+    default:
+      throw refuse(
+        "payload.kind must be systemEvent, agentTurn, exec or tool",
+        'payload: {kind: "agentTurn", message}',
+      );
+  }
+}
+
+function checkTurn(raw: Raw): Payload {
+  only(raw, ["kind", "message", "model", "thinking", "timeoutSeconds", "toolsAllow"]);
+  const { model, thinking, timeoutSeconds, toolsAllow } = raw;
+  return {
+    kind: "agentTurn",
+    message: text(raw["message"], "payload.message", MAX_TEXT),
+    ...(isUnset(model) ? {} : { model: text(model, "payload.model", 200) }),
+    ...(isUnset(thinking) ? {} : { thinking: oneOf(thinking, levels, "payload.thinking") }),
+    ...(isUnset(timeoutSeconds) ? {} : { timeoutSeconds: seconds(timeoutSeconds, "payload.timeoutSeconds") }),
+    ...(isUnset(toolsAllow) ? {} : { toolsAllow: names(toolsAllow, "payload.toolsAllow") }),
+  };
+}
+
+function checkExec(raw: Raw): Payload {
+  only(raw, ["kind", "command", "workdir", "timeout", "timeoutSeconds"]);
+  const { workdir, timeout = raw["timeoutSeconds"] } = raw;
+  const limit = isUnset(timeout) ? undefined : seconds(timeout, "payload.timeout");
+  if (limit !== undefined && limit > MAX_COMMAND_SECONDS)
+    throw refuse(`payload.timeout is at most ${MAX_COMMAND_SECONDS} seconds`, "payload.timeout");
+  return {
+    kind: "exec",
+    command: text(raw["command"], "payload.command", MAX_COMMAND),
+    ...(isUnset(workdir) ? {} : { workdir: text(workdir, "payload.workdir", 4096) }),
+    ...(limit === undefined ? {} : { timeout: limit }),
+  };
+}
+
+function checkTool(raw: Raw): Payload {
+  only(raw, ["kind", "tool", "args", "timeoutSeconds"]);
+  const { args = {}, timeoutSeconds } = raw;
+  if (!isRecord(args)) throw refuse("payload.args must be an object", "payload.args: {}");
+  return {
+    kind: "tool",
+    tool: text(raw["tool"], "payload.tool", 100),
+    args,
+    ...(isUnset(timeoutSeconds) ? {} : { timeoutSeconds: seconds(timeoutSeconds, "payload.timeoutSeconds") }),
+  };
+}
+
+function checkDelivery(given: unknown): JobDelivery {
+  if (!isRecord(given)) throw refuse("delivery must be an object", 'delivery: {mode: "announce"}');
+  const known = ["mode", "channel", "to", "bestEffort"];
+  const strange = Object.keys(given).find((key) => !known.includes(key));
+  if (strange !== undefined) throw refuse(`delivery has no "${strange.slice(0, 80)}"`, `known: ${known.join(", ")}`);
+  const { mode = "announce", channel, to, bestEffort } = given;
+  return {
+    mode: oneOf(mode, ["announce", "none"] as const, "delivery.mode"),
+    ...(isUnset(channel) ? {} : { channel: text(channel, "delivery.channel", 100) }),
+    ...(isUnset(to) ? {} : { to: text(to, "delivery.to", 500) }),
+    ...(isUnset(bestEffort) ? {} : { bestEffort: flag(bestEffort, "delivery.bestEffort") }),
+  };
+}
+
+function checkMisfire(given: unknown): Misfire {
+  if (given === "once" || given === "skip") return given;
+  const windowMs = isRecord(given) ? given["windowMs"] : undefined;
+  if (typeof windowMs === "number" && Number.isFinite(windowMs) && windowMs >= 0)
+    return { windowMs: Math.round(windowMs) };
+  throw refuse("misfire must be once, skip or {windowMs}", 'misfire: "once"');
+}
+
+/** Nothing is made for an agent that does not exist (ruling 31). */
+function checkAgent(given: unknown, config: Config): AgentId {
+  if (typeof given !== "string") throw refuse("agentId must be a text", "agentId");
+  const id = parseAgentId(given);
+  const known = agentIds(config);
+  if (known.includes(id)) return id;
+  const near = nearest(id, known);
+  throw refuse(
+    `there is no agent "${id}"; known: ${known.join(", ")}`,
+    near === undefined ? "add it under agents.list in the config" : `did you mean ${near}?`,
+  );
+}
+
+const isUnset = (value: unknown): boolean => value === undefined || value === null || value === "";
+
+function text(value: unknown, name: string, maxChars: number, mayBeEmpty = false): string {
+  if (typeof value !== "string" || (!mayBeEmpty && value.trim() === "")) throw refuse(`${name} must be a text`, name);
+  if (value.length > maxChars) throw refuse(`${name} is longer than ${maxChars} characters`, name);
+  if (value.includes("\0") || !value.isWellFormed()) throw refuse(`${name} is not well-formed text`, name);
+  return value;
+}
+
+function flag(value: unknown, name: string): boolean {
+  if (typeof value !== "boolean") throw refuse(`${name} must be true or false`, name);
+  return value;
+}
+
+function seconds(value: unknown, name: string): number {
+  if (typeof value === "number" && Number.isFinite(value) && value > 0 && value <= MAX_RUN_SECONDS) return value;
+  throw refuse(`${name} must be a number of seconds above 0`, name);
+}
+
+function names(value: unknown, name: string): readonly string[] {
+  if (!Array.isArray(value) || value.length > 200) throw refuse(`${name} must be a list of tool names`, name);
+  return value.map((entry) => text(entry, name, 100));
+}
+
+function oneOf<T extends string>(value: unknown, words: readonly T[], name: string): T {
+  const found = words.find((word) => word === value);
+  if (found === undefined) throw refuse(`${name} must be one of ${words.join(", ")}`, name);
+  return found;
+}
+
+function only(raw: Raw, known: readonly string[]): void {
+  const strange = Object.keys(raw).find((key) => !known.includes(key) && raw[key] !== undefined);
+  if (strange !== undefined)
+    throw refuse(
+      `payload of kind ${String(raw["kind"])} has no "${strange.slice(0, 80)}"`,
+      `known: ${known.join(", ")}`,
+    );
+}

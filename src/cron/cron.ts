@@ -1,0 +1,312 @@
+// Jobs at set times: added, changed, removed, run, looked at. Every door to them comes here.
+import type { AgentId } from "../core/names.ts";
+import { HouseError } from "../core/error.ts";
+import { createLanes } from "../base/lane.ts";
+import { newId } from "../base/ids.ts";
+import { isRecord } from "../config/path.ts";
+import type { JobRecord, SlotRecord } from "../store/store.ts";
+import { checkJob } from "./check.ts";
+import { checkSchedule, isFrequent } from "./check-schedule.ts";
+import type { CronDeps } from "./deps.ts";
+import { bodyOf, toJob, type Job, type JobBody } from "./job.ts";
+import { planSkip } from "./misfire.ts";
+import { normaliseJob, normalisePatch, type Raw } from "./normalise.ts";
+import { previewOf, type Preview } from "./preview.ts";
+import { recoverRuns } from "./recover.ts";
+import { unknownJob } from "./refuse.ts";
+import { nextFire } from "./schedule.ts";
+import { createScheduler } from "./scheduler.ts";
+import { takeOverOlder } from "./take-over.ts";
+
+export interface Cron {
+  status(): Promise<CronStatus>;
+  /** By next run; those that wait for nothing last. */
+  list(options?: { readonly includeDisabled?: boolean }): Promise<Job[]>;
+  get(id: string): Promise<Job>;
+  /** Durable when it resolves. Throws `cron.invalid` and `cron.too-many`. `agent`: who asks, when the job names nobody. */
+  add(input: unknown, agent?: AgentId): Promise<Job>;
+  update(id: string, patch: unknown): Promise<Job>;
+  remove(id: string): Promise<{ readonly ok: true; readonly removed: boolean }>;
+  /** `ended` comes when the run is over. */
+  run(id: string, mode: "force" | "due"): Promise<RunAnswer>;
+  /** Rows of its slots that have ended, newest last. */
+  runs(id: string, limit: number): Promise<RunEntry[]>;
+  /** What a job would do, without keeping it: the job as it would be kept, and its next times. */
+  preview(input: unknown, count: number): Promise<Preview & { readonly job?: Job; readonly schedule: unknown }>;
+}
+
+export interface CronEngine extends Cron {
+  /** Closes what a dead process left, takes over an older file, and begins to look at the clock. */
+  start(): Promise<void>;
+  /** The config changed. */
+  reload(): void;
+  stop(): void;
+  close(): Promise<void>;
+}
+
+export interface CronStatus {
+  readonly enabled: boolean;
+  readonly jobs: number;
+  readonly nextWakeAtMs: number | null;
+}
+
+export interface RunAnswer {
+  readonly ok: true;
+  readonly ran: boolean;
+  readonly reason?: "not-due" | "already-running";
+  readonly runId?: string;
+  readonly ended?: Promise<unknown>;
+}
+
+/** As recorded, with ours beside: the slot, its state and why. */
+export interface RunEntry {
+  readonly ts: number;
+  readonly jobId: string;
+  readonly action: "finished";
+  readonly status: "ok" | "error" | "skipped";
+  readonly state: SlotRecord["state"];
+  readonly slot: string;
+  readonly why?: string;
+  readonly missed?: number;
+  readonly error?: string;
+  readonly summary: string;
+  readonly sessionId?: string;
+  readonly sessionKey?: string;
+  readonly runAtMs: number;
+  readonly durationMs: number;
+}
+
+const MAX_JOBS = 20_000;
+const MAX_FREQUENT = 100;
+const KEEP_GONE_MS = 90 * 86_400_000;
+const DAY_MS = 86_400_000;
+
+export function createCron(deps: CronDeps): CronEngine {
+  const { clock, log, config } = deps;
+  const { jobs, slots } = deps.store;
+  const scheduler = createScheduler(deps);
+  const lanes = createLanes();
+  const shown = (record: JobRecord): Job => toJob(record, scheduler.runningSince(record.id));
+  const isOn = (): boolean => !deps.isSkipped && config().cron?.enabled !== false;
+  /** One change at a time: caps are counted, and a patch is applied to what it was made for. */
+  const change = <T>(work: () => Promise<T>): Promise<T> => lanes.run("change", work);
+  const required = async (id: string): Promise<JobRecord> => {
+    const record = await jobs.get(id);
+    if (record === undefined) throw unknownJob(id);
+    return record;
+  };
+  const warnWhenOff = (): void => {
+    if (!isOn()) log.warn("cron: scheduler disabled; jobs will not run automatically", { hint: "cron.enabled" });
+  };
+
+  return {
+    async status() {
+      const { nextAt } = await jobs.outlook();
+      const enabled = isOn();
+      return { enabled, jobs: await jobs.count(), nextWakeAtMs: enabled ? (nextAt ?? null) : null };
+    },
+    async list({ includeDisabled = false } = {}) {
+      const found = (await jobs.list()).filter((record) => includeDisabled || bodyOf(record).enabled);
+      return found
+        .toSorted((a, b) => (a.nextAt ?? Infinity) - (b.nextAt ?? Infinity) || 0)
+        .map((record) => shown(record));
+    },
+    get: async (id) => shown(await required(id)),
+    add: (input, agent) =>
+      change(async () => {
+        const record = newRecord(input, agent);
+        await requireRoom(bodyOf(record));
+        await jobs.put(record);
+        tell(record, "added");
+        return shown(record);
+      }),
+    update: (id, patch) =>
+      change(async () => {
+        const record = await required(id);
+        const body = patched(bodyOf(record), patch);
+        if (isMoreOften(bodyOf(record), body)) await requireRoom(body, id);
+        const moved = await moveTo(record, body);
+        tell(moved, "updated");
+        return shown(moved);
+      }),
+    remove: (id) =>
+      change(async () => {
+        await jobs.claim(id, (job) => givenUp(job, "the job was removed"));
+        const removed = await jobs.delete(id);
+        if (removed) deps.emit({ jobId: id, action: "removed" });
+        scheduler.kick();
+        return { ok: true as const, removed };
+      }),
+    async run(id, mode) {
+      const record = await required(id);
+      if (mode === "due" && (record.nextAt === undefined || record.nextAt > clock.now()))
+        return { ok: true, ran: false, reason: "not-due" };
+      const started = await scheduler.runNow(id, mode);
+      if (started === undefined) return { ok: true, ran: false, reason: "already-running" };
+      return { ok: true, ran: true, runId: started.runId, ended: started.ended };
+    },
+    async runs(id, limit) {
+      const rows = await slots.list(id, limit);
+      return rows.filter(({ state }) => state !== "running").map(toEntry);
+    },
+    async preview(input, count) {
+      const raw = isRecord(input) ? input : {};
+      const id = raw["id"] ?? raw["jobId"];
+      if (typeof id === "string") {
+        const job = shown(await required(id));
+        return { ...previewOf(job.schedule, clock.now(), count), job, schedule: job.schedule };
+      }
+      const wished = normaliseJob(input);
+      if (wished["payload"] === undefined) {
+        const schedule = checkSchedule(wished["schedule"], clock.now());
+        return { ...previewOf(schedule, clock.now(), count), schedule };
+      }
+      const job = shown(newRecord(input, undefined));
+      return { ...previewOf(job.schedule, clock.now(), count), job, schedule: job.schedule };
+    },
+    async start() {
+      warnWhenOff();
+      await recoverRuns(deps, scheduler);
+      await takeOverOlder(deps);
+      await slots.pruneGone(clock.now() - KEEP_GONE_MS);
+      const latest = await slots.latest();
+      if (latest !== undefined && latest > clock.now() + DAY_MS) await scheduler.reanchor();
+      scheduler.start();
+    },
+    reload() {
+      warnWhenOff();
+      scheduler.kick();
+    },
+    stop: scheduler.stop,
+    close: scheduler.close,
+  };
+
+  function newRecord(input: unknown, agent: AgentId | undefined): JobRecord {
+    const now = clock.now();
+    const raw = normaliseJob(input);
+    const body = checkJob(
+      raw["agentId"] === undefined && agent !== undefined ? { ...raw, agentId: agent } : raw,
+      config(),
+      now,
+    );
+    const next = body.enabled ? nextFire(body.schedule, now - (body.schedule.kind === "at" ? DAY_MS : 0)) : undefined;
+    const dates = { createdAt: now, updatedAt: now };
+    return { id: newId(), ...(next === undefined ? {} : { nextAt: next }), ...dates, body, state: {} };
+  }
+
+  async function requireRoom(body: JobBody, except?: string): Promise<void> {
+    if (except === undefined && (await jobs.count()) >= MAX_JOBS)
+      throw new HouseError("cron.too-many", `there are ${MAX_JOBS} jobs already`, { hint: "openclaw cron rm <id>" });
+    const now = clock.now();
+    if (!body.enabled || !isFrequent(body.schedule, now)) return;
+    const others = (await jobs.list()).filter((job) => job.id !== except && bodyOf(job).enabled);
+    const frequent = others.filter((job) => mayBeFrequent(bodyOf(job)) && isFrequent(bodyOf(job).schedule, now));
+    if (frequent.length < MAX_FREQUENT) return;
+    throw new HouseError("cron.too-many", `${MAX_FREQUENT} jobs already run more than once a minute`, {
+      hint: "let it run less often, or remove others: openclaw cron list",
+    });
+  }
+
+  async function moveTo(record: JobRecord, body: JobBody): Promise<JobRecord> {
+    const now = clock.now();
+    const before = bodyOf(record);
+    const isMoved = JSON.stringify([before.schedule, before.enabled]) !== JSON.stringify([body.schedule, body.enabled]);
+    if (isMoved)
+      await jobs.claim(record.id, (job) =>
+        givenUp(job, body.enabled ? "its schedule was changed" : "the job was disabled"),
+      );
+    const next = body.enabled ? nextFire(body.schedule, now - (body.schedule.kind === "at" ? DAY_MS : 0)) : undefined;
+    const moved = await jobs.update(record.id, ({ nextAt, ...job }) => {
+      const at = isMoved ? next : nextAt;
+      return { ...job, ...(at === undefined ? {} : { nextAt: at }), body, updatedAt: now };
+    });
+    if (moved === undefined) throw unknownJob(record.id);
+    return moved;
+  }
+
+  /** A slot that is due and was not begun is written down before its job changes under it. */
+  function givenUp(job: JobRecord, why: string): { job: JobRecord; rows: readonly SlotRecord[] } | undefined {
+    const now = clock.now();
+    if (job.nextAt === undefined || job.nextAt > now || scheduler.runningSince(job.id) !== undefined) return undefined;
+    const plan = planSkip(job, now, why);
+    return { job: plan.job, rows: plan.passed };
+  }
+
+  function patched(body: JobBody, input: unknown): JobBody {
+    const patch = normalisePatch(input);
+    const schedule = patch["schedule"] === undefined ? body.schedule : mergedSchedule(body.schedule, patch["schedule"]);
+    const isEnabling = patch["enabled"] === true && !body.enabled;
+    const payload = merged(body.payload, patch["payload"]);
+    const target = patch["sessionTarget"] ?? targetFor(body, payload);
+    const raw: Raw = {
+      ...body,
+      ...patch,
+      schedule,
+      payload,
+      sessionTarget: target,
+      delivery:
+        target === "main" ? patch["delivery"] : (merged(body.delivery, patch["delivery"]) ?? { mode: "announce" }),
+    };
+    return checkJob(raw, config(), clock.now(), patch["schedule"] === undefined && !isEnabling);
+  }
+
+  function tell(record: JobRecord, action: "added" | "updated"): void {
+    deps.emit({ jobId: record.id, action, ...(record.nextAt === undefined ? {} : { nextRunAtMs: record.nextAt }) });
+    scheduler.kick();
+  }
+}
+
+/** A payload of another kind changes where it runs with it, unless the caller says where. */
+function targetFor({ payload: before, sessionTarget }: JobBody, payload: unknown): string {
+  const kind = isRecord(payload) ? payload["kind"] : undefined;
+  if (kind === before.kind) return sessionTarget;
+  return kind === "systemEvent" ? "main" : "isolated";
+}
+
+/** A patch of the same kind changes fields, `null` clears one; another kind replaces the whole. */
+function merged(before: object | undefined, patch: unknown): unknown {
+  if (patch === undefined) return before;
+  if (!isRecord(patch) || before === undefined) return patch;
+  const known = before as Raw;
+  if (patch["kind"] !== undefined && patch["kind"] !== known["kind"]) return patch;
+  return Object.fromEntries(Object.entries({ ...known, ...patch }).filter(([, value]) => value !== null));
+}
+
+/** The same interval keeps its anchor; anything else begins anew. */
+function mergedSchedule(before: object, patch: unknown): unknown {
+  const known = before as Raw;
+  if (!isRecord(patch) || patch["kind"] !== "every" || patch["everyMs"] !== known["everyMs"]) return patch;
+  return { ...patch, anchorMs: patch["anchorMs"] ?? known["anchorMs"] };
+}
+
+function isMoreOften(before: JobBody, after: JobBody): boolean {
+  return JSON.stringify(before.schedule) !== JSON.stringify(after.schedule) || (after.enabled && !before.enabled);
+}
+
+/** Cheap to ask of thousands: five fields name minutes, and those are never closer than one. */
+function mayBeFrequent({ schedule }: JobBody): boolean {
+  if (schedule.kind === "every") return schedule.everyMs < 60_000;
+  return schedule.kind === "cron" && schedule.expr.split(" ").length > 5;
+}
+
+function toEntry(slot: SlotRecord): RunEntry {
+  const { startedAt = slot.at, endedAt = slot.at, why, error, summary = "", sessionId, sessionKey, missed } = slot;
+  const status =
+    slot.state === "ran" ? "ok" : slot.state === "failed" || slot.state === "unknown" ? "error" : "skipped";
+  return {
+    ts: endedAt,
+    jobId: slot.jobId,
+    action: "finished",
+    status,
+    state: slot.state,
+    slot: slot.slot,
+    ...(why === undefined ? {} : { why }),
+    ...(missed === undefined ? {} : { missed }),
+    ...(error === undefined ? {} : { error }),
+    summary,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(sessionKey === undefined ? {} : { sessionKey }),
+    runAtMs: slot.startedAt === undefined ? slot.at : startedAt,
+    durationMs: slot.startedAt === undefined ? 0 : Math.max(0, endedAt - startedAt),
+  };
+}

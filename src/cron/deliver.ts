@@ -1,0 +1,68 @@
+// Where the result of a job goes: out to a chat platform, or said into the main session; once, whatever crashes.
+import { HouseError } from "../core/error.ts";
+import type { Route } from "../channel/outbound.ts";
+import { entryOf } from "../session/session.ts";
+import type { CronDeps } from "./deps.ts";
+import { bodyOf, type JobBody } from "./job.ts";
+import { mainOf, type Run, type RunEnd } from "./perform.ts";
+
+const SUMMARY_CHARS = 400;
+/** Told in its own chat by the session itself; there is no platform to send to. */
+const INTERNAL: ReadonlySet<string> = new Set(["webchat", "internal", "unknown", ""]);
+
+/** Undefined when all is well; else why it did not arrive. */
+export async function deliver(deps: CronDeps, run: Run, end: RunEnd): Promise<string | undefined> {
+  const body = bodyOf(run.job);
+  const { delivery, payload } = body;
+  if (delivery === undefined || delivery.mode === "none" || end.state !== "ran") return undefined;
+  if (isNothing(end.text)) return undefined;
+  const hasModel = payload.kind === "agentTurn";
+  const text = hasModel ? end.text : `${plainName(body.name)}:\n${end.text}`;
+  try {
+    await send(deps, run, text);
+    return undefined;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const hint = error instanceof HouseError && error.hint !== undefined ? ` (${error.hint})` : "";
+    deps.log.warn("the result of a job did not arrive", { jobId: run.job.id, error });
+    return delivery.bestEffort === true ? undefined : `not delivered: ${message}${hint}`;
+  }
+}
+
+/** Nothing to say, or only that there is nothing. */
+export function isNothing(text: string): boolean {
+  return text.trim() === "" || /^[\s*_`~]*HEARTBEAT_OK[\s*_`~.!]*$/.test(text);
+}
+
+async function send(deps: CronDeps, { job, slot }: Run, text: string): Promise<void> {
+  const body = bodyOf(job);
+  const main = mainOf(body, deps.config());
+  const intentId = `cron:${job.id}:${slot.slot}`;
+  const route = await routeOf(deps, body);
+  if (route === undefined) return deps.turns.say(main, text, intentId);
+  const { state, reason } = await deps.outbound.send({ intentId, route, text });
+  if (state === "failed")
+    throw new HouseError("cron.not-delivered", reason ?? `the channel ${route.channel} refused it`);
+  await deps.wake.tell(main, `Cron "${plainName(body.name)}" sent to ${route.channel}: ${short(text)}`, body.wakeMode);
+}
+
+/** What the job says; else where the main session was last spoken to from outside. */
+async function routeOf(deps: CronDeps, body: JobBody): Promise<Route | undefined> {
+  const { channel = "last", to } = body.delivery ?? {};
+  if (channel !== "last" && !INTERNAL.has(channel)) return { channel, ...(to === undefined ? {} : { to }) };
+  const record = await deps.store.sessions.get(mainOf(body, deps.config()));
+  const { lastChannel = "", lastTo } = record === undefined ? {} : entryOf(record);
+  if (channel !== "last" || INTERNAL.has(lastChannel)) return undefined;
+  const place = to ?? lastTo;
+  return { channel: lastChannel, ...(place === undefined ? {} : { to: place }) };
+}
+
+/** Chats read marks in it as markup. */
+export function plainName(name: string): string {
+  return name.replaceAll(/[\\`*_~[\]<>|#]/g, "");
+}
+
+export function short(text: string): string {
+  const line = text.trim().replaceAll(/\s+/g, " ");
+  return line.length <= SUMMARY_CHARS ? line : `${line.slice(0, SUMMARY_CHARS).toWellFormed()}…`;
+}

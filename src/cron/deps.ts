@@ -1,0 +1,54 @@
+// What the engine of jobs needs from the house; made in app.
+import type { AgentId, SessionKey } from "../core/names.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Outbound } from "../channel/outbound.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { SystemEvents } from "../session/system-events.ts";
+import type { Turns } from "../session/turns.ts";
+import type { Wake } from "../session/wake.ts";
+import type { Store } from "../store/store.ts";
+
+export interface CronDeps {
+  readonly store: Pick<Store, "jobs" | "slots" | "inbox" | "journal" | "sessions" | "kv">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly config: () => Config;
+  readonly turns: Pick<Turns, "post" | "wait" | "abort" | "say">;
+  readonly wake: Pick<Wake, "tell" | "tellAndWait">;
+  readonly events: Pick<SystemEvents, "peek">;
+  readonly outbound: Outbound;
+  /** The one path of every tool call, without a model; throws what the call throws. */
+  readonly runTool: RunTool;
+  readonly emit: (event: CronEvent) => void;
+  /** An older file of jobs, taken over once. */
+  readonly olderFile: string;
+  /** `OPENCLAW_SKIP_CRON`: nothing runs by itself, whatever the config says. */
+  readonly isSkipped: boolean;
+}
+
+export type RunTool = (call: ToolRun) => Promise<{ readonly text: string; readonly isError: boolean }>;
+
+export interface ToolRun {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly agent: AgentId;
+  readonly session: SessionKey;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly toolsDeny: readonly string[];
+}
+
+/** As recorded on the wire. */
+export interface CronEvent {
+  readonly jobId: string;
+  readonly action: "added" | "updated" | "removed" | "started" | "finished";
+  readonly nextRunAtMs?: number;
+  readonly runAtMs?: number;
+  readonly durationMs?: number;
+  readonly status?: "ok" | "error" | "skipped";
+  readonly error?: string;
+  readonly summary?: string;
+  readonly sessionId?: string;
+  readonly sessionKey?: string;
+}

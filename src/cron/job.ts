@@ -1,0 +1,107 @@
+// A job as the house keeps it and as the wire shows it.
+import type { AgentId } from "../core/names.ts";
+import type { ThinkingLevel } from "../model/model.ts";
+import type { WakeMode } from "../session/wake.ts";
+import type { JobRecord } from "../store/store.ts";
+
+export type Schedule =
+  /** ISO 8601 in UTC. */
+  | { readonly kind: "at"; readonly at: string }
+  /** At the anchor and every so often before and after it. */
+  | { readonly kind: "every"; readonly everyMs: number; readonly anchorMs: number }
+  /** Five or six fields; without a zone that of the host. */
+  | { readonly kind: "cron"; readonly expr: string; readonly tz?: string };
+
+export type Payload =
+  | { readonly kind: "systemEvent"; readonly text: string }
+  | {
+      readonly kind: "agentTurn";
+      readonly message: string;
+      readonly model?: string;
+      readonly thinking?: ThinkingLevel;
+      readonly timeoutSeconds?: number;
+      /** Only these of the tools policy grants. */
+      readonly toolsAllow?: readonly string[];
+    }
+  /** Ours, no model: a command or a tool under the rules of the agent; what it puts out is the result. */
+  | { readonly kind: "exec"; readonly command: string; readonly workdir?: string; readonly timeout?: number }
+  | {
+      readonly kind: "tool";
+      readonly tool: string;
+      readonly args: Readonly<Record<string, unknown>>;
+      readonly timeoutSeconds?: number;
+    };
+
+export interface JobDelivery {
+  readonly mode: "announce" | "none";
+  /** A channel, or `last` for where the main session was last spoken to. */
+  readonly channel?: string;
+  readonly to?: string;
+  readonly bestEffort?: boolean;
+}
+
+/** What happens to a slot that comes too late: made up for once, let go, or made up for within so many milliseconds. */
+export type Misfire = "once" | "skip" | { readonly windowMs: number };
+
+/** What somebody asked for. */
+export interface JobBody {
+  readonly name: string;
+  readonly description?: string;
+  readonly agentId?: AgentId;
+  readonly enabled: boolean;
+  readonly deleteAfterRun?: boolean;
+  readonly schedule: Schedule;
+  readonly sessionTarget: "main" | "isolated";
+  readonly wakeMode: WakeMode;
+  readonly payload: Payload;
+  readonly delivery?: JobDelivery;
+  readonly misfire?: Misfire;
+}
+
+/** What came of it so far. */
+export interface JobState {
+  readonly lastRunAtMs?: number;
+  readonly lastStatus?: "ok" | "error" | "skipped";
+  readonly lastError?: string;
+  readonly lastDurationMs?: number;
+  readonly consecutiveErrors?: number;
+  /** The first slot that a back-off passes over. */
+  readonly passedFromMs?: number;
+}
+
+export interface Job extends JobBody {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly state: Omit<JobState, "passedFromMs"> & { readonly nextRunAtMs?: number; readonly runningAtMs?: number };
+}
+
+export const bodyOf = (record: JobRecord): JobBody => record.body as JobBody;
+export const stateOf = (record: JobRecord): JobState => record.state as JobState;
+
+/** In the order of the recorded ones, so that two listings of one job are the same text. */
+export function toJob(record: JobRecord, runningAtMs?: number): Job {
+  const { agentId, name, description, enabled, deleteAfterRun, ...rest } = bodyOf(record);
+  const { passedFromMs: _passed, ...state } = stateOf(record);
+  return {
+    id: record.id,
+    ...(agentId === undefined ? {} : { agentId }),
+    name,
+    ...(description === undefined ? {} : { description }),
+    enabled,
+    ...(deleteAfterRun === undefined ? {} : { deleteAfterRun }),
+    createdAtMs: record.createdAt,
+    updatedAtMs: record.updatedAt,
+    ...rest,
+    state: {
+      ...(record.nextAt === undefined ? {} : { nextRunAtMs: record.nextAt }),
+      ...(runningAtMs === undefined ? {} : { runningAtMs }),
+      ...state,
+    },
+  };
+}
+
+/** A one-shot goes after it ran well, unless somebody wants to keep it. */
+export function isGoneAfterRun({ schedule, deleteAfterRun }: JobBody): boolean {
+  return deleteAfterRun ?? schedule.kind === "at";
+}

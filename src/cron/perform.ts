@@ -1,0 +1,192 @@
+// One run of a job: a line for the main session, a turn of an agent, a command or a tool. Never throws.
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { HouseError } from "../core/error.ts";
+import type { RunOutcome } from "../core/event.ts";
+import { mainSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
+import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { ModelRef } from "../model/model.ts";
+import type { JobRecord, SlotRecord, SlotState } from "../store/store.ts";
+import { MAX_COMMAND_SECONDS } from "./check.ts";
+import type { CronDeps } from "./deps.ts";
+import { bodyOf, type JobBody, type Payload } from "./job.ts";
+import { refuse } from "./refuse.ts";
+
+export interface Run {
+  readonly job: JobRecord;
+  /** With its run id and session. */
+  readonly slot: SlotRecord;
+  /** It makes up for a slot of before this process. */
+  readonly isCatchUp: boolean;
+  /** The gateway is closing: commands and tools end, turns are ended by the agents. */
+  readonly stopping: AbortSignal;
+  /** Nobody writes down any more how it ends. */
+  readonly gone: AbortSignal;
+}
+
+export interface RunEnd {
+  readonly state: Exclude<SlotState, "running" | "missed">;
+  readonly why?: string;
+  readonly error?: string;
+  readonly sessionId?: string;
+  /** What came out of it, whole. */
+  readonly text: string;
+}
+
+/** A job that makes up for a missed slot right after a start must not cause the next start (G11). */
+export const NO_RESTART: readonly string[] = ["gateway"];
+const DEFAULT_TOOL_MS = 30 * 60_000;
+const WAKE_MS = 10 * 60_000;
+const LOOK_AGAIN_MS = 1000;
+
+/** Undefined when the end is left to the next process: a turn that still waits for its place. */
+export async function perform(deps: CronDeps, run: Run): Promise<RunEnd | undefined> {
+  try {
+    return await performKind(deps, run);
+  } catch (error) {
+    if (run.stopping.aborted) return interrupted;
+    if (!(error instanceof HouseError)) deps.log.error("a job failed unexpectedly", { error, jobId: run.job.id });
+    const message = error instanceof Error ? error.message : String(error);
+    const hint = error instanceof HouseError && error.hint !== undefined ? ` (${error.hint})` : "";
+    return { state: "failed", error: `${message}${hint}`, text: "" };
+  }
+}
+
+/** The agent a job is for; one that is gone since leaves it to the default one. */
+export function agentOf({ agentId }: JobBody, config: Config): AgentId {
+  return agentId !== undefined && agentIds(config).includes(agentId) ? agentId : defaultAgentId(config);
+}
+
+export function mainOf(body: JobBody, config: Config): SessionKey {
+  return mainSessionKey(agentOf(body, config), mainKeyOf(config));
+}
+
+const interrupted: RunEnd = { state: "unknown", why: "the gateway stopped while it ran", text: "" };
+
+function performKind(deps: CronDeps, run: Run): Promise<RunEnd | undefined> {
+  const { payload } = bodyOf(run.job);
+  switch (payload.kind) {
+    case "systemEvent":
+      return tellMain(deps, run, payload.text);
+    case "agentTurn":
+      return takeTurn(deps, run, payload);
+    case "exec": {
+      const { command, workdir, timeout = 1800 } = payload;
+      const args = {
+        command,
+        timeout,
+        yieldMs: MAX_COMMAND_SECONDS * 1000,
+        ...(workdir === undefined ? {} : { workdir }),
+      };
+      return callTool(deps, run, "exec", args, (timeout + 30) * 1000);
+    }
+    case "tool": {
+      const timeoutMs = payload.timeoutSeconds === undefined ? DEFAULT_TOOL_MS : payload.timeoutSeconds * 1000;
+      return callTool(deps, run, payload.tool, payload.args, timeoutMs);
+    }
+  }
+}
+
+async function tellMain(deps: CronDeps, { job }: Run, text: string): Promise<RunEnd> {
+  if (text.trim() === "") return { state: "skipped", why: "the text is empty", text: "" };
+  const body = bodyOf(job);
+  const main = mainOf(body, deps.config());
+  if (body.wakeMode === "next-heartbeat") {
+    await deps.wake.tell(main, text, "next-heartbeat");
+    return { state: "ran", text };
+  }
+  const outcome = await deps.wake.tellAndWait(main, text, WAKE_MS);
+  if (outcome === undefined) return { state: "ran", why: "told; no turn read it yet", text };
+  return { ...endOf(outcome), text };
+}
+
+async function takeTurn(
+  deps: CronDeps,
+  run: Run,
+  payload: Extract<Payload, { kind: "agentTurn" }>,
+): Promise<RunEnd | undefined> {
+  const { job, slot, isCatchUp } = run;
+  const { name } = bodyOf(job);
+  const { message, model, thinking, timeoutSeconds, toolsAllow } = payload;
+  const runId = slot.runId ?? "";
+  await deps.turns.post({
+    runId,
+    sessionKey: slot.sessionKey as SessionKey,
+    text: `[cron:${job.id} ${promptName(name)}] ${message}`,
+    source: "cron",
+    authorised: false,
+    stamp: true,
+    label: `Cron: ${name}`.slice(0, 64).toWellFormed(),
+    ...(model === undefined ? {} : { model: modelRef(model, deps.config()) }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
+    ...(toolsAllow === undefined ? {} : { toolsAllow }),
+    ...(isCatchUp ? { toolsDeny: NO_RESTART } : {}),
+  });
+  const outcome = await ended(deps, runId, run.gone);
+  return outcome === undefined ? undefined : endOf(outcome);
+}
+
+/** In a prompt the name stands between brackets, and must not be able to close them. */
+function promptName(name: string): string {
+  return name.replaceAll(/[[\]]/g, "");
+}
+
+async function ended(deps: CronDeps, runId: string, signal: AbortSignal): Promise<RunOutcome | undefined> {
+  for (;;) {
+    const outcome = await deps.turns.wait(runId, 60_000, signal);
+    if (outcome !== undefined || signal.aborted) return outcome;
+    await sleep(LOOK_AGAIN_MS, undefined, { ref: false });
+  }
+}
+
+function endOf({ status, text, failure, sessionId }: RunOutcome): RunEnd {
+  const facts = { sessionId, text };
+  if (status === "ok") return { state: "ran", ...facts };
+  if (failure?.code === "run.interrupted") return { ...facts, state: "unknown", why: failure.message };
+  const hint = failure?.hint === undefined ? "" : ` (${failure.hint})`;
+  return { ...facts, state: "failed", error: `${failure?.message ?? "the run was stopped"}${hint}` };
+}
+
+async function callTool(
+  deps: CronDeps,
+  { job, slot, stopping, isCatchUp }: Run,
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+  timeoutMs: number,
+): Promise<RunEnd> {
+  const { text, isError } = await deps.runTool({
+    tool,
+    args,
+    agent: agentOf(bodyOf(job), deps.config()),
+    session: slot.sessionKey as SessionKey,
+    timeoutMs,
+    signal: stopping,
+    toolsDeny: isCatchUp ? NO_RESTART : [],
+  });
+  if (!isError) return { state: "ran", text };
+  if (stopping.aborted) return interrupted;
+  return { state: "failed", error: lastLine(text), text };
+}
+
+function lastLine(text: string): string {
+  return (text.trim().split("\n").at(-1) ?? "it failed").slice(0, 500).toWellFormed();
+}
+
+/** By alias or as provider/model; where the config lists the models that may be used, only those. */
+function modelRef(wish: string, config: Config): ModelRef {
+  const listed = config.agents?.defaults?.models ?? {};
+  const named = Object.entries(listed).find(([, entry]) => entry?.alias?.toLowerCase() === wish.toLowerCase())?.[0];
+  const word = named ?? wish;
+  const slash = word.indexOf("/");
+  if (slash <= 0) throw refuse(`payload.model is not a model: ${word.slice(0, 80)}`, "payload.model: provider/model");
+  const isListed = Object.keys(listed).length === 0 || Object.hasOwn(listed, word) || word === primaryOf(config);
+  if (!isListed) throw refuse(`model ${word} is not allowed here`, `add it under agents.defaults.models`);
+  return { provider: word.slice(0, slash), id: word.slice(slash + 1) };
+}
+
+function primaryOf(config: Config): string | undefined {
+  const model = config.agents?.defaults?.model;
+  return typeof model === "string" ? model : model?.primary;
+}

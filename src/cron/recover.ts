@@ -1,0 +1,56 @@
+// Runs a dead process left open: each gets its own end, and goes on only when it had not begun or can be followed.
+import type { SessionKey } from "../core/names.ts";
+import type { JobRecord, SlotEnd, SlotRecord } from "../store/store.ts";
+import type { CronDeps } from "./deps.ts";
+import { bodyOf } from "./job.ts";
+import { mainOf } from "./perform.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { settled } from "./settle.ts";
+
+const CUT_OFF = "the gateway ended while it ran; how far it came is not known";
+
+export async function recoverRuns(deps: CronDeps, scheduler: Pick<Scheduler, "resume">): Promise<void> {
+  for (const slot of await deps.store.slots.running()) {
+    const job = await deps.store.jobs.get(slot.jobId);
+    const end = await endOf(deps, job, slot);
+    if (end === undefined && job !== undefined) scheduler.resume(job, slot);
+    else await close(deps, slot, end ?? { state: "unknown", why: CUT_OFF });
+  }
+}
+
+/** Undefined: it can go on. A turn is known by its run id and begins once, however often it is posted. */
+async function endOf(
+  deps: CronDeps,
+  job: JobRecord | undefined,
+  slot: SlotRecord,
+): Promise<Pick<SlotEnd, "state" | "why" | "error"> | undefined> {
+  if (job === undefined) return { state: "unknown", why: "the gateway ended while it ran, and the job is gone" };
+  const body = bodyOf(job);
+  if (body.payload.kind === "agentTurn") return undefined;
+  if (body.payload.kind === "systemEvent") {
+    const { text } = body.payload;
+    const told = (await deps.events.peek(mainOf(body, deps.config()))).some((event) => event.text === text);
+    return told ? { state: "ran", why: "told just before the gateway ended" } : { state: "unknown", why: CUT_OFF };
+  }
+  // Effects are in the journal before they happen, so a session without a line there began nothing.
+  const [call] = await deps.store.journal.list({ sessionKey: slot.sessionKey as SessionKey, limit: 1 });
+  if (call === undefined) return undefined;
+  if (call.outcome === "ok") return { state: "ran", why: "done just before the gateway ended; its output is lost" };
+  if (call.outcome === "refused" || call.outcome === "error")
+    return { state: "failed", error: (call.error as { message?: string } | undefined)?.message ?? "it failed" };
+  return { state: "unknown", why: CUT_OFF };
+}
+
+async function close(deps: CronDeps, slot: SlotRecord, end: Pick<SlotEnd, "state" | "why" | "error">): Promise<void> {
+  const now = deps.clock.now();
+  const startedAt = slot.startedAt ?? slot.at;
+  const byHand = slot.slot.startsWith("run-");
+  const state = end.state as "ran" | "failed" | "unknown";
+  deps.log.warn(`cron: a run was cut off by the last end of the gateway: ${end.state}`, {
+    jobId: slot.jobId,
+    slot: slot.slot,
+  });
+  await deps.store.jobs.finish(slot, { ...end, endedAt: now }, (job) =>
+    settled(job, { end: { ...end, state }, startedAt, now, byHand }),
+  );
+}

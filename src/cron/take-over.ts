@@ -1,0 +1,107 @@
+// Jobs of an older `cron/jobs.json`, taken over once; the file is only read, and stays as it is.
+import { readFileSync } from "node:fs";
+
+import { errnoOf } from "../core/error.ts";
+import { newId } from "../base/ids.ts";
+import { isRecord } from "../config/path.ts";
+import type { JobRecord } from "../store/store.ts";
+import { checkJob } from "./check.ts";
+import type { CronDeps } from "./deps.ts";
+import type { JobBody, JobState } from "./job.ts";
+import { normaliseJob, type Raw } from "./normalise.ts";
+import { nextFire } from "./schedule.ts";
+
+const SPACE = "cron";
+const MARK = "older-jobs";
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** How many were taken over; undefined when there is nothing to do or it was done before. */
+export async function takeOverOlder(deps: CronDeps): Promise<number | undefined> {
+  const { kv, jobs } = deps.store;
+  if ((await kv.get(SPACE, MARK)) !== undefined) return undefined;
+  const found = readOlder(deps);
+  if (found === undefined) return undefined;
+  const now = deps.clock.now();
+  const records = found.flatMap((raw) => toRecord(deps, raw, now));
+  for (const record of records) if ((await jobs.get(record.id)) === undefined) await jobs.put(record);
+  await kv.set(SPACE, MARK, {
+    at: now,
+    file: deps.olderFile,
+    jobs: records.length,
+    refused: found.length - records.length,
+  });
+  deps.log.info(`cron: ${records.length} jobs taken over from ${deps.olderFile}, which is left as it is`);
+  return records.length;
+}
+
+function readOlder({ olderFile, log }: CronDeps): readonly unknown[] | undefined {
+  try {
+    const text = readFileSync(olderFile, "utf8");
+    const parsed: unknown = text.length > MAX_BYTES ? undefined : JSON.parse(text);
+    const jobs = isRecord(parsed) ? parsed["jobs"] : parsed;
+    if (Array.isArray(jobs)) return jobs;
+    log.warn(`cron: ${olderFile} holds no list of jobs and is left alone`);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") log.warn(`cron: ${olderFile} cannot be read and is left alone`, { error });
+  }
+  return undefined;
+}
+
+function toRecord(deps: CronDeps, raw: unknown, now: number): JobRecord[] {
+  try {
+    if (!isRecord(raw)) return [];
+    const body = checkJob(withAnchor(normaliseJob(raw), raw), deps.config(), now, true);
+    const before = isRecord(raw["state"]) ? raw["state"] : {};
+    const nextAt = body.enabled ? nextOf(body, before, now) : undefined;
+    const isOver = nextAt === undefined;
+    return [
+      {
+        id: idOf(raw["id"] ?? raw["jobId"]),
+        ...(isOver ? {} : { nextAt }),
+        createdAt: whole(raw["createdAtMs"]) ?? now,
+        updatedAt: whole(raw["updatedAtMs"]) ?? now,
+        body: isOver ? { ...body, enabled: false } : body,
+        state: stateOf(before),
+      },
+    ];
+  } catch (error) {
+    const name = isRecord(raw) && typeof raw["name"] === "string" ? raw["name"].slice(0, 80) : "a job";
+    deps.log.warn("cron: an older job cannot be taken over", { name, error });
+    return [];
+  }
+}
+
+/** Without one of its own an interval counts from when the job was made, not from today. */
+function withAnchor(job: Raw, raw: Raw): Raw {
+  const { schedule } = job;
+  if (!isRecord(schedule) || schedule["kind"] !== "every" || schedule["anchorMs"] !== undefined) return job;
+  const anchorMs = whole(raw["createdAtMs"]);
+  return anchorMs === undefined ? job : { ...job, schedule: { ...schedule, anchorMs } };
+}
+
+/** A slot that came while nobody was there is made up for as the rule of the job says. */
+function nextOf(body: JobBody, before: Raw, now: number): number | undefined {
+  const planned = whole(before["nextRunAtMs"]);
+  if (planned !== undefined && planned <= now) return planned;
+  return nextFire(body.schedule, now);
+}
+
+function stateOf(before: Raw): JobState {
+  const { lastStatus, lastError } = before;
+  const [lastRunAtMs, lastDurationMs] = [whole(before["lastRunAtMs"]), whole(before["lastDurationMs"])];
+  return {
+    ...(lastRunAtMs === undefined ? {} : { lastRunAtMs }),
+    ...(lastStatus === "ok" || lastStatus === "error" || lastStatus === "skipped" ? { lastStatus } : {}),
+    ...(typeof lastError === "string" ? { lastError: lastError.slice(0, 2000).toWellFormed() } : {}),
+    ...(lastDurationMs === undefined ? {} : { lastDurationMs }),
+  };
+}
+
+/** It becomes part of a session key. */
+function idOf(given: unknown): string {
+  return typeof given === "string" && /^[a-z0-9][a-z0-9_-]{0,63}$/.test(given) ? given : newId();
+}
+
+function whole(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
