@@ -20,6 +20,8 @@ export interface History {
 }
 
 const PAGE = 100;
+/** A transcript that is all tool results must not be read to its beginning for a few words. */
+const MAX_SEEN = 5000;
 
 export async function readHistory(
   transcript: TranscriptTable,
@@ -30,10 +32,12 @@ export async function readHistory(
   let bytes = 0;
   let before: number | undefined;
   let anyCut = false;
+  let seen = 0;
   // Turns that were for nobody are left out: from their mark back to the entry they began with.
   let hiddenTo: string | undefined;
   for (;;) {
     const page = await transcript.tail(record.sessionId, PAGE, before);
+    seen += page.length;
     if (page.length === 0) return { messages: kept.reverse(), dropped: false, cut: anyCut, bytes };
     for (const entry of page.toReversed()) {
       hiddenTo ??= quietOf(entry)?.from;
@@ -48,6 +52,7 @@ export async function readHistory(
       bytes += size;
       anyCut ||= cut;
     }
+    if (seen >= MAX_SEEN) return { messages: kept.reverse(), dropped: true, cut: anyCut, bytes };
     before = page[0]?.seq;
   }
 }

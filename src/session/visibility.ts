@@ -24,7 +24,8 @@ export function mayChange(viewer: Viewer, target: SessionRecord, config: Config)
   return target.agentId === viewer.agent && maySee(viewer, target, config);
 }
 
-function seesOnlySpawned({ agent, sandboxed, session }: Viewer, config: Config): boolean {
+/** Sub-agents always, sandboxed sessions unless the config opens them. */
+export function seesOnlySpawned({ agent, sandboxed, session }: Viewer, config: Config): boolean {
   if (isSubagentKey(session)) return true;
   if (!sandboxed) return false;
   const own = agentConfig(config, agent)?.sandbox?.sessionToolsVisibility;
@@ -32,7 +33,7 @@ function seesOnlySpawned({ agent, sandboxed, session }: Viewer, config: Config):
 }
 
 /** `tools.agentToAgent`: off unless enabled, and then only between agents both of which are listed. */
-function mayCross(from: AgentId, to: AgentId, config: Config): boolean {
+export function mayCross(from: AgentId, to: AgentId, config: Config): boolean {
   const rule = config.tools?.agentToAgent;
   if (rule?.enabled !== true) return false;
   const allowed = rule.allow ?? [];

@@ -1,6 +1,8 @@
 // sessions_history: the messages of one session, bounded, tool results only when asked.
 import { ToolError } from "../../core/error.ts";
+import type { Message } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
+import type { Mask } from "../../base/mask.ts";
 import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import { readHistory } from "../../session/history.ts";
 import { findSession } from "../../session/session.ts";
@@ -11,7 +13,12 @@ import { defineTool, json, type ToolCall } from "../tool.ts";
 const MAX_BYTES = 65_536;
 const MAX_MESSAGES = 1000;
 
-export const createSessionsHistory = (deps: { readonly store: Pick<Store, "sessions" | "transcript"> }) =>
+export interface HistoryToolDeps {
+  readonly store: Pick<Store, "sessions" | "transcript">;
+  readonly mask?: Mask;
+}
+
+export const createSessionsHistory = (deps: HistoryToolDeps) =>
   defineTool({
     name: "sessions_history",
     summary: "Read the messages of a session",
@@ -34,16 +41,35 @@ export const createSessionsHistory = (deps: { readonly store: Pick<Store, "sessi
         includeTools: args.includeTools ?? false,
         maxBytes: MAX_BYTES,
       });
+      const shown = deps.mask === undefined ? messages : maskedTexts(messages, deps.mask);
       return json({
         sessionKey: record.key,
-        messages,
+        messages: shown,
         truncated: dropped || cut,
         droppedMessages: dropped,
         contentTruncated: cut,
+        // A reader that quotes from here must know that something was taken out.
+        contentRedacted: shown !== messages,
         bytes,
       });
     },
   });
+
+/** The same array when there was nothing to hide. */
+function maskedTexts(messages: readonly Message[], mask: Mask): readonly Message[] {
+  let isChanged = false;
+  const hide = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(hide);
+    if (typeof value === "object" && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, hide(part)]));
+    if (typeof value !== "string") return value;
+    const hidden = mask(value);
+    isChanged ||= hidden !== value;
+    return hidden;
+  };
+  const hidden = messages.map(hide) as Message[];
+  return isChanged ? hidden : messages;
+}
 
 /** Unknown and not visible answer alike, so that nobody can probe for other people's sessions. */
 export async function visibleSession(

@@ -1,15 +1,15 @@
 // sessions_list: the sessions the caller may see, newest first, on wish with their last messages.
-import { sessionKindOf } from "../../core/names.ts";
 import { Type } from "../../core/schema.ts";
 import type { Clock } from "../../base/clock.ts";
 import { mainKeyOf } from "../../config/agents.ts";
 import { readHistory } from "../../session/history.ts";
+import { visibleSessions } from "../../session/list.ts";
 import { toToolRow } from "../../session/rows.ts";
-import { maySee } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
 import { defineTool, json, type ToolCall } from "../tool.ts";
 
 const kinds = ["main", "group", "cron", "hook", "node", "other"] as const;
+const DEFAULT_ROWS = 50;
 const MAX_ROWS = 200;
 const MAX_MESSAGES = 20;
 
@@ -35,17 +35,13 @@ export const createSessionsList = (deps: {
     ),
     intent: () => ({ does: "look" }),
     async run(args, call) {
-      const limit = Math.min(args.limit ?? MAX_ROWS, MAX_ROWS);
-      const since =
-        args.activeMinutes === undefined ? {} : { activeSince: deps.clock.now() - args.activeMinutes * 60_000 };
-      const wanted = (record: SessionRecord): boolean =>
-        maySee(call, record, call.config) &&
-        (args.kinds === undefined ||
-          args.kinds.some((kind) => kind === sessionKindOf(record.key, mainKeyOf(call.config))));
-      // Filtering happens after the query, so more rows are asked for than wanted; both ends are bounded.
-      const records = (await deps.store.sessions.list({ ...since, limit: MAX_ROWS * 10 }))
-        .filter(wanted)
-        .slice(0, limit);
+      const { kinds: wanted, activeMinutes, limit = DEFAULT_ROWS } = args;
+      const wish = {
+        kinds: wanted,
+        activeSince: activeMinutes === undefined ? undefined : deps.clock.now() - activeMinutes * 60_000,
+        limit: Math.min(limit, MAX_ROWS),
+      };
+      const records = await visibleSessions(deps.store.sessions, call, wish, call.config);
       const sessions = await Promise.all(
         records.map((record) => toRow(record, args.messageLimit ?? 0, call, deps.store)),
       );
