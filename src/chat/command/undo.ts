@@ -49,14 +49,13 @@ function readWish(args: string): (UndoWish & { readonly list: boolean }) | undef
   };
 }
 
-/** With the difference, so that people can tell whether to force it. */
-function refused({ code, message, hint, details }: HouseError): Directed {
+/** An answer and not a failure: of those chats show one line, and here the difference is what people need to see. */
+function refused({ message, hint, details }: HouseError): Directed {
   const files = isRecord(details) && Array.isArray(details.files) ? (details.files as readonly UndoneFile[]) : [];
   const changed = isRecord(details) && Array.isArray(details.changedSince) ? (details.changedSince as string[]) : [];
   const diff = diffLines(
     files.filter(({ path }) => changed.includes(path)),
     DIFF_CHARS,
   );
-  const text = [message, ...(hint === undefined ? [] : [`What helps: ${hint}`]), ...diff].join("\n");
-  return { kind: "answered", text, failure: { code, message, ...(hint === undefined ? {} : { hint }) } };
+  return answered([message, ...(hint === undefined ? [] : [`What helps: ${hint}`]), ...diff].join("\n"));
 }

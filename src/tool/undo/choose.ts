@@ -28,7 +28,9 @@ export function standings(turns: readonly Turn[]): Standing[] {
 /** Throws `undo.nothing`, `undo.unknown-turn` or `undo.already`. */
 export function chooseTurn(all: readonly Standing[], { turn: wanted, redo = false }: TurnWish): Turn {
   if (wanted !== undefined) return numbered(all, wanted);
-  const open = all.filter(({ turn, undone }) => !undone && isUndo(turn) === redo && turn.files.size > 0);
+  const depths = depthsOf(all);
+  const suits = ({ turn }: Standing): boolean => (redo ? isOdd(depths.get(turn.seq)) : depths.get(turn.seq) === 0);
+  const open = all.filter((standing) => !standing.undone && standing.turn.files.size > 0 && suits(standing));
   const found = open.at(-1)?.turn;
   if (found !== undefined) return found;
   throw new HouseError(
@@ -38,7 +40,17 @@ export function chooseTurn(all: readonly Standing[], { turn: wanted, redo = fals
   );
 }
 
-export const isUndo = ({ head, done }: Turn): boolean => head.undoes !== undefined && done;
+const isOdd = (depth = 0): boolean => depth % 2 === 1;
+
+/** 0 for work, 1 for an undo of it, 2 for the undo of that undo … An old turn that is gone counts as work. */
+function depthsOf(all: readonly Standing[]): ReadonlyMap<number, number> {
+  const depths = new Map<number, number>();
+  for (const { turn } of all) {
+    const { undoes } = turn.head;
+    depths.set(turn.seq, undoes === undefined ? 0 : (depths.get(undoes) ?? 0) + 1);
+  }
+  return depths;
+}
 
 function numbered(all: readonly Standing[], wanted: number): Turn {
   const found = all.find(({ turn }) => turn.seq === wanted);

@@ -93,6 +93,23 @@ export function createKeeper({ base, clock, limits, onTurn }: KeeperOptions): Un
     return mine;
   };
 
+  /** A number that is taken, by whatever means, is passed over. */
+  const makeFolder = async (sessionAt: string): Promise<{ readonly seq: number; readonly folder: string }> => {
+    await mkdir(sessionAt, { recursive: true, mode: 0o700 });
+    for (;;) {
+      const seq = await takeNumber(sessionAt);
+      const folder = turnFolder(sessionAt, seq);
+      const isMine = await mkdir(folder, { mode: 0o700 }).then(
+        () => true,
+        (error: unknown) => {
+          if (errnoOf(error) === "EEXIST") return false;
+          throw error;
+        },
+      );
+      if (isMine) return { seq, folder };
+    }
+  };
+
   const openTurn = (call: KeepCall, undoes?: number): Promise<OpenTurn> => {
     const name = nameOf(call);
     const known = turns.get(name);
@@ -106,18 +123,16 @@ export function createKeeper({ base, clock, limits, onTurn }: KeeperOptions): Un
 
   const makeTurn = async ({ session, turn }: KeepCall, undoes: number | undefined): Promise<OpenTurn> => {
     const sessionAt = sessionFolder(base, session);
-    const seq = await takeNumber(sessionAt);
-    const folder = turnFolder(sessionAt, seq);
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const { seq, folder } = await makeFolder(sessionAt);
       const line = { turn, session, at: clock.now(), ...(undoes === undefined ? {} : { undoes }) };
       await append(folder, [line], true);
       for (const place of [folder, sessionAt, base]) syncFolder(place);
+      onTurn?.(sessionAt, seq);
+      return { seq, folder, kept: new Set(), bytes: 0, usedAt: clock.now() };
     } catch (cause) {
-      throw cause instanceof HouseError ? cause : diskError(folder, cause);
+      throw cause instanceof HouseError ? cause : diskError(sessionAt, cause);
     }
-    onTurn?.(sessionAt, seq);
-    return { seq, folder, kept: new Set(), bytes: 0, usedAt: clock.now() };
   };
 
   const keepOne = async (turn: OpenTurn, root: Root, planned: Planned): Promise<KeptOne> => {
