@@ -79,6 +79,14 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
   const sessions = openSessions(house, models, outbound);
   house.children.tie(sessions.children);
   house.talks.tie(sessions.talks);
+  house.standing.tie({
+    async model(agentId, override) {
+      const [ref] = await models.candidates({ agentId, override });
+      return ref === undefined ? undefined : { ref, credentials: (await models.ready?.(ref, agentId)) ?? 0 };
+    },
+    used: (session) => ledger.session(session),
+    active: (session) => agents.active(session).length,
+  });
   const heartbeats = openHeartbeats(house, agents, models, outbound);
   const { wake } = heartbeats;
   house.wake.tie(wake);

@@ -4,17 +4,25 @@ import { nearest } from "../../core/nearest.ts";
 import { Type } from "../../core/schema.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema/index.ts";
+import type { ModelRef } from "../../model/model.ts";
+import { queueSettings } from "../../session/queue.ts";
+import type { Standing } from "../../session/standing.ts";
 import { entryOf, newSession, patchSession } from "../../session/session.ts";
 import { mayChange } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
+import type { Late } from "../late.ts";
+import { subjectOf } from "../subject.ts";
 import { defineTool, type ToolCall } from "../tool.ts";
 import { visibleSession } from "./history.ts";
 
-export const createSessionStatus = (deps: {
+export interface StatusDeps {
   readonly store: Pick<Store, "sessions">;
   readonly clock: Clock;
   readonly version: string;
-}) =>
+  readonly standing?: Pick<Late<Standing>, "known">;
+}
+
+export const createSessionStatus = (deps: StatusDeps) =>
   defineTool({
     name: "session_status",
     summary: "Show this session's state and the current time; set its model",
@@ -34,7 +42,7 @@ export const createSessionStatus = (deps: {
       const record = await targetOf(args.sessionKey, call, deps);
       const changed = args.model !== undefined;
       const current = args.model === undefined ? record : await setModel(record, args.model, call, deps);
-      const statusText = describe(current, call, deps);
+      const statusText = await describe(current, call, deps);
       return {
         content: [{ type: "text", text: statusText }],
         details: { ok: true, sessionKey: current.key, changedModel: changed, statusText },
@@ -67,7 +75,7 @@ async function setModel(
       providerOverride: null,
       modelOverride: null,
     });
-  const [provider, name] = resolveModel(model, call.config);
+  const { provider, id: name } = await resolveModel(model, call.config);
   return patchSession(deps.store.sessions, record.key, deps.clock.now(), {
     providerOverride: provider,
     modelOverride: name,
@@ -75,45 +83,75 @@ async function setModel(
 }
 
 /** `agents.defaults.models` is both the list of allowed models and where aliases live. */
-function resolveModel(raw: string, config: Config): [provider: string, model: string] {
-  const listed = config.agents?.defaults?.models ?? {};
-  const byAlias = Object.entries(listed).find(([, entry]) => entry.alias?.toLowerCase() === raw.toLowerCase())?.[0];
-  const reference = byAlias ?? raw;
-  const slash = reference.indexOf("/");
-  if (slash <= 0 || slash === reference.length - 1) {
+async function resolveModel(raw: string, config: Config): Promise<ModelRef> {
+  const { aliasesOf, isModelAllowed, parseModelRef } = await import("../../model/catalog.ts");
+  const isNamed = aliasesOf(config).has(raw.trim().toLowerCase()) || /^[^/\s]+\/\S/.test(raw.trim());
+  const ref = isNamed ? parseModelRef(raw, config) : undefined;
+  if (ref === undefined) {
     throw new ToolError("model.bad-reference", `not a model reference: ${raw}`, {
       hint: "write provider/model, for example openai/gpt-5.2",
     });
   }
-  const allowed = Object.keys(listed);
-  if (allowed.length > 0 && !allowed.some((entry) => entry.toLowerCase() === reference.toLowerCase())) {
-    const near = nearest(reference, allowed);
-    throw new ToolError(
-      "model.not-allowed",
-      `Model "${reference}" is not allowed. Use /model to list available models.`,
-      {
-        hint: near === undefined ? "add it under agents.defaults.models" : `did you mean ${near}?`,
-      },
-    );
-  }
-  return [reference.slice(0, slash), reference.slice(slash + 1)];
+  if (isModelAllowed(config, ref)) return ref;
+  const near = nearest(raw, Object.keys(config.agents?.defaults?.models ?? {}));
+  throw new ToolError("model.not-allowed", `Model "${raw}" is not allowed. Use /model to list available models.`, {
+    hint: near === undefined ? "add it under agents.defaults.models" : `did you mean ${near}?`,
+  });
 }
 
-function describe(record: SessionRecord, call: ToolCall, deps: { clock: Clock; version: string }): string {
+/** The same family of facts as /status. What only a running gateway knows is left out elsewhere. */
+async function describe(record: SessionRecord, call: ToolCall, deps: StatusDeps): Promise<string> {
   const entry = entryOf(record);
-  const override =
-    entry.modelOverride === undefined ? undefined : `${entry.providerOverride ?? ""}/${entry.modelOverride}`;
+  const { clock, version } = deps;
+  const standing = deps.standing?.known();
+  const { mode, debounceMs, cap, drop } = queueSettings(call.config, entry, entry.lastChannel ?? entry.channel);
+  const active = standing?.active(record.key) ?? 0;
+  const window = entry.contextTokens;
   const used = entry.totalTokens ?? 0;
+  const share = window === undefined || window === 0 ? "" : ` of ${window} (${Math.round((used / window) * 100)}%)`;
   const lines = [
-    `OpenClaw ${deps.version}`,
-    `Time: ${timeLine(deps.clock.now(), call.config)}`,
+    `OpenClaw ${version}`,
+    `Time: ${timeLine(clock.now(), call.config)}`,
     `Session: ${record.key} (updated ${new Date(record.updatedAt).toISOString()})`,
-    `Model: ${override ?? defaultModel(call.config) ?? "none configured"}${override === undefined ? "" : " (set for this session)"}`,
-    `Tokens: ${used} used${entry.contextTokens === undefined ? "" : ` of ${entry.contextTokens}`}, ${entry.compactionCount ?? 0} compactions`,
-    `Runs: ${call.sandboxed ? "sandboxed" : "on this host"}, workspace ${call.workspace}`,
+    await modelLine(record, call, standing),
+    `Context: ${used}${share} tokens, ${entry.compactionCount ?? 0} compactions`,
+    await usageLine(record, standing),
+    `Runs: ${isSandboxed(record, call) ? "sandboxed" : "on this host"}, workspace ${call.workspace}`,
     `Levels: thinking ${entry.thinkingLevel ?? "default"}, verbose ${entry.verboseLevel ?? "off"}, reasoning ${entry.reasoningLevel ?? "off"}, elevated ${entry.elevatedLevel ?? "default"}`,
+    `Queue: ${mode} (wait ${debounceMs} ms, keep ${cap}, then drop ${drop}), ${active} running or waiting`,
   ];
-  return lines.join("\n");
+  return lines.filter((line) => line !== undefined).join("\n");
+}
+
+async function modelLine(record: SessionRecord, call: ToolCall, standing: Standing | undefined): Promise<string> {
+  const { providerOverride, modelOverride } = entryOf(record);
+  const override = modelOverride === undefined ? undefined : { provider: providerOverride ?? "", id: modelOverride };
+  const inUse = await standing?.model(record.agentId, override);
+  const named = override ?? inUse?.ref;
+  const name = named === undefined ? defaultModel(call.config) : `${named.provider}/${named.id}`;
+  const auth =
+    inUse === undefined
+      ? ""
+      : inUse.credentials === 0
+        ? ", no usable credential"
+        : `, auth ready (${inUse.credentials})`;
+  return `Model: ${name ?? "none configured"}${override === undefined ? "" : " (set for this session)"}${auth}`;
+}
+
+async function usageLine(record: SessionRecord, standing: Standing | undefined): Promise<string | undefined> {
+  const { inputTokens = 0, outputTokens = 0 } = entryOf(record);
+  const { input, output, costUsd } = (await standing?.used(record.key)) ?? {
+    input: inputTokens,
+    output: outputTokens,
+    costUsd: undefined,
+  };
+  const cost = costUsd === undefined ? "" : `, $${costUsd.toFixed(4)}`;
+  return `Usage: ${input} tokens in, ${output} out${cost}`;
+}
+
+/** The caller knows of itself; of another session its key tells. */
+function isSandboxed(record: SessionRecord, call: ToolCall): boolean {
+  return record.key === call.session ? call.sandboxed : subjectOf({ sessionKey: record.key }, call.config).sandboxed;
 }
 
 function defaultModel(config: Config): string | undefined {
