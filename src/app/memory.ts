@@ -1,0 +1,120 @@
+// Memory over an open house: nothing of it loads before the first search, and no thread starts before there are notes.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import type { RunEvent } from "../core/event.ts";
+import { textOf, type Message } from "../core/message.ts";
+import { splitSessionKey, type AgentId } from "../core/names.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Env, Paths } from "../base/paths.ts";
+import { defaultAgentId } from "../config/agents.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { Memory } from "../memory/memory.ts";
+import { closedBy, memorySettings } from "../memory/settings.ts";
+import type { Transcripts } from "../memory/transcripts.ts";
+import type { StoredEntry, Store } from "../store/store.ts";
+
+export interface OpenMemory extends Memory {
+  /** A listener for runs: the first of a session brings the index up to date, in the background. */
+  readonly onRun: (event: RunEvent) => void;
+}
+
+export interface MemoryHouse {
+  readonly paths: Paths;
+  readonly env: Env;
+  readonly store: Pick<Store, "sessions" | "transcript">;
+  readonly log: Log;
+  readonly config: () => Config;
+}
+
+interface Opened {
+  readonly memory: Memory;
+  close(): Promise<void>;
+}
+
+/** The first reply of a session goes before reading its notes. */
+const AFTER_START_MS = 500;
+const MAX_SESSIONS = 2000;
+
+export function openMemoryOver({ paths, env, store, log, config }: MemoryHouse): OpenMemory {
+  let opening: Promise<Opened> | undefined;
+  const begun = new Set<string>();
+  const open = (): Promise<Opened> =>
+    (opening ??= Promise.all([import("../memory/open.ts"), import("../memory/embed/open.ts")]).then(
+      ([{ openMemory }, { openEmbedders }]) => {
+        const own = log.child("memory");
+        const embedders = openEmbedders({ config, env, paths, clock: systemClock, log: own });
+        const transcripts = transcriptsOf(store);
+        const memory = openMemory({ config, paths, log: own, embedder: embedders.open, transcripts });
+        return {
+          memory,
+          async close() {
+            await memory.close();
+            await embedders.close();
+          },
+        };
+      },
+    ));
+  const memory = async (): Promise<Memory> => (await open()).memory;
+  const begin = (agent: AgentId): void => {
+    if (!hasNotes(config(), agent, paths)) return;
+    memory().then(
+      (opened) => opened.begin(agent),
+      (error: unknown) => log.warn("memory did not open", { error: String(error) }),
+    );
+  };
+  return {
+    search: async (query) => (await memory()).search(query),
+    read: async (request) => (await memory()).read(request),
+    status: async (agent, wish) => (await memory()).status(agent, wish),
+    index: async (agent, wish) => (await memory()).index(agent, wish),
+    begin,
+    onRun({ body, sessionKey }) {
+      if (body.stream !== "lifecycle" || body.phase !== "start" || begun.has(sessionKey)) return;
+      if (begun.size >= MAX_SESSIONS) begun.clear();
+      begun.add(sessionKey);
+      const agent = sessionKey === "global" ? defaultAgentId(config()) : splitSessionKey(sessionKey).agentId;
+      setTimeout(() => begin(agent), AFTER_START_MS).unref();
+    },
+    close: async () => (await opening)?.close(),
+  };
+}
+
+/** A few looks at the disk, so that an agent without notes costs no thread. */
+function hasNotes(config: Config, agent: AgentId, paths: Paths): boolean {
+  if (closedBy(config, agent) !== undefined) return false;
+  const { workspace, extraPaths, sources, onSessionStart } = memorySettings(config, agent, paths);
+  if (!onSessionStart) return false;
+  if (extraPaths.length > 0 || sources.includes("sessions")) return true;
+  return ["MEMORY.md", "memory.md", "memory"].some((name) => existsSync(join(workspace, name)));
+}
+
+/** What people and agents said to each other; tool output and pictures are no talk. */
+export function transcriptsOf({ sessions, transcript }: Pick<Store, "sessions" | "transcript">): Transcripts {
+  return {
+    async list(agentId) {
+      const records = await sessions.list({ agentId, limit: MAX_SESSIONS });
+      return Promise.all(
+        records.map(async ({ sessionId, updatedAt }) => ({
+          sessionId,
+          updatedAt,
+          entries: await transcript.count(sessionId),
+        })),
+      );
+    },
+    async lines(sessionId, from, to) {
+      const entries = await transcript.tail(sessionId, to - from + 1, to + 1);
+      const bySeq = new Map(entries.map((entry) => [entry.seq, lineOf(entry)]));
+      return Array.from({ length: to - from + 1 }, (_each, at) => bySeq.get(from + at) ?? "");
+    },
+  };
+}
+
+function lineOf({ type, body }: StoredEntry): string {
+  if (type !== "message") return "";
+  const message = body as Message;
+  if (message.role !== "user" && message.role !== "assistant") return "";
+  const text = textOf(message.content.filter((block) => block.type === "text")).trim();
+  return text === "" ? "" : `${message.role === "user" ? "User" : "Assistant"}: ${text}`;
+}

@@ -1,0 +1,31 @@
+// memory_get: lines of one memory file, and of no other file.
+import { ToolError } from "../../core/error.ts";
+import { Type } from "../../core/schema.ts";
+import { closedBy } from "../../memory/settings.ts";
+import type { Memory } from "../../memory/memory.ts";
+import { defineTool } from "../tool.ts";
+import { memoryAvailable } from "./available.ts";
+import { recalled } from "./recalled.ts";
+
+export const createMemoryGet = (memory: Pick<Memory, "read">) =>
+  defineTool({
+    name: "memory_get",
+    summary: "Read lines of a note",
+    description: "Read lines of MEMORY.md or memory/*.md, from line `from`.",
+    params: Type.Object(
+      {
+        path: Type.String(),
+        from: Type.Optional(Type.Integer()),
+        lines: Type.Optional(Type.Integer()),
+      },
+      { additionalProperties: false },
+    ),
+    available: memoryAvailable,
+    intent: ({ path }) => ({ does: "read", paths: [path] }),
+    async run(args, { agent, session, config }) {
+      const closed = closedBy(config, agent);
+      if (closed !== undefined)
+        throw new ToolError("memory.disabled", `memory is closed: ${closed.reason}`, { hint: closed.fix });
+      return recalled(await memory.read({ ...args, agent, session }), `memory of ${agent}`);
+    },
+  });
