@@ -8,6 +8,7 @@ import { describeKeys, type KeyDescription } from "../src/config/describe.ts";
 import { configJsonSchema } from "../src/config/json-schema.ts";
 import type { Exec } from "../src/exec/exec.ts";
 import type { ProcessTable } from "../src/exec/processes.ts";
+import type { Memory } from "../src/memory/memory.ts";
 import type { Store } from "../src/store/store.ts";
 import { builtinTools } from "../src/tool/builtin.ts";
 import { groupOf } from "../src/tool/policy/groups.ts";
@@ -33,9 +34,11 @@ function writeTools(): void {
     lanes: createLanes(),
     exec: {} as Exec,
     processes: {} as ProcessTable,
+    memory: {} as Memory,
     admin: late("gateway"),
     children: late("sub-agents"),
     talks: late("sessions_send"),
+    cron: late("cron"),
   });
   for (const tool of tools) writeFileSync(join(folder, `${tool.name}.md`), toolPage(tool));
   const rows = tools.map(({ name, summary }) => `| [${name}](${name}.md) | ${summary} |`);

@@ -6,7 +6,10 @@ import { readVersion } from "../base/version.ts";
 import { workspaceOf } from "../config/agents.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { approvalsPath } from "../exec/approval/file.ts";
+import type { Memory } from "../memory/memory.ts";
+import type { CronDoor } from "../cron/ask.ts";
 import type { Children } from "../session/children.ts";
+import type { Standing } from "../session/standing.ts";
 import type { Talks } from "../session/talks.ts";
 import type { Store } from "../store/store.ts";
 import type { Admin } from "../tool/admin.ts";
@@ -23,9 +26,12 @@ export type CatalogExec = Pick<OpenExec, "exec" | "processes" | "boxes" | "mask"
 
 /** Things made after the tools; a catalogue that is only looked at has none. */
 export interface LatePorts {
+  readonly memory: Pick<Memory, "search" | "read">;
   readonly admin: Late<Admin>;
   readonly children: Late<Children>;
   readonly talks: Late<Talks>;
+  readonly cron: Late<CronDoor>;
+  readonly standing: Late<Standing>;
 }
 
 /** What file tools share with whoever takes their changes back. */
@@ -47,7 +53,14 @@ export function openCatalog(
   settings: () => Settings,
   commands: CatalogExec,
   files: FilePorts = { lanes: createLanes() },
-  ports: LatePorts = { admin: late("gateway"), children: late("sub-agents"), talks: late("sessions_send") },
+  ports: LatePorts = {
+    memory: {} as Memory,
+    admin: late("gateway"),
+    children: late("sub-agents"),
+    talks: late("sessions_send"),
+    cron: late("cron"),
+    standing: late("how sessions stand"),
+  },
 ): Catalog {
   return createCatalog({
     tools: builtinTools({

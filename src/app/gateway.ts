@@ -17,7 +17,9 @@ import { approvalMethods } from "../gateway/methods/approvals.ts";
 import { chatMethods } from "../gateway/methods/chat.ts";
 import { channelMethods } from "../gateway/methods/channels.ts";
 import { configMethods } from "../gateway/methods/config.ts";
+import { cronMethods } from "../gateway/methods/cron.ts";
 import { deviceMethods } from "../gateway/methods/devices.ts";
+import { memoryMethods } from "../gateway/methods/memory.ts";
 import { nodeMethods } from "../gateway/methods/nodes.ts";
 import { heartbeatMethods } from "../gateway/methods/heartbeat.ts";
 import { modelMethods } from "../gateway/methods/models.ts";
@@ -34,6 +36,7 @@ import { coreTools } from "../tool/policy/groups.ts";
 import { createOutbound } from "../channel/outbound.ts";
 import { openAdmin, type Restart } from "./admin.ts";
 import { openAgents } from "./agents.ts";
+import { openCron } from "./cron.ts";
 import { secretsIn, type House } from "./house.ts";
 import { openWebhooks } from "./webhooks.ts";
 
@@ -89,8 +92,10 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   const { agents, wake, heartbeats, sessions, ...modelDeps } = await openAgents(house, outbound);
   house.commands.wakeBy(wake.tell);
   const admin = openAdmin(house, hooks.restart);
+  const jobs = openCron(house, { outbound, broadcast: (event) => context.hub.broadcast("cron", event) });
   const stopAsking = announceApprovals(context.hub, context.approvals);
   agents.watch(createRunEvents(context.hub, systemClock));
+  agents.watch(house.memory.onRun);
   const vitals = createVitals(context, heartbeats);
   const served = [
     ...systemMethods(context, vitals),
@@ -99,6 +104,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...sessionMethods(context),
     ...undoMethods(context, { undo: house.undo, active: (session) => agents.active(session) }),
     ...agentMethods(context),
+    ...memoryMethods(context, house.memory),
     ...chatMethods(context, agents),
     ...modelMethods(context, modelDeps),
     ...deviceMethods(context),
@@ -106,6 +112,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...approvalMethods(context),
     ...nodeMethods(context),
     ...channelMethods(context),
+    ...cronMethods(jobs.cron, house.storeFile),
   ];
   const webhooks = openWebhooks(house, { tell: wake.tell, outbound });
   const serveHook = webhooks.serve;
@@ -117,6 +124,8 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   await house.commands.recover();
   await sessions.recover();
   await webhooks.resume();
+  await jobs.start();
+  configFollowers.add(() => jobs.reload());
   configFollowers.add(() => heartbeats.changed());
   heartbeats.start((event) => context.hub.broadcast("heartbeat", event));
   const watcher = followConfig(house, context);
@@ -128,12 +137,14 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
       watcher.close();
       clearInterval(pruning);
       stopAsking();
+      jobs.stop();
       await admin.close();
       heartbeats.close();
       sessions.close();
       await webhooks.close();
       // Runs are ended with a truthful outcome while clients can still hear it.
       await agents.close();
+      await jobs.close();
       await gateway.close(reason);
     },
   };

@@ -12,7 +12,9 @@ import type { LoadedConfig } from "../config/load.ts";
 import { redactionPatterns } from "../config/patterns.ts";
 import { secretsOf } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
+import type { CronDoor } from "../cron/ask.ts";
 import type { Children } from "../session/children.ts";
+import type { Standing } from "../session/standing.ts";
 import type { Talks } from "../session/talks.ts";
 import type { Turns } from "../session/turns.ts";
 import type { Wake } from "../session/wake.ts";
@@ -25,6 +27,7 @@ import type { Catalog } from "../tool/catalog.ts";
 import { openCatalog } from "./catalog.ts";
 import { late, type Late } from "../tool/late.ts";
 import { openExec, type OpenExec } from "./exec.ts";
+import { openMemoryOver, type OpenMemory } from "./memory.ts";
 import { openUndo, type OpenUndo } from "./undo.ts";
 import { createSettings, type LiveSettings } from "./settings.ts";
 
@@ -48,7 +51,11 @@ export interface House {
   /** Sub-agents, and messages between sessions: tied with the agents. */
   readonly children: Late<Children>;
   readonly talks: Late<Talks>;
+  /** Jobs at set times. */
+  readonly cron: Late<CronDoor>;
+  readonly standing: Late<Standing>;
   readonly undo: OpenUndo;
+  readonly memory: OpenMemory;
   readonly catalog: Catalog;
   readonly callTool: CallTool;
   close(): Promise<void>;
@@ -82,9 +89,19 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   const admin = late<Admin>("gateway");
   const children = late<Children>("sub-agents");
   const talks = late<Talks>("sessions_send");
+  const cron = late<CronDoor>("cron");
+  const standing = late<Standing>("how sessions stand");
   const commands = openExec({ paths, env, store, log, mask, config });
+  const memory = openMemoryOver({ paths, env, store, log, config });
   const undo = openUndo({ paths, store, mask, log, config, catalog: () => catalog });
-  const catalog: Catalog = openCatalog(paths, store, settings.now, commands, undo.ports, { admin, children, talks });
+  const catalog: Catalog = openCatalog(paths, store, settings.now, commands, undo.ports, {
+    memory,
+    admin,
+    children,
+    talks,
+    cron,
+    standing,
+  });
   const callTool = createCallTool({
     catalog,
     journal: store.journal,
@@ -111,10 +128,14 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     admin,
     children,
     talks,
+    cron,
+    standing,
     undo,
+    memory,
     catalog,
     callTool,
     async close() {
+      await memory.close();
       await commands.close();
       await store.close();
       lock.release();

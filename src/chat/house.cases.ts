@@ -12,6 +12,7 @@ import type { Config } from "../config/schema/index.ts";
 import { createApprovalDesk, type ApprovalDesk } from "../exec/approval/desk.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
+import type { Memory } from "../memory/memory.ts";
 import type { ModelBook, ModelFacts, ModelRef } from "../model/model.ts";
 import { entryOf } from "../session/session.ts";
 import { newStoreFile } from "../store/cases/files.cases.ts";
@@ -161,9 +162,11 @@ function portsOf({
       // Commands are run through the front door only: test/e2e/commands.test.ts.
       exec: {} as Exec,
       processes: {} as ProcessTable,
+      memory: {} as Memory,
       admin: late("gateway"),
       children: late("sub-agents"),
       talks: late("sessions_send"),
+      cron: late("cron"),
     }),
     plugins: [],
     settings: () => ({ config, revision: "1", locate: () => undefined }),

@@ -3,16 +3,22 @@ import type { Clock } from "../base/clock.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
+import type { Memory } from "../memory/memory.ts";
+import type { CronDoor } from "../cron/ask.ts";
 import type { Children } from "../session/children.ts";
+import type { Standing } from "../session/standing.ts";
 import type { Talks } from "../session/talks.ts";
 import type { Store } from "../store/store.ts";
 import type { Admin } from "./admin.ts";
+import { createCronTool } from "./automation/cron.ts";
 import { createGatewayTool } from "./automation/gateway.ts";
 import type { FileToolDeps } from "./fs/access.ts";
 import { createApplyPatchTool } from "./fs/apply-patch.ts";
 import { createEditTool } from "./fs/edit.ts";
 import { createReadTool } from "./fs/read.ts";
 import { createWriteTool } from "./fs/write.ts";
+import { createMemoryGet } from "./memory/get.ts";
+import { createMemorySearch } from "./memory/search.ts";
 import { agentsList } from "./plain/agents-list.ts";
 import { createSessionsHistory } from "./sessions/history.ts";
 import { createSessionsList } from "./sessions/list.ts";
@@ -21,6 +27,7 @@ import { createSessionsSpawn } from "./sessions/spawn.ts";
 import { createSessionStatus } from "./sessions/status.ts";
 import { createExecTool } from "./runtime/exec.ts";
 import { createProcessTool } from "./runtime/process.ts";
+import type { Late } from "./late.ts";
 import type { Tool } from "./tool.ts";
 
 export { withFiles } from "./fs/access.ts";
@@ -33,9 +40,12 @@ export interface BuiltinDeps extends FileToolDeps {
   readonly exec: Exec;
   readonly processes: ProcessTable;
   readonly mask?: Mask;
+  readonly memory: Pick<Memory, "search" | "read">;
   readonly admin: () => Admin;
   readonly children: () => Children;
   readonly talks: () => Talks;
+  readonly cron: () => CronDoor;
+  readonly standing?: Late<Standing>;
 }
 
 export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
@@ -52,6 +62,9 @@ export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
     createSessionsSpawn(deps),
     createSessionStatus(deps),
     agentsList,
+    createMemorySearch(deps.memory),
+    createMemoryGet(deps.memory),
+    createCronTool(deps.cron),
     createGatewayTool(deps.admin),
   ];
 }

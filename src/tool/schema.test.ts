@@ -9,7 +9,9 @@ import { systemClock } from "../base/clock.ts";
 import { createLanes } from "../base/lane.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
+import type { Memory } from "../memory/memory.ts";
 import type { Children } from "../session/children.ts";
+import type { CronDoor } from "../cron/ask.ts";
 import type { Talks } from "../session/talks.ts";
 import type { Store } from "../store/store.ts";
 import type { Admin } from "./admin.ts";
@@ -27,9 +29,11 @@ const tools = builtinTools({
   lanes: createLanes(),
   exec: {} as Exec,
   processes: {} as ProcessTable,
+  memory: {} as Memory,
   admin: () => ({}) as Admin,
   children: () => ({}) as Children,
   talks: () => ({}) as Talks,
+  cron: () => ({}) as CronDoor,
 });
 const file = join(dirname(fileURLToPath(import.meta.url)), "schema.snap.json");
 
