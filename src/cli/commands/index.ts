@@ -9,11 +9,14 @@ export const groups: readonly Group[] = [
   { path: ["config"], summary: "Read and change the config file." },
   { path: ["devices"], summary: "Devices and browsers that may connect.", bare: "list" },
   { path: ["gateway"], summary: "Run the gateway and talk to it.", bare: "run" },
+  { path: ["memory", "extra"], summary: "The optional local model that finds notes by meaning." },
   { path: ["models"], summary: "Which model answers, and which could.", bare: "status" },
   { path: ["security"], summary: "Look for weak spots in the set-up, and attack it to see what holds.", bare: "audit" },
   { path: ["sandbox"], summary: "Where sandboxed tools run, and why.", bare: "list" },
   { path: ["sessions"], summary: "Sessions, what was said in them, and replays.", bare: "list" },
   { path: ["store"], summary: "Check, back up and restore the store." },
+  { path: ["system"], summary: "Tell the main session something; heartbeats; who is here.", bare: "presence" },
+  { path: ["system", "heartbeat"], summary: "Regular turns in which agents look around.", bare: "last" },
   { path: ["tools"], summary: "What an agent may use, why, and one call by hand.", bare: "list" },
 ];
 
@@ -63,6 +66,12 @@ export const entries: readonly Entry[] = [
   row("health", "Ask the gateway for its health.", () => import("./health.ts")),
   row("help", "Show help on a command.", () => import("./help.ts")),
   row("logs", "Show the end of the log, or follow it.", () => import("./logs.ts")),
+  row(
+    "memory extra add",
+    "Add the local model that finds notes by meaning, without a key (48 MB).",
+    () => import("./memory-extra-add.ts"),
+  ),
+  row("memory extra remove", "Take the local model away again.", () => import("./memory-extra-remove.ts")),
   row("models list", "List the models that can be used.", () => import("./models-list.ts")),
   row("models scan", "Look for keys and for model servers on this machine.", () => import("./models-scan.ts")),
   row("models set", "Choose the model that answers.", () => import("./models-set.ts")),
@@ -87,6 +96,15 @@ export const entries: readonly Entry[] = [
   row("store restore", "Put a backup in place of the store.", () => import("./store-restore.ts")),
   row("store salvage", "Save what can be read of a damaged store into a new one.", () => import("./store-salvage.ts")),
   row("store verify", "Check that the store is whole.", () => import("./store-verify.ts")),
+  row("system event", "Tell the main session something.", () => import("./system-event.ts")),
+  row(
+    "system heartbeat disable",
+    "Switch heartbeats off, until they are switched on again.",
+    () => import("./system-heartbeat-disable.ts"),
+  ),
+  row("system heartbeat enable", "Switch heartbeats on.", () => import("./system-heartbeat-enable.ts")),
+  row("system heartbeat last", "Show what came of the last heartbeat.", () => import("./system-heartbeat-last.ts")),
+  row("system presence", "Show who is connected, and who was lately.", () => import("./system-presence.ts")),
   row("tools call", "Call one tool from the shell, under the same rules.", () => import("./tools-call.ts")),
   row(
     "tools explain",

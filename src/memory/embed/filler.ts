@@ -38,7 +38,7 @@ export function createFiller({ open, port, log, breatheMs = 20, restMs = 30_000 
         failures = 0;
         problem = undefined;
         failed = undefined;
-        await pause(breatheMs, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+        await pause(breatheMs, undefined, { signal: stop.signal }).catch(() => undefined);
       } catch (error) {
         if (stop.signal.aborted) return;
         if (!(error instanceof EmbedError)) throw error;
