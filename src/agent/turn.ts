@@ -190,7 +190,10 @@ function deskWish({ turn, once, seat }: TurnInput, config: Config) {
   return {
     thinking: levels.find((level) => level === wished),
     extraSystem: turn.extraSystem,
-    limits: limitsOf(turn.toolsAllow, entryOf(seat.record).toolsAllow),
+    limits: [
+      ...limitsOf(turn.toolsAllow, entryOf(seat.record).toolsAllow),
+      ...(turn.toolsDeny === undefined ? [] : [{ path: "what this turn may not use", deny: turn.toolsDeny }]),
+    ],
     clientTools: turn.clientTools,
   };
 }

@@ -3,6 +3,7 @@ import type { Approval } from "../exec/approval/desk-record.ts";
 import { hasNotes } from "../session/sentinel.ts";
 import type { Admin } from "../tool/admin.ts";
 import type { AdminEngine } from "./admin/engine.ts";
+import { isCronAsk } from "./cron.ts";
 import type { House } from "./house.ts";
 
 /** Ends this run and starts the next; `fresh` in a new process image, for code that changed on disk. */
@@ -26,7 +27,7 @@ export function openAdmin(house: House, restart: Restart): OpenAdmin {
       return open;
     }));
   const follow = (what: "resolved" | "lapsed" | "interrupted") => (approval: Approval) => {
-    if (approval.kind !== "config" || approval.origin !== "house") return;
+    if (approval.kind !== "config" || approval.origin !== "house" || isCronAsk(approval)) return;
     const work = engine()
       .then((ready) => ready.answered(what, approval))
       .catch((error: unknown) =>

@@ -1,5 +1,5 @@
 // Commands that wait for a person: asked durably, started at most once, and their session told what came of it.
-import { HouseError } from "../core/error.ts";
+import { HouseError, ToolError } from "../core/error.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import { alwaysCovers } from "./approval/always.ts";
 import type { Approval } from "./approval/desk-record.ts";
@@ -9,6 +9,7 @@ import type { Plan } from "./approval/plan.ts";
 import { addEntries } from "./approval/remember.ts";
 import type { ExecDeps, Order } from "./exec.ts";
 import type { Follow } from "./follow.ts";
+import { isHeadless } from "./headless.ts";
 import { rememberedOnNode } from "./node-always.ts";
 import type { NodeJob } from "./node-run.ts";
 import { deniedNotice, endOf, TAIL_CHARS, type ExecOutcome, type Finished } from "./result.ts";
@@ -53,6 +54,7 @@ export function createGated(deps: ExecDeps, follow: Follow): Gated {
   return {
     async ask(order, body) {
       const { args, call, route, warnings, runId } = order;
+      if (isHeadless(call.session)) throw unheard(call.agent);
       const host = body.on;
       const cwd = body.on === "gateway" ? body.plan.cwd.path : body.job.cwd;
       const approval = await desk.ask({
@@ -89,6 +91,13 @@ export function createGated(deps: ExecDeps, follow: Follow): Gated {
     },
     close: unwatch,
   };
+}
+
+function unheard(agent: AgentId): ToolError {
+  return new ToolError("exec.denied", "not run: it needs a person's yes, and nobody waits beside a job", {
+    hint: `openclaw approvals allowlist add <program> --agent ${agent}`,
+    details: { refused: true },
+  });
 }
 
 /** Only what this engine asked for: a client's own request over the wire is answered to that client. */

@@ -14,6 +14,7 @@ import { statOf } from "./approval/programs.ts";
 import { defaultSafeBins } from "./approval/safe-bins.ts";
 import { childEnvironment, rejectVariables } from "./environment.ts";
 import type { ExecDeps, Order, Room } from "./exec.ts";
+import { isHeadless } from "./headless.ts";
 import type { ExecOutcome } from "./result.ts";
 import type { Running } from "./running.ts";
 import { startPlan, startWith } from "./start-plan.ts";
@@ -71,7 +72,7 @@ async function judged(
   const analysis = await analyse(args.command, place);
   const input: JudgeInput = { analysis, policy, safeBins: settings.safeBins ?? defaultSafeBins, home: deps.home };
   const judgement = judge(input);
-  const isHeard = judgement.outcome !== "ask" || deps.desk.reachable();
+  const isHeard = judgement.outcome !== "ask" || (deps.desk.reachable() && !isHeadless(call.session));
   return { judgement: isHeard ? judgement : judgeUnanswerable(input), input };
 }
 

@@ -44,6 +44,8 @@ export interface TurnRequest {
   };
   /** Only these of the tools policy grants; it can take away, never give. */
   readonly toolsAllow?: readonly string[];
+  /** None of these, whatever policy grants. */
+  readonly toolsDeny?: readonly string[];
 }
 
 export interface Receipt {

@@ -1,0 +1,146 @@
+// The engine of jobs, wired: agents, tools and chats as it needs them, and the owner's answers to what others asked for.
+import type { SessionKey } from "../core/names.ts";
+import { systemClock } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { CronAsker, CronChange, CronChanged } from "../cron/ask.ts";
+import { createCron, type CronEngine } from "../cron/cron.ts";
+import type { CronDeps, ToolRun } from "../cron/deps.ts";
+import type { Approval } from "../exec/approval/desk-record.ts";
+import { turnOf } from "../session/inbox.ts";
+import type { TurnRequest } from "../session/turns.ts";
+import { subjectOf } from "../tool/subject.ts";
+import type { ToolResult } from "../tool/tool.ts";
+import { cronCard } from "./cron-card.ts";
+import type { CronPorts } from "./cron.ts";
+import type { House } from "./house.ts";
+
+export interface CronHouse {
+  readonly engine: CronEngine;
+  change(change: CronChange, asker: CronAsker): Promise<CronChanged>;
+  /** A question about a job was answered, or its time was over. */
+  answered(approval: Approval): Promise<void>;
+}
+
+export interface EnginePorts extends CronPorts {
+  readonly log: Log;
+  readonly olderFile: string;
+  readonly isSkipped: boolean;
+}
+
+/** The owner may be away. */
+const ASK_MS = 24 * 3_600_000;
+
+export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
+  const { store, settings, commands, mask } = house;
+  const { desk } = commands;
+  const config = () => settings.now().config;
+  const deps: CronDeps = {
+    store,
+    clock: systemClock,
+    log: ports.log,
+    config,
+    turns: house.turns(),
+    wake: house.wake(),
+    events: commands.events,
+    outbound: ports.outbound,
+    runTool: (run) => runTool(house, run),
+    emit: ports.broadcast,
+    olderFile: ports.olderFile,
+    isSkipped: ports.isSkipped,
+  };
+  const engine = createCron(deps);
+
+  return {
+    engine,
+    async change(change, asker) {
+      if (await mayLeaveWork(house, asker.turn)) return { done: await perform(change, asker) };
+      await refuseWhatCannotBe(change);
+      const card = cronCard(change, asker, change.action === "add" ? undefined : await engine.get(change.id));
+      const { agent, session } = asker;
+      const request = { id: `${newId()}-cron`, kind: "config" as const, agent, session, timeoutMs: ASK_MS };
+      const { id: approvalId, expiresAtMs } = await desk.ask({ ...request, body: { change }, card });
+      return { waiting: { approvalId, expiresAtMs } };
+    },
+    async answered(approval) {
+      const { id, state, agent, session, body } = approval;
+      const { change } = (body ?? {}) as { change?: CronChange };
+      if (state !== "allowed" || change === undefined)
+        return tell(
+          approval,
+          `not done: ${approval.reason ?? (state === "expired" ? "nobody answered" : "the owner said no")}`,
+        );
+      if (!(await desk.begin(id, { agent, session }))) return;
+      const outcome = await perform(change, {
+        agent: agent as CronAsker["agent"],
+        session: session as SessionKey,
+      }).then(
+        () => "done",
+        (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      await desk.finish(id, outcome);
+      await tell(approval, outcome);
+    },
+  };
+
+  async function perform(change: CronChange, { agent }: Pick<CronAsker, "agent" | "session">): Promise<unknown> {
+    switch (change.action) {
+      case "add":
+        return engine.add(change.job, agent);
+      case "update":
+        return engine.update(change.id, change.patch);
+      case "remove":
+        return engine.remove(change.id);
+    }
+  }
+
+  /** The owner is not asked about what would be turned down anyway. */
+  async function refuseWhatCannotBe(change: CronChange): Promise<void> {
+    if (change.action === "add") await engine.preview(change.job, 1);
+    else await engine.get(change.id);
+  }
+
+  async function tell({ session, card }: Approval, outcome: string): Promise<void> {
+    if (session === null) return;
+    await house.wake().tell(session as SessionKey, mask(`Cron (${card.title}): ${outcome}`));
+  }
+}
+
+/** Words of the owner may; those of strangers, hooks, heartbeats and other jobs may not, also when mixed with the owner's. */
+async function mayLeaveWork({ store }: House, turn: string): Promise<boolean> {
+  const own = await store.inbox.get(turn);
+  // No turn at all: an authenticated caller used the tool directly.
+  if (own === undefined) return true;
+  const run = await store.runs.get(turn);
+  const { merged = [] } = (run?.body ?? {}) as { merged?: readonly string[] };
+  const others = await Promise.all(merged.map((id) => store.inbox.get(id)));
+  return [own, ...others].every((letter) => letter === undefined || turnOf<TurnRequest>(letter)?.authorised === true);
+}
+
+/** The one path of every tool call; nobody waits beside a job to answer a question. */
+async function runTool(house: House, run: ToolRun): Promise<{ text: string; isError: boolean }> {
+  const { tool, args, agent, session, timeoutMs, signal, toolsDeny } = run;
+  const subject = subjectOf({ sessionKey: session, agentId: agent }, house.settings.now().config);
+  const limits =
+    toolsDeny.length === 0 ? {} : { limits: [{ path: "a job that makes up for a missed time", deny: toolsDeny }] };
+  const result = await house.callTool({
+    tool,
+    args,
+    subject: { ...subject, ...limits },
+    caller: "cron",
+    signal,
+    timeoutMs,
+  });
+  const { status, approvalId } = (result.details ?? {}) as { status?: unknown; approvalId?: unknown };
+  if (status !== "approval-pending") return { text: textOf(result), isError: result.isError === true };
+  if (typeof approvalId === "string")
+    await house.commands.desk.withdraw(approvalId, "a job does not wait for an answer");
+  return {
+    text: "it would have to wait for a person's yes, and a job does not wait: openclaw approvals allowlist add",
+    isError: true,
+  };
+}
+
+function textOf({ content }: ToolResult): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}

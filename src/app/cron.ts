@@ -1,0 +1,103 @@
+// Jobs over an open house: one question at start, and an engine that loads when there is a job or somebody asks.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { expandHome } from "../base/paths.ts";
+import type { Outbound } from "../channel/outbound.ts";
+import type { Cron } from "../cron/cron.ts";
+import type { CronEvent } from "../cron/deps.ts";
+import type { Approval } from "../exec/approval/desk-record.ts";
+import type { CronHouse } from "./cron-engine.ts";
+import type { House } from "./house.ts";
+
+export interface OpenCron {
+  readonly cron: Cron;
+  /** After clients can connect: jobs may be due, runs may have been left open. */
+  start(): Promise<void>;
+  /** The config changed. */
+  reload(): void;
+  /** Nothing new begins. Before the agents close. */
+  stop(): void;
+  /** After they closed: what ran writes down how it ended. */
+  close(): Promise<void>;
+}
+
+export interface CronPorts {
+  readonly outbound: Outbound;
+  readonly broadcast: (event: CronEvent) => void;
+}
+
+/** Which questions at the desk are about jobs; the id is all that stays of an answered one. */
+export const isCronAsk = ({ id, kind, origin }: Approval): boolean =>
+  kind === "config" && origin === "house" && id.endsWith("-cron");
+
+export function openCron(house: House, ports: CronPorts): OpenCron {
+  const log = house.log.child("cron");
+  const { env, paths, store } = house;
+  const config = () => house.settings.now().config;
+  const olderFile = (): string => {
+    const { store: file } = config().cron ?? {};
+    return file === undefined ? join(paths.state, "cron", "jobs.json") : expandHome(file, paths.home);
+  };
+  let isStopped = false;
+  let opening: Promise<CronHouse> | undefined;
+  const engine = (): Promise<CronHouse> =>
+    (opening ??= import("./cron-engine.ts").then(async ({ openCronHouse }) => {
+      const opened = openCronHouse(house, { ...ports, log, olderFile: olderFile(), isSkipped: isSkipped(env) });
+      if (!isStopped) await opened.engine.start();
+      return opened;
+    }));
+  const unwatch = house.commands.desk.watch({
+    resolved: (approval) => follow(approval),
+    lapsed: (approval) => follow(approval),
+    interrupted: (approval) => follow(approval),
+  });
+  const cron: Cron = {
+    status: async () => (await engine()).engine.status(),
+    list: async (options) => (await engine()).engine.list(options),
+    get: async (id) => (await engine()).engine.get(id),
+    add: async (input, agent) => (await engine()).engine.add(input, agent),
+    update: async (id, patch) => (await engine()).engine.update(id, patch),
+    remove: async (id) => (await engine()).engine.remove(id),
+    run: async (id, mode) => (await engine()).engine.run(id, mode),
+    runs: async (id, limit) => (await engine()).engine.runs(id, limit),
+    preview: async (input, count) => (await engine()).engine.preview(input, count),
+  };
+  house.cron.tie({
+    ...cron,
+    change: async (change, asker) => (await engine()).change(change, asker),
+    wake: (asker, text, mode) => house.wake().tell(asker.session, text, mode),
+  });
+  return {
+    cron,
+    async start() {
+      const { nextAt, running } = await store.jobs.outlook();
+      if (nextAt === undefined && running === 0 && !existsSync(olderFile())) return;
+      engine().catch((error: unknown) => log.error("jobs could not be started", { error }));
+    },
+    reload() {
+      opening?.then(({ engine: ready }) => ready.reload()).catch((error: unknown) => log.error("cron", { error }));
+    },
+    stop() {
+      isStopped = true;
+      unwatch();
+      opening?.then(({ engine: ready }) => ready.stop()).catch(() => undefined); // told when it was opened
+    },
+    async close() {
+      const opened = await opening?.catch(() => undefined); // told when it was opened
+      await opened?.engine.close();
+    },
+  };
+
+  function follow(approval: Approval): void {
+    if (!isCronAsk(approval)) return;
+    engine()
+      .then(({ answered }) => answered(approval))
+      .catch((error: unknown) => log.error("an answered question about a job could not be followed", { error }));
+  }
+}
+
+function isSkipped(env: House["env"]): boolean {
+  const word = env["OPENCLAW_SKIP_CRON"];
+  return word !== undefined && word !== "" && word !== "0" && word !== "false";
+}
