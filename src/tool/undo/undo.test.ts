@@ -1,6 +1,5 @@
 // Keeping and taking back, with the real file tools: exact bytes and modes, conflicts, limits, redo, and crashes.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -45,13 +44,13 @@ interface Bench {
   readonly ws: string;
   readonly engine: UndoEngine;
   readonly journal: EngineDeps["journal"];
-  run(
+  readonly run: (
     turn: string,
     tool: "write" | "edit" | "apply_patch",
     args: object,
     over?: Partial<ToolCall>,
-  ): Promise<ToolResult>;
-  undo(wish?: UndoWish): Promise<UndoReport>;
+  ) => Promise<ToolResult>;
+  readonly undo: (wish?: UndoWish) => Promise<UndoReport>;
 }
 
 async function openBench(t: TestContext, limits: EngineDeps["limits"] = {}): Promise<Bench> {
