@@ -1,7 +1,7 @@
 // Builds what is published: dist/ with split, minified chunks of src/, and dist/ui with the page.
 import { cpSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
+import { rolldown, type InputOptions, type OutputOptions } from "rolldown";
 import { build as buildPage } from "vite";
 
 import { root } from "./ground.mjs";
@@ -16,9 +16,29 @@ const chunks = [
   { name: "gateway", priority: 1, test: /src\/app\/run\.ts$/ },
 ];
 
+/** Threads and processes of their own, a file each: what they share with the rest they bring along. */
+const threads = [
+  ["memory-worker.js", "src/memory/worker.ts"],
+  ["embed-worker.js", "src/memory/embed/local-worker.ts"],
+] as const;
+
+const shared: InputOptions = {
+  platform: "node",
+  external: [/^node:/],
+  logLevel: "warn",
+  // A module that one command needs at once and another only sometimes is loaded late by the second on purpose.
+  checks: { ineffectiveDynamicImport: false },
+};
+const output: OutputOptions = {
+  dir: next,
+  format: "esm",
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  chunkFileNames: "[name]-[hash].js",
+};
+
 rmSync(next, { recursive: true, force: true });
 mkdirSync(next, { recursive: true });
-await Promise.all([buildSources(), buildUi()]);
+await Promise.all([buildSources(), ...threads.map(([name, source]) => buildThread(name, source)), buildUi()]);
 writeFileSync(join(next, "built"), started.toISOString());
 rmSync(dist, { recursive: true, force: true });
 cpSync(next, dist, { recursive: true });
@@ -27,20 +47,32 @@ utimesSync(join(dist, "built"), started, started);
 rmSync(next, { recursive: true, force: true });
 
 async function buildSources(): Promise<void> {
+  const bundle = await rolldown({ input: { bin: join(root, "src", "bin.ts") }, ...shared });
+  await bundle.write({ ...output, codeSplitting: { groups: chunks } });
+  await bundle.close();
+}
+
+/** Threads and processes of their own load nothing of the gateway. */
+async function buildWorkers(): Promise<void> {
+  const memory = join(root, "src", "memory");
+  const input = { "memory-worker": join(memory, "worker.ts"), "embed-worker": join(memory, "embed", "local-worker.ts") };
+  const bundle = await rolldown({ input, ...shared });
+  await bundle.write(output);
+  await bundle.close();
+}
+
+async function buildThread(name: string, source: string): Promise<void> {
   const bundle = await rolldown({
-    input: { bin: join(root, "src", "bin.ts") },
+    input: join(root, source),
     platform: "node",
     external: [/^node:/],
     logLevel: "warn",
-    // A module that one command needs at once and another only sometimes is loaded late by the second on purpose.
-    checks: { ineffectiveDynamicImport: false },
   });
   await bundle.write({
-    dir: next,
+    file: join(next, name),
     format: "esm",
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
-    chunkFileNames: "[name]-[hash].js",
-    codeSplitting: { groups: chunks },
+    codeSplitting: false,
   });
   await bundle.close();
 }
