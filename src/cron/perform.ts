@@ -79,11 +79,11 @@ function performKind(deps: CronDeps, run: Run): Promise<RunEnd | undefined> {
         yieldMs: MAX_COMMAND_SECONDS * 1000,
         ...(workdir === undefined ? {} : { workdir }),
       };
-      return callTool(deps, run, "exec", args, (timeout + 30) * 1000);
+      return useTool(deps, run, "exec", args, (timeout + 30) * 1000);
     }
     case "tool": {
       const timeoutMs = payload.timeoutSeconds === undefined ? DEFAULT_TOOL_MS : payload.timeoutSeconds * 1000;
-      return callTool(deps, run, payload.tool, payload.args, timeoutMs);
+      return useTool(deps, run, payload.tool, payload.args, timeoutMs);
     }
   }
 }
@@ -149,7 +149,7 @@ function endOf({ status, text, failure, sessionId }: RunOutcome): RunEnd {
   return { ...facts, state: "failed", error: `${failure?.message ?? "the run was stopped"}${hint}` };
 }
 
-async function callTool(
+async function useTool(
   deps: CronDeps,
   { job, slot, stopping, isCatchUp }: Run,
   tool: string,

@@ -43,6 +43,7 @@ test("tool files are imported by builtin.ts and their own folder only", () => {
 test("every door calls the one function and no other", () => {
   const doors = [
     "src/agent/tools.ts", //              the model
+    "src/app/cron-engine.ts", //          jobs without a model
     "src/app/selftest/stage.ts", //       the self-attack, in a house of its own
     "src/chat/run-tool.ts", //            /tool and !
     "src/cli/commands/tools-call.ts", //  the shell, when no gateway runs

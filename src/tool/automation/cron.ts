@@ -13,11 +13,10 @@ const fields = Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "objec
 
 const params = Type.Object(
   {
-    action: Type.Enum([...actions], { type: "string" }),
+    action: Type.String(),
     job: fields,
     jobId: word,
     patch: fields,
-    text: word,
     more: fields,
   },
   { additionalProperties: false },
@@ -27,6 +26,7 @@ const params = Type.Object(
 const rare = checker(
   Type.Object(
     {
+      text: word,
       includeDisabled: Type.Optional(Type.Boolean()),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 5000 })),
       mode: word,
@@ -39,7 +39,7 @@ const rare = checker(
 );
 type Rare = ReturnType<typeof rare.parse>;
 const rareNames = Object.keys((rare.schema as TObject).properties);
-const ownNames = ["action", "job", "jobId", "patch", "text", "more"];
+const ownNames = ["action", "job", "jobId", "patch", "more"];
 type Arguments = Omit<Static<typeof params>, "more"> & Rare;
 
 export const createCronTool = (door: () => CronDoor) =>
