@@ -1,15 +1,18 @@
-// The lock of a state folder, with real processes that die, stop and race.
+// The lock of a state folder, with real processes that die, stop and race (F7).
+// The full rounds: OPENCLAW_LOCK_ROUNDS=1000 node --test src/base/lock.test.ts
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { HouseError } from "../core/error.ts";
-import { acquireLock, readLockOwner, stateLockOf } from "./lock.ts";
+import { acquireLock, readLockOwner, stateLockOf, type Lock } from "./lock.ts";
 
+const rounds = Number(process.env["OPENCLAW_LOCK_ROUNDS"] ?? 12);
 const folder = mkdtempSync(join(tmpdir(), "lock-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 let turn = 0;
@@ -78,6 +81,64 @@ test("a pid that was reused by somebody else does not keep the lock", () => {
   assert.equal(readLockOwner(file)?.pid, process.pid);
   lock.release();
 });
+
+test("a dead owner whose number another process has by now is not believed, in this boot or another", () => {
+  const file = newLockFile();
+  const lock = acquireLock(file);
+  const said = JSON.parse(readFileSync(`${file}.json`, "utf8")) as { born?: string };
+  lock.release();
+  if (said.born === undefined) return; // a system that does not tell when a process began
+  const word = (born: string): void =>
+    writeFileSync(`${file}.json`, JSON.stringify({ pid: process.ppid, startedAt: 1, port: 1, born }));
+  for (const born of [said.born, "1@other-boot", said.born.replace(/@.*/, "@other-boot")]) {
+    word(born);
+    assert.equal(readLockOwner(file), undefined, born);
+  }
+});
+
+test(
+  `F7 ${rounds} holders that die, or are stopped and then die: the waiter goes on as soon as they are dead, never before`,
+  {
+    timeout: 60_000 + rounds * 3000,
+  },
+  async (t) => {
+    const file = newLockFile();
+    const waitedMs: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const holder = await startHolder(file);
+      t.after(() => holder.kill("SIGKILL"));
+      const isStopped = round % 2 === 1;
+      if (isStopped) holder.kill("SIGSTOP");
+      for (let tries = 0; tries < 3; tries++) assert.equal(refusalOf(() => acquireLock(file)).code, "lock.held");
+      let diedAt: number | undefined;
+      setTimeout(() => {
+        holder.kill("SIGKILL");
+        diedAt = performance.now();
+      }, Math.random() * 40);
+      const lock = await waitFor(file);
+      assert.ok(diedAt !== undefined, "not before it was dead");
+      waitedMs.push(performance.now() - diedAt);
+      // The next owner is known, whatever the dead one had said.
+      assert.equal(readLockOwner(file)?.pid, process.pid);
+      lock.release();
+    }
+    const sorted = waitedMs.toSorted((a, b) => a - b);
+    t.diagnostic(
+      `${rounds} deaths, ${Math.floor(rounds / 2)} of them while stopped; waiter after death: median ${(sorted[Math.floor(sorted.length / 2)] ?? 0).toFixed(1)} ms, worst ${(sorted.at(-1) ?? 0).toFixed(1)} ms`,
+    );
+  },
+);
+
+async function waitFor(file: string): Promise<Lock> {
+  for (;;) {
+    try {
+      return acquireLock(file);
+    } catch (error) {
+      if (!(error instanceof HouseError && error.code === "lock.held")) throw error;
+      await sleep(5);
+    }
+  }
+}
 
 test("a garbled word of the owner is nobody's word", () => {
   const file = newLockFile();

@@ -17,6 +17,8 @@ const heldHere = new Set<DatabaseSync>();
 export interface LockOwner {
   readonly pid: number;
   readonly startedAt: number;
+  /** When the system says that process began: another one with the same number is somebody else. */
+  readonly born?: string;
   readonly port?: number;
 }
 
@@ -46,7 +48,9 @@ export function acquireLock(file: string): Lock {
     database.close();
     throw cause instanceof HouseError ? cause : diskError(file, cause);
   }
-  return ownLock(file, database, { pid: process.pid, startedAt: systemClock.now() });
+  const born = birthOf(process.pid);
+  const owner = { pid: process.pid, startedAt: systemClock.now(), ...(born === undefined ? {} : { born }) };
+  return ownLock(file, database, owner);
 }
 
 /** For a step of some milliseconds that two processes may want to do at once: waits its turn, and keeps nobody waiting after. */
@@ -67,7 +71,9 @@ export function whileLocked<T>(file: string, work: () => T): T {
 /** Who says to have the lock. Only acquireLock knows whether that is still so; a dead process is left out. */
 export function readLockOwner(file: string): LockOwner | undefined {
   const owner = readSaid(file);
-  return owner !== undefined && isAlive(owner.pid) ? owner : undefined;
+  if (owner === undefined || !isAlive(owner.pid)) return undefined;
+  const born = owner.born === undefined ? undefined : birthOf(owner.pid);
+  return born !== undefined && born !== owner.born ? undefined : owner;
 }
 
 function ownLock(file: string, database: DatabaseSync, owner: LockOwner): Lock {
@@ -149,12 +155,13 @@ function readSaid(file: string): LockOwner | undefined {
 
 function isOwner(said: unknown): said is LockOwner {
   if (typeof said !== "object" || said === null) return false;
-  const { pid, startedAt, port } = said as Record<string, unknown>;
+  const { pid, startedAt, port, born } = said as Record<string, unknown>;
   return (
     Number.isSafeInteger(pid) &&
     Number(pid) > 0 &&
     typeof startedAt === "number" &&
-    ["number", "undefined"].includes(typeof port)
+    ["number", "undefined"].includes(typeof port) &&
+    ["string", "undefined"].includes(typeof born)
   );
 }
 
@@ -164,6 +171,21 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return errnoOf(error) === "EPERM";
+  }
+}
+
+/** Ticks since the machine started, where the system tells; with them the boot, as ticks begin anew with each. */
+function birthOf(pid: number): string | undefined {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in the second field may hold anything, also blanks and brackets.
+    const ticks = fields.slice(fields.lastIndexOf(")") + 2).split(" ")[19];
+    return ticks === undefined
+      ? undefined
+      : `${ticks}@${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}`;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
   }
 }
 
