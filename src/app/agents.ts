@@ -5,6 +5,7 @@ import { createLedger, type Ledger } from "../agent/ledger.ts";
 import { openRecording, recordEnds, recordingCall, recordingModel } from "../agent/record.ts";
 import { createAgents } from "../agent/runner.ts";
 import { createOutbound, type Outbound } from "../channel/outbound.ts";
+import { openHooks, type Hooks } from "./hooks.ts";
 import { openHeartbeats, type OpenHeartbeats } from "./heartbeat.ts";
 import { openSessions, type OpenSessions } from "./sessions.ts";
 import type { Direct, IsUrgent } from "../chat/command.ts";
@@ -24,6 +25,8 @@ export interface OpenAgents {
   readonly heartbeats: OpenHeartbeats;
   /** Sub-agents and talks between sessions. */
   readonly sessions: OpenSessions;
+  /** Scripts of the owner that hear of events. */
+  readonly hooks: Hooks;
   readonly models: ModelBook;
   readonly ledger: Ledger;
   readonly scan: () => Promise<readonly FoundModel[]>;
@@ -39,6 +42,7 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
   const recording = recordingOf(house);
   const callTool = recording === undefined ? house.callTool : recordingCall(house.callTool, recording);
   const stream = createStreamModel(models);
+  const hooks = openHooks(house);
   // Commands load with the first message.
   let talking: Promise<{ readonly direct: Direct; readonly isUrgent: IsUrgent }> | undefined;
   const chat = (): NonNullable<typeof talking> =>
@@ -55,6 +59,8 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
         version,
         usage: ledger,
         admin: house.admin,
+        children: house.children,
+        onCommand: hooks.onCommand,
         approvals: house.commands.desk,
         undo: house.undo,
       }),
@@ -74,6 +80,7 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
     log: log.child("agent"),
     mask,
     systemEvents: house.commands.events,
+    onBootstrap: hooks.onBootstrap,
   });
   house.turns.tie(agents);
   const sessions = openSessions(house, models, outbound);
@@ -93,6 +100,7 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
   if (recording !== undefined) recordEnds(agents, recording);
   return {
     agents,
+    hooks,
     wake,
     heartbeats,
     sessions,

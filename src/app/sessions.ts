@@ -57,6 +57,7 @@ export function openSessions(house: House, models: ModelBook, outbound: Outbound
     spawn: async (wish) => (await engines()).children.spawn(wish),
     list: async (requester) => (await engines()).children.list(requester),
     stop: async (requester, runIds, telling) => (await engines()).children.stop(requester, runIds, telling),
+    ask: async (child, text, timeoutMs, signal) => (await engines()).children.ask(child, text, timeoutMs, signal),
     recover,
     close,
   };

@@ -5,6 +5,7 @@ import type { Config } from "../config/schema/index.ts";
 import type { ApprovalDesk } from "../exec/approval/desk.ts";
 import type { ModelBook, ModelRef } from "../model/model.ts";
 import { entryOf, patchSession, type SessionEntry } from "../session/session.ts";
+import type { Children } from "../session/children.ts";
 import type { SessionRecord, Store } from "../store/store.ts";
 import type { Admin } from "../tool/admin.ts";
 import type { CallTool } from "../tool/call.ts";
@@ -16,7 +17,7 @@ import type { Agents } from "../agent/agent.ts";
 import type { CommandContext, Directed, OnceSettings } from "./command.ts";
 
 export interface DirectDeps {
-  readonly store: Pick<Store, "sessions">;
+  readonly store: Pick<Store, "sessions"> & Partial<Pick<Store, "transcript">>;
   config(): Config;
   readonly catalog: Pick<Catalog, "judge" | "rows">;
   readonly callTool: CallTool;
@@ -26,7 +27,17 @@ export interface DirectDeps {
   readonly clock: Clock;
   readonly version: string;
   readonly usage?: UsagePort;
+  /** Absent where no sub-agents can be. */
+  readonly children?: () => Children;
   readonly prompt?: PromptPort;
+  /** Scripts of the owner that hear of these commands; what they have to say to the person comes back. */
+  readonly onCommand?: (command: {
+    readonly action: "new" | "reset" | "stop";
+    readonly sessionKey: SessionKey;
+    readonly agentId: AgentId;
+    readonly source: string;
+    readonly senderId?: string | undefined;
+  }) => Promise<readonly string[]>;
   /** Absent where there is no gateway to look after. */
   readonly admin?: Late<Admin>;
   /** Absent where nothing is kept. */

@@ -1,4 +1,5 @@
 // Sub-agents as tools and commands use them: start one, see how they stand, stop them.
+import type { RunOutcome } from "../core/event.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { ChildRecord, ChildStatus } from "../store/store.ts";
 import type { Route } from "../channel/outbound.ts";
@@ -69,6 +70,8 @@ export interface Children {
     runIds: readonly string[] | "all",
     telling: Exclude<Telling, "turn">,
   ): Promise<readonly Child[]>;
+  /** A further message to it from the person; undefined when the time is over. */
+  ask(child: Child, text: string, timeoutMs: number, signal?: AbortSignal): Promise<RunOutcome | undefined>;
   /** Takes up what an earlier process left, and puts away what is due. */
   recover(): Promise<void>;
   close(): void;

@@ -2,6 +2,7 @@
 import { HouseError } from "../../core/error.ts";
 import type { RunOutcome } from "../../core/event.ts";
 import { splitSessionKey, type SessionKey } from "../../core/names.ts";
+import { newId } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Mask } from "../../base/mask.ts";
@@ -232,6 +233,11 @@ export function createChildren(deps: ChildrenDeps): Children {
       const chosen = runIds === "all" ? running : running.filter(({ runId }) => runIds.includes(runId));
       const stopped = await Promise.all(chosen.map((child) => stopOne(child, telling)));
       return stopped.filter((child) => child !== undefined);
+    },
+    async ask({ childKey }, text, timeoutMs, signal) {
+      const turn = { runId: newId(), sessionKey: childKey, text, source: "sessions_spawn", authorised: false };
+      await turns().post(turn);
+      return turns().wait(turn.runId, timeoutMs, signal);
     },
     async recover() {
       await store.children.prune(clock.now() - KEEP_MS);

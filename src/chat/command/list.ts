@@ -20,6 +20,7 @@ import { restart } from "./restart.ts";
 import { send } from "./send.ts";
 import { status } from "./status.ts";
 import { stop } from "./stop.ts";
+import { subagents } from "./subagents.ts";
 import { think } from "./think.ts";
 import { tool } from "./tool.ts";
 import { undo } from "./undo.ts";
@@ -36,6 +37,7 @@ export const allCommands: readonly Command[] = [
   whoami,
   fresh,
   stop,
+  subagents,
   ...directives,
   usage,
   context,

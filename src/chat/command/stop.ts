@@ -15,9 +15,11 @@ export const stop: Command = {
     );
     const count = new Set(ended.flat().filter((id) => id !== runId)).size;
     const withdrawn = (await deps.approvals?.withdrawAll(sessionKey, "stopped by /stop")) ?? 0;
-    if (count + withdrawn === 0) return answered("Nothing is running here.");
+    const children = (await deps.children?.().stop(sessionKey, "all", "none")) ?? [];
+    if (count + withdrawn + children.length === 0) return answered("Nothing is running here.");
+    const helpers = children.length === 0 ? [] : [`stopped ${counted(children.length, "sub-agent")}`];
     const questions = withdrawn === 0 ? [] : [`withdrew ${counted(withdrawn, "approval")}`];
-    const words = [...(count === 0 ? [] : [`stopped ${counted(count, "run")}`]), ...questions].join(", ");
+    const words = [...(count === 0 ? [] : [`stopped ${counted(count, "run")}`]), ...helpers, ...questions].join(", ");
     return answered(`${words.charAt(0).toUpperCase()}${words.slice(1)}.`);
   },
 };

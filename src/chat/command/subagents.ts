@@ -1,0 +1,145 @@
+// /subagents: those this session started; see, read, stop and speak to them.
+import { textOf } from "../../core/message.ts";
+import { HouseError } from "../../core/error.ts";
+import { endWords, nameOf, type Child, type Children } from "../../session/children.ts";
+import { readHistory } from "../../session/history.ts";
+import type { Directed } from "../command.ts";
+import { counted } from "../figures.ts";
+import { answered, type Command, type Scene } from "../scene.ts";
+
+const USAGE =
+  "Usage: /subagents list | stop <id|#|last|all> | log <id|#|last> [limit] [tools] | info <id|#|last> | send <id|#|last> <message>";
+const SHOWN = 20;
+const LOG_LINES = 20;
+const MAX_LOG_LINES = 200;
+const SEND_WAIT_MS = 30_000;
+
+export const subagents: Command = {
+  name: "subagents",
+  takes: "list|stop|log|info|send",
+  summary: "Sub-agents of this session: list, stop, log, info, send",
+  async answer(args, scene) {
+    const port = scene.deps.children;
+    if (port === undefined) return answered("Sub-agents need the running gateway: openclaw gateway run");
+    const [action = "", target = "", ...rest] = args.trim() === "" ? ["list"] : args.trim().split(/\s+/);
+    const children = port();
+    const all = await children.list(scene.context.sessionKey);
+    if (action === "list") return answered(listText(all, scene.deps.clock.now()));
+    if (action === "stop" && target.toLowerCase() === "all") return stop(children, scene, "all");
+    const perform = actions.get(action.toLowerCase());
+    if (perform === undefined || target === "") return answered(USAGE);
+    const chosen = find(target, all);
+    if (typeof chosen === "string") return answered(chosen);
+    return perform(chosen, rest, scene, children, args);
+  },
+};
+
+type Perform = (
+  child: Child,
+  rest: readonly string[],
+  scene: Scene,
+  children: Children,
+  args: string,
+) => Promise<Directed>;
+
+const actions: ReadonlyMap<string, Perform> = new Map<string, Perform>([
+  ["stop", (child, _rest, scene, children) => stop(children, scene, [child.runId])],
+  ["log", log],
+  ["info", async (child, _rest, scene) => answered(infoText(child, scene.deps.clock.now()))],
+  ["send", send],
+]);
+
+/** By place in the list, beginning of the run id, key, label, or `last`. */
+function find(target: string, all: readonly Child[]): Child | string {
+  if (all.length === 0) return "This session has started no sub-agents.";
+  const word = target.toLowerCase();
+  const place = /^#?(\d{1,3})$/.exec(word)?.[1];
+  const found =
+    word === "last"
+      ? all.slice(0, 1)
+      : place === undefined
+        ? all.filter(
+            ({ runId, childKey, body }) =>
+              childKey === word || body.label?.toLowerCase() === word || (word.length >= 4 && runId.startsWith(word)),
+          )
+        : all.slice(Number(place) - 1, Number(place));
+  const [only, ...more] = found;
+  if (only === undefined) return `No sub-agent is called "${target.slice(0, 80)}". /subagents lists them.`;
+  return more.length === 0 ? only : `Several are called "${target.slice(0, 80)}"; name one by its number.`;
+}
+
+function listText(all: readonly Child[], now: number): string {
+  if (all.length === 0) return "This session has started no sub-agents.";
+  const running = all.filter(({ state }) => state === "running").length;
+  const lines = all
+    .slice(0, SHOWN)
+    .map(
+      (child, index) =>
+        `${index + 1}. ${nameOf(child)}: ${stateOf(child)}, ${age(child, now)}, run ${child.runId.slice(0, 8)}`,
+    );
+  const more = all.length > SHOWN ? [`and ${all.length - SHOWN} older`] : [];
+  return [`Sub-agents: ${running} at work, ${all.length - running} ended.`, ...lines, ...more].join("\n");
+}
+
+const stateOf = ({ state, status }: Child): string => (state === "running" ? "at work" : endWords[status ?? "unknown"]);
+
+function age({ createdAt, endedAt }: Child, now: number): string {
+  const seconds = Math.max(0, Math.round(((endedAt ?? now) - createdAt) / 1000));
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+function infoText(child: Child, now: number): string {
+  const { body, childKey, runId, createdAt, archiveAt } = child;
+  const { result } = body;
+  const lines = [
+    `${nameOf(child)}: ${stateOf(child)}, ${age(child, now)}`,
+    `Task: ${body.task.slice(0, 500)}`,
+    `Run: ${runId}`,
+    `Session: ${childKey} (${body.sessionId})`,
+    `Agent: ${body.agentId}${body.model === undefined ? "" : `, model ${body.model}`}`,
+    `Started: ${new Date(createdAt).toISOString()}`,
+    archiveAt === undefined ? undefined : `Put away: ${new Date(archiveAt).toISOString()}`,
+    result === undefined ? undefined : `Tokens: ${result.input ?? 0} in, ${result.output ?? 0} out`,
+    result?.notes === undefined ? undefined : `Notes: ${result.notes}`,
+    result === undefined || result.text === "" ? undefined : `Result: ${result.text.slice(0, 1000)}`,
+  ];
+  return lines.filter((line) => line !== undefined).join("\n");
+}
+
+async function stop(children: Children, scene: Scene, runIds: readonly string[] | "all"): Promise<Directed> {
+  const stopped = await children.stop(scene.context.sessionKey, runIds, "say");
+  if (stopped.length === 0) return answered("Nothing of that is running.");
+  return answered(`Stopped ${counted(stopped.length, "sub-agent")}: ${stopped.map(nameOf).join(", ")}.`);
+}
+
+async function log(child: Child, rest: readonly string[], scene: Scene): Promise<Directed> {
+  const { transcript, sessions } = scene.deps.store;
+  const record = await sessions.get(child.childKey);
+  if (record === undefined || transcript === undefined) return answered(`${nameOf(child)} was put away.`);
+  const limit = Number(rest.find((word) => /^\d{1,4}$/.test(word)) ?? LOG_LINES);
+  const { messages } = await readHistory(transcript, record, {
+    limit: Math.min(Math.max(limit, 1), MAX_LOG_LINES),
+    includeTools: rest.includes("tools"),
+    maxBytes: 32_000,
+  });
+  const lines = messages.map(({ role, content }) => `${role}: ${textOf(content) || "(no text)"}`);
+  return answered(lines.length === 0 ? "Nothing was said yet." : lines.join("\n"));
+}
+
+async function send(
+  child: Child,
+  _rest: readonly string[],
+  { deps, context }: Scene,
+  children: Children,
+  args: string,
+): Promise<Directed> {
+  const message = args.trim().replace(/^\S+\s+\S+\s*/, "");
+  if (message === "") return answered(USAGE);
+  if ((await deps.store.sessions.get(child.childKey)) === undefined)
+    throw new HouseError("session.gone", `${nameOf(child)} was put away`, { hint: "start a new one" });
+  const outcome = await children.ask(child, message, SEND_WAIT_MS, context.signal);
+  if (outcome === undefined) return answered(`${nameOf(child)} has the message and is still at work on it.`);
+  if (outcome.status !== "ok")
+    return answered(`${nameOf(child)} failed: ${outcome.failure?.message ?? "it was stopped"}`);
+  return answered(outcome.text === "" ? `${nameOf(child)} has nothing to say.` : outcome.text);
+}
