@@ -46,7 +46,7 @@ export const createCronTool = (door: () => CronDoor) =>
   defineTool({
     name: "cron",
     summary: "Jobs at set times, reminders, wake-ups",
-    description: "Ask help before add or update.",
+    description: "Ask action help first.",
     params,
     prepare: fold,
     intent: ({ action, job, jobId }) =>
@@ -86,7 +86,7 @@ async function perform(args: Arguments, call: ToolCall, cron: CronDoor): Promise
     case "wake":
       return wake(args, asker, cron);
     default:
-      throw bad(`cron has no action ${visible(String(args.action), 60)}`, "action help lists them");
+      throw bad(`cron has no action "${visible(args.action, 60)}"`, actions.join(", "));
   }
 }
 
@@ -120,10 +120,8 @@ function fold(raw: Record<string, unknown>): Record<string, unknown> {
   const isChange = action === "add" || action === "update";
   const whole = action === "add" ? "job" : "patch";
   const isFlat = (name: string): boolean =>
-    isChange &&
-    !rareNames.includes(name) &&
-    (!ownNames.includes(name) || (name === "text" && given[whole] === undefined));
-  const named = Object.entries(given).filter(([name]) => rareNames.includes(name));
+    isChange && !ownNames.includes(name) && (name === "text" || !rareNames.includes(name));
+  const named = Object.entries(given).filter(([name]) => rareNames.includes(name) && !isFlat(name));
   const flat = Object.fromEntries(Object.entries(given).filter(([name]) => isFlat(name)));
   const rest = Object.entries(given).filter(([name]) => !rareNames.includes(name) && !isFlat(name));
   const gathered = typeof more === "object" ? { ...more, ...Object.fromEntries(named) } : Object.fromEntries(named);
