@@ -52,22 +52,8 @@ async function buildSources(): Promise<void> {
   await bundle.close();
 }
 
-/** Threads and processes of their own load nothing of the gateway. */
-async function buildWorkers(): Promise<void> {
-  const memory = join(root, "src", "memory");
-  const input = { "memory-worker": join(memory, "worker.ts"), "embed-worker": join(memory, "embed", "local-worker.ts") };
-  const bundle = await rolldown({ input, ...shared });
-  await bundle.write(output);
-  await bundle.close();
-}
-
 async function buildThread(name: string, source: string): Promise<void> {
-  const bundle = await rolldown({
-    input: join(root, source),
-    platform: "node",
-    external: [/^node:/],
-    logLevel: "warn",
-  });
+  const bundle = await rolldown({ input: join(root, source), ...shared });
   await bundle.write({
     file: join(next, name),
     format: "esm",
