@@ -41,12 +41,25 @@ export interface AgentsDeps {
   readonly mask: Mask;
   /** What the house has to tell a session with its next turn. */
   readonly systemEvents?: SystemEvents;
+  /** Scripts of the owner that may change the files a prompt begins with; undefined while there is none. */
+  readonly onBootstrap?: () => BootstrapHook | undefined;
   /** Told before a session is summed up, so that what lasts can be written down first. */
   readonly beforeCompaction?: (session: {
     readonly sessionKey: SessionKey;
     readonly agentId: AgentId;
   }) => Promise<void>;
 }
+
+export type BootstrapHook = (about: {
+  readonly sessionKey: SessionKey;
+  readonly sessionId: string;
+  readonly agentId: AgentId;
+  readonly files: readonly { readonly name: string; readonly content: string }[];
+}) => Promise<{
+  /** For the person. */
+  readonly messages: readonly string[];
+  readonly bootstrapFiles?: readonly { readonly name: string; readonly content: string }[];
+}>;
 
 /** The shape of `Direct` in chat, which stands to our right in the import order. */
 export type DirectTurn = (

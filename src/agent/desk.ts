@@ -11,7 +11,7 @@ import type { AgentsDeps, StreamModel, TurnEvent } from "./deps.ts";
 import { tokensIn } from "./estimate.ts";
 import { CHARS_PER_TOKEN } from "./limits.ts";
 import { pruneResults } from "./prune.ts";
-import type { ReadBootstrap } from "./prompt/files.ts";
+import type { BootstrapWish, ReadBootstrap } from "./prompt/files.ts";
 import { systemPrompt } from "./prompt/system.ts";
 import { dropOldImages, repairMessages } from "./repair.ts";
 import { cutText } from "./result.ts";
@@ -127,20 +127,18 @@ function requestFrame(
   const config = house.config();
   const { workspace } = house.catalog.surroundings(subject);
   const offered: ReturnType<Catalog["offered"]> = house.catalog.offered(subject);
-  const defaults = config.agents?.defaults;
   const own = agentConfig(config, wish.agentId);
-  const mode = subject.subagent ? "minimal" : "full";
-  const isMain = sessionKindOf(subject.session, mainKeyOf(config)) === "main";
+  const files = bootstrapWish(house, subject);
   const system = systemPrompt({
-    mode,
+    mode: files.mode,
     agentId: wish.agentId,
     name: own?.identity?.name ?? own?.name,
     tools: offered,
     workspace,
-    timeZone: timeZoneOf(defaults?.userTimezone),
+    timeZone: timeZoneOf(config.agents?.defaults?.userTimezone),
     os: process.platform,
     sandboxed: subject.sandboxed,
-    files: readBootstrap({ workspace, mode, isMain, maxChars: defaults?.bootstrapMaxChars ?? 20_000 }),
+    files: readBootstrap(files),
   });
   return {
     system: wish.extraSystem === undefined ? system : `${system}\n\n${wish.extraSystem}`,
@@ -148,6 +146,17 @@ function requestFrame(
       ...offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
       ...(wish.clientTools ?? []).filter(({ name }) => !offered.some((tool) => tool.name === name)),
     ],
+  };
+}
+
+/** Which files of the workspace go into the prompt of this subject. */
+export function bootstrapWish(house: AgentsDeps, subject: Subject): BootstrapWish {
+  const config = house.config();
+  return {
+    workspace: house.catalog.surroundings(subject).workspace,
+    mode: subject.subagent ? "minimal" : "full",
+    isMain: sessionKindOf(subject.session, mainKeyOf(config)) === "main",
+    maxChars: config.agents?.defaults?.bootstrapMaxChars ?? 20_000,
   };
 }
 

@@ -19,6 +19,7 @@ import { runLoop, type LoopEnd } from "./loop.ts";
 
 import { neutralise } from "../base/outside.ts";
 import type { ReadBootstrap } from "./prompt/files.ts";
+import { bootstrapOf } from "./prompt/hooked.ts";
 import { shrinkSession, type SessionSeat } from "./shrink.ts";
 import { stampOf, timeZoneOf } from "./stamp.ts";
 import type { CallLimit } from "../tool/policy/shape.ts";
@@ -95,7 +96,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
 
   const budget = room.budgets.open(config, agentId, seat.record.key);
   const desk = createDesk(
-    { house: deps, streamModel: room.streamModel, readBootstrap: room.readBootstrap, budget },
+    { house: deps, streamModel: room.streamModel, readBootstrap: await bootstrapOf(room, input), budget },
     { agentId, seat, primary, override, runId: input.turn.runId, ...deskWish(input, config) },
   );
   const shrink = createShrink(room, input, desk, window, entry);

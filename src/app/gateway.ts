@@ -89,7 +89,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...(hooks.trouble === undefined ? {} : { trouble: hooks.trouble }),
   };
   const outbound = createOutbound(new Map());
-  const { agents, wake, heartbeats, sessions, ...modelDeps } = await openAgents(house, outbound);
+  const { agents, wake, heartbeats, sessions, hooks: scripts, ...modelDeps } = await openAgents(house, outbound);
   house.commands.wakeBy(wake.tell);
   const admin = openAdmin(house, hooks.restart);
   const jobs = openCron(house, { outbound, broadcast: (event) => context.hub.broadcast("cron", event) });
@@ -128,6 +128,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   configFollowers.add(() => jobs.reload());
   configFollowers.add(() => heartbeats.changed());
   heartbeats.start((event) => context.hub.broadcast("heartbeat", event));
+  scripts.started();
   const watcher = followConfig(house, context);
   const pruning = pruneBoxes(house);
   return {
@@ -142,6 +143,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
       heartbeats.close();
       sessions.close();
       await webhooks.close();
+      await scripts.close();
       // Runs are ended with a truthful outcome while clients can still hear it.
       await agents.close();
       await jobs.close();

@@ -12,7 +12,8 @@ export function createDirect(deps: DirectDeps): Direct {
     if (!mayCommand(context, config)) return { kind: "turn", text, notes: [], once: {} };
     const parsed = parseMessage(text, grammarOf(config));
     try {
-      return await act(parsed, openScene(deps, context, config));
+      const scene = openScene(deps, context, config);
+      return await withHooks(parsed, text, scene, () => act(parsed, scene));
     } catch (error) {
       if (error instanceof HouseError) return failed(error);
       throw error;
@@ -48,6 +49,28 @@ function grammarOf(config: Config): Grammar {
     modelAliases: new Set(aliases),
     resetTriggers: config.session?.resetTriggers ?? [],
   };
+}
+
+/** Before a session is begun anew, while its transcript is there; after a stop, which must not wait. */
+async function withHooks(
+  parsed: Parsed,
+  text: string,
+  scene: Scene,
+  answer: () => Promise<Directed>,
+): Promise<Directed> {
+  const { onCommand } = scene.deps;
+  const name = parsed.kind === "command" ? parsed.name : "";
+  if (onCommand === undefined || (name !== "new" && name !== "stop")) return answer();
+  const action = name === "new" && /^\s*\/reset\b/i.test(text) ? "reset" : name;
+  const { sessionKey, agentId, source, approver } = scene.context;
+  const tell = () =>
+    onCommand({ action, sessionKey, agentId, source, senderId: approver?.sender ?? approver?.clientId });
+  const before = name === "new" ? await tell() : [];
+  const directed = await answer();
+  const said = name === "new" ? before : await tell();
+  if (said.length === 0) return directed;
+  if (directed.kind === "turn") return { ...directed, notes: [...directed.notes, ...said] };
+  return { ...directed, text: [directed.text, ...said].join("\n") };
 }
 
 async function act(parsed: Parsed, scene: Scene): Promise<Directed> {

@@ -1,0 +1,120 @@
+// Heads of Markdown files as people write them, and that nothing half understood gets through.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+
+import { HouseError } from "../core/error.ts";
+import { parseFrontMatter } from "./front-matter.ts";
+
+const head = (text: string): string => `---\n${text}\n---\n# Body\n`;
+const read = (text: string): unknown => parseFrontMatter(head(text)).fields;
+
+const good: readonly (readonly [string, unknown])[] = [
+  ["", {}],
+  ["name: x", { name: "x" }],
+  ["name: x # why\n\n# a remark\nother: 'it''s'", { name: "x", other: "it's" }],
+  ['say: "a: b # c\\n"', { say: "a: b # c\n" }],
+  ["n: 7\nm: -1.5\nv: 01\nyes: true\nno: null\nnone:", { n: 7, m: -1.5, v: "01", yes: true, no: null, none: null }],
+  ["url: https://x.org/a#b", { url: "https://x.org/a#b" }],
+  ["list: [a, 'b', 3,]\nmap: { k: v, \"q\": [1], }", { list: ["a", "b", 3], map: { k: "v", q: [1] } }],
+  ["list:\n  - a\n  - b: 1\n    c: 2\n  - [x]\nlast: 1", { list: ["a", { b: 1, c: 2 }, ["x"]], last: 1 }],
+  ["list:\n- a\n- b\nlast: 1", { list: ["a", "b"], last: 1 }],
+  ["a:\n  b:\n    c: deep\n  d: 1", { a: { b: { c: "deep" }, d: 1 } }],
+  ["text: |\n  one\n   two\n\n  three\nnext: 1", { text: "one\n two\n\nthree\n", next: 1 }],
+  ["text: >-\n  one\n  two\n\n  three", { text: "one two\nthree" }],
+  [
+    'metadata:\n  { "openclaw": { "emoji": "💾", "events": ["command:new"],\n      "requires": { "config": ["workspace.dir"] }, }, }\nafter: 1',
+    {
+      metadata: { openclaw: { emoji: "💾", events: ["command:new"], requires: { config: ["workspace.dir"] } } },
+      after: 1,
+    },
+  ],
+  [
+    "metadata: {openclaw: {events: [command:new, gateway:startup]}}",
+    { metadata: { openclaw: { events: ["command:new", "gateway:startup"] } } },
+  ],
+  ["constructor: 1", { constructor: 1 }],
+];
+
+test("keys, lists, brackets, quotes, text of several lines", () => {
+  for (const [text, fields] of good) assert.deepEqual(read(text), fields, text);
+});
+
+test("the body is what stands behind; without a head there are no fields", () => {
+  assert.deepEqual(parseFrontMatter("---\r\na: 1\r\n---\r\nrest\r\nmore"), { fields: { a: 1 }, body: "rest\nmore" });
+  assert.deepEqual(parseFrontMatter("# No head"), { fields: {}, body: "# No head" });
+});
+
+const wrong: readonly (readonly [string, RegExp])[] = [
+  ["a: 1\na: 2", /line 3: .*twice/],
+  ["a: {b: 1, b: 2}", /twice/],
+  ["a: &x 1", /not supported/],
+  ["a: *x", /not supported/],
+  ["a: !!js/function x", /not supported/],
+  ["__proto__: 1", /__proto__/],
+  ["a: {__proto__: 1}", /__proto__/],
+  ["\ta: 1", /tabs/],
+  ["a: b: c", /colon/],
+  ["a: [1, 2", /missing|expected/],
+  ['a: "open', /not closed/],
+  ["a: {b}", /colon/],
+  ["  a: 1\nb: 2", /line 3/],
+  ["just words", /keys and values/],
+  ["- a\n- b", /keys and values/],
+  [`a: ${"[".repeat(50)}${"]".repeat(50)}`, /too deep/],
+];
+
+test("what is not understood is an error with its line", () => {
+  for (const [text, words] of wrong)
+    assert.throws(
+      () => read(text),
+      (error) => error instanceof HouseError && error.code === "front-matter.bad" && words.test(error.message),
+      text,
+    );
+  assert.throws(() => parseFrontMatter("---\na: 1\n"), /not closed/);
+});
+
+test("any JSON in brackets is read as JSON", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+      const text = JSON.stringify({ value });
+      if (text.includes("__proto__")) return;
+      assert.deepEqual(read(`k: ${text}`), { k: JSON.parse(text) as unknown });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("any text is read or refused, never anything else", () => {
+  const piece = fc.constantFrom(
+    "a",
+    ":",
+    " ",
+    "\n",
+    "-",
+    "{",
+    "}",
+    "[",
+    "]",
+    '"',
+    "'",
+    "#",
+    "|",
+    ">",
+    "  ",
+    ",",
+    "b: 1",
+    "\n  ",
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      try {
+        const fields = read(pieces.join(""));
+        assert.equal(typeof fields, "object");
+      } catch (error) {
+        assert.ok(error instanceof HouseError, String(error));
+      }
+    }),
+    { numRuns: 5000 },
+  );
+});

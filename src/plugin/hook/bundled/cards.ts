@@ -1,0 +1,26 @@
+// The cards of the hooks that come with the house, without their code: for lists.
+import type { HookCard } from "../hook.ts";
+
+const card = (name: string, emoji: string, description: string, events: readonly string[]): HookCard => ({
+  name,
+  emoji,
+  description,
+  events,
+  always: false,
+  requires: { bins: [], anyBins: [], env: [], config: [], os: [] },
+});
+
+export const sessionMemory = card(
+  "session-memory",
+  "💾",
+  "Writes the end of a session into memory/ when /new or /reset begins another.",
+  ["command:new", "command:reset"],
+);
+export const commandLogger = card("command-logger", "📝", "Keeps a line for each command in logs/commands.log.", [
+  "command",
+]);
+export const bootMd = card("boot-md", "🚀", "Lets each agent do what BOOT.md says when the gateway starts.", [
+  "gateway:startup",
+]);
+
+export const bundledCards: readonly HookCard[] = [bootMd, commandLogger, sessionMemory];

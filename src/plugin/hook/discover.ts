@@ -1,0 +1,150 @@
+// Which hooks there are, by precedence, and whether each would run. Reads files, loads no code.
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { basename, join, sep } from "node:path";
+
+import { errnoOf, HouseError } from "../../core/error.ts";
+import { expandHome, type Env, type Paths } from "../../base/paths.ts";
+import { agentIds, workspaceOf } from "../../config/agents.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { readCard } from "./card.ts";
+import { readHookFiles, requirePrivate } from "./folder.ts";
+import type { HookCard, HookRow, HookSource } from "./hook.ts";
+import { missingOf } from "./requirements.ts";
+
+export interface HookPlaces {
+  readonly config: Config;
+  readonly paths: Paths;
+  readonly env: Env;
+  /** Those that come with the house. */
+  readonly bundled: readonly HookCard[];
+}
+
+/**
+ * Every hook by its name, in the order of the names. The first place that has a name wins: workspaces, the state folder,
+ * ours, extra folders. But what agents can write never takes the place of a hook that a person enabled without pinning
+ * it: otherwise writing a file would be enough to run code in the gateway.
+ */
+export function discoverHooks(places: HookPlaces): readonly HookRow[] {
+  const found = findHooks(places);
+  const names = [...new Set(found.map(({ name }) => name))].sort();
+  return names.flatMap((name) => {
+    const same = found.filter((row) => row.name === name);
+    const isPinned = entryOf(places.config, name).pin !== undefined;
+    const chosen = same.find(({ needsPin }) => needsPin === isPinned) ?? same[0];
+    return chosen === undefined ? [] : [chosen];
+  });
+}
+
+/** All of them in the order of their places, also those that another one stands in front of. */
+export function findHooks(places: HookPlaces): readonly HookRow[] {
+  return [...usual(places), ...extras(places)];
+}
+
+export function entryOf(config: Config, name: string) {
+  const entries = config.hooks?.internal?.entries ?? {};
+  return (Object.hasOwn(entries, name) ? entries[name] : undefined) ?? {};
+}
+
+function usual(places: HookPlaces): HookRow[] {
+  const { config, paths, bundled } = places;
+  const workspaces = [...new Set(agentIds(config).map((id) => workspaceOf(config, id, paths)))];
+  return [
+    ...workspaces.flatMap((folder) => rowsIn(places, join(folder, "hooks"), "workspace")),
+    ...rowsIn(places, join(paths.state, "hooks"), "managed"),
+    ...bundled.map((card) => finish(places, card, { source: "bundled", needsPin: false })),
+  ];
+}
+
+function extras(places: HookPlaces): HookRow[] {
+  const { config, paths } = places;
+  const folders = config.hooks?.internal?.load?.extraDirs ?? [];
+  return folders.flatMap((folder) => rowsIn(places, expandHome(folder, paths.home), "extra"));
+}
+
+/** A folder without HOOK.md is no hook. */
+function rowsIn(places: HookPlaces, folder: string, source: HookSource): HookRow[] {
+  return namesIn(folder).flatMap((name) => {
+    const place = join(folder, name);
+    if (!existsSync(join(place, "HOOK.md"))) return [];
+    return [rowOf(places, place, source)];
+  });
+}
+
+function rowOf(places: HookPlaces, folder: string, source: HookSource): HookRow {
+  const needsPin = source === "workspace" || isInWorkspace(folder, places);
+  const unknown = { ...emptyCard, name: basename(folder) };
+  try {
+    if (!needsPin) requirePrivate(folder, "folder");
+    const digest = needsPin ? readHookFiles(folder).digest : undefined;
+    const card = readCard(readFileSync(join(folder, "HOOK.md"), "utf8"), basename(folder));
+    const file = scripts.map((name) => join(folder, name)).find((path) => existsSync(path));
+    if (file === undefined)
+      return finish(places, card, { source, folder, needsPin }, `it has none of ${scripts.join(", ")}`);
+    if (!needsPin) requirePrivate(file, "file");
+    return finish(places, card, { source, folder, file, needsPin, ...(digest === undefined ? {} : { digest }) });
+  } catch (error) {
+    if (!(error instanceof HouseError) && errnoOf(error) === undefined) throw error;
+    return finish(
+      places,
+      unknown,
+      { source, folder, needsPin },
+      error instanceof Error ? error.message : String(error),
+    );
+  }
+}
+
+const scripts = ["handler.ts", "handler.js", "handler.mjs"] as const;
+
+const emptyCard: Omit<HookCard, "name"> = {
+  description: "",
+  events: [],
+  always: false,
+  requires: { bins: [], anyBins: [], env: [], config: [], os: [] },
+};
+
+type Found = Pick<HookRow, "source" | "folder" | "file" | "needsPin" | "digest">;
+
+function finish({ config, env }: HookPlaces, card: HookCard, found: Found, wrong?: string): HookRow {
+  const entry = entryOf(config, card.name);
+  const missing = card.always ? [] : missingOf(card.requires, { config, env: { ...env, ...entry.env } });
+  const enabled = config.hooks?.internal?.enabled === true && entry.enabled === true;
+  const problem = wrong ?? (enabled ? pinProblem(found, entry.pin, card.name) : undefined);
+  const runs = enabled && missing.length === 0 && problem === undefined;
+  return { ...card, ...found, enabled, missing, ...(problem === undefined ? {} : { problem }), runs };
+}
+
+function pinProblem({ needsPin, digest }: Found, pin: string | undefined, name: string): string | undefined {
+  if (!needsPin)
+    return pin === undefined ? undefined : "it is pinned, but what was pinned lay in a workspace and is gone";
+  if (pin === undefined)
+    return `agents can write where it lies; a person must enable it: openclaw hooks enable ${name}`;
+  return digest === pin
+    ? undefined
+    : `it was changed since it was enabled; look at it, then: openclaw hooks enable ${name}`;
+}
+
+function isInWorkspace(folder: string, { config, paths }: HookPlaces): boolean {
+  const real = realOf(folder);
+  return agentIds(config).some((id) => {
+    const workspace = realOf(workspaceOf(config, id, paths));
+    return real === workspace || real.startsWith(`${workspace}${sep}`);
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return [];
+  }
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return path;
+  }
+}

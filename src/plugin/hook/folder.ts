@@ -1,0 +1,73 @@
+// The files of one hook: plain, few, written by nobody else; and their digest, for places where agents write.
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { HouseError } from "../../core/error.ts";
+import { visible } from "../../core/visible.ts";
+
+export interface HookFiles {
+  /** By path inside the folder, in order. */
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** `sha256-<hex>` over names and contents. */
+  readonly digest: string;
+}
+
+const MAX_FILES = 200;
+const MAX_BYTES = 5_000_000;
+const MAX_DEPTH = 8;
+
+/** Everything in it, read once: what is digested is what is there to run. Throws `hook.bad`. */
+export function readHookFiles(folder: string): HookFiles {
+  const files = new Map<string, Buffer>();
+  const room = { left: MAX_BYTES };
+  readInto(files, folder, "", room, 0);
+  const hash = createHash("sha256");
+  for (const [name, bytes] of files) hash.update(`${name.length}:${name}:${bytes.length}:`).update(bytes);
+  return { files, digest: `sha256-${hash.digest("hex")}` };
+}
+
+/** Throws `hook.bad` for links, for files with a second name, and for what other users may write. */
+export function requirePrivate(path: string, kind: "file" | "folder"): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw bad(path, "is not there");
+  if (kind === "file" ? !found.isFile() : !found.isDirectory()) throw bad(path, `is a link, or no plain ${kind}`);
+  if (kind === "file" && found.nlink > 1) throw bad(path, "has another name somewhere else (a hard link)");
+  if ((found.mode & 0o022) !== 0) throw bad(path, "may be written by other users");
+}
+
+function readInto(
+  files: Map<string, Buffer>,
+  folder: string,
+  inside: string,
+  room: { left: number },
+  depth: number,
+): void {
+  if (depth > MAX_DEPTH) throw bad(folder, "is nested too deep");
+  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    const name = inside === "" ? entry.name : `${inside}/${entry.name}`;
+    if (entry.isDirectory()) readInto(files, path, name, room, depth + 1);
+    else if (!entry.isFile()) throw bad(path, "is a link, or no plain file");
+    else files.set(name, readPlain(path, room));
+    if (files.size > MAX_FILES) throw bad(folder, `holds more than ${MAX_FILES} files`);
+  }
+}
+
+function readPlain(path: string, room: { left: number }): Buffer {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { size, nlink } = fstatSync(fd);
+    if (nlink > 1) throw bad(path, "has another name somewhere else (a hard link)");
+    room.left -= size;
+    if (room.left < 0) throw bad(path, `and the rest are larger than ${MAX_BYTES} bytes`);
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function bad(path: string, why: string): HouseError {
+  return new HouseError("hook.bad", `${visible(path)} ${why}`, { hint: "hooks are plain files of their owner" });
+}

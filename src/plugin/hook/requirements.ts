@@ -1,0 +1,28 @@
+// What a hook needs of this machine and this config, and what of it is not there.
+import { delimiter } from "node:path";
+
+import type { Env } from "../../base/paths.ts";
+import { getAt, parsePath } from "../../config/path.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { findProgram } from "../../exec/shell.ts";
+import type { Requirements } from "./hook.ts";
+
+export interface Ground {
+  readonly config: Config;
+  readonly env: Env;
+}
+
+/** In words, one for each thing. */
+export function missingOf({ bins, anyBins, env, config, os }: Requirements, ground: Ground): string[] {
+  const folders = (ground.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const has = (bin: string): boolean => /^[\w.+-]+$/.test(bin) && findProgram(bin, folders) !== undefined;
+  // There is always a workspace.
+  const isSet = (path: string): boolean => path === "workspace.dir" || Boolean(getAt(ground.config, parsePath(path)));
+  return [
+    ...(os.length === 0 || os.includes(process.platform) ? [] : [`system ${os.join(" or ")}`]),
+    ...bins.filter((bin) => !has(bin)).map((bin) => `program ${bin}`),
+    ...(anyBins.length === 0 || anyBins.some(has) ? [] : [`one of the programs ${anyBins.join(", ")}`]),
+    ...env.filter((name) => !ground.env[name]).map((name) => `environment ${name}`),
+    ...config.filter((path) => !isSet(path)).map((path) => `config ${path}`),
+  ];
+}
