@@ -137,7 +137,7 @@ function messageOf(reply: Reply, now: number): AssistantMessage {
 
 /** Without it the next message would be joined to one that the person no longer wants answered. */
 function stopMark(ref: ModelRef | undefined, now: number): AssistantMessage {
-  const content = [{ type: "text" as const, text: "[Stopped by the person before an answer.]" }];
+  const content = [{ type: "text" as const, text: "[Stopped before an answer.]" }];
   const model = ref === undefined ? {} : { provider: ref.provider, model: ref.id };
   return { role: "assistant", content, timestamp: now, ...model, stopReason: "aborted" };
 }
