@@ -50,6 +50,11 @@ export function searchConfig(config: Config, agent: AgentId): SearchConfig {
   return merge(config.agents?.defaults?.memorySearch, agentConfig(config, agent)?.memorySearch) as SearchConfig;
 }
 
+/** What the config asks for; who answers in the end depends on keys. */
+export function requestedProvider(config: Config, agent: AgentId): string {
+  return searchConfig(config, agent).provider ?? "auto";
+}
+
 /** Undefined when memory is there for this agent; else why not, and the key that opens it. */
 export function closedBy(
   config: Config,

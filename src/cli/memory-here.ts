@@ -1,0 +1,76 @@
+// Memory for a command: through the gateway that owns the indexes, or, when none runs here, in this process.
+import { parseAgentId, type AgentId } from "../core/names.ts";
+import { readLockOwner, stateLockOf } from "../base/lock.ts";
+import { agentIds, defaultAgentId } from "../config/agents.ts";
+import { HouseError } from "../core/error.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { IndexReport, MemoryAnswer, MemoryStatus } from "../memory/memory.ts";
+import type { Io } from "./io.ts";
+import { requireConfig } from "./settings.ts";
+import { targetOf, type WireFlags } from "./target.ts";
+
+const LONG_MS = 3_600_000;
+
+/** Reading all notes in may take long; nobody is told to give up. */
+export interface MemoryHere {
+  status(agent: AgentId, deep: boolean): Promise<MemoryStatus>;
+  index(agent: AgentId, force: boolean): Promise<IndexReport>;
+  search(agent: AgentId, query: SearchWish): Promise<MemoryAnswer>;
+}
+
+export interface SearchWish {
+  readonly query: string;
+  readonly maxResults?: number;
+  readonly minScore?: number;
+}
+
+export async function withMemory<T>(io: Io, flags: WireFlags, use: (memory: MemoryHere) => Promise<T>): Promise<T> {
+  const target = await targetOf(io, flags);
+  const runsHere = readLockOwner(stateLockOf(io.paths().state))?.port !== undefined;
+  if (target.isLocal && !runsHere) return useHere(io, use);
+  const { withGateway } = await import("./client.ts");
+  return withGateway(io, target, (client) => {
+    const ask = <A>(method: string, params: object): Promise<A> =>
+      client.call(method, params, { timeoutMs: LONG_MS }) as Promise<A>;
+    return use({
+      status: (agentId, deep) => ask("memory.status", { agentId, deep }),
+      index: (agentId, force) => ask("memory.index", { agentId, force }),
+      search: (agentId, query) => ask("memory.search", { agentId, ...query }),
+    });
+  });
+}
+
+async function useHere<T>(io: Io, use: (memory: MemoryHere) => Promise<T>): Promise<T> {
+  const { openOffline } = await import("../app/offline.ts");
+  const house = await openOffline(io.env, io.profile);
+  try {
+    return await use({
+      status: (agent, deep) => house.memory.status(agent, { deep }),
+      // The process ends with the command: what has no vector then would have none tomorrow.
+      index: (agent, force) => house.memory.index(agent, { force, vectors: true }),
+      search: (agent, query) => house.memory.search({ agent, ...query }),
+    });
+  } finally {
+    await house.close();
+  }
+}
+
+/** The agent that was named, or else all of them. */
+export async function agentsFor(io: Io, named: string | undefined): Promise<readonly AgentId[]> {
+  const { config } = await requireConfig(io);
+  return named === undefined ? agentIds(config) : [knownAgent(config, named)];
+}
+
+export async function agentFor(io: Io, named: string | undefined): Promise<AgentId> {
+  const { config } = await requireConfig(io);
+  return named === undefined ? defaultAgentId(config) : knownAgent(config, named);
+}
+
+function knownAgent(config: Config, named: string): AgentId {
+  const id = parseAgentId(named);
+  const known = agentIds(config);
+  if (known.includes(id)) return id;
+  throw new HouseError("agent.unknown", `there is no agent "${named}"; known: ${known.join(", ")}`, {
+    hint: "openclaw agents list",
+  });
+}
