@@ -1,0 +1,18 @@
+// `openclaw cron disable`: a job is kept and does not run.
+import { systemClock } from "../../base/clock.ts";
+import { defineCommand } from "../command.ts";
+import { callCron, jobLine, type ShownJob } from "../cron-wire.ts";
+import { oneLine, toJson } from "../print.ts";
+import { wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Keep a job, but do not run it.",
+  arguments: [{ name: "id", description: "The job." }],
+  options: wireOptions,
+  examples: [{ line: "cron disable 6f1c0b7e-…", does: "it waits" }],
+  async run(io, { options, arguments: [id = ""] }) {
+    const job = (await callCron(io, options, "cron.update", { id, patch: { enabled: false } })) as ShownJob;
+    io.print(io.json ? toJson(job) : oneLine(jobLine(job, systemClock.now())));
+    return 0;
+  },
+});

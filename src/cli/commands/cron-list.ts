@@ -1,0 +1,35 @@
+// `openclaw cron list`: the jobs, those due first on top.
+import { systemClock } from "../../base/clock.ts";
+import { defineCommand } from "../command.ts";
+import { callCron, nextText, scheduleText, type ShownJob } from "../cron-wire.ts";
+import { table, toJson } from "../print.ts";
+import { wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "List the jobs; those due first on top.",
+  options: { ...wireOptions, all: { type: "boolean", description: "Also those that are disabled." } },
+  examples: [
+    { line: "cron list", does: "those that will run" },
+    { line: "cron list --all --json", does: "everything that is known of each" },
+  ],
+  async run(io, { options: { all = false, ...flags } }) {
+    const answer = (await callCron(io, flags, "cron.list", { includeDisabled: all })) as { jobs: ShownJob[] };
+    if (io.json) io.print(toJson(answer));
+    else if (answer.jobs.length === 0) io.print("No jobs. Add one with: openclaw cron add --help");
+    else io.print(table(answer.jobs, shape(), io).join("\n"));
+    return 0;
+  },
+});
+
+function shape() {
+  const now = systemClock.now();
+  return [
+    { title: "Id", text: ({ id }: ShownJob) => id },
+    { title: "Name", text: ({ name }: ShownJob) => name },
+    { title: "Schedule", text: (job: ShownJob) => scheduleText(job) },
+    { title: "Next", text: (job: ShownJob) => nextText(job, now) },
+    { title: "Last", text: ({ state }: ShownJob) => state.lastStatus ?? "-" },
+    { title: "Does", text: ({ payload, sessionTarget }: ShownJob) => `${payload.kind} (${sessionTarget})` },
+    { title: "Agent", text: ({ agentId }: ShownJob) => agentId ?? "default" },
+  ];
+}

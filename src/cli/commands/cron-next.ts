@@ -1,0 +1,35 @@
+// `openclaw cron next`: the next times of a job or of a schedule, with changes of the clock among them.
+import { defineCommand, UsageError } from "../command.ts";
+import { firesText, type Previewed } from "../cron-fires.ts";
+import { jobFields, jobOptions } from "../cron-job.ts";
+import { callCron } from "../cron-wire.ts";
+import { wholeNumber } from "../parse.ts";
+import { toJson } from "../print.ts";
+import { wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Show the next times of a job, or of a schedule nobody has added yet.",
+  arguments: [{ name: "id", description: "A job; left out when a schedule is given.", optional: true }],
+  options: {
+    ...wireOptions,
+    at: jobOptions.at,
+    every: jobOptions.every,
+    cron: jobOptions.cron,
+    tz: jobOptions.tz,
+    count: { type: "string", value: "n", description: "How many; 5 unless said." },
+  },
+  examples: [
+    { line: "cron next 6f1c0b7e-…", does: "the next five times of that job" },
+    { line: "cron next --cron '30 2 * * *' --tz Europe/Berlin --count 10", does: "a schedule tried out" },
+  ],
+  async run(io, { options, arguments: [id] }) {
+    const { schedule } = jobFields(options, ["cron", "next"]);
+    if ((id === undefined) === (schedule === undefined))
+      throw new UsageError("a job, or one of --at, --every and --cron", ["cron", "next"]);
+    const count = wholeNumber("count", options.count, { min: 1, max: 100 }) ?? 5;
+    const wish = id === undefined ? { job: { schedule } } : { id };
+    const preview = (await callCron(io, options, "cron.preview", { ...wish, count })) as Previewed;
+    io.print(io.json ? toJson(preview) : firesText(preview).join("\n"));
+    return 0;
+  },
+});

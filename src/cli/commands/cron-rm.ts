@@ -1,0 +1,17 @@
+// `openclaw cron rm`: removes a job; what became of its times stays on record.
+import { defineCommand } from "../command.ts";
+import { callCron } from "../cron-wire.ts";
+import { oneLine, toJson } from "../print.ts";
+import { wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Remove a job.",
+  arguments: [{ name: "id", description: "The job." }],
+  options: wireOptions,
+  examples: [{ line: "cron rm 6f1c0b7e-…", does: "it is gone; its runs stay on record" }],
+  async run(io, { options, arguments: [id = ""] }) {
+    const answer = (await callCron(io, options, "cron.remove", { id })) as { removed: boolean };
+    io.print(io.json ? toJson(answer) : oneLine(answer.removed ? `removed ${id}` : `there is no job ${id}`));
+    return answer.removed || io.json ? 0 : 1;
+  },
+});

@@ -1,0 +1,26 @@
+// `openclaw cron status`: whether jobs run, how many there are, and when the next is due.
+import { systemClock } from "../../base/clock.ts";
+import { defineCommand } from "../command.ts";
+import { callCron } from "../cron-wire.ts";
+import { span, toJson } from "../print.ts";
+import { wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Say whether jobs run, how many there are, and when the next is due.",
+  options: wireOptions,
+  examples: [{ line: "cron status", does: "one line" }],
+  async run(io, { options }) {
+    const status = (await callCron(io, options, "cron.status", {})) as {
+      enabled: boolean;
+      jobs: number;
+      nextWakeAtMs: number | null;
+    };
+    if (io.json) io.print(toJson(status));
+    else {
+      const { enabled, jobs, nextWakeAtMs } = status;
+      const next = nextWakeAtMs === null ? "nothing is due" : `next in ${span(nextWakeAtMs - systemClock.now())}`;
+      io.print(enabled ? `${jobs} jobs, ${next}` : `${jobs} jobs, switched off (cron.enabled)`);
+    }
+    return 0;
+  },
+});
