@@ -1,0 +1,23 @@
+// `openclaw hooks disable`: a hook runs no more.
+import type { Edit } from "../../config/edit.ts";
+import { defineCommand } from "../command.ts";
+import { editConfig, reportChange } from "../config-change.ts";
+import { hooksHere, requireHook } from "../hooks-here.ts";
+import { requireConfig } from "../settings.ts";
+
+export const command = defineCommand({
+  summary: "Stop a hook from running.",
+  arguments: [{ name: "name", description: "The hook." }],
+  examples: [{ line: "hooks disable command-logger", does: "no more lines in logs/commands.log" }],
+  async run(io, { arguments: [name = ""] }) {
+    const loaded = await requireConfig(io);
+    const entries = loaded.config.hooks?.internal?.entries ?? {};
+    // One that is gone from the disk can still be named in the config.
+    if (!Object.hasOwn(entries, name)) requireHook(hooksHere(io, loaded), name);
+    const change = await editConfig(io, `hooks.internal.entries.${name}`, (): Edit[] => [
+      { path: ["hooks", "internal", "entries", name, "enabled"], value: false },
+    ]);
+    await reportChange(io, change, `hook ${name} is disabled`);
+    return 0;
+  },
+});

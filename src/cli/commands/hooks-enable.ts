@@ -1,0 +1,47 @@
+// `openclaw hooks enable`: a person's word that a hook may run; where agents write, as it is now and not otherwise.
+import { HouseError } from "../../core/error.ts";
+import type { Edit } from "../../config/edit.ts";
+import { defineCommand } from "../command.ts";
+import { editConfig, reportChange } from "../config-change.ts";
+import { allHooksHere, hooksHere, requireHook } from "../hooks-here.ts";
+import { shortPath } from "../print.ts";
+import { requireConfig } from "../settings.ts";
+
+export const command = defineCommand({
+  summary: "Let a hook run.",
+  details:
+    "A hook in a workspace is pinned: agents write there, so it runs only as it is now. After a change, enable it again.",
+  arguments: [{ name: "name", description: "The hook." }],
+  options: {
+    workspace: { type: "boolean", description: "The one in a workspace, where another has the same name." },
+  },
+  examples: [
+    { line: "hooks enable session-memory", does: "notes from the end of each session" },
+    { line: "hooks enable deploy-note", does: "pinned when it lies in a workspace" },
+  ],
+  async run(io, { options, arguments: [name = ""] }) {
+    const loaded = await requireConfig(io);
+    const rows = options.workspace === true ? allHooksHere(io, loaded).filter((row) => row.needsPin) : undefined;
+    const row = requireHook(rows ?? hooksHere(io, loaded), name);
+    const { needsPin, digest, file, source } = row;
+    if (source !== "bundled" && file === undefined)
+      throw new HouseError("hook.bad", `hook ${name} cannot run: ${row.problem ?? "it has no script"}`, {
+        hint: `openclaw hooks info ${name}`,
+      });
+    const entry = ["hooks", "internal", "entries", name];
+    const pinned = needsPin && digest !== undefined;
+    const change = await editConfig(io, `hooks.internal.entries.${name}`, ({ config }): Edit[] => {
+      const before = config.hooks?.internal?.entries?.[name];
+      return [
+        { path: ["hooks", "internal", "enabled"], value: true },
+        { path: [...entry, "enabled"], value: true },
+        ...(pinned ? [{ path: [...entry, "pin"], value: digest }] : []),
+        ...(!pinned && before?.pin !== undefined ? [{ path: [...entry, "pin"], remove: true as const }] : []),
+      ];
+    });
+    const where = pinned && file !== undefined ? `, pinned as ${shortPath(file, io)} is now` : "";
+    await reportChange(io, change, `hook ${name} is enabled${where}`);
+    if (row.missing.length > 0 && !io.json) io.say(`it will not run yet; missing: ${row.missing.join(", ")}`);
+    return 0;
+  },
+});

@@ -1,0 +1,38 @@
+// `openclaw hooks list`: the scripts that could hear of events, and which of them do.
+import type { HookRow } from "../../plugin/hook/hook.ts";
+import { defineCommand } from "../command.ts";
+import { hookJson, hooksHere, isEligible, stateWords } from "../hooks-here.ts";
+import { table, toJson } from "../print.ts";
+import { requireConfig } from "../settings.ts";
+
+export const command = defineCommand({
+  summary: "List the hooks: scripts that run on events inside the gateway.",
+  options: {
+    eligible: { type: "boolean", description: "Only those that could run here." },
+    verbose: { type: "boolean", short: "v", description: "Also where they lie and what is missing." },
+  },
+  examples: [
+    { line: "hooks list", does: "all of them and whether they run" },
+    { line: "hooks list --eligible --json", does: "those that could run, for programs" },
+  ],
+  async run(io, { options }) {
+    const rows = hooksHere(io, await requireConfig(io)).filter((row) => options.eligible !== true || isEligible(row));
+    if (io.json) io.print(toJson({ hooks: rows.map(hookJson) }));
+    else if (rows.length === 0) io.print("there are no such hooks");
+    else io.print(table(rows, options.verbose === true ? [...columns, ...more] : columns, io).join("\n"));
+    return 0;
+  },
+});
+
+const columns = [
+  { title: "NAME", text: ({ name }: HookRow) => name },
+  { title: "STATE", text: (row: HookRow) => stateWords(row) },
+  { title: "SOURCE", text: ({ source }: HookRow) => source },
+  { title: "EVENTS", text: ({ events }: HookRow) => events.join(", ") },
+  { title: "WHAT", text: ({ description }: HookRow) => description },
+];
+
+const more = [
+  { title: "MISSING", text: ({ missing, problem }: HookRow) => problem ?? missing.join(", ") },
+  { title: "FOLDER", text: ({ folder }: HookRow) => folder ?? "" },
+];

@@ -1,0 +1,48 @@
+// The hooks of this machine as commands see them; no gateway is asked, and no script is loaded.
+import { HouseError } from "../core/error.ts";
+import { nearest } from "../core/nearest.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import { bundledCards } from "../plugin/hook/bundled/cards.ts";
+import { discoverHooks, findHooks } from "../plugin/hook/discover.ts";
+import type { HookRow } from "../plugin/hook/hook.ts";
+import type { Io } from "./io.ts";
+
+export function hooksHere(io: Io, { config }: LoadedConfig): readonly HookRow[] {
+  return discoverHooks({ config, paths: io.paths(), env: io.env, bundled: bundledCards });
+}
+
+/** Also those another one of the same name stands in front of. */
+export function allHooksHere(io: Io, { config }: LoadedConfig): readonly HookRow[] {
+  return findHooks({ config, paths: io.paths(), env: io.env, bundled: bundledCards });
+}
+
+export function requireHook(rows: readonly HookRow[], name: string): HookRow {
+  const found = rows.find((row) => row.name === name);
+  if (found !== undefined) return found;
+  const names = rows.map((row) => row.name);
+  const near = nearest(name, names);
+  throw new HouseError("hook.unknown", `there is no hook ${JSON.stringify(name)}; known: ${names.join(", ")}`, {
+    hint: near === undefined ? "openclaw hooks list" : `did you mean ${near}?`,
+  });
+}
+
+/** Nothing missing and nothing wrong, whether it is enabled or not. */
+export const isEligible = ({ missing, problem }: HookRow): boolean => missing.length === 0 && problem === undefined;
+
+export function stateWords(row: HookRow): string {
+  if (row.problem !== undefined) return row.enabled ? "off: broken" : "broken";
+  if (row.missing.length > 0) return row.enabled ? "off: incomplete" : "incomplete";
+  return row.enabled ? "runs" : "off";
+}
+
+/** For programs. */
+export function hookJson(row: HookRow): unknown {
+  const { requires, always, exportName, ...rest } = row;
+  return {
+    ...rest,
+    eligible: isEligible(row),
+    always,
+    requires,
+    ...(exportName === undefined ? {} : { export: exportName }),
+  };
+}
