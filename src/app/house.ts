@@ -76,6 +76,10 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   const storeFile = storeFileOf(paths.state);
   const store = await openStore({
     file: storeFile,
+    onTorn: ({ bytes, kept }) =>
+      log.warn(
+        `the last process was cut off while it wrote; ${bytes} bytes it never acknowledged ${kept === undefined ? "could not be kept" : `are in ${kept}`}`,
+      ),
     onDamage: (damage) => log.error("damaged record in the store", { damage }),
   }).catch((error: unknown) => {
     lock.release();

@@ -1,4 +1,5 @@
 // What a database or file error means for people: one code per way out.
+import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { errnoOf, HouseError } from "../core/error.ts";
@@ -44,8 +45,9 @@ function fromSqlite(file: string, code: number | undefined, cause: unknown): Hou
       return full(file, cause);
     case READ_ONLY:
       return readOnly(file, cause);
-    case IO_ERROR:
     case CANNOT_OPEN:
+      return hasNames(dirname(file)) ? broken(file, cause) : full(file, cause);
+    case IO_ERROR:
       return broken(file, cause);
     case CORRUPT:
     case NOT_A_DATABASE:
@@ -63,6 +65,17 @@ function fromSqlite(file: string, code: number | undefined, cause: unknown): Hou
       });
     default:
       return undefined;
+  }
+}
+
+/** A disk can be full of files: then there is room, but no new name, and SQLite only says that it cannot open one. */
+function hasNames(folder: string): boolean {
+  try {
+    const { files, ffree } = statfsSync(folder);
+    return files === 0 || ffree > 0;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return true;
   }
 }
 

@@ -21,12 +21,15 @@ import { createRuns } from "./tables/runs.ts";
 import { createSessions } from "./tables/sessions.ts";
 import { createSlots } from "./tables/slots.ts";
 import { createTranscript } from "./tables/transcript.ts";
+import { setTornAside, type TornLog } from "./torn-log.ts";
 import { newerStore, readVersion } from "./version.ts";
 
 export interface SqliteOptions {
   readonly file: string;
   /** Looks only: every write rejects with `store.read-only`. An older store is refused, not migrated. */
   readonly readOnly?: boolean;
+  /** The caller made sure that nobody else has it open: what a dead process left unfinished is set aside and told. */
+  readonly onTorn?: (torn: TornLog) => void;
   /** Told about each damaged record that a reading met and went around. */
   readonly onDamage?: ReportDamage;
 }
@@ -36,8 +39,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { file, onDamage = () => {} } = options;
   if (options.readOnly === true) return createStore(openExisting(file), onDamage, true);
   preparePlace(file);
+  const torn = options.onTorn === undefined ? undefined : setTornAside(file);
   migrateStore(file);
-  return createStore(openForWriting(file), onDamage, false);
+  const store = createStore(openForWriting(file), onDamage, false);
+  if (torn !== undefined) options.onTorn?.(torn);
+  return store;
 }
 
 function openExisting(file: string): Connection {

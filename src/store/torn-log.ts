@@ -1,0 +1,130 @@
+// What a process that was cut off left at the end of the log: set aside and named before SQLite writes over it.
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync } from "node:fs";
+import { endianness } from "node:os";
+import { basename, dirname, join } from "node:path";
+
+import { writeFileAtomic } from "../base/atomic-file.ts";
+import { systemClock } from "../base/clock.ts";
+import { errnoOf, HouseError } from "../core/error.ts";
+
+export interface TornLog {
+  /** Where in the log the last whole commit ends. */
+  readonly from: number;
+  readonly bytes: number;
+  /** The file that keeps them; absent when the disk had no room for it. */
+  readonly kept?: string;
+}
+
+const MAX_KEPT = 5;
+const MAX_KEPT_BYTES = 4_000_000;
+const HEADER_BYTES = 32;
+const FRAME_BYTES = 24;
+
+/**
+ * Only for the one that owns the store, before it opens it: the end of a log that somebody is writing looks the same.
+ * Undefined when there is no log, or it ends with a whole commit. Costs nothing after an orderly end, which leaves no log.
+ */
+export function setTornAside(file: string): TornLog | undefined {
+  const log = readLog(`${file}-wal`);
+  const end = log === undefined ? undefined : endOf(log);
+  if (log === undefined || end === undefined || end.torn <= end.whole) return undefined;
+  const tail = log.subarray(end.whole, end.torn);
+  return { from: end.whole, bytes: tail.length, ...setAside(file, tail) };
+}
+
+/** It was never acknowledged, so a full disk is no reason to keep the store shut. */
+function setAside(file: string, tail: Buffer): { kept?: string } {
+  const kept = `${file}.torn-${systemClock.now()}`;
+  try {
+    writeFileAtomic(kept, tail.subarray(0, MAX_KEPT_BYTES));
+    dropOldest(file);
+    return { kept };
+  } catch (error) {
+    if (error instanceof HouseError && error.code.startsWith("file.")) return {};
+    throw error;
+  }
+}
+
+function readLog(path: string): Buffer | undefined {
+  try {
+    const fd = openSync(path, constants.O_RDONLY);
+    try {
+      const log = Buffer.alloc(fstatSync(fd).size);
+      return log.subarray(0, readSync(fd, log, 0, log.length, 0));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+interface End {
+  /** Up to here every commit is whole. */
+  readonly whole: number;
+  /** Up to here something of the same round of the log was being written. */
+  readonly torn: number;
+}
+
+/** https://www.sqlite.org/fileformat.html#the_write_ahead_log: frames count while salts and running checksums fit. */
+function endOf(log: Buffer): End | undefined {
+  if (log.length === 0) return undefined;
+  const magic = log.length < HEADER_BYTES ? 0 : log.readUInt32BE(0);
+  if (magic >>> 1 !== 0x377f0682 >>> 1) return { whole: 0, torn: log.length };
+  const sum = summing(log, (magic & 1) === 1);
+  let running = sum(0, 24, [0, 0]);
+  if (!fits(log, 24, running)) return { whole: 0, torn: log.length };
+  const pageBytes = log.readUInt32BE(8);
+  const salts = log.subarray(16, 24);
+  const step = FRAME_BYTES + pageBytes;
+  let whole = HEADER_BYTES;
+  let at = HEADER_BYTES;
+  for (; at + step <= log.length; at += step) {
+    if (!log.subarray(at + 8, at + 16).equals(salts)) break;
+    running = sum(at + FRAME_BYTES, pageBytes, sum(at, 8, running));
+    if (!fits(log, at + 16, running)) break;
+    if (log.readUInt32BE(at + 4) !== 0) whole = at + step;
+  }
+  return { whole, torn: endOfRound(log, { at, salts, step }) };
+}
+
+/** Frames of an earlier round of the same log follow, with other salts: those were folded in long ago. */
+function endOfRound(log: Buffer, { at, salts, step }: { at: number; salts: Buffer; step: number }): number {
+  let end = at;
+  while (end < log.length) {
+    const salt = log.subarray(end + 8, end + 16);
+    if (salt.length === 8 && !salt.equals(salts)) return end;
+    end = Math.min(end + step, log.length);
+  }
+  return end;
+}
+
+type Sums = readonly [number, number];
+
+/** Every place in a log is a multiple of eight, so whole words can be taken as they lie, turned around where needed. */
+function summing(log: Buffer, isBig: boolean): (from: number, length: number, before: Sums) => Sums {
+  const copy = Buffer.from(new Uint8Array(log.subarray(0, log.length - (log.length % 4))));
+  const isTurned = isBig === (endianness() === "LE");
+  const words = new Int32Array((isTurned ? copy.swap32() : copy).buffer, copy.byteOffset, copy.length >> 2);
+  return (from, length, [first, second]) => {
+    let [one, two] = [first | 0, second | 0];
+    for (let at = from >> 2; at < (from + length) >> 2; at += 2) {
+      one = (one + (words[at] ?? 0) + two) | 0;
+      two = (two + (words[at + 1] ?? 0) + one) | 0;
+    }
+    return [one >>> 0, two >>> 0];
+  };
+}
+
+function fits(log: Buffer, at: number, [one, two]: Sums): boolean {
+  return log.readUInt32BE(at) === one && log.readUInt32BE(at + 4) === two;
+}
+
+function dropOldest(file: string): void {
+  const [folder, start] = [dirname(file), `${basename(file)}.torn-`];
+  const kept = readdirSync(folder)
+    .filter((name) => name.startsWith(start))
+    .toSorted();
+  for (const name of kept.slice(0, -MAX_KEPT)) rmSync(join(folder, name), { force: true });
+}
