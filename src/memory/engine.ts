@@ -297,6 +297,7 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
           watching: watch.isWhole(),
           skipped,
           ...state(),
+          indexing: running !== undefined,
           ...(options === undefined ? {} : { vectors: vectorsOf(options).status() }),
           ...(deep ? { sound: isSound(index) } : {}),
         }),

@@ -6,7 +6,7 @@ import type { MemorySource } from "./memory.ts";
 import type { Term } from "./words.ts";
 
 /** Words that stand in nearly every note cost most and tell least: the rarest are looked for first, up to this sum. */
-const MAX_POSTINGS = 20_000;
+const MAX_POSTINGS = 5_000;
 
 export interface Audience {
   /** Files this asker does not get to see. */
@@ -36,14 +36,16 @@ export function createSearcher({ database }: IndexFile): Searcher {
     `SELECT count(*) AS n FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ${MAX_POSTINGS + 1})`,
   );
   const countAll = database.prepare("SELECT count(*) AS n FROM chunks");
+  // Weighing costs most: of a word that stands everywhere only the newest pieces are weighed.
+  const newest = `ORDER BY rowid DESC LIMIT ${MAX_POSTINGS}) ORDER BY rank LIMIT ?`;
   const find = database.prepare(
-    `SELECT rowid AS id, bm25(words) AS rank FROM words WHERE words MATCH ?
+    `SELECT id, rank FROM (SELECT rowid AS id, bm25(words) AS rank FROM words WHERE words MATCH ?
      AND rowid NOT IN (SELECT c.id FROM chunks c JOIN files f ON f.id = c.file
        WHERE f.path IN (SELECT value FROM json_each(?)) OR f.source NOT IN (SELECT value FROM json_each(?)))
-     ORDER BY rank LIMIT ?`,
+     ${newest}`,
   );
   const findAll = database.prepare(
-    "SELECT rowid AS id, bm25(words) AS rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?",
+    `SELECT id, rank FROM (SELECT rowid AS id, bm25(words) AS rank FROM words WHERE words MATCH ? ${newest}`,
   );
   const chunk = database.prepare(
     `SELECT c.id, f.path, f.source, c.start_line AS startLine, c.end_line AS endLine, c.text

@@ -2,9 +2,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-const SLICE_MS = 12;
+const SLICE_MS = 40;
 /** What waits to be written at most; it is held in memory. */
-const MAX_WAITING_BYTES = 256 * 1024;
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** A piece of writing that may be cut between any two of its steps. */
 export type Steps = Generator<void, void>;
