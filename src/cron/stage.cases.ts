@@ -1,0 +1,170 @@
+// A stage for the engine of jobs: a real store, a clock held by hand, and a tool that writes down every start.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Clock } from "../base/clock.ts";
+import { openLog } from "../base/log.ts";
+import { createMask } from "../base/mask.ts";
+import { createOutbound, type OutboundMessage } from "../channel/outbound.ts";
+import type { Config } from "../config/schema/index.ts";
+import { createSystemEvents } from "../session/system-events.ts";
+import type { SlotRecord, Store } from "../store/store.ts";
+import { openSqliteStore } from "../store/sqlite.ts";
+import { createCron, type CronEngine } from "./cron.ts";
+import type { CronDeps, CronEvent, ToolRun } from "./deps.ts";
+
+export interface Stage {
+  readonly store: Store;
+  readonly cron: CronEngine;
+  readonly clock: Clock & { set(wall: number): void; pass(ms: number): void };
+  /** Every start of a job, in order. */
+  readonly starts: ToolRun[];
+  readonly events: CronEvent[];
+  readonly told: { readonly session: string; readonly text: string; readonly mode?: string | undefined }[];
+  readonly said: { readonly session: string; readonly text: string; readonly id?: string | undefined }[];
+  readonly sent: OutboundMessage[];
+  /** What the next runs do; at once and well unless said. */
+  behave(run: CronDeps["runTool"]): void;
+  /** Looks at the clock until nothing is left to do. */
+  settle(): Promise<void>;
+  rows(id: string): Promise<SlotRecord[]>;
+  /** The process dies and another takes over the store. */
+  restart(options?: { readonly config?: Config }): Promise<Stage>;
+  close(): Promise<void>;
+}
+
+export interface StagePlan {
+  readonly now?: number;
+  readonly config?: Config;
+  readonly olderFile?: string;
+  readonly isSkipped?: boolean;
+  readonly folder?: string;
+  readonly clock?: Stage["clock"];
+  readonly starts?: ToolRun[];
+}
+
+export const NOON = Date.parse("2026-06-01T12:00:00Z");
+
+export async function openStage(plan: StagePlan = {}): Promise<Stage> {
+  const folder = plan.folder ?? mkdtempSync(join(tmpdir(), "cron-"));
+  const store = await openSqliteStore({ file: join(folder, "store.sqlite") });
+  const clock = plan.clock ?? handClock(plan.now ?? NOON);
+  const starts = plan.starts ?? [];
+  const [events, told, said, sent]: [CronEvent[], Stage["told"], Stage["said"], OutboundMessage[]] = [[], [], [], []];
+  let behaviour: CronDeps["runTool"] = async () => ({ text: "done", isError: false });
+  const deps: CronDeps = {
+    store,
+    clock,
+    log: openLog({
+      folder: join(folder, "logs"),
+      level: "error",
+      consoleLevel: "silent",
+      mask: createMask([], []),
+    } as never),
+    config: () => plan.config ?? ({} as Config),
+    turns: {
+      post: () => Promise.reject(new Error("no agents on this stage")),
+      wait: async () => undefined,
+      abort: async () => [],
+      async say(session, text, id) {
+        if (said.some((one) => one.id === id)) return;
+        said.push({ session, text, id });
+      },
+    },
+    wake: {
+      async tell(session, text, mode) {
+        told.push({ session, text, mode });
+      },
+      async tellAndWait(session, text) {
+        told.push({ session, text, mode: "now" });
+        return undefined;
+      },
+    },
+    events: createSystemEvents(store.kv, () => clock.now()),
+    outbound: createOutbound(
+      new Map([
+        [
+          "pigeon",
+          async (message) => {
+            sent.push(message);
+            return { state: "sent" };
+          },
+        ],
+      ]),
+    ),
+    async runTool(run) {
+      starts.push(run);
+      return behaviour(run);
+    },
+    emit: (event) => void events.push(event),
+    olderFile: plan.olderFile ?? join(folder, "cron", "jobs.json"),
+    isSkipped: plan.isSkipped ?? false,
+  };
+  const cron = createCron(deps);
+  await cron.start();
+  const stage: Stage = {
+    store,
+    cron,
+    clock,
+    starts,
+    events,
+    told,
+    said,
+    sent,
+    behave: (run) => {
+      behaviour = run;
+    },
+    async settle() {
+      for (let quiet = 0; quiet < 3;) {
+        const before = JSON.stringify([starts.length, events.length, await store.jobs.outlook()]);
+        cron.reload();
+        await sleep(2);
+        quiet = before === JSON.stringify([starts.length, events.length, await store.jobs.outlook()]) ? quiet + 1 : 0;
+      }
+    },
+    rows: (id) => store.slots.list(id, 5000),
+    async restart(options = {}) {
+      cron.stop();
+      await store.close();
+      return openStage({ ...plan, ...options, folder, clock, starts });
+    },
+    async close() {
+      await cron.close();
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return stage;
+}
+
+function handClock(start: number): Stage["clock"] {
+  let [wall, ticks] = [start, 0];
+  return {
+    now: () => wall,
+    ticks: () => ticks,
+    /** Somebody sets it: no time passes. */
+    set: (next) => {
+      wall = next;
+    },
+    pass: (ms) => {
+      wall += ms;
+      ticks += ms;
+    },
+  };
+}
+
+/** A command every so often, told to nobody. */
+export const pulse = (everyMs: number, more: Record<string, unknown> = {}): Record<string, unknown> => ({
+  name: "pulse",
+  schedule: { kind: "every", everyMs },
+  payload: { kind: "exec", command: "true" },
+  delivery: { mode: "none" },
+  ...more,
+});
+
+export const shortRows = (rows: readonly SlotRecord[]): string[] =>
+  rows.map(
+    ({ at, state, missed }) => `${Math.round((at - NOON) / 1000)} ${state}${missed === undefined ? "" : ` x${missed}`}`,
+  );
