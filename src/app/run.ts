@@ -2,18 +2,16 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../core/error.ts";
 import { writeFileAtomic } from "../base/atomic-file.ts";
 import { systemClock } from "../base/clock.ts";
 import { newSecret } from "../base/ids.ts";
-import type { Level, Log } from "../base/log.ts";
+import type { Log } from "../base/log.ts";
 import { describeLegacy, resolvePaths, shortenHome, type Env, type Paths } from "../base/paths.ts";
-import { readEnvironment } from "../config/environment.ts";
-import { describeIssue } from "../config/issue.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { firstRunText } from "../config/first-run.ts";
-import { openGatewayOver, type RunningGateway } from "./gateway.ts";
-import { openHouse, type House } from "./house.ts";
+import type { Restart } from "./admin.ts";
+import type { House } from "./house.ts";
+import { coldStart, warmStart, type Started, type StartRoom } from "./start.ts";
 
 export interface RunOptions {
   readonly env: Env;
@@ -31,8 +29,8 @@ export interface RunOptions {
 }
 
 type Ending =
-  | { readonly kind: "stop"; readonly signal: string }
-  | { readonly kind: "restart"; readonly reason: string };
+  | { readonly kind: "stop"; readonly signal: string; readonly fresh: false }
+  | { readonly kind: "restart"; readonly reason: string; readonly fresh: boolean };
 
 const RESTART_EXPECTED_MS = 1500;
 
@@ -42,63 +40,108 @@ export async function runGateway(options: RunOptions): Promise<number> {
   const legacy = describeLegacy(paths);
   if (legacy !== undefined) say(legacy);
   if (options.setup === true) await setUp(paths, options.env);
-  for (let first = true; ; first = false) {
-    const env = withFlags(readEnvironment({ paths, env: options.env }), options);
-    const loaded = startableConfig(paths, env, options);
-    const { consoleLevel = "info" } = loaded.config.logging ?? {};
-    const house = await openHouse({
-      paths,
-      env,
-      loaded,
-      consoleLevel: options.verbose === true ? "debug" : (consoleLevel as Level),
-    });
-    const ending = await runOnce(house, options, first);
-    if (ending.kind === "stop") return 0;
+  const pace = createPace();
+  let good: LoadedConfig | undefined;
+  for (;;) {
+    const ending = createEnding(pace);
+    const room: StartRoom = { paths, options, restart: ending.restart };
+    const started = good === undefined ? await coldStart(room) : await warmStart(room, good);
+    if (started === undefined) return 1;
+    const { kind, fresh } = await runOnce(started, ending, options, good === undefined);
+    if (kind === "stop") return 0;
+    if (fresh) replaceProcess();
+    good = started.house.settings.good();
   }
 }
 
-async function runOnce(house: House, options: RunOptions, first: boolean): Promise<Ending> {
-  const { log } = house;
-  const { promise: ended, resolve: end } = Promise.withResolvers<Ending>();
+interface EndingDoor {
+  readonly ended: Promise<Ending>;
+  readonly restart: Restart;
+  stop(signal: string): void;
+  /** From now on restarts are logged here. */
+  log?: Log;
+}
+
+/** One restart in flight at a time: those asked meanwhile are the same one. */
+function createEnding(pace: Pace): EndingDoor {
+  const { promise, resolve } = Promise.withResolvers<Ending>();
   let restarting = false;
-  const restart = (reason: string, delayMs: number): void => {
-    if (restarting) return;
-    restarting = true;
-    log.info(`restarting: ${reason}`);
-    void sleep(delayMs).then(() => end({ kind: "restart", reason }));
+  const door: EndingDoor = {
+    ended: promise,
+    stop: (signal) => resolve({ kind: "stop", signal, fresh: false }),
+    restart(reason, delayMs, { fresh = false } = {}) {
+      if (restarting) return;
+      restarting = true;
+      const waitMs = Math.max(delayMs, pace.next());
+      door.log?.info(`restarting${waitMs > delayMs ? ` in ${waitMs} ms, there were many of late` : ""}: ${reason}`);
+      void sleep(waitMs).then(() => resolve({ kind: "restart", reason, fresh }));
+    },
   };
-  let running: RunningGateway;
-  try {
-    running = await openGatewayOver(house, { port: options.port, bind: options.bind }, { restart });
-  } catch (error) {
-    await house.close();
-    throw error;
-  }
-  const release = onSignals(house, (signal) => end({ kind: "stop", signal }), restart);
+  return door;
+}
+
+interface Pace {
+  /** How long the next restart must wait. */
+  next(): number;
+}
+
+const PACE_WINDOW_MS = 30_000;
+const PACE_FREE = 6;
+const PACE_HOLD_MS = 5000;
+
+/** Many restarts in a short time are nobody's wish: each further one waits, and what is asked meanwhile joins it. */
+function createPace(): Pace {
+  let times: number[] = [];
+  return {
+    next() {
+      const now = performance.now();
+      times = [...times.filter((at) => now - at < PACE_WINDOW_MS), now];
+      return times.length <= PACE_FREE ? 0 : Math.min(PACE_HOLD_MS * (times.length - PACE_FREE), PACE_WINDOW_MS);
+    },
+  };
+}
+
+/** The same process with the code that is on disk now, for after an update. */
+function replaceProcess(): void {
+  const { execve } = process;
+  if (execve === undefined) return;
+  execve.call(
+    process,
+    process.execPath,
+    [process.execPath, ...process.execArgv, ...process.argv.slice(1)],
+    process.env as NodeJS.Dict<string> as Record<string, string>,
+  );
+}
+
+async function runOnce(
+  { house, running }: Started,
+  ending: EndingDoor,
+  options: RunOptions,
+  first: boolean,
+): Promise<Ending> {
+  const { log } = house;
+  ending.log = log;
+  const release = onSignals(house, ending.stop, ending.restart);
   const { gateway, context } = running;
   log.info(
     `listening on ${gateway.urls.join(", ")} (pid ${process.pid}, state ${shortenHome(house.paths.state, house.paths.home)})`,
   );
   if (first && (options.setup === true || process.stdout.isTTY))
     greet(gateway.urls[0] ?? "", context.devices.newCode().code);
-  const ending = await ended;
+  const end = await ending.ended;
   await running.close(
-    ending.kind === "restart"
+    end.kind === "restart"
       ? { text: "gateway restarting", restartExpectedMs: RESTART_EXPECTED_MS }
-      : { text: `gateway stopping (${ending.signal})` },
+      : { text: `gateway stopping (${end.signal})` },
   );
   release();
-  if (ending.kind === "stop") log.info(`stopped by ${ending.signal}`);
+  if (end.kind === "stop") log.info(`stopped by ${end.signal}`);
   await house.close();
-  return ending;
+  return end;
 }
 
 /** SIGUSR1 restarts when `commands.restart` allows it; a failure nobody caught is logged and contained. */
-function onSignals(
-  { log, settings }: House,
-  stop: (signal: string) => void,
-  restart: (reason: string, delayMs: number) => void,
-): () => void {
+function onSignals({ log, settings }: House, stop: (signal: string) => void, restart: Restart): () => void {
   const onUsr1 = (): void => {
     if (settings.now().config.commands?.restart === true) return restart("SIGUSR1", 0);
     log.warn("SIGUSR1 ignored: commands.restart is off", {
@@ -141,38 +184,6 @@ async function setUp(paths: Paths, env: Env): Promise<void> {
 }
 
 const quiet: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => quiet };
-
-function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptions): LoadedConfig {
-  const loaded = loadConfig({ paths, env });
-  if (!loaded.valid) {
-    throw new HouseError(
-      "config.invalid",
-      `the config ${shortenHome(paths.config, paths.home)} is not valid:\n${loaded.issues
-        .slice(0, 12)
-        .map((issue) => `  ${describeIssue(issue)}`)
-        .join("\n")}`,
-      {
-        hint: "openclaw doctor --fix, or mend the lines above; check with: openclaw config validate",
-        details: { issues: loaded.issues },
-      },
-    );
-  }
-  if (loaded.config.gateway?.mode !== "local" && allowUnconfigured !== true) {
-    throw new HouseError("gateway.unconfigured", "Gateway start blocked: set gateway.mode=local", {
-      hint: "openclaw gateway run --setup writes a first config; with one of your own: openclaw config set gateway.mode local",
-    });
-  }
-  return loaded;
-}
-
-function withFlags(env: Env, { auth, token, password }: RunOptions): Env {
-  return {
-    ...env,
-    ...(auth === undefined ? {} : { OPENCLAW_GATEWAY_AUTH: auth }),
-    ...(token === undefined ? {} : { OPENCLAW_GATEWAY_TOKEN: token }),
-    ...(password === undefined ? {} : { OPENCLAW_GATEWAY_PASSWORD: password }),
-  };
-}
 
 function greet(url: string, code: string): void {
   process.stdout.write(

@@ -7,7 +7,9 @@ export interface LiveSettings {
   readonly now: () => Settings;
   readonly loaded: () => LoadedConfig;
   /** Puts a valid reading in force; throws for an invalid one, which must never be. */
-  use(next: LoadedConfig): void;
+  use(next: LoadedConfig, takesRestart?: boolean): void;
+  /** The last one in force that needed no restart: a gateway has run with it. */
+  readonly good: () => LoadedConfig;
   /** Puts something over every reading from now on, until the process ends; one that makes it invalid is left out. */
   overlayBy(overlay: ((base: LoadedConfig) => LoadedConfig) | undefined): void;
   /** What is on disk now, in force or not. */
@@ -17,6 +19,7 @@ export interface LiveSettings {
 export function createSettings(paths: Paths, env: Env, first: LoadedConfig): LiveSettings {
   let loaded = first;
   let settings = toSettings(first, 1);
+  let good = first;
   let revision = 1;
   let overlay: ((base: LoadedConfig) => LoadedConfig) | undefined;
   const inForce = (): void => {
@@ -27,9 +30,11 @@ export function createSettings(paths: Paths, env: Env, first: LoadedConfig): Liv
     now: () => settings,
     loaded: () => loaded,
     read: () => loadConfig({ paths, env }),
-    use(next) {
+    good: () => good,
+    use(next, takesRestart = false) {
       if (!next.valid) throw new Error("an invalid config cannot be put in force");
       loaded = next;
+      if (!takesRestart) good = next;
       inForce();
     },
     overlayBy(next) {

@@ -46,4 +46,6 @@ export interface GatewayContext {
   readonly takeOver: () => void;
   /** Ends this run after `delayMs` and starts a new one in the same process. One restart is in flight at a time. */
   readonly restart: (reason: string, delayMs: number) => void;
+  /** Why the config on disk is not the one in force, when it is not. */
+  readonly trouble?: () => string | undefined;
 }

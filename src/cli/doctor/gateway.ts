@@ -1,14 +1,35 @@
 // Does a gateway run and answer; is its port taken by somebody else.
-import { readGatewayState } from "../gateway-state.ts";
+import { readGatewayState, type Probe } from "../gateway-state.ts";
 import { oneLine, span } from "../print.ts";
-import { ok, type Check } from "./check.ts";
+import { HouseError } from "../../core/error.ts";
+import { startFailures } from "../../app/start-failures.ts";
+import { ok, type Check, type Finding } from "./check.ts";
 
 export const gateway: Check = {
   name: "Gateway",
   needsConfig: false,
   async look({ io }) {
-    const { probe, owner, listening, target } = await readGatewayState(io, {}, { health: {} });
-    if (probe.ok) return [ok(`answers at ${target.url}, up ${span(probe.hello.snapshot.uptimeMs)}`)];
+    const { times, reason } = startFailures(io.paths().state);
+    const state = await readGatewayState(io, {}, { health: {} }).catch((error: unknown) => {
+      if (error instanceof HouseError) return error;
+      throw error;
+    });
+    if (state instanceof HouseError) {
+      const said = times.length === 0 ? state.message : failureText(times.length, reason);
+      return [{ level: "fail", message: said, ...(state.hint === undefined ? {} : { hint: state.hint }) }];
+    }
+    const { probe, owner, listening, target } = state;
+    if (probe.ok)
+      return [ok(`answers at ${target.url}, up ${span(probe.hello.snapshot.uptimeMs)}`), ...troubleOf(probe)];
+    if (owner === undefined && times.length > 0) {
+      return [
+        {
+          level: "fail",
+          message: failureText(times.length, reason),
+          hint: "mend that; a gateway in repair mode then starts by itself, else: openclaw gateway run",
+        },
+      ];
+    }
     if (probe.error?.code === "gateway.unauthorized" || probe.error?.code === "gateway.not-paired") {
       return [
         {
@@ -38,3 +59,19 @@ export const gateway: Check = {
     return [{ level: "note", message: `none is running (${target.url})`, hint: "openclaw gateway run" }];
   },
 };
+
+const failureText = (count: number, reason: string): string =>
+  `it could not start (${count} times of late): ${oneLine(reason)}`;
+
+/** What is on disk is not what runs. */
+function troubleOf({ answers }: Extract<Probe, { ok: true }>): Finding[] {
+  const { trouble } = (answers["health"] ?? {}) as { trouble?: unknown };
+  if (typeof trouble !== "string") return [];
+  return [
+    {
+      level: "fail",
+      message: `runs with the last good config, not with the one on disk: ${oneLine(trouble)}`,
+      hint: "mend the config; it is taken over when it is saved",
+    },
+  ];
+}

@@ -1,0 +1,44 @@
+// Starts that failed of late, kept in a file: a process that dies at its start can count no other way.
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { errnoOf } from "../core/error.ts";
+import { writeFileAtomic } from "../base/atomic-file.ts";
+import { systemClock } from "../base/clock.ts";
+
+export interface StartFailures {
+  readonly times: readonly number[];
+  /** Of the last one. */
+  readonly reason: string;
+}
+
+/** Failures this close together are a loop of whoever starts us. */
+const WINDOW_MS = 5 * 60_000;
+const KEEP = 10;
+
+const fileIn = (stateDir: string): string => join(stateDir, "start-failures.json");
+
+export function startFailures(stateDir: string): StartFailures {
+  try {
+    const { times, reason } = JSON.parse(readFileSync(fileIn(stateDir), "utf8")) as Partial<Record<string, unknown>>;
+    const since = systemClock.now() - WINDOW_MS;
+    const recent = Array.isArray(times) ? times.filter((at): at is number => typeof at === "number" && at > since) : [];
+    return { times: recent, reason: typeof reason === "string" ? reason : "" };
+  } catch (error) {
+    // Not there, or not readable: then nothing is known of earlier starts.
+    if (errnoOf(error) !== undefined || error instanceof SyntaxError || error instanceof TypeError)
+      return { times: [], reason: "" };
+    throw error;
+  }
+}
+
+/** How many there were of late, this one included. Throws when it cannot be kept. */
+export function countStartFailure(stateDir: string, reason: string): number {
+  const times = [...startFailures(stateDir).times, systemClock.now()].slice(-KEEP);
+  writeFileAtomic(fileIn(stateDir), `${JSON.stringify({ times, reason })}\n`);
+  return times.length;
+}
+
+export function forgetStartFailures(stateDir: string): void {
+  rmSync(fileIn(stateDir), { force: true });
+}

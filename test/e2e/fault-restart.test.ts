@@ -1,0 +1,319 @@
+// Broken starts and storms of restarts: at most three tries, then the last good config or repair mode, never a loop.
+// `OPENCLAW_RESTART_ROUNDS=100` runs the mixed rounds in full.
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { join } from "node:path";
+import { after, afterEach, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { until } from "../exec-kit.ts";
+import { call, say, startFakeOpenAI, type FakeRequest } from "../fakes/openai.ts";
+import { dispose, freePort, openclaw, operator, root, startGateway, type TestGateway } from "../kit.ts";
+import { chat, startWithModel } from "../model-kit.ts";
+
+const rounds = Number(process.env["OPENCLAW_RESTART_ROUNDS"] ?? 8);
+
+const gateways: TestGateway[] = [];
+const servers: Server[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => new Promise((closed) => server.close(closed))));
+});
+after(async () => {
+  for (const gateway of gateways) await dispose(gateway);
+});
+
+async function start(config: Record<string, unknown> = {}): Promise<TestGateway> {
+  const gateway = await startGateway({ config });
+  gateways.push(gateway);
+  return gateway;
+}
+const file = ({ state }: Pick<TestGateway, "state">): string => join(state, "openclaw.json");
+const isUp = async (url: string): Promise<boolean> =>
+  (await fetch(`${url}/health`).catch(() => undefined))?.ok === true;
+const starts = (gateway: TestGateway): number => gateway.output().match(/listening on http/g)?.length ?? 0;
+
+async function takePort(port = 0): Promise<number> {
+  const server = createServer();
+  servers.push(server);
+  await new Promise<void>((listening) => server.listen(port, "127.0.0.1", listening));
+  return (server.address() as AddressInfo).port;
+}
+
+async function restart(gateway: TestGateway): Promise<void> {
+  const before = starts(gateway);
+  const wire = await operator(gateway);
+  await wire.request("gateway.restart", {});
+  await wire.closed;
+  await until(
+    () => starts(gateway),
+    (count) => count > before,
+  );
+  await until(() => isUp(gateway.url), Boolean);
+}
+
+async function health(gateway: TestGateway): Promise<{ ok: boolean; trouble?: string }> {
+  const wire = await operator(gateway);
+  const { payload } = await wire.request("health", {});
+  wire.end();
+  return payload as unknown as { ok: boolean; trouble?: string };
+}
+
+test("a restart over an invalid config goes on with the last good one and says so until it is mended", async () => {
+  const gateway = await start({ tools: { deny: ["cron"] } });
+  const good = readFileSync(file(gateway), "utf8");
+  writeFileSync(file(gateway), good.replace('"deny"', '"denny"'));
+  await restart(gateway);
+  assert.match((await health(gateway)).trouble ?? "", /tools\.denny/);
+  const { stdout } = await openclaw(gateway.home, ["doctor"]);
+  assert.match(stdout, /runs with the last good config[\s\S]*tools\.denny/);
+  assert.match(readFileSync(file(gateway), "utf8"), /denny/, "the file is the owner's: it is not touched");
+  writeFileSync(file(gateway), good);
+  await until(
+    () => health(gateway),
+    ({ trouble }) => trouble === undefined,
+  );
+  assert.equal(gateway.process.exitCode, null);
+});
+
+test("a restart over a config that cannot start (its port is taken) comes back where it was", async () => {
+  const gateway = await start();
+  const taken = await takePort();
+  const good = readFileSync(file(gateway), "utf8");
+  writeFileSync(file(gateway), good.replace(`"port": ${gateway.port}`, `"port": ${taken}`));
+  await until(
+    () => starts(gateway),
+    (count) => count === 2,
+  );
+  assert.match((await health(gateway)).trouble ?? "", new RegExp(`already listening on ws://127.0.0.1:${taken}`));
+  await sleep(1500);
+  assert.equal(starts(gateway), 2, "it does not try on and on");
+});
+
+test("fifty restart commands at once are one restart", async () => {
+  const gateway = await start({ commands: { restart: true } });
+  const wires = await Promise.all(Array.from({ length: 10 }, () => operator(gateway)));
+  const asked = wires.flatMap((wire) =>
+    Array.from({ length: 5 }, () => wire.request("gateway.restart", { delayMs: 100 })),
+  );
+  for (let i = 0; i < 5; i++) gateway.process.kill("SIGUSR1");
+  const answers = await Promise.all(asked);
+  assert.equal(answers.filter(({ ok }) => ok).length, 50);
+  await until(
+    () => starts(gateway),
+    (count) => count === 2,
+  );
+  await sleep(800);
+  assert.equal(starts(gateway), 2);
+  assert.equal(await isUp(gateway.url), true);
+});
+
+/** `openclaw gateway run` started again whenever it ends, as a supervisor would. */
+function supervise(home: string): { readonly runs: () => number; output(): string; stop(): Promise<void> } {
+  let [runs, output, stopped] = [0, "", false];
+  let child: ChildProcess | undefined;
+  const again = (): void => {
+    if (stopped) return;
+    runs += 1;
+    const own = spawn(process.execPath, [join(root, "openclaw.mjs"), "gateway", "run"], {
+      cwd: home,
+      env: { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    child = own;
+    own.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    own.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    own.on("exit", () => setTimeout(again, 50));
+  };
+  again();
+  return {
+    runs: () => runs,
+    output: () => output,
+    async stop() {
+      stopped = true;
+      const ended = new Promise((resolve) => child?.on("exit", resolve));
+      child?.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+for (const [what, breakIt] of [
+  ["an invalid config", (text: string) => text.replace('"mode": "local"', '"mode": "local", "prot": 1')],
+  ["no gateway.mode", (text: string) => text.replace('"mode": "local",', "")],
+  [
+    "a bind that this machine does not have",
+    (text: string) => text.replace('"mode": "local",', '"mode": "local", "bind": "tailnet",'),
+  ],
+] as const) {
+  test(`${what} under a supervisor: three starts, then repair mode with the reason; mended, it starts by itself`, async () => {
+    const gateway = await startGateway({ config: {} });
+    gateways.push(gateway);
+    await gateway.stop();
+    const good = readFileSync(file(gateway), "utf8");
+    writeFileSync(file(gateway), breakIt(good));
+    const supervisor = supervise(gateway.home);
+    try {
+      await until(supervisor.output, (text) => /repair mode/.test(text), 30_000);
+      assert.equal(supervisor.runs(), 3);
+      const sign = await until(() => fetch(`${gateway.url}/health`).catch(() => undefined), Boolean);
+      assert.equal(sign?.status, 503);
+      const said = (await sign?.json()) as Record<string, unknown>;
+      assert.equal(said["repair"], true);
+      assert.match(String(said["reason"]), /^(?:config|gateway)\./);
+      const { stdout } = await openclaw(gateway.home, ["doctor"]);
+      assert.match(stdout, /could not start \(3 times of late\)/);
+      await sleep(500);
+      assert.equal(supervisor.runs(), 3, "no loop");
+      writeFileSync(file(gateway), good);
+      await until(() => isUp(gateway.url), Boolean);
+      assert.equal(supervisor.runs(), 3, "the same process");
+      assert.equal(existsSync(join(gateway.state, "start-failures.json")), false);
+    } finally {
+      await supervisor.stop();
+    }
+  });
+}
+
+test("a port taken by something else under a supervisor: three starts, then it waits", async () => {
+  const gateway = await startGateway({ config: {} });
+  gateways.push(gateway);
+  await gateway.stop();
+  await takePort(gateway.port);
+  const supervisor = supervise(gateway.home);
+  try {
+    await until(supervisor.output, (text) => /repair mode, nothing runs: another gateway/.test(text), 30_000);
+    await sleep(700);
+    assert.equal(supervisor.runs(), 3);
+    const free = await freePort();
+    writeFileSync(file(gateway), readFileSync(file(gateway), "utf8").replace(String(gateway.port), String(free)));
+    await until(() => isUp(`http://127.0.0.1:${free}`), Boolean);
+  } finally {
+    await supervisor.stop();
+  }
+});
+
+test("an agent that restarts the gateway whenever it is woken is stopped after three; the gateway goes on", async () => {
+  const lastOf = ({ body }: FakeRequest): { role: string; content: unknown } =>
+    (body as unknown as { messages: { role: string; content: unknown }[] }).messages.at(-1) ?? {
+      role: "",
+      content: "",
+    };
+  const refused: string[] = [];
+  const server = await startFakeOpenAI((request) => {
+    const { role, content } = lastOf(request);
+    if (role === "tool" && /restarted from inside/.test(JSON.stringify(content))) refused.push(String(content));
+    return role === "tool" ? say("ok") : call("gateway", { action: "restart", delayMs: 0, note: "again" });
+  });
+  const gateway = await startWithModel(server, { more: { commands: { restart: true } } });
+  gateways.push(gateway);
+  const wire = await operator(gateway);
+  await wire.request("chat.send", { sessionKey: "main", message: "go", idempotencyKey: "go" });
+  await until(
+    () => refused.length,
+    (count) => count > 0,
+    40_000,
+  );
+  assert.equal(starts(gateway), 4, "the first start and three more");
+  await sleep(1500);
+  assert.equal(starts(gateway), 4);
+  const later = await operator(gateway);
+  assert.equal((await chat(later, "agent:main:other", "/status", "s1")).state, "final");
+  later.end();
+  await server.close();
+});
+
+test("kill -9 between the note and the restart: the session is told once, after the next start", async () => {
+  const gateway = await startGateway({ config: {} });
+  const wire = await operator(gateway);
+  const { hash } = (await wire.request("config.get", {})).payload as unknown as { hash: string };
+  const patched = await wire.request("config.patch", {
+    raw: "{ui:{assistant:{name:'Ada'}}}",
+    baseHash: hash,
+    sessionKey: "main",
+    note: "renamed",
+    restartDelayMs: 60_000,
+  });
+  assert.equal(patched.ok, true, JSON.stringify(patched.error));
+  const { path } = (patched.payload as unknown as { sentinel: { path: string } }).sentinel;
+  assert.equal(path, join(gateway.state, "restart-sentinel.json"));
+  await gateway.stop("SIGKILL");
+  const told: string[] = [];
+  for (let start = 0; start < 3; start++) {
+    const next = await startGateway({ home: gateway.home });
+    const again = await operator(next);
+    const { payload } = await again.request("system-events.list", { sessionKey: "main" });
+    told.push(...(payload as unknown as { events: { text: string }[] }).events.map(({ text }) => text));
+    assert.equal(existsSync(path), false);
+    await next.stop("SIGKILL");
+  }
+  assert.equal(new Set(told).size, 1, told.join("\n"));
+  assert.match(told[0] ?? "", /^Gateway restarted \(config\.patch done, asked [^)]+\)\nrenamed$/);
+  rmSync(gateway.home, { recursive: true, force: true });
+});
+
+test(
+  `${rounds} mixed rounds of bad edits, taken ports, storms and kills: always back, never a loop`,
+  { timeout: 60_000 + rounds * 8000 },
+  async (t) => {
+    let gateway = await startGateway({ config: { commands: { restart: true } } });
+    const good = readFileSync(file(gateway), "utf8");
+    const faults: Readonly<Record<string, () => Promise<void>>> = {
+      async invalid() {
+        writeFileSync(file(gateway), good.replace("{", "{ nope: 1,"));
+        await restart(gateway);
+        assert.match((await health(gateway)).trouble ?? "", /nope/);
+      },
+      async garbage() {
+        writeFileSync(file(gateway), "{ not even");
+        await restart(gateway);
+        assert.notEqual((await health(gateway)).trouble, undefined);
+      },
+      async portTaken() {
+        const before = starts(gateway);
+        writeFileSync(file(gateway), good.replace(`"port": ${gateway.port}`, `"port": ${await takePort()}`));
+        await until(
+          () => starts(gateway),
+          (count) => count === before + 1,
+          30_000,
+        );
+        assert.match((await health(gateway)).trouble ?? "", /already listening/);
+      },
+      async storm() {
+        const before = starts(gateway);
+        const wire = await operator(gateway);
+        await Promise.all(Array.from({ length: 50 }, () => wire.request("gateway.restart", {})));
+        await until(
+          () => starts(gateway),
+          (count) => count > before,
+          30_000,
+        );
+        await sleep(100);
+        assert.equal(starts(gateway), before + 1);
+      },
+      async killed() {
+        const { home } = gateway;
+        await gateway.stop("SIGKILL");
+        gateway = await startGateway({ home });
+      },
+    };
+    const names = Object.keys(faults);
+    const done: Record<string, number> = {};
+    for (let round = 0; round < rounds; round++) {
+      const name =
+        round < names.length ? (names[round] ?? "") : (names[Math.floor(Math.random() * names.length)] ?? "");
+      done[name] = (done[name] ?? 0) + 1;
+      await faults[name]?.();
+      writeFileSync(file(gateway), good);
+      await until(() => isUp(gateway.url), Boolean, 30_000);
+      await until(
+        () => health(gateway),
+        ({ trouble }) => trouble === undefined,
+      );
+      for (const server of servers.splice(0)) await new Promise((closed) => server.close(closed));
+    }
+    t.diagnostic(`${rounds} rounds, 0 loops: ${JSON.stringify(done)}`);
+    await dispose(gateway);
+  },
+);
