@@ -1,0 +1,69 @@
+// Pieces cover every written line, say their lines exactly, stay near their size and share lines with their neighbours.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+
+import { chunkText } from "./chunk.ts";
+
+const small = { tokens: 10, overlap: 3 };
+
+test("a short text is one piece; blank lines at its ends are no part of it", () => {
+  assert.deepEqual(chunkText("\n\n# Tea\n\nGreen.\n\n", { tokens: 400, overlap: 80 }), [
+    { startLine: 3, endLine: 5, text: "# Tea\n\nGreen." },
+  ]);
+});
+
+test("empty texts and blank texts give no piece", () => {
+  assert.deepEqual(
+    ["", "\n", " \t\r\n \n"].map((text) => chunkText(text, small)),
+    [[], [], []],
+  );
+});
+
+test("neighbours share the last lines of the one before", () => {
+  const text = ["aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc", "dddddddddd", "eeeeeeeeee"].join("\n");
+  assert.deepEqual(chunkText(text, { tokens: 9, overlap: 3 }), [
+    { startLine: 1, endLine: 3, text: "aaaaaaaaaa\nbbbbbbbbbb\ncccccccccc" },
+    { startLine: 3, endLine: 5, text: "cccccccccc\ndddddddddd\neeeeeeeeee" },
+  ]);
+});
+
+test("a long line is cut at spaces and keeps its number", () => {
+  const line = Array.from({ length: 40 }, (_each, at) => `word${at}`).join(" ");
+  const chunks = chunkText(`first\n${line}\nlast`, small);
+  assert.deepEqual([chunks.at(0)?.startLine, chunks.at(-1)?.endLine], [1, 3]);
+  assert.ok(chunks.every(({ text }) => text.length <= 44));
+  assert.ok(chunks.slice(1, -1).every(({ startLine, endLine }) => startLine === 2 && endLine === 2));
+});
+
+test("line ends of Windows are no part of the text", () => {
+  assert.deepEqual(chunkText("a\r\nb\r\n", small), [{ startLine: 1, endLine: 2, text: "a\nb" }]);
+});
+
+test("scripts in which a character is a word get smaller pieces", () => {
+  const chunks = chunkText("会".repeat(100), { tokens: 20, overlap: 0 });
+  assert.ok(chunks.every(({ text }) => text.length <= 20));
+  assert.equal(chunks.map(({ text }) => text).join(""), "会".repeat(100));
+});
+
+test("any text: every written line is in a piece, line numbers are exact, no character is torn", () => {
+  const line = fc.oneof(
+    fc.string({ maxLength: 30 }),
+    fc.constantFrom("", "  ", "😀".repeat(60), "x".repeat(200), "会议 notes"),
+  );
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 40 }), fc.integer({ min: 8, max: 60 }), (raw, tokens) => {
+      const lines = raw.map((each) => each.replaceAll(/[\r\n]/g, "").toWellFormed());
+      const chunks = chunkText(lines.join("\n"), { tokens, overlap: Math.floor(tokens / 5) });
+      const covered = new Set<number>();
+      for (const { startLine, endLine, text } of chunks) {
+        assert.ok(text.isWellFormed() && /\S/.test(text));
+        const shown = text.split("\n");
+        assert.equal(shown.length, endLine - startLine + 1);
+        shown.forEach((part, at) => assert.ok(lines[startLine - 1 + at]?.includes(part)));
+        for (let at = startLine; at <= endLine; at += 1) covered.add(at);
+      }
+      lines.forEach((each, at) => assert.ok(!/\S/.test(each) || covered.has(at + 1), `line ${at + 1}`));
+    }),
+  );
+});

@@ -1,0 +1,388 @@
+// The index at work on real files: what is written is found, what changes is found again, what breaks is built anew.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import type { AgentId } from "../core/names.ts";
+import { openEngine, type Engine } from "./engine.ts";
+import { removeIndexFile } from "./index-file.ts";
+import type { IndexSettings } from "./settings.ts";
+
+const home = realpathSync(mkdtempSync(join(tmpdir(), "memory-engine-")));
+after(() => rmSync(home, { recursive: true, force: true }));
+let grounds = 0;
+
+interface Ground {
+  readonly workspace: string;
+  readonly settings: IndexSettings;
+  write(path: string, text: string): void;
+}
+
+function ground(more: Partial<IndexSettings> = {}): Ground {
+  const folder = join(home, String((grounds += 1)));
+  const workspace = join(folder, "ws");
+  mkdirSync(workspace, { recursive: true });
+  return {
+    workspace,
+    settings: {
+      agent: "main" as AgentId,
+      file: join(folder, "index", "main.sqlite"),
+      workspace,
+      extraPaths: [],
+      chunking: { tokens: 400, overlap: 80 },
+      watch: false,
+      debounceMs: 30,
+      intervalMs: 0,
+      ...more,
+    },
+    write(path, text) {
+      const full = join(workspace, path);
+      mkdirSync(dirname(full), { recursive: true });
+      writeFileSync(full, text);
+    },
+  };
+}
+
+const everything = { withoutPaths: [], sources: ["memory", "sessions"] as const };
+const weights = { text: 0.3, vector: 0.7 };
+
+async function find(engine: Engine, query: string, fresh = true): Promise<string[]> {
+  const { hits } = await engine.search({ query, limit: 20, audience: everything, fresh, weights });
+  return hits.map(({ path, startLine, endLine }) => `${path}:${startLine}-${endLine}`);
+}
+
+async function used<T>(settings: IndexSettings, use: (engine: Engine) => Promise<T>): Promise<T> {
+  const engine = openEngine(settings, () => undefined);
+  try {
+    return await use(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+test("MEMORY.md, memory/**/*.md and further Markdown paths are found, other files are not", async () => {
+  const { workspace, settings, write } = ground();
+  const outer = join(dirname(workspace), "outer");
+  mkdirSync(outer);
+  writeFileSync(join(outer, "far.md"), "kiwi far");
+  writeFileSync(join(outer, "far.txt"), "kiwi text");
+  write("MEMORY.md", "kiwi curated");
+  write("memory/2026-01-02.md", "kiwi daily");
+  write("memory/deep/er/x.md", "kiwi deep");
+  write("memory/readme.txt", "kiwi text");
+  write("memory/.git/x.md", "kiwi hidden");
+  write("notes/one.md", "kiwi one");
+  write("other.md", "kiwi other");
+  const all = { ...settings, extraPaths: [outer, join(workspace, "notes", "one.md"), join(workspace, "nowhere")] };
+  await used(all, async (engine) => {
+    assert.deepEqual((await find(engine, "kiwi")).toSorted(), [
+      `${join(outer, "far.md")}:1-1`,
+      "MEMORY.md:1-1",
+      "memory/2026-01-02.md:1-1",
+      "memory/deep/er/x.md:1-1",
+      "notes/one.md:1-1",
+    ]);
+  });
+});
+
+test("memory.md counts only where there is no MEMORY.md", async () => {
+  const { settings, write, workspace } = ground();
+  write("memory.md", "kiwi small");
+  await used(settings, async (engine) => {
+    assert.deepEqual(await find(engine, "kiwi"), ["memory.md:1-1"]);
+    write("MEMORY.md", "kiwi large");
+    assert.deepEqual(await find(engine, "kiwi"), ["MEMORY.md:1-1"]);
+    rmSync(join(workspace, "MEMORY.md"));
+    assert.deepEqual(await find(engine, "kiwi"), ["memory.md:1-1"]);
+  });
+});
+
+test("no link leads the index anywhere: not a file, not a folder, not a further path, not a second name", async () => {
+  const { workspace, settings, write } = ground();
+  const secret = join(dirname(workspace), "secret");
+  mkdirSync(secret);
+  writeFileSync(join(secret, "s.md"), "kiwi secret");
+  write("memory/ok.md", "kiwi ok");
+  symlinkSync(join(secret, "s.md"), join(workspace, "memory", "link.md"));
+  symlinkSync(secret, join(workspace, "memory", "folder"));
+  linkSync(join(secret, "s.md"), join(workspace, "memory", "second.md"));
+  symlinkSync(secret, join(workspace, "extra"));
+  symlinkSync(join(secret, "s.md"), join(workspace, "MEMORY.md"));
+  await used({ ...settings, extraPaths: [join(workspace, "extra")] }, async (engine) => {
+    assert.deepEqual(await find(engine, "kiwi"), ["memory/ok.md:1-1"]);
+    const { skipped } = engine.status({});
+    assert.deepEqual(
+      skipped.map(({ path, why }) => `${path} ${why}`).toSorted(),
+      ["MEMORY.md is a link", "memory/link.md is a link", "memory/second.md has several names"].toSorted(),
+    );
+  });
+});
+
+test("a memory folder that is a link holds no memory", async () => {
+  const { workspace, settings } = ground();
+  const secret = join(dirname(workspace), "secret");
+  mkdirSync(secret);
+  writeFileSync(join(secret, "s.md"), "kiwi secret");
+  symlinkSync(secret, join(workspace, "memory"));
+  await used(settings, async (engine) => assert.deepEqual(await find(engine, "kiwi"), []));
+});
+
+test("a file that is too large is left out and named", async () => {
+  const { settings, write, workspace } = ground();
+  write("memory/ok.md", "kiwi");
+  write("memory/big.md", "kiwi");
+  truncateSync(join(workspace, "memory/big.md"), 20_000_000);
+  await used(settings, async (engine) => {
+    assert.deepEqual(await find(engine, "kiwi"), ["memory/ok.md:1-1"]);
+    assert.deepEqual(
+      engine.status({}).skipped.map(({ path }) => path),
+      ["memory/big.md"],
+    );
+  });
+});
+
+test("edits, new files, moves and removals are found with the next search", async () => {
+  const { workspace, settings, write } = ground();
+  write("memory/a.md", "apple\n");
+  await used(settings, async (engine) => {
+    assert.deepEqual(await find(engine, "apple"), ["memory/a.md:1-1"]);
+    appendFileSync(join(workspace, "memory/a.md"), "banana\n");
+    assert.deepEqual(await find(engine, "banana"), ["memory/a.md:1-2"]);
+    write("memory/b/c.md", "cherry");
+    assert.deepEqual(await find(engine, "cherry"), ["memory/b/c.md:1-1"]);
+    renameSync(join(workspace, "memory/b"), join(workspace, "memory/z"));
+    assert.deepEqual(await find(engine, "cherry"), ["memory/z/c.md:1-1"]);
+    rmSync(join(workspace, "memory/a.md"));
+    assert.deepEqual(await find(engine, "banana apple"), []);
+  });
+});
+
+test("an edit that leaves size and time as they were is found, too", async () => {
+  const { workspace, settings, write } = ground();
+  const file = join(workspace, "memory/a.md");
+  write("memory/a.md", "apple");
+  utimesSync(file, 1000, 1000);
+  await used(settings, async (engine) => {
+    assert.deepEqual(await find(engine, "apple"), ["memory/a.md:1-1"]);
+    writeFileSync(file, "grape");
+    utimesSync(file, 1000, 1000);
+    assert.deepEqual([await find(engine, "grape"), await find(engine, "apple")], [["memory/a.md:1-1"], []]);
+  });
+});
+
+test("only what changed is read in again; a text that only moved keeps its piece", async () => {
+  const { settings, write } = ground({ chunking: { tokens: 20, overlap: 0 } });
+  const part = (word: string): string => `${`${word} `.repeat(12).trim()}\n`;
+  write("memory/a.md", part("alpha") + part("beta") + part("gamma"));
+  write("memory/b.md", "delta");
+  await used(settings, async (engine) => {
+    const ids = async (query: string): Promise<number[]> =>
+      (await engine.search({ query, limit: 9, audience: everything, fresh: true, weights })).hits.map(({ id }) => id);
+    const before = await ids("gamma");
+    write("memory/a.md", part("omega") + part("alpha") + part("beta") + part("gamma"));
+    const { changed, removed } = await engine.sync({});
+    assert.deepEqual({ changed, removed }, { changed: 1, removed: 0 });
+    assert.deepEqual(await ids("gamma"), before);
+    assert.deepEqual(await find(engine, "gamma"), ["memory/a.md:4-4"]);
+    assert.equal((await engine.sync({})).changed, 0);
+  });
+});
+
+test("what was read in is there after the process ended, and other settings for pieces build the index anew", async () => {
+  const { settings, write } = ground();
+  write("memory/a.md", Array.from({ length: 50 }, (_each, at) => `line ${at} plum`).join("\n"));
+  const { chunks } = await used(settings, (engine) => engine.sync({}));
+  await used(settings, async (engine) => {
+    assert.deepEqual(await find(engine, "plum", false), ["memory/a.md:1-50"]);
+    assert.equal((await engine.sync({})).changed, 0);
+  });
+  const finer = { ...settings, chunking: { tokens: 20, overlap: 4 } };
+  await used(finer, async (engine) => {
+    const report = await engine.sync({});
+    assert.ok(report.chunks > chunks * 5);
+  });
+});
+
+test("two processes never write one index: the second is told who has it", async () => {
+  const { settings, write } = ground();
+  write("memory/a.md", "apple");
+  await used(settings, async () => {
+    assert.throws(() => openEngine(settings, () => undefined), { code: "memory.busy" });
+  });
+  await used(settings, async (engine) => assert.equal((await find(engine, "apple")).length, 1));
+});
+
+for (const [what, harm] of [
+  ["is no database", (file: string) => writeFileSync(file, "not a database at all, just some text\n".repeat(200))],
+  ["is cut short", (file: string) => truncateSync(file, 9000)],
+  ["is empty", (file: string) => writeFileSync(file, "")],
+  ["has torn pages", (file: string) => writeFileSync(file, torn(readFileSync(file)))],
+  ["was made by another version", (file: string) => writeFileSync(file, otherVersion(readFileSync(file)))],
+] as const)
+  test(`an index that ${what} is built anew`, async () => {
+    const { settings, write } = ground();
+    for (let at = 0; at < 40; at += 1) write(`memory/${at}.md`, `apple number ${at} ${"filler ".repeat(300)}`);
+    await used(settings, (engine) => engine.sync({}));
+    harm(settings.file);
+    await used(settings, async (engine) => {
+      engine.status({ deep: true });
+      await engine.sync({});
+      assert.equal((await find(engine, "apple")).length, 20);
+      assert.equal(engine.status({ deep: true }).sound, true);
+    });
+  });
+
+function torn(bytes: Buffer): Buffer {
+  for (let at = 4096; at < bytes.length; at += 8192) bytes.fill(0x5a, at, Math.min(bytes.length, at + 4096));
+  return bytes;
+}
+
+function otherVersion(bytes: Buffer): Buffer {
+  bytes.writeUInt32BE(77, 60);
+  return bytes;
+}
+
+test("building anew leaves the old index answering until the new one is whole, and a failure leaves it for good", async () => {
+  const { settings, write } = ground();
+  for (let at = 0; at < 300; at += 1) write(`memory/${at}.md`, `apple ${"filler words ".repeat(200)}`);
+  await used(settings, async (engine) => {
+    await engine.sync({});
+    const building = engine.sync({ force: true });
+    let answers = 0;
+    while ((await Promise.race([building.then(() => "done"), wait(1, "busy")])) === "busy") {
+      assert.equal((await find(engine, "apple", false)).length, 20);
+      answers += 1;
+    }
+    assert.ok(answers > 0);
+    // A folder stands where the new file would be made.
+    mkdirSync(join(`${settings.file}.next`, "x"), { recursive: true });
+    await assert.rejects(engine.sync({ force: true }));
+    assert.equal((await find(engine, "apple", false)).length, 20);
+    rmSync(`${settings.file}.next`, { recursive: true });
+  });
+});
+
+test("the watch sees edits, new folders and removals, and a storm of writes ends in the last text", async () => {
+  const { workspace, settings, write } = ground({ watch: true });
+  write("memory/a.md", "apple");
+  await used(settings, async (engine) => {
+    await engine.sync({});
+    assert.equal(engine.status({}).watching, true);
+    const until = async (query: string, wanted: readonly string[]): Promise<void> => {
+      for (let tries = 0; tries < 200; tries += 1) {
+        const found = await find(engine, query, false);
+        if (JSON.stringify(found) === JSON.stringify(wanted)) return;
+        await wait(20);
+      }
+      assert.deepEqual(await find(engine, query, false), wanted);
+    };
+    write("memory/a.md", "banana");
+    await until("banana", ["memory/a.md:1-1"]);
+    write("memory/new/folder/c.md", "cherry");
+    await until("cherry", ["memory/new/folder/c.md:1-1"]);
+    write("memory/new/folder/c.md", "damson");
+    await until("damson", ["memory/new/folder/c.md:1-1"]);
+    rmSync(join(workspace, "memory/new"), { recursive: true });
+    await until("damson", []);
+    for (let at = 0; at < 3000; at += 1) write(`memory/s${at % 700}.md`, `storm round ${at}`);
+    write("memory/a.md", "elder");
+    await until("elder", ["memory/a.md:1-1"]);
+    assert.equal((await engine.sync({})).files, 701);
+  });
+});
+
+test(
+  "killed at any moment of indexing, the next process finishes it and nothing is missing or double",
+  { timeout: 120_000 },
+  async () => {
+    const { settings, write } = ground({ chunking: { tokens: 60, overlap: 10 } });
+    const total = 400;
+    for (let at = 0; at < total; at += 1) write(`memory/${at}.md`, `apple n${at}x ${"filler words ".repeat(120)}`);
+    for (let round = 0; round < 6; round += 1) {
+      removeIndexFile(settings.file);
+      const code = `import { openEngine } from ${JSON.stringify(import.meta.resolve("./engine.ts"))};
+      const engine = openEngine(${JSON.stringify(settings)}, () => {});
+      process.stdout.write("go");
+      await engine.sync({}); await engine.sync({ force: true }); setInterval(() => {}, 1000);`;
+      const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      await once(child.stdout, "data");
+      await wait(20 + round * 60);
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      await used(settings, async (engine) => {
+        const { files, chunks } = await engine.sync({});
+        assert.equal(engine.status({ deep: true }).sound, true);
+        const anew = await engine.sync({ force: true });
+        assert.deepEqual({ files, chunks }, { files: total, chunks: anew.chunks }, `round ${round}`);
+        assert.deepEqual(await find(engine, "n399x"), ["memory/399.md:1-1"]);
+      });
+    }
+  },
+);
+
+test("texts that are no files are kept, grow and go", async () => {
+  const { settings } = ground();
+  const talk = { path: "sessions/s1", source: "sessions" as const, mtimeMs: 1 };
+  await used(settings, async (engine) => {
+    await engine.document({ ...talk, text: "User: apple", firstLine: 1, size: 1, mark: "1" });
+    await engine.document({ ...talk, text: "Assistant: banana", firstLine: 2, size: 2, mark: "2" });
+    assert.deepEqual(await find(engine, "apple"), ["sessions/s1:1-1"]);
+    assert.deepEqual(await find(engine, "banana"), ["sessions/s1:2-2"]);
+    const { hits } = await engine.search({
+      query: "banana",
+      limit: 5,
+      audience: { withoutPaths: [], sources: ["memory"] },
+      fresh: true,
+      weights,
+    });
+    assert.deepEqual(hits, []);
+    assert.deepEqual(
+      engine.documents("sessions").map(({ path, size }) => ({ path, size })),
+      [{ path: "sessions/s1", size: 2 }],
+    );
+    assert.equal(await engine.forget("sessions/s1"), true);
+    assert.deepEqual(await find(engine, "banana apple"), []);
+  });
+});
+
+test("scores: all words of the question beat some of them, rare words beat frequent ones, 1 is the most", async () => {
+  const { settings, write } = ground();
+  for (let at = 0; at < 30; at += 1) write(`memory/${at}.md`, `common note ${at}`);
+  write("memory/both.md", "common zebra lantern");
+  write("memory/one.md", "common lantern things");
+  await used(settings, async (engine) => {
+    const { hits } = await engine.search({
+      query: "zebra lantern",
+      limit: 5,
+      audience: everything,
+      fresh: true,
+      weights,
+    });
+    assert.deepEqual(
+      hits.map(({ path }) => path),
+      ["memory/both.md", "memory/one.md"],
+    );
+    const [first = 0, second = 0] = hits.map(({ score }) => score);
+    assert.ok(first > 0.9 && first <= 1 && second > 0.2 && second < 0.7, `${first} ${second}`);
+  });
+});
