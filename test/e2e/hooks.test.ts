@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../exec-kit.ts";
 import { say } from "../fakes/openai.ts";
 import { HOOK_TOKEN, hook, openHookHouse, writeScript, type HookHouse } from "../hook-kit.ts";
-import { operator } from "../kit.ts";
+import { noShared, operator, shared } from "../kit.ts";
 import { startWithModel } from "../model-kit.ts";
 
 let house: HookHouse;
@@ -271,6 +271,53 @@ test("the same delivery is done once and answered the same, with any of the thre
   const mended = await hook(house.gateway, "/agent", { message: "mended" }, { "x-openclaw-delivery": "d-2" });
   assert.deepEqual([refused.status, mended.status], [400, 202]);
 });
+
+interface Recorded {
+  readonly request: {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: readonly string[];
+    readonly body?: unknown;
+  };
+  readonly status: number | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+test(
+  "every recorded answer of the published release to a webhook has our status, type and keys",
+  { skip: noShared },
+  async () => {
+    const all = JSON.parse(readFileSync(join(shared, "golden", "http.json"), "utf8")) as Record<string, Recorded>;
+    // The published release resets the connection there; its own documents say 413.
+    const names = Object.keys(all).filter((name) => name.startsWith("hooks: ") && name !== "hooks: too large");
+    assert.ok(names.length >= 14);
+    for (const name of names) {
+      const { request, status, headers, body } = all[name] as Recorded;
+      const token = name.includes("gateway token") ? house.gateway.token : HOOK_TOKEN;
+      const answer = await hook(
+        house.gateway,
+        request.path.replace(/^\/hooks/, "").replace("<hook-token>", HOOK_TOKEN),
+        request.body,
+        {
+          authorization: request.headers.includes("authorization") ? `Bearer ${token}` : undefined,
+          "x-openclaw-token": request.headers.includes("x-openclaw-token") ? HOOK_TOKEN : undefined,
+        },
+        request.method,
+      );
+      const recorded = { status, type: headers["content-type"]?.split(";")[0], allow: headers["allow"] ?? null };
+      assert.deepEqual(
+        { status: answer.status, type: answer.type, allow: answer.headers.get("allow") },
+        recorded,
+        name,
+      );
+      if (typeof body === "object") {
+        const { hint: _ours, ...rest } = answer.body;
+        assert.deepEqual(Object.keys(rest), Object.keys(body ?? {}), name);
+      }
+    }
+  },
+);
 
 test("App. E 7: an edit of hooks holds at once, without a restart", async () => {
   const file = join(house.gateway.state, "openclaw.json");

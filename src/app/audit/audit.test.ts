@@ -66,6 +66,13 @@ interface Pair {
   readonly good: SetUp;
 }
 
+function writeHook(state: string): void {
+  const folder = join(state, "workspace", "hooks", "own");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "HOOK.md"), "---\nmetadata: {openclaw: {events: [command]}}\n---\n");
+  writeFileSync(join(folder, "handler.js"), "export default () => {};");
+}
+
 const pair = (id: string, weight: Weight, bad: unknown, good: unknown): Pair => ({
   id,
   weight,
@@ -415,16 +422,25 @@ const pairs: readonly Pair[] = [
   ),
   pair(
     "hooks.chosen-session",
-    "medium",
+    "low",
     { hooks: { enabled: true, token: strongToken, mappings: [{ sessionKey: "hook:{{from}}" }] } },
     { hooks: { enabled: true, token: strongToken, mappings: [{ sessionKey: "hook:mail" }] } },
   ),
   pair(
     "hooks.writable-scripts",
-    "critical",
+    "medium",
     { hooks: { transformsDir: "~/.openclaw/workspace/hooks" } },
     { hooks: { transformsDir: "~/.openclaw/hooks" } },
   ),
+  {
+    id: "hooks.changed-script",
+    weight: "medium",
+    bad: {
+      config: { hooks: { internal: { enabled: true, entries: { own: { enabled: true } } } } },
+      prepare: writeHook,
+    },
+    good: { config: { hooks: { internal: { enabled: true, entries: { own: {} } } } }, prepare: writeHook },
+  },
   pair(
     "plugins.writable",
     "critical",
@@ -575,6 +591,7 @@ test("every id the checks can give is shown here", async () => {
     "tools.profile",
     "hooks.token",
     "hooks.transformsDir",
+    "hooks.allowRequestSessionKey",
     "plugins.allow",
     "plugins.installs",
   ]);

@@ -1,9 +1,11 @@
 // Webhooks from outside: their secret, what they may choose, and scripts they run.
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 
 import { expandHome } from "../../base/paths.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
 import { sharedSecret } from "../../gateway/secret.ts";
+import { bundledCards } from "../../plugin/hook/bundled/cards.ts";
+import { discoverHooks } from "../../plugin/hook/discover.ts";
 import { statOf } from "./files.ts";
 import { at, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
 import { within } from "./sandbox.ts";
@@ -11,16 +13,68 @@ import { weaknessOf } from "./weak-secret.ts";
 
 export function checkHooks(ground: Ground): Finding[] {
   const { hooks } = ground.loaded.config;
-  const folders = [
-    ...(hooks?.transformsDir === undefined ? [] : [["hooks.transformsDir", hooks.transformsDir] as const]),
-    ...(hooks?.internal?.load?.extraDirs ?? []).map(
-      (folder, index) => [`hooks.internal.load.extraDirs[${index}]`, folder] as const,
+  return [
+    ...(hooks?.enabled === true
+      ? [...tokenFindings(ground), ...senderFindings(ground), ...mappingFindings(ground)]
+      : []),
+    ...scriptFolders(ground),
+    ...changedScripts(ground),
+  ];
+}
+
+/** Nothing is loaded from where others write; whoever put scripts there should know why they do not run. */
+function scriptFolders(ground: Ground): Finding[] {
+  const { hooks } = ground.loaded.config;
+  const beside = (folder: string): string =>
+    folder.startsWith("~") ? expandHome(folder, ground.paths.home) : resolve(dirname(ground.paths.config), folder);
+  const transforms =
+    hooks?.transformsDir === undefined ? [] : [["hooks.transformsDir", beside(hooks.transformsDir)] as const];
+  const extra = (hooks?.internal?.load?.extraDirs ?? []).map(
+    (folder, index) => [`hooks.internal.load.extraDirs[${index}]`, expandHome(folder, ground.paths.home)] as const,
+  );
+  return [...transforms, ...extra].flatMap(([path, folder]) =>
+    codeFolder(ground, path, folder, "hooks.writable-scripts").map((finding): Finding => ({
+      ...finding,
+      weight: "medium",
+      what: `scripts in ${folder} are not run as they are: ${finding.what.replace(/^.*?, and /, "")}`,
+    })),
+  );
+}
+
+function changedScripts({ loaded, paths, env }: Ground): Finding[] {
+  const rows = discoverHooks({ config: loaded.config, paths, env, bundled: bundledCards });
+  return rows.flatMap(({ name, enabled, needsPin, problem, folder }): Finding[] => {
+    if (!enabled || !needsPin || problem === undefined) return [];
+    return [
+      {
+        id: "hooks.changed-script",
+        weight: "medium",
+        what: `hook ${name} in ${folder ?? "a workspace"} does not run: ${problem}`,
+        why: "agents write there; what it does now may not be what you once read",
+        where: at({ loaded }, `hooks.internal.entries.${name}`),
+        fix: `openclaw hooks disable ${name}`,
+      },
+    ];
+  });
+}
+
+/** What the sender of a webhook may choose. */
+function senderFindings(ground: Ground): Finding[] {
+  const { allowRequestSessionKey, mappings = [] } = ground.loaded.config.hooks ?? {};
+  const paths = [
+    ...(allowRequestSessionKey === true ? ["hooks.allowRequestSessionKey"] : []),
+    ...mappings.flatMap(({ sessionKey }, index) =>
+      sessionKey?.includes("{{") === true ? [`hooks.mappings[${index}].sessionKey`] : [],
     ),
   ];
-  return [
-    ...(hooks?.enabled === true ? [...tokenFindings(ground), ...mappingFindings(ground)] : []),
-    ...folders.flatMap(([path, folder]) => codeFolder(ground, path, folder, "hooks.writable-scripts")),
-  ];
+  return paths.map((path) => ({
+    id: "hooks.chosen-session",
+    weight: "low",
+    what: "the sender of a webhook chooses the session below hook: that it runs in",
+    why: "it can read and write what other webhooks left there",
+    where: at(ground, path),
+    fix: unsetKey(path),
+  }));
 }
 
 function tokenFindings(ground: Ground): Finding[] {
@@ -66,23 +120,12 @@ function mappingFindings(ground: Ground): Finding[] {
     ),
     ...(gmail?.allowUnsafeExternalContent === true ? ["hooks.gmail.allowUnsafeExternalContent"] : []),
   ];
-  const chosen = mappings.flatMap(({ sessionKey }, index) =>
-    sessionKey?.includes("{{") === true ? [`hooks.mappings[${index}].sessionKey`] : [],
-  );
   return [
     ...unmarked.map((path): Finding => ({
       id: "hooks.unmarked",
       weight: "high",
       what: "text from a webhook reaches the agent as if you had written it",
       why: "mails and tickets are written by strangers; unmarked, their words are orders",
-      where: at(ground, path),
-      fix: unsetKey(path),
-    })),
-    ...chosen.map((path): Finding => ({
-      id: "hooks.chosen-session",
-      weight: "medium",
-      what: "the sender of a webhook chooses the session it runs in",
-      why: "it can name the session in which you speak",
       where: at(ground, path),
       fix: unsetKey(path),
     })),

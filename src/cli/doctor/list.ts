@@ -5,6 +5,7 @@ import { config } from "./config.ts";
 import { exposure } from "./exposure.ts";
 import { fileModes } from "./file-modes.ts";
 import { gateway } from "./gateway.ts";
+import { hooks } from "./hooks.ts";
 import { node } from "./node.ts";
 import { sandbox } from "./sandbox.ts";
 import { secret } from "./secret.ts";
@@ -21,6 +22,7 @@ export const checks: readonly Check[] = [
   secret,
   exposure,
   sandbox,
+  hooks,
   security,
   store,
   gateway,

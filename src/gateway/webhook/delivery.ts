@@ -8,6 +8,7 @@ import type { DedupeTable } from "../../store/store.ts";
 
 /** How long a sender may come again with the same id. */
 const WINDOW_MS = 24 * 3_600_000;
+const FORGET_EVERY_MS = 3_600_000;
 const SCOPE = "webhook";
 const MAX_ID = 200;
 const headerNames = ["x-openclaw-delivery", "x-github-delivery", "idempotency-key"] as const;
@@ -41,8 +42,15 @@ export function deliveryOf(
 }
 
 export function createDoOnce(dedupe: DedupeTable, clock: Clock): DoOnce {
+  let lookedAt = clock.now();
+  const forgetOld = async (): Promise<void> => {
+    if (clock.now() - lookedAt < FORGET_EVERY_MS) return;
+    lookedAt = clock.now();
+    await dedupe.prune(lookedAt);
+  };
   const underWay = new Map<string, { readonly digest: string; readonly answer: Promise<Answer> }>();
   const remembered = async (key: string, digest: string, work: () => Promise<Answer>): Promise<Answer> => {
+    await forgetOld();
     const claim = await dedupe.claim(SCOPE, key, clock.now() + WINDOW_MS);
     const before = claim.fresh ? undefined : asKept(claim.result);
     if (before !== undefined) {

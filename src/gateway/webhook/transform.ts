@@ -1,5 +1,5 @@
 // Transform scripts: found only in one folder that agents and other users cannot write, run apart with a deadline.
-import { lstatSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 
 import { errnoOf, HouseError } from "../../core/error.ts";
@@ -8,6 +8,7 @@ import type { Log } from "../../base/log.ts";
 import { expandHome, type Paths } from "../../base/paths.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
+import { notOwn } from "../../plugin/own-file.ts";
 import { callScript } from "../../plugin/script.ts";
 
 export interface TransformContext {
@@ -64,8 +65,12 @@ export function transformFile(module: string, config: Config, paths: Paths): str
     parts.every((part) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(part)) && /\.(?:[cm]?js|m?ts)$/.test(module);
   if (isAbsolute(module) || !isPlain)
     throw bad(module, "module must be the name of a .js, .mjs or .ts file below hooks.transformsDir");
-  const steps = parts.map((_, index) => join(folder, ...parts.slice(0, index + 1)));
-  for (const step of steps) requireOwn(module, step, step === steps.at(-1));
+  const steps = [folder, ...parts.map((_, index) => join(folder, ...parts.slice(0, index + 1)))];
+  for (const step of steps) {
+    const why = notOwn(step, step === steps.at(-1) ? "file" : "folder");
+    if (why !== undefined)
+      throw bad(module, `${step === folder ? "hooks.transformsDir" : step.slice(folder.length + 1)} ${why}`);
+  }
   return join(folder, ...parts);
 }
 
@@ -85,14 +90,6 @@ export function transformsFolder(config: Config, paths: Paths): string {
   throw new HouseError("hook.bad-rule", "hooks.transformsDir is in a workspace, where agents write", {
     hint: "openclaw config set hooks.transformsDir hooks/transforms",
   });
-}
-
-function requireOwn(module: string, path: string, isLast: boolean): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw bad(module, "there is no such file in hooks.transformsDir");
-  if (isLast ? !found.isFile() : !found.isDirectory()) throw bad(module, "it is a link, or no plain file");
-  if (isLast && found.nlink > 1) throw bad(module, "the file has another name somewhere else (a hard link)");
-  if ((found.mode & 0o022) !== 0) throw bad(module, "other users may write it");
 }
 
 const fromHome = (path: string, paths: Paths): string => (path.startsWith("~") ? expandHome(path, paths.home) : path);

@@ -1,13 +1,13 @@
 // Which hooks there are, by precedence, and whether each would run. Reads files, loads no code.
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
-import { basename, join, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 
 import { errnoOf, HouseError } from "../../core/error.ts";
 import { expandHome, type Env, type Paths } from "../../base/paths.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { readCard } from "./card.ts";
-import { readHookFiles, requirePrivate } from "./folder.ts";
+import { readHookFiles, requireOwn } from "./folder.ts";
 import type { HookCard, HookRow, HookSource } from "./hook.ts";
 import { missingOf } from "./requirements.ts";
 
@@ -74,13 +74,13 @@ function rowOf(places: HookPlaces, folder: string, source: HookSource): HookRow 
   const needsPin = source === "workspace" || isInWorkspace(folder, places);
   const unknown = { ...emptyCard, name: basename(folder) };
   try {
-    if (!needsPin) requirePrivate(folder, "folder");
+    if (!needsPin) for (const place of [dirname(folder), folder]) requireOwn(place, "folder");
     const digest = needsPin ? readHookFiles(folder).digest : undefined;
     const card = readCard(readFileSync(join(folder, "HOOK.md"), "utf8"), basename(folder));
     const file = scripts.map((name) => join(folder, name)).find((path) => existsSync(path));
     if (file === undefined)
       return finish(places, card, { source, folder, needsPin }, `it has none of ${scripts.join(", ")}`);
-    if (!needsPin) requirePrivate(file, "file");
+    if (!needsPin) requireOwn(file, "file");
     return finish(places, card, { source, folder, file, needsPin, ...(digest === undefined ? {} : { digest }) });
   } catch (error) {
     if (!(error instanceof HouseError) && errnoOf(error) === undefined) throw error;

@@ -1,10 +1,11 @@
 // The files of one hook: plain, few, written by nobody else; and their digest, for places where agents write.
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { HouseError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
+import { notOwn } from "../own-file.ts";
 
 export interface HookFiles {
   /** By path inside the folder, in order. */
@@ -27,13 +28,10 @@ export function readHookFiles(folder: string): HookFiles {
   return { files, digest: `sha256-${hash.digest("hex")}` };
 }
 
-/** Throws `hook.bad` for links, for files with a second name, and for what other users may write. */
-export function requirePrivate(path: string, kind: "file" | "folder"): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw bad(path, "is not there");
-  if (kind === "file" ? !found.isFile() : !found.isDirectory()) throw bad(path, `is a link, or no plain ${kind}`);
-  if (kind === "file" && found.nlink > 1) throw bad(path, "has another name somewhere else (a hard link)");
-  if ((found.mode & 0o022) !== 0) throw bad(path, "may be written by other users");
+/** Throws `hook.bad` for what is not the owner's alone. */
+export function requireOwn(path: string, kind: "file" | "folder"): void {
+  const why = notOwn(path, kind);
+  if (why !== undefined) throw bad(path, why);
 }
 
 function readInto(
