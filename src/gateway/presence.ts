@@ -19,8 +19,11 @@ export interface PresenceRow {
   readonly instanceId?: string;
   readonly roles?: readonly string[];
   readonly scopes?: readonly string[];
+  readonly tags?: readonly string[];
   readonly lastInputSeconds?: number;
 }
+
+export type Beacon = Partial<Omit<PresenceRow, "ts">> & { readonly text: string };
 
 const TTL_MS = 5 * 60_000;
 const MAX_ROWS = 200;
@@ -30,11 +33,19 @@ export interface Presence {
   version(): number;
   /** False when this kind of client leaves no row (short-lived command lines). */
   seen(client: Client, reason: "connect" | "disconnect"): boolean;
-  beacon(key: string, row: Partial<PresenceRow> & { readonly text: string }): void;
+  /** What an instance says about itself; `from` stands in for one that names none. */
+  beacon(row: Beacon, from: string): void;
+}
+
+interface Kept {
+  readonly row: PresenceRow;
+  /** Connections of this instance that are open now: while there is one, it is here. */
+  readonly open: ReadonlyMap<string, Client["role"]>;
 }
 
 export function createPresence(clock: Clock, version: string): Presence {
-  const rows = new Map<string, PresenceRow>();
+  /** By instance id in lower case, else device id; the longest unheard of first. */
+  const kept = new Map<string, Kept>();
   const self = (): PresenceRow => ({
     host: hostname(),
     version,
@@ -48,54 +59,101 @@ export function createPresence(clock: Clock, version: string): Presence {
   });
   let changes = 1;
 
-  const put = (key: string, row: PresenceRow): void => {
-    rows.delete(key);
-    rows.set(key, row);
+  const put = (key: string, entry: Kept): void => {
+    kept.delete(key);
+    kept.set(key, entry);
     changes += 1;
-    const oldest = rows.size > MAX_ROWS ? rows.keys().next() : undefined;
-    if (oldest !== undefined && !oldest.done) rows.delete(oldest.value);
+    if (kept.size <= MAX_ROWS) return;
+    const absent = [...kept].find(([, { open }]) => open.size === 0);
+    kept.delete(absent?.[0] ?? [...kept.keys()][0] ?? key);
+  };
+  const forget = (): void => {
+    const since = clock.now() - TTL_MS;
+    for (const [key, { row, open }] of kept) if (row.ts < since && open.size === 0) kept.delete(key);
+  };
+
+  /** Several connections of one device are one row. */
+  const keyOf = (instanceId: string, deviceId: string | undefined): string => {
+    const key = instanceId.toLowerCase();
+    if (deviceId === undefined || kept.has(key)) return key;
+    return [...kept].find(([, { row }]) => row.deviceId === deviceId)?.[0] ?? key;
   };
 
   return {
     list() {
-      const since = clock.now() - TTL_MS;
-      for (const [key, row] of rows) if (row.ts < since && row.reason === "disconnect") rows.delete(key);
-      return [self(), ...rows.values()];
+      forget();
+      return [self(), ...[...kept.values()].map(({ row }) => row)];
     },
     version: () => changes,
     seen(client, reason) {
       if (client.info.mode === "cli") return false;
-      const name = client.info.displayName ?? client.info.id;
-      put((client.info.instanceId ?? client.deviceId ?? client.connId).toLowerCase(), {
-        host: name,
-        ...(client.local ? {} : { ip: client.address }),
-        version: client.info.version,
-        platform: client.info.platform,
-        ...(client.info.deviceFamily === undefined ? {} : { deviceFamily: client.info.deviceFamily }),
-        ...(client.info.modelIdentifier === undefined ? {} : { modelIdentifier: client.info.modelIdentifier }),
-        mode: client.info.mode,
-        ...(client.deviceId === undefined ? {} : { deviceId: client.deviceId }),
-        roles: [client.role],
-        scopes: client.scopes,
-        instanceId: client.info.instanceId ?? client.deviceId ?? client.connId,
-        reason,
-        ts: clock.now(),
-        text: `${client.role === "node" ? "Node" : "Client"}: ${name} · mode ${client.info.mode}`,
-      });
+      forget();
+      const instanceId = client.info.instanceId ?? client.deviceId ?? client.connId;
+      const key = keyOf(instanceId, client.deviceId);
+      const known = kept.get(key);
+      const open = new Map(known?.open);
+      if (reason === "connect") open.set(client.connId, client.role);
+      else open.delete(client.connId);
+      put(key, { row: rowOf(client, instanceId, known?.row, open, reason, clock.now()), open });
       return true;
     },
-    beacon(key, row) {
-      const known = rows.get(key.toLowerCase());
-      put(key.toLowerCase(), {
-        host: "unknown",
-        version: "unknown",
-        platform: "unknown",
-        mode: "unknown",
-        reason: "beacon",
-        ...known,
-        ...row,
-        ts: clock.now(),
+    beacon(row, from) {
+      forget();
+      const key = keyOf(row.instanceId ?? row.deviceId ?? from, row.deviceId);
+      const known = kept.get(key);
+      const { ip, ...said } = row;
+      put(key, {
+        row: {
+          host: "unknown",
+          version: "unknown",
+          platform: "unknown",
+          mode: "unknown",
+          reason: "beacon",
+          ...known?.row,
+          ...said,
+          ...ipOf(ip, known?.row.ip),
+          ts: clock.now(),
+        },
+        open: known?.open ?? new Map(),
       });
     },
   };
+}
+
+function rowOf(
+  { info, local, address, deviceId, scopes, role }: Client,
+  instanceId: string,
+  known: PresenceRow | undefined,
+  open: Kept["open"],
+  reason: "connect" | "disconnect",
+  now: number,
+): PresenceRow {
+  const name = info.displayName ?? info.id;
+  // One device may be operator and node at once: it is one row with both.
+  const roles = [...new Set(open.size === 0 ? [role] : open.values())];
+  return {
+    host: name,
+    ...ipOf(local ? undefined : address, known?.ip),
+    version: info.version,
+    platform: info.platform,
+    ...(info.deviceFamily === undefined ? {} : { deviceFamily: info.deviceFamily }),
+    ...(info.modelIdentifier === undefined ? {} : { modelIdentifier: info.modelIdentifier }),
+    mode: info.mode,
+    ...(deviceId === undefined ? {} : { deviceId }),
+    roles,
+    scopes,
+    ...(known?.tags === undefined ? {} : { tags: known.tags }),
+    ...(known?.lastInputSeconds === undefined ? {} : { lastInputSeconds: known.lastInputSeconds }),
+    instanceId,
+    reason: open.size > 0 ? "connect" : reason,
+    ts: now,
+    text: `${role === "node" ? "Node" : "Client"}: ${name} · mode ${info.mode}`,
+  };
+}
+
+/** An address of this machine says nothing, and takes the place of none that was reported. */
+function ipOf(reported: string | undefined, known: string | undefined): { ip?: string } {
+  const isHere = reported === undefined || /^(?:127\.|::1$|::ffff:127\.|localhost$)/i.test(reported.trim());
+  const ip = isHere ? known : reported;
+  return ip === undefined ? {} : { ip };
 }

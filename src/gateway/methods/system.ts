@@ -6,6 +6,7 @@ import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 import type { Vitals } from "../health.ts";
 import { tailLog } from "../log-tail.ts";
+import type { Beacon } from "../presence.ts";
 import { createLoopDelay } from "../loop-delay.ts";
 import { createSandboxTrial } from "../sandbox-state.ts";
 
@@ -22,17 +23,21 @@ export function systemMethods(context: GatewayContext, vitals: Vitals): Served[]
     }),
     serve(methods.status, () => vitals.status()),
     serve(methods.systemPresence, () => presence.list()),
-    serve(methods.systemEvent, (params, client) => {
-      const text = params["text"];
-      if (typeof text !== "string" || text.trim() === "") throw new HouseError("wire.invalid-request", "text required");
-      const key =
-        [params["instanceId"], params["deviceId"]].find((value) => typeof value === "string") ?? client.connId;
-      presence.beacon(key.slice(0, 200), { text: text.slice(0, 500), ...pickWords(params) });
-      hub.broadcast(
-        "presence",
-        { presence: presence.list() },
-        { stateVersion: { presence: presence.version(), health: 1 } },
-      );
+    serve(methods.systemEvent, async (params, client) => {
+      const text = wordOf(params["text"], 4000);
+      if (text === undefined) throw new HouseError("wire.invalid-request", "text required");
+      const about = beaconOf(params);
+      // Who says nothing about itself has something to tell; the others only say that they are here.
+      if (Object.keys(about).length === 0)
+        await events.add(subjectOf({ sessionKey: "main" }, config()).session, text.trim());
+      else {
+        presence.beacon({ ...about, text: text.slice(0, 500) }, client.connId);
+        hub.broadcast(
+          "presence",
+          { presence: presence.list() },
+          { stateVersion: { presence: presence.version(), health: 1 } },
+        );
+      }
       return { ok: true };
     }),
     serve(methods.systemEventsList, async ({ sessionKey = "main" }) => {
@@ -47,12 +52,29 @@ export function systemMethods(context: GatewayContext, vitals: Vitals): Served[]
   ];
 }
 
-function pickWords(params: Record<string, unknown>): Record<string, string> {
-  const names = ["host", "ip", "mode", "version", "platform", "reason"];
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = params[name];
-      return typeof value === "string" ? [[name, value.slice(0, 200)]] : [];
-    }),
-  );
+/** What a beacon says of its sender; whatever is not of the right kind is left out. */
+function beaconOf(params: Record<string, unknown>): Omit<Beacon, "text"> {
+  const words = ["host", "ip", "mode", "version", "platform", "deviceFamily", "modelIdentifier", "reason"];
+  const lists = ["roles", "scopes", "tags"];
+  const idle = params["lastInputSeconds"];
+  return {
+    ...Object.fromEntries(
+      [...words, "instanceId", "deviceId"].flatMap((name) => {
+        const word = wordOf(params[name], 200);
+        return word === undefined ? [] : [[name, word]];
+      }),
+    ),
+    ...Object.fromEntries(
+      lists.flatMap((name) => {
+        const list = params[name];
+        if (!Array.isArray(list)) return [];
+        return [[name, list.flatMap((item) => wordOf(item, 100) ?? []).slice(0, 20)]];
+      }),
+    ),
+    ...(typeof idle === "number" && Number.isFinite(idle) && idle >= 0 ? { lastInputSeconds: idle } : {}),
+  };
+}
+
+function wordOf(value: unknown, maxChars: number): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value.slice(0, maxChars).toWellFormed() : undefined;
 }

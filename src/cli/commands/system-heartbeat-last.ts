@@ -1,0 +1,47 @@
+// `openclaw system heartbeat last`: what came of the last heartbeat.
+import { systemClock } from "../../base/clock.ts";
+import type { HeartbeatEvent } from "../../gateway/heartbeats.ts";
+import { withGateway } from "../client.ts";
+import { defineCommand } from "../command.ts";
+import { columns, oneLine, span, toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Show what came of the last heartbeat.",
+  options: wireOptions,
+  examples: [
+    { line: "system heartbeat last", does: "when, and what came of it" },
+    { line: "system heartbeat last --json", does: "the event as it was sent" },
+  ],
+  async run(io, { options }) {
+    await requireConfigUnless(options.url !== undefined, io);
+    const last = (await withGateway(io, await targetOf(io, options), (client) =>
+      client.call("last-heartbeat", {}),
+    )) as HeartbeatEvent | null;
+    if (io.json) io.print(toJson(last));
+    else
+      io.print(last === null ? "There was no heartbeat yet." : columns(rowsOf(last), { width: io.width }).join("\n"));
+    return 0;
+  },
+});
+
+function rowsOf({
+  ts,
+  status,
+  reason,
+  durationMs,
+  preview,
+  agentId,
+  channel,
+  to,
+}: HeartbeatEvent): (readonly [string, string])[] {
+  const where = channel === undefined ? [] : [["To", oneLine([channel, to].filter(Boolean).join(" "))] as const];
+  return [
+    ["When", `${span(systemClock.now() - ts)} ago, ${durationMs} ms`],
+    ["Agent", oneLine(agentId ?? "main")],
+    ["Came of it", `${oneLine(status)}${reason === undefined ? "" : ` (${oneLine(reason)})`}`],
+    ...where,
+    ...(preview === undefined ? [] : [["It said", oneLine(preview)] as const]),
+  ];
+}

@@ -1,0 +1,38 @@
+// `openclaw system presence`: who is connected, and who was lately.
+import { systemClock } from "../../base/clock.ts";
+import type { PresenceRow } from "../../gateway/presence.ts";
+import { withGateway } from "../client.ts";
+import { defineCommand } from "../command.ts";
+import { span, table, toJson } from "../print.ts";
+import { requireConfigUnless } from "../settings.ts";
+import { targetOf, wireOptions } from "../target.ts";
+
+export const command = defineCommand({
+  summary: "Show who is connected, and who was lately.",
+  options: wireOptions,
+  examples: [
+    { line: "system presence", does: "gateway, pages, nodes and apps" },
+    { line: "system presence --json", does: "all that is known of each" },
+  ],
+  async run(io, { options }) {
+    await requireConfigUnless(options.url !== undefined, io);
+    const rows = (await withGateway(io, await targetOf(io, options), (client) =>
+      client.call("system-presence", {}),
+    )) as PresenceRow[];
+    io.print(io.json ? toJson(rows) : table(rows, shape, io).join("\n"));
+    return 0;
+  },
+});
+
+const shape = [
+  { title: "Host", text: ({ host = "" }: Partial<PresenceRow>) => host },
+  { title: "Mode", text: ({ mode = "", roles = [] }: Partial<PresenceRow>) => [mode, ...roles].join(" ") },
+  { title: "Version", text: ({ version = "" }: Partial<PresenceRow>) => version },
+  { title: "Platform", text: ({ platform = "" }: Partial<PresenceRow>) => platform },
+  { title: "From", text: ({ ip = "" }: Partial<PresenceRow>) => ip },
+  {
+    title: "Seen",
+    text: ({ ts = 0, reason = "" }: Partial<PresenceRow>) =>
+      reason === "self" ? "now" : `${span(systemClock.now() - ts)} ago (${reason})`,
+  },
+];

@@ -1,0 +1,21 @@
+// `openclaw system heartbeat enable` and `disable`: the same switch, two ways.
+import { withGateway } from "./client.ts";
+import { defineCommand, type Command } from "./command.ts";
+import { toJson } from "./print.ts";
+import { requireConfigUnless } from "./settings.ts";
+import { targetOf, wireOptions } from "./target.ts";
+
+export function heartbeatSwitch(enabled: boolean, words: Pick<Command, "summary" | "details" | "examples">): Command {
+  return defineCommand({
+    ...words,
+    options: wireOptions,
+    async run(io, { options }) {
+      await requireConfigUnless(options.url !== undefined, io);
+      const answer = await withGateway(io, await targetOf(io, options), (client) =>
+        client.call("set-heartbeats", { enabled }),
+      );
+      io.print(io.json ? toJson(answer) : `Heartbeats are ${enabled ? "on" : "off"}.`);
+      return 0;
+    },
+  });
+}
