@@ -1,5 +1,5 @@
 // What the config says about one agent's memory: the agent's own keys over the defaults of all agents.
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 import type { AgentId } from "../core/names.ts";
 import { expandHome, type Paths } from "../base/paths.ts";
@@ -80,7 +80,7 @@ export function memorySettings(config: Config, agent: AgentId, paths: Paths): Me
     agent,
     file: indexFileOf(store?.path, agent, paths),
     workspace,
-    extraPaths: extraPaths.map((path) => resolve(workspace, expandHome(path, paths.home))),
+    extraPaths: extraPaths.map((path) => below(workspace, path, paths)),
     chunking: { tokens: chunking?.tokens ?? 400, overlap: chunking?.overlap ?? 80 },
     watch: sync?.watch ?? true,
     debounceMs: sync?.watchDebounceMs ?? 1500,
@@ -122,11 +122,14 @@ function sourcesOf(asked: readonly string[] | undefined, sessionMemory: boolean)
 }
 
 /** Without `{agentId}` in it, a path that several agents share would mix their notes: then the agent names the file. */
-function indexFileOf(path: string | undefined, agent: AgentId, { home, state }: Paths): string {
-  if (path === undefined || path === "") return join(state, "memory", `${agent}.sqlite`);
+function indexFileOf(path: string | undefined, agent: AgentId, paths: Paths): string {
+  if (path === undefined || path === "") return join(paths.state, "memory", `${agent}.sqlite`);
   const named = path.includes("{agentId}") ? path.replaceAll("{agentId}", agent) : withAgent(path, agent);
-  const full = expandHome(named, home);
-  return isAbsolute(full) ? full : join(state, full);
+  return below(paths.state, named, paths);
+}
+
+function below(folder: string, path: string, { home }: Paths): string {
+  return path.startsWith("~") ? expandHome(path, home) : resolve(folder, path);
 }
 
 function withAgent(path: string, agent: AgentId): string {

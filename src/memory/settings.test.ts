@@ -1,0 +1,83 @@
+// What the config says about memory: the agent over all agents, paths from the workspace, never one index for two agents.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { AgentId } from "../core/names.ts";
+import { resolvePaths } from "../base/paths.ts";
+import type { Config } from "../config/schema/index.ts";
+import { closedBy, memorySettings } from "./settings.ts";
+
+const paths = resolvePaths({ HOME: "/home/me" });
+const main = "main" as AgentId;
+const work = "work" as AgentId;
+
+test("without a config: 400 tokens with 80 shared, 6 results, 0.7 and 0.3, watched after 1.5 s, notes only", () => {
+  assert.deepEqual(memorySettings({}, main, paths), {
+    agent: "main",
+    file: "/home/me/.openclaw/memory/main.sqlite",
+    workspace: "/home/me/.openclaw/workspace",
+    extraPaths: [],
+    chunking: { tokens: 400, overlap: 80 },
+    watch: true,
+    debounceMs: 1500,
+    intervalMs: 0,
+    sources: ["memory"],
+    onSessionStart: true,
+    onSearch: true,
+    sessions: { deltaBytes: 100_000, deltaMessages: 50 },
+    maxResults: 6,
+    minScore: undefined,
+    hybrid: { enabled: true, vectorWeight: 0.7, textWeight: 0.3, candidateMultiplier: 4 },
+    vector: { useExtension: true, extensionPath: undefined, maxCached: 50_000 },
+    citations: "auto",
+  });
+});
+
+test("an agent's keys win one by one; sessions count only with the experimental key", () => {
+  const config = {
+    agents: {
+      defaults: {
+        memorySearch: { sources: ["memory", "sessions"], query: { maxResults: 9 }, chunking: { tokens: 200 } },
+      },
+      list: [{ id: "work", memorySearch: { experimental: { sessionMemory: true }, query: { minScore: 0.5 } } }],
+    },
+  } as unknown as Config;
+  const { sources, maxResults, minScore, chunking } = memorySettings(config, work, paths);
+  assert.deepEqual(
+    { sources, maxResults, minScore, tokens: chunking.tokens },
+    { sources: ["memory", "sessions"], maxResults: 9, minScore: 0.5, tokens: 200 },
+  );
+  assert.deepEqual(memorySettings(config, main, paths).sources, ["memory"]);
+});
+
+test("further paths are relative to the workspace; an index path always names its agent", () => {
+  const withStore = (path: string): Config =>
+    ({
+      agents: { defaults: { memorySearch: { store: { path }, extraPaths: ["a", "/b", "~/c"] } } },
+    }) as unknown as Config;
+  const fileOf = (path: string): string => memorySettings(withStore(path), work, paths).file;
+  assert.deepEqual(memorySettings(withStore("x"), main, paths).extraPaths, [
+    "/home/me/.openclaw/workspace/a",
+    "/b",
+    "/home/me/c",
+  ]);
+  assert.deepEqual(["/i/{agentId}.db", "~/one.sqlite", "rel/{agentId}/x.sqlite", "/all"].map(fileOf), [
+    "/i/work.db",
+    "/home/me/one.work.sqlite",
+    "/home/me/.openclaw/rel/work/x.sqlite",
+    "/all.work",
+  ]);
+});
+
+test("memory is closed by the slot, by the agent or by the defaults, and the words name the key", () => {
+  assert.equal(closedBy({}, main), undefined);
+  const rows: readonly [Config, RegExp][] = [
+    [{ plugins: { slots: { memory: "none" } } } as Config, /plugins\.slots\.memory/],
+    [{ agents: { defaults: { memorySearch: { enabled: false } } } } as unknown as Config, /agents\.defaults/],
+    [{ agents: { list: [{ id: "main", memorySearch: { enabled: false } }] } } as unknown as Config, /agent main/],
+  ];
+  for (const [config, words] of rows) {
+    const closed = closedBy(config, main);
+    assert.match(`${closed?.reason} ${closed?.fix}`, words);
+  }
+});
