@@ -92,7 +92,7 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
   function follow(approval: Approval): void {
     if (!isCronAsk(approval)) return;
     engine()
-      .then(({ answered }) => answered(approval))
+      .then((opened) => opened.answered(approval))
       .catch((error: unknown) => log.error("an answered question about a job could not be followed", { error }));
   }
 }

@@ -98,7 +98,8 @@ function firstOf(schedule: Extract<Schedule, { kind: "cron" }>, now: number): nu
 
 function isZone(name: string): boolean {
   try {
-    return name.trim() === "" || new Intl.DateTimeFormat("en", { timeZone: name.trim() }) !== undefined;
+    if (name.trim() !== "") new Intl.DateTimeFormat("en", { timeZone: name.trim() }).format(0);
+    return true;
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;

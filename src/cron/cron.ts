@@ -177,8 +177,8 @@ export function createCron(deps: CronDeps): CronEngine {
       warnWhenOff();
       scheduler.kick();
     },
-    stop: scheduler.stop,
-    close: scheduler.close,
+    stop: () => scheduler.stop(),
+    close: () => scheduler.close(),
   };
 
   function newRecord(input: unknown, agent: AgentId | undefined): JobRecord {

@@ -77,6 +77,8 @@ function performKind(deps: CronDeps, run: Run): Promise<RunEnd | undefined> {
         command,
         timeout,
         yieldMs: MAX_COMMAND_SECONDS * 1000,
+        // A script that must not do its work twice can tell its slots apart.
+        env: { CRON_JOB_ID: run.job.id, CRON_SLOT: run.slot.slot },
         ...(workdir === undefined ? {} : { workdir }),
       };
       return useTool(deps, run, "exec", args, (timeout + 30) * 1000);

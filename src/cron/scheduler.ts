@@ -231,7 +231,8 @@ export function createScheduler(deps: CronDeps): Scheduler {
         if (!byHand) places -= 1;
         resolve(end);
         kick();
-      }, log.error);
+      })
+      .catch((error: unknown) => log.error("a job could not be let go", { error, jobId: job.id }));
   };
 
   const finish = async (run: Run, end: RunEnd, startedAt: number, byHand: boolean): Promise<void> => {

@@ -52,7 +52,7 @@ export const createCronTool = (door: () => CronDoor) =>
     intent: ({ action, job, jobId }) =>
       isLook(action)
         ? { does: "look" }
-        : { does: "admin", what: visible(`cron ${action} ${jobId ?? String(job?.["name"] ?? "")}`.trim(), 200) },
+        : { does: "admin", what: visible(`cron ${action} ${jobId ?? nameOf(job)}`.trim(), 200) },
     async run({ more, ...plain }, call): Promise<ToolResult> {
       const args: Arguments = { ...plain, ...rareOf(more) };
       const { gatewayUrl, gatewayToken, timeoutMs, ...rest } = args;
@@ -139,6 +139,10 @@ function rareOf(more: unknown): Rare {
   if (more === undefined) return {};
   if (rare.is(more)) return more;
   throw bad(`cron: ${describeIssues(rare.issues(more).slice(0, 8))}`, "action help lists them");
+}
+
+function nameOf(job: Readonly<Record<string, unknown>> | undefined): string {
+  return typeof job?.["name"] === "string" ? job["name"] : "";
 }
 
 const isLook = (action: Arguments["action"]): boolean =>
