@@ -29,12 +29,15 @@ export function createVectors(database: DatabaseSync, options: VectorOptions): V
 
   const look = (from: number, limit: number): { id: number; hash: string; text: string }[] =>
     sql.pending.all(from, space.id, limit) as never;
+  const tidy = (): void => inTransaction(database, () => sweep(database, sql, nearest, space, options.maxCached));
   return {
     pending(limit) {
       revive(database, sql, space, nearest);
       const rest = look(cursor, limit);
       const rows = rest.length === 0 && cursor > 0 ? look(0, limit) : rest;
       cursor = rows.at(-1)?.id ?? 0;
+      // All is done for now: the time to put away what nobody needs.
+      if (rows.length === 0) tidy();
       return [...new Map(rows.map(({ hash, text }) => [hash, { hash, text }])).values()];
     },
     put(rows) {
@@ -57,9 +60,7 @@ export function createVectors(database: DatabaseSync, options: VectorOptions): V
       const size = dimensions === undefined ? {} : { dimensions };
       return { enabled: true, engine: nearest.engine, ...size, ready, missing: chunks - ready };
     },
-    sweep() {
-      inTransaction(database, () => sweep(database, sql, nearest, space, options.maxCached));
-    },
+    sweep: tidy,
   };
 }
 
