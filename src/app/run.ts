@@ -57,7 +57,7 @@ export async function runGateway(options: RunOptions): Promise<number> {
 interface EndingDoor {
   readonly ended: Promise<Ending>;
   readonly restart: Restart;
-  stop(signal: string): void;
+  readonly stop: (signal: string) => void;
   /** From now on restarts are logged here. */
   log?: Log;
 }

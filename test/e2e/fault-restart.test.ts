@@ -110,7 +110,11 @@ test("fifty restart commands at once are one restart", async () => {
 });
 
 /** `openclaw gateway run` started again whenever it ends, as a supervisor would. */
-function supervise(home: string): { readonly runs: () => number; output(): string; stop(): Promise<void> } {
+function supervise(home: string): {
+  readonly runs: () => number;
+  readonly output: () => string;
+  stop(): Promise<void>;
+} {
   let [runs, output, stopped] = [0, "", false];
   let child: ChildProcess | undefined;
   const again = (): void => {

@@ -56,7 +56,7 @@ const depthBelow = (path: string, name: string): number => path.slice(name.lengt
 
 function lineOf({ path, type, default: value, fallback, description }: KeyDescription): string {
   const while_ = value === undefined ? fallback : JSON.stringify(value);
-  const owner = protectedReason(path.split(/\.|\[\]\.?/)) === undefined ? "" : " [owner]";
+  const owner = protectedReason(path.replaceAll("[]", ".0").split(".")) === undefined ? "" : " [owner]";
   return `${path}${owner}: ${type}${while_ === undefined ? "" : `, default ${while_}`}. ${description ?? ""}`.trimEnd();
 }
 

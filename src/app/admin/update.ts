@@ -4,6 +4,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { errnoOf } from "../../core/error.ts";
 import type { Mask } from "../../base/mask.ts";
 import type { Env } from "../../base/paths.ts";
 
@@ -38,6 +39,7 @@ export interface UpdateRoom {
 }
 
 const DEFAULT_TIMEOUT_MS = 20 * 60_000;
+const TAKE_BACK_MS = 60_000;
 const TAIL_CHARS = 2000;
 
 /** Nothing is changed unless the checkout is clean; a step that fails puts the old commit back. */
@@ -53,7 +55,7 @@ export async function runUpdate(room: UpdateRoom): Promise<UpdateReport> {
       steps: [],
     };
   }
-  const { step, steps, end } = openSteps(room);
+  const { step, takeBack, steps, end } = openSteps(room);
   const report = (
     status: UpdateReport["status"],
     reason?: string,
@@ -87,13 +89,13 @@ export async function runUpdate(room: UpdateRoom): Promise<UpdateReport> {
     const behind = await step("compare", "git", ["rev-list", "--count", "HEAD..@{upstream}"]);
     if (behind.tail === "0") return report("skipped", "already up to date", { before });
     if (!(await step("rebase", "git", ["rebase", "@{upstream}"])).ok) {
-      await step("rebase abort", "git", ["rebase", "--abort"]);
+      await takeBack("rebase abort", ["rebase", "--abort"]);
       return report("error", "rebasing failed; the checkout is as it was", { before });
     }
     const after = (await step("new commit", "git", ["rev-parse", "HEAD"])).tail;
     for (const [name, words] of buildSteps(root)) {
       if ((await step(name, "npm", words)).ok) continue;
-      await step("go back", "git", ["reset", "--hard", before]);
+      await takeBack("go back", ["reset", "--hard", before]);
       return report("error", `${name} failed; the checkout is back at the old commit`, { before });
     }
     return report("ok", undefined, { before, after });
@@ -133,6 +135,8 @@ function buildSteps(root: string): readonly (readonly [name: string, words: read
 interface Steps {
   readonly steps: readonly UpdateStep[];
   readonly step: (name: string, program: string, words: readonly string[]) => Promise<UpdateStep>;
+  /** Also when the time is over: half an update is worse than none. */
+  readonly takeBack: (name: string, words: readonly string[]) => Promise<UpdateStep>;
   readonly end: () => void;
 }
 
@@ -141,22 +145,24 @@ function openSteps({ root, env, mask, timeoutMs = DEFAULT_TIMEOUT_MS, signal }: 
   const time = new AbortController();
   const timer = setTimeout(() => time.abort(), Math.min(Math.max(1000, timeoutMs), 3_600_000));
   const stop = AbortSignal.any([signal, time.signal]);
+  const take = async (name: string, program: string, words: readonly string[], until: AbortSignal) => {
+    const started = performance.now();
+    const { ok, output } = await ran(program, words, { root, env, signal: until });
+    const done: UpdateStep = {
+      name,
+      command: [program, ...words].join(" "),
+      ok,
+      durationMs: Math.round(performance.now() - started),
+      tail: mask(output.trim()).slice(-TAIL_CHARS).toWellFormed(),
+    };
+    steps.push(done);
+    return done;
+  };
   return {
     steps,
     end: () => clearTimeout(timer),
-    async step(name, program, words) {
-      const started = performance.now();
-      const { ok, output } = await ran(program, words, { root, env, signal: stop });
-      const done = {
-        name,
-        command: [program, ...words].join(" "),
-        ok,
-        durationMs: Math.round(performance.now() - started),
-        tail: mask(output.trim()).slice(-TAIL_CHARS).toWellFormed(),
-      };
-      steps.push(done);
-      return done;
-    },
+    step: (name, program, words) => take(name, program, words, stop),
+    takeBack: (name, words) => take(name, "git", words, AbortSignal.timeout(TAKE_BACK_MS)),
   };
 }
 
@@ -176,14 +182,32 @@ function ran(
       cwd: root,
       env: { ...kept, GIT_TERMINAL_PROMPT: "0", CI: "1" },
       stdio: ["ignore", "pipe", "pipe"],
-      signal,
+      // A group of its own, so that what a build starts ends with it.
+      detached: true,
     });
+    const stop = (): void => {
+      output += "\nstopped";
+      if (child.pid !== undefined) endGroup(child.pid);
+    };
+    signal.addEventListener("abort", stop, { once: true });
     const read = (chunk: Buffer): void => {
       output = (output + chunk.toString("utf8")).slice(-100_000);
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);
     child.on("error", (error) => resolve({ ok: false, output: `${output}\n${error.message}` }));
-    child.on("close", (code) => resolve({ ok: code === 0, output }));
+    child.on("close", (code) => {
+      signal.removeEventListener("abort", stop);
+      resolve({ ok: code === 0, output });
+    });
   });
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    // It has just ended by itself.
+    if (errnoOf(error) !== "ESRCH") throw error;
+  }
 }

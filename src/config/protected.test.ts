@@ -1,0 +1,148 @@
+// What of a config change is the owner's: the list itself, what it does not know, and what only the text shows.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { describeKeys } from "./describe.ts";
+import { patchText } from "./patch.ts";
+import { parsePath } from "./path.ts";
+import { protectedChanges, protectedPaths, protectedReason } from "./protected.ts";
+import { parseSource } from "./source.ts";
+
+const touched = (before: unknown, after: unknown): string[] =>
+  protectedChanges({ source: before, parsed: before }, { source: after, parsed: after }).map(
+    ({ path, change }) => `${path} ${change}`,
+  );
+
+test("every path of ruling 18 is protected, wherever it stands", () => {
+  for (const path of [
+    "tools.exec.ask",
+    "tools",
+    "agents.defaults.tools.message",
+    "agents.list[0].tools.deny",
+    "agents.list[3].sandbox.mode",
+    "agents.defaults.sandbox.docker.network",
+    "gateway.auth.token",
+    "gateway.bind",
+    "channels.telegram.allowFrom",
+    "channels.discord.accounts.work.allowFrom",
+    "commands.restart",
+    "plugins.allow",
+    "hooks.mappings",
+  ])
+    assert.notEqual(protectedReason(parsePath(path)), undefined, path);
+});
+
+test("what else opens a door, starts a program or sends things elsewhere is protected too", () => {
+  for (const path of [
+    "agents.list",
+    "agents.list[0].id",
+    "agents.list[0].workspace",
+    "agents.list[0].subagents.allowAgents",
+    "agents.defaults.elevatedDefault",
+    "agents.defaults.cliBackends.x.command",
+    "agents.defaults.budget.day.usd",
+    "agents.defaults.heartbeat.to",
+    "agents.defaults.memorySearch.remote.baseUrl",
+    "agents.defaults.memorySearch.store.vector.extensionPath",
+    "approvals.exec.enabled",
+    "session.sendPolicy.default",
+    "session.dmScope",
+    "env.PATH",
+    "models.providers.openai.baseUrl",
+    "browser.executablePath",
+    "skills.load.extraDirs",
+    "memory.qmd.command",
+    "messages.tts.openai.baseUrl",
+    "logging.file",
+    "diagnostics.otel.endpoint",
+    "update.channel",
+    "gateway.trustedProxies",
+    "gateway.controlUi.dangerouslyDisableDeviceAuth",
+  ])
+    assert.notEqual(protectedReason(parsePath(path)), undefined, path);
+});
+
+test("looks, words and sizes are not", () => {
+  for (const path of [
+    "ui.assistant.name",
+    "agents.defaults.model.primary",
+    "agents.defaults.heartbeat.every",
+    "agents.list[0].identity.name",
+    "session.reset.mode",
+    "messages.responsePrefix",
+    "logging.level",
+    "cron.maxConcurrentRuns",
+  ])
+    assert.equal(protectedReason(parsePath(path)), undefined, path);
+});
+
+test("no key that names a program, a file, an address or a secret may be changed without the owner", () => {
+  const dangerous =
+    /(?:command|args|path|paths|dir|dirs|file|url|host|port|token|apikey|password|secret|env|headers|proxy|module|exec|store|allow|allowfrom|policy|scope|root|workspace|binds|image)$/i;
+  // These end like one and are none: how long, how much, or a word of the reply.
+  const harmless = new Set([
+    "agents.defaults.contextPruning.tools.allow",
+    "messages.ackReactionScope",
+    "wizard.lastRunCommand",
+  ]);
+  const open = describeKeys()
+    .map(({ path }) => path)
+    .filter((path) => dangerous.test(path) && !harmless.has(path))
+    .filter((path) => protectedReason(path.replaceAll("[]", ".0").split(".")) === undefined);
+  assert.deepEqual(open, []);
+});
+
+test("a path nobody thought of waits for the owner", () => {
+  assert.equal(protectedReason(["somethingNew", "enabled"]), "is not known to be harmless");
+});
+
+test("every change is found: new, other, gone, empty, inside lists and below new keys", () => {
+  assert.deepEqual(touched({ tools: { exec: { ask: "always" } } }, { tools: { exec: { ask: "off" } } }), [
+    "tools.exec.ask changed",
+  ]);
+  assert.deepEqual(touched({}, { tools: { exec: { security: "full" } } }), ["tools.exec.security set"]);
+  assert.deepEqual(touched({ tools: { fs: { workspaceOnly: true } } }, {}), ["tools.fs.workspaceOnly removed"]);
+  assert.deepEqual(touched({ agents: { list: [] } }, { agents: { list: [{ id: "x" }] } }), ["agents.list changed"]);
+  assert.deepEqual(touched({ agents: { list: [{ id: "a" }] } }, { agents: { list: [{ id: "a", tools: {} }] } }), [
+    "agents.list[0].tools set",
+  ]);
+  assert.deepEqual(
+    touched({ channels: { telegram: { groups: {} } } }, { channels: { telegram: { groups: { "-1": {} } } } }),
+    ["channels.telegram.groups.-1 set"],
+  );
+  assert.deepEqual(touched({ ui: { assistant: { name: "a" } } }, { ui: { assistant: { name: "b" } } }), []);
+  assert.deepEqual(touched({ tools: 1 }, undefined), ["tools removed"]);
+});
+
+test("a value taken from the environment, or another file drawn in, is the owner's even under a harmless key", () => {
+  const before = { source: {}, parsed: {} };
+  assert.deepEqual(
+    protectedChanges(before, {
+      source: { ui: { assistant: { name: "${SECRET}" } } },
+      parsed: { ui: { assistant: { name: "x" } } },
+    }),
+    [{ path: "ui.assistant.name", change: "set", reason: "takes a value from the environment" }],
+  );
+  assert.deepEqual(
+    protectedChanges(before, {
+      source: { ui: { $include: "./more.json" } },
+      parsed: { ui: { assistant: { name: "x" } } },
+    }),
+    [{ path: "ui.$include", change: "set", reason: "draws in another file" }],
+  );
+});
+
+test("a patch of comments and order alone touches nothing", () => {
+  const text = "{\n  // one\n  tools: { deny: ['exec'] },\n}\n";
+  const after = patchText(text, "{ui:{assistant:{name:'A'}}}");
+  const valueOf = (written: string): unknown => {
+    const source = parseSource("t", Buffer.from(written));
+    return "value" in source ? source.value : undefined;
+  };
+  assert.deepEqual(touched(valueOf(text), valueOf(after)), []);
+  assert.match(after, /\/\/ one/);
+});
+
+test("every protected path says why", () => {
+  for (const [pattern, reason] of protectedPaths) assert.match(reason, /^[a-z].{8,}[a-z]$/, pattern);
+});
