@@ -7,8 +7,8 @@ const MAX_NOTES = 500;
 const PATIENCE = 4;
 
 export interface Dirt {
-  note(root: MemoryRoot, names: readonly string[]): void;
-  everything(): void;
+  readonly note: (root: MemoryRoot, names: readonly string[]) => void;
+  readonly everything: () => void;
   isDirty(): boolean;
   /** All marks, which are gone with this. */
   take(): DirtyWork;

@@ -33,7 +33,7 @@ let grounds = 0;
 interface Ground {
   readonly workspace: string;
   readonly settings: IndexSettings;
-  write(path: string, text: string): void;
+  readonly write: (path: string, text: string) => void;
 }
 
 function ground(more: Partial<IndexSettings> = {}): Ground {

@@ -196,6 +196,7 @@ export function createIndexer(index: IndexFile, chunking: ChunkSize, stopped: ()
 
 function* once(work: () => void): Steps {
   work();
+  yield;
 }
 
 /** Gives others a turn every few milliseconds of looking at files that did not change. */

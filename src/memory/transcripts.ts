@@ -35,21 +35,21 @@ export const pathOfSession = (sessionId: string): string => `sessions/${sessionI
 
 /** Lines are entries, so a citation names the entry. `size` of the file is the last entry read in. */
 export async function readInTalk(
-  { list, lines }: Transcripts,
+  transcripts: Transcripts,
   agent: AgentId,
   index: TalkIndex,
   delta: Delta | undefined,
 ): Promise<number> {
   const known = new Map((await index.documents()).map(({ path, size }) => [path, size]));
   let read = 0;
-  for (const { sessionId, entries, updatedAt } of await list(agent)) {
+  for (const { sessionId, entries, updatedAt } of await transcripts.list(agent)) {
     const path = pathOfSession(sessionId);
     const done = known.get(path);
     known.delete(path);
     // Fewer than before: it was reset or cut, and is read from its beginning.
     const from = done === undefined || done > entries ? 0 : done;
     if (entries <= from) continue;
-    const fresh = await linesBetween(lines, sessionId, from, entries);
+    const fresh = await linesBetween(transcripts, sessionId, from, entries);
     const isEnough =
       delta === undefined ||
       done === undefined ||
@@ -74,14 +74,14 @@ export async function readInTalk(
 }
 
 async function linesBetween(
-  lines: Transcripts["lines"],
+  transcripts: Pick<Transcripts, "lines">,
   sessionId: string,
   after: number,
   last: number,
 ): Promise<string[]> {
   const all: string[] = [];
   for (let at = after; at < last; at += PAGE) {
-    const page = await lines(sessionId, at + 1, Math.min(last, at + PAGE));
+    const page = await transcripts.lines(sessionId, at + 1, Math.min(last, at + PAGE));
     all.push(...page.map((line) => line.replaceAll(/[\r\n]+/g, " ")));
   }
   return all;

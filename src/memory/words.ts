@@ -56,7 +56,7 @@ const runsOf = new RegExp(`(?:${unspaced.source})+|(?:(?!${unspaced.source})[\\p
 
 /** Two characters at a time: long enough to mean something, short enough to be found in other sentences. */
 function neighbours(run: string): Term[] {
-  const characters = [...run].filter((character) => !/\p{M}/u.test(character) || unspaced.test(character));
+  const characters = Array.from(run).filter((character) => !/\p{M}/u.test(character) || unspaced.test(character));
   if (characters.length < 2) return [plain(run)];
   return characters.slice(1).map((character, at) => {
     const before = characters[at] ?? "";
