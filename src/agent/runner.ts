@@ -12,7 +12,6 @@ import type { Receipt, TurnRequest } from "../session/turns.ts";
 import { createBudgets } from "./budget.ts";
 import { createHistories } from "./context.ts";
 import type { AgentsDeps } from "./deps.ts";
-import { compactNow } from "./compact-now.ts";
 import { createJob, Stop, type Job } from "./job.ts";
 import { createLane, type Lane } from "./lane.ts";
 import { createLedger } from "./ledger.ts";
@@ -20,11 +19,13 @@ import { createLedger } from "./ledger.ts";
 import { createBootstrapReader } from "./prompt/files.ts";
 import { INTERRUPTED, recover } from "./recover.ts";
 import { dismiss, SAID, type RunRoom } from "./conclude.ts";
-import { runJob } from "./run.ts";
 import { createSlots, type Slots } from "./slots.ts";
 
 const MAX_WAITING = 5000;
 const KEEP_ENDED_MS = 14 * 24 * 3_600_000;
+
+/** The loop and all below it load with the first turn: most of the code of the agents, and no client waits for it. */
+const loadRun = (): Promise<typeof import("./run.ts")> => import("./run.ts");
 
 /** Resolves when what a dead process left behind is closed; letters it left are run right after. */
 export async function createAgents(deps: AgentsDeps): Promise<Agents> {
@@ -63,7 +64,8 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     if (known !== undefined) return known;
     const lane = createLane({
       settings: () => settingsOf(key),
-      run: (job, summarised, steer) => runJob(room, job, { summarised, steer, slots: slotsFor(key) }),
+      run: async (job, summarised, steer) =>
+        (await loadRun()).runJob(room, job, { summarised, steer, slots: slotsFor(key) }),
       dismiss: (job, why) => dismissFor(room, job, why),
       now: () => clock.now(),
       idle: () => lanes.delete(key),
@@ -155,7 +157,8 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
       return () => listeners.delete(listener);
     },
     active: (sessionKey) => (lanes.get(sessionKey)?.jobs() ?? []).map(({ turn }) => turn.runId),
-    compact: (sessionKey, instructions) => compactNow(room, sessionKey, instructions, publish),
+    compact: async (sessionKey, instructions) =>
+      (await import("./compact-now.ts")).compactNow(room, sessionKey, instructions, publish),
     async close() {
       isClosed = true;
       const failure = { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" };
@@ -204,7 +207,7 @@ async function answeredAside(room: RunRoom, job: Job): Promise<boolean> {
   job.directed = directed;
   if (directed.kind === "turn") return false;
   const slots: Slots = { take: async () => () => {} };
-  await runJob(room, job, { summarised: [], steer: () => [], slots });
+  await (await loadRun()).runJob(room, job, { summarised: [], steer: () => [], slots });
   return true;
 }
 

@@ -1,8 +1,8 @@
 // The agents over an open house: models, commands, recording and the runner, wired. No vendor is loaded here.
 import { systemClock } from "../base/clock.ts";
 import type { Agents } from "../agent/agent.ts";
+import type { StreamModel } from "../agent/deps.ts";
 import { createLedger, type Ledger } from "../agent/ledger.ts";
-import { openRecording, recordEnds, recordingCall, recordingModel } from "../agent/record.ts";
 import { createAgents } from "../agent/runner.ts";
 import { createOutbound, type Outbound } from "../channel/outbound.ts";
 import { openHooks, type Hooks } from "./hooks.ts";
@@ -16,6 +16,7 @@ import { createStreamModel } from "../model/retry.ts";
 import { testModel } from "../model/test-model.ts";
 import type { Wake } from "../session/wake.ts";
 import type { FoundModel, ModelTest } from "../gateway/methods/models.ts";
+import type { CallTool } from "../tool/call.ts";
 import type { House } from "./house.ts";
 
 export interface OpenAgents {
@@ -39,8 +40,8 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
   const discovery = createDiscovery({ env, clock: systemClock });
   const models = createModelBook({ config, env, paths, clock: systemClock, log: log.child("models"), discovery });
   const ledger = createLedger(store, systemClock);
-  const recording = recordingOf(house);
-  const callTool = recording === undefined ? house.callTool : recordingCall(house.callTool, recording);
+  const recording = await recordingOf(house);
+  const callTool = recording?.callTool(house.callTool) ?? house.callTool;
   const stream = createStreamModel(models);
   const hooks = openHooks(house);
   // Commands load with the first message.
@@ -71,7 +72,7 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
     callTool,
     models,
     ledger,
-    streamModel: recording === undefined ? stream : recordingModel(stream, recording),
+    streamModel: recording?.model(stream) ?? stream,
     direct: async (text, context) => (await chat()).direct(text, context),
     isUrgent: async (text, context) => (await chat()).isUrgent(text, context),
     config,
@@ -97,7 +98,7 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
   const heartbeats = openHeartbeats(house, agents, models, outbound);
   const { wake } = heartbeats;
   house.wake.tie(wake);
-  if (recording !== undefined) recordEnds(agents, recording);
+  recording?.ends(agents);
   return {
     agents,
     hooks,
@@ -132,9 +133,22 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
 }
 
 /** `OPENCLAW_RECORD=<folder>`: model and tool traffic as JSON lines, secrets masked. */
-function recordingOf({ env, mask, log }: House): ReturnType<typeof openRecording> | undefined {
+async function recordingOf({ env, mask, log }: House): Promise<Recorder | undefined> {
   const folder = env["OPENCLAW_RECORD"];
   if (folder === undefined || folder === "") return undefined;
   log.info(`recording sessions into ${folder}`);
-  return openRecording(folder, mask, (error) => log.error("the recording could not be written", { error }));
+  const { openRecording, recordEnds, recordingCall, recordingModel } = await import("../agent/record.ts");
+  const recording = openRecording(folder, mask, (error) => log.error("the recording could not be written", { error }));
+  return {
+    callTool: (call) => recordingCall(call, recording),
+    model: (stream) => recordingModel(stream, recording),
+    ends: (agents) => void recordEnds(agents, recording),
+  };
+}
+
+/** What a recording puts around calls, models and ends. */
+interface Recorder {
+  callTool(call: CallTool): CallTool;
+  model(stream: StreamModel): StreamModel;
+  ends(agents: Agents): void;
 }

@@ -22,7 +22,6 @@ import type { Model, ModelBook, ModelRef } from "./model.ts";
 import { openWire } from "./open-wire.ts";
 import { createProfiles, type Choice, type Profiles } from "./profiles.ts";
 import { firstChoices, knownProviders } from "./providers.ts";
-import { createModel } from "./stream.ts";
 
 export interface ModelBookDeps {
   readonly config: () => Config;
@@ -79,6 +78,7 @@ export function createModelBook(deps: ModelBookDeps): ModelBook {
         credential: choice.credential,
         headers,
       });
+      const { createModel } = await import("./stream.ts");
       return createModel({
         provider: ref.provider,
         id: ref.id,

@@ -3,7 +3,6 @@ import { HouseError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import { newId } from "../../base/ids.ts";
 import { isRecord } from "../../config/path.ts";
-import { decisionFor, grantForRun, requireTrueText } from "../../node/approved.ts";
 import { requireInvokable } from "../../node/command-rules.ts";
 import type { NodeLink, NodeRow } from "../../node/link.ts";
 import { createNodes } from "../../node/nodes.ts";
@@ -91,6 +90,7 @@ export function nodeMethods(context: GatewayContext): Served[] {
   async function checkedRun(raw: unknown): Promise<{ readonly params: unknown; readonly approvalId?: string }> {
     if (!isRecord(raw)) return { params: raw };
     const { approved, approvalDecision, plan: _claimed, runId: given, ...rest } = raw;
+    const { decisionFor, grantForRun, requireTrueText } = await import("../../node/approved.ts");
     requireTrueText(rest);
     const runId = typeof given === "string" && given !== "" ? given : newId();
     if (approved !== true && (approvalDecision === undefined || approvalDecision === null))
