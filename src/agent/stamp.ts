@@ -12,6 +12,16 @@ export function stampOf(at: number, timeZone: string): string {
   return `[${weekday} ${year}-${month}-${day} ${hour}:${minute} ${timeZoneName}] `;
 }
 
+/** The day as `YYYY-MM-DD`. */
+export function dayOf(at: number, timeZone: string): string {
+  const parts = Object.fromEntries(
+    formatFor(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
+  return `${parts["year"]}-${parts["month"]}-${parts["day"]}`;
+}
+
 /** The configured zone when the system knows it, else that of the host. */
 export function timeZoneOf(configured: string | undefined): string {
   const host = Intl.DateTimeFormat().resolvedOptions().timeZone;

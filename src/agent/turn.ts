@@ -13,7 +13,7 @@ import type { Budget, Budgets } from "./budget.ts";
 import { isTooFull } from "./compact.ts";
 import { messagesOf, stampedMessage, type Histories, type StampedMessage } from "./context.ts";
 import type { AgentsDeps, StreamModel } from "./deps.ts";
-import { createDesk, type Desk } from "./desk.ts";
+import { createDesk, type Desk, type DeskWish } from "./desk.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
 import { runLoop, type LoopEnd } from "./loop.ts";
 
@@ -95,16 +95,25 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   if (primary === undefined || history === undefined) return { ...unanswered, settled: opened, failure: noModel };
 
   const budget = room.budgets.open(config, agentId, seat.record.key);
-  const desk = createDesk(
-    { house: deps, streamModel: room.streamModel, readBootstrap: await bootstrapOf(room, input), budget },
-    { agentId, seat, primary, override, runId: input.turn.runId, ...deskWish(input, config) },
-  );
+  const readBootstrap = await bootstrapOf(room, input);
+  const deskWith = (more: Pick<DeskWish, "extraSystem"> = {}): Desk =>
+    createDesk(
+      { house: deps, streamModel: room.streamModel, readBootstrap, budget },
+      { agentId, seat, primary, override, runId: input.turn.runId, ...deskWish(input, config), ...more },
+    );
+  const desk = deskWith();
   const shrink = createShrink(room, input, desk, window, entry);
   const messages: readonly Message[] = [
     ...messagesOf(history),
     ...callerHistory(input.turn, deps.clock.now()),
     stampedMessage(entry.body as StampedMessage),
   ];
+  if (history.isPartial || isTooFull(messages, desk.overhead() + softOf(config, window), window, reserveOf(config))) {
+    const { flushMemory } = await import("./flush.ts");
+    const forNotes = (extraSystem: string | undefined): Desk =>
+      extraSystem === undefined ? desk : deskWith({ extraSystem });
+    await flushMemory(deps, { ...input, history, contextWindow: window, desk: forNotes });
+  }
   const start =
     history.isPartial || isTooFull(messages, desk.overhead(), window, reserveOf(config))
       ? await opened.then(() => shrink(1))
@@ -232,6 +241,11 @@ function callerHistory({ history = [] }: TurnRequest, timestamp: number): Messag
 function windowOf(deps: AgentsDeps, ref: ModelRef): number {
   const { contextWindow } = deps.models.facts(ref);
   return Math.min(contextWindow, deps.config().agents?.defaults?.contextTokens ?? Infinity);
+}
+
+/** So much before the limit, what should last is written down. */
+function softOf(config: Config, window: number): number {
+  return Math.min(config.agents?.defaults?.compaction?.memoryFlush?.softThresholdTokens ?? 4000, window / 8);
 }
 
 function reserveOf(config: Config): number {

@@ -41,6 +41,9 @@ export interface SessionEntry {
   readonly systemSent?: boolean;
   readonly abortedLastRun?: boolean;
   readonly compactionCount?: number;
+  /** When notes were last written before a summary, and how many summaries there had been. */
+  readonly memoryFlushAt?: number;
+  readonly memoryFlushCompactionCount?: number;
 }
 
 export const entryOf = (record: SessionRecord): SessionEntry => record.entry as SessionEntry;
@@ -107,8 +110,9 @@ export async function patchSession(
 export async function resetSession(table: SessionTable, key: SessionKey, now: number): Promise<SessionRecord> {
   const updated = await table.update(key, (current) => {
     const { entry, label, spawnedBy } = current ?? newSession(key, now);
+    const { memoryFlushAt: _at, memoryFlushCompactionCount: _count, ...lasting } = entry;
     const kept = {
-      ...entry,
+      ...lasting,
       inputTokens: 0,
       outputTokens: 0,
       totalTokens: 0,

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import {
+  calls,
+  failing,
+  MAIN,
+  openAgentHouse,
+  scriptedBook,
+  text,
+  type AgentHouse,
+  type Say,
+} from "../../test/agent-kit.ts";
+import type { SessionKey } from "../core/names.ts";
+import { textOf } from "../core/message.ts";
+import type { ModelRequest } from "../model/model.ts";
+import { entryOf } from "../session/session.ts";
+import type { TurnRequest } from "../session/turns.ts";
+
+const WINDOW = 24_000;
+const day = new Date().toISOString().slice(0, 10);
+const askedOf = ({ messages }: ModelRequest): string =>
+  textOf(messages.findLast(({ role }) => role === "user")?.content ?? []);
+const isFlush = (request: ModelRequest): boolean => askedOf(request).startsWith("[memory]");
+const isSummary = ({ system }: ModelRequest): boolean => system.startsWith("You write the memory of a conversation");
+const afterTool = ({ messages }: ModelRequest): boolean => messages.at(-1)?.role === "toolResult";
+
+interface Scene {
+  readonly house: AgentHouse;
+  readonly flushes: () => ModelRequest[];
+  readonly fill: (more?: Partial<TurnRequest>) => Promise<string[]>;
+}
+
+/** A model that answers "fine" to everything but the request for notes. */
+async function scene(notes: (request: ModelRequest) => Say | Promise<Say>, config: object = {}): Promise<Scene> {
+  const book = scriptedBook(
+    (request) => {
+      if (isFlush(request)) return notes(request);
+      return text(isSummary(request) ? "They talked." : "fine");
+    },
+    { contextWindow: WINDOW },
+  );
+  const house = await openAgentHouse({
+    models: book,
+    config: { agents: { defaults: { userTimezone: "UTC", ...config } } },
+  });
+  return {
+    house,
+    flushes: () => book.requests.filter((request) => isFlush(request)),
+    async fill(more = {}) {
+      const said: string[] = [];
+      for (let at = 0; at < 5; at++) said.push((await house.ask(`${at} ${"word ".repeat(1200)}`, more)).text);
+      return said;
+    },
+  };
+}
+
+const write: Say = calls(["write", { path: `memory/${day}.md`, content: "- likes tea\n" }]);
+
+test("near the limit the agent writes its notes once, silently, before the session is summed up", async () => {
+  const { house, flushes, fill } = await scene((request) => (afterTool(request) ? text("NO_REPLY") : write));
+  assert.deepEqual(await fill(), ["fine", "fine", "fine", "fine", "fine"]);
+  assert.equal(readFileSync(join(house.workspace, "memory", `${day}.md`), "utf8"), "- likes tea\n");
+  assert.equal(flushes().length, 2, "one turn of two requests");
+  assert.ok(!JSON.stringify(await house.messages()).includes("[memory]"), "no model reads it again");
+  assert.deepEqual(
+    house.events.filter(({ body }) => body.stream === "tool"),
+    [],
+  );
+  const record = await house.store.sessions.get(MAIN);
+  assert.ok(record !== undefined);
+  const { memoryFlushAt, memoryFlushCompactionCount, compactionCount = 0 } = entryOf(record);
+  assert.ok((memoryFlushAt ?? 0) > 0 && memoryFlushCompactionCount === 0 && compactionCount <= 1);
+  await house.close();
+});
+
+test("once for each summary: after one there is a next", async () => {
+  const { house, flushes, fill } = await scene(() => text("NO_REPLY"));
+  for (let round = 0; round < 3; round++) await fill();
+  const record = await house.store.sessions.get(MAIN);
+  assert.ok(record !== undefined);
+  const { compactionCount = 0 } = entryOf(record);
+  assert.ok(compactionCount >= 1, `${compactionCount} summaries`);
+  assert.ok(flushes().length >= compactionCount && flushes().length <= compactionCount + 1);
+  await house.close();
+});
+
+const skipped: readonly (readonly [why: string, config: object, more: Partial<TurnRequest>])[] = [
+  ["it is switched off", { compaction: { memoryFlush: { enabled: false } } }, {}],
+  ["it is a heartbeat", {}, { heartbeat: { ackMaxChars: 300 } }],
+  ["it is a sub-agent", {}, { sessionKey: "agent:main:subagent:one" as SessionKey }],
+  ["the workspace is read-only", { sandbox: { mode: "all", workspaceAccess: "ro" } }, {}],
+  ["there is no workspace in the sandbox", { sandbox: { mode: "all", workspaceAccess: "none" } }, {}],
+];
+for (const [why, config, more] of skipped)
+  test(`there are no notes when ${why}`, async () => {
+    const { house, flushes, fill } = await scene(() => text("NO_REPLY"), config);
+    await fill(more);
+    assert.deepEqual(flushes(), []);
+    await house.close();
+  });
+
+test("a model that fails, or is too full for it, costs nothing but the notes", async () => {
+  for (const kind of ["context", "invalid"] as const) {
+    const { house, fill } = await scene(() => failing(kind));
+    assert.deepEqual(await fill(), ["fine", "fine", "fine", "fine", "fine"]);
+    await house.close();
+  }
+});
+
+test("notes are bounded: a model that never stops calling is stopped, and other tools do not run", async () => {
+  let count = 0;
+  const { house, flushes, fill } = await scene(() => calls(["exec", { command: `touch escaped-${++count}` }]));
+  assert.deepEqual(await fill(), ["fine", "fine", "fine", "fine", "fine"]);
+  assert.ok(flushes().length <= 8, `${flushes().length} requests`);
+  assert.ok(!existsSync(house.workspace) || !readdirSync(house.workspace).some((name) => name.startsWith("escaped")));
+  await house.close();
+});
+
+test("own words replace ours, and own system words are added", async () => {
+  const words = { prompt: "[memory] NOTE IT", systemPrompt: "You are taking notes." };
+  const { house, flushes, fill } = await scene(() => text("NO_REPLY"), { compaction: { memoryFlush: words } });
+  await fill();
+  const [request] = flushes();
+  assert.ok(request !== undefined);
+  assert.deepEqual([askedOf(request), request.system.endsWith("You are taking notes.")], ["[memory] NOTE IT", true]);
+  await house.close();
+});

@@ -1,0 +1,134 @@
+// Before a long session is summed up: one silent turn in which the agent writes down what should last.
+import type { Message } from "../core/message.ts";
+import { isSubagentKey, type AgentId } from "../core/names.ts";
+import { newId } from "../base/ids.ts";
+import { sandboxSettings } from "../exec/sandbox-settings.ts";
+import { entryOf } from "../session/session.ts";
+import type { TurnRequest } from "../session/turns.ts";
+import type { SessionRecord } from "../store/store.ts";
+import { cutPoint } from "./compact.ts";
+import { messagesOf, type History } from "./context.ts";
+import type { AgentsDeps, TurnEvent } from "./deps.ts";
+import type { Desk } from "./desk.ts";
+import { RESERVE_TOKENS } from "./limits.ts";
+import { runLoop } from "./loop.ts";
+import { failureAnswer } from "./result.ts";
+import type { SessionSeat } from "./shrink.ts";
+import { dayOf, timeZoneOf } from "./stamp.ts";
+import { createToolDoor } from "./tools.ts";
+
+export interface FlushInput {
+  readonly turn: TurnRequest;
+  readonly agentId: AgentId;
+  readonly seat: SessionSeat;
+  /** Without the message that is to be answered next. */
+  readonly history: History;
+  readonly contextWindow: number;
+  /** A desk for this turn; other words in the system prompt need one of their own. */
+  readonly desk: (extraSystem: string | undefined) => Desk;
+  readonly signal: AbortSignal;
+}
+
+const MAX_MS = 90_000;
+const MAX_REQUESTS = 8;
+/** Enough to find and write notes; nothing that reaches further. */
+const tools: ReadonlySet<string> = new Set(["read", "write", "edit", "memory_search", "memory_get"]);
+
+/** Never throws, and at most once for each summary: whatever comes of it, the turn that waits goes on. */
+export async function flushMemory(deps: AgentsDeps, input: FlushInput): Promise<void> {
+  const { seat, turn } = input;
+  try {
+    if (!isDue(deps, input)) return;
+    await note(deps, seat);
+    const { calls, failure } = await writeNotes(deps, input);
+    const body = { customType: "memory-flush", toolCalls: calls, ...(failure === undefined ? {} : { failure }) };
+    await deps.store.transcript.append(seat.record.sessionId, [
+      { id: newId(), type: "custom", at: deps.clock.now(), body },
+    ]);
+    if (failure !== undefined && !input.signal.aborted)
+      deps.log.warn("notes could not be written before a summary", { failure, runId: turn.runId });
+  } catch (error) {
+    deps.log.warn("notes could not be written before a summary", { error, runId: turn.runId });
+  }
+}
+
+function isDue(deps: AgentsDeps, { turn, agentId, seat, desk }: FlushInput): boolean {
+  const config = deps.config();
+  if (config.agents?.defaults?.compaction?.memoryFlush?.enabled === false) return false;
+  if (turn.heartbeat !== undefined || isSubagentKey(seat.record.key)) return false;
+  const subject = desk(undefined).subject();
+  const { workspaceAccess } = sandboxSettings(config, agentId, deps.paths);
+  if (subject.sandboxed && workspaceAccess !== "rw") return false;
+  if (!deps.catalog.offered(subject).some(({ name }) => name === "write" || name === "edit")) return false;
+  return entryOf(seat.record).memoryFlushCompactionCount !== compactionsOf(seat.record);
+}
+
+/** Before it begins: a turn that is cut off is not tried again and again. */
+async function note({ store, clock }: AgentsDeps, seat: SessionSeat): Promise<void> {
+  const mark = { memoryFlushAt: clock.now(), memoryFlushCompactionCount: compactionsOf(seat.record) };
+  const marked = await store.sessions.update(seat.record.key, (current) =>
+    current?.sessionId === seat.record.sessionId ? { ...current, entry: { ...current.entry, ...mark } } : undefined,
+  );
+  seat.record = marked ?? { ...seat.record, entry: { ...seat.record.entry, ...mark } };
+}
+
+async function writeNotes(deps: AgentsDeps, input: FlushInput): Promise<{ calls: number; failure?: string }> {
+  const { prompt, systemPrompt } = deps.config().agents?.defaults?.compaction?.memoryFlush ?? {};
+  const desk = input.desk(systemPrompt);
+  const over = new AbortController();
+  const signal = AbortSignal.any([input.signal, over.signal, AbortSignal.timeout(MAX_MS)]);
+  const door = createToolDoor(deps.callTool, deps.catalog, desk.subject, {}, input.turn.runId);
+  let requests = 0;
+  const { status, toolCalls, failure, settled } = await runLoop(
+    [...recent(input, desk), question(prompt ?? promptFor(deps), deps.clock.now())],
+    {
+      model(messages, stop) {
+        if (++requests <= MAX_REQUESTS) return desk.stream(messages, stop);
+        over.abort();
+        return tooMany();
+      },
+      reserve: desk.reserve,
+      // It is on record in the journal of calls; in the transcript it would only make it longer.
+      append: async () => {},
+      callTool: async (call, stop, progress) =>
+        tools.has(call.name)
+          ? door.call(call, stop, progress)
+          : failureAnswer(`${call.name} is not for now: write down what should last, or answer NO_REPLY`),
+      looksOnly: door.looksOnly,
+      isClientTool: () => false,
+      emit: () => {},
+      steer: () => [],
+      overflow: async () => undefined,
+      now: () => deps.clock.now(),
+    },
+    signal,
+  );
+  await settled;
+  if (status === "ok") return { calls: toolCalls };
+  const bound = requests > MAX_REQUESTS ? `more than ${MAX_REQUESTS} requests` : `longer than ${MAX_MS / 1000} s`;
+  return { calls: toolCalls, failure: failure?.message ?? `stopped: ${bound}` };
+}
+
+async function* tooMany(): AsyncGenerator<TurnEvent> {
+  yield { type: "error", error: { kind: "aborted", message: `more than ${MAX_REQUESTS} requests` } };
+}
+
+/** As much of the end of the session as leaves room to answer. */
+function recent({ history, contextWindow }: FlushInput, desk: Desk): Message[] {
+  const room = contextWindow - desk.overhead() - Math.min(RESERVE_TOKENS, contextWindow / 4);
+  const from = cutPoint(history.items, room);
+  return messagesOf({ items: history.items.slice(from), summary: from === 0 ? history.summary : undefined });
+}
+
+function question(text: string, timestamp: number): Message {
+  return { role: "user", content: [{ type: "text", text }], timestamp };
+}
+
+function promptFor({ clock, config }: AgentsDeps): string {
+  const day = dayOf(clock.now(), timeZoneOf(config().agents?.defaults?.userTimezone));
+  return `[memory] This conversation will soon be summed up. Write down now what should outlast it: decisions, facts about the person, open tasks; add them to memory/${day}.md, which may exist already (read it first, keep what is there). Do nothing else, and answer NO_REPLY. If there is nothing worth keeping, just answer NO_REPLY.`;
+}
+
+function compactionsOf(record: SessionRecord): number {
+  return entryOf(record).compactionCount ?? 0;
+}
