@@ -7,8 +7,6 @@ import { test } from "node:test";
 import { noShared, root, shared } from "../kit.ts";
 
 const waiting: Readonly<Record<string, string>> = {
-  "APR-033": "there are no cron jobs yet",
-  "APR-034": "there are no cron jobs yet",
   "GWY-045": "there is no /allowlist command yet",
   "GWY-047": "no tool takes a gatewayUrl yet",
   "POL-009": "there is no MCP server yet",
@@ -25,7 +23,7 @@ const waiting: Readonly<Record<string, string>> = {
 };
 
 test(
-  "no attack on approvals, fs, apply_patch, gateway, policy, process, sandbox, secrets or sessions is unaccounted for",
+  "no attack on approvals, cron, fs, apply_patch, gateway, memory, policy, process, sandbox, secrets or sessions is unaccounted for",
   { skip: noShared },
   (t) => {
     const corpus = JSON.parse(readFileSync(join(shared, "attack", "corpus.json"), "utf8")) as {
@@ -34,7 +32,7 @@ test(
     }[];
     const wanted = corpus
       .filter(({ area }) =>
-        ["approvals", "gateway", "policy", "process", "sandbox", "secrets", "sessions"].includes(area),
+        ["approvals", "cron", "gateway", "memory", "policy", "process", "sandbox", "secrets", "sessions"].includes(area),
       )
       .map(({ id }) => id);
     const tests = globSync("{src,test}/**/*.{test,cases}.ts", { cwd: root }).filter(
