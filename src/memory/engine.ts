@@ -246,9 +246,20 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
   }
 
   function answer({ query, limit, audience, vector, vectors: options, weights }: EngineQuery): EngineAnswer["hits"] {
-    const byWords = searcher.byWords(termsOf(query), limit, audience);
-    const near = vector === undefined || options === undefined ? [] : vectorsOf(options).search(vector, limit);
-    const ranked: readonly Ranked[] = near.length === 0 ? byWords : rank(byWords, near, weights);
+    const words = searcher.byWords(termsOf(query), limit * SCORED_BEYOND, audience);
+    const byWords = words.slice(0, limit);
+    const table = vector === undefined || options === undefined ? undefined : vectorsOf(options);
+    const near = vector === undefined || table === undefined ? [] : table.search(vector, limit);
+    const ranked: readonly Ranked[] =
+      vector === undefined || table === undefined || near.length === 0
+        ? byWords
+        : rank(byWords, near, weights, {
+            text: words,
+            vector: table.nearness(
+              vector,
+              byWords.map(({ id }) => id),
+            ),
+          });
     const scores = new Map(ranked.map(({ id, score }) => [id, score]));
     return searcher
       .chunks([...scores.keys()], audience)
@@ -348,6 +359,9 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
     },
   };
 }
+
+/** What meaning found may stand further down among the words: its score there counts, too. */
+const SCORED_BEYOND = 8;
 
 const nothing: SyncCount = { seen: 0, changed: 0, removed: 0, skipped: [] };
 

@@ -86,6 +86,8 @@ export interface Vectors {
   put(rows: readonly { readonly hash: string; readonly vector: Float32Array }[]): void;
   /** Nearest chunks, best first. */
   search(query: Float32Array, limit: number): readonly Ranked[];
+  /** How near these chunks are; those without a vector are left out. */
+  nearness(query: Float32Array, ids: readonly number[]): readonly Ranked[];
   status(): VectorStatus;
   /** Drops vectors no chunk has any more, down to the size of the cache. */
   sweep(): void;
@@ -105,11 +107,15 @@ export interface VectorOptions {
 /** The connection allows extensions to be loaded. */
 export type CreateVectors = (database: DatabaseSync, options: VectorOptions) => Vectors;
 
-/** Both halves as one list, best first. Weights are brought to a sum of 1. */
+/**
+ * Both halves as one list, best first. Weights are brought to a sum of 1. `known` completes the pair of scores for what
+ * only one half found; it adds no chunk.
+ */
 export type Rank = (
   text: readonly Ranked[],
   vector: readonly Ranked[],
   weights: { readonly text: number; readonly vector: number },
+  known?: { readonly text: readonly Ranked[]; readonly vector: readonly Ranked[] },
 ) => readonly Ranked[];
 
 /** What the filler asks of an index: promises, because the file lives in another thread. */

@@ -65,6 +65,8 @@ for (const useExtension of [true, false])
       assert.deepEqual(textsOf(index, found).toSorted(), ["a one", "a one", "a three"]);
       assert.ok(found.every(({ score }) => score > 0.999 && score < 1.001));
       assert.deepEqual(textsOf(index, vectors.search(toVector([0, 1, 0.1]), 1)), ["b two"]);
+      const [far, near] = vectors.nearness(toVector([0, 1, 0.1]), [1, 2, 99]);
+      assert.ok((far?.score ?? 1) < 0.1 && (near?.score ?? 0) > 0.99);
       index.close();
     });
 

@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Ranked, VectorOptions, Vectors } from "./embedder.ts";
 import { createNearest, type Nearest } from "./nearest.ts";
 import { openSpace, type Space } from "./space.ts";
-import { isZero, toBytes } from "./vector.ts";
+import { dot, fromBytes, isZero, toBytes } from "./vector.ts";
 
 /** `live`: 1 a chunk has this text and it can be found, 0 kept only as a cache, -1 means nothing (a zero vector). */
 const tables = `
@@ -54,6 +54,11 @@ export function createVectors(database: DatabaseSync, options: VectorOptions): V
       });
     },
     search: (query, limit) => find(sql, nearest, space, query, limit),
+    nearness: (query, ids) =>
+      ids.flatMap((id) => {
+        const vector = sql.vectorOf.get(id, space.id)?.["vector"] as Uint8Array | undefined;
+        return vector === undefined ? [] : [{ id, score: Math.max(0, dot(query, fromBytes(vector))) }];
+      }),
     status() {
       const { chunks, ready } = sql.count.get(space.id) as { chunks: number; ready: number };
       const dimensions = space.dimensions();
@@ -81,6 +86,9 @@ function prepare(database: DatabaseSync) {
     ),
     setLive: database.prepare("UPDATE embeddings SET live = ?, used = ? WHERE id = ?"),
     chunksOf: database.prepare("SELECT c.id FROM embeddings e JOIN chunks c ON c.hash = e.hash WHERE e.id = ?"),
+    vectorOf: database.prepare(
+      "SELECT e.vector FROM chunks c JOIN embeddings e ON e.hash = c.hash WHERE c.id = ? AND e.space = ? AND e.live = 1",
+    ),
     dead: database.prepare(
       "SELECT id FROM embeddings e WHERE space = ? AND live = 1 AND NOT EXISTS (SELECT 1 FROM chunks c WHERE c.hash = e.hash)",
     ),
