@@ -7,19 +7,10 @@ import { test } from "node:test";
 import { noShared, root, shared } from "../kit.ts";
 
 const waiting: Readonly<Record<string, string>> = {
-  "GWY-045": "there is no /allowlist command yet",
-  "GWY-047": "no tool takes a gatewayUrl yet",
   "POL-009": "there is no MCP server yet",
   "POL-019": "there are no voice or reaction events yet; node events carry no authority: NOD-003",
   "SBX-025": "there is no mirror of a workspace on another machine yet",
   "SBX-026": "there is no sandbox browser yet",
-  "SES-005": "transcripts get their first content with the agent; masking of results is SEC-001",
-  "SES-006": "sessions_send is not built yet",
-  "SES-007": "sessions_send is not built yet",
-  "SES-008": "sessions_spawn is not built yet",
-  "SES-011": "sessions_spawn is not built yet",
-  "SES-012": "sessions_spawn is not built yet",
-  "SES-016": "sessions_send is not built yet",
 };
 
 test(
@@ -32,7 +23,9 @@ test(
     }[];
     const wanted = corpus
       .filter(({ area }) =>
-        ["approvals", "cron", "gateway", "memory", "policy", "process", "sandbox", "secrets", "sessions"].includes(area),
+        ["approvals", "cron", "gateway", "memory", "policy", "process", "sandbox", "secrets", "sessions"].includes(
+          area,
+        ),
       )
       .map(({ id }) => id);
     const tests = globSync("{src,test}/**/*.{test,cases}.ts", { cwd: root }).filter(
