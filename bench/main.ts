@@ -1,8 +1,11 @@
 // npm run bench [-- section …]: every figure as a ratio to a bare reference measured in the same run.
+import { benchCron } from "./cron.ts";
 import { benchExec } from "./exec.ts";
 import { benchInstall } from "./install.ts";
 import { benchPolicy } from "./policy.ts";
+import { benchRecall } from "./recall.ts";
 import { benchServe } from "./serve.ts";
+import { benchSessions } from "./sessions.ts";
 import { benchStart } from "./start.ts";
 import { benchStore } from "./store.ts";
 import { benchTurn } from "./turn.ts";
@@ -25,8 +28,11 @@ const sections: Record<string, () => Promise<Row[]> | Row[]> = {
     ];
   },
   exec: benchExec,
+  cron: benchCron,
+  sessions: benchSessions,
   store: benchStore,
   install: benchInstall,
+  recall: benchRecall,
 };
 const wanted = process.argv.slice(2).filter((word) => word !== "--");
 const unknown = wanted.filter((name) => !(name in sections));

@@ -54,7 +54,7 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
     child = fresh;
     if (fresh.pid !== undefined) onStart?.(fresh.pid);
     fresh.on("message", (answer: WorkerAnswer) => {
-      if ("ready" in answer) return;
+      if ("ready" in answer) return lower(fresh.pid);
       if (answer.id === undefined) return lose(fresh, "error" in answer ? answer.error : "it did not start");
       const asked = waiting.get(answer.id);
       waiting.delete(answer.id);
@@ -101,7 +101,7 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
   };
 }
 
-/** It sees no keys, reads only the model and the engine, and yields to everything else on the machine. */
+/** It sees no keys and reads only the model and the engine. */
 function start(model: LocalModel): ChildProcess {
   const file = workerFile();
   const readable = [model.engine, model.folder, file.folder].map((folder) => `--allow-fs-read=${folder}/*`);
@@ -111,7 +111,6 @@ function start(model: LocalModel): ChildProcess {
     serialization: "advanced",
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  if (child.pid !== undefined) lower(child.pid);
   return child;
 }
 
@@ -123,9 +122,10 @@ function hold(child: ChildProcess, isAwaited: boolean): void {
   else child.channel?.unref();
 }
 
-function lower(pid: number): void {
+/** It starts quickly, for the one who waits for it, and then yields to everything else on the machine. */
+function lower(pid: number | undefined): void {
   try {
-    setPriority(pid, 10);
+    if (pid !== undefined) setPriority(pid, 10);
   } catch (error) {
     // Not every system lets us; then it runs as everything else does.
     if (!(error instanceof Error)) throw error;
