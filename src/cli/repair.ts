@@ -5,7 +5,7 @@ import { safe } from "./print.ts";
 export interface Repair {
   /** What it does, for people. */
   readonly does: string;
-  readonly apply: () => void;
+  readonly apply: () => void | Promise<void>;
 }
 
 export interface Repaired {
@@ -15,16 +15,19 @@ export interface Repaired {
 }
 
 /** One that fails does not keep the others from being done. */
-export function repairAll(findings: readonly { readonly repair?: Repair | undefined }[]): Repaired[] {
-  return findings.flatMap(({ repair }): Repaired[] => {
-    if (repair === undefined) return [];
+export async function repairAll(findings: readonly { readonly repair?: Repair | undefined }[]): Promise<Repaired[]> {
+  const repaired: Repaired[] = [];
+  for (const { repair } of findings) {
+    if (repair === undefined) continue;
+    const { does } = repair;
     try {
-      repair.apply();
-      return [{ does: repair.does }];
+      await repair.apply();
+      repaired.push({ does });
     } catch (error) {
-      return [{ does: repair.does, failed: error instanceof Error ? error.message : String(error) }];
+      repaired.push({ does, failed: error instanceof Error ? error.message : String(error) });
     }
-  });
+  }
+  return repaired;
 }
 
 export function repairLines({ paint }: Io, repaired: readonly Repaired[]): string[] {

@@ -39,7 +39,7 @@ export const command = defineCommand({
       mends && round < MAX_ROUNDS && looked.some(({ finding }) => finding.repair !== undefined);
       round++
     ) {
-      repairs.push(...repairAll(looked.map(({ finding }) => finding)));
+      repairs.push(...(await repairAll(looked.map(({ finding }) => finding))));
       looked = await lookAtAll(io);
     }
     const isBroken = looked.some(({ finding }) => finding.level === "fail");

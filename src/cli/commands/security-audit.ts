@@ -24,7 +24,7 @@ export const command = defineCommand({
     const { audit } = await import("../../app/audit/audit.ts");
     const look = (): Promise<AuditReport> => audit({ paths: io.paths(), env: io.env, deep: options.deep === true });
     const first = await look();
-    const mended = options.fix === true ? repairAll(first.findings) : [];
+    const mended = options.fix === true ? await repairAll(first.findings) : [];
     const report = mended.length > 0 ? await look() : first;
     if (io.json) io.print(toJson({ ...report, findings: report.findings.map(toFacts), mended }));
     else

@@ -19,7 +19,7 @@ export interface Finding {
 
 export interface Repair {
   readonly does: string;
-  apply(): void;
+  readonly apply: () => void | Promise<void>;
 }
 
 export interface Check {

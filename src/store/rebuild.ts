@@ -1,0 +1,22 @@
+// Makes a store anew from its records when only what is derived from them is damaged; the old file is kept.
+import { HouseError } from "../core/error.ts";
+import { newSecret } from "../base/ids.ts";
+import { removeStore } from "./place.ts";
+import { restoreStore, type Restored, type RestoreOptions } from "./restore.ts";
+import { salvageStore } from "./salvage.ts";
+
+/** Throws `store.damaged`, and changes nothing, when a record would be lost: that is for people to decide. */
+export async function rebuildStore(file: string, options: RestoreOptions = {}): Promise<Restored> {
+  const fresh = `${file}.rebuilt-${newSecret(4)}`;
+  try {
+    const { lost } = await salvageStore(file, fresh);
+    if (lost.length > 0)
+      throw new HouseError("store.damaged", `${lost.length} records of ${file} cannot be read; nothing was changed`, {
+        hint: "openclaw store salvage names them; openclaw store restore <backup> brings them back",
+        details: { lost: lost.slice(0, 100) },
+      });
+    return await restoreStore(fresh, file, options);
+  } finally {
+    removeStore(fresh);
+  }
+}
