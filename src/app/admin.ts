@@ -1,4 +1,5 @@
 // The gateway looking after itself: a small front that answers for the engine, which loads when somebody needs it.
+import { systemClock } from "../base/clock.ts";
 import type { Approval } from "../exec/approval/desk-record.ts";
 import { hasNotes } from "../session/sentinel.ts";
 import type { Admin } from "../tool/admin.ts";
@@ -18,12 +19,13 @@ export interface OpenAdmin {
 export function openAdmin(house: House, restart: Restart): OpenAdmin {
   const { desk } = house.commands;
   const log = house.log.child("admin");
+  const startedTicks = systemClock.ticks();
   const underWay = new Set<Promise<void>>();
   let opening: Promise<AdminEngine> | undefined;
   let open: AdminEngine | undefined;
   const engine = (): Promise<AdminEngine> =>
     (opening ??= import("./admin/engine.ts").then(({ createAdminEngine }) => {
-      open = createAdminEngine(house, restart);
+      open = createAdminEngine(house, restart, startedTicks);
       return open;
     }));
   const follow = (what: "resolved" | "lapsed" | "interrupted") => (approval: Approval) => {

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { call as invokeTool, until } from "../exec-kit.ts";
+import { call as callTool, until } from "../exec-kit.ts";
 import { call, say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "../fakes/openai.ts";
-import { dispose, freePort, operator, startGateway, tempHome, type TestGateway, type Wire } from "../kit.ts";
+import { dispose, freePort, operator, root, startGateway, tempHome, type TestGateway, type Wire } from "../kit.ts";
 import { chat, modelConfig } from "../model-kit.ts";
 
 interface Message {
@@ -28,7 +28,7 @@ async function writeHome(home: string, parts: Record<string, unknown>, head: str
   writeFileSync(join(state, "openclaw.json"), body.replace("{", `{\n${head}`), { mode: 0o600 });
 }
 
-export const configText = (gateway: TestGateway): string => readFileSync(join(gateway.state, "openclaw.json"), "utf8");
+const configText = (gateway: TestGateway): string => readFileSync(join(gateway.state, "openclaw.json"), "utf8");
 const pendingOf = async (wire: Wire): Promise<{ id: string; kind: string; card: Card; expiresAtMs: number }[]> =>
   (
     (await wire.request("exec.approvals.pending", {})).payload as unknown as {
@@ -42,8 +42,15 @@ interface Card {
   readonly always?: string;
 }
 
-const isUp = async (gateway: TestGateway): Promise<boolean> =>
-  (await fetch(`${gateway.url}/health`).catch(() => undefined))?.ok === true;
+/** While it restarts nobody listens for a moment. */
+const connected = async (gateway: TestGateway): Promise<Wire> => {
+  const wire = await until(
+    () => operator(gateway).catch(() => undefined),
+    (found) => found !== undefined,
+  );
+  assert.ok(wire);
+  return wire;
+};
 
 describe("an agent that changes the config", () => {
   let script: (last: Message) => Reply = () => say("hello");
@@ -151,4 +158,256 @@ describe("an agent that changes the config", () => {
     assert.match(configText(gateway), /"name": "Ada"/);
     assert.match(configText(gateway), /\/\/ never turn this off/);
   });
+});
+
+describe("the gateway tool", () => {
+  let gateway: TestGateway;
+  const tool = async (args: Record<string, unknown>, sessionKey = "main"): ReturnType<typeof callTool> => {
+    (await connected(gateway)).end();
+    return callTool(gateway, "gateway", args, { body: { sessionKey } });
+  };
+  const starts = (): number => gateway.output().match(/listening on/g)?.length ?? 0;
+  const eventsOf = async (sessionKey: string): Promise<string[]> => {
+    const wire = await connected(gateway);
+    const { payload } = await wire.request("system-events.list", { sessionKey });
+    wire.end();
+    return (payload as unknown as { events: { text: string }[] }).events.map(({ text }) => text);
+  };
+  const patch = async (raw: string): Promise<void> => {
+    const wire = await connected(gateway);
+    const { hash } = (await wire.request("config.get", {})).payload as unknown as { hash: string };
+    const { ok, error } = await wire.request("config.set", { raw, baseHash: hash });
+    assert.equal(ok, true, JSON.stringify(error));
+    wire.end();
+  };
+
+  before(async () => {
+    const home = tempHome();
+    await writeHome(home, {}, "  // this is mine\n");
+    gateway = await startGateway({ home });
+    mkdirSync(gateway.workspace, { recursive: true });
+  });
+  after(() => dispose(gateway));
+
+  test("restart is off by default and says which key opens it (App. E 8)", async () => {
+    const { error } = await tool({ action: "restart" });
+    assert.equal(error?.type, "gateway.restart-off");
+    assert.match(error?.message ?? "", /commands\.restart/);
+    gateway.process.kill("SIGUSR1");
+    await until(
+      () => gateway.output(),
+      (text) => /SIGUSR1 ignored/.test(text),
+    );
+    assert.equal(starts(), 1);
+  });
+
+  test("config.get gives the config with its hash and without secrets, or one part of it", async () => {
+    const { details } = await tool({ action: "config.get" });
+    assert.match(String(details["hash"]), /^[0-9a-f]{64}$/);
+    assert.deepEqual((details["config"] as { gateway: { auth: unknown } }).gateway.auth, {
+      mode: "token",
+      token: "__OPENCLAW_REDACTED__",
+    });
+    const part = await tool({ action: "config.get", path: "gateway.reload" });
+    assert.deepEqual(part.details["value"], { mode: "hybrid", debounceMs: 300 });
+    assert.equal(part.details["written"], false);
+    assert.equal((await tool({ action: "config.get", path: "no.such" })).error?.type, "config.no-path");
+  });
+
+  test("config.schema gives the sections, then the keys of one with type, default and whose they are", async () => {
+    const all = await tool({ action: "config.schema" });
+    assert.ok(all.text.length < 12_000, String(all.text.length));
+    assert.match(all.text, /^tools \[owner\]: object/m);
+    const part = await tool({ action: "config.schema", path: "agents.defaults.heartbeat" });
+    assert.match(part.text, /^agents\.defaults\.heartbeat\.every: text/m);
+    assert.match(part.text, /^agents\.defaults\.heartbeat\.to \[owner\]: /m);
+    assert.equal((part.details["schema"] as { type: string }).type, "object");
+    const list = await tool({ action: "config.schema", path: "agents.list[0].tools" });
+    assert.match(list.text, /^agents\.list\[\]\.tools\.deny \[owner\]: list of text/m);
+    const big = await tool({ action: "config.schema", path: "channels" });
+    assert.ok(big.text.length < 30_000, String(big.text.length));
+  });
+
+  test("help explains the actions and how changes wait for the owner", async () => {
+    const { text } = await tool({ action: "help" });
+    for (const action of ["restart", "config.get", "config.schema", "config.apply", "config.patch", "update.run"])
+      assert.ok(text.includes(action), action);
+  });
+
+  test("arguments nobody named, of the wrong kind, or missing are refused", async () => {
+    for (const args of [
+      { action: "config.patch" },
+      { action: "config.patch", raw: "" },
+      { action: "nope" },
+      { action: "restart", surprise: 1 },
+      { action: "restart", more: { surprise: 1 } },
+      { action: "restart", timeoutMs: "soon" },
+      { action: "restart", more: 7 },
+      {},
+    ])
+      assert.equal((await tool(args)).status, 400, JSON.stringify(args));
+  });
+
+  test("config.apply restarts although restart is off, and the session that asked is told (App. E 8)", async () => {
+    const { details } = await tool({ action: "config.get" });
+    const raw = JSON.stringify({ ...(details["config"] as object), ui: { assistant: { name: "Ada" } } });
+    const before = starts();
+    const done = await tool(
+      { action: "config.apply", raw, baseHash: details["hash"], note: "by apply", delayMs: 20 },
+      "agent:main:errand",
+    );
+    assert.deepEqual(done.details["restart"], { ok: true, delayMs: 20, reason: "config.apply" });
+    await until(starts, (count) => count === before + 1);
+    await until(
+      () => eventsOf("agent:main:errand"),
+      (lines) => lines.length === 1,
+    );
+    assert.match((await eventsOf("agent:main:errand"))[0] ?? "", /config\.apply done[\s\S]*by apply/);
+    assert.match(configText(gateway), /\/\/ this is mine/);
+  });
+
+  test("without delayMs the restart waits two seconds, so that a reply gets out", async () => {
+    const done = await tool({ action: "config.patch", raw: "{ui:{assistant:{name:'Bea'}}}" });
+    assert.equal((done.details["restart"] as { delayMs: number }).delayMs, 2000);
+    const before = starts();
+    const wire = await connected(gateway);
+    assert.equal((await wire.request("health", {})).ok, true);
+    await wire.closed;
+    await until(starts, (count) => count === before + 1);
+  });
+
+  test("config.patch: null removes, lists are replaced, a stale baseHash is refused with a diff (App. E 6)", async () => {
+    await patch(configText(gateway).replace('"name": "Bea"', '"name": "Bea", "avatar": "B"'));
+    const stale = await tool({ action: "config.patch", raw: "{ui:{seamColor:'#ffffff'}}", baseHash: "0".repeat(64) });
+    assert.equal(stale.error?.type, "config.conflict");
+    const { details } = await tool({ action: "config.get" });
+    await patch(configText(gateway).replace('"Bea"', '"Cleo"'));
+    const late = await tool({ action: "config.patch", raw: "{ui:{seamColor:'#ffffff'}}", baseHash: details["hash"] });
+    assert.match(late.error?.message ?? "", /^-.*Bea[\s\S]*^\+.*Cleo/m);
+    const before = starts();
+    const done = await tool({
+      action: "config.patch",
+      raw: "{ui:{assistant:{name:null}},session:{resetTriggers:['/anew']}}",
+      delayMs: 0,
+    });
+    assert.equal(done.details["changed"], true, done.text);
+    await until(starts, (count) => count === before + 1);
+    const { config } = (await tool({ action: "config.get" })).details as { config: Record<string, unknown> };
+    assert.deepEqual([config["ui"], config["session"]], [{ assistant: { avatar: "B" } }, { resetTriggers: ["/anew"] }]);
+  });
+
+  test("the operator's config.patch needs the base hash, refuses a stale one, and leaves a note for its session (App. E 6)", async () => {
+    const wire = await connected(gateway);
+    const raw = "{ui:{assistant:{name:'Dora'}}}";
+    assert.match((await wire.request("config.patch", { raw })).error?.message ?? "", /base hash required/);
+    assert.match(
+      (await wire.request("config.patch", { raw, baseHash: "1".repeat(64) })).error?.message ?? "",
+      /changed since last load/,
+    );
+    const { hash } = (await wire.request("config.get", {})).payload as unknown as { hash: string };
+    const nobody = await wire.request("config.patch", { raw, baseHash: hash, sessionKey: "agent:nobody:main" });
+    assert.equal(nobody.ok, false, "who is told must exist, or nothing is written");
+    assert.doesNotMatch(configText(gateway), /Dora/);
+    const done = await wire.request("config.patch", {
+      raw,
+      baseHash: hash,
+      sessionKey: "agent:main:desk",
+      note: "from me",
+      restartDelayMs: 0,
+    });
+    assert.equal(done.ok, true, JSON.stringify(done.error));
+    await wire.closed;
+    await until(
+      () => eventsOf("agent:main:desk"),
+      (lines) => lines.some((line) => line.includes("from me")),
+    );
+  });
+
+  test(
+    "update.run on what is no checkout behind its upstream changes nothing and says what to run",
+    { skip: existsSync(join(root, ".git")) && "this is a checkout: it would be fetched" },
+    async () => {
+      const { details } = await tool({ action: "update.run" });
+      assert.equal(details["status"], "skipped");
+    },
+  );
+
+  test("sub-agents and sandboxed sessions do not have it; it is a member of group:automation", async () => {
+    assert.equal((await tool({ action: "help" }, "agent:main:subagent:s1")).status, 404);
+    const { details } = await callTool(
+      gateway,
+      "gateway",
+      { action: "help" },
+      { body: { sessionKey: "agent:main:subagent:s1" } },
+    );
+    assert.match(JSON.stringify(details), /sub-?agent/i);
+    await patch(configText(gateway).replace("{", '{ "tools": { "deny": ["group:automation"] },'));
+    await until(
+      () => tool({ action: "help" }),
+      ({ status }) => status === 404,
+    );
+  });
+});
+
+test("with commands.restart it restarts in place after delayMs; asked by three sessions it is one restart and a line for each", async () => {
+  const gateway = await startGateway({ config: { commands: { restart: true } } });
+  const starts = (): number => gateway.output().match(/listening on/g)?.length ?? 0;
+  const answers = await Promise.all(
+    [0, 1, 2].map((at) =>
+      callTool(
+        gateway,
+        "gateway",
+        { action: "restart", delayMs: 300, note: `n${at}` },
+        { body: { sessionKey: `agent:main:r${at}` } },
+      ),
+    ),
+  );
+  assert.deepEqual(
+    answers.map(({ details }) => details["restart"]),
+    answers.map(() => ({ ok: true, delayMs: 300, reason: "restart" })),
+  );
+  await until(starts, (count) => count === 2);
+  const wire = await connected(gateway);
+  for (const at of [0, 1, 2]) {
+    const { payload } = await wire.request("system-events.list", { sessionKey: `agent:main:r${at}` });
+    const { events } = payload as unknown as { events: { text: string }[] };
+    assert.match(
+      events.map(({ text }) => text).join("|"),
+      new RegExp(`^Gateway restarted \\(restart done, asked [^)]+\\)\nn${at}$`),
+    );
+  }
+  wire.end();
+  assert.equal(starts(), 2);
+  assert.equal(gateway.process.exitCode, null, "the same process");
+  await dispose(gateway);
+});
+
+test("a change that waits is still there after kill -9; the answer then applies it once", async () => {
+  const home = tempHome();
+  await writeHome(home, {}, "  // kept\n");
+  const first = await startGateway({ home });
+  const asked = await callTool(first, "gateway", {
+    action: "config.patch",
+    raw: "{tools:{deny:['exec']}}",
+    delayMs: 0,
+  });
+  assert.equal(asked.details["status"], "approval-pending", asked.text);
+  assert.ok(Number(asked.details["expiresAtMs"]) > Date.now());
+  await first.stop("SIGKILL");
+  const next = await startGateway({ home });
+  const wire = await operator(next);
+  const [waiting] = await pendingOf(wire);
+  assert.equal(waiting?.id, asked.details["approvalId"]);
+  assert.equal((await wire.request("exec.approval.resolve", { id: waiting?.id, decision: "allow-once" })).ok, true);
+  await wire.closed;
+  await until(
+    () => callTool(next, "exec", { command: "true" }).catch(() => undefined),
+    (called) => called?.status === 404,
+  );
+  const { payload } = await (await connected(next)).request("system-events.list", { sessionKey: "main" });
+  const lines = (payload as unknown as { events: { text: string }[] }).events.map(({ text }) => text);
+  assert.equal(lines.filter((text) => text.includes("The owner allowed it")).length, 1, lines.join("\n"));
+  assert.match(configText(next), /\/\/ kept/);
+  assert.equal(existsSync(join(next.state, "openclaw.json.bak.1")), false, "written once");
+  await dispose(next);
 });

@@ -18,9 +18,10 @@ export interface AdminEngine extends Admin {
   tellNotes(): Promise<void>;
 }
 
-export function createAdminEngine(house: House, restart: Restart): AdminEngine {
+/** `startedTicks`: when the gateway began, by the clock that only goes forward. */
+export function createAdminEngine(house: House, restart: Restart, startedTicks: number): AdminEngine {
   const { settings, paths, env, mask } = house;
-  const restarts = createRestarts(house, restart);
+  const restarts = createRestarts(house, restart, startedTicks);
   const changes = createChanges(house, restarts);
   return {
     async restart({ delayMs, reason = "asked for", note, person = false }, caller) {

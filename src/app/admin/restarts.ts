@@ -36,25 +36,29 @@ const DEFAULT_DELAY_MS = 2000;
 const MAX_DELAY_MS = 10 * 60_000;
 const SPACE = "admin";
 const KEY = "restarts";
-/** As many as a person would plausibly have an agent do while setting something up. */
-const MAX_RESTARTS = 3;
+/** A restart this soon after a start is a quick one; that many quick ones of late are a loop, not somebody's wish. */
+const QUICK_MS = 30_000;
+const MAX_QUICK = 3;
 const WINDOW_MS = 10 * 60_000;
 
-export function createRestarts({ store, paths, mask }: House, restart: Restart): Restarts {
+export function createRestarts({ store, paths, mask }: House, restart: Restart, startedTicks: number): Restarts {
   let told: readonly RestartNote[] = [];
+  // What is asked while one is on its way is the same one.
+  let isAsked = false;
   const recent = async (): Promise<number[]> => {
     const kept = await store.kv.get(SPACE, KEY);
     const since = systemClock.now() - WINDOW_MS;
     return Array.isArray(kept) ? kept.filter((at): at is number => typeof at === "number" && at > since) : [];
   };
-  const isCalm = async (): Promise<boolean> => (await recent()).length < MAX_RESTARTS;
+  const isQuick = (): boolean => systemClock.ticks() - startedTicks < QUICK_MS;
+  const isCalm = async (): Promise<boolean> => isAsked || !isQuick() || (await recent()).length < MAX_QUICK;
   return {
     isCalm,
     async requireCalm() {
       if (await isCalm()) return;
       throw new ToolError(
         "gateway.restart-storm",
-        `the gateway was restarted from inside ${MAX_RESTARTS} times in the last ten minutes; this one is refused`,
+        `the gateway was restarted from inside ${MAX_QUICK} times, each time right after its start; this one is refused`,
         {
           hint: "look why with openclaw logs; a person restarts it with: openclaw gateway restart",
           details: { refused: true },
@@ -63,7 +67,8 @@ export function createRestarts({ store, paths, mask }: House, restart: Restart):
     },
     async ask({ kind, mode, delayMs = DEFAULT_DELAY_MS, message, caller, log, fresh = false, stats = {} }) {
       const at = systemClock.now();
-      await store.kv.set(SPACE, KEY, [...(await recent()), at]);
+      if (!isAsked && isQuick()) await store.kv.set(SPACE, KEY, [...(await recent()), at]);
+      isAsked = true;
       const session = caller.tell ?? caller.session;
       const record = await store.sessions.get(session);
       const entry = record === undefined ? {} : entryOf(record);

@@ -14,6 +14,9 @@ export const send: Command = {
       return answered(`Delivery: ${sendPolicy ?? "as configured"}. Usage: /send on|off|inherit.`);
     }
     if (!Object.hasOwn(policies, word)) return answered(`Usage: /send on|off|inherit. Nothing was changed.`);
+    // It goes over session.sendPolicy, which is the owner's.
+    if (scene.context.admin !== true)
+      return answered("Only who may change settings may change where replies go. Nothing was changed.");
     await scene.patch({ sendPolicy: policies[word] });
     return answered(
       word === "inherit" ? "Delivery follows the config again." : `Delivery is now ${word} for this session.`,

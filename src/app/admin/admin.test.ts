@@ -1,0 +1,301 @@
+// Config changes of agents over a real store and real files: asked, answered, applied once, cut off at every step.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test, type TestContext } from "node:test";
+
+import type { AgentId, SessionKey } from "../../core/names.ts";
+import { resolvePaths } from "../../base/paths.ts";
+import { loadConfig } from "../../config/load.ts";
+import { sentinelPath } from "../../session/sentinel.ts";
+import type { Admin, AdminCaller } from "../../tool/admin.ts";
+import { openAdmin, type OpenAdmin } from "../admin.ts";
+import { openHouse, type House } from "../house.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "openclaw-admin-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const caller: AdminCaller = { agent: "main" as AgentId, session: "agent:main:main" as SessionKey };
+const owner = { clientId: "page", surface: "webchat" };
+const TEXT = `{
+  gateway: { mode: "local", auth: { mode: "token", token: "a-secret-of-the-owner-0123" } },
+  // how commands run
+  tools: { exec: { ask: "on-miss" } }, // mine
+}
+`;
+const loosen = { action: "config.patch", raw: "{tools:{exec:{ask:'off'}}}", delayMs: 5, note: "please" } as const;
+
+interface Ground {
+  readonly house: House;
+  readonly admin: Admin;
+  readonly front: OpenAdmin;
+  readonly told: [string, string][];
+  readonly restarts: string[];
+  readonly file: string;
+  close(): Promise<void>;
+}
+
+let count = 0;
+const newHome = (text = TEXT): string => {
+  count += 1;
+  const home = join(folder, `home-${count}`);
+  mkdirSync(join(home, ".openclaw"), { recursive: true });
+  writeFileSync(join(home, ".openclaw", "openclaw.json"), text);
+  return home;
+};
+
+/** What stands behind a gateway, without its port. `dead` ends it the way kill -9 would leave the store. */
+async function open(t: TestContext, home: string): Promise<Ground> {
+  const env = { HOME: home };
+  const paths = resolvePaths(env);
+  const house = await openHouse({ paths, env, loaded: loadConfig({ paths, env }), consoleLevel: "silent" });
+  const told: [string, string][] = [];
+  const restarts: string[] = [];
+  house.wake.tie({
+    tell: async (session, text) => void told.push([session, text]),
+    tellAndWait: () => Promise.resolve(undefined),
+    resume: () => Promise.resolve(),
+    close() {},
+  });
+  const front = openAdmin(house, (reason) => void restarts.push(reason));
+  let isOpen = true;
+  const close = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    await front.close();
+    await house.close();
+  };
+  t.after(close);
+  await front.recover();
+  await house.commands.desk.recover();
+  return { house, admin: house.admin(), front, told, restarts, file: paths.config, close };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries > 400) throw new Error("never");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+const idOf = ({ details }: Awaited<ReturnType<Admin["change"]>>): string => String(details["approvalId"]);
+
+test("allowed: written once with comments kept, a note for the session, one restart", async (t) => {
+  const ground = await open(t, newHome());
+  const { admin, house, told, restarts, file } = ground;
+  const asked = await admin.change(loosen, caller);
+  assert.equal(asked.details["status"], "approval-pending");
+  assert.equal(readFileSync(file, "utf8"), TEXT);
+  const again = await admin.change(loosen, caller);
+  assert.equal(idOf(again), idOf(asked), "the same question is asked once");
+  await house.commands.desk.answer(idOf(asked), "allow-once", owner);
+  await until(() => restarts.length > 0);
+  assert.equal(readFileSync(file, "utf8"), TEXT.replace('"on-miss"', '"off"'));
+  assert.deepEqual(restarts, ["config.patch: approved by the owner"]);
+  assert.equal(existsSync(sentinelPath(house.paths.state)), true);
+  assert.deepEqual(told, [], "told after the restart, not before");
+  await ground.close();
+  const next = await open(t, house.paths.home);
+  assert.equal(next.told.length, 1);
+  assert.match(
+    next.told[0]?.[1] ?? "",
+    /config\.patch done[\s\S]*The owner allowed it \(id=[0-9a-f-]+\)[\s\S]*Note: please/,
+  );
+  assert.equal(existsSync(sentinelPath(house.paths.state)), false);
+});
+
+for (const [how, answer, said] of [
+  ["denied", (g: Ground, id: string) => g.house.commands.desk.answer(id, "deny", owner), /denied by the owner/],
+  [
+    "withdrawn with its turn",
+    (g: Ground) => g.house.commands.desk.withdrawAll(caller.session, "its turn was stopped"),
+    /its turn was stopped/,
+  ],
+] as const)
+  test(`${how}: nothing is written and the session is told why`, async (t) => {
+    const ground = await open(t, newHome());
+    const id = idOf(await ground.admin.change(loosen, caller));
+    await answer(ground, id);
+    await until(() => ground.told.length > 0);
+    assert.match(ground.told[0]?.[1] ?? "", said);
+    assert.equal(readFileSync(ground.file, "utf8"), TEXT);
+    assert.deepEqual(ground.restarts, []);
+  });
+
+test("nobody answers: it ends by itself and the session is told", async (t) => {
+  const ground = await open(t, newHome());
+  await ground.admin.change({ ...loosen, timeoutMs: 40 }, caller);
+  await until(() => ground.told.length > 0);
+  assert.match(
+    ground.told[0]?.[1] ?? "",
+    /Config change denied \(id=[0-9a-f-]+\): nobody answered in time\. Nothing was written/,
+  );
+  assert.equal(readFileSync(ground.file, "utf8"), TEXT);
+});
+
+test("the file changed meanwhile: denied, with the diff", async (t) => {
+  const ground = await open(t, newHome());
+  const id = idOf(await ground.admin.change(loosen, caller));
+  const edited = TEXT.replace("// mine", "// still mine");
+  writeFileSync(ground.file, edited);
+  await ground.house.commands.desk.answer(id, "allow-once", owner);
+  await until(() => ground.told.length > 0);
+  assert.match(ground.told[0]?.[1] ?? "", /has changed since it was read\n--- a\/openclaw\.json\n/);
+  assert.equal(readFileSync(ground.file, "utf8"), edited);
+  assert.deepEqual(ground.restarts, []);
+});
+
+test("asked, gateway gone, next process: the answer still applies it, once", async (t) => {
+  const first = await open(t, newHome());
+  const id = idOf(await first.admin.change(loosen, caller));
+  await first.close();
+  const next = await open(t, first.house.paths.home);
+  assert.equal(next.house.commands.desk.pending()[0]?.kind, "config");
+  await next.house.commands.desk.answer(id, "allow-once", owner);
+  await until(() => next.restarts.length > 0);
+  assert.match(readFileSync(next.file, "utf8"), /ask: "off" \} \}, \/\/ mine/);
+  await assert.rejects(next.house.commands.desk.answer(id, "allow-once", owner), /unknown approval id/);
+});
+
+for (const [when, isWritten, said] of [
+  ["before it was written", false, /cut off before it was written/],
+  ["after it was written", true, /Config change applied/],
+] as const)
+  test(`killed ${when}: not done again, and the session learns the truth once`, async (t) => {
+    const first = await open(t, newHome());
+    const id = idOf(await first.admin.change(loosen, caller));
+    // The answer is heard by nobody here: the process dies with the change begun.
+    await first.front.close();
+    await first.house.commands.desk.answer(id, "allow-once", owner);
+    assert.equal(await first.house.commands.desk.begin(id, caller), true);
+    if (isWritten) writeFileSync(first.file, TEXT.replace('"on-miss"', '"off"'));
+    const before = readFileSync(first.file, "utf8");
+    await first.close();
+    const next = await open(t, first.house.paths.home);
+    await until(() => next.told.length > 0);
+    assert.match(next.told[0]?.[1] ?? "", said);
+    assert.equal(readFileSync(next.file, "utf8"), before);
+    await next.close();
+    const third = await open(t, first.house.paths.home);
+    assert.deepEqual(third.told, []);
+  });
+
+test("allowed and killed before it began: denied, and told", async (t) => {
+  const first = await open(t, newHome());
+  const id = idOf(await first.admin.change(loosen, caller));
+  await first.front.close();
+  await first.house.commands.desk.answer(id, "allow-once", owner);
+  await first.close();
+  const next = await open(t, first.house.paths.home);
+  await until(() => next.told.length > 0);
+  assert.match(next.told[0]?.[1] ?? "", /between the answer and the start/);
+  assert.equal(readFileSync(next.file, "utf8"), TEXT);
+});
+
+test("the card shows no secret of the file, and a change of one by its path", async (t) => {
+  const ground = await open(t, newHome());
+  await ground.admin.change(
+    { action: "config.patch", raw: "{gateway:{auth:{token:'another-secret-9876543210'}}}" },
+    caller,
+  );
+  const [approval] = ground.house.commands.desk.pending();
+  const shown = JSON.stringify([approval?.card, approval?.request]);
+  assert.doesNotMatch(shown, /a-secret-of-the-owner|another-secret/);
+  assert.match(shown, /Only secrets change/);
+  assert.match(shown, /gateway\.auth\.token \(changed\): decides who may enter/);
+  assert.doesNotMatch(JSON.stringify(approval?.body), /a-secret-of-the-owner/, "nor does what is kept");
+});
+
+test("config.apply of a text with hidden secrets keeps them and changes only what differs", async (t) => {
+  const ground = await open(t, newHome());
+  const { details } = await ground.admin.configGet();
+  const config = details["config"] as Record<string, unknown>;
+  assert.match(JSON.stringify(config), /__OPENCLAW_REDACTED__/);
+  const raw = JSON.stringify({ ...config, ui: { assistant: { name: "Ada" } } });
+  const done = await ground.admin.change({ action: "config.apply", raw, baseHash: String(details["hash"]) }, caller);
+  assert.equal(done.details["ok"], true, JSON.stringify(done));
+  const text = readFileSync(ground.file, "utf8");
+  assert.match(text, /a-secret-of-the-owner-0123/);
+  assert.match(text, /\/\/ how commands run[\s\S]*\/\/ mine/);
+  assert.match(text, /Ada/);
+  assert.deepEqual(ground.restarts, ["config.apply: config"]);
+});
+
+test("a change that changes nothing restarts nothing", async (t) => {
+  const ground = await open(t, newHome());
+  const same = await ground.admin.change({ ...loosen, raw: "{tools:{exec:{ask:'on-miss'}}}" }, caller);
+  assert.equal(same.details["changed"], false);
+  assert.deepEqual([ground.restarts, ground.house.commands.desk.pending()], [[], []]);
+});
+
+for (const [what, ask, code] of [
+  ["an unknown key", { ...loosen, raw: "{nope:1}" }, "config.invalid"],
+  ["a stale base hash", { ...loosen, baseHash: "0".repeat(64) }, "config.conflict"],
+  ["no object", { ...loosen, raw: "[1]" }, "config.bad-patch"],
+  ["broken JSON5", { ...loosen, raw: "{a:" }, "config.bad-patch"],
+  [
+    "the marker where nothing is stored",
+    { ...loosen, raw: "{hooks:{token:'__OPENCLAW_REDACTED__'}}" },
+    "config.redacted",
+  ],
+  [
+    "more than anybody reads",
+    { ...loosen, raw: JSON.stringify({ tools: { deny: Array.from({ length: 3000 }, (_, at) => `tool-${at}`) } }) },
+    "approval.too-long",
+  ],
+] as const)
+  test(`${what} is refused before anybody is asked; the file is as it was, byte for byte`, async (t) => {
+    const ground = await open(t, newHome());
+    await assert.rejects(ground.admin.change(ask, caller), { code });
+    assert.equal(readFileSync(ground.file, "utf8"), TEXT);
+    assert.deepEqual(ground.house.commands.desk.pending(), []);
+  });
+
+test("a stale base hash is refused with the difference", async (t) => {
+  const ground = await open(t, newHome());
+  const { details } = await ground.admin.configGet();
+  await ground.admin.edit("ui.assistant.name", { text: "Bea" });
+  await assert.rejects(
+    ground.admin.change({ ...loosen, baseHash: String(details["hash"]) }, caller),
+    /has changed since it was read\n--- a\/openclaw\.json[\s\S]*\+.*Bea/,
+  );
+});
+
+test("a change right after each start, again and again, restarts three times and is still written", async (t) => {
+  const home = newHome();
+  const restarts: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    const ground = await open(t, home);
+    await ground.admin.change({ ...loosen, raw: `{ui:{assistant:{name:'n${i}'}}}` }, caller);
+    restarts.push(ground.restarts.length);
+    assert.match(readFileSync(ground.file, "utf8"), new RegExp(`n${i}`));
+    await ground.close();
+  }
+  assert.deepEqual(restarts, [1, 1, 1, 0, 0]);
+});
+
+test("overrides are in force without being written, survive an edit of the file, and are gone with the process", async (t) => {
+  const ground = await open(t, newHome());
+  const { admin, house, file } = ground;
+  await admin.overrides.set("ui.assistant.name", "Test");
+  assert.equal(house.settings.now().config.ui?.assistant?.name, "Test");
+  assert.equal(readFileSync(file, "utf8"), TEXT);
+  await admin.edit("messages.responsePrefix", { text: "hi" });
+  house.settings.use(house.settings.read());
+  assert.equal(house.settings.now().config.ui?.assistant?.name, "Test");
+  assert.equal(house.settings.now().config.messages?.responsePrefix, "hi");
+  await assert.rejects(admin.overrides.set("ui.nope", "1"), { code: "config.invalid" });
+  await admin.overrides.unset("tools.exec.ask");
+  assert.deepEqual(
+    admin.overrides.list().map(({ path }) => path),
+    ["ui.assistant.name", "tools.exec.ask"],
+  );
+  await admin.overrides.reset();
+  assert.equal(house.settings.now().config.ui?.assistant?.name, undefined);
+  assert.equal(house.settings.now().config.tools?.exec?.ask, "on-miss");
+  await admin.overrides.set("ui.assistant.name", "Test");
+  await ground.close();
+  const next = await open(t, house.paths.home);
+  assert.deepEqual(next.admin.overrides.list(), []);
+  assert.equal(next.house.settings.now().config.ui?.assistant?.name, undefined);
+});
