@@ -103,6 +103,7 @@ export function transcriptsOf({ sessions, transcript }: Pick<Store, "sessions" |
         })),
       );
     },
+    count: (sessionId) => transcript.count(sessionId),
     async lines(sessionId, from, to) {
       const entries = await transcript.tail(sessionId, to - from + 1, to + 1);
       const bySeq = new Map(entries.map((entry) => [entry.seq, lineOf(entry)]));

@@ -19,6 +19,8 @@ import { termsOf } from "./words.ts";
 
 /** A question is asked by words alone when its vector takes longer. */
 const EMBED_WAIT_MS = 1500;
+const SLOW_REST_MS = 15_000;
+const TOO_LONG = "the embeddings took too long";
 const MAX_RESULTS = 50;
 /** Below this a nearest neighbour is just whatever lies nearest. */
 const MIN_HYBRID_SCORE = 0.2;
@@ -36,6 +38,8 @@ interface AgentState {
   readonly settings: MemorySettings;
   readonly filler: Filler;
   talk: Promise<unknown> | undefined;
+  /** Until then no question waits for its vector: the last one waited in vain. */
+  slowUntil: number;
 }
 
 export function openMemory({ config, paths, log, embedder, transcripts }: MemoryDeps): Memory {
@@ -63,7 +67,7 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
         put: (fingerprint, rows) => thread.ask(indexPart(settings), "put", port(fingerprint), rows),
       },
     });
-    const state: AgentState = { settings, filler, talk: undefined };
+    const state: AgentState = { settings, filler, talk: undefined, slowUntil: 0 };
     states.set(agent, state);
     return state;
   };
@@ -146,6 +150,7 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
     filler.poke();
     if (!words.hasVectors)
       return { answer: words, opened, wordsOnly: filler.problem() ?? "vectors are still being made" };
+    if (performance.now() < state.slowUntil) return { answer: words, opened, wordsOnly: TOO_LONG };
     const late = AbortSignal.timeout(EMBED_WAIT_MS);
     try {
       const until = signal === undefined ? late : AbortSignal.any([late, signal]);
@@ -154,7 +159,8 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
       return { answer: await thread.ask(index, "search", { ...ask, fresh: false, vectors, vector }), opened };
     } catch (error) {
       signal?.throwIfAborted();
-      return { answer: words, opened, wordsOnly: late.aborted ? "the embeddings took too long" : wordsOf(error) };
+      if (late.aborted) state.slowUntil = performance.now() + SLOW_REST_MS;
+      return { answer: words, opened, wordsOnly: late.aborted ? TOO_LONG : wordsOf(error) };
     }
   };
 

@@ -8,6 +8,8 @@ import type { MemoryDocument } from "./indexer.ts";
 export interface Transcripts {
   /** Sessions of an agent, newest first. `messages` counts entries from 1. */
   list(agent: AgentId): Promise<readonly SessionTalk[]>;
+  /** Entries of a session, also of one that is listed no more; 0 when it is gone. */
+  count(sessionId: string): Promise<number>;
   /** What was said in entries `from` to `to`, one line an entry; "" where nothing was said. */
   lines(sessionId: string, from: number, to: number): Promise<readonly string[]>;
 }
@@ -39,38 +41,48 @@ export async function readInTalk(
   agent: AgentId,
   index: TalkIndex,
   delta: Delta | undefined,
-): Promise<number> {
+): Promise<void> {
   const known = new Map((await index.documents()).map(({ path, size }) => [path, size]));
-  let read = 0;
-  for (const { sessionId, entries, updatedAt } of await transcripts.list(agent)) {
-    const path = pathOfSession(sessionId);
-    const done = known.get(path);
-    known.delete(path);
-    // Fewer than before: it was reset or cut, and is read from its beginning.
-    const from = done === undefined || done > entries ? 0 : done;
-    if (entries <= from) continue;
-    const fresh = await linesBetween(transcripts, sessionId, from, entries);
-    const isEnough =
-      delta === undefined ||
-      done === undefined ||
-      entries - from >= delta.deltaMessages ||
-      Buffer.byteLength(fresh.join("\n")) >= delta.deltaBytes;
-    if (!isEnough) continue;
-    const mark = `${entries}:${updatedAt}`;
-    await index.document({
-      path,
-      source: "sessions",
-      text: fresh.join("\n"),
-      firstLine: from + 1,
-      size: entries,
-      mtimeMs: updatedAt,
-      mark,
-    });
-    read += 1;
-    await nextTurn();
+  const listed = await transcripts.list(agent);
+  for (const talk of listed) await readOne(transcripts, index, talk, known.get(pathOfSession(talk.sessionId)), delta);
+  const open = new Set(listed.map(({ sessionId }) => pathOfSession(sessionId)));
+  // A session that began anew left its old talk behind: the rest of it is read in, and it stays as long as it exists.
+  for (const [path, done] of known) {
+    if (open.has(path)) continue;
+    const sessionId = path.slice(pathOfSession("").length);
+    const entries = await transcripts.count(sessionId);
+    if (entries === 0) await index.forget(path);
+    else await readOne(transcripts, index, { sessionId, entries, updatedAt: 0 }, done, undefined);
   }
-  for (const path of known.keys()) await index.forget(path);
-  return read;
+}
+
+async function readOne(
+  transcripts: Transcripts,
+  index: TalkIndex,
+  { sessionId, entries, updatedAt }: SessionTalk,
+  done: number | undefined,
+  delta: Delta | undefined,
+): Promise<void> {
+  // Fewer than before: it was cut, and is read from its beginning.
+  const from = done === undefined || done > entries ? 0 : done;
+  if (entries <= from) return;
+  const lines = await linesBetween(transcripts, sessionId, from, entries);
+  const isEnough =
+    delta === undefined ||
+    done === undefined ||
+    entries - from >= delta.deltaMessages ||
+    Buffer.byteLength(lines.join("\n")) >= delta.deltaBytes;
+  if (!isEnough) return;
+  await index.document({
+    path: pathOfSession(sessionId),
+    source: "sessions",
+    text: lines.join("\n"),
+    firstLine: from + 1,
+    size: entries,
+    mtimeMs: updatedAt,
+    mark: `${entries}:${updatedAt}`,
+  });
+  await nextTurn();
 }
 
 async function linesBetween(
