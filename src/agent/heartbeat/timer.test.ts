@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, mock, test } from "node:test";
+
+import type { Log } from "../../base/log.ts";
+import { openStore } from "../../store/builtin.ts";
+import { startHeartbeatTimer, type Beating, type HeartbeatTimer } from "./timer.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "heartbeat-timer-"));
+const store = await openStore({ file: join(folder, "store.db") });
+after(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
+
+interface Scene {
+  readonly beats: [agentId: string, dueAt: number, at: number][];
+  /** Both clocks go on; timers fire. */
+  readonly pass: (ms: number) => Promise<void>;
+  /** The machine sleeps: only the wall clock goes on. */
+  readonly sleep: (ms: number) => void;
+  readonly timer: HeartbeatTimer;
+  plan: Beating[];
+  answer: "over" | "busy";
+  now: number;
+  restart(): void;
+  close(): Promise<void>;
+}
+
+async function scene(agentId: string, everyMs: number): Promise<Scene> {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const me: { -readonly [Name in keyof Scene]?: Scene[Name] } = {};
+  let ticks = 0;
+  const start = (): HeartbeatTimer =>
+    startHeartbeatTimer({
+      plan: () => me.plan ?? [],
+      async beat(id, dueAt) {
+        me.beats?.push([id, dueAt, me.now ?? 0]);
+        return me.answer ?? "over";
+      },
+      begin: async () => {},
+      kv: store.kv,
+      clock: { now: () => me.now ?? 0, ticks: () => ticks },
+      log: silent,
+    });
+  Object.assign(me, {
+    beats: [],
+    plan: [{ agentId, everyMs }],
+    answer: "over",
+    now: 1_000_000,
+    async pass(ms: number) {
+      for (let left = ms; left > 0; left -= 500) {
+        me.now = (me.now ?? 0) + 500;
+        ticks += 500;
+        mock.timers.tick(500);
+        // Writes to the store are real and take a moment.
+        await store.settle();
+        for (let turn = 0; turn < 6; turn++) await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    sleep: (ms: number) => (me.now = (me.now ?? 0) + ms),
+    restart() {
+      me.timer?.close();
+      me.timer = start();
+    },
+    async close() {
+      me.timer?.close();
+      mock.timers.reset();
+      await store.settle();
+    },
+  });
+  me.timer = start();
+  return me as Scene;
+}
+
+test("the first beat is one interval after the start; each next one interval after the last due time", async () => {
+  const { beats, pass, close } = await scene("row", 60_000);
+  await pass(200_000);
+  const dues = beats.map(([, dueAt]) => dueAt);
+  assert.equal(dues.length, 3);
+  assert.deepEqual([(dues[1] ?? 0) - (dues[0] ?? 0), (dues[2] ?? 0) - (dues[1] ?? 0)], [60_000, 60_000]);
+  await close();
+});
+
+test("a machine that slept makes up for what it missed with one beat, soon, and then keeps its row", async () => {
+  const { beats, pass, sleep, close } = await scene("slept", 60_000);
+  await pass(61_000);
+  assert.equal(beats.length, 1);
+  sleep(10 * 3_600_000);
+  await pass(16_000);
+  assert.equal(beats.length, 2);
+  await pass(120_000);
+  assert.equal(beats.length, 4);
+  assert.equal(((beats[3]?.[1] ?? 0) - (beats[0]?.[1] ?? 0)) % 60_000, 0);
+  await close();
+});
+
+test("restarts more often than the interval do not silence it", async () => {
+  const house = await scene("restarted", 60_000);
+  for (let round = 0; round < 10; round++) {
+    await house.pass(20_000);
+    house.restart();
+  }
+  assert.equal(house.beats.length, 3);
+  assert.equal(new Set(house.beats.map(([, dueAt]) => dueAt)).size, 3);
+  await house.close();
+});
+
+test("a busy session is tried again each second for the same due time", async () => {
+  const house = await scene("busy", 60_000);
+  house.answer = "busy";
+  await house.pass(66_000);
+  const tries = house.beats.length;
+  assert.ok(tries >= 3 && tries <= 7, `${tries} tries`);
+  house.answer = "over";
+  await house.pass(2000);
+  assert.equal(new Set(house.beats.map(([, dueAt]) => dueAt)).size, 1);
+  const done = house.beats.length;
+  await house.pass(40_000);
+  assert.equal(house.beats.length, done);
+  await house.close();
+});
+
+test("a clock set back does not make it wait for the lost time; a longer or shorter interval counts at once", async () => {
+  const house = await scene("clock", 60_000);
+  await house.pass(30_000);
+  house.now -= 24 * 3_600_000;
+  await house.pass(80_000);
+  assert.equal(house.beats.length, 1);
+  house.plan = [{ agentId: "clock", everyMs: 10_000 }];
+  house.timer.look();
+  await house.pass(11_000);
+  assert.ok(house.beats.length >= 2);
+  house.plan = [];
+  const count = house.beats.length;
+  await house.pass(60_000);
+  assert.equal(house.beats.length, count);
+  await house.close();
+});
