@@ -9,7 +9,7 @@ const PATIENCE = 4;
 export interface Dirt {
   readonly note: (root: MemoryRoot, names: readonly string[]) => void;
   readonly everything: () => void;
-  isDirty(): boolean;
+  readonly isDirty: () => boolean;
   /** All marks, which are gone with this. */
   take(): DirtyWork;
   /** The work failed: what it was for is still to be done. */

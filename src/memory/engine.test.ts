@@ -340,7 +340,7 @@ test(
   },
 );
 
-test("texts that are no files are kept, grow and go", async () => {
+test("texts that are no files are kept, grow, outlive a new index, and go", async () => {
   const { settings } = ground();
   const talk = { path: "sessions/s1", source: "sessions" as const, mtimeMs: 1 };
   await used(settings, async (engine) => {
@@ -360,6 +360,8 @@ test("texts that are no files are kept, grow and go", async () => {
       engine.documents("sessions").map(({ path, size }) => ({ path, size })),
       [{ path: "sessions/s1", size: 2 }],
     );
+    await engine.sync({ force: true });
+    assert.deepEqual(await find(engine, "banana"), ["sessions/s1:2-2"]);
     assert.equal(await engine.forget("sessions/s1"), true);
     assert.deepEqual(await find(engine, "banana apple"), []);
   });

@@ -19,7 +19,10 @@ export interface Indexer {
   one(root: MemoryRoot, names: readonly string[]): Promise<SyncCount>;
   /** A text that is no file. Lines count from `firstLine`; what was there before stays when that is above 1. */
   document(document: MemoryDocument): Promise<void>;
-  documents(source: MemorySource): { readonly path: string; readonly size: number; readonly mark: string }[];
+  /** A document of another index, pieces as they are. */
+  adopt(document: DocumentFacts, chunks: readonly Chunk[]): Promise<void>;
+  documents(source: MemorySource): DocumentFacts[];
+  chunksOf(path: string): Chunk[];
   /** False when it was not there. */
   remove(path: string): Promise<boolean>;
 }
@@ -47,7 +50,7 @@ export interface SyncCount {
   readonly skipped: readonly SkippedFile[];
 }
 
-type FileFacts = Pick<MemoryDocument, "path" | "source" | "size" | "mtimeMs" | "mark">;
+export type DocumentFacts = Pick<MemoryDocument, "path" | "source" | "size" | "mtimeMs" | "mark">;
 
 interface FileRow {
   readonly id: number;
@@ -82,7 +85,7 @@ export function createIndexer(index: IndexFile, chunking: ChunkSize, stopped: ()
   };
 
   /** Until its last step the file has no mark: cut off in between, it is read in again. */
-  function* rewrite(file: FileFacts, digest: string, chunks: readonly Chunk[]): Steps {
+  function* rewrite(file: DocumentFacts, digest: string, chunks: readonly Chunk[]): Steps {
     const id = fileId(file);
     // Pieces whose text is the same keep their row, and with it their words and their vector.
     const old = new Map<string, ChunkRow[]>();
@@ -102,7 +105,7 @@ export function createIndexer(index: IndexFile, chunking: ChunkSize, stopped: ()
     sql.update.run(digest, file.mtimeMs, file.size, file.mark, id);
   }
 
-  function* append(file: FileFacts, chunks: readonly Chunk[]): Steps {
+  function* append(file: DocumentFacts, chunks: readonly Chunk[]): Steps {
     const id = fileId(file);
     for (const chunk of chunks) addChunk(id, chunk);
     sql.update.run(digestOf(file.mark), file.mtimeMs, file.size, file.mark, id);
@@ -117,7 +120,7 @@ export function createIndexer(index: IndexFile, chunking: ChunkSize, stopped: ()
     sql.dropFile.run(id);
   }
 
-  const fileId = ({ path, source }: FileFacts): number => {
+  const fileId = ({ path, source }: DocumentFacts): number => {
     const row = known(path);
     if (row === undefined) return Number(sql.insert.run(path, source).lastInsertRowid);
     sql.update.run("", 0, 0, "", row.id);
@@ -190,7 +193,12 @@ export function createIndexer(index: IndexFile, chunking: ChunkSize, stopped: ()
       await slices.offer(steps, document.text.length);
       await slices.drain();
     },
-    documents: (source) => sql.files.all(source) as unknown as { path: string; size: number; mark: string }[],
+    async adopt(document, chunks) {
+      await slices.offer(rewrite(document, digestOf(document.mark), chunks), 64 + chunks.length * 1000);
+      await slices.drain();
+    },
+    documents: (source) => sql.files.all(source) as unknown as DocumentFacts[],
+    chunksOf: (path) => sql.texts.all(path) as unknown as Chunk[],
   };
 }
 
@@ -223,13 +231,17 @@ interface ChunkRow {
 function statements({ database }: IndexFile) {
   return {
     file: database.prepare("SELECT id, hash, mark FROM files WHERE path = ?"),
-    files: database.prepare("SELECT id, path, hash, mark, size FROM files WHERE source = ?"),
+    files: database.prepare("SELECT id, path, source, hash, mark, size, mtime AS mtimeMs FROM files WHERE source = ?"),
     insert: database.prepare("INSERT INTO files (path, source, hash, mtime, size, mark) VALUES (?, ?, '', 0, 0, '')"),
     update: database.prepare("UPDATE files SET hash = ?, mtime = ?, size = ?, mark = ? WHERE id = ?"),
     touch: database.prepare("UPDATE files SET mtime = ?, size = ?, mark = ? WHERE id = ?"),
     dropFile: database.prepare("DELETE FROM files WHERE id = ?"),
     chunksOf: database.prepare(
       "SELECT id, hash, start_line AS startLine, end_line AS endLine FROM chunks WHERE file = ? ORDER BY id",
+    ),
+    texts: database.prepare(
+      `SELECT c.start_line AS startLine, c.end_line AS endLine, c.text FROM chunks c JOIN files f ON f.id = c.file
+       WHERE f.path = ? ORDER BY c.id`,
     ),
     addChunk: database.prepare("INSERT INTO chunks (file, start_line, end_line, text, hash) VALUES (?, ?, ?, ?, ?)"),
     move: database.prepare("UPDATE chunks SET start_line = ?, end_line = ? WHERE id = ?"),

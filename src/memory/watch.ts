@@ -25,7 +25,7 @@ export interface Watch {
   /** The folders to watch from now on. */
   follow(folders: readonly WatchedFolder[]): void;
   /** False when the system gives no more watches: then changes are found by looking. */
-  isWhole(): boolean;
+  readonly isWhole: () => boolean;
   close(): void;
 }
 
