@@ -5,12 +5,9 @@ import type { Admin } from "../tool/admin.ts";
 import type { Scene } from "./scene.ts";
 
 /** The admin port for who may use it; else throws, saying that nothing was changed. */
-export function adminIn({ context, deps, config }: Scene, command: string): Admin {
-  if (context.admin !== true) {
-    throw new HouseError("chat.not-admin", `You may not use /${command} here; nothing was changed.`, {
-      hint: "it takes the scope operator.admin, or the owner of this gateway",
-    });
-  }
+export function adminIn(scene: Scene, command: string): Admin {
+  const { context, deps, config } = scene;
+  requireAdmin(scene, command);
   const channel = (config.channels as Readonly<Record<string, unknown>> | undefined)?.[context.source];
   if (isClosed(channel)) {
     throw new HouseError("chat.no-config-writes", `Settings are not changed from ${visible(context.source, 40)}.`, {
@@ -23,12 +20,22 @@ export function adminIn({ context, deps, config }: Scene, command: string): Admi
   });
 }
 
+/** Reading them takes as much as changing them: config.get is `operator.admin` too. */
+export function requireAdmin({ context }: Scene, command: string): void {
+  if (context.admin !== true) {
+    throw new HouseError("chat.not-admin", `You may not use /${command} here; nothing was changed.`, {
+      hint: "it takes the scope operator.admin, or the owner of this gateway",
+    });
+  }
+}
+
 function isClosed(channel: unknown): boolean {
   return typeof channel === "object" && channel !== null && "configWrites" in channel && channel.configWrites === false;
 }
 
-/** The first word, the second, and all that is left, as it was written. */
-export function threeParts(args: string): readonly [action: string, path: string, rest: string] {
-  const [, action = "", path = "", rest = ""] = /^\s*(\S*)\s*(\S*)\s*([\s\S]*?)\s*$/.exec(args) ?? [];
-  return [action.toLowerCase(), path, rest];
+/** `set a.b 1`, `set a.b=1`, `set a["x y"] = 1`, `unset a.b`, `show`: the word, the path, and the value as written. */
+export function settingWords(args: string): readonly [action: string, path: string, value: string] {
+  const [, action = "", rest = ""] = /^\s*(\S*)\s*([\s\S]*?)\s*$/.exec(args) ?? [];
+  const [, path = rest, value = ""] = /^((?:\[[^\]]*\]|[^\s=[\]])+)(?:\s*=\s*|\s+)([\s\S]+)$/.exec(rest) ?? [];
+  return [action.toLowerCase(), path, value];
 }

@@ -28,7 +28,7 @@ let count = 0;
 function checkout(build = "node -e \"require('fs').writeFileSync('built', process.env.SECRET_API_KEY ?? 'no key')\""): {
   readonly upstream: string;
   readonly clone: string;
-  publish(files: Record<string, string>): void;
+  readonly publish: (files: Record<string, string>) => void;
 } {
   count += 1;
   const upstream = join(folder, `up-${count}`);

@@ -3,7 +3,7 @@ import { getAt, hasAt, parsePath } from "../../config/path.ts";
 import { redactConfig } from "../../config/redact.ts";
 import type { Directed } from "../command.ts";
 import { fenced } from "../fence.ts";
-import { adminIn, threeParts } from "../owner.ts";
+import { adminIn, requireAdmin, settingWords } from "../owner.ts";
 import { answered, type Command, type Scene } from "../scene.ts";
 
 const usage = "Usage: /config show [path], /config get <path>, /config set <path> <value>, /config unset <path>";
@@ -16,20 +16,17 @@ export const configCommand: Command = {
     if (scene.config.commands?.config !== true) {
       return answered("/config is off. Turn it on with: openclaw config set commands.config true");
     }
-    const admin = adminIn(scene, "config");
-    const [action, path, rest] = threeParts(args);
+    requireAdmin(scene, "config");
+    const [action, path, rest] = settingWords(args);
     if (action === "" || action === "show" || action === "get")
       return rest === "" && (action !== "get" || path !== "") ? shown(path, scene) : answered(usage);
     if (action === "set" && path !== "" && rest !== "")
-      return answered((await admin.edit(path, { text: withoutEquals(rest) })).text);
+      return answered((await adminIn(scene, "config").edit(path, { text: rest })).text);
     if (action === "unset" && path !== "" && rest === "")
-      return answered((await admin.edit(path, { remove: true })).text);
+      return answered((await adminIn(scene, "config").edit(path, { remove: true })).text);
     return answered(`${usage}. Nothing was changed.`);
   },
 };
-
-/** `/config set a.b = 1` reads as people write it. */
-const withoutEquals = (rest: string): string => rest.replace(/^=\s+/, "");
 
 function shown(path: string, { config }: Scene): Directed {
   const all = redactConfig(config);

@@ -3,7 +3,7 @@ import { redactConfig } from "../../config/redact.ts";
 import { parsePath, setAt, getAt } from "../../config/path.ts";
 import type { Override } from "../../tool/admin.ts";
 import { fenced } from "../fence.ts";
-import { adminIn, threeParts } from "../owner.ts";
+import { adminIn, settingWords } from "../owner.ts";
 import { answered, type Command } from "../scene.ts";
 
 const usage = "Usage: /debug show, /debug set <path> <value>, /debug unset <path>, /debug reset";
@@ -17,7 +17,7 @@ export const debug: Command = {
       return answered("/debug is off. Turn it on with: openclaw config set commands.debug true");
     }
     const { overrides } = adminIn(scene, "debug");
-    const [action, path, rest] = threeParts(args);
+    const [action, path, rest] = settingWords(args);
     if ((action === "" || action === "show") && path === "") return answered(shown(overrides.list()));
     if (action === "set" && path !== "" && rest !== "") return answered((await overrides.set(path, rest)).text);
     if (action === "unset" && path !== "" && rest === "") return answered((await overrides.unset(path)).text);

@@ -112,7 +112,8 @@ describe("smaller commands", () => {
     assert.doesNotMatch(await on.answer("/config show"), /very-secret/);
     assert.equal(await on.answer("/config get commands.config"), "```json\ntrue\n```");
     assert.equal(await on.answer("/config get no.such"), "Config path not found: no.such");
-    assert.match(await on.answer("/config set commands.bash=true"), /Usage/);
+    assert.match(await on.answer("/config set commands.bash"), /Usage.*Nothing was changed/);
+    assert.match(await on.answer("/config set commands.bash=true"), /only inside the running gateway/);
   });
 
   test("/whoami says who writes where", async () => {
@@ -148,7 +149,7 @@ describe("smaller commands", () => {
     ]);
     assert.equal(
       names(await chat.answer("/commands")).join(" "),
-      "help commands status whoami new stop model think verbose reasoning elevated exec queue usage context compact tool bash approve send config",
+      "help commands status whoami new stop subagents model think verbose reasoning elevated exec queue usage context compact undo tool bash approve send config debug restart",
     );
   });
 });
