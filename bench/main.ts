@@ -2,6 +2,7 @@
 import { benchCron } from "./cron.ts";
 import { benchExec } from "./exec.ts";
 import { benchInstall } from "./install.ts";
+import { benchMemory } from "./memory.ts";
 import { benchPolicy } from "./policy.ts";
 import { benchRecall } from "./recall.ts";
 import { benchServe } from "./serve.ts";
@@ -31,6 +32,7 @@ const sections: Record<string, () => Promise<Row[]> | Row[]> = {
   cron: benchCron,
   sessions: benchSessions,
   store: benchStore,
+  memory: benchMemory,
   install: benchInstall,
   recall: benchRecall,
 };

@@ -221,7 +221,7 @@ test("MEM-007 a question is bound words: operators do nothing, a megabyte is ref
   for (const query of odd) {
     const { status, body } = await use("memory_search", { query });
     assert.equal(status, 200, `${query.slice(0, 40)} ${JSON.stringify(body).slice(0, 300)}`);
-    assert.equal((body.result?.details as { disabled?: boolean }).disabled, undefined, query.slice(0, 40));
+    assert.doesNotMatch(JSON.stringify(body), /"disabled"/, query.slice(0, 40));
   }
   for (const query of ["x".repeat(1_048_576), "falcon ".repeat(150_000)]) {
     const { status } = await use("memory_search", { query });
