@@ -13,6 +13,8 @@ import { refuse } from "./refuse.ts";
 
 const MAX_NAME = 120;
 const MAX_TEXT = 64_000;
+/** More of a line is not told to a session. */
+const MAX_LINE = 4_000;
 const MAX_COMMAND = 100_000;
 const MAX_RUN_SECONDS = 7 * 86_400;
 /** A command that takes longer belongs into the background, where nobody waits for its result. */
@@ -103,7 +105,7 @@ function checkPayload(given: unknown): Payload {
   switch (given["kind"]) {
     case "systemEvent":
       only(given, ["kind", "text"]);
-      return { kind: "systemEvent", text: text(given["text"], "payload.text", MAX_TEXT, true) };
+      return { kind: "systemEvent", text: text(given["text"], "payload.text", MAX_LINE, true) };
     case "agentTurn":
       return checkTurn(given);
     case "exec":

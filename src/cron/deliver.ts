@@ -43,7 +43,10 @@ async function send(deps: CronDeps, { job, slot }: Run, text: string): Promise<v
   const { state, reason } = await deps.outbound.send({ intentId, route, text });
   if (state === "failed")
     throw new HouseError("cron.not-delivered", reason ?? `the channel ${route.channel} refused it`);
-  await deps.wake.tell(main, `Cron "${plainName(body.name)}" sent to ${route.channel}: ${short(text)}`, body.wakeMode);
+  // It has arrived; that nobody could be told of it does not change that.
+  await deps.wake
+    .tell(main, `Cron "${plainName(body.name)}" sent to ${route.channel}: ${short(text)}`, body.wakeMode)
+    .catch((error: unknown) => deps.log.warn("the main session could not be told of a result", { error }));
 }
 
 /** What the job says; else where the main session was last spoken to from outside. */

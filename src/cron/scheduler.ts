@@ -64,6 +64,7 @@ export function createScheduler(deps: CronDeps): Scheduler {
   let again = false;
   let isOn = false;
   let saidInsane = false;
+  let stuckAt: number | undefined;
   let ends = 0;
 
   const limit = (): number => deps.config().cron?.maxConcurrentRuns ?? 1;
@@ -98,8 +99,12 @@ export function createScheduler(deps: CronDeps): Scheduler {
   const arm = async (): Promise<void> => {
     if (!mayRun()) return;
     const { nextAt } = await jobs.outlook();
-    const isFull = places >= limit();
-    armIn(nextAt === undefined || isFull ? RECHECK_MS : Math.min(RECHECK_MS, Math.max(0, nextAt - clock.now())));
+    if (nextAt === undefined || places >= limit() || saidInsane) return armIn(RECHECK_MS);
+    const delayMs = nextAt - clock.now();
+    // Due, and yet the look before did not take it up (a damaged row): no reason to look without a pause.
+    const isStuck = delayMs <= 0 && nextAt === stuckAt;
+    stuckAt = delayMs <= 0 ? nextAt : undefined;
+    armIn(isStuck ? RETRY_MS : Math.min(RECHECK_MS, Math.max(0, delayMs)));
   };
 
   /** True when something moved, so that there may be more to do. */
@@ -170,8 +175,26 @@ export function createScheduler(deps: CronDeps): Scheduler {
       release();
       return rows.length > 0 || plan !== undefined;
     }
+    if (row.why === "late")
+      log.info(`cron: ${bodyOf(plan.job).name} runs ${Math.round((now - row.at) / 1000)} s late`, { jobId: id });
     follow(runOf(plan.job, row), now, false, resolve);
     return true;
+  };
+
+  const claimNow = async (id: string, mode: "force" | "due", now: number): Promise<Run | undefined> => {
+    const found = await jobs.get(id);
+    if (found === undefined) return undefined;
+    const slot = newRun(found, mode === "due" ? "" : `run-${newId()}`);
+    let claimed = found;
+    const rows = await jobs.claim(id, (current) => {
+      const plan = mode === "due" && (current.nextAt ?? Infinity) <= now ? planSlot(current, now) : undefined;
+      claimed = plan?.job ?? current;
+      if (plan === undefined) return { job: current, rows: [slotRow(slot, now, "by hand", now)] };
+      if (plan.run === undefined) return { job: letGo(plan.job), rows: plan.passed };
+      return { job: plan.job, rows: [...plan.passed, slotRow(slot, plan.run.at, "due", now)] };
+    });
+    const row = rows.find(({ state }) => state === "running");
+    return row === undefined ? undefined : runOf(claimed, row);
   };
 
   const newRun = (job: JobRecord, name: string): Pick<SlotRecord, "jobId" | "slot" | "runId" | "sessionKey"> => {
@@ -254,6 +277,8 @@ export function createScheduler(deps: CronDeps): Scheduler {
         (current) => settled(current, { end, startedAt, now, byHand }),
       );
     });
+    if (end.state === "failed")
+      log.warn(`cron: ${bodyOf(job).name} failed: ${end.error ?? ""}`, { jobId: job.id, slot: slot.slot });
     const next = (await jobs.get(job.id))?.nextAt;
     deps.emit({
       jobId: job.id,
@@ -267,9 +292,12 @@ export function createScheduler(deps: CronDeps): Scheduler {
       ...(end.sessionId === undefined ? {} : { sessionId: end.sessionId }),
       ...(slot.sessionKey === undefined ? {} : { sessionKey: slot.sessionKey }),
     });
-    if (end.sessionId !== undefined) await keepSession(deps, run, end.sessionId);
+    await tidy(run, end).catch((error: unknown) => log.warn("cron: what is left of a run stays", { error }));
+  };
+  const tidy = async (run: Run, { sessionId }: RunEnd): Promise<void> => {
+    if (sessionId !== undefined) await keepSession(deps, run, sessionId);
     ends += 1;
-    if (ends % PRUNE_EVERY === 1) await slots.prune(job.id, KEEP_SLOTS);
+    if (ends % PRUNE_EVERY === 1) await slots.prune(run.job.id, KEEP_SLOTS);
   };
   /** A full disk may have room again; a job whose end is not written must not begin anew. */
   const persistently = async (write: () => Promise<void>): Promise<void> => {
@@ -315,27 +343,17 @@ export function createScheduler(deps: CronDeps): Scheduler {
       const now = clock.now();
       const { promise, resolve } = Promise.withResolvers<RunEnd | undefined>();
       running.set(id, { startedAt: now, ended: promise });
-      const job = await jobs.get(id);
-      const slot = job === undefined ? undefined : newRun(job, mode === "due" ? "" : `run-${newId()}`);
-      let claimed: JobRecord | undefined;
-      const rows =
-        slot === undefined
-          ? []
-          : await jobs.claim(id, (current) => {
-              const plan = mode === "due" && (current.nextAt ?? Infinity) <= now ? planSlot(current, now) : undefined;
-              claimed = plan?.job ?? current;
-              if (plan === undefined) return { job: current, rows: [slotRow(slot, now, "by hand", now)] };
-              if (plan.run === undefined) return { job: letGo(plan.job), rows: plan.passed };
-              return { job: plan.job, rows: [...plan.passed, slotRow(slot, plan.run.at, "due", now)] };
-            });
-      const row = rows.find(({ state }) => state === "running");
-      if (row === undefined || claimed === undefined) {
+      const claimed = await claimNow(id, mode, now).catch((error: unknown) => {
+        running.delete(id);
+        throw error;
+      });
+      if (claimed === undefined) {
         running.delete(id);
         resolve(undefined);
         return undefined;
       }
-      follow(runOf(claimed, row), now, true, resolve);
-      return { runId: row.runId ?? "", ended: promise };
+      follow(claimed, now, true, resolve);
+      return { runId: claimed.slot.runId ?? "", ended: promise };
     },
     runningSince: (id) => running.get(id)?.startedAt,
     stop() {

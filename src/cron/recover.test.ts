@@ -1,0 +1,91 @@
+// Runs a dead process left open: each gets one end; only what had not begun goes on.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { SessionKey } from "../core/names.ts";
+import { createSystemEvents } from "../session/system-events.ts";
+import type { SlotRecord } from "../store/store.ts";
+import { NOON, openStage, pulse, type Stage } from "./stage.cases.ts";
+
+const HOUR = 3_600_000;
+const SESSION = "agent:main:cron:x:run:y";
+
+/** A job whose slot of one hour ago a process claimed before it died. */
+async function cutOff(job: Record<string, unknown>, prepare?: (stage: Stage, id: string) => Promise<void>) {
+  const first = await openStage();
+  const { id } = await first.cron.add(job);
+  const slot: SlotRecord = {
+    jobId: id,
+    slot: String(NOON),
+    at: NOON,
+    state: "running",
+    why: "due",
+    startedAt: NOON,
+    runId: "cron:y",
+    ...(job["text"] === undefined ? { sessionKey: SESSION } : {}),
+  };
+  await first.store.jobs.claim(id, (current) => ({ job: current, rows: [slot] }));
+  await prepare?.(first, id);
+  const stage = await first.restart();
+  await stage.settle();
+  const rows = await stage.rows(id);
+  const { starts } = stage;
+  const found = await stage.store.jobs.get(id);
+  await stage.close();
+  return { rows, starts, job: found };
+}
+
+const call = { tool: "exec", agentId: "main", sessionKey: SESSION, caller: "cron", at: NOON };
+
+test("claimed and not begun: begun now, under the same row", async () => {
+  const { rows, starts } = await cutOff(pulse(HOUR));
+  assert.deepEqual(
+    rows.map(({ slot, state }) => [slot, state]),
+    [[String(NOON), "ran"]],
+  );
+  assert.equal(starts.length, 1);
+  assert.equal(starts[0]?.session, SESSION);
+});
+
+test("begun and cut off: unknown with the reason, and not begun again; the job goes on without counting an error", async () => {
+  const { rows, starts, job } = await cutOff(pulse(HOUR), ({ store }) =>
+    store.journal.record({ id: "c1", outcome: "started", ...call }, { durable: true }),
+  );
+  assert.deepEqual(
+    rows.map(({ state, why }) => [state, why]),
+    [["unknown", "the gateway ended while it ran; how far it came is not known"]],
+  );
+  assert.equal(starts.length, 0);
+  assert.deepEqual(job?.state, {
+    lastRunAtMs: NOON,
+    lastStatus: "error",
+    lastDurationMs: 0,
+    lastError: "the gateway ended while it ran; how far it came is not known",
+  });
+  assert.equal(job?.nextAt, NOON + HOUR);
+});
+
+test("done just before the end: ran; failed or refused just before it: failed with its words", async () => {
+  const well = await cutOff(pulse(HOUR), ({ store }) =>
+    store.journal.record({ id: "c1", outcome: "ok", ...call }, { durable: true }),
+  );
+  assert.deepEqual([well.rows[0]?.state, well.starts.length], ["ran", 0]);
+  const badly = await cutOff(pulse(HOUR), ({ store }) =>
+    store.journal.record({ id: "c1", outcome: "error", error: { message: "no disk" }, ...call }, { durable: true }),
+  );
+  assert.deepEqual([badly.rows[0]?.state, badly.rows[0]?.error, badly.starts.length], ["failed", "no disk", 0]);
+});
+
+test("a line for the main session: ran when it waits there, else unknown; never told again", async () => {
+  const event = { name: "tea", schedule: { kind: "every", everyMs: HOUR }, text: "tea is ready" };
+  const told = await cutOff(event, async ({ store }) => {
+    await createSystemEvents(store.kv, () => NOON).add("agent:main:main" as SessionKey, "tea is ready");
+  });
+  assert.equal(told.rows[0]?.state, "ran");
+  assert.equal((await cutOff(event)).rows[0]?.state, "unknown");
+});
+
+test("a job that is gone meanwhile: its row ends all the same", async () => {
+  const { rows, starts, job } = await cutOff(pulse(HOUR), async ({ store }, id) => void (await store.jobs.delete(id)));
+  assert.deepEqual([rows[0]?.state, starts.length, job], ["unknown", 0, undefined]);
+});
