@@ -26,8 +26,8 @@ interface Scene {
   plan: Beating[];
   answer: "over" | "busy";
   now: number;
-  restart(): void;
-  close(): Promise<void>;
+  readonly restart: () => void;
+  readonly close: () => Promise<void>;
 }
 
 async function scene(agentId: string, everyMs: number): Promise<Scene> {

@@ -15,8 +15,8 @@ export const command = defineCommand({
     ...wireOptions,
   },
   examples: [
-    { line: 'system event --text "The backup is done"', does: "told with the next turn" },
-    { line: 'system event --text "The door rang" --mode now', does: "and a turn is begun for it" },
+    { line: "system event --text 'The backup is done'", does: "told with the next turn" },
+    { line: "system event --text 'The door rang' --mode now", does: "and a turn is begun for it" },
   ],
   async run(io, { options }) {
     const { text = "", mode = "next-heartbeat" } = options;
