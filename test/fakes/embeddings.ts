@@ -53,6 +53,7 @@ export function startFakeEmbeddings(
 export function vectorOf(text: string, dimensions: number, synonyms: Readonly<Record<string, string>>): number[] {
   const vector = Array.from({ length: dimensions }, () => 0);
   for (const word of text.toLowerCase().match(/\p{L}{3,}/gu) ?? []) {
+    if (everyday.has(word)) continue;
     const root = synonyms[word] ?? word.replace(/(?:ing|ed|es|s)$/, "");
     const meant = synonyms[root] ?? root;
     const at = [...meant].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003, 7);
@@ -60,6 +61,10 @@ export function vectorOf(text: string, dimensions: number, synonyms: Readonly<Re
   }
   return vector;
 }
+
+const everyday = new Set(
+  "the and for with who will what where which that this search query document is are was".split(" "),
+);
 
 const bearerOf = ({ headers }: FakeRequest): string | undefined => headers["authorization"]?.replace(/^Bearer /, "");
 const openAIProblem = (_status: number, message: string): unknown => ({
