@@ -103,14 +103,9 @@ function createPace(): Pace {
 
 /** The same process with the code that is on disk now, for after an update. */
 function replaceProcess(): void {
-  const { execve } = process;
-  if (execve === undefined) return;
-  execve.call(
-    process,
-    process.execPath,
-    [process.execPath, ...process.execArgv, ...process.argv.slice(1)],
-    process.env as NodeJS.Dict<string> as Record<string, string>,
-  );
+  const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined));
+  const words = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve?.(process.execPath, words, env as Record<string, string>);
 }
 
 async function runOnce(

@@ -7,7 +7,7 @@ import { after, afterEach, before, beforeEach, describe, test } from "node:test"
 
 import type { Browser, Locator, Page } from "playwright-core";
 
-import { exec, until } from "../exec-kit.ts";
+import { call, exec, until } from "../exec-kit.ts";
 import { dispose, operator, startGateway, type Frame, type TestGateway, type Wire } from "../kit.ts";
 import {
   desk,
@@ -122,6 +122,41 @@ describe("the approvals card", { skip: noBrowser }, () => {
     await page.screenshot({ path: join(shots, "desk-approval-command.png") });
     await card.getByRole("button", { name: "Always allow" }).click();
     await until(() => existsSync(join(gateway.workspace, "marked")), Boolean);
+    assert.deepEqual(opened[0]?.faults, []);
+  });
+
+  test("of a config change shows the whole diff with its signs, what it touches and who asks; there is no always", async () => {
+    const page = await open({ viewport: desk });
+    const asked = await call(gateway, "gateway", {
+      action: "config.patch",
+      raw: "{tools:{exec:{ask:'off',security:'full'},deny:null},gateway:{auth:{token:'a-new-secret-0123456789'}}}",
+      note: "so that I need not ask any more",
+    });
+    assert.equal(asked.details["status"], "approval-pending", asked.text);
+    const card = cardOf(page);
+    await card.getByText("Change the config").waitFor();
+    const text = (await card.getByLabel("What would happen").textContent()) ?? "";
+    assert.match(text, /^--- a\/openclaw\.json\n\+\+\+ b\/openclaw\.json\n@@/);
+    assert.match(text, /\n-.*"ask": "on-miss"[\s\S]*\n\+.*"ask": "off"/);
+    assert.doesNotMatch(text, /a-new-secret|test-token/);
+    assert.match((await card.locator(".comes").allTextContents()).join("\n"), /^\+.*"ask": "off"/m);
+    assert.match((await card.locator(".goes").allTextContents()).join("\n"), /^-.*"ask": "on-miss"/m);
+    const rows = await card.locator("dl").innerText();
+    for (const fact of [
+      "tools.exec.ask (changed)",
+      "tools.exec.security (set)",
+      "gateway.auth.token (changed)",
+      "so that I need not ask any more",
+      "agent:main:main",
+    ])
+      assert.ok(rows.includes(fact), `${fact} in\n${rows}`);
+    assert.equal(await card.getByRole("button", { name: "Always allow" }).count(), 0);
+    await card.getByRole("button", { name: "Deny" }).and(page.locator(":enabled")).waitFor();
+    await page.screenshot({ path: join(shots, "desk-approval-config.png") });
+    await page.setViewportSize(phone);
+    await page.screenshot({ path: join(shots, "phone-approval-config.png") });
+    await card.getByRole("button", { name: "Deny" }).click();
+    await card.waitFor({ state: "detached" });
     assert.deepEqual(opened[0]?.faults, []);
   });
 

@@ -113,7 +113,7 @@ export class ApprovalDesk extends LightElement {
     `;
     return html`
       <p class="strong">${card.title}</p>
-      <pre class="approval-text" tabindex="0" aria-label="What would happen">${card.text}</pre>
+      <pre class="approval-text" tabindex="0" aria-label="What would happen">${drawText(approval)}</pre>
       <dl class="facts">
         ${card.rows.map(
           ({ label, value }) =>
@@ -169,6 +169,21 @@ export class ApprovalDesk extends LightElement {
   readonly #escape = (event: KeyboardEvent): void => {
     if (event.key === "Escape") void this.#fold();
   };
+}
+
+/** Of a change, what goes and what comes is marked; the words are the same, sign and all. */
+function drawText({ kind, card }: WaitingApproval): readonly (string | TemplateResult)[] | string {
+  if (kind !== "config") return card.text;
+  return card.text.split("\n").map((line, at) => {
+    const look = /^(?:\+\+\+|---) /.test(line)
+      ? "quiet"
+      : line.startsWith("+")
+        ? "comes"
+        : line.startsWith("-")
+          ? "goes"
+          : "";
+    return html`${at === 0 ? "" : "\n"}${look === "" ? line : html`<span class=${look}>${line}</span>`}`;
+  });
 }
 
 function headline(waiting: number): string {
