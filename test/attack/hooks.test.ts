@@ -77,19 +77,19 @@ test("GWY-039 a transform outside its folder is never loaded: absolute, up, by U
   assert.ok(!house.heard().some((text) => text.includes("EVIL")));
 });
 
-test("GWY-039 a folder outside the config's own, or in a workspace, holds no transforms", async () => {
+test("GWY-039 a folder outside the config's own, or in a workspace, holds no transforms", async (t) => {
   for (const place of [join(tempHome(), "elsewhere"), "workspace/scripts", "../elsewhere"]) {
     const own = await openHookHouse({
       transformsDir: place,
       mappings: [{ match: { path: "x" }, action: "wake", transform: { module: "x.mjs" } }],
     });
+    t.after(() => own.close());
     const folder = join(own.gateway.state, place.startsWith("/") ? "." : place, place.startsWith("/") ? place : ".");
     mkdirSync(place.startsWith("/") ? place : folder, { recursive: true });
     writeFileSync(join(place.startsWith("/") ? place : folder, "x.mjs"), "export default () => ({ text: 'EVIL' });");
     const { status, body } = await hook(own.gateway, "/x", {});
     assert.equal(status, 500, place);
     assert.match(String(body["error"]), /hooks\.transformsDir/);
-    await own.close();
   }
 });
 
@@ -111,11 +111,12 @@ test("GWY-041 an agent is named exactly and must be on the list; a blank name is
   assert.equal((await hook(house.gateway, "/agent", { message: "m", agentId: "main", deliver: false })).status, 202);
 });
 
-test("GWY-041 without a list only the default agent is there for senders", async () => {
+test("GWY-041 without a list only the default agent is there for senders", async (t) => {
   const own = await openHookHouse(
     {},
     { agents: { defaults: { model: { primary: "fake/fake-1" } }, list: [{ id: "main" }, { id: "root" }] } },
   );
+  t.after(() => own.close());
   const statuses = [];
   for (const agentId of ["root", "main"])
     statuses.push((await hook(own.gateway, "/agent", { message: "m", agentId })).status);
@@ -123,7 +124,6 @@ test("GWY-041 without a list only the default agent is there for senders", async
   const chosen = await hook(own.gateway, "/agent", { message: "m", sessionKey: "hook:mine" });
   assert.equal(chosen.status, 400);
   assert.match(String(chosen.body["hint"]), /allowRequestSessionKey/);
-  await own.close();
 });
 
 const foreignKeys = [

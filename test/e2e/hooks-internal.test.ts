@@ -79,15 +79,12 @@ before(async () => {
       internal: {
         enabled: true,
         entries: {
-          ...{
-            watcher: { ...on, env: { MY_KEY: TOKEN_LIKE } },
-            speaker: on,
-            throws: on,
-            hangs: on,
-            needy: on,
-            prompt: on,
-          },
-          ...{ garbled: on, sneaky: on, "command-logger": on, "session-memory": on, "boot-md": on, "not-there": on },
+          watcher: { ...on, env: { MY_KEY: TOKEN_LIKE } },
+          ...Object.fromEntries(
+            "speaker throws hangs needy prompt garbled sneaky command-logger session-memory boot-md not-there"
+              .split(" ")
+              .map((name) => [name, on]),
+          ),
         },
       },
     },
@@ -157,7 +154,7 @@ test("command:stop: every listener hears the documented event; one that hangs is
 
 test("agent:bootstrap may change the files a prompt begins with", async () => {
   await chat(house.wire, "main", "hello there", "hook-boot");
-  const { messages } = house.server.requests.at(-1)?.body as unknown as {
+  const { messages } = (house.server.requests.at(-1)?.body ?? {}) as unknown as {
     messages: { role: string; content: string }[];
   };
   const system = messages.find(({ role }) => role === "system")?.content ?? "";

@@ -335,8 +335,9 @@ test("App. E 7: an edit of hooks holds at once, without a restart", async () => 
   assert.equal(hello.ok, true, "the connection from before is still there");
 });
 
-test("a delivery is known over a restart; what a run owed the main session is told by the next process", async () => {
+test("a delivery is known over a restart; what a run owed the main session is told by the next process", async (t) => {
   const own = await openHookHouse();
+  t.after(() => own.close());
   own.script = (text) => (text.includes("before the end") ? { kind: "hang", when: "after" } : say("HEARTBEAT_OK"));
   const send = () =>
     hook(own.gateway, "/agent", { message: "before the end", name: "Late" }, { "idempotency-key": "k" });
@@ -359,11 +360,11 @@ test("a delivery is known over a restart; what a run owed the main session is to
   );
   assert.match(told, /Webhook Late did not end well \(run\.interrupted\)/);
   assert.equal(own.heard().filter((text) => text.includes("before the end\n</outside")).length, 1);
-  await own.close();
 });
 
-test("guessing is slowed down, and a good webhook token does not forgive guesses at the gateway's", async () => {
+test("guessing is slowed down, and a good webhook token does not forgive guesses at the gateway's", async (t) => {
   const own = await openHookHouse();
+  t.after(() => own.close());
   const guess = () => hook(own.gateway, "/wake", { text: "t" }, { authorization: "Bearer guess" });
   for (let index = 0; index < 10; index++) assert.equal((await guess()).status, 401);
   const locked = await hook(own.gateway, "/wake", { text: "t" });
@@ -375,11 +376,11 @@ test("guessing is slowed down, and a good webhook token does not forgive guesses
     body: '{"tool":"agents_list"}',
   });
   assert.notEqual(invoked.status, 429);
-  await own.close();
 });
 
-test("with hooks.signing every webhook must be signed and recent, and is not taken twice", async () => {
+test("with hooks.signing every webhook must be signed and recent, and is not taken twice", async (t) => {
   const own = await openHookHouse({ signing: { secret: "signing-secret-12345", toleranceSeconds: 60 } });
+  t.after(() => own.close());
   const body = JSON.stringify({ text: "signed news", mode: "next-heartbeat" });
   const signed = (at: number, secret = "signing-secret-12345"): Record<string, string> => ({
     "x-openclaw-timestamp": String(at),
@@ -396,12 +397,11 @@ test("with hooks.signing every webhook must be signed and recent, and is not tak
     (found) => found !== "",
   );
   assert.equal(told.split("signed news").length, 2, "told once");
-  await own.close();
 });
 
-test("without hooks.enabled there is no such path: the page answers, and nothing is taken", async () => {
+test("without hooks.enabled there is no such path: the page answers, and nothing is taken", async (t) => {
   const own = await openHookHouse({ enabled: false });
+  t.after(() => own.close());
   const { status } = await hook(own.gateway, "/wake", { text: "t" });
   assert.ok(status === 404 || status === 405, String(status));
-  await own.close();
 });

@@ -120,16 +120,14 @@ function mappingFindings(ground: Ground): Finding[] {
     ),
     ...(gmail?.allowUnsafeExternalContent === true ? ["hooks.gmail.allowUnsafeExternalContent"] : []),
   ];
-  return [
-    ...unmarked.map((path): Finding => ({
-      id: "hooks.unmarked",
-      weight: "high",
-      what: "text from a webhook reaches the agent as if you had written it",
-      why: "mails and tickets are written by strangers; unmarked, their words are orders",
-      where: at(ground, path),
-      fix: unsetKey(path),
-    })),
-  ];
+  return unmarked.map((path) => ({
+    id: "hooks.unmarked",
+    weight: "high",
+    what: "text from a webhook reaches the agent as if you had written it",
+    why: "mails and tickets are written by strangers; unmarked, their words are orders",
+    where: at(ground, path),
+    fix: unsetKey(path),
+  }));
 }
 
 /** Code that is loaded into the gateway must not lie where agents or others write. */

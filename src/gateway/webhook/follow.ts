@@ -24,6 +24,8 @@ export interface FollowDeps {
   readonly store: Pick<Store, "kv" | "inbox" | "sessions">;
   readonly turns: () => Turns;
   readonly tell: Wake["tell"];
+  /** Lines a session has not been told yet. */
+  readonly waiting: (session: SessionKey) => Promise<readonly { readonly text: string }[]>;
   readonly outbound: Outbound;
   readonly log: Log;
 }
@@ -80,13 +82,12 @@ async function keepPromise(deps: FollowDeps, runId: string, promised: Promised, 
     if (outcome === undefined && (await store.inbox.get(runId)) === undefined)
       return store.kv.set(PROMISES, runId, undefined);
   }
-  // Saying and sending know their ids, so after a crash in here they happen once; telling may repeat itself.
+  // Saying and sending know their ids, so after a crash in here they happen once.
   const trouble = promised.deliver ? await deliver(deps, promised, outcome) : undefined;
-  await tell(
-    promised.main,
-    summaryOf(promised, outcome, trouble),
-    outcome.silent ? "next-heartbeat" : promised.wakeMode,
-  );
+  const words = summaryOf(promised, outcome, trouble);
+  // An earlier process may have told it and ended before it could note so.
+  const isWaiting = (await deps.waiting(promised.main)).some(({ text }) => text === words);
+  if (!isWaiting) await tell(promised.main, words, outcome.silent ? "next-heartbeat" : promised.wakeMode);
   await store.kv.set(PROMISES, runId, undefined);
 }
 
