@@ -39,8 +39,8 @@ const STOP_PAUSE_MS = 20;
 
 export function createChildren(deps: ChildrenDeps): Children {
   const { store, turns, clock, log } = deps;
-  /** Being started right now: not in the table yet, but they count. */
-  const starting = new Map<SessionKey, number>();
+  /** At work or being started, of sessions that have some: the table alone would lag behind many starts at once. */
+  const atWork = new Map<SessionKey, Promise<{ count: number }>>();
   const retries = new Set<NodeJS.Timeout>();
   let archiving: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -55,6 +55,21 @@ export function createChildren(deps: ChildrenDeps): Children {
       }, RETRY_MS).unref();
       retries.add(timer);
     });
+  };
+
+  /** Throws when there is no room for one more. */
+  const enter = async (session: SessionKey, config: Config): Promise<void> => {
+    const known = atWork.get(session) ?? store.children.running(session).then((count) => ({ count }));
+    atWork.set(session, known);
+    const place = await known;
+    requireRoom(place.count, config);
+    place.count += 1;
+  };
+  const leave = async (session: SessionKey): Promise<void> => {
+    const place = await atWork.get(session);
+    if (place === undefined) return;
+    place.count -= 1;
+    if (place.count <= 0) atWork.delete(session);
   };
 
   const follow = async (child: Child): Promise<void> => {
@@ -77,6 +92,7 @@ export function createChildren(deps: ChildrenDeps): Children {
       const archive = minutes === 0 ? {} : { archiveAt: endedAt + minutes * 60_000 };
       return { ...current, state: "ended", status, endedAt, ...archive, body: { ...childOf(current).body, result } };
     });
+    if (ended !== undefined) await leave(child.requesterKey);
     if (ended !== undefined) log.info(`a sub-agent ended: ${status}`, { runId: child.runId, session: child.childKey });
     return ended === undefined ? undefined : childOf(ended);
   };
@@ -201,10 +217,8 @@ export function createChildren(deps: ChildrenDeps): Children {
       const target = targetOf(wish, config);
       if ("error" in target) return { status: "forbidden", error: target.error };
       const { session } = wish.requester;
-      const ahead = starting.get(session) ?? 0;
-      starting.set(session, ahead + 1);
+      await enter(session, config);
       try {
-        requireRoom(ahead + (await store.children.running(session)), config);
         const pick = await pickModel(wish.model, target.agent, config, deps.models);
         const requester = await store.sessions.get(session);
         const offspring = newOffspring(
@@ -221,10 +235,9 @@ export function createChildren(deps: ChildrenDeps): Children {
         const { runId, childKey } = offspring.record;
         const warning = pick.warning === undefined ? {} : { warning: pick.warning };
         return { status: "accepted", runId, childSessionKey: childKey, ...warning };
-      } finally {
-        const left = (starting.get(session) ?? 1) - 1;
-        if (left <= 0) starting.delete(session);
-        else starting.set(session, left);
+      } catch (error) {
+        await leave(session);
+        throw error;
       }
     },
     list: async (requester) => (await store.children.ofRequester(requester, LISTED)).map(childOf),
