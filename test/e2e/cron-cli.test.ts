@@ -46,13 +46,13 @@ test("add, list, status, edit, disable, enable, run, runs, rm: the life of a job
 });
 
 test("every documented flag of add reaches the job", async () => {
-  const job = await json<WireJob & { deleteAfterRun: boolean; description: string; misfire: unknown }>(
-    ...["create", "--name", "brief", "--cron", "0 7 * * 1-5", "--tz", "Europe/Berlin", "--session", "isolated"],
-    ...["--message", "Sum up", "--wake", "next-heartbeat", "--agent", "ops", "--model", "openai/gpt-5.2"],
-    ...["--thinking", "high", "--timeout-seconds", "90", "--tools", "read,exec", "--announce", "--channel", "telegram"],
-    ...["--to", "-100123:topic:7", "--best-effort-deliver", "--delete-after-run", "--description", "mornings"],
-    ...["--disabled", "--misfire", "1h"],
-  );
+  const words = [
+    "create --name brief --cron '0 7 * * 1-5' --tz Europe/Berlin --session isolated --message 'Sum up'",
+    "--wake next-heartbeat --agent ops --model openai/gpt-5.2 --thinking high --timeout-seconds 90 --tools read,exec",
+    "--announce --channel telegram --to -100123:topic:7 --best-effort-deliver --delete-after-run",
+    "--description mornings --disabled --misfire 1h",
+  ];
+  const job = await json<WireJob>(...shellWords(words.join(" ")));
   const { id: _id, createdAtMs: _c, updatedAtMs: _u, ...rest } = job as unknown as Record<string, unknown>;
   assert.deepEqual(rest, {
     agentId: "ops",
@@ -148,3 +148,7 @@ test("wrong words are said before anything is sent, wrong values with the key th
     assert.match(stderr, complaint);
   }
 });
+
+function shellWords(line: string): string[] {
+  return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+}
