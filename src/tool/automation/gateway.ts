@@ -8,35 +8,25 @@ import { callRemote, remoteUrl } from "../remote-gateway.ts";
 import { subjectOf } from "../subject.ts";
 import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
 
-const actions = [
-  "restart",
-  "config.get",
-  "config.schema",
-  "config.apply",
-  "config.patch",
-  "update.run",
-  "help",
-] as const;
-
 const word = Type.Optional(Type.String());
 const count = Type.Optional(Type.Number());
 
 const params = Type.Object(
   {
-    action: Type.Enum([...actions], { type: "string" }),
+    action: Type.String(),
     raw: word,
-    path: word,
-    note: word,
-    delayMs: count,
     more: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "object" })),
   },
   { additionalProperties: false },
 );
 
-/** Seldom needed, so `help` tells of them and not the schema every model reads; callers give them beside `action`. */
+/** `help` tells of these and not the schema every model reads with every request; callers give them beside `action`. */
 const rare = checker(
   Type.Object(
     {
+      path: word,
+      note: word,
+      delayMs: count,
       baseHash: word,
       reason: word,
       sessionKey: word,
@@ -60,10 +50,8 @@ export const createGatewayTool = (admin: () => Admin) =>
     params,
     unrecorded: ["raw", "more"],
     prepare: fold,
-    intent: ({ action, path }) =>
-      isLook(action)
-        ? { does: "look" }
-        : { does: "admin", what: visible(`gateway ${action} ${path ?? ""}`.trim(), 200) },
+    intent: ({ action }) =>
+      isLook(action) ? { does: "look" } : { does: "admin", what: visible(`gateway ${action}`, 100) },
     async run({ more, ...plain }, call): Promise<ToolResult> {
       const args: Arguments = { ...plain, ...rareOf(more) };
       const { gatewayUrl, gatewayToken, timeoutMs, ...rest } = args;
@@ -98,8 +86,8 @@ function perform(args: Arguments, call: ToolCall, admin: Admin): Promise<AdminAn
     case "update.run":
       return admin.update({ note, delayMs, timeoutMs, signal: call.signal }, caller);
     default:
-      throw new ToolError("gateway.bad-action", `gateway has no action ${visible(String(action), 60)}`, {
-        hint: "help",
+      throw new ToolError("gateway.bad-action", `gateway has no action ${visible(action, 60)}`, {
+        hint: "restart, config.get, config.schema, config.apply, config.patch, update.run or help",
       });
   }
 }
@@ -111,9 +99,12 @@ function fold(raw: Record<string, unknown>): Record<string, unknown> {
   );
   const named = Object.entries(given).filter(([name]) => rareNames.includes(name));
   const rest = Object.entries(given).filter(([name]) => !rareNames.includes(name));
-  const gathered = typeof more === "object" ? { ...more, ...Object.fromEntries(named) } : Object.fromEntries(named);
-  return {
+  const gathered: Record<string, unknown> = {
     ...(restartDelayMs === undefined ? {} : { delayMs: restartDelayMs }),
+    ...(typeof more === "object" ? more : {}),
+    ...Object.fromEntries(named),
+  };
+  return {
     ...Object.fromEntries(rest),
     ...(more !== undefined && typeof more !== "object" ? { more } : {}),
     ...(Object.keys(gathered).length === 0 ? {} : { more: gathered }),
