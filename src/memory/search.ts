@@ -6,7 +6,9 @@ import type { MemorySource } from "./memory.ts";
 import type { Term } from "./words.ts";
 
 /** Words that stand in nearly every note cost most and tell least: the rarest are looked for first, up to this sum. */
-const MAX_POSTINGS = 5_000;
+const MAX_POSTINGS = 2_500;
+/** Counting is cheaper than weighing; a word in more pieces than this is just frequent. */
+const MAX_COUNTED = 20_000;
 
 export interface Audience {
   /** Files this asker does not get to see. */
@@ -33,7 +35,7 @@ export interface Searcher {
 
 export function createSearcher({ database }: IndexFile): Searcher {
   const countOf = database.prepare(
-    `SELECT count(*) AS n FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ${MAX_POSTINGS + 1})`,
+    `SELECT count(*) AS n FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ${MAX_COUNTED})`,
   );
   const countAll = database.prepare("SELECT count(*) AS n FROM chunks");
   // Weighing costs most: of a word that stands everywhere only the newest pieces are weighed.
@@ -67,18 +69,21 @@ export function createSearcher({ database }: IndexFile): Searcher {
 
   return {
     byWords(terms, limit, audience) {
-      const used = affordable(countedTerms(terms));
-      if (used.length === 0) return [];
-      const match = used.map((term) => term.match).join(" OR ");
+      const found = countedTerms(terms).filter(({ found: pieces }) => pieces > 0);
+      if (found.length === 0) return [];
       total ??= number(countAll.get()?.["n"]);
-      const best = used.reduce((sum, { found }) => sum + rarity(found, total ?? 0), 0);
+      const best = found.reduce((sum, { found: pieces }) => sum + rarity(pieces, total ?? 0), 0);
       const sources = JSON.stringify(audience.sources);
       const isOpen = audience.withoutPaths.length === 0 && number(otherSources.get(sources)?.["n"]) === 0;
-      const rows = isOpen
-        ? findAll.all(match, limit)
-        : find.all(match, JSON.stringify(audience.withoutPaths), sources, limit);
-      // 1: as good as an average piece that holds every word of the question once.
-      return rows.map(({ id, rank }) => ({ id: number(id), score: Math.min(1, -number(rank) / best) }));
+      const weigh = (match: string): Ranked[] =>
+        (isOpen ? findAll.all(match, limit) : find.all(match, JSON.stringify(audience.withoutPaths), sources, limit))
+          // 1: as good as an average piece that holds every word of the question once.
+          .map(({ id, rank }) => ({ id: number(id), score: Math.min(1, -number(rank) / best) }));
+      const cheap = affordable(found);
+      const some = weigh(cheap.map(({ match }) => match).join(" OR "));
+      const isAll = cheap.length === found.length && (cheap[0]?.found ?? 0) <= MAX_POSTINGS;
+      // Words too frequent to be weighed alone still tell which pieces hold all of them.
+      return isAll ? some : bestOf([...some, ...weigh(found.map(({ match }) => match).join(" AND "))], limit);
     },
     chunks: (ids, { withoutPaths, sources }) =>
       ids.flatMap((id) => {
@@ -98,8 +103,14 @@ interface CountedTerm {
   readonly found: number;
 }
 
+function bestOf(ranked: readonly Ranked[], limit: number): Ranked[] {
+  const best = new Map<number, Ranked>();
+  for (const each of ranked) if (each.score > (best.get(each.id)?.score ?? -1)) best.set(each.id, each);
+  return [...best.values()].toSorted((left, right) => right.score - left.score).slice(0, limit);
+}
+
 function affordable(terms: readonly CountedTerm[]): CountedTerm[] {
-  const rarest = terms.filter(({ found }) => found > 0).toSorted((left, right) => left.found - right.found);
+  const rarest = terms.toSorted((left, right) => left.found - right.found);
   let postings = 0;
   return rarest.filter(({ found }, at) => {
     postings += found;
