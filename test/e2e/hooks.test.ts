@@ -10,7 +10,7 @@ import { until } from "../exec-kit.ts";
 import { say } from "../fakes/openai.ts";
 import { HOOK_TOKEN, hook, openHookHouse, writeScript, type HookHouse } from "../hook-kit.ts";
 import { noShared, operator, shared } from "../kit.ts";
-import { startWithModel } from "../model-kit.ts";
+import { chat, startWithModel, textOf } from "../model-kit.ts";
 
 let house: HookHouse;
 before(async () => {
@@ -333,6 +333,33 @@ test("App. E 7: an edit of hooks holds at once, without a restart", async () => 
   assert.equal(await until(moved, (status) => status === 200), 200);
   const hello = await house.wire.request("health", {});
   assert.equal(hello.ok, true, "the connection from before is still there");
+});
+
+test("a secret that was changed is worth nothing from then on, the new one everything", async (t) => {
+  const own = await openHookHouse();
+  t.after(() => own.close());
+  const file = join(own.gateway.state, "openclaw.json");
+  writeFileSync(file, readFileSync(file, "utf8").replace(HOOK_TOKEN, "rotated-token-0123456789"));
+  const wake = (token: string) =>
+    hook(own.gateway, "/wake", { text: "t", mode: "next-heartbeat" }, { authorization: `Bearer ${token}` });
+  await until(
+    async () => (await wake("rotated-token-0123456789")).status,
+    (status) => status === 200,
+  );
+  assert.equal((await wake(HOOK_TOKEN)).status, 401);
+});
+
+test("a flood of webhooks does not keep a chat waiting", async (t) => {
+  const own = await openHookHouse();
+  t.after(() => own.close());
+  own.script = (text) => (text.includes("flood") ? { kind: "hang", when: "after" } : say("here you are"));
+  const flood = Array.from({ length: 20 }, (_, index) => hook(own.gateway, "/agent", { message: `flood ${index}` }));
+  assert.ok((await Promise.all(flood)).every(({ status }) => status === 202));
+  await until(
+    () => own.heard().length,
+    (count) => count >= 4,
+  );
+  assert.equal(textOf(await chat(own.wire, "main", "hello", "beside-the-flood")), "here you are");
 });
 
 test("a delivery is known over a restart; what a run owed the main session is told by the next process", async (t) => {

@@ -1,5 +1,6 @@
 // Does what a webhook asks for: a line for the main session, or a turn of its own whose answer is told there.
 import { newId } from "../../base/ids.ts";
+import { HouseError } from "../../core/error.ts";
 import { mainSessionKey, type AgentId, type SessionKey } from "../../core/names.ts";
 import { wrapOutside } from "../../base/outside.ts";
 import { mainKeyOf } from "../../config/agents.ts";
@@ -17,6 +18,8 @@ export interface ActDeps {
   readonly follower: Follower;
 }
 
+const MAX_OPEN = 1000;
+
 /** `key` is the delivery's, when it has one: the same delivery is then the same run. */
 export async function act(deps: ActDeps, action: HookAction, key: string | undefined): Promise<Answer> {
   return action.kind === "wake" ? wake(deps, action) : runAgent(deps, action, key);
@@ -31,6 +34,10 @@ async function wake({ config, tell }: ActDeps, action: WakeAction): Promise<Answ
 
 async function runAgent({ config, turns, follower }: ActDeps, action: AgentAction, key?: string): Promise<Answer> {
   const { name, agentId, wakeMode, deliver, channel, to, model, thinking, timeoutMs } = action;
+  if (follower.count() >= MAX_OPEN)
+    throw new HouseError("hook.busy", `${MAX_OPEN} webhooks already wait for an agent`, {
+      hint: "send it again later",
+    });
   const runId = key === undefined ? newId() : runIdOf(key);
   const promised = {
     name,

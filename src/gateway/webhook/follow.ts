@@ -35,6 +35,8 @@ export interface Follower {
   promise(runId: string, promised: Promised): Promise<void>;
   /** The turn could not be posted: nothing is owed. */
   withdraw(runId: string): Promise<void>;
+  /** Runs whose end is still to be told. */
+  count(): number;
   /** In the background, until the run has ended and all was told. */
   follow(runId: string, promised: Promised): void;
   /** What an earlier process still owed. */
@@ -59,6 +61,7 @@ export function createFollower(deps: FollowDeps): Follower {
   return {
     promise: (runId, promised) => store.kv.set(PROMISES, runId, promised),
     withdraw: (runId) => store.kv.set(PROMISES, runId, undefined),
+    count: () => underWay.size,
     follow,
     async resume() {
       const rows = await store.kv.list(PROMISES);
