@@ -19,6 +19,11 @@ export const command = defineCommand({
   options: {
     name: { type: "string", value: "name", description: "Name shown to people." },
     workspace: { type: "string", value: "folder", description: "Folder it works in; one of its own unless said." },
+    "agent-dir": {
+      type: "string",
+      value: "folder",
+      description: "Folder of its own state; one of its own unless said.",
+    },
     model: { type: "string", value: "provider/model", description: "Model it uses; the shared one unless said." },
     bind: {
       type: "string",
@@ -26,6 +31,7 @@ export const command = defineCommand({
       value: "channel[:account]",
       description: "A channel it answers; may be given several times.",
     },
+    "non-interactive": { type: "boolean", description: "Nothing is asked anyway; taken for scripts that say it." },
   },
   examples: [
     { line: "agents add support --name 'Help desk' --model openai/gpt-5.2", does: "with a model of its own" },
@@ -33,12 +39,13 @@ export const command = defineCommand({
   ],
   async run(io, { options, arguments: [raw = ""] }) {
     const id = parseAgentId(raw);
-    const { name, workspace, model, bind = [] } = options;
+    const { name, workspace, model, bind = [], "agent-dir": agentDir } = options;
     if (model !== undefined) checkedRef(model, ["agents", "add"]);
     const entry = {
       id,
       ...(name === undefined ? {} : { name }),
       ...(workspace === undefined ? {} : { workspace }),
+      ...(agentDir === undefined ? {} : { agentDir }),
       ...(model === undefined ? {} : { model }),
     };
     const change = await editConfig(io, "agents.list", ({ config }) => {

@@ -29,6 +29,7 @@ export const entries: readonly Entry[] = [
   row("agents bind", "Let an agent answer a channel or one conversation.", () => import("./agents-bind.ts")),
   row("agents delete", "Remove an agent and what is bound to it.", () => import("./agents-delete.ts")),
   row("agents list", "List the agents.", () => import("./agents-list.ts")),
+  row("agents set-identity", "Set who an agent is to people.", () => import("./agents-set-identity.ts")),
   row("approvals allowlist add", "Let a program run without asking.", () => import("./approvals-allowlist-add.ts")),
   row(
     "approvals allowlist remove",
@@ -137,6 +138,7 @@ export const entries: readonly Entry[] = [
     () => import("./tools-explain.ts"),
   ),
   row("tools list", "List the tools an agent may use.", () => import("./tools-list.ts")),
+  row("update", "Update a git checkout of OpenClaw from its upstream.", () => import("./update.ts")),
   row("usage", "Show tokens and cost per day.", () => import("./usage.ts")),
 ];
 

@@ -1,7 +1,10 @@
-// `openclaw sessions list`: the sessions the gateway knows, newest first.
+// `openclaw sessions list`: the sessions the gateway knows, newest first; or those of a store file, without it.
 import { systemClock } from "../../base/clock.ts";
+import { expandHome } from "../../base/paths.ts";
+import { parseAgentId, type SessionKey } from "../../core/names.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
+import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
 import { span, table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
@@ -9,11 +12,22 @@ import { targetOf, wireOptions } from "../target.ts";
 
 interface Row {
   readonly key: string;
+  readonly kind?: string;
+  readonly sessionId?: string;
   readonly updatedAt: number;
   readonly label?: string;
   readonly displayName?: string;
+  readonly spawnedBy?: string;
   readonly model?: string | null;
   readonly totalTokens?: number;
+}
+
+interface Wish {
+  readonly limit: number;
+  readonly agentId?: string;
+  readonly activeMinutes?: number;
+  readonly search?: string;
+  readonly spawnedBy?: string;
 }
 
 export const command = defineCommand({
@@ -22,32 +36,69 @@ export const command = defineCommand({
     agent: { type: "string", value: "id", description: "Only those of one agent." },
     active: { type: "string", value: "minutes", description: "Only those that changed in the last minutes." },
     search: { type: "string", value: "text", description: "Only those with this in key, label or title." },
+    "spawned-by": { type: "string", value: "key", description: "Only sub-agents of one session." },
     limit: { type: "string", value: "n", description: "At most so many; 50 unless said." },
+    store: { type: "string", value: "file", description: "Read this store file; no gateway is asked." },
+    verbose: { type: "boolean", description: "Also kinds, ids and who started them." },
     ...wireOptions,
   },
   examples: [
     { line: "sessions", does: "the last fifty" },
     { line: "sessions --agent support --active 60 --json", does: "what moved in the last hour, for programs" },
+    { line: "sessions --spawned-by agent:main:main --verbose", does: "the sub-agents of the main session" },
   ],
   async run(io, { options }) {
-    const { agent, active, search } = options;
+    const { agent, active, search, store } = options;
+    const spawnedBy = options["spawned-by"];
     const activeMinutes = wholeNumber("active", active, { min: 1, max: 5_256_000 });
-    const params = {
+    const wish: Wish = {
       limit: wholeNumber("limit", options.limit, { min: 1, max: 1000 }) ?? 50,
       ...(agent === undefined ? {} : { agentId: agent }),
       ...(activeMinutes === undefined ? {} : { activeMinutes }),
       ...(search === undefined ? {} : { search }),
+      ...(spawnedBy === undefined ? {} : { spawnedBy }),
     };
-    await requireConfigUnless(options.url !== undefined, io);
-    const list = (await withGateway(io, await targetOf(io, options), (client) =>
-      client.call("sessions.list", params),
-    )) as { count: number; sessions: Row[] };
-    if (io.json) io.print(toJson(list));
-    else if (list.sessions.length === 0) io.print("No sessions yet.");
-    else io.print(table(list.sessions, shape, io).join("\n"));
+    await requireConfigUnless(options.url !== undefined || store !== undefined, io);
+    const list =
+      store === undefined
+        ? ((await withGateway(io, await targetOf(io, options), (client) =>
+            client.call("sessions.list", { ...wish }),
+          )) as {
+            count: number;
+            sessions: Row[];
+          })
+        : await fromFile(expandHome(store, io.paths().home), wish);
+    print(io, list, options.verbose === true);
     return 0;
   },
 });
+
+async function fromFile(file: string, wish: Wish): Promise<{ count: number; sessions: Row[] }> {
+  const [{ openStoreForLooking }, { toWireRow }] = await Promise.all([
+    import("../../app/look.ts"),
+    import("../../session/rows.ts"),
+  ]);
+  const { limit, agentId, activeMinutes, search, spawnedBy } = wish;
+  const opened = await openStoreForLooking(file);
+  try {
+    const records = await opened.sessions.list({
+      limit,
+      ...(agentId === undefined ? {} : { agentId: parseAgentId(agentId) }),
+      ...(activeMinutes === undefined ? {} : { activeSince: systemClock.now() - activeMinutes * 60_000 }),
+      ...(search === undefined ? {} : { search }),
+      ...(spawnedBy === undefined ? {} : { spawnedBy: spawnedBy.trim().toLowerCase() as SessionKey }),
+    });
+    return { count: records.length, sessions: records.map((record) => toWireRow(record) as unknown as Row) };
+  } finally {
+    await opened.close();
+  }
+}
+
+function print(io: Io, list: { readonly sessions: readonly Row[] }, isVerbose: boolean): void {
+  if (io.json) io.print(toJson(list));
+  else if (list.sessions.length === 0) io.print("No sessions yet.");
+  else io.print(table(list.sessions, isVerbose ? [...shape, ...more] : shape, io).join("\n"));
+}
 
 const shape = [
   { title: "Session", text: ({ key }: Row) => key },
@@ -55,4 +106,10 @@ const shape = [
   { title: "Changed", text: ({ updatedAt }: Row) => `${span(systemClock.now() - updatedAt)} ago` },
   { title: "Tokens", text: ({ totalTokens = 0 }: Row) => String(totalTokens) },
   { title: "Model", text: ({ model }: Row) => model ?? "" },
+];
+
+const more = [
+  { title: "Kind", text: ({ kind = "" }: Row) => kind },
+  { title: "Id", text: ({ sessionId = "" }: Row) => sessionId },
+  { title: "Started by", text: ({ spawnedBy = "" }: Row) => spawnedBy },
 ];

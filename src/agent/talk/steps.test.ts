@@ -1,0 +1,68 @@
+// The course of a talk: whoever answers, it ends, in order, and each step has one name.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import type { SessionKey } from "../../core/names.ts";
+import { nextStep, speakerOf, stepTurn, type StepEnd, type Talk } from "./steps.ts";
+
+const requester = "agent:main:main" as SessionKey;
+const target = "agent:helper:main" as SessionKey;
+const newTalk = (changes: Partial<Talk> = {}): Talk => ({
+  id: "t",
+  requester,
+  target,
+  message: "hi",
+  maxTurns: 5,
+  turn: 0,
+  announcing: false,
+  at: 1,
+  ...changes,
+});
+const ok = (text: string): StepEnd => ({ status: "ok", text, silent: false });
+const skip: StepEnd = { status: "ok", text: "", silent: true };
+
+test("the target answers, then the requester, then the target again, and the target announces", () => {
+  const names: string[] = [];
+  let talk: Talk | undefined = newTalk({ maxTurns: 2 });
+  for (let step = 0; talk !== undefined; step += 1) {
+    names.push(`${stepTurn(talk).runId} ${speakerOf(talk)}`);
+    talk = nextStep(talk, ok(`reply ${step}`));
+  }
+  assert.deepEqual(names, [`t ${target}`, `t:1 ${requester}`, `t:2 ${target}`, `t:announce ${target}`]);
+});
+
+test("the announce step knows the request, the first reply and the latest one", () => {
+  const first = nextStep(newTalk({ maxTurns: 1 }), ok("one"));
+  const second = first === undefined ? undefined : nextStep(first, ok("two"));
+  assert.deepEqual(second, newTalk({ maxTurns: 1, turn: 1, announcing: true, firstReply: "one", lastReply: "two" }));
+});
+
+test("silence ends the answers, a failure of the first ends everything", () => {
+  assert.equal(nextStep(newTalk({ turn: 2, firstReply: "a" }), skip)?.announcing, true);
+  assert.equal(nextStep(newTalk({ maxTurns: 0 }), ok("a"))?.announcing, true);
+  assert.equal(nextStep(newTalk(), { status: "error", text: "", silent: false }), undefined);
+});
+
+test("any course ends after maxTurns + 2 steps, with a name for each step of its own", () => {
+  const anyEnd = fc.record<StepEnd>({
+    status: fc.constantFrom("ok", "error", "aborted"),
+    text: fc.string(),
+    silent: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 5 }), fc.array(anyEnd, { minLength: 8, maxLength: 8 }), (maxTurns, ends) => {
+      const names = new Set<string>();
+      let talk: Talk | undefined = newTalk({ maxTurns });
+      for (const end of ends) {
+        if (talk === undefined) break;
+        const { runId, sessionKey, authorised } = stepTurn(talk);
+        assert.ok(!names.has(runId) && !authorised && [requester, target].includes(sessionKey));
+        names.add(runId);
+        talk = nextStep(talk, end);
+      }
+      assert.ok(talk === undefined && names.size <= maxTurns + 2);
+    }),
+  );
+});

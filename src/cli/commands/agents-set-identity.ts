@@ -1,0 +1,93 @@
+// `openclaw agents set-identity`: name, character, sign and picture of an agent, given or read from its IDENTITY.md.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { HouseError } from "../../core/error.ts";
+import { parseAgentId, type AgentId } from "../../core/names.ts";
+import { expandHome } from "../../base/paths.ts";
+import { agentIds, defaultAgentId, workspaceOf } from "../../config/agents.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { requireAgent } from "../agent-rows.ts";
+import { defineCommand, UsageError } from "../command.ts";
+import { editConfig, reportChange } from "../config-change.ts";
+import { readIdentityCard, type IdentityCard } from "../identity-card.ts";
+import type { Io } from "../io.ts";
+import { shortPath } from "../print.ts";
+import { requireConfig } from "../settings.ts";
+
+export const command = defineCommand({
+  summary: "Set who an agent is to people: name, theme, emoji, avatar.",
+  details: "Flags win over what IDENTITY.md says. What is not named stays as it is.",
+  options: {
+    agent: { type: "string", value: "id", description: "The agent; the default one unless said." },
+    workspace: { type: "string", value: "folder", description: "The agent that works in this folder." },
+    "from-identity": { type: "boolean", description: "Read IDENTITY.md of the workspace." },
+    "identity-file": { type: "string", value: "file", description: "Read this file instead." },
+    name: { type: "string", value: "name", description: "Its name." },
+    theme: { type: "string", value: "words", description: "Its character in a few words." },
+    emoji: { type: "string", value: "sign", description: "Its sign." },
+    avatar: { type: "string", value: "picture", description: "A path in the workspace, a URL or a data URI." },
+  },
+  examples: [
+    { line: "agents set-identity --agent support --name Molly --emoji 🦀", does: "by hand" },
+    { line: "agents set-identity --workspace ~/ops --from-identity", does: "as its IDENTITY.md says" },
+  ],
+  async run(io, { options }) {
+    const { config } = await requireConfig(io);
+    const id = agentOf(config, io, options);
+    const { name, theme, emoji, avatar } = options;
+    const given = Object.entries({ name, theme, emoji, avatar }).filter(([, value]) => value !== undefined);
+    const card: IdentityCard = { ...readCard(config, id, io, options), ...Object.fromEntries(given) };
+    if (Object.keys(card).length === 0)
+      throw new UsageError("nothing to set: give --name, --theme, --emoji, --avatar or --from-identity", [
+        "agents",
+        "set-identity",
+      ]);
+    const change = await editConfig(io, "agents.list", ({ config: now }) => {
+      const list = now.agents?.list ?? [];
+      const at = list.findIndex((entry) => parseAgentId(entry.id) === id);
+      if (at < 0) return [{ path: ["agents", "list"], value: [{ id, default: true, identity: card }] }];
+      return Object.entries(card).map(([field, value]) => ({
+        path: ["agents", "list", at, "identity", field],
+        value: value as string,
+      }));
+    });
+    const words = Object.entries(card).map(([field, value]) => `${field} ${String(value).slice(0, 60)}`);
+    await reportChange(io, change, `agent ${id}: ${words.join(", ")}`);
+    return 0;
+  },
+});
+
+interface Choice {
+  readonly agent?: string | undefined;
+  readonly workspace?: string | undefined;
+}
+
+function agentOf(config: Config, io: Io, { agent, workspace }: Choice): AgentId {
+  if (agent !== undefined) return requireAgent(config, agent);
+  if (workspace === undefined) return defaultAgentId(config);
+  const folder = expandHome(workspace, io.paths().home);
+  const found = agentIds(config).find((id) => workspaceOf(config, id, io.paths()) === folder);
+  if (found !== undefined) return found;
+  throw new HouseError("agent.unknown", `no agent works in ${shortPath(folder, io)}`, { hint: "openclaw agents list" });
+}
+
+function readCard(
+  config: Config,
+  id: AgentId,
+  io: Io,
+  options: { readonly "from-identity"?: boolean | undefined; readonly "identity-file"?: string | undefined },
+): IdentityCard {
+  const named = options["identity-file"];
+  if (named === undefined && options["from-identity"] !== true) return {};
+  const file =
+    named === undefined ? join(workspaceOf(config, id, io.paths()), "IDENTITY.md") : expandHome(named, io.paths().home);
+  try {
+    return readIdentityCard(readFileSync(file, "utf8"));
+  } catch (cause) {
+    throw new HouseError("file.unreadable", `${shortPath(file, io)} cannot be read`, {
+      cause,
+      hint: "--identity-file <file>",
+    });
+  }
+}
