@@ -175,9 +175,13 @@ function createSlotTable({ config }: AgentsDeps): (key: SessionKey) => Slots {
   const chats = createSlots(() => config().agents?.defaults?.maxConcurrent ?? 4);
   const subagents = createSlots(() => config().agents?.defaults?.subagents?.maxConcurrent ?? 8);
   const crons = createSlots(() => config().cron?.maxConcurrentRuns ?? 1);
+  // As many as chats have, but their own: whoever may send webhooks cannot keep the person waiting.
+  const hooks = createSlots(() => config().agents?.defaults?.maxConcurrent ?? 4);
   return (key) => {
     if (isSubagentKey(key)) return subagents;
-    return sessionKindOf(key) === "cron" ? crons : chats;
+    const kind = sessionKindOf(key);
+    if (kind === "hook") return hooks;
+    return kind === "cron" ? crons : chats;
   };
 }
 
