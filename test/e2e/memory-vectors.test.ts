@@ -20,7 +20,7 @@ interface Answer {
 }
 interface Status {
   readonly provider: string;
-  readonly vectors: {
+  readonly vector: {
     readonly engine?: string;
     readonly ready: number;
     readonly missing: number;
@@ -273,7 +273,7 @@ test(
       assert.equal(isAlive(child), false);
       const status = await statusOf(gateway);
       assert.deepEqual(
-        [status.provider, status.vectors.ready, status.vectors.missing, status.vectors.dimensions],
+        [status.provider, status.vector.ready, status.vector.missing, status.vector.dimensions],
         ["local", 3, 0, 384],
       );
     } finally {

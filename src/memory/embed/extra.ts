@@ -1,6 +1,6 @@
 // The optional local model: where its two packages lie, and how they are added to the state folder.
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 import { expandHome, type Paths } from "../../base/paths.ts";
 
@@ -49,8 +49,7 @@ export function findModelIn(path: string, { engine }: LocalModel): LocalModel | 
   const weights = stat.isDirectory() ? join(folder, file ?? "") : path;
   const isWhole = ["config.json", "tokenizer.json"].every((name) => existsSync(join(folder, name)));
   if (!isWhole || !weights.endsWith(".safetensors")) return undefined;
-  const name = folder.slice(folder.lastIndexOf("/") + 1);
-  return { name, engine, folder, weights, maxTokens: maxTokensOf(folder) };
+  return { name: basename(folder), engine, folder, weights, maxTokens: maxTokensOf(folder) };
 }
 
 function maxTokensOf(folder: string): number {

@@ -17,7 +17,8 @@ const quiet = { error() {}, warn() {}, info() {}, debug() {}, child: () => quiet
 let count = 0;
 
 function index(texts: readonly string[], file = join(folder, `${(count += 1)}.sqlite`)) {
-  const { database, close } = openIndexFile(file);
+  const opened = openIndexFile(file);
+  const { database } = opened;
   database.prepare("INSERT OR IGNORE INTO files VALUES (1, 'MEMORY.md', 'memory', '', 0, 0, '')").run();
   for (const text of texts)
     database
@@ -28,7 +29,12 @@ function index(texts: readonly string[], file = join(folder, `${(count += 1)}.sq
     pending: async (fingerprint, limit) => tableOf(fingerprint).pending(limit),
     put: async (fingerprint, rows) => tableOf(fingerprint).put(rows),
   };
-  return { file, port, close, status: (fingerprint = "local|fake|") => tableOf(fingerprint).status() };
+  return {
+    file,
+    port,
+    close: () => opened.close(),
+    status: (fingerprint = "local|fake|") => tableOf(fingerprint).status(),
+  };
 }
 
 function fake(embed: Embedder["embed"], name = "fake"): Embedder {

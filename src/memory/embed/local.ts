@@ -43,9 +43,9 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
   };
   const lose = (gone: ChildProcess, why: string): void => {
     if (child === gone) child = undefined;
-    for (const [id, { reject }] of waiting) {
+    for (const [id, asked] of waiting) {
       waiting.delete(id);
-      reject(new EmbedError("overloaded", `local: ${why}`, { hint: addExtraCommand }));
+      asked.reject(new EmbedError("overloaded", `local: ${why}`, { hint: addExtraCommand }));
     }
   };
   const running = (): ChildProcess => {
@@ -77,14 +77,18 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
       if (signal?.aborted === true) throw new EmbedError("aborted", "stopped");
       const id = (lastId += 1);
       clearTimeout(idle);
-      const answer = new Promise<readonly (readonly Float32Array[])[]>((resolve, reject) => {
-        waiting.set(id, { resolve, reject });
-        signal?.addEventListener("abort", () => reject(new EmbedError("aborted", "stopped")), { once: true });
-        const asked = running();
-        hold(asked, true);
-        asked.send({ id, texts, isQuery: kind === "query" } satisfies WorkerRequest);
+      const { promise, resolve, reject } = Promise.withResolvers<readonly (readonly Float32Array[])[]>();
+      const onAbort = (): void => reject(new EmbedError("aborted", "stopped"));
+      signal?.addEventListener("abort", onAbort, { once: true });
+      waiting.set(id, { resolve, reject });
+      const asked = running();
+      hold(asked, true);
+      asked.send({ id, texts, isQuery: kind === "query" } satisfies WorkerRequest);
+      const parts = await promise.finally(() => {
+        signal?.removeEventListener("abort", onAbort);
+        waiting.delete(id);
+        rest();
       });
-      const parts = await answer.finally(() => waiting.delete(id)).finally(rest);
       return toVectors(
         parts.map((windows) => meanOf(windows.map((window) => toVector(window)))),
         texts.length,

@@ -6,8 +6,9 @@ import type { Log } from "../../base/log.ts";
 import type { Env, Paths } from "../../base/paths.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { createProfiles } from "../../model/profiles.ts";
+import { searchConfig } from "../settings.ts";
 import { chooseEmbedder, type Plan } from "./choose.ts";
-import type { Embedder, OpenedEmbedder, OpenEmbedder } from "./embedder.ts";
+import type { Embedder, OpenEmbedder } from "./embedder.ts";
 import { createGemini } from "./gemini.ts";
 import { guarded, type Guarded } from "./guard.ts";
 import { createLocal } from "./local.ts";
@@ -65,12 +66,15 @@ export function openEmbedders(deps: OpenDeps): Embedders {
 
   return {
     async open(agent) {
-      const { first, second, reason, hint } = plansOf(agent);
-      if (first === undefined)
-        return { ...instead(second, reason ?? "", hint, "auto"), ...(hint === undefined ? {} : { hint }) };
-      const { embedder, failing } = use(first);
-      const why = failing();
-      return why === undefined || second === undefined ? { embedder } : instead(second, why, hint, first.provider);
+      const { first, second, reason = "no embeddings", hint } = plansOf(agent);
+      const mine = first === undefined ? undefined : use(first);
+      const why = mine === undefined ? reason : mine.failing();
+      if (second !== undefined && why !== undefined) {
+        const from = first?.provider ?? searchConfig(config(), agent).provider ?? "auto";
+        return { embedder: use(second).embedder, fallback: { from, reason: why } };
+      }
+      if (mine !== undefined) return { embedder: mine.embedder };
+      return { reason, ...(hint === undefined ? {} : { hint }) };
     },
     async close() {
       const all = [...opened.values()];
@@ -79,11 +83,6 @@ export function openEmbedders(deps: OpenDeps): Embedders {
       await Promise.all(all.map(({ embedder }) => embedder.close()));
     },
   };
-
-  function instead(plan: Plan | undefined, reason: string, hint: string | undefined, from: string): OpenedEmbedder {
-    if (plan === undefined) return { reason, ...(hint === undefined ? {} : { hint }) };
-    return { embedder: use(plan).embedder, fallback: { from, reason } };
-  }
 }
 
 type Plans = ReturnType<typeof chooseEmbedder>;

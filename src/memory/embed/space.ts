@@ -15,7 +15,8 @@ export interface Space {
 export function openSpace(database: DatabaseSync, fingerprint: string, nearest: Nearest): Space {
   database.prepare("INSERT INTO spaces (fingerprint) VALUES (?) ON CONFLICT DO NOTHING").run(fingerprint);
   const read = database.prepare("SELECT id, dimensions FROM spaces WHERE fingerprint = ?");
-  const row = (): { id: number; dimensions: number | null } => read.get(fingerprint) as never;
+  const row = (): { id: number; dimensions: number | null } =>
+    read.get(fingerprint) as { id: number; dimensions: number | null };
   const { id } = row();
   let size = row().dimensions ?? undefined;
   const space: Space = {

@@ -28,7 +28,7 @@ export function createVectors(database: DatabaseSync, options: VectorOptions): V
   let cursor = 0;
 
   const look = (from: number, limit: number): { id: number; hash: string; text: string }[] =>
-    sql.pending.all(from, space.id, limit) as never;
+    sql.pending.all(from, space.id, limit) as { id: number; hash: string; text: string }[];
   const tidy = (): void => inTransaction(database, () => sweep(database, sql, nearest, space, options.maxCached));
   return {
     pending(limit) {
