@@ -107,9 +107,9 @@ function factsOf({
   return { runId, sessionKey, status, provider, model, durationMs: endedAt - startedAt, toolCalls, cacheHit };
 }
 
-/** A turn of the house's own that had no news. */
+/** A turn of the house's own that had no news, or came to nothing: nobody asked for it. */
 const isQuiet = ({ turn, merged }: Job, { status, silent }: RunOutcome): boolean =>
-  turn.heartbeat !== undefined && merged.length === 0 && status === "ok" && silent;
+  turn.heartbeat !== undefined && merged.length === 0 && (status !== "ok" || silent);
 
 /** Nobody is shown such a turn; and when it neither told nor did anything, no model reads it again. */
 function quietEntry({ entry, told = 0 }: End, { toolCalls, endedAt }: RunOutcome): TranscriptEntry {

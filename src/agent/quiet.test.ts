@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { calls, MAIN, openAgentHouse, scriptedBook, text, type Say } from "../../test/agent-kit.ts";
+import { calls, failing, MAIN, openAgentHouse, scriptedBook, text, type Say } from "../../test/agent-kit.ts";
 import { readHistory } from "../session/history.ts";
 import { textOf } from "../core/message.ts";
 
@@ -82,6 +82,19 @@ test("after a pause of its own a heartbeat begins anew", async () => {
   await house.store.sessions.put({ ...old, updatedAt: Date.now() - 120_000 });
   await house.ask("[beat]", heartbeat);
   assert.notEqual((await house.store.sessions.get(MAIN))?.sessionId, old.sessionId);
+  await house.close();
+});
+
+test("a heartbeat that fails leaves nothing in the way: no prompt in the chat, none in the next request", async () => {
+  const { book, house } = await houseThatSays((index) => (index === 1 ? failing("invalid") : text("Hello.")));
+  await house.ask("hi");
+  assert.equal((await house.ask("[beat]", heartbeat)).status, "error");
+  assert.deepEqual(await shown(house), ["user: hi", "assistant: Hello."]);
+  await house.ask("bye");
+  assert.deepEqual(
+    book.requests.at(-1)?.messages.map(({ content }) => textOf(content)),
+    ["hi", "Hello.", "bye"],
+  );
   await house.close();
 });
 

@@ -27,6 +27,7 @@ import { sessionMethods } from "../gateway/methods/sessions.ts";
 import { systemMethods } from "../gateway/methods/system.ts";
 import { undoMethods } from "../gateway/methods/undo.ts";
 import { toolMethods } from "../gateway/methods/tools.ts";
+import { updateMethods } from "../gateway/methods/update.ts";
 import { createRunEvents } from "../gateway/run-events.ts";
 import { createPresence } from "../gateway/presence.ts";
 import { sharedSecret } from "../gateway/secret.ts";
@@ -98,7 +99,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   agents.watch(house.memory.onRun);
   const vitals = createVitals(context, heartbeats);
   const served = [
-    ...systemMethods(context, vitals),
+    ...systemMethods(context, vitals, heartbeats),
     ...heartbeatMethods(heartbeats),
     ...toolMethods(context),
     ...sessionMethods(context),
@@ -109,6 +110,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...modelMethods(context, modelDeps),
     ...deviceMethods(context),
     ...configMethods(context),
+    ...updateMethods(context, house.admin),
     ...approvalMethods(context),
     ...nodeMethods(context),
     ...channelMethods(context),

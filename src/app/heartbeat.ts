@@ -7,7 +7,7 @@ import { splitSessionKey, type AgentId, type SessionKey } from "../core/names.ts
 import type { RunOutcome } from "../core/event.ts";
 import type { Agents } from "../agent/agent.ts";
 import type { BeatDeps } from "../agent/heartbeat/beat.ts";
-import { beatingAgents, heartbeatSettings } from "../agent/heartbeat/settings.ts";
+import { beatingAgents, heartbeatSettings, isBeating, mayBeat } from "../agent/heartbeat/settings.ts";
 import { startHeartbeatTimer, type HeartbeatTimer } from "../agent/heartbeat/timer.ts";
 import type { Report } from "../agent/heartbeat/turn.ts";
 import { createWake, WAKE_PROMPT } from "../agent/wake.ts";
@@ -129,7 +129,7 @@ export function openHeartbeats(house: House, agents: Agents, models: ModelBook, 
     },
     settingsOf: (agentId) => {
       const own = heartbeatSettings(config(), agentId, usesSubscription);
-      return { ...own, enabled: beatingAgents(config(), usesSubscription).some((one) => one.agentId === agentId) };
+      return { ...own, enabled: mayBeat(config(), agentId) && isBeating(own) };
     },
     /** The line goes to the default agent; the others that beat look around at once. */
     async wakeMain(text: string, mode: WakeMode) {

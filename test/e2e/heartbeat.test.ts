@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { until } from "../exec-kit.ts";
-import { say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "../fakes/openai.ts";
+import { call, say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "../fakes/openai.ts";
 import { dispose, operator, startGateway, tempHome, type TestGateway, type Wire } from "../kit.ts";
 import { chat, modelConfig, textOf } from "../model-kit.ts";
 
@@ -308,6 +308,26 @@ test("only agents with a heartbeat of their own beat when there is one; a wake r
     ],
     [true, true],
   );
+});
+
+test("a command that ends in the background wakes its session, and an all-clear to that is shown to nobody", async () => {
+  const { wire, asked, beats } = await scene(
+    (words) => {
+      if (words.includes("System:")) return say("**HEARTBEAT_OK**");
+      return words.includes("start it") && asked().length === 1
+        ? call("exec", { command: "sleep 0.3; echo over", background: true })
+        : say("Started.");
+    },
+    { every: "0m" },
+    { more: { tools: { exec: { host: "gateway", security: "full", ask: "off" } } } },
+  );
+  assert.equal(textOf(await chat(wire, "main", "start it", "run-background")), "Started.");
+  await until(asked, (list) => list.some((words) => words.includes("Exec completed")), 15_000);
+  await until(beats, (list) => list.some(({ status }) => status === "ok"), 10_000);
+  const shown = await history(wire);
+  assert.doesNotMatch(shown, /HEARTBEAT_OK|Exec completed/);
+  assert.match(shown, /Started\./);
+  assert.doesNotMatch(JSON.stringify(wire.frames.filter(({ event }) => event === "chat")), /HEARTBEAT/);
 });
 
 test("an empty or malformed wake is refused", async () => {

@@ -33,11 +33,19 @@ export type UsesSubscription = (agentId: AgentId) => boolean;
 
 /** The agents that beat: those with a block of their own if there is any, else the default agent. */
 export function beatingAgents(config: Config, usesSubscription: UsesSubscription): HeartbeatSettings[] {
-  const named = agentIds(config).filter((id) => agentConfig(config, id)?.heartbeat !== undefined);
-  const ids = named.length === 0 ? [defaultAgentId(config)] : named;
-  return ids
+  return agentIds(config)
+    .filter((id) => mayBeat(config, id))
     .map((id) => heartbeatSettings(config, id, usesSubscription))
-    .filter(({ everyMs }) => everyMs > 0 && Number.isFinite(everyMs));
+    .filter(isBeating);
+}
+
+export function isBeating({ everyMs }: HeartbeatSettings): boolean {
+  return everyMs > 0 && Number.isFinite(everyMs);
+}
+
+export function mayBeat(config: Config, agentId: AgentId): boolean {
+  const anyOwn = (config.agents?.list ?? []).some(({ heartbeat }) => heartbeat !== undefined);
+  return anyOwn ? agentConfig(config, agentId)?.heartbeat !== undefined : agentId === defaultAgentId(config);
 }
 
 export function heartbeatSettings(

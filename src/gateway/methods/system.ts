@@ -5,12 +5,17 @@ import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 import type { Vitals } from "../health.ts";
+import type { Heartbeats } from "../heartbeats.ts";
 import { tailLog } from "../log-tail.ts";
 import type { Beacon } from "../presence.ts";
 import { createLoopDelay } from "../loop-delay.ts";
 import { createSandboxTrial } from "../sandbox-state.ts";
 
-export function systemMethods(context: GatewayContext, vitals: Vitals): Served[] {
+export function systemMethods(
+  context: GatewayContext,
+  vitals: Vitals,
+  heartbeats: Pick<Heartbeats, "wakeMain">,
+): Served[] {
   const { presence, hub, log, events, config } = context;
   const loop = createLoopDelay();
   const trySandbox = createSandboxTrial(context);
@@ -28,8 +33,7 @@ export function systemMethods(context: GatewayContext, vitals: Vitals): Served[]
       if (text === undefined) throw new HouseError("wire.invalid-request", "text required");
       const about = beaconOf(params);
       // Who says nothing about itself has something to tell; the others only say that they are here.
-      if (Object.keys(about).length === 0)
-        await events.add(subjectOf({ sessionKey: "main" }, config()).session, text.trim());
+      if (Object.keys(about).length === 0) await heartbeats.wakeMain(text.trim(), "next-heartbeat");
       else {
         presence.beacon({ ...about, text: text.slice(0, 500) }, client.connId);
         hub.broadcast(
