@@ -382,6 +382,19 @@ test("with commands.restart it restarts in place after delayMs; asked by three s
   await dispose(gateway);
 });
 
+test("update.run over the wire is for operator.admin and takes nothing it does not name; it is not run here", async () => {
+  const gateway = await startGateway({ config: {} });
+  const writer = await connected(gateway);
+  const refusal = async (wire: Wire, params: object): Promise<string> =>
+    (await wire.request("update.run", params)).error?.message ?? "let in";
+  assert.equal(await refusal(writer, { __bad: 1 }), "invalid update.run params: at root: unexpected property '__bad'");
+  const other = await operator(gateway, { scopes: ["operator.write"] });
+  assert.equal(await refusal(other, {}), "missing scope: operator.admin");
+  writer.end();
+  other.end();
+  await dispose(gateway);
+});
+
 test("a change that waits is still there after kill -9; the answer then applies it once", async () => {
   const home = tempHome();
   await writeHome(home, {}, "  // kept\n");

@@ -88,6 +88,7 @@ export const entries: readonly Entry[] = [
   row("hooks info", "Show one hook and why it runs or not.", () => import("./hooks-info.ts")),
   row("hooks install", "Install a package of hooks.", () => import("./hooks-install.ts")),
   row("hooks list", "List the hooks and which of them run.", () => import("./hooks-list.ts")),
+  row("hooks update", "Update packages of hooks.", () => import("./hooks-install.ts")),
   row("logs", "Show the end of the log, or follow it.", () => import("./logs.ts")),
   row(
     "memory extra add",

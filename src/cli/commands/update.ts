@@ -1,0 +1,36 @@
+// `openclaw update`: brings a git checkout up to its upstream, installs and builds; other installations are told how.
+import { readLockOwner, stateLockOf } from "../../base/lock.ts";
+import { createMask } from "../../base/mask.ts";
+import { defineCommand } from "../command.ts";
+import { wholeNumber } from "../parse.ts";
+import { safe, toJson } from "../print.ts";
+
+export const command = defineCommand({
+  summary: "Update a git checkout of OpenClaw from its upstream.",
+  details:
+    "Nothing is touched when the checkout has local changes. A step that fails puts the old commit back. A gateway that runs goes on with the old code until it is restarted.",
+  options: {
+    timeout: { type: "string", value: "seconds", description: "How long all of it may take; 1200 by default." },
+  },
+  examples: [
+    { line: "update", does: "fetch, rebase, install, build" },
+    { line: "update --json", does: "every step with how long it took, for scripts" },
+  ],
+  exits: "0 updated or nothing to do, 1 a step failed",
+  async run(io, { options }) {
+    const seconds = wholeNumber("timeout", options.timeout, { min: 1, max: 3600 });
+    const { packageRoot, runUpdate, updateText } = await import("../../app/admin/update.ts");
+    const report = await runUpdate({
+      root: packageRoot(),
+      env: io.env,
+      mask: createMask(),
+      timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+      signal: new AbortController().signal,
+    });
+    io.print(io.json ? toJson(report) : safe(updateText(report)));
+    const runs = readLockOwner(stateLockOf(io.paths().state)) !== undefined;
+    if (report.status === "ok" && runs && !io.json)
+      io.say("A gateway runs with the old code. Stop it and start it again: openclaw gateway stop");
+    return report.status === "error" ? 1 : 0;
+  },
+});
