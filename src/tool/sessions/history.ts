@@ -22,13 +22,12 @@ export const createSessionsHistory = (deps: HistoryToolDeps) =>
   defineTool({
     name: "sessions_history",
     summary: "Read the messages of a session",
-    description:
-      "Read the last messages of a session, oldest first. Tool results are left out unless includeTools is true.",
+    description: "Read the last messages of a session, oldest first, without tool results unless asked.",
     params: Type.Object(
       {
         sessionKey: Type.String({ minLength: 1, description: "session key, main, or session id" }),
         limit: Type.Optional(Type.Integer({ minimum: 1, description: "last messages, default 50" })),
-        includeTools: Type.Optional(Type.Boolean({ description: "also tool results" })),
+        includeTools: Type.Optional(Type.Boolean({ description: "tool results too" })),
       },
       { additionalProperties: false },
     ),

@@ -20,16 +20,13 @@ export const createSessionsList = (deps: {
   defineTool({
     name: "sessions_list",
     summary: "List sessions you may see, with filters and last messages",
-    description:
-      "List sessions, newest first. messageLimit above 0 adds the last messages of each, tool results left out.",
+    description: "List sessions, newest first; messageLimit adds the last messages of each, without tool results.",
     params: Type.Object(
       {
-        kinds: Type.Optional(
-          Type.Array(Type.Union(kinds.map((kind) => Type.Literal(kind))), { description: "only these kinds" }),
-        ),
-        limit: Type.Optional(Type.Integer({ minimum: 1, description: "at most this many rows" })),
-        activeMinutes: Type.Optional(Type.Integer({ minimum: 1, description: "changed within this many minutes" })),
-        messageLimit: Type.Optional(Type.Integer({ minimum: 0, description: "last messages per row; 0 for none" })),
+        kinds: Type.Optional(Type.Array(Type.Enum([...kinds], { type: "string" }))),
+        limit: Type.Optional(Type.Integer({ minimum: 1 })),
+        activeMinutes: Type.Optional(Type.Integer({ minimum: 1 })),
+        messageLimit: Type.Optional(Type.Integer({ minimum: 0 })),
       },
       { additionalProperties: false },
     ),

@@ -10,8 +10,8 @@ const MAX_SECONDS = 1700;
 export const createSessionsSend = (deps: { readonly talks: () => Pick<Talks, "send"> }) =>
   defineTool({
     name: "sessions_send",
-    summary: "Send a message to another session and wait for its reply",
-    description: "Message another session's agent. Waits 30 s unless told; timeoutSeconds 0 does not wait.",
+    summary: "Send a message to another session",
+    description: "Message another session's agent; waits 30 s for the reply, with timeoutSeconds 0 not at all.",
     params: Type.Object(
       {
         sessionKey: Type.String({ minLength: 1, description: "key, main, or session id" }),

@@ -7,8 +7,8 @@ import { defineTool, json } from "../tool.ts";
 export const createSessionsSpawn = (deps: { readonly children: () => Pick<Children, "spawn"> }) =>
   defineTool({
     name: "sessions_spawn",
-    summary: "Start a sub-agent for a task; its result is announced here",
-    description: "Start a sub-agent. Returns at once; its result comes to you as a message when it ends.",
+    summary: "Start a sub-agent for a task",
+    description: "Start a sub-agent. Returns at once; its result comes to you as a message.",
     params: Type.Object(
       {
         task: Type.String({ minLength: 1 }),
@@ -16,8 +16,8 @@ export const createSessionsSpawn = (deps: { readonly children: () => Pick<Childr
         agentId: Type.Optional(Type.String()),
         model: Type.Optional(Type.String()),
         thinking: Type.Optional(Type.String()),
-        runTimeoutSeconds: Type.Optional(Type.Number({ minimum: 0, description: "0: none" })),
-        cleanup: Type.Optional(Type.Union([Type.Literal("delete"), Type.Literal("keep")])),
+        runTimeoutSeconds: Type.Optional(Type.Number({ minimum: 0 })),
+        cleanup: Type.Optional(Type.Enum(["delete", "keep"], { type: "string" })),
       },
       { additionalProperties: false },
     ),
