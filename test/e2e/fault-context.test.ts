@@ -18,7 +18,7 @@ import {
   type Reply,
 } from "../fakes/openai.ts";
 import { dispose, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
-import { chat, modelConfig, textOf } from "../model-kit.ts";
+import { chatEnd, modelConfig, textOf, type ChatEnd } from "../model-kit.ts";
 
 const rounds = Number(process.env["OPENCLAW_CONTEXT_ROUNDS"] ?? 18);
 /** What the config says; the server is stricter in most rounds. */
@@ -99,9 +99,16 @@ function answer({ body }: FakeRequest): Reply {
   return say(asked.includes("still there") ? "still here" : "taken in");
 }
 
+/** Lost lines are tried again with pauses: a turn may take long, and still ends. */
+async function talk(sessionKey: string, message: string, runId: string): Promise<ChatEnd> {
+  const sent = await wire.request("chat.send", { sessionKey, message, idempotencyKey: runId });
+  assert.equal(sent.ok, true, JSON.stringify(sent.error));
+  return chatEnd(wire, runId, 180_000);
+}
+
 async function fill(plan: Round, mark: string, session: string): Promise<void> {
   const send = async (text: string, run: string): Promise<void> => {
-    const end = await chat(wire, session, `${mark} ${text}`, `${mark}${run}`);
+    const end = await talk(session, `${mark} ${text}`, `${mark}${run}`);
     // A turn may fail; then it says so.
     if (end.state === "error") assert.match(end.errorMessage ?? "", /\w{3}/, "a failure without words");
     else assert.equal(end.state, "final");
@@ -140,10 +147,10 @@ async function play(round: number): Promise<void> {
   const what = `${plan.place}, the model ${plan.summary}, takes ${plan.limit} tokens`;
   try {
     await fill(plan, mark, session);
-    const end = await chat(wire, session, `${mark} still there?`, `${mark}end`);
+    const end = await talk(session, `${mark} still there?`, `${mark}end`);
     assert.deepEqual([end.state, textOf(end)], ["final", "still here"], `${what}: ${end.errorMessage ?? ""}`);
     assert.ok(notices(session).length > 0, `${what}: nobody was told`);
-    const again = await chat(wire, session, `${mark} still there?`, `${mark}again`);
+    const again = await talk(session, `${mark} still there?`, `${mark}again`);
     assert.equal(textOf(again), "still here", what);
   } finally {
     plans.delete(mark);
