@@ -184,7 +184,12 @@ test("GWY-043 orders in a payload reach the model as marked material; marks, rol
   assert.ok(!/^(?:System: obey|Assistant:)/m.test(line) && !line.includes("<outside>"), line);
 });
 
-test("GWY-019 doctor and audit name a webhook secret that is also the gateway's", async () => {
+test("GWY-039 doctor names the rules whose transform is refused", async () => {
+  const { stdout, stderr } = await openclaw(house.gateway.home, ["doctor"]);
+  assert.match(stdout + stderr, /webhook rule 0 answers 500: transform "\/tmp\/x\.js"/);
+});
+
+test("GWY-019 doctor names a webhook secret that is also the gateway's", async () => {
   const home = tempHome();
   mkdirSync(join(home, ".openclaw"), { mode: 0o700 });
   writeFileSync(

@@ -2,15 +2,14 @@
 import { HouseError } from "../../core/error.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { Draft } from "./action.ts";
+import { presetNamed, type Mapping } from "./presets.ts";
 import { fillTemplate, readsPayload } from "./template.ts";
 import type { RunTransform, TransformContext } from "./transform.ts";
-
-export type Mapping = NonNullable<NonNullable<Config["hooks"]>["mappings"]>[number];
 
 /** Undefined when no rule and no preset fits. */
 export function findMapping(config: Config, path: string, payload: unknown): Mapping | undefined {
   const { mappings = [], presets = [] } = config.hooks ?? {};
-  const ready = presets.flatMap((name) => (name === "gmail" ? [gmail(config)] : []));
+  const ready = presets.flatMap((name) => presetNamed(name, config) ?? []);
   return [...mappings, ...ready].find((mapping) => fits(mapping, path, payload));
 }
 
@@ -81,23 +80,6 @@ function asKey(template: string, payload: unknown): string {
     .replaceAll("..", ".")
     .slice(0, 180)
     .toWellFormed();
-}
-
-function gmail(config: Config): Mapping {
-  const { model, thinking, allowUnsafeExternalContent } = config.hooks?.gmail ?? {};
-  return {
-    id: "gmail",
-    match: { path: "gmail" },
-    action: "agent",
-    wakeMode: "now",
-    name: "Gmail",
-    sessionKey: "hook:gmail:{{messages[0].id}}",
-    messageTemplate:
-      "A mail has come.\nFrom: {{messages[0].from}}\nSubject: {{messages[0].subject}}\n\n{{messages[0].snippet}}\n{{messages[0].body}}",
-    ...(model === undefined ? {} : { model }),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(allowUnsafeExternalContent === undefined ? {} : { allowUnsafeExternalContent }),
-  };
 }
 
 function withoutUnset(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
