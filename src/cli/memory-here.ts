@@ -10,6 +10,8 @@ import { requireConfig } from "./settings.ts";
 import { targetOf, type WireFlags } from "./target.ts";
 
 const LONG_MS = 3_600_000;
+/** Every such command loads the local model anew. */
+const QUESTION_MS = 20_000;
 
 /** Reading all notes in may take long; nobody is told to give up. */
 export interface MemoryHere {
@@ -48,7 +50,7 @@ async function useHere<T>(io: Io, use: (memory: MemoryHere) => Promise<T>): Prom
       status: (agent, deep) => house.memory.status(agent, { deep }),
       // The process ends with the command: what has no vector then would have none tomorrow.
       index: (agent, force) => house.memory.index(agent, { force, vectors: true }),
-      search: (agent, query) => house.memory.search({ agent, ...query }),
+      search: (agent, query) => house.memory.search({ agent, waitMs: QUESTION_MS, ...query }),
     });
   } finally {
     await house.close();

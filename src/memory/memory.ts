@@ -23,6 +23,8 @@ export interface MemoryQuery {
   readonly session?: SessionKey;
   readonly maxResults?: number;
   readonly minScore?: number;
+  /** How long the question may wait for its vector; then words alone answer. */
+  readonly waitMs?: number;
   readonly signal?: AbortSignal;
 }
 

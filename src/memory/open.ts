@@ -136,7 +136,7 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
   };
 
   /** Words answer at once; meaning joins when pieces have vectors and the question gets its own in time. */
-  const find = async (state: AgentState, { query, signal }: MemoryQuery, ask: EngineQuery): Promise<Found> => {
+  const find = async (state: AgentState, { query, waitMs, signal }: MemoryQuery, ask: EngineQuery): Promise<Found> => {
     const { settings, filler } = state;
     const index = indexPart(settings);
     const opened = settings.hybrid.enabled
@@ -151,7 +151,8 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
     if (!words.hasVectors)
       return { answer: words, opened, wordsOnly: filler.problem() ?? "vectors are still being made" };
     if (performance.now() < state.slowUntil) return { answer: words, opened, wordsOnly: TOO_LONG };
-    const late = AbortSignal.timeout(EMBED_WAIT_MS);
+    const ownMs = opened.embedder.waitMs?.();
+    const late = AbortSignal.timeout(waitMs ?? ownMs ?? EMBED_WAIT_MS);
     try {
       const until = signal === undefined ? late : AbortSignal.any([late, signal]);
       const [vector] = await opened.embedder.embed([query], "query", until);
@@ -159,7 +160,8 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
       return { answer: await thread.ask(index, "search", { ...ask, fresh: false, vectors, vector }), opened };
     } catch (error) {
       signal?.throwIfAborted();
-      if (late.aborted) state.slowUntil = performance.now() + SLOW_REST_MS;
+      // A model that is being loaded will be there for the next question.
+      if (late.aborted && ownMs === undefined) state.slowUntil = performance.now() + SLOW_REST_MS;
       return { answer: words, opened, wordsOnly: late.aborted ? TOO_LONG : wordsOf(error) };
     }
   };
@@ -187,7 +189,9 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
     async status(agent, { deep = false } = {}) {
       const closed = closedBy(config(), agent);
       const settings = memorySettings(config(), agent, paths);
-      const opened = closed === undefined ? await openedFor(agent) : {};
+      // What is closed is not opened just to be looked at.
+      if (closed !== undefined) return toStatus(settings, nothingThere, {}, { enabled: false, ...closed, notes: [] });
+      const opened = await openedFor(agent);
       const vectors =
         opened.embedder === undefined ? {} : { vectors: vectorOptions(settings, opened.embedder.fingerprint) };
       const status = await thread.ask(indexPart(settings), "status", { deep, ...vectors });
@@ -195,8 +199,7 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
       const problem = states.get(agent)?.filler.problem();
       return toStatus(settings, status, opened, {
         ...tried,
-        enabled: closed === undefined,
-        ...closed,
+        enabled: true,
         notes: [
           ...(config().memory?.backend === "qmd"
             ? ["memory.backend qmd is not there; the built-in index answers"]
@@ -233,6 +236,15 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
     },
   };
 }
+
+const nothingThere: EngineStatus = {
+  bytes: 0,
+  bySource: [],
+  dirty: false,
+  indexing: false,
+  watching: false,
+  skipped: [],
+};
 
 interface Found {
   readonly answer: EngineAnswer;

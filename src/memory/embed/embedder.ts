@@ -21,6 +21,8 @@ export interface Embedder {
   readonly fingerprint: string;
   /** As many vectors as texts, each of length one, or zero where a text means nothing. Rejects with EmbedError; retries are inside. */
   embed(texts: readonly string[], kind: EmbedKind, signal?: AbortSignal): Promise<readonly Float32Array[]>;
+  /** How long the vector of a question is worth waiting for now, where that differs: a model may have to be loaded. */
+  waitMs?(): number;
   close(): Promise<void>;
 }
 

@@ -16,6 +16,10 @@ export interface LocalOptions {
   readonly onStart?: (pid: number) => void;
 }
 
+/** Loading takes half a second to a few, a passage that is being read up to one. */
+const coldWaitMs = 8000;
+const warmWaitMs = 3000;
+
 interface Waiting {
   resolve(vectors: readonly (readonly Float32Array[])[]): void;
   reject(error: EmbedError): void;
@@ -26,6 +30,7 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
   let child: ChildProcess | undefined;
   let idle: NodeJS.Timeout | undefined;
   let lastId = 0;
+  let isLoaded = false;
 
   const end = (): void => {
     clearTimeout(idle);
@@ -52,9 +57,13 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
     if (child?.connected === true) return child;
     const fresh = start(model);
     child = fresh;
+    isLoaded = false;
     if (fresh.pid !== undefined) onStart?.(fresh.pid);
     fresh.on("message", (answer: WorkerAnswer) => {
-      if ("ready" in answer) return lower(fresh.pid);
+      if ("ready" in answer) {
+        isLoaded = true;
+        return lower(fresh.pid);
+      }
       if (answer.id === undefined) return lose(fresh, "error" in answer ? answer.error : "it did not start");
       const asked = waiting.get(answer.id);
       waiting.delete(answer.id);
@@ -72,6 +81,7 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
     model: model.name,
     fingerprint: `local|${model.name}|${model.name === "all-minilm-l6-v2" ? "" : model.weights}`,
     stride: 8,
+    waitMs: () => (isLoaded && child !== undefined ? warmWaitMs : coldWaitMs),
     async embed(texts, kind, signal) {
       if (texts.length === 0) return [];
       if (signal?.aborted === true) throw new EmbedError("aborted", "stopped");
