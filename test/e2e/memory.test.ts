@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
+import { newCli } from "../cli-kit.ts";
 import { call, say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "../fakes/openai.ts";
 import { dispose, invoke, openclaw, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
 import { chat, startWithModel } from "../model-kit.ts";
@@ -288,6 +289,16 @@ test("both tools are in group:memory, and sub-agents do not have them", async ()
       { name: "memory_get", group: "memory", allowed: false },
     ],
   );
+});
+
+test("a sandboxed session has them where the sandbox allows them, and by default it does not", async () => {
+  const explain = async (home: string): Promise<boolean> => {
+    const { stdout } = await openclaw(home, ["tools", "explain", "memory_search", "--sandboxed", "--json"]);
+    return (JSON.parse(stdout) as { decision: { allowed: boolean } }).decision.allowed;
+  };
+  const open = newCli(JSON.stringify({ tools: { sandbox: { tools: { allow: ["group:memory"] } } } }));
+  assert.deepEqual([await explain(gateway.home), await explain(open.home)], [false, true]);
+  open.dispose();
 });
 
 test("openclaw memory status, index and search go through the running gateway", async () => {
