@@ -40,14 +40,24 @@ export function openEmbedders(deps: OpenDeps): Embedders {
   const opened = new Map<string, Guarded>();
   const chosen = new Map<AgentId, { readonly config: Config; readonly at: number; readonly plans: Plans }>();
 
+  let isBatchSaid = false;
+
   const plansOf = (agent: AgentId): Plans => {
     const known = chosen.get(agent);
     const now = clock.ticks();
     if (known?.config === config() && now - known.at < lookAgainMs) return known.plans;
     const plans = chooseEmbedder({ config: config(), env, paths, profiles }, agent);
     chosen.set(agent, { config: config(), at: now, plans });
+    sayBatch(agent);
     closeUnused();
     return plans;
+  };
+  const sayBatch = (agent: AgentId): void => {
+    const batch = searchConfig(config(), agent).remote?.batch;
+    const isWanted = batch === true || (typeof batch === "object" && batch["enabled"] === true);
+    if (!isWanted || isBatchSaid) return;
+    isBatchSaid = true;
+    log.info("memorySearch.remote.batch: texts go out many to a request, at once; no job is left with the provider");
   };
   const closeUnused = (): void => {
     const used = new Set([...chosen.values()].flatMap(({ plans }) => [plans.first, plans.second].map(keyOf)));
