@@ -4,6 +4,7 @@ import type { AssistantMessage, Message, ToolResultMessage } from "../core/messa
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { QUIET, type QuietBody } from "../session/quiet.ts";
 import type { Letter, RunRecord, Store, TranscriptEntry } from "../store/store.ts";
 
 /** Kept with a run while it is under way. */
@@ -30,7 +31,8 @@ export async function recover(store: Store, clock: Clock, log: Log): Promise<Let
 }
 
 async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<void> {
-  const { sessionId, merged = [] } = run.body as Partial<RunBody>;
+  const { sessionId, merged = [], source } = run.body as Partial<RunBody>;
+  const isOurs = source === "heartbeat" && merged.length === 0;
   const endedAt = clock.now();
   const outcomeOf = (runId: string): RunOutcome => ({
     runId,
@@ -44,7 +46,7 @@ async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<voi
     toolCalls: 0,
     failure: { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" },
   });
-  const entries = sessionId === undefined ? [] : await closingEntries(store, sessionId, endedAt);
+  const entries = sessionId === undefined ? [] : await closingEntries(store, sessionId, endedAt, isOurs);
   await Promise.all([
     ...(sessionId === undefined || entries.length === 0 ? [] : [store.transcript.append(sessionId, entries)]),
     ...[run.id, ...merged].map((id) => finishLetter(store, id, outcomeOf(id))),
@@ -57,7 +59,12 @@ async function finishLetter(store: Store, id: string, outcome: RunOutcome): Prom
 }
 
 /** A result for every call that has none, then the word on what happened. */
-async function closingEntries(store: Store, sessionId: string, at: number): Promise<TranscriptEntry[]> {
+async function closingEntries(
+  store: Store,
+  sessionId: string,
+  at: number,
+  isOurs: boolean,
+): Promise<TranscriptEntry[]> {
   const tail = await store.transcript.tail(sessionId, 300);
   const messages = tail.flatMap(({ type, body }) => (type === "message" ? [body as Message] : []));
   const answered = new Set(messages.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : [])));
@@ -79,5 +86,10 @@ async function closingEntries(store: Store, sessionId: string, at: number): Prom
     stopReason: "error",
     errorMessage: INTERRUPTED,
   };
-  return [...results, word].map((body) => ({ id: newId(), type: "message", at, body }));
+  const closing = [...results, word].map((body) => ({ id: newId(), type: "message", at, body }));
+  // What the house began by itself is not put into anybody's chat by its end either.
+  const began = tail.findLast(({ type, body }) => type === "message" && (body as Message).role === "user");
+  if (!isOurs || began === undefined) return closing;
+  const quiet: QuietBody = { customType: QUIET, from: began.id, forget: false };
+  return [...closing, { id: newId(), type: "custom", at, body: quiet }];
 }
