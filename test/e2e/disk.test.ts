@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { verifyStore } from "../../src/store/verify.ts";
-import { detailsOf, invoke, operator, startGateway } from "../kit.ts";
+import { detailsOf, invoke, operator, startGateway, type TestGateway } from "../kit.ts";
 
 const skip =
   process.platform !== "linux" || process.getuid?.() !== 0 ? "needs root on Linux to mount a small tmpfs" : false;
@@ -15,10 +15,13 @@ const skip =
 test("a full disk refuses changes by name, keeps what was there, and heals", { skip, timeout: 60_000 }, async () => {
   const home = mkdtempSync(join(tmpdir(), "openclaw-full-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", home]);
+  let gateway: TestGateway | undefined;
   try {
-    const gateway = await startGateway({ home });
+    // The cache of compiled code is elsewhere: it may take all there is, and is not what this is about.
+    gateway = await startGateway({ home, env: { XDG_CACHE_HOME: join(tmpdir(), "openclaw-test-cache") } });
     const wire = await operator(gateway);
-    assert.equal((await invoke(gateway, "write", { path: "kept.txt", content: "old\n" })).status, 200);
+    const kept = await invoke(gateway, "write", { path: "kept.txt", content: "old\n" });
+    assert.equal(kept.status, 200, JSON.stringify(kept.body));
     assert.equal((await wire.request("sessions.patch", { key: "agent:main:kept", label: "kept" })).ok, true);
     fill(join(home, "ballast"));
 
@@ -44,6 +47,7 @@ test("a full disk refuses changes by name, keeps what was there, and heals", { s
     const report = await verifyStore(join(gateway.state, "openclaw.sqlite"));
     assert.equal(report.ok, true, JSON.stringify(report));
   } finally {
+    await gateway?.stop("SIGKILL");
     execFileSync("umount", ["-l", home]);
   }
 });

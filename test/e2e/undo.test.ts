@@ -66,12 +66,20 @@ before(async () => {
     },
   });
   wire = await operator(gateway);
-  mkdirSync(gateway.workspace, { recursive: true });
 });
 after(async () => {
   wire.end();
   await dispose(gateway);
   await server.close();
+});
+
+test("the first file of a workspace that is not there yet can be undone, too", async () => {
+  assert.equal(existsSync(gateway.workspace), false);
+  await turn("agent:main:first", ["write", { path: "deep/first.md", content: "first\n" }]);
+  assert.equal(content("deep/first.md"), "first\n");
+  assert.match(await talk("agent:main:first", "/undo"), /first\.md: removed/);
+  assert.equal(content("deep/first.md"), undefined);
+  mkdirSync(gateway.workspace, { recursive: true });
 });
 
 test("/undo puts back all files of the last turn, shows the diff, and lists the command that ran", async () => {

@@ -3,9 +3,10 @@ import { mkdir, open, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { errnoOf, HouseError } from "../../core/error.ts";
-import { diskError, syncFolder } from "../../base/atomic-file.ts";
+import { syncFolder } from "../../base/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { newSecret } from "../../base/ids.ts";
+import { fileError } from "../../base/rooted-error.ts";
 import type { FileFacts, Root } from "../../base/rooted-fs.ts";
 import type { ToolCall } from "../tool.ts";
 import { hashOf, LINES, sessionFolder, turnFolder, turnNumbers, type FirstChange, type TurnLine } from "./record.ts";
@@ -131,7 +132,7 @@ export function createKeeper({ base, clock, limits, onTurn }: KeeperOptions): Un
       onTurn?.(sessionAt, seq);
       return { seq, folder, kept: new Set(), bytes: 0, usedAt: clock.now() };
     } catch (cause) {
-      throw cause instanceof HouseError ? cause : diskError(sessionAt, cause);
+      throw fileError(sessionAt, "write", cause);
     }
   };
 
@@ -176,7 +177,7 @@ export function createKeeper({ base, clock, limits, onTurn }: KeeperOptions): Un
           },
         };
       } catch (cause) {
-        throw cause instanceof HouseError ? cause : diskError(turn.folder, cause);
+        throw fileError(turn.folder, "write", cause);
       }
     },
     async beginUndo(call, undoes) {
@@ -223,10 +224,20 @@ async function look(root: Root, { path, before }: Planned, maxBytes: number): Pr
 async function missingAbove(root: Root, path: string): Promise<string[]> {
   const missing: string[] = [];
   for (let folder = dirname(path); folder.length > root.real.length; folder = dirname(folder)) {
-    if ((await root.stat(folder)) !== undefined) break;
+    if (await isThere(root, folder)) break;
     missing.unshift(folder);
   }
   return missing;
+}
+
+/** Above a workspace lie folders that file tools may not even look at; those are there. */
+async function isThere(root: Root, folder: string): Promise<boolean> {
+  try {
+    return (await root.stat(folder)) !== undefined;
+  } catch (error) {
+    if (error instanceof HouseError) return true;
+    throw error;
+  }
 }
 
 /** Whole or not there: a name that is taken holds what it says. */
