@@ -7,10 +7,13 @@ import { isRecord } from "../config/path.ts";
 import type { JobRecord, SlotRecord } from "../store/store.ts";
 import { checkJob } from "./check.ts";
 import { checkSchedule, isFrequent } from "./check-schedule.ts";
+import { DAY_MS, reanchor } from "./clock-watch.ts";
 import type { CronDeps } from "./deps.ts";
+import { toEntry, type RunEntry } from "./entry.ts";
 import { bodyOf, toJob, type Job, type JobBody } from "./job.ts";
 import { planSkip } from "./misfire.ts";
-import { normaliseJob, normalisePatch, type Raw } from "./normalise.ts";
+import { normaliseJob } from "./normalise.ts";
+import { isMoreOften, patched } from "./patch.ts";
 import { previewOf, type Preview } from "./preview.ts";
 import { recoverRuns } from "./recover.ts";
 import { unknownJob } from "./refuse.ts";
@@ -58,28 +61,9 @@ export interface RunAnswer {
   readonly ended?: Promise<unknown>;
 }
 
-/** As recorded, with ours beside: the slot, its state and why. */
-export interface RunEntry {
-  readonly ts: number;
-  readonly jobId: string;
-  readonly action: "finished";
-  readonly status: "ok" | "error" | "skipped";
-  readonly state: SlotRecord["state"];
-  readonly slot: string;
-  readonly why?: string;
-  readonly missed?: number;
-  readonly error?: string;
-  readonly summary: string;
-  readonly sessionId?: string;
-  readonly sessionKey?: string;
-  readonly runAtMs: number;
-  readonly durationMs: number;
-}
-
 const MAX_JOBS = 20_000;
 const MAX_FREQUENT = 100;
 const KEEP_GONE_MS = 90 * 86_400_000;
-const DAY_MS = 86_400_000;
 
 export function createCron(deps: CronDeps): CronEngine {
   const { clock, log, config } = deps;
@@ -123,7 +107,7 @@ export function createCron(deps: CronDeps): CronEngine {
     update: (id, patch) =>
       change(async () => {
         const record = await required(id);
-        const body = patched(bodyOf(record), patch);
+        const body = patched(bodyOf(record), patch, config(), clock.now());
         if (isMoreOften(bodyOf(record), body)) await requireRoom(body, id);
         const moved = await moveTo(record, body);
         tell(moved, "updated");
@@ -170,7 +154,7 @@ export function createCron(deps: CronDeps): CronEngine {
       await takeOverOlder(deps);
       await slots.pruneGone(clock.now() - KEEP_GONE_MS);
       const latest = await slots.latest();
-      if (latest !== undefined && latest > clock.now() + DAY_MS) await scheduler.reanchor();
+      if (latest !== undefined && latest > clock.now() + DAY_MS) await reanchor(deps);
       scheduler.start();
     },
     reload() {
@@ -232,81 +216,14 @@ export function createCron(deps: CronDeps): CronEngine {
     return { job: plan.job, rows: plan.passed };
   }
 
-  function patched(body: JobBody, input: unknown): JobBody {
-    const patch = normalisePatch(input);
-    const schedule = patch["schedule"] === undefined ? body.schedule : mergedSchedule(body.schedule, patch["schedule"]);
-    const isEnabling = patch["enabled"] === true && !body.enabled;
-    const payload = merged(body.payload, patch["payload"]);
-    const target = patch["sessionTarget"] ?? targetFor(body, payload);
-    const raw: Raw = {
-      ...body,
-      ...patch,
-      schedule,
-      payload,
-      sessionTarget: target,
-      delivery:
-        target === "main" ? patch["delivery"] : (merged(body.delivery, patch["delivery"]) ?? { mode: "announce" }),
-    };
-    return checkJob(raw, config(), clock.now(), patch["schedule"] === undefined && !isEnabling);
-  }
-
   function tell(record: JobRecord, action: "added" | "updated"): void {
     deps.emit({ jobId: record.id, action, ...(record.nextAt === undefined ? {} : { nextRunAtMs: record.nextAt }) });
     scheduler.kick();
   }
 }
 
-/** A payload of another kind changes where it runs with it, unless the caller says where. */
-function targetFor({ payload: before, sessionTarget }: JobBody, payload: unknown): string {
-  const kind = isRecord(payload) ? payload["kind"] : undefined;
-  if (kind === before.kind) return sessionTarget;
-  return kind === "systemEvent" ? "main" : "isolated";
-}
-
-/** A patch of the same kind changes fields, `null` clears one; another kind replaces the whole. */
-function merged(before: object | undefined, patch: unknown): unknown {
-  if (patch === undefined) return before;
-  if (!isRecord(patch) || before === undefined) return patch;
-  const known = before as Raw;
-  if (patch["kind"] !== undefined && patch["kind"] !== known["kind"]) return patch;
-  return Object.fromEntries(Object.entries({ ...known, ...patch }).filter(([, value]) => value !== null));
-}
-
-/** The same interval keeps its anchor; anything else begins anew. */
-function mergedSchedule(before: object, patch: unknown): unknown {
-  const known = before as Raw;
-  if (!isRecord(patch) || patch["kind"] !== "every" || patch["everyMs"] !== known["everyMs"]) return patch;
-  return { ...patch, anchorMs: patch["anchorMs"] ?? known["anchorMs"] };
-}
-
-function isMoreOften(before: JobBody, after: JobBody): boolean {
-  return JSON.stringify(before.schedule) !== JSON.stringify(after.schedule) || (after.enabled && !before.enabled);
-}
-
 /** Cheap to ask of thousands: five fields name minutes, and those are never closer than one. */
 function mayBeFrequent({ schedule }: JobBody): boolean {
   if (schedule.kind === "every") return schedule.everyMs < 60_000;
   return schedule.kind === "cron" && schedule.expr.split(" ").length > 5;
-}
-
-function toEntry(slot: SlotRecord): RunEntry {
-  const { startedAt = slot.at, endedAt = slot.at, why, error, summary = "", sessionId, sessionKey, missed } = slot;
-  const status =
-    slot.state === "ran" ? "ok" : slot.state === "failed" || slot.state === "unknown" ? "error" : "skipped";
-  return {
-    ts: endedAt,
-    jobId: slot.jobId,
-    action: "finished",
-    status,
-    state: slot.state,
-    slot: slot.slot,
-    ...(why === undefined ? {} : { why }),
-    ...(missed === undefined ? {} : { missed }),
-    ...(error === undefined ? {} : { error }),
-    summary,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(sessionKey === undefined ? {} : { sessionKey }),
-    runAtMs: slot.startedAt === undefined ? slot.at : startedAt,
-    durationMs: slot.startedAt === undefined ? 0 : Math.max(0, endedAt - startedAt),
-  };
 }

@@ -6,6 +6,7 @@ import { bodyOf } from "./job.ts";
 import { mainOf } from "./perform.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { settled } from "./settle.ts";
+import { isByHand } from "./slots.ts";
 
 const CUT_OFF = "the gateway ended while it ran; how far it came is not known";
 
@@ -44,7 +45,7 @@ async function endOf(
 async function close(deps: CronDeps, slot: SlotRecord, end: Pick<SlotEnd, "state" | "why" | "error">): Promise<void> {
   const now = deps.clock.now();
   const startedAt = slot.startedAt ?? slot.at;
-  const byHand = slot.slot.startsWith("run-");
+  const byHand = isByHand(slot);
   const state = end.state as "ran" | "failed" | "unknown";
   deps.log.warn(`cron: a run was cut off by the last end of the gateway: ${end.state}`, {
     jobId: slot.jobId,

@@ -1,0 +1,89 @@
+// The end of a run: written down once, told to whoever listens, and what it leaves behind kept small.
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { CronDeps } from "./deps.ts";
+import { short } from "./deliver.ts";
+import { bodyOf } from "./job.ts";
+import type { Run, RunEnd } from "./perform.ts";
+import { keepSession } from "./sessions.ts";
+import { settled, statusOf } from "./settle.ts";
+import type { Claims } from "./slots.ts";
+
+export interface Ending {
+  readonly end: RunEnd;
+  readonly startedAt: number;
+  readonly byHand: boolean;
+}
+
+const RETRY_MS = 5_000;
+const KEEP_SLOTS = 2_000;
+const PRUNE_EVERY = 50;
+
+export function createFinish(
+  deps: CronDeps,
+  claims: Pick<Claims, "skip">,
+  gone: AbortSignal,
+): (run: Run, ending: Ending) => Promise<void> {
+  const { log, clock } = deps;
+  const { jobs, slots } = deps.store;
+  let ends = 0;
+
+  return async (run, ending) => {
+    const now = clock.now();
+    await persistently(() => write(run, ending, now));
+    await tell(run, ending, now);
+    await tidy(run, ending.end).catch((error: unknown) => log.warn("cron: what is left of a run stays", { error }));
+  };
+
+  async function write({ job, slot }: Run, { end, startedAt, byHand }: Ending, now: number): Promise<void> {
+    // Times that came meanwhile, before the job can be due again.
+    await claims.skip(job.id, "it was still running");
+    const summary = short(end.text);
+    const facts = {
+      state: end.state,
+      endedAt: now,
+      ...(end.why === undefined ? {} : { why: end.why }),
+      ...(end.error === undefined ? {} : { error: end.error.slice(0, 2000).toWellFormed() }),
+      ...(end.sessionId === undefined ? {} : { sessionId: end.sessionId }),
+      ...(summary === "" ? {} : { summary }),
+    };
+    await jobs.finish(slot, facts, (current) => settled(current, { end, startedAt, now, byHand }));
+  }
+
+  /** A full disk may have room again; a job whose end is not written must not begin anew. */
+  async function persistently(work: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (gone.aborted) throw error;
+        log.error("the end of a job could not be written; trying again", { error });
+        await sleep(RETRY_MS, undefined, { ref: false, signal: gone });
+      }
+    }
+  }
+
+  async function tell({ job, slot }: Run, { end, startedAt }: Ending, now: number): Promise<void> {
+    if (end.state === "failed")
+      log.warn(`cron: ${bodyOf(job).name} failed: ${end.error ?? ""}`, { jobId: job.id, slot: slot.slot });
+    const next = (await jobs.get(job.id))?.nextAt;
+    deps.emit({
+      jobId: job.id,
+      action: "finished",
+      status: statusOf(end),
+      ...(end.error === undefined ? {} : { error: end.error }),
+      summary: short(end.text),
+      runAtMs: startedAt,
+      durationMs: Math.max(0, now - startedAt),
+      ...(next === undefined ? {} : { nextRunAtMs: next }),
+      ...(end.sessionId === undefined ? {} : { sessionId: end.sessionId }),
+      ...(slot.sessionKey === undefined ? {} : { sessionKey: slot.sessionKey }),
+    });
+  }
+
+  async function tidy(run: Run, { sessionId }: RunEnd): Promise<void> {
+    if (sessionId !== undefined) await keepSession(deps, run, sessionId);
+    ends += 1;
+    if (ends % PRUNE_EVERY === 1) await slots.prune(run.job.id, KEEP_SLOTS);
+  }
+}

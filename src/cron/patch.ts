@@ -1,0 +1,55 @@
+// A change of a job, as callers send it, applied to the job as it stands. Pure.
+import { isRecord } from "../config/path.ts";
+import type { Config } from "../config/schema/index.ts";
+import { checkJob } from "./check.ts";
+import type { JobBody } from "./job.ts";
+import { normalisePatch, type Raw } from "./normalise.ts";
+
+/** The job as it is after a patch: what is not named stays. Throws `cron.invalid`. */
+export function patched(body: JobBody, input: unknown, config: Config, now: number): JobBody {
+  const patch = normalisePatch(input);
+  const schedule = patch["schedule"] === undefined ? body.schedule : mergedSchedule(body.schedule, patch["schedule"]);
+  const isEnabling = patch["enabled"] === true && !body.enabled;
+  const payload = merged(body.payload, patch["payload"]);
+  const target = patch["sessionTarget"] ?? targetFor(body, payload);
+  // An agent that is gone since must not keep its jobs from being changed; the default one runs them.
+  const { agentId, ...rest } = body;
+  const raw: Raw = {
+    ...rest,
+    ...patch,
+    schedule,
+    payload,
+    sessionTarget: target,
+    delivery:
+      target === "main" ? patch["delivery"] : (merged(body.delivery, patch["delivery"]) ?? { mode: "announce" }),
+  };
+  const checked = checkJob(raw, config, now, patch["schedule"] === undefined && !isEnabling);
+  return agentId === undefined || patch["agentId"] !== undefined ? checked : { ...checked, agentId };
+}
+
+/** A payload of another kind changes where it runs with it, unless the caller says where. */
+function targetFor({ payload: before, sessionTarget }: JobBody, payload: unknown): string {
+  const kind = isRecord(payload) ? payload["kind"] : undefined;
+  if (kind === before.kind) return sessionTarget;
+  return kind === "systemEvent" ? "main" : "isolated";
+}
+
+/** A patch of the same kind changes fields, `null` clears one; another kind replaces the whole. */
+function merged(before: object | undefined, patch: unknown): unknown {
+  if (patch === undefined) return before;
+  if (!isRecord(patch) || before === undefined) return patch;
+  const known = before as Raw;
+  if (patch["kind"] !== undefined && patch["kind"] !== known["kind"]) return patch;
+  return Object.fromEntries(Object.entries({ ...known, ...patch }).filter(([, value]) => value !== null));
+}
+
+/** The same interval keeps its anchor; anything else begins anew. */
+function mergedSchedule(before: object, patch: unknown): unknown {
+  const known = before as Raw;
+  if (!isRecord(patch) || patch["kind"] !== "every" || patch["everyMs"] !== known["everyMs"]) return patch;
+  return { ...patch, anchorMs: patch["anchorMs"] ?? known["anchorMs"] };
+}
+
+export function isMoreOften(before: JobBody, after: JobBody): boolean {
+  return JSON.stringify(before.schedule) !== JSON.stringify(after.schedule) || (after.enabled && !before.enabled);
+}

@@ -1,0 +1,90 @@
+// Claims: a slot becomes a row, and the row the right to begin, in one durable step that also moves its job on.
+import { newId } from "../base/ids.ts";
+import type { JobRecord, SlotRecord } from "../store/store.ts";
+import type { CronDeps } from "./deps.ts";
+import { bodyOf } from "./job.ts";
+import { planSkip, planSlot, type Plan } from "./misfire.ts";
+import { agentOf } from "./perform.ts";
+import { switchedOff } from "./settle.ts";
+
+export interface Claimed {
+  readonly job: JobRecord;
+  /** Only this process has it. */
+  readonly slot: SlotRecord;
+}
+
+export interface Claims {
+  /** The slot of a due job. `moved`: its job went on, also when nothing is to be begun. */
+  due(job: JobRecord, now: number): Promise<{ readonly claimed?: Claimed; readonly moved: boolean }>;
+  /** A run outside the schedule; with `due` the slot whose time has come. Undefined when there is nothing to begin. */
+  byHand(id: string, mode: "force" | "due", now: number): Promise<Claimed | undefined>;
+  /** Writes down what is due without beginning it. True when there was something. */
+  skip(id: string, why: string): Promise<boolean>;
+}
+
+const BY_HAND = "run-";
+
+export const isByHand = ({ slot }: Pick<SlotRecord, "slot">): boolean => slot.startsWith(BY_HAND);
+
+export function createClaims({ store: { jobs }, clock, config }: Pick<CronDeps, "store" | "clock" | "config">): Claims {
+  return {
+    async due(job, now) {
+      const row = newRow(job, now);
+      let plan: Plan | undefined;
+      const rows = await jobs.claim(job.id, (current) => {
+        if (current.nextAt === undefined || current.nextAt > now) return undefined;
+        plan = planSlot(current, now);
+        return claimOf(plan, row);
+      });
+      const slot = rows.find(({ state }) => state === "running");
+      if (slot === undefined || plan === undefined) return { moved: plan !== undefined };
+      return { claimed: { job: plan.job, slot }, moved: true };
+    },
+    async byHand(id, mode, now) {
+      const found = await jobs.get(id);
+      if (found === undefined) return undefined;
+      const row = newRow(found, now);
+      let job = found;
+      const rows = await jobs.claim(id, (current) => {
+        const plan = mode === "due" && (current.nextAt ?? Infinity) <= now ? planSlot(current, now) : undefined;
+        job = plan?.job ?? current;
+        const own = { ...row, slot: `${BY_HAND}${newId()}`, at: now, why: "by hand" };
+        return plan === undefined ? { job: current, rows: [own] } : claimOf(plan, row);
+      });
+      const slot = rows.find(({ state }) => state === "running");
+      return slot === undefined ? undefined : { job, slot };
+    },
+    async skip(id, why) {
+      const now = clock.now();
+      const rows = await jobs.claim(id, (job) => {
+        if (job.nextAt === undefined || job.nextAt > now) return undefined;
+        const { passed, job: moved } = planSkip(job, now, why);
+        return { job: moved, rows: passed };
+      });
+      return rows.length > 0;
+    },
+  };
+
+  function newRow(job: JobRecord, now: number): Omit<SlotRecord, "slot" | "at" | "why"> {
+    const runId = newId();
+    const agent = agentOf(bodyOf(job), config());
+    const isMain = bodyOf(job).sessionTarget === "main";
+    return {
+      jobId: job.id,
+      state: "running",
+      startedAt: now,
+      runId: `cron:${runId}`,
+      ...(isMain ? {} : { sessionKey: `agent:${agent}:cron:${job.id}:run:${runId}` }),
+    };
+  }
+}
+
+function claimOf(
+  { run, passed, job }: Plan,
+  row: Omit<SlotRecord, "slot" | "at" | "why">,
+): { readonly job: JobRecord; readonly rows: readonly SlotRecord[] } {
+  // A one-shot whose only time was let go has nothing to wait for.
+  if (run === undefined) return { job: bodyOf(job).schedule.kind === "at" ? switchedOff(job) : job, rows: passed };
+  const { at, isLate } = run;
+  return { job, rows: [...passed, { ...row, slot: String(at), at, why: isLate ? "late" : "due" }] };
+}
