@@ -32,7 +32,7 @@ test("two agents hold a ping-pong, one spawns three children, one is killed: thr
 
   // The talk: the first answer as the tool's result, then back and forth as far as the config lets it.
   await untilSaid(stage.wire, "agent:helper:main", /^assistant: We settled the plan/);
-  const talk = stage.turns().filter(({ text }) => /^\[Reply from/.test(text));
+  const talk = stage.turns().filter(({ text }) => text.startsWith("[Reply from"));
   assert.deepEqual(
     talk.map(({ text }) => /turn \d of \d/.exec(text)?.[0]),
     ["turn 1 of 2", "turn 2 of 2"],
@@ -66,7 +66,7 @@ test("two agents hold a ping-pong, one spawns three children, one is killed: thr
     "assistant: The waiter was stopped before it was done.",
   ]);
   const notices = (await stage.history("main")).filter((line) => line.startsWith("user: [Sub-agent]"));
-  assert.deepEqual(notices.map((line) => /Status: (\w+)/.exec(line)?.[1]).toSorted(), ["killed", "ok", "ok"]);
+  assert.deepEqual(notices.map((line) => /Status: (\w+)/.exec(line)?.[1] ?? "").toSorted(), ["killed", "ok", "ok"]);
 });
 
 /** The model: every session by what it was told last. */

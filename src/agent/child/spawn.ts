@@ -1,5 +1,4 @@
 // A new sub-agent from what was asked: may it be, which session and turn it is, and what is kept of it.
-import { ToolError } from "../../core/error.ts";
 import { isSubagentKey, parseAgentId, type AgentId, type SessionKey } from "../../core/names.ts";
 import { newId } from "../../base/ids.ts";
 import { agentConfig, agentIds } from "../../config/agents.ts";
@@ -14,7 +13,6 @@ import { subjectOf } from "../../tool/subject.ts";
 
 /** setTimeout takes no more; 24 days are as good as no limit. */
 export const NO_LIMIT_MS = 2 ** 31 - 1;
-const DEFAULT_MAX_CHILDREN = 200;
 
 export interface Offspring {
   readonly record: ChildRecord;
@@ -38,16 +36,6 @@ export function targetOf(wish: SpawnWish, config: Config): { agent: AgentId } | 
   if (requester.sandboxed && !sandboxed)
     return { error: `a sandboxed session may not start agent "${agent}", which is not sandboxed` };
   return { agent };
-}
-
-/** Throws when one session has started too many that are still at work. */
-export function requireRoom(count: number, config: Config): void {
-  const most = config.agents?.defaults?.subagents?.maxChildren ?? DEFAULT_MAX_CHILDREN;
-  if (count < most) return;
-  throw new ToolError("session.too-many-children", `this session already has ${count} sub-agents at work`, {
-    hint: "wait for some to end, stop some with /subagents stop, or raise agents.defaults.subagents.maxChildren",
-    details: { refused: true, running: count, most },
-  });
 }
 
 export interface Choices {

@@ -1,4 +1,6 @@
 // Messages between sessions: sent durably, the answer waited for, and the talk that follows, step by durable step.
+import { setMaxListeners } from "node:events";
+
 import { HouseError } from "../../core/error.ts";
 import type { RunOutcome } from "../../core/event.ts";
 import { newId } from "../../base/ids.ts";
@@ -28,7 +30,8 @@ const DEFAULT_TURNS = 5;
 export function createTalks(deps: TalksDeps): Talks {
   const { store, turns, log, clock } = deps;
   const open = new Map<string, Talk>();
-  let isClosed = false;
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
 
   const keep = (talk: Talk): Promise<void> => {
     open.set(talk.id, talk);
@@ -45,12 +48,12 @@ export function createTalks(deps: TalksDeps): Talks {
     if (!isFirst && (await store.sessions.get(speakerOf(talk))) === undefined) return undefined;
     const turn = stepTurn(talk);
     const { outcome } = await turns().post(turn);
-    return outcome ?? turns().wait(turn.runId, NO_LIMIT_MS);
+    return outcome ?? turns().wait(turn.runId, NO_LIMIT_MS, closing.signal);
   };
   const carryOn = async (begun: Talk): Promise<void> => {
     for (let talk: Talk | undefined = begun; talk !== undefined;) {
       const outcome = await take(talk);
-      if (isClosed) return;
+      if (closing.signal.aborted) return;
       if (talk.announcing && outcome !== undefined) await deliver(talk, outcome);
       const next: Talk | undefined = outcome === undefined ? undefined : nextStep(talk, outcome);
       if (next === undefined) return end(talk);
@@ -61,7 +64,7 @@ export function createTalks(deps: TalksDeps): Talks {
   const follow = (talk: Talk): void => {
     carryOn(talk).catch((error: unknown) => {
       open.delete(talk.id);
-      if (isClosed || (error instanceof HouseError && error.code === "gateway.stopping")) return;
+      if (closing.signal.aborted || (error instanceof HouseError && error.code === "gateway.stopping")) return;
       const { id, requester, target } = talk;
       log.warn("a talk between sessions was broken off until the next start", { error, id, requester, target });
     });
@@ -111,7 +114,7 @@ export function createTalks(deps: TalksDeps): Talks {
       }
     },
     close() {
-      isClosed = true;
+      closing.abort();
     },
   };
 }
