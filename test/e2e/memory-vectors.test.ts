@@ -1,7 +1,7 @@
 // Memory by meaning through the front door: a provider, a provider that is down, a fall-back, a crash, the local model.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -259,6 +259,7 @@ test(
     const gateway = await start({});
     try {
       assert.deepEqual(childrenOf(gateway.pid), []);
+      const before = residentKb(gateway.pid);
       const answer = await searchUntil(
         gateway,
         "where is my automobile being fixed?",
@@ -268,6 +269,7 @@ test(
       assert.equal(answer.model, "all-minilm-l6-v2");
       const [child] = childrenOf(gateway.pid);
       assert.ok(child !== undefined);
+      assert.ok(residentKb(gateway.pid) - before < residentKb(child), "the model is not in the gateway's memory");
       await gateway.stop();
       for (let tries = 0; tries < 100 && isAlive(child); tries += 1) await sleep(50);
       assert.equal(isAlive(child), false);
@@ -288,6 +290,10 @@ function childrenOf(pid: number): number[] {
     const [own, parent, ...words] = row.trim().split(/\s+/);
     return Number(parent) === pid && words.join(" ").includes("worker") ? [Number(own)] : [];
   });
+}
+
+function residentKb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
 function isAlive(pid: number): boolean {

@@ -25,7 +25,9 @@ else {
     const pids: number[] = [];
     const embedder = createLocal(model, { idleMs: 100, onStart: (pid) => pids.push(pid) });
     assert.deepEqual(pids, []);
+    const coldMs = embedder.waitMs?.() ?? 0;
     await embedder.embed(["one"], "query");
+    assert.ok((embedder.waitMs?.() ?? 0) < coldMs, "a question waits longer while the model is loaded");
     await embedder.embed(["two"], "query");
     assert.equal(pids.length, 1);
     const [pid = 0] = pids;
