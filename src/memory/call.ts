@@ -3,7 +3,7 @@ import type { Engine } from "./engine.ts";
 import type { IndexSettings } from "./settings.ts";
 
 /** What can be asked of an engine from another thread. */
-export type EngineCalls = Omit<Engine, "close">;
+export type EngineCalls = Omit<Engine, "stop" | "close">;
 export type EngineMethod = keyof EngineCalls;
 
 export interface EngineRequest {

@@ -62,6 +62,8 @@ export interface Engine {
   documents(source: MemorySource): ReturnType<Indexer["documents"]>;
   document(document: MemoryDocument): Promise<void>;
   forget(path: string): Promise<boolean>;
+  /** Reading in ends soon, questions are still answered: before `close`, while some are under way. */
+  stop(): void;
   close(): Promise<void>;
 }
 
@@ -196,6 +198,7 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
       ),
     document: (document) => betweenRounds(() => upkeep.indexer().document(document)),
     forget: (path) => betweenRounds(() => upkeep.indexer().remove(path)),
+    stop: upkeep.stop,
     close: () => upkeep.close(),
   };
 }

@@ -33,6 +33,8 @@ export interface Upkeep {
   failure(): string | undefined;
   /** A damaged file is thrown away and read in again meanwhile; then `instead` answers. */
   guarded<T>(work: () => T, instead: () => T): T;
+  /** Reads in no more; what runs ends soon, questions are still answered. */
+  readonly stop: () => void;
   close(): Promise<void>;
 }
 
@@ -202,6 +204,13 @@ export function openUpkeep(settings: IndexSettings, events: UpkeepEvents): Upkee
     }
   }
 
+  function stop(): void {
+    closed = true;
+    clearInterval(interval);
+    dirt.close();
+    watch.close();
+  }
+
   return {
     index: () => index,
     indexer: () => indexer,
@@ -223,11 +232,9 @@ export function openUpkeep(settings: IndexSettings, events: UpkeepEvents): Upkee
         return instead();
       }
     },
+    stop,
     async close() {
-      closed = true;
-      clearInterval(interval);
-      dirt.close();
-      watch.close();
+      stop();
       await running?.catch(() => undefined);
       closeIndex();
       lock.release();

@@ -6,7 +6,14 @@ import type { EngineCalls, EngineFailure, EngineReply, EngineRequest } from "./c
 import { openEngine, type Engine } from "./engine.ts";
 import type { IndexSettings } from "./settings.ts";
 
-const engines = new Map<string, { readonly key: string; readonly engine: Engine }>();
+interface Open {
+  readonly key: string;
+  readonly engine: Promise<Engine>;
+  /** Questions it is at; they are answered before it closes. */
+  readonly asked: Set<Promise<unknown>>;
+}
+
+const engines = new Map<string, Open>();
 
 parentPort?.on("message", (request: EngineRequest) => {
   void answer(request).then((reply) => parentPort?.postMessage(reply));
@@ -15,36 +22,48 @@ parentPort?.on("message", (request: EngineRequest) => {
 async function answer({ id, settings, method, args }: EngineRequest): Promise<EngineReply> {
   try {
     if (method === "close") {
-      await closeAll();
+      const all = [...engines.values()];
+      engines.clear();
+      await Promise.all(all.map(close));
       return { id, value: undefined };
     }
-    const engine: EngineCalls = await engineOf(settings);
-    const act = engine[method] as (...values: readonly unknown[]) => unknown;
-    return { id, value: await act(...args) };
+    const open = openFor(settings);
+    const asked = open.engine.then((engine: EngineCalls) => {
+      const act = engine[method] as (...values: readonly unknown[]) => unknown;
+      return act(...args);
+    });
+    open.asked.add(asked);
+    return { id, value: await asked.finally(() => open.asked.delete(asked)) };
   } catch (error) {
     return { id, failure: failureOf(error) };
   }
 }
 
 /** Other settings for the same file: the old engine ends first, for there is one owner. */
-async function engineOf(settings: IndexSettings): Promise<Engine> {
+function openFor(settings: IndexSettings): Open {
+  const { file } = settings;
   const key = JSON.stringify(settings);
-  const open = engines.get(settings.file);
-  if (open?.key === key) return open.engine;
-  if (open !== undefined) {
-    engines.delete(settings.file);
-    await open.engine.close();
-    return engineOf(settings);
-  }
-  const engine = openEngine(settings, () => parentPort?.postMessage({ changed: settings.file } satisfies EngineReply));
-  engines.set(settings.file, { key, engine });
-  return engine;
+  const known = engines.get(file);
+  if (known?.key === key) return known;
+  const before = known === undefined ? Promise.resolve() : close(known);
+  const open: Open = { key, engine: before.then(() => openEngine(settings, () => tellChange(file))), asked: new Set() };
+  engines.set(file, open);
+  // One that could not be opened is tried again with the next question.
+  open.engine.catch(() => {
+    if (engines.get(file) === open) engines.delete(file);
+  });
+  return open;
 }
 
-async function closeAll(): Promise<void> {
-  const all = [...engines.values()];
-  engines.clear();
-  await Promise.all(all.map(({ engine }) => engine.close()));
+async function close({ engine, asked }: Open): Promise<void> {
+  const opened = await engine.catch(() => undefined);
+  opened?.stop();
+  await Promise.allSettled(asked);
+  await opened?.close();
+}
+
+function tellChange(file: string): void {
+  parentPort?.postMessage({ changed: file } satisfies EngineReply);
 }
 
 function failureOf(error: unknown): EngineFailure {
