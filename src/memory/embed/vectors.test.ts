@@ -154,9 +154,33 @@ for (const useExtension of [true, false])
       const made = openIndexFile(fresh);
       write(made, ["b two", "c three"]);
       made.close();
-      const { index, vectors } = open(fresh, { useExtension, adopt: old });
+      const { index, vectors } = open(fresh, { useExtension, adopt: old, maxCached: 0 });
+      vectors.sweep();
       assert.deepEqual(fill(vectors, byLetter), ["c three"]);
       assert.deepEqual(textsOf(index, vectors.search(toVector([0, 1, 0.1]), 1)), ["b two"]);
+      index.close();
+    });
+
+    test("an index of thousands takes all of them over at once", () => {
+      const texts = Array.from({ length: 4500 }, (_, at) => `a ${at}`);
+      const old = newFile();
+      const first = open(old, { useExtension });
+      first.index.database.exec("BEGIN");
+      write(first.index, texts);
+      first.vectors.put(
+        first.vectors.pending(10_000).map(({ hash, text }) => ({ hash, vector: toVector(byLetter(text)) })),
+      );
+      first.index.database.exec("COMMIT");
+      first.index.close();
+      const { index, vectors } = open(newFile(), { useExtension });
+      index.database.exec("BEGIN");
+      write(index, texts);
+      index.database.exec("COMMIT");
+      const again = createVectors(index.database, { fingerprint: "a|m", useExtension, maxCached: 0, adopt: old });
+      assert.deepEqual(again.pending(10), []);
+      assert.deepEqual([again.status().ready, again.status().missing], [4500, 0]);
+      assert.equal(again.search(toVector([1, 0, 0]), 4000).length, 4000);
+      assert.equal(vectors.status().missing, 0);
       index.close();
     });
 

@@ -15,7 +15,7 @@ const tables = `
   CREATE UNIQUE INDEX IF NOT EXISTS embeddings_key ON embeddings (space, hash);
   CREATE INDEX IF NOT EXISTS embeddings_by_use ON embeddings (live, used);`;
 
-/** Bounds the length of one call when much comes back from the cache at once. */
+/** Bounds one transaction when much comes back from the cache at once. */
 const maxRevived = 2000;
 
 export function createVectors(database: DatabaseSync, options: VectorOptions): Vectors {
@@ -29,10 +29,14 @@ export function createVectors(database: DatabaseSync, options: VectorOptions): V
 
   const look = (from: number, limit: number): { id: number; hash: string; text: string }[] =>
     sql.pending.all(from, space.id, limit) as { id: number; hash: string; text: string }[];
-  const tidy = (): void => inTransaction(database, () => sweep(database, sql, nearest, space, options.maxCached));
+  const tidy = (): void => {
+    // What a chunk has is no cache.
+    revive(database, sql, space, nearest);
+    inTransaction(database, () => sweep(database, sql, nearest, space, options.maxCached));
+  };
   return {
     pending(limit) {
-      revive(database, sql, space, nearest);
+      if (cursor === 0) revive(database, sql, space, nearest);
       const rest = look(cursor, limit);
       const rows = rest.length === 0 && cursor > 0 ? look(0, limit) : rest;
       cursor = rows.at(-1)?.id ?? 0;
@@ -112,14 +116,16 @@ function find(sql: Sql, nearest: Nearest, space: Space, query: Float32Array, lim
 
 /** Texts that came back, or that another index file already had vectors for. */
 function revive(database: DatabaseSync, sql: Sql, space: Space, nearest: Nearest): void {
-  const rows = sql.cached.all(space.id, maxRevived) as { id: number; vector: Uint8Array }[];
-  if (rows.length === 0) return;
-  inTransaction(database, () => {
-    for (const { id, vector } of rows) {
-      sql.setLive.run(1, Date.now(), id);
-      nearest.add(space, id, vector);
-    }
-  });
+  for (;;) {
+    const rows = sql.cached.all(space.id, maxRevived) as { id: number; vector: Uint8Array }[];
+    if (rows.length === 0) return;
+    inTransaction(database, () => {
+      for (const { id, vector } of rows) {
+        sql.setLive.run(1, Date.now(), id);
+        nearest.add(space, id, vector);
+      }
+    });
+  }
 }
 
 function sweep(database: DatabaseSync, sql: Sql, nearest: Nearest, space: Space, maxCached: number): void {
