@@ -46,7 +46,7 @@ export async function runGateway(options: RunOptions): Promise<number> {
     const ending = createEnding(pace);
     const room: StartRoom = { paths, options, restart: ending.restart };
     const started = good === undefined ? await coldStart(room) : await warmStart(room, good);
-    if (started === undefined) return 1;
+    if (started === undefined) return 0;
     const { kind, fresh } = await runOnce(started, ending, options, good === undefined);
     if (kind === "stop") return 0;
     if (fresh) replaceProcess();
@@ -74,7 +74,8 @@ function createEnding(pace: Pace): EndingDoor {
       restarting = true;
       const waitMs = Math.max(delayMs, pace.next());
       door.log?.info(`restarting${waitMs > delayMs ? ` in ${waitMs} ms, there were many of late` : ""}: ${reason}`);
-      void sleep(waitMs).then(() => resolve({ kind: "restart", reason, fresh }));
+      // A stop that comes first must not wait for it.
+      void sleep(waitMs, undefined, { ref: false }).then(() => resolve({ kind: "restart", reason, fresh }));
     },
   };
   return door;

@@ -81,7 +81,7 @@ function isOneTooMany(state: string, error: unknown): boolean {
 /** What was wrong, in one line. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replaceAll(/\s*\n\s*/g, "; ").slice(0, 1000);
+  return text.replaceAll(/(:?)\s*\n\s*/g, (_, colon: string) => (colon === "" ? "; " : ": ")).slice(0, 1000);
 }
 
 async function openOnDisk(room: StartRoom, careful: boolean): Promise<Started> {

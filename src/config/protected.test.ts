@@ -1,6 +1,9 @@
 // What of a config change is the owner's: the list itself, what it does not know, and what only the text shows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+
+import fc from "fast-check";
 
 import { describeKeys } from "./describe.ts";
 import { patchText } from "./patch.ts";
@@ -90,6 +93,23 @@ test("no key that names a program, a file, an address or a secret may be changed
     .filter((path) => dangerous.test(path) && !harmless.has(path))
     .filter((path) => protectedReason(path.replaceAll("[]", ".0").split(".")) === undefined);
   assert.deepEqual(open, []);
+});
+
+test("whatever changes below a protected key is found, and what is the same is not", () => {
+  const value = fc.jsonValue({ maxDepth: 4 }).map((json) => JSON.parse(JSON.stringify(json)) as unknown);
+  fc.assert(
+    fc.property(value, value, (from, to) => {
+      const isSame = isDeepStrictEqual(from, to);
+      assert.equal(touched({ tools: from }, { tools: to }).length === 0, isSame);
+      assert.equal(
+        touched({ agents: { list: [{ tools: from }] } }, { agents: { list: [{ tools: to }] } }).length === 0,
+        isSame,
+      );
+      assert.notDeepEqual(touched({}, { tools: from }), []);
+      assert.notDeepEqual(touched({ tools: from }, {}), []);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test("a path nobody thought of waits for the owner", () => {

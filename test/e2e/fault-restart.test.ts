@@ -168,6 +168,11 @@ for (const [what, breakIt] of [
       assert.match(String(said["reason"]), /^(?:config|gateway)\./);
       const { stdout } = await openclaw(gateway.home, ["doctor"]);
       assert.match(stdout, /could not start \(3 times of late\)/);
+      if (what === "an invalid config") {
+        const status = await openclaw(gateway.home, ["gateway", "status"]);
+        assert.match(status.stdout, /Start +failed 3 times of late: [\s\S]*gateway\.prot/);
+        assert.equal(status.code, 1);
+      }
       await sleep(500);
       assert.equal(supervisor.runs(), 3, "no loop");
       writeFileSync(file(gateway), good);

@@ -1,4 +1,5 @@
 // `openclaw gateway status`: does a gateway run here, does it answer, and what did it last complain about.
+import { startFailures } from "../../app/start-failures.ts";
 import { systemClock } from "../../base/clock.ts";
 import { defineCommand } from "../command.ts";
 import { lastLoggedError, readGatewayState, type GatewayState, type Probe } from "../gateway-state.ts";
@@ -67,7 +68,17 @@ function rowsOf(io: Io, { owner, target, listening, probe, glance }: GatewayStat
     ["Config", `${shortPath(glance.file, io)}${glance.exists ? "" : " (not there yet)"}`],
     ["State", shortPath(io.paths().state, io)],
     ["Log", log === undefined ? "nothing logged yet" : shortPath(log, io)],
+    ...startRow(io, owner, target.isLocal),
   ];
+}
+
+/** Why it is not there, where it tried: it may wait in repair mode. */
+function startRow(io: Io, owner: GatewayState["owner"], isLocal: boolean): (readonly [string, string])[] {
+  if (!isLocal || owner !== undefined) return [];
+  const { times, reason } = startFailures(io.paths().state);
+  return times.length === 0
+    ? []
+    : [["Start", io.paint.warn(`failed ${times.length} times of late: ${oneLine(reason)}`)]];
 }
 
 function processText({ paint }: Io, owner: GatewayState["owner"], isLocal: boolean): string {
