@@ -12,7 +12,7 @@ export const jobOptions = {
   },
   every: { type: "string", value: "span", description: "Again and again: 30s, 10m, 1h, 1d." },
   cron: { type: "string", value: "expr", description: "By a cron expression of five or six fields." },
-  tz: { type: "string", value: "zone", description: "Time zone of the expression, such as Europe/Berlin." },
+  tz: { type: "string", value: "zone", description: "Time zone of --cron, or of an --at without one." },
   session: { type: "string", choices: ["main", "isolated"], description: "Where it runs; follows from what it does." },
   "system-event": { type: "string", value: "text", description: "A line for the main session." },
   message: { type: "string", value: "text", description: "A turn of the agent in a session of its own." },
@@ -69,8 +69,9 @@ function field(name: string, value: unknown): Record<string, unknown> {
 function scheduleOf({ at, every, cron, tz }: JobFlags, helpFor: readonly string[]): unknown {
   if ([at, every, cron].filter((flag) => flag !== undefined).length > 1)
     throw new UsageError("one of --at, --every and --cron, not several", helpFor);
-  if (tz !== undefined && cron === undefined) throw new UsageError("--tz belongs to --cron", helpFor);
-  if (at !== undefined) return { kind: "at", at };
+  if (tz !== undefined && cron === undefined && at === undefined)
+    throw new UsageError("--tz belongs to --cron or --at", helpFor);
+  if (at !== undefined) return { kind: "at", at, ...(tz === undefined ? {} : { tz }) };
   if (cron !== undefined) return { kind: "cron", expr: cron, ...(tz === undefined ? {} : { tz }) };
   if (every === undefined) return undefined;
   const everyMs = durationMs(every);

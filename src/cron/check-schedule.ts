@@ -3,6 +3,7 @@ import { isRecord } from "../config/path.ts";
 import { durationMs } from "./duration.ts";
 import type { Schedule } from "./job.ts";
 import type { Raw } from "./normalise.ts";
+import { offsetMinutes } from "./preview.ts";
 import { refuse } from "./refuse.ts";
 import { nextFire, patternOf } from "./schedule.ts";
 
@@ -38,7 +39,7 @@ export function isFrequent(schedule: Schedule, now: number): boolean {
 
 function checkAt(raw: Raw, now: number, mayBePast: boolean): Schedule {
   only(raw, ["kind", "at", "tz"]);
-  const at = atMs(raw["at"], now);
+  const at = atMs(raw["at"], now, zoneOf(raw["tz"]));
   const hint = "schedule.at: an ISO 8601 time that lies ahead, such as 2030-01-31T08:00:00Z";
   if (at === undefined) throw refuse("schedule.at is not a time", hint);
   if (at > now + MAX_AHEAD_MS) throw refuse("schedule.at lies more than 50 years ahead", hint);
@@ -46,8 +47,8 @@ function checkAt(raw: Raw, now: number, mayBePast: boolean): Schedule {
   return { kind: "at", at: new Date(at).toISOString() };
 }
 
-/** ISO 8601 (without a zone in UTC), milliseconds since 1970, or a length of time from now. */
-export function atMs(given: unknown, now: number): number | undefined {
+/** ISO 8601 (without a zone in `tz`, else in UTC), milliseconds since 1970, or a length of time from now. */
+export function atMs(given: unknown, now: number, tz?: string): number | undefined {
   if (typeof given === "number") return Number.isFinite(given) ? given : undefined;
   if (typeof given !== "string") return undefined;
   const word = given.trim();
@@ -56,10 +57,17 @@ export function atMs(given: unknown, now: number): number | undefined {
     const iso = word.replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, "$1T");
     const hasZone = /(?:z|[+-]\d{2}:?\d{2})$/i.test(iso) || !iso.includes("T");
     const ms = Date.parse(hasZone ? iso : `${iso}Z`);
-    return Number.isNaN(ms) ? undefined : ms;
+    if (Number.isNaN(ms)) return undefined;
+    return hasZone || tz === undefined ? ms : inZone(ms, tz);
   }
   const ahead = /^\d+$/.test(word) ? undefined : durationMs(word.replace(/^(?:\+|in\s+)/i, ""));
   return ahead === undefined ? undefined : now + ahead;
+}
+
+/** The moment at which clocks in that zone show what these show in UTC. */
+function inZone(utcMs: number, tz: string): number {
+  const guess = utcMs - offsetMinutes(utcMs, tz) * 60_000;
+  return utcMs - offsetMinutes(guess, tz) * 60_000;
 }
 
 function checkEvery(raw: Raw, now: number): Schedule {
@@ -74,12 +82,11 @@ function checkEvery(raw: Raw, now: number): Schedule {
 
 function checkCron(raw: Raw, now: number): Schedule {
   only(raw, ["kind", "expr", "tz"]);
-  const { expr, tz } = raw;
+  const { expr } = raw;
   if (typeof expr !== "string" || expr.trim() === "" || expr.length > MAX_EXPR_CHARS)
     throw refuse("schedule.expr must be a cron expression of five or six fields", "schedule.expr: 0 7 * * *");
-  if (tz !== undefined && tz !== null && (typeof tz !== "string" || !isZone(tz)))
-    throw refuse(`schedule.tz is not a time zone: ${JSON.stringify(tz).slice(0, 80)}`, "schedule.tz: Europe/Berlin");
-  const zone = typeof tz === "string" && tz.trim() !== "" ? { tz: tz.trim() } : {};
+  const tz = zoneOf(raw["tz"]);
+  const zone = tz === undefined ? {} : { tz };
   const schedule = { kind: "cron" as const, expr: expr.trim().replaceAll(/\s+/g, " "), ...zone };
   if (firstOf(schedule, now) === undefined)
     throw refuse(`schedule.expr never comes round: ${schedule.expr}`, "schedule.expr: 0 7 * * *");
@@ -96,9 +103,15 @@ function firstOf(schedule: Extract<Schedule, { kind: "cron" }>, now: number): nu
   }
 }
 
+function zoneOf(tz: unknown): string | undefined {
+  if (tz === undefined || tz === null || tz === "") return undefined;
+  if (typeof tz === "string" && isZone(tz.trim())) return tz.trim();
+  throw refuse(`schedule.tz is not a time zone: ${JSON.stringify(tz).slice(0, 80)}`, "schedule.tz: Europe/Berlin");
+}
+
 function isZone(name: string): boolean {
   try {
-    if (name.trim() !== "") new Intl.DateTimeFormat("en", { timeZone: name.trim() }).format(0);
+    new Intl.DateTimeFormat("en", { timeZone: name }).format(0);
     return true;
   } catch (error) {
     if (error instanceof RangeError) return false;

@@ -211,7 +211,7 @@ export function createCron(deps: CronDeps): CronEngine {
   /** A slot that is due and was not begun is written down before its job changes under it. */
   function givenUp(job: JobRecord, why: string): { job: JobRecord; rows: readonly SlotRecord[] } | undefined {
     const now = clock.now();
-    if (job.nextAt === undefined || job.nextAt > now || scheduler.runningSince(job.id) !== undefined) return undefined;
+    if (job.nextAt === undefined || job.nextAt > now) return undefined;
     const plan = planSkip(job, now, why);
     return { job: plan.job, rows: plan.passed };
   }

@@ -176,7 +176,11 @@ describe("refusals name what is wrong and how to mend it", () => {
   });
 });
 
-test("times: without a zone UTC, with one as written", () => {
+test("times: without a zone UTC, with one as written, or in the zone named beside it", () => {
+  const zoned = made({ name: "n", schedule: { at: "2026-07-01T08:00:00", tz: "Europe/Berlin" }, text: "x" });
+  assert.deepEqual(zoned.schedule, { kind: "at", at: "2026-07-01T06:00:00.000Z" });
+  const winter = made({ name: "n", schedule: { at: "2026-12-01T08:00:00", tz: "America/New_York" }, text: "x" });
+  assert.deepEqual(winter.schedule, { kind: "at", at: "2026-12-01T13:00:00.000Z" });
   assert.equal(atMs("2026-01-02T03:04:05", NOW), Date.parse("2026-01-02T03:04:05Z"));
   assert.equal(atMs("2026-01-02T03:04:05+02:00", NOW), Date.parse("2026-01-02T01:04:05Z"));
   assert.equal(atMs("2026-01-02", NOW), Date.parse("2026-01-02T00:00:00Z"));

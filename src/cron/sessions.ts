@@ -6,7 +6,8 @@ import { bodyOf } from "./job.ts";
 import { agentOf, type Run } from "./perform.ts";
 
 const KEEP_SESSIONS = 30;
-const AT_ONCE = 5;
+/** Rows of missed times stand between those of runs. */
+const LOOK_BACK = 150;
 
 /** `agent:<id>:cron:<jobId>` shows what the last run said. */
 export async function keepSession(deps: CronDeps, { job, slot }: Run, sessionId: string): Promise<void> {
@@ -22,7 +23,9 @@ export async function keepSession(deps: CronDeps, { job, slot }: Run, sessionId:
     sessionId,
     updatedAt: now,
   }));
-  const old = await deps.store.slots.list(job.id, AT_ONCE, KEEP_SESSIONS);
-  for (const { sessionKey } of old)
-    if (sessionKey !== undefined) await sessions.delete(sessionKey as SessionKey, { transcript: true });
+  const old = await deps.store.slots.list(job.id, LOOK_BACK, KEEP_SESSIONS);
+  for (const { sessionKey } of old) {
+    if (sessionKey === undefined || (await sessions.get(sessionKey as SessionKey)) === undefined) continue;
+    await sessions.delete(sessionKey as SessionKey, { transcript: true });
+  }
 }

@@ -4,12 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { RunOutcome } from "../core/event.ts";
+import type { SessionKey } from "../core/names.ts";
 import type { Clock } from "../base/clock.ts";
 import { openLog } from "../base/log.ts";
 import { createMask } from "../base/mask.ts";
 import { createOutbound, type OutboundMessage } from "../channel/outbound.ts";
 import type { Config } from "../config/schema/index.ts";
 import { createSystemEvents } from "../session/system-events.ts";
+import type { TurnRequest } from "../session/turns.ts";
 import type { SlotRecord, Store } from "../store/store.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import { createCron, type CronEngine } from "./cron.ts";
@@ -25,6 +28,9 @@ export interface Stage {
   readonly told: { readonly session: string; readonly text: string; readonly mode?: string | undefined }[];
   readonly said: { readonly session: string; readonly text: string; readonly id?: string | undefined }[];
   readonly sent: OutboundMessage[];
+  /** Turns given to agents; each ends as `outcomes` says, or not at all. */
+  readonly posted: TurnRequest[];
+  readonly outcomes: Map<string, Partial<RunOutcome>>;
   /** What the next runs do; at once and well unless said. */
   behave(run: CronDeps["runTool"]): void;
   /** Looks at the clock until nothing is left to do. */
@@ -52,6 +58,8 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
   const store = await openSqliteStore({ file: join(folder, "store.sqlite") });
   const clock = plan.clock ?? handClock(plan.now ?? NOON);
   const starts = plan.starts ?? [];
+  const posted: TurnRequest[] = [];
+  const outcomes = new Map<string, Partial<RunOutcome>>([["", {}]]);
   const [events, told, said, sent]: [CronEvent[], Stage["told"], Stage["said"], OutboundMessage[]] = [[], [], [], []];
   let behaviour: CronDeps["runTool"] = async () => ({ text: "done", isError: false });
   const deps: CronDeps = {
@@ -65,8 +73,17 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
     } as never),
     config: () => plan.config ?? ({} as Config),
     turns: {
-      post: () => Promise.reject(new Error("no agents on this stage")),
-      wait: async () => undefined,
+      async post(turn) {
+        const fresh = !posted.some(({ runId }) => runId === turn.runId);
+        if (fresh) posted.push(turn);
+        return { runId: turn.runId, acceptedAt: clock.now(), fresh };
+      },
+      async wait(runId, _timeoutMs, signal) {
+        const found = outcomes.get(runId) ?? outcomes.get("");
+        if (found !== undefined) return { ...wellEnded(runId, clock.now()), ...found };
+        await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
+        return undefined;
+      },
       abort: async () => [],
       async say(session, text, id) {
         if (said.some((one) => one.id === id)) return;
@@ -113,6 +130,8 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
     told,
     said,
     sent,
+    posted,
+    outcomes,
     behave: (run) => {
       behaviour = run;
     },
@@ -137,6 +156,20 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
     },
   };
   return stage;
+}
+
+function wellEnded(runId: string, at: number): RunOutcome {
+  return {
+    runId,
+    sessionKey: "agent:main:cron:x" as SessionKey,
+    sessionId: `session of ${runId}`,
+    status: "ok",
+    startedAt: at,
+    endedAt: at,
+    text: "what the agent says",
+    silent: false,
+    toolCalls: 0,
+  };
 }
 
 function handClock(start: number): Stage["clock"] {

@@ -127,7 +127,7 @@ test("wrong words are said before anything is sent, wrong values with the key th
     [["add", "--name", "x", "--every", "1h", "--at", "2h", "--message", "x"], /not several/],
     [["add", "--name", "x", "--every", "1h", "--message", "x", "--system-event", "y"], /not several/],
     [["add", "--name", "x", "--every", "soon", "--message", "x"], /--every is a span/],
-    [["add", "--name", "x", "--every", "1h", "--tz", "UTC", "--message", "x"], /--tz belongs to --cron/],
+    [["add", "--name", "x", "--every", "1h", "--tz", "UTC", "--message", "x"], /--tz belongs to --cron or --at/],
     [["add", "--name", "x", "--every", "1h", "--message", "x", "--announce", "--no-deliver"], /not both/],
     [["edit", "some-id"], /say what changes/],
     [["runs"], /which job/],

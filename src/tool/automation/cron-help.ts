@@ -6,7 +6,7 @@ status; list {includeDisabled?}; add {job}; update {jobId, patch}; remove {jobId
 A job
 name; schedule; payload; optional: description, agentId (you, when left out), enabled, deleteAfterRun, wakeMode now|next-heartbeat, delivery, misfire.
 schedule, one of
-  {kind:"at", at:"2030-01-31T08:00:00+01:00"}  once; without a zone it is UTC
+  {kind:"at", at:"2030-01-31T08:00:00", tz?:"Europe/Berlin"}  once; without a zone it is UTC
   {kind:"every", everyMs:3600000}  at least 1000
   {kind:"cron", expr:"0 7 * * 1-5", tz:"Europe/Berlin"}  five or six fields; without tz the host's zone
 payload, one of
