@@ -3,12 +3,13 @@ import { withGateway } from "./client.ts";
 import { defineCommand, type Command } from "./command.ts";
 import { toJson } from "./print.ts";
 import { requireConfigUnless } from "./settings.ts";
-import { targetOf, wireOptions } from "./target.ts";
+import { systemOptions } from "./system-options.ts";
+import { targetOf } from "./target.ts";
 
 export function heartbeatSwitch(enabled: boolean, words: Pick<Command, "summary" | "details" | "examples">): Command {
   return defineCommand({
     ...words,
-    options: wireOptions,
+    options: systemOptions,
     async run(io, { options }) {
       await requireConfigUnless(options.url !== undefined, io);
       const answer = await withGateway(io, await targetOf(io, options), (client) =>

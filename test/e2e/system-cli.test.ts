@@ -56,7 +56,7 @@ test("system heartbeat last shows the wake and what came of it", async () => {
 });
 
 test("system heartbeat disable and enable are one switch", async () => {
-  assert.deepEqual(await json("heartbeat", "disable"), { ok: true, enabled: false });
+  assert.deepEqual(await json("heartbeat", "disable", "--expect-final"), { ok: true, enabled: false });
   const { heartbeatSeconds } = (await wire.request("health")).payload as unknown as { heartbeatSeconds: number };
   assert.equal(heartbeatSeconds, 0);
   assert.deepEqual(await json("heartbeat", "enable"), { ok: true, enabled: true });

@@ -3,7 +3,8 @@ import { withGateway } from "../client.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
-import { targetOf, wireOptions } from "../target.ts";
+import { systemOptions } from "../system-options.ts";
+import { targetOf } from "../target.ts";
 
 const modes = ["now", "next-heartbeat"] as const;
 
@@ -12,7 +13,7 @@ export const command = defineCommand({
   options: {
     text: { type: "string", value: "text", description: "What it is told." },
     mode: { type: "string", value: "mode", choices: modes, description: "next-heartbeat unless said." },
-    ...wireOptions,
+    ...systemOptions,
   },
   examples: [
     { line: "system event --text 'The backup is done'", does: "told with the next turn" },

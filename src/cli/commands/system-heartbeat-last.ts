@@ -5,11 +5,12 @@ import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { columns, oneLine, span, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
-import { targetOf, wireOptions } from "../target.ts";
+import { systemOptions } from "../system-options.ts";
+import { targetOf } from "../target.ts";
 
 export const command = defineCommand({
   summary: "Show what came of the last heartbeat.",
-  options: wireOptions,
+  options: systemOptions,
   examples: [
     { line: "system heartbeat last", does: "when, and what came of it" },
     { line: "system heartbeat last --json", does: "the event as it was sent" },

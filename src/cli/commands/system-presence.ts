@@ -5,11 +5,12 @@ import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { span, table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
-import { targetOf, wireOptions } from "../target.ts";
+import { systemOptions } from "../system-options.ts";
+import { targetOf } from "../target.ts";
 
 export const command = defineCommand({
   summary: "Show who is connected, and who was lately.",
-  options: wireOptions,
+  options: systemOptions,
   examples: [
     { line: "system presence", does: "gateway, pages, nodes and apps" },
     { line: "system presence --json", does: "all that is known of each" },
