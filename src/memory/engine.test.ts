@@ -221,6 +221,27 @@ test("what was read in is there after the process ended, and other settings for 
   });
 });
 
+test("without a watch and without a search, the interval brings changes in", async () => {
+  const { settings, write } = ground({ intervalMs: 40 });
+  await used(settings, async (engine) => {
+    await engine.sync({});
+    write("memory/a.md", "apple");
+    for (let tries = 0; (await find(engine, "apple", false)).length === 0; tries += 1) {
+      assert.ok(tries < 200);
+      await wait(20);
+    }
+  });
+});
+
+test("a file below two of the paths is read in once", async () => {
+  const { workspace, settings, write } = ground();
+  write("memory/deep/a.md", "apple");
+  const twice = [join(workspace, "memory"), join(workspace, "memory", "deep", "a.md"), workspace];
+  await used({ ...settings, extraPaths: twice }, async (engine) => {
+    assert.deepEqual(await find(engine, "apple"), ["memory/deep/a.md:1-1"]);
+  });
+});
+
 test("two processes never write one index: the second is told who has it", async () => {
   const { settings, write } = ground();
   write("memory/a.md", "apple");

@@ -73,7 +73,8 @@ async function walkFolder(
 ): Promise<void> {
   const isTop = depth === 0;
   visitor.folder?.(folder.real, prefix, root);
-  const entries = isTop && root.only !== undefined ? topEntries(folder, root) : readdirSync(folder.at("."), withTypes);
+  const entries = isTop && root.only !== undefined ? topEntries(folder, root) : allEntries(folder);
+  if (entries === undefined) return void visitor.skip?.({ path: prefix, why: "may not be read" });
   for (const entry of entries) {
     if (entry.isDirectory() && isWalked(entry.name)) {
       if (isTop && root.only !== undefined && root.into?.includes(entry.name) !== true) continue;
@@ -91,7 +92,14 @@ async function walkFolder(
   await folder.verify();
 }
 
-const withTypes = { withFileTypes: true } as const;
+/** Undefined when the folder may not be listed: that is no reason to leave out the others. */
+function allEntries(folder: Anchor): { name: string; isDirectory(): boolean }[] | undefined {
+  try {
+    return readdirSync(folder.at("."), { withFileTypes: true });
+  } catch (error) {
+    return nothingThere(error);
+  }
+}
 
 async function walkBelow(
   folder: Anchor,
