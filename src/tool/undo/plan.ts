@@ -2,12 +2,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { errnoOf, HouseError } from "../../core/error.ts";
+import { HouseError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
 import type { Change } from "../../base/batch.ts";
 import { unifiedDiff } from "../../base/line-diff.ts";
 import type { FileFacts, Root } from "../../base/rooted-fs.ts";
-import { hashOf, type Copy, type Turn, type TurnFile } from "./record.ts";
+import { hashOf, unlessMissing, type Copy, type Turn, type TurnFile } from "./record.ts";
 
 export interface UndoneFile {
   readonly path: string;
@@ -103,11 +103,11 @@ function isOurs({ after, before }: TurnFile, now: Current | undefined): boolean 
   return after.has(now.hash) || (before !== null && "hash" in before && before.hash === now.hash);
 }
 
-async function contentOf({ folder }: Turn, path: string, { hash }: Copy): Promise<Buffer> {
-  const bytes = await readFile(join(folder, hash)).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  });
+async function contentOf({ folder }: Turn, path: string, { hash, content }: Copy): Promise<Buffer> {
+  const bytes =
+    content === undefined
+      ? await readFile(join(folder, hash)).catch(unlessMissing(undefined))
+      : Buffer.from(content, "base64");
   if (bytes !== undefined && hashOf(bytes) === hash) return bytes;
   throw new HouseError(
     "undo.damaged",

@@ -16,7 +16,13 @@ const head = Type.Object({
   undoes: Type.Optional(Type.Integer()),
 });
 
-const copy = Type.Object({ hash, mode: Type.Integer(), size: Type.Integer() });
+const copy = Type.Object({
+  hash,
+  mode: Type.Integer(),
+  size: Type.Integer(),
+  /** The content itself in base64, where it is short: then one flush keeps all. Else a file named by the hash. */
+  content: Type.Optional(Type.String()),
+});
 const lost = Type.Object({ lost: Type.String(), size: Type.Integer() });
 
 const first = Type.Object({

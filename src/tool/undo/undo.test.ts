@@ -306,8 +306,8 @@ test("what cannot be undone is told from the journal of that turn alone", async 
 
 test("a damaged or missing copy is named, and nothing changes", async (t) => {
   const { ws, state, run, undo } = await openBench(t);
-  writeFileSync(join(ws, "a.txt"), "old content");
-  writeFileSync(join(ws, "b.txt"), "other");
+  writeFileSync(join(ws, "a.txt"), "old content ".repeat(10_000));
+  writeFileSync(join(ws, "b.txt"), "other ".repeat(20_000));
   await run("t1", "write", { path: "b.txt", content: "new" });
   await run("t1", "write", { path: "a.txt", content: "new" });
   const before = picture(ws);
