@@ -36,8 +36,8 @@ export function openHeartbeats(house: House, agents: Agents, models: ModelBook, 
   let timer: HeartbeatTimer | undefined;
   let isOn: boolean | undefined;
   let saidNoModel = false;
-  /** The beat whose waiting was told already. */
-  let toldBusy = "";
+  /** By agent: the beat whose waiting was told already. */
+  const toldBusy = new Map<AgentId, string>();
 
   const switchedOn = async (): Promise<boolean> => (isOn ??= (await store.kv.get(SPACE, "enabled")) !== false);
   const deps = (): BeatDeps => ({
@@ -54,6 +54,7 @@ export function openHeartbeats(house: House, agents: Agents, models: ModelBook, 
     closing: closing.signal,
   });
   const tell = async (agentId: AgentId, startedAt: number, report: Report): Promise<void> => {
+    if (closing.signal.aborted) return;
     const event: HeartbeatEvent = {
       ts: systemClock.now(),
       ...report,
@@ -74,8 +75,8 @@ export function openHeartbeats(house: House, agents: Agents, models: ModelBook, 
     const startedAt = systemClock.now();
     const report = await beat(deps(), heartbeatSettings(config(), agentId, usesSubscription), runId);
     const isBusy = report.reason === "requests-in-flight";
-    if (!isBusy || toldBusy !== runId) await tell(agentId, startedAt, report);
-    if (isBusy) toldBusy = runId;
+    if (!isBusy || toldBusy.get(agentId) !== runId) await tell(agentId, startedAt, report);
+    if (isBusy) toldBusy.set(agentId, runId);
     return isBusy ? "busy" : "over";
   };
   const wakeTurn = async (session: SessionKey): Promise<RunOutcome | undefined> => {

@@ -330,6 +330,18 @@ test("a command that ends in the background wakes its session, and an all-clear 
   assert.doesNotMatch(JSON.stringify(wire.frames.filter(({ event }) => event === "chat")), /HEARTBEAT/);
 });
 
+test("a wake that was acknowledged survives a crash: its line is told after the restart, once", async () => {
+  const { wire, gateway, asked } = await scene(() => say("HEARTBEAT_OK"), { every: "0m" });
+  assert.equal((await wire.request("wake", { mode: "now", text: "do not lose me" })).ok, true);
+  await gateway.stop("SIGKILL");
+  assert.deepEqual(asked(), []);
+  const again = await startGateway({ home: gateway.home });
+  open.push(() => dispose(again));
+  await until(asked, (list) => list.length >= 1, 15_000);
+  await sleep(1500);
+  assert.equal(asked().filter((words) => words.includes("do not lose me")).length, 1);
+});
+
 test("an empty or malformed wake is refused", async () => {
   const { wire } = await scene(() => say("HEARTBEAT_OK"), { every: "0m" });
   for (const params of [
