@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { until } from "../exec-kit.ts";
+import { call as callTool, until } from "../exec-kit.ts";
 import { call, say, startFakeOpenAI, type FakeRequest } from "../fakes/openai.ts";
 import { dispose, freePort, openclaw, operator, root, startGateway, type TestGateway } from "../kit.ts";
 import { chat, startWithModel } from "../model-kit.ts";
@@ -323,6 +323,85 @@ test(
       for (const server of servers.splice(0)) await new Promise((closed) => server.close(closed));
     }
     t.diagnostic(`${rounds} rounds, 0 loops: ${JSON.stringify(done)}`);
+    await dispose(gateway);
+  },
+);
+
+test("a job that restarts the gateway every second is stopped after three; the gateway and its chats go on", async () => {
+  const gateway = await start({ commands: { restart: true } });
+  const wire = await operator(gateway);
+  const added = await wire.request("cron.add", {
+    name: "storm",
+    enabled: true,
+    schedule: { kind: "every", everyMs: 1000 },
+    sessionTarget: "isolated",
+    wakeMode: "now",
+    payload: { kind: "tool", tool: "gateway", args: { action: "restart", delayMs: 0 } },
+  });
+  assert.equal(added.ok, true, JSON.stringify(added.error));
+  await until(
+    () => starts(gateway),
+    (count) => count === 4,
+    60_000,
+  );
+  await sleep(3500);
+  assert.equal(starts(gateway), 4, "the first start and three more");
+  const later = await operator(gateway);
+  assert.equal((await chat(later, "main", "/status", "s1")).state, "final");
+  const { id } = added.payload as unknown as { id: string };
+  const { payload } = await later.request("cron.runs", { id });
+  assert.match(JSON.stringify(payload), /restarted from inside/);
+  later.end();
+});
+
+test(
+  `${rounds} kills right after the owner's yes: applied whole or not at all, never twice, and the session hears the truth once`,
+  {
+    timeout: 60_000 + rounds * 8000,
+  },
+  async (t) => {
+    let gateway = await startGateway({ config: {} });
+    const { home } = gateway;
+    const seen = { applied: 0, denied: 0, waiting: 0 };
+    for (let round = 0; round < rounds; round++) {
+      const session = `agent:main:round-${round}`;
+      const before = readFileSync(file(gateway), "utf8");
+      const asked = await callTool(
+        gateway,
+        "gateway",
+        { action: "config.patch", raw: `{tools:{deny:['tool-${round}']}}`, delayMs: 0 },
+        { body: { sessionKey: session } },
+      );
+      const id = String(asked.details["approvalId"]);
+      const wire = await operator(gateway);
+      void wire.request("exec.approval.resolve", { id, decision: "allow-once" });
+      await sleep(Math.random() * 80);
+      await gateway.stop("SIGKILL");
+      wire.end();
+      gateway = await startGateway({ home });
+      const again = await operator(gateway);
+      const { pending } = (await again.request("exec.approvals.pending", {})).payload as unknown as {
+        pending: { id: string }[];
+      };
+      const isWaiting = pending.some((one) => one.id === id);
+      if (isWaiting) await again.request("exec.approval.resolve", { id, decision: "deny" });
+      const lines = await until(
+        async () => {
+          const { payload } = await again.request("system-events.list", { sessionKey: session });
+          return (payload as unknown as { events: { text: string }[] }).events.map(({ text }) => text);
+        },
+        (told) => told.length > 0,
+      );
+      const after = readFileSync(file(gateway), "utf8");
+      assert.equal(lines.length, 1, lines.join("\n"));
+      assert.ok(lines[0]?.includes(id), lines[0]);
+      const isApplied = after.includes(`tool-${round}"`);
+      assert.equal(/config\.patch done|Config change applied/.test(lines[0] ?? ""), isApplied, lines[0]);
+      if (!isApplied) assert.equal(after, before);
+      seen[isWaiting ? "waiting" : isApplied ? "applied" : "denied"] += 1;
+      again.end();
+    }
+    t.diagnostic(`${rounds} kills: ${JSON.stringify(seen)}`);
     await dispose(gateway);
   },
 );
