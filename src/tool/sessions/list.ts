@@ -34,7 +34,7 @@ export const createSessionsList = (deps: {
     async run(args, call) {
       const { kinds: wanted, activeMinutes, limit = DEFAULT_ROWS } = args;
       const wish = {
-        kinds: wanted,
+        kinds: wanted?.length === 0 ? undefined : wanted,
         activeSince: activeMinutes === undefined ? undefined : deps.clock.now() - activeMinutes * 60_000,
         limit: Math.min(limit, MAX_ROWS),
       };
