@@ -45,3 +45,11 @@ test("no content closes the wrapping", () => {
     ),
   );
 });
+
+test("a megabyte of spaces behind the sign of a mark is read in one go", () => {
+  // Two runs of spaces side by side in the pattern took the square of their length: hours for this one.
+  const page = `<${" ".repeat(1_000_000)}outside x`;
+  assert.equal(neutralise(page), `‹${page.slice(1)}`);
+  const none = `<${" \t".repeat(500_000)}`;
+  assert.equal(neutralise(none), none);
+});

@@ -11,13 +11,15 @@ export function wrapOutside(content: string, source: string, marker: string = ne
 export function neutralise(content: string): string {
   return content
     .toWellFormed()
-    .replaceAll(/<(\s*\/?\s*outside)/giu, "‹$1")
+    .replaceAll(ownMark, "‹$1")
     .replaceAll(templateWords, (word) =>
       word.replaceAll("<", "‹").replaceAll(">", "›").replaceAll("[", "⟦").replaceAll("|", "¦"),
     )
     .replaceAll(turnWords, (_all, start: string, role: string) => `${start}${role}\u2236`);
 }
 
+// The spaces stand once on each side of the slash: two runs side by side would take a page of spaces the square of its length.
+const ownMark = /<(\s*(?:\/\s*)?outside)/giu;
 // ChatML, Llama 2 and 3, Mistral, Gemma, Phi, DeepSeek, Qwen and the tags our own prompt and tools use.
 const templateWords =
   /<[|｜][^<>\n]{1,60}[|｜]>|<\/?s>|\[\/?INST\]|<<\/?SYS>>|<(?:start|end)_of_turn>|<\/?(?:system|assistant|user|tool_call|tool_response|function_calls?|invoke|antml:[a-z_]+)\b[^<>]{0,80}>/giu;
