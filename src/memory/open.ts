@@ -5,17 +5,17 @@ import type { Log } from "../base/log.ts";
 import type { Paths } from "../base/paths.ts";
 import { mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
+import { hitsOf, notesOf } from "./answer.ts";
 import { audienceOf, isGroup, isPrivate } from "./audience.ts";
 import type { Filler, OpenedEmbedder, OpenEmbedder, VectorOptions } from "./embed/embedder.ts";
 import { createFiller } from "./embed/filler.ts";
-import type { EngineAnswer, EngineQuery, EngineStatus } from "./engine.ts";
-import type { Memory, MemoryAnswer, MemoryHit, MemoryQuery, MemoryStatus } from "./memory.ts";
+import type { EngineAnswer, EngineQuery } from "./engine.ts";
+import type { Memory, MemoryAnswer, MemoryQuery } from "./memory.ts";
 import { readMemory } from "./read.ts";
 import { closedBy, indexPart, memorySettings, type MemorySettings } from "./settings.ts";
-import { snippetOf } from "./snippet.ts";
+import { nothingThere, toStatus, tryEmbedder, wordsOf } from "./status.ts";
 import { createIndexThread } from "./thread.ts";
 import { readInTalk, type Transcripts } from "./transcripts.ts";
-import { termsOf } from "./words.ts";
 
 /** A question is asked by words alone when its vector takes longer. */
 const EMBED_WAIT_MS = 1500;
@@ -122,9 +122,8 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
     const { answer, opened, wordsOnly } = found;
     const minScore = query.minScore ?? settings.minScore ?? (wordsOnly === undefined ? MIN_HYBRID_SCORE : 0);
     const isCited = settings.citations === "on" || (settings.citations === "auto" && !isGroup(query.session, mainKey));
-    const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, maxResults);
     return {
-      results: hits.map((hit) => toHit(hit, query.query, isCited)),
+      results: hitsOf(answer.hits, { query: query.query, minScore, maxResults, isCited }),
       ...(wordsOnly === undefined && opened.embedder !== undefined
         ? { provider: opened.embedder.provider, model: opened.embedder.model }
         : { provider: "none" }),
@@ -237,15 +236,6 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
   };
 }
 
-const nothingThere: EngineStatus = {
-  bytes: 0,
-  bySource: [],
-  dirty: false,
-  indexing: false,
-  watching: false,
-  skipped: [],
-};
-
 interface Found {
   readonly answer: EngineAnswer;
   readonly opened: OpenedEmbedder;
@@ -256,75 +246,4 @@ interface Found {
 function vectorOptions({ vector }: MemorySettings, fingerprint: string): VectorOptions {
   const { useExtension, extensionPath, maxCached } = vector;
   return { fingerprint, useExtension, maxCached, ...(extensionPath === undefined ? {} : { extensionPath }) };
-}
-
-function toHit(hit: EngineAnswer["hits"][number], query: string, isCited: boolean): MemoryHit {
-  const { path, source, score } = hit;
-  const { startLine, endLine, text } = snippetOf(hit.text, hit.startLine, termsOf(query));
-  const citation = `${path}#L${startLine}${endLine === startLine ? "" : `-L${endLine}`}`;
-  return {
-    path,
-    startLine,
-    endLine,
-    score: Math.round(score * 1000) / 1000,
-    snippet: isCited ? `${text}\n\nSource: ${citation}` : text,
-    source,
-    ...(isCited ? { citation } : {}),
-  };
-}
-
-function notesOf(answer: EngineAnswer, wordsOnly: string | undefined, isCited: boolean): { notes?: readonly string[] } {
-  const notes = [
-    ...(wordsOnly === undefined ? [] : [`found by words only: ${wordsOnly}`]),
-    ...(answer.indexing ? ["notes are still being read in; this answer may miss the newest"] : []),
-    ...(answer.failure === undefined ? [] : [`the notes could not be read in: ${answer.failure}`]),
-    ...(isCited ? [] : ["do not mention file names of notes here"]),
-  ];
-  return notes.length === 0 ? {} : { notes };
-}
-
-async function tryEmbedder({ embedder, reason }: OpenedEmbedder): Promise<{ ok: boolean; error?: string }> {
-  if (embedder === undefined) return { ok: false, error: reason ?? "no embeddings" };
-  try {
-    await embedder.embed(["memory"], "query", AbortSignal.timeout(20_000));
-    return { ok: true };
-  } catch (error) {
-    return { ok: false, error: wordsOf(error) };
-  }
-}
-
-function toStatus(
-  settings: MemorySettings,
-  status: EngineStatus,
-  opened: OpenedEmbedder,
-  rest: Pick<MemoryStatus, "enabled" | "notes"> & Partial<Pick<MemoryStatus, "deep" | "reason" | "fix">>,
-): MemoryStatus {
-  const { agent, file, workspace, sources, extraPaths } = settings;
-  const sum = (key: "files" | "chunks"): number => status.bySource.reduce((total, row) => total + row[key], 0);
-  return {
-    agent,
-    backend: "builtin",
-    workspace,
-    file,
-    bytes: status.bytes,
-    files: sum("files"),
-    chunks: sum("chunks"),
-    sources,
-    extraPaths,
-    bySource: status.bySource,
-    dirty: status.dirty,
-    indexing: status.indexing,
-    watching: status.watching,
-    skipped: status.skipped,
-    provider: opened.embedder?.provider ?? "none",
-    ...(opened.embedder === undefined ? {} : { model: opened.embedder.model }),
-    ...(opened.fallback === undefined ? {} : { fallback: opened.fallback }),
-    vectors: status.vectors ?? { enabled: false, ready: 0, missing: sum("chunks") },
-    ...rest,
-  };
-}
-
-function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error instanceof HouseError && error.hint !== undefined ? `${error.message}; ${error.hint}` : error.message;
 }

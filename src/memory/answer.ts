@@ -1,0 +1,64 @@
+// Chunks that were found, as an answer: the best of them, each place once, with snippet, citation and what to know.
+import type { EngineAnswer } from "./engine.ts";
+import type { MemoryHit } from "./memory.ts";
+import { snippetOf } from "./snippet.ts";
+import { termsOf } from "./words.ts";
+
+export interface Presentation {
+  readonly query: string;
+  readonly minScore: number;
+  readonly maxResults: number;
+  readonly isCited: boolean;
+}
+
+export function hitsOf(
+  found: EngineAnswer["hits"],
+  { query, minScore, maxResults, isCited }: Presentation,
+): MemoryHit[] {
+  const terms = termsOf(query);
+  const hits: MemoryHit[] = [];
+  for (const chunk of found) {
+    if (hits.length >= maxResults) break;
+    if (chunk.score < minScore) continue;
+    const hit = toHit(chunk, terms, isCited);
+    if (!hits.some((better) => isRepeat(better, hit))) hits.push(hit);
+  }
+  return hits;
+}
+
+function toHit(hit: EngineAnswer["hits"][number], terms: ReturnType<typeof termsOf>, isCited: boolean): MemoryHit {
+  const { path, source, score } = hit;
+  const { startLine, endLine, text } = snippetOf(hit.text, hit.startLine, terms);
+  const citation = `${path}#L${startLine}${endLine === startLine ? "" : `-L${endLine}`}`;
+  return {
+    path,
+    startLine,
+    endLine,
+    score: Math.round(score * 1000) / 1000,
+    snippet: isCited ? `${text}\n\nSource: ${citation}` : text,
+    source,
+    ...(isCited ? { citation } : {}),
+  };
+}
+
+/** Neighbours share lines: what stands in both is shown once. Parts of one long line are different places. */
+function isRepeat(better: MemoryHit, { path, startLine, endLine, snippet }: MemoryHit): boolean {
+  if (better.path !== path) return false;
+  const shared = Math.min(better.endLine, endLine) - Math.max(better.startLine, startLine) + 1;
+  const smaller = Math.min(better.endLine - better.startLine, endLine - startLine) + 1;
+  return shared * 2 > smaller && (smaller > 1 || better.snippet === snippet);
+}
+
+export function notesOf(
+  answer: EngineAnswer,
+  wordsOnly: string | undefined,
+  isCited: boolean,
+): { notes?: readonly string[] } {
+  const notes = [
+    ...(wordsOnly === undefined ? [] : [`found by words only: ${wordsOnly}`]),
+    ...(answer.indexing ? ["notes are still being read in; this answer may miss the newest"] : []),
+    ...(answer.failure === undefined ? [] : [`the notes could not be read in: ${answer.failure}`]),
+    ...(isCited ? [] : ["do not mention file names of notes here"]),
+  ];
+  return notes.length === 0 ? {} : { notes };
+}
