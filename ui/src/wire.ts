@@ -31,6 +31,8 @@ export interface Health {
   readonly defaultAgentId?: string;
   readonly agents?: readonly { readonly agentId: string; readonly isDefault?: boolean }[];
   readonly sessions?: { readonly path?: string; readonly count: number };
+  /** Why the config on disk is not the one in force, when it is not. */
+  readonly trouble?: string;
   /** Of the default agent; `caution` when it has none or it cannot start. */
   readonly sandbox?: {
     readonly agentId: string;

@@ -8,7 +8,7 @@ import { LightElement } from "../parts/light-element.ts";
 import { Load } from "../parts/load.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { View } from "../views.ts";
-import type { Health, HelloOk, PresenceEntry } from "../wire.ts";
+import type { Caution, Health, HelloOk, PresenceEntry } from "../wire.ts";
 import { count, toAge, toDuration, toShort } from "../words.ts";
 import "../parts/device-list.ts";
 import "../parts/journal-list.ts";
@@ -44,6 +44,7 @@ export class OverviewView extends LightElement {
     const caution = health?.sandbox?.caution ?? this.#probed.value?.sandbox?.caution;
     return html`
       <h1>Overview</h1>
+      ${health?.trouble === undefined ? nothing : drawCaution(troubleWords(health.trouble))}
       ${caution === undefined ? nothing : drawCaution(caution)}
       <div class="cards">
         ${health === undefined ? nothing : drawHealth(health, now)}
@@ -76,6 +77,13 @@ function drawHealth(health: Health, now: number): TemplateResult {
       </dl>
     </section>
   `;
+}
+
+function troubleWords(trouble: string): Caution {
+  return {
+    text: `The gateway runs with the last good config; the one on disk is not in force. ${trouble}`,
+    fix: "openclaw doctor",
+  };
 }
 
 function sandboxWords({ sandbox }: Health): string {
