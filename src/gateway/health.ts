@@ -141,9 +141,9 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
 }
 
 /** Only where there is some: the recorded shape is without it. */
-function troubleOf({ trouble }: GatewayContext): { trouble?: string } {
+function troubleOf({ trouble, mask }: GatewayContext): { trouble?: string } {
   const reason = trouble?.();
-  return reason === undefined ? {} : { trouble: reason };
+  return reason === undefined ? {} : { trouble: mask(reason) };
 }
 
 function toRecent({ key, updatedAt }: SessionRecord, now: number): unknown {

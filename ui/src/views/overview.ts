@@ -81,7 +81,7 @@ function drawHealth(health: Health, now: number): TemplateResult {
 
 function troubleWords(trouble: string): Caution {
   return {
-    text: `The gateway runs with the last good config; the one on disk is not in force. ${trouble}`,
+    text: `The gateway runs with the last good config; the one on disk is not in force: ${trouble}`,
     fix: "openclaw doctor",
   };
 }
