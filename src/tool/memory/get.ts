@@ -1,7 +1,5 @@
 // memory_get: lines of one memory file, and of no other file.
-import { ToolError } from "../../core/error.ts";
 import { Type } from "../../core/schema.ts";
-import { closedBy } from "../../memory/settings.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { defineTool } from "../tool.ts";
 import { memoryAvailable } from "./available.ts";
@@ -22,10 +20,7 @@ export const createMemoryGet = (memory: Pick<Memory, "read">) =>
     ),
     available: memoryAvailable,
     intent: ({ path }) => ({ does: "read", paths: [path] }),
-    async run(args, { agent, session, config }) {
-      const closed = closedBy(config, agent);
-      if (closed !== undefined)
-        throw new ToolError("memory.disabled", `memory is closed: ${closed.reason}`, { hint: closed.fix });
+    async run(args, { agent, session }) {
       return recalled(await memory.read({ ...args, agent, session }), `memory of ${agent}`);
     },
   });
