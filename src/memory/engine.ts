@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 
 import type { Ranked, VectorOptions, Vectors } from "./embed/embedder.ts";
-import { rank } from "./embed/rank.ts";
+import { byBoth } from "./embed/hybrid.ts";
 import { createVectors } from "./embed/vectors.ts";
 import type { Indexer, MemoryDocument } from "./indexer.ts";
 import type { IndexFile } from "./index-file.ts";
@@ -106,9 +106,9 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
   }
 
   function answer({ query, limit, audience, vector, vectors: options, weights }: EngineQuery): EngineAnswer["hits"] {
-    const byWords = searcher.byWords(termsOf(query), limit, audience);
-    const near = vector === undefined || options === undefined ? [] : vectorsOf(options).search(vector, limit);
-    const ranked: readonly Ranked[] = near.length === 0 ? byWords : rank(byWords, near, weights);
+    const byWords = (most: number): readonly Ranked[] => searcher.byWords(termsOf(query), most, audience);
+    const isHybrid = vector !== undefined && options !== undefined;
+    const ranked = isHybrid ? byBoth(vectorsOf(options), { vector, limit, weights, byWords }) : byWords(limit);
     const scores = new Map(ranked.map(({ id, score }) => [id, score]));
     return searcher
       .chunks([...scores.keys()], audience)
