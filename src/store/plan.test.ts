@@ -105,7 +105,6 @@ async function recordStatements(file: string): Promise<string[]> {
   const children = createChildren(sql, ignore);
   await children.add(newChild({ runId: "p" }));
   await children.get("p");
-  await children.byKey(keyOf("k1"));
   await children.update("p", (child) => child);
   await children.ofRequester(keyOf("main"), 5);
   await children.running(keyOf("main"));

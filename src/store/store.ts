@@ -163,7 +163,6 @@ export interface ChildTable {
   /** Durable; rejects for a run id that is there. */
   add(child: ChildRecord): Promise<void>;
   get(runId: string): Promise<ChildRecord | undefined>;
-  byKey(childKey: SessionKey): Promise<ChildRecord | undefined>;
   /** Reads and writes in one transaction, durably; `change` must be pure. Undefined when it was left as it is. */
   update(runId: string, change: (current: ChildRecord) => ChildRecord | undefined): Promise<ChildRecord | undefined>;
   /** Newest first. */

@@ -28,7 +28,7 @@ export function plainWords(child: Child): string {
     .join("\n");
 }
 
-export function statsOf({ childKey, body }: Child): string {
+function statsOf({ childKey, body }: Child): string {
   const { result, sessionId } = body;
   return [
     `runtime ${seconds(result?.runtimeMs ?? 0)}`,

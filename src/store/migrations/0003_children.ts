@@ -12,7 +12,6 @@ export const children: Migration = {
     ) STRICT;
 
     CREATE UNIQUE INDEX children_key ON children (run_id);
-    CREATE INDEX children_by_child ON children (child_key, n);
     CREATE INDEX children_by_requester ON children (requester_key, n);
     CREATE INDEX children_running ON children (requester_key, n) WHERE state = 'running';
     CREATE INDEX children_open ON children (n) WHERE state <> 'told';

@@ -32,13 +32,6 @@ export function createChildren(sql: Sql, report: ReportDamage): ChildTable {
       });
     },
     get: (runId) => sql.read(() => readOne(runId)),
-    byKey: (childKey) =>
-      sql.read(function* () {
-        const found = yield* firstRow(`SELECT ${columns} FROM children WHERE child_key = ? ORDER BY n LIMIT 1`, [
-          childKey,
-        ]);
-        return readRecord("children", childKey, found, toChild);
-      }),
     update: (runId, decide) =>
       sql.write(
         function* () {
