@@ -36,7 +36,7 @@ let count = 0;
 let here = "";
 let there = "";
 
-describe("sessions_send", () => {
+describe("sessions_send (conformance check 9)", () => {
   before(async () => {
     stage = await openStage({ more: crossing });
   });
@@ -161,7 +161,7 @@ describe("sessions_send", () => {
   });
 });
 
-describe("sessions_send with session.agentToAgent.maxPingPongTurns 0", () => {
+describe("sessions_send with session.agentToAgent.maxPingPongTurns 0 (conformance check 9)", () => {
   before(async () => {
     stage = await openStage({ more: { session: { agentToAgent: { maxPingPongTurns: 0 } } } });
   });
@@ -188,7 +188,7 @@ describe("sessions_send with session.agentToAgent.maxPingPongTurns 0", () => {
   });
 });
 
-describe("sessions_spawn", () => {
+describe("sessions_spawn and agents_list (conformance check 10)", () => {
   before(async () => {
     const list = [
       { id: "main", default: true, subagents: { allowAgents: ["helper"] } },
@@ -458,7 +458,7 @@ describe("sessions_list, sessions_history and session_status", () => {
   });
 });
 
-describe("a sandboxed session", () => {
+describe("a sandboxed session (conformance check 11)", () => {
   before(async () => {
     stage = await openStage({ more: { agents: { defaults: { sandbox: { mode: "non-main" } } } } });
   });
