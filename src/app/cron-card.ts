@@ -5,7 +5,7 @@ import type { Job } from "../cron/job.ts";
 import { normaliseJob, normalisePatch } from "../cron/normalise.ts";
 import type { ApprovalCard } from "../protocol/approval.ts";
 
-export function cronCard(change: CronChange, asker: CronAsker, job: Job | undefined): ApprovalCard {
+export function cronCard(change: CronChange, asker: CronAsker, job: Job | undefined, reach?: string): ApprovalCard {
   const wished = wishOf(change);
   const name = job?.name ?? (typeof wished["name"] === "string" ? wished["name"] : "a job");
   return {
@@ -16,7 +16,7 @@ export function cronCard(change: CronChange, asker: CronAsker, job: Job | undefi
       ...(isRecord(wished["schedule"]) ? [{ label: "when", value: JSON.stringify(wished["schedule"]) }] : []),
       { label: "agent", value: asker.agent },
       { label: "session", value: asker.session },
-      { label: "why you are asked", value: "it was not you who asked for it, and it stays" },
+      { label: "why you are asked", value: reach ?? "it was not you who asked for it, and it stays" },
     ],
   };
 }

@@ -1,23 +1,26 @@
 // The engine of jobs, wired: agents, tools and chats as it needs them, and the owner's answers to what others asked for.
-import type { SessionKey } from "../core/names.ts";
+import type { AgentId, SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { CronAsker, CronChange, CronChanged } from "../cron/ask.ts";
+import type { CronAsker, CronChange, CronDoor } from "../cron/ask.ts";
 import { createCron, type CronEngine } from "../cron/cron.ts";
 import type { CronDeps, ToolRun } from "../cron/deps.ts";
+import type { Job } from "../cron/job.ts";
+import { unknownJob } from "../cron/refuse.ts";
 import type { Approval } from "../exec/approval/desk-record.ts";
 import { turnOf } from "../session/inbox.ts";
 import type { TurnRequest } from "../session/turns.ts";
 import { subjectOf } from "../tool/subject.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { cronCard } from "./cron-card.ts";
+import { mayTouch, notOwners, reachOf } from "./cron-rights.ts";
 import type { CronPorts } from "./cron.ts";
 import type { House } from "./house.ts";
 
 export interface CronHouse {
   readonly engine: CronEngine;
-  change(change: CronChange, asker: CronAsker): Promise<CronChanged>;
+  readonly door: CronDoor;
   /** A question about a job was answered, or its time was over. */
   answered(approval: Approval): Promise<void>;
 }
@@ -51,17 +54,38 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
   };
   const engine = createCron(deps);
 
-  return {
-    engine,
+  const door: CronDoor = {
+    status: () => engine.status(),
+    list: async (asker, options) => (await engine.list(options)).filter((job) => mayTouch(job, asker, config())),
+    async run(asker, id, mode) {
+      await touched(id, asker);
+      if (await mayLeaveWork(house, asker.turn)) return engine.run(id, mode);
+      throw notOwners("a job is started by hand");
+    },
+    async runs(asker, id, limit) {
+      await touched(id, asker);
+      return engine.runs(id, limit);
+    },
+    async wake({ session, turn }, text, mode) {
+      const used = mode === "now" && (await mayLeaveWork(house, turn)) ? "now" : "next-heartbeat";
+      await house.wake().tell(session, text, used);
+      return used;
+    },
     async change(change, asker) {
-      if (await mayLeaveWork(house, asker.turn)) return { done: await perform(change, asker) };
-      await refuseWhatCannotBe(change);
-      const card = cronCard(change, asker, change.action === "add" ? undefined : await engine.get(change.id));
+      const job = change.action === "add" ? undefined : await touched(change.id, asker);
+      const reach = reachOf(change, job, asker, config(), systemClock.now());
+      if (reach === undefined && (await mayLeaveWork(house, asker.turn))) return { done: await perform(change, asker) };
+      const card = cronCard(change, asker, job, reach);
       const { agent, session } = asker;
       const request = { id: `${newId()}-cron`, kind: "config" as const, agent, session, timeoutMs: ASK_MS };
       const { id: approvalId, expiresAtMs } = await desk.ask({ ...request, body: { change }, card });
       return { waiting: { approvalId, expiresAtMs } };
     },
+  };
+
+  return {
+    engine,
+    door,
     async answered(approval) {
       const { id, state, agent, session, body } = approval;
       const { change } = (body ?? {}) as { change?: CronChange };
@@ -71,10 +95,7 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
           `not done: ${approval.reason ?? (state === "expired" ? "nobody answered" : "the owner said no")}`,
         );
       if (!(await desk.begin(id, { agent, session }))) return;
-      const outcome = await perform(change, {
-        agent: agent as CronAsker["agent"],
-        session: session as SessionKey,
-      }).then(
+      const outcome = await perform(change, { agent: agent as AgentId }).then(
         () => "done",
         (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
       );
@@ -83,7 +104,7 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
     },
   };
 
-  async function perform(change: CronChange, { agent }: Pick<CronAsker, "agent" | "session">): Promise<unknown> {
+  async function perform(change: CronChange, { agent }: Pick<CronAsker, "agent">): Promise<unknown> {
     switch (change.action) {
       case "add":
         return engine.add(change.job, agent);
@@ -94,10 +115,11 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
     }
   }
 
-  /** The owner is not asked about what would be turned down anyway. */
-  async function refuseWhatCannotBe(change: CronChange): Promise<void> {
-    if (change.action === "add") await engine.preview(change.job, 1);
-    else await engine.get(change.id);
+  /** One of an agent that the asker may not talk with is not there. */
+  async function touched(id: string, asker: CronAsker): Promise<Job> {
+    const job = await engine.get(id);
+    if (mayTouch(job, asker, config())) return job;
+    throw unknownJob(id);
   }
 
   async function tell({ session, card }: Approval, outcome: string): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { expandHome } from "../base/paths.ts";
 import type { Outbound } from "../channel/outbound.ts";
+import type { CronDoor } from "../cron/ask.ts";
 import type { Cron } from "../cron/cron.ts";
 import type { CronEvent } from "../cron/deps.ts";
 import type { Approval } from "../exec/approval/desk-record.ts";
@@ -63,10 +64,14 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
     runs: async (id, limit) => (await engine()).engine.runs(id, limit),
     preview: async (input, count) => (await engine()).engine.preview(input, count),
   };
+  const door = async (): Promise<CronDoor> => (await engine()).door;
   house.cron.tie({
-    ...cron,
-    change: async (change, asker) => (await engine()).change(change, asker),
-    wake: (asker, text, mode) => house.wake().tell(asker.session, text, mode),
+    status: () => cron.status(),
+    list: async (asker, options) => (await door()).list(asker, options),
+    run: async (asker, id, mode) => (await door()).run(asker, id, mode),
+    runs: async (asker, id, limit) => (await door()).runs(asker, id, limit),
+    change: async (change, asker) => (await door()).change(change, asker),
+    wake: async (asker, text, mode) => (await door()).wake(asker, text, mode),
   });
   return {
     cron,

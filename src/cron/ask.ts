@@ -1,7 +1,9 @@
 // Changes of jobs as tools ask for them: done at once for who may, asked of the owner for who may not.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { WakeMode } from "../session/wake.ts";
-import type { Cron } from "./cron.ts";
+import type { CronStatus, RunAnswer } from "./cron.ts";
+import type { RunEntry } from "./entry.ts";
+import type { Job } from "./job.ts";
 
 export type CronChange =
   | { readonly action: "add"; readonly job: unknown }
@@ -13,6 +15,9 @@ export interface CronAsker {
   readonly session: SessionKey;
   /** The run the call belongs to. */
   readonly turn: string;
+  readonly sandboxed: boolean;
+  /** Whether the asker itself may use a tool. */
+  readonly allows: (tool: string) => boolean;
 }
 
 export type CronChanged =
@@ -20,9 +25,18 @@ export type CronChanged =
   /** Nothing happened yet; what comes of it is told to the session. */
   | { readonly waiting: { readonly approvalId: string; readonly expiresAtMs: number } };
 
-/** What the tool uses of the jobs. */
-export interface CronDoor extends Omit<Cron, "add" | "update" | "remove"> {
-  /** Work that outlives the turn needs the owner when a stranger's words, a hook or another job led to it. */
+/** What the tool uses of the jobs. To an asker the jobs of agents it may not talk with are not there. */
+export interface CronDoor {
+  status(): Promise<CronStatus>;
+  list(asker: CronAsker, options: { readonly includeDisabled: boolean }): Promise<Job[]>;
+  /** Throws `cron.owner-only` in a turn that a stranger's words, a hook or another job led to. */
+  run(asker: CronAsker, id: string, mode: "force" | "due"): Promise<RunAnswer>;
+  runs(asker: CronAsker, id: string, limit: number): Promise<RunEntry[]>;
+  /**
+   * Work that outlives the turn needs the owner when a stranger's words, a hook or another job led to it, and when it
+   * could do what the asker cannot.
+   */
   change(change: CronChange, asker: CronAsker): Promise<CronChanged>;
-  wake(asker: CronAsker, text: string, mode: WakeMode): Promise<void>;
+  /** The mode it was told with: without the owner's words a session cannot wake itself again and again. */
+  wake(asker: CronAsker, text: string, mode: WakeMode): Promise<WakeMode>;
 }

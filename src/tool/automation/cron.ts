@@ -64,12 +64,13 @@ export const createCronTool = (door: () => CronDoor) =>
   });
 
 async function perform(args: Arguments, call: ToolCall, cron: CronDoor): Promise<ToolResult> {
-  const asker: CronAsker = { agent: call.agent, session: call.session, turn: call.turn };
+  const { agent, session, turn, sandboxed } = call;
+  const asker: CronAsker = { agent, session, turn, sandboxed, allows: (tool) => call.allows(tool) };
   switch (args.action) {
     case "status":
       return json(await cron.status());
     case "list":
-      return json({ jobs: await cron.list({ includeDisabled: args.includeDisabled ?? false }) });
+      return json({ jobs: await cron.list(asker, { includeDisabled: args.includeDisabled ?? false }) });
     case "add":
       return change({ action: "add", job: args.job ?? {} }, asker, cron);
     case "update":
@@ -78,11 +79,15 @@ async function perform(args: Arguments, call: ToolCall, cron: CronDoor): Promise
       return change({ action: "remove", id: idOf(args) }, asker, cron);
     case "run": {
       // The run may need the very session that asks for it: nobody waits for it here.
-      const { ended: _ended, ...answer } = await cron.run(idOf(args), oneOf(args.mode, ["force", "due"], "force"));
+      const { ended: _ended, ...answer } = await cron.run(
+        asker,
+        idOf(args),
+        oneOf(args.mode, ["force", "due"], "force"),
+      );
       return json(answer);
     }
     case "runs":
-      return json({ entries: await cron.runs(idOf(args), args.limit ?? 20) });
+      return json({ entries: await cron.runs(asker, idOf(args), args.limit ?? 20) });
     case "wake":
       return wake(args, asker, cron);
     default:
@@ -99,7 +104,7 @@ async function change(wish: CronChange, asker: CronAsker, cron: CronDoor): Promi
     content: [
       {
         type: "text",
-        text: `Waiting for the owner: work that stays needs their yes when it was not they who asked (id ${slug}; /approve ${slug} allow-once|deny). Nothing was changed. What comes of it follows as a System line; do not ask again meanwhile.`,
+        text: `Waiting for the owner: work that stays needs their yes when it was not they who asked, or when it reaches further than you (id ${slug}; /approve ${slug} allow-once|deny). Nothing was changed. What comes of it follows as a System line; do not ask again meanwhile.`,
       },
     ],
     details: { status: "approval-pending", approvalId, approvalSlug: slug, expiresAtMs, action: wish.action },
@@ -109,8 +114,7 @@ async function change(wish: CronChange, asker: CronAsker, cron: CronDoor): Promi
 async function wake({ text = "", mode }: Arguments, asker: CronAsker, cron: CronDoor): Promise<ToolResult> {
   if (text.trim() === "") throw bad("cron: wake needs text", "text: what the session is to be told");
   const when: WakeMode = oneOf(mode, ["now", "next-heartbeat"], "now");
-  await cron.wake(asker, text, when);
-  return json({ ok: true, mode: when });
+  return json({ ok: true, mode: await cron.wake(asker, text, when) });
 }
 
 /** Fields of a job given flat become the job; other spellings of its id; null is what models send for nothing. */
