@@ -110,25 +110,28 @@ export function createScheduler(deps: CronDeps): Scheduler {
 
   function kick(): void {
     again = true;
-    looking ??= lookAll().finally(() => {
-      looking = undefined;
-    });
+    looking ??= lookAll();
   }
 
   async function lookAll(): Promise<void> {
+    // `looking` must hold this before anything here can take it away again.
+    await Promise.resolve();
     clearTimeout(timer);
     try {
-      while (again && mayRun()) {
-        again = false;
-        if (await look()) again = true;
-      }
-      await arm();
+      do {
+        while (again && mayRun()) {
+          again = false;
+          if (await look()) again = true;
+        }
+        await arm();
+        // Asked again while the timer was being set.
+      } while (again && mayRun());
     } catch (error) {
       log.error("cron: timer tick failed", { error });
       armIn(RETRY_MS);
     }
-    // Asked again while the timer was being set.
-    if (again && mayRun()) setImmediate(kick);
+    // In the same moment as the last question whether there is more: who asks from now on begins anew.
+    looking = undefined;
   }
 
   async function arm(): Promise<void> {
