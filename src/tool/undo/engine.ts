@@ -15,7 +15,8 @@ export interface UndoEngine extends Undo {
   settle(): Promise<void>;
 }
 
-/** All turns are looked at once in so many. */
+/** Those of a session, and all there are, are looked at once in so many: weighing them costs more than keeping one. */
+const SESSION_EVERY = 10;
 const ALL_EVERY = 50;
 
 export function createUndoEngine(deps: EngineDeps): UndoEngine {
@@ -36,9 +37,10 @@ export function createUndoEngine(deps: EngineDeps): UndoEngine {
     base,
     clock,
     limits,
-    onTurn(sessionAt) {
+    onTurn(sessionAt, seq) {
       const all = count % ALL_EVERY === 0;
       count += 1;
+      if (!all && seq % SESSION_EVERY !== 0) return;
       // One after the other and behind the work that asked for it.
       pruning = pruning.then(() => prune(sessionAt, all));
     },
