@@ -166,7 +166,7 @@ test("agent runs in a session of its own, its answer is said in main, and main h
   const { status, body } = await hook(house.gateway, "/agent", { message: "what of the printer", name: "Office" });
   assert.equal(status, 202);
   const told = await heardOf("Webhook Office ran");
-  assert.match(told, /System: .*Webhook Office ran; its answer: Paper is out\./);
+  assert.match(told, /System: .*Webhook Office ran; its answer \(made of words from outside: .*\): Paper is out\./);
   const asked = house.heard().find((text) => text.includes("what of the printer"));
   assert.match(asked ?? "", /<outside [0-9a-f]+ source="webhook Office">\nwhat of the printer\n<\/outside/);
   const history = (await house.wire.request("chat.history", { sessionKey: "main" })).payload as unknown as {

@@ -52,7 +52,7 @@ export interface Draft {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-const MAX_NAME = 100;
+const MAX_NAME = 60;
 const MAX_SECONDS = 86_400;
 const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 const wakeFields: ReadonlySet<string> = new Set(["text", "mode", "wakeMode", "name", "agentId"]);
@@ -68,7 +68,7 @@ export function settleAction(draft: Draft, config: Config, channels: readonly st
   if (strange !== undefined)
     throw wrong(author, `unknown field "${visible(strange, 60)}"`, `a ${kind} takes: ${[...known].join(", ")}`);
   const shared: Shared = {
-    name: visible(textIn(draft, "name")?.trim() || draft.name, MAX_NAME),
+    name: plainName(textIn(draft, "name") ?? "") || plainName(draft.name) || "Hook",
     agentId: agentFor(draft, config),
     // As recorded of the published release: any other word means now.
     wakeMode: (fields["mode"] ?? fields["wakeMode"]) === "next-heartbeat" ? "next-heartbeat" : "now",
@@ -109,6 +109,12 @@ function agentPart(
     ...(thinking === undefined ? {} : { thinking }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
+}
+
+/** It stands outside the marks, in words of the house: a name, and nothing that could be read as a sentence. */
+function plainName(given: string): string {
+  const words = given.replaceAll(/[^\p{L}\p{M}\p{N}\p{So} ._@/#+-]+|[.](?![\p{L}\p{N}])/gu, " ").replaceAll(/ +/g, " ");
+  return visible(words.trim().slice(0, MAX_NAME).toWellFormed());
 }
 
 /** Exact: no trimming, no other case, nothing that falls back to somebody (GWY-041). */
