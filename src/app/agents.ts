@@ -41,7 +41,7 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
   const models = createModelBook({ config, env, paths, clock: systemClock, log: log.child("models"), discovery });
   const ledger = createLedger(store, systemClock);
   const recording = await recordingOf(house);
-  const callTool = recording?.callTool(house.callTool) ?? house.callTool;
+  const callTool = recording?.calls(house.callTool) ?? house.callTool;
   const stream = createStreamModel(models);
   const hooks = openHooks(house);
   // Commands load with the first message.
@@ -140,7 +140,7 @@ async function recordingOf({ env, mask, log }: House): Promise<Recorder | undefi
   const { openRecording, recordEnds, recordingCall, recordingModel } = await import("../agent/record.ts");
   const recording = openRecording(folder, mask, (error) => log.error("the recording could not be written", { error }));
   return {
-    callTool: (call) => recordingCall(call, recording),
+    calls: (call) => recordingCall(call, recording),
     model: (stream) => recordingModel(stream, recording),
     ends: (agents) => void recordEnds(agents, recording),
   };
@@ -148,7 +148,7 @@ async function recordingOf({ env, mask, log }: House): Promise<Recorder | undefi
 
 /** What a recording puts around calls, models and ends. */
 interface Recorder {
-  callTool(call: CallTool): CallTool;
+  calls(through: CallTool): CallTool;
   model(stream: StreamModel): StreamModel;
   ends(agents: Agents): void;
 }
