@@ -242,6 +242,22 @@ test("a file below two of the paths is read in once", async () => {
   });
 });
 
+test("what is read in is found while the rest still is, also a word that was not there a moment ago", async () => {
+  const { settings, write } = ground();
+  for (let at = 0; at < 800; at += 1) write(`memory/${at}.md`, `apple ${"filler words ".repeat(300)}`);
+  await used(settings, async (engine) => {
+    assert.deepEqual(await find(engine, "apple", false), []);
+    const reading = engine.sync({}).then(() => "done");
+    const found: number[] = [];
+    while ((await Promise.race([reading, wait(1, "busy")])) === "busy")
+      found.push((await find(engine, "apple", false)).length);
+    assert.ok(
+      found.some((hits) => hits > 0),
+      found.join(" "),
+    );
+  });
+});
+
 test("two processes never write one index: the second is told who has it", async () => {
   const { settings, write } = ground();
   write("memory/a.md", "apple");

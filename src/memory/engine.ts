@@ -147,6 +147,8 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
       // Said before anything is waited for.
       termsOf(query.query);
       if (query.fresh) await refresh();
+      // While notes are read in, what was counted a moment ago is no longer so.
+      if (upkeep.running() !== undefined) searcher.changed();
       const [hits, isFilled] = upkeep.guarded(
         () => [answer(query), hasVectors(query.vectors)] as const,
         () => [[], false] as const,

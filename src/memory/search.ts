@@ -42,8 +42,7 @@ export function createSearcher({ database }: IndexFile): Searcher {
   const newest = `ORDER BY rowid DESC LIMIT ${MAX_POSTINGS}) ORDER BY rank LIMIT ?`;
   const find = database.prepare(
     `SELECT id, rank FROM (SELECT rowid AS id, bm25(words) AS rank FROM words WHERE words MATCH ?
-     AND rowid NOT IN (SELECT c.id FROM chunks c JOIN files f ON f.id = c.file
-       WHERE f.path IN (SELECT value FROM json_each(?)) OR f.source NOT IN (SELECT value FROM json_each(?)))
+     AND rowid NOT IN (SELECT id FROM chunks WHERE file IN (SELECT value FROM json_each(?)))
      ${newest}`,
   );
   const findAll = database.prepare(
@@ -53,11 +52,12 @@ export function createSearcher({ database }: IndexFile): Searcher {
     `SELECT c.id, f.path, f.source, c.start_line AS startLine, c.end_line AS endLine, c.text
      FROM chunks c JOIN files f ON f.id = c.file WHERE c.id = ?`,
   );
-  const otherSources = database.prepare(
-    "SELECT count(*) AS n FROM files WHERE source NOT IN (SELECT value FROM json_each(?))",
-  );
+  const allSources = database.prepare("SELECT DISTINCT source FROM files");
+  const fileAt = database.prepare("SELECT id FROM files WHERE path = ?");
+  const filesFrom = database.prepare("SELECT id FROM files WHERE source = ?");
   const counts = new Lru<number>(4096);
   let total: number | undefined;
+  let indexed: readonly MemorySource[] | undefined;
 
   const countedTerms = (terms: readonly Term[]): CountedTerm[] =>
     terms.map(({ match }) => {
@@ -67,16 +67,25 @@ export function createSearcher({ database }: IndexFile): Searcher {
       return { match, found };
     });
 
+  /** The files this asker does not get to see. */
+  const hiddenFrom = ({ withoutPaths, sources }: Audience): unknown[] => {
+    indexed ??= allSources.all().map(({ source }) => source as MemorySource);
+    const others = indexed.filter((source) => !sources.includes(source));
+    return [
+      ...withoutPaths.flatMap((path) => fileAt.all(path)),
+      ...others.flatMap((source) => filesFrom.all(source)),
+    ].map(({ id }) => id);
+  };
+
   return {
     byWords(terms, limit, audience) {
       const found = countedTerms(terms).filter(({ found: pieces }) => pieces > 0);
       if (found.length === 0) return [];
       total ??= number(countAll.get()?.["n"]);
       const best = found.reduce((sum, { found: pieces }) => sum + rarity(pieces, total ?? 0), 0);
-      const sources = JSON.stringify(audience.sources);
-      const isOpen = audience.withoutPaths.length === 0 && number(otherSources.get(sources)?.["n"]) === 0;
+      const hidden = hiddenFrom(audience);
       const weigh = (match: string): Ranked[] =>
-        (isOpen ? findAll.all(match, limit) : find.all(match, JSON.stringify(audience.withoutPaths), sources, limit))
+        (hidden.length === 0 ? findAll.all(match, limit) : find.all(match, JSON.stringify(hidden), limit))
           // 1: as good as an average piece that holds every word of the question once.
           .map(({ id, rank }) => ({ id: number(id), score: Math.min(1, -number(rank) / best) }));
       const cheap = affordable(found);
@@ -94,6 +103,7 @@ export function createSearcher({ database }: IndexFile): Searcher {
     changed() {
       counts.clear();
       total = undefined;
+      indexed = undefined;
     },
   };
 }
