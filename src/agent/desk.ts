@@ -2,6 +2,7 @@
 import type { RunFailure } from "../core/event.ts";
 import type { Message } from "../core/message.ts";
 import { sessionKindOf, type AgentId } from "../core/names.ts";
+import { visible } from "../core/visible.ts";
 import { agentConfig, mainKeyOf } from "../config/agents.ts";
 import type { ModelFacts, ModelRef, ModelRequest, ThinkingLevel } from "../model/model.ts";
 import type { Catalog } from "../tool/catalog.ts";
@@ -118,6 +119,10 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
   };
 }
 
+/** An agent may set its own name: it stays a name, and does not become a paragraph of the prompt. */
+const shortName = (name: string | undefined): string | undefined =>
+  name === undefined || name.trim() === "" ? undefined : visible(name.trim(), 60);
+
 function requestFrame(
   house: AgentsDeps,
   subject: Subject,
@@ -132,7 +137,7 @@ function requestFrame(
   const system = systemPrompt({
     mode: files.mode,
     agentId: wish.agentId,
-    name: own?.identity?.name ?? own?.name,
+    name: shortName(own?.identity?.name ?? own?.name),
     tools: offered,
     workspace,
     timeZone: timeZoneOf(config.agents?.defaults?.userTimezone),

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import fc from "fast-check";
 
+import type { AgentId } from "../core/names.ts";
 import { describeKeys } from "./describe.ts";
 import { patchText } from "./patch.ts";
 import { parsePath } from "./path.ts";
@@ -45,6 +46,9 @@ test("what else opens a door, starts a program or sends things elsewhere is prot
     "agents.defaults.cliBackends.x.command",
     "agents.defaults.budget.day.usd",
     "agents.defaults.heartbeat.to",
+    "agents.defaults.heartbeat.prompt",
+    "agents.list[0].heartbeat.prompt",
+    "agents.defaults.compaction.memoryFlush.systemPrompt",
     "agents.defaults.memorySearch.remote.baseUrl",
     "agents.defaults.memorySearch.store.vector.extensionPath",
     "approvals.exec.enabled",
@@ -150,6 +154,33 @@ test("a value taken from the environment, or another file drawn in, is the owner
     }),
     [{ path: "ui.$include", change: "set", reason: "draws in another file" }],
   );
+});
+
+test("a file drawn in where a plain value or a list stood is seen as well", () => {
+  const side = (value: unknown, parsed: unknown = value) => ({
+    source: { agents: { defaults: { model: value } }, messages: { groupChat: { mentionPatterns: [value] } } },
+    parsed: { agents: { defaults: { model: parsed } }, messages: { groupChat: { mentionPatterns: [parsed] } } },
+  });
+  assert.deepEqual(protectedChanges(side("a/b"), side({ $include: "./workspace/m.json" }, "a/c")), [
+    { path: "agents.defaults.model", change: "changed", reason: "draws in another file" },
+    { path: "messages.groupChat.mentionPatterns[0]", change: "changed", reason: "draws in another file" },
+  ]);
+});
+
+test("an agent renames itself, and no other agent", () => {
+  const side = (main: string, weak: string) => {
+    const list = [
+      { id: "Main", identity: { name: main } },
+      { id: "weak", identity: { name: weak } },
+    ];
+    return { source: { agents: { list } }, parsed: { agents: { list } } };
+  };
+  const [main, weak] = ["main" as AgentId, "weak" as AgentId];
+  assert.deepEqual(protectedChanges(side("a", "b"), side("a", "c"), weak), []);
+  assert.deepEqual(protectedChanges(side("a", "b"), side("c", "b"), main), []);
+  assert.deepEqual(protectedChanges(side("a", "b"), side("c", "b"), weak), [
+    { path: "agents.list[0].identity.name", change: "changed", reason: "belongs to another agent" },
+  ]);
 });
 
 test("a patch of comments and order alone touches nothing", () => {

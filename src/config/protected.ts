@@ -1,7 +1,8 @@
 // Which settings an agent may change by itself. What is neither named harmless nor unchanged waits for the owner.
 import { isDeepStrictEqual } from "node:util";
 
-import { formatPath, isRecord, type ConfigPath, type Segment } from "./path.ts";
+import { parseAgentId, type AgentId } from "../core/names.ts";
+import { formatPath, getAt, isRecord, type ConfigPath, type Segment } from "./path.ts";
 
 export interface ProtectedChange {
   /** As people write it: `agents.list[0].tools.exec.ask`. */
@@ -16,14 +17,14 @@ export interface ConfigSide {
   readonly parsed: unknown;
 }
 
-/** What of a change needs the owner, and why. Empty when all of it is harmless. Pure. */
-export function protectedChanges(before: ConfigSide, after: ConfigSide): ProtectedChange[] {
+/** What of a change by that agent needs the owner, and why. Empty when all of it is harmless. Pure. */
+export function protectedChanges(before: ConfigSide, after: ConfigSide, agent?: AgentId): ProtectedChange[] {
   const written = changedLeaves(before.source, after.source, []).flatMap(({ path, from, to }) => {
     const reason = writtenReason(path, to);
     return reason === undefined ? [] : [toChange(path, from, to, reason)];
   });
   const meant = changedLeaves(before.parsed, after.parsed, []).flatMap(({ path, from, to }) => {
-    const reason = protectedReason(path);
+    const reason = protectedReason(path) ?? othersReason(path, before.parsed, agent);
     return reason === undefined ? [] : [toChange(path, from, to, reason)];
   });
   return [...new Map([...written, ...meant].map((one) => [one.path, one])).values()];
@@ -38,6 +39,13 @@ export function protectedReason(path: ConfigPath): string | undefined {
 
 const UNKNOWN = "is not known to be harmless";
 
+/** Names and models of other agents: what is harmless to oneself may be an order to somebody with more rights. */
+function othersReason([first, list, at]: ConfigPath, parsed: unknown, agent?: AgentId): string | undefined {
+  if (agent === undefined || first !== "agents" || list !== "list" || at === undefined) return undefined;
+  const id = getAt(parsed, ["agents", "list", at, "id"]);
+  return typeof id === "string" && parseAgentId(id) === agent ? undefined : "belongs to another agent";
+}
+
 /** Dots between segments; `*` stands for any one segment. The first that fits the start of a path gives the reason. */
 export const protectedPaths: readonly (readonly [pattern: string, reason: string])[] = [
   ["tools", "decides which tools run and under which rules"],
@@ -50,6 +58,11 @@ export const protectedPaths: readonly (readonly [pattern: string, reason: string
   ["agents.list.*.subagents", "decides whom an agent may give work to"],
   ["agents.list.*.workspace", "decides which files tools reach"],
   ["agents.defaults.workspace", "decides which files tools reach"],
+  ...[
+    "agents.defaults.heartbeat.prompt",
+    "agents.list.*.heartbeat.prompt",
+    "agents.defaults.compaction.memoryFlush",
+  ].map((path) => [path, "is what agents are told to do when nobody is there"] as const),
   ["agents.defaults.budget", "limits what agents may spend"],
   ["agents.list.*.budget", "limits what agents may spend"],
   ["gateway.auth", "decides who may enter"],
@@ -125,9 +138,7 @@ const openPaths: readonly string[] = [
     (key) => `agents.list.*.${key}`,
   ),
   ...["agents.defaults", "agents.list.*"].flatMap((owner) => [
-    ...["every", "model", "prompt", "ackMaxChars", "includeReasoning", "activeHours"].map(
-      (key) => `${owner}.heartbeat.${key}`,
-    ),
+    ...["every", "model", "ackMaxChars", "includeReasoning", "activeHours"].map((key) => `${owner}.heartbeat.${key}`),
     ...["chunking", "query", "cache", "sync"].map((key) => `${owner}.memorySearch.${key}`),
   ]),
   ...[
@@ -173,8 +184,10 @@ function begins(pattern: string, path: ConfigPath): boolean {
 
 /** What only the text shows: other files drawn in, and values taken from the environment. */
 function writtenReason(path: ConfigPath, to: unknown): string | undefined {
-  if (path.includes("$include")) return "draws in another file";
-  return JSON.stringify(to ?? null).includes("${") ? "takes a value from the environment" : undefined;
+  const text = JSON.stringify(to ?? null);
+  // Also where it takes the place of a plain value, and then stands below the path.
+  if (path.includes("$include") || text.includes('"$include"')) return "draws in another file";
+  return text.includes("${") ? "takes a value from the environment" : undefined;
 }
 
 function toChange(path: ConfigPath, from: unknown, to: unknown, reason: string): ProtectedChange {

@@ -48,7 +48,11 @@ export function createChanges(house: House, restarts: Restarts): Changes {
       const { changed, loaded } = tried(() => writeConfig({ paths, env, nextText, baseHash, check: true }));
       if (!changed)
         return { text: "The config says that already; nothing was written.", details: factsOf(ask, loaded, false) };
-      const touched = protectedChanges(sideOf(current.raw, current.parsed), sideOf(nextText, loaded.parsed));
+      const touched = protectedChanges(
+        sideOf(current.raw, current.parsed),
+        sideOf(nextText, loaded.parsed),
+        caller.agent,
+      );
       if (touched.length > 0) return askOwner(ask, caller, current, nextText, touched);
       const calm = await restarts.isCalm();
       tried(() => writeConfig({ paths, env, nextText, baseHash: current.hash }));
