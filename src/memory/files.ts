@@ -74,7 +74,7 @@ async function walkFolder(
   const isTop = depth === 0;
   visitor.folder?.(folder.real, prefix, root);
   const entries = isTop && root.only !== undefined ? topEntries(folder, root) : allEntries(folder);
-  if (entries === undefined) return void visitor.skip?.({ path: prefix, why: "may not be read" });
+  if (entries === undefined) return visitor.skip?.({ path: prefix, why: "may not be read" });
   for (const entry of entries) {
     if (entry.isDirectory() && isWalked(entry.name)) {
       if (isTop && root.only !== undefined && root.into?.includes(entry.name) !== true) continue;
