@@ -9,7 +9,8 @@ export interface Job extends Waiting {
   readonly turn: TurnRequest;
   readonly acceptedAt: number;
   readonly control: AbortController;
-  stage: "waiting" | "directing" | "running" | "ended";
+  /** Before `directing`, and while `placing` (it waits for its turn among others), nothing of it has happened. */
+  stage: "waiting" | "directing" | "placing" | "running" | "ended";
   /** Commands and directives were asked already, beside the lane. */
   directed?: DirectedTurn;
   /** Others whose messages this run answers too. */
@@ -71,6 +72,9 @@ export class Stop extends Error {
     this.failure = failure;
   }
 }
+
+/** The gateway stops before this turn has begun: no outcome, its letter is for the next start. */
+export class Leave extends Error {}
 
 export const stopped = (reason: string): Stop =>
   new Stop("aborted", { code: "run.aborted", message: `stopped (${reason})` });

@@ -77,6 +77,7 @@ export function createLane(ports: LanePorts): Lane {
 
   return {
     add(job, settings) {
+      if (isClosed) return; // it stays in the inbox
       lastArrival = ports.now();
       const arrival = onArrival(job.alone ? "followup" : settings.mode, active !== undefined);
       if (arrival === "steer") return void steering.push(job);

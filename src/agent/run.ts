@@ -8,7 +8,7 @@ import { isStale, resetRule } from "../session/reset.ts";
 import { entryOf, newSession, resetSession } from "../session/session.ts";
 import type { RunRecord, SessionRecord } from "../store/store.ts";
 import { conclude, concludeCommand, concludeSaid, endOfError, SAID, type RunRoom } from "./conclude.ts";
-import { Stop, type Job } from "./job.ts";
+import { Leave, Stop, type Job } from "./job.ts";
 import { DEFAULT_RUN_SECONDS } from "./limits.ts";
 import type { RunBody } from "./recover.ts";
 import type { SessionSeat } from "./shrink.ts";
@@ -23,7 +23,10 @@ export interface RunPlan {
   readonly steer: () => readonly Job[];
 }
 
-/** Never throws. Ends the job and all merged into it, durably, with exactly one outcome each. */
+/**
+ * Never throws. Ends the job and all merged into it, durably, with exactly one outcome each; only one that is left for
+ * the next start before it began has none.
+ */
 export async function runJob(room: RunRoom, job: Job, plan: RunPlan): Promise<void> {
   const { deps } = room;
   const startedAt = deps.clock.now();
@@ -35,6 +38,7 @@ export async function runJob(room: RunRoom, job: Job, plan: RunPlan): Promise<vo
     await attempt(room, job, plan, { seat, startedAt, talk, limit });
   } catch (error) {
     const stop = job.control.signal.aborted ? job.control.signal.reason : error;
+    if (stop instanceof Leave) return;
     await conclude(room, job, seat, { startedAt, ...endOfError(stop, deps.log) });
   } finally {
     limit.stop();
@@ -59,6 +63,7 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
   seat.record = await freshSession(room, job, startedAt);
   if (turn.source === SAID) return concludeSaid(room, job, seat, startedAt);
 
+  signal.throwIfAborted();
   job.stage = "directing";
   const context = {
     sessionKey: turn.sessionKey,
@@ -77,13 +82,15 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
     seat.record = (await deps.store.sessions.get(turn.sessionKey)) ?? seat.record;
     return concludeCommand(room, job, seat, startedAt, directed);
   }
-  job.stage = "running";
+  job.stage = "placing";
   seat.record = (await deps.store.sessions.get(turn.sessionKey)) ?? seat.record;
   // Waiting for a place is not working: the time it may take counts from there.
   limit.stop();
   const release = await plan.slots.take(signal);
   limit.start();
   try {
+    signal.throwIfAborted();
+    job.stage = "running";
     job.emit({ stream: "lifecycle", phase: "start", startedAt });
     for (const text of directed.notes) job.emit({ stream: "notice", text });
     const texts = [directed.text, ...talk.map(({ text }) => text)];

@@ -1,4 +1,6 @@
 // The agents: every turn is a row before it runs and has one outcome after; sessions run side by side, each in order.
+import { setMaxListeners } from "node:events";
+
 import { HouseError } from "../core/error.ts";
 import type { RunEvent, RunFailure, RunOutcome } from "../core/event.ts";
 import { isSubagentKey, sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
@@ -12,7 +14,7 @@ import type { Receipt, TurnRequest } from "../session/turns.ts";
 import { createBudgets } from "./budget.ts";
 import { createHistories } from "./context.ts";
 import type { AgentsDeps } from "./deps.ts";
-import { createJob, Stop, type Job } from "./job.ts";
+import { createJob, Leave, Stop, type Job } from "./job.ts";
 import { createLane, type Lane } from "./lane.ts";
 import { createLedger } from "./ledger.ts";
 
@@ -44,6 +46,9 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   const jobs = new Map<string, Job>();
   const listeners = new Set<(event: RunEvent) => void>();
   let isClosed = false;
+  /** Ends waiting, once nothing runs any more. */
+  const gone = new AbortController();
+  setMaxListeners(0, gone.signal);
 
   const publish = (event: RunEvent): void => {
     for (const listener of listeners) {
@@ -86,10 +91,12 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     const urgent = isBusy() && ((await deps.isUrgent?.(text, job.turn)) ?? isUrgent(job.turn));
     if (urgent && isBusy() && (await answeredAside(room, job))) return;
     const settings = await settingsOf(sessionKey);
-    laneOf(sessionKey).add(job, settings);
+    if (!isClosed) laneOf(sessionKey).add(job, settings);
   };
   /** The letter is safe; whoever posted it need not wait for its place in the queue. */
   const begin = (job: Job): void => {
+    // Its letter is there for the next start.
+    if (isClosed) return;
     admit(job).catch((error: unknown) => {
       log.error("a turn could not be begun", { error, runId: job.turn.runId });
       return dismissFor(room, job, "failed");
@@ -119,7 +126,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   });
   // After the caller has its agents: a command among the letters may need them.
   setImmediate(() => {
-    if (!isClosed) for (const job of left) begin(job);
+    for (const job of left) begin(job);
   });
 
   const agents: Agents = {
@@ -144,7 +151,8 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     },
     async wait(runId, timeoutMs, signal) {
       const job = jobs.get(runId);
-      if (job !== undefined) return within(job.ended, timeoutMs, signal);
+      if (job !== undefined)
+        return within(job.ended, timeoutMs, [gone.signal, ...(signal === undefined ? [] : [signal])]);
       const letter = await store.inbox.get(runId);
       return letter?.state === "done" || letter?.state === "failed" ? (letter.result as RunOutcome) : undefined;
     },
@@ -162,9 +170,16 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     async close() {
       isClosed = true;
       const failure = { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" };
-      await Promise.all(
-        [...lanes.values()].map((lane) => lane.close((job) => job.control.abort(new Stop("error", failure)))),
-      );
+      const stop = ({ stage, control, turn }: Job): void => {
+        // Who asked over HTTP gets its answer now or never.
+        const isLeft = (stage === "waiting" || stage === "placing") && turn.source !== "http";
+        control.abort(isLeft ? new Leave() : new Stop("error", failure));
+      };
+      await Promise.all([
+        ...[...lanes.values()].map((lane) => lane.close(stop)),
+        ...[...posting.values()].map((posted) => posted.catch(() => undefined)), // told to who posted it
+      ]);
+      gone.abort();
     },
   };
   return agents;
@@ -237,17 +252,17 @@ function wordsFor(why: Dismissal): RunFailure & { readonly status: "error" | "ab
 async function within(
   ended: Promise<RunOutcome>,
   timeoutMs: number,
-  signal?: AbortSignal,
+  signals: readonly AbortSignal[],
 ): Promise<RunOutcome | undefined> {
   const { promise: over, resolve: giveUp } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => giveUp(undefined), Math.min(timeoutMs, 2 ** 31 - 1));
   const onAbort = (): void => giveUp(undefined);
-  signal?.addEventListener("abort", onAbort, { once: true });
-  if (signal?.aborted === true) giveUp(undefined);
+  for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
+  if (signals.some(({ aborted }) => aborted)) giveUp(undefined);
   try {
     return await Promise.race([ended, over]);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
+    for (const signal of signals) signal.removeEventListener("abort", onAbort);
   }
 }

@@ -30,18 +30,22 @@ export function openSessions(house: House, models: ModelBook, outbound: Outbound
       import("../agent/child/children.ts"),
       import("../agent/talk/talks.ts"),
     ]);
-    return {
+    const opened = {
       children: createChildren({ ...shared, models, mask, log: log.child("children") }),
       talks: createTalks({ ...shared, log: log.child("talks") }),
     };
+    // A run that is being ended may still ask for the first of them: kept, and followed by the next start.
+    if (isClosed) closeAll(opened);
+    return opened;
+  };
+  const closeAll = (opened: Engines): void => {
+    opened.children.close();
+    opened.talks.close();
   };
   const engines = (): Promise<Engines> => (opening ??= open());
   const close = (): void => {
     isClosed = true;
-    void opening?.then(({ children, talks }) => {
-      children.close();
-      talks.close();
-    });
+    opening?.then(closeAll, () => undefined); // told to who asked for it
   };
   const recover = async (): Promise<void> => {
     const [left, due, talking] = await Promise.all([

@@ -68,8 +68,10 @@ export async function runTurn(
   try {
     const receipt = await agents.post(turn);
     const outcome = receipt.outcome ?? (await agents.wait(turn.runId, 24 * 3_600_000));
-    if (outcome === undefined) throw new HouseError("run.unknown", "the run did not end in time");
-    return outcome;
+    if (outcome !== undefined) return outcome;
+    // The gateway stops, or a day is over: what nobody can be answered with is not begun later.
+    await agents.abort({ sessionKey: turn.sessionKey, runId: turn.runId }, "nobody waits for it");
+    throw new HouseError("run.unknown", "the run did not end before the gateway stopped", { hint: "send it again" });
   } finally {
     gone.removeEventListener("abort", onGone);
     stop();
