@@ -34,6 +34,8 @@ export interface UpdateAsk {
   readonly delayMs?: number | undefined;
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
+  /** A person asked, not an agent: `commands.restart` does not matter. */
+  readonly person?: boolean;
 }
 
 /** What is in the file now and what happens next. */

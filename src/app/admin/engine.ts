@@ -39,7 +39,14 @@ export function createAdminEngine(house: House, restart: Restart, startedTicks: 
     change: (ask, caller) => changes.ask(ask, caller),
     async update(ask, caller) {
       const { runUpdate, updateText, packageRoot } = await import("./update.ts");
-      const report = await runUpdate({ root: packageRoot(), env, mask, timeoutMs: ask.timeoutMs, signal: ask.signal });
+      const { timeoutMs, signal, person = false } = ask;
+      const permit = async (): Promise<void> => {
+        if (person) return;
+        // It ends in a restart, and is no way around the rules of one.
+        requireRestartAllowed(house);
+        await restarts.requireCalm();
+      };
+      const report = await runUpdate({ root: packageRoot(), env, mask, timeoutMs, signal, permit });
       const text = updateText(report);
       if (report.status !== "ok") return { text, details: { ...report } };
       const told = await restarts.ask({

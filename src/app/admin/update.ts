@@ -36,6 +36,8 @@ export interface UpdateRoom {
   readonly mask: Mask;
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
+  /** Throws when whoever asks may not; asked only when there is something to update. */
+  readonly permit?: () => Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 20 * 60_000;
@@ -55,6 +57,7 @@ export async function runUpdate(room: UpdateRoom): Promise<UpdateReport> {
       steps: [],
     };
   }
+  await room.permit?.();
   const { step, takeBack, steps, end } = openSteps(room);
   const report = (
     status: UpdateReport["status"],

@@ -5,6 +5,8 @@ import type { Approval } from "./desk-record.ts";
 
 const MIN_PREFIX = 8;
 const MAX_PENDING = 200;
+/** One session must not be able to fill the desk, or nobody else could ask any more. */
+const MAX_OF_SESSION = 40;
 
 /** The whole id, from itself or an unambiguous beginning. */
 export function idNamed(given: string, pending: readonly Approval[]): string {
@@ -18,6 +20,14 @@ export function idNamed(given: string, pending: readonly Approval[]): string {
   if (more.length === 0) return first.id;
   throw new HouseError("approval.ambiguous", `${found.length} approvals begin with "${wanted}"`, {
     hint: "give more of the id: openclaw approvals pending",
+  });
+}
+
+export function refuseCrowd(session: string | null, pending: readonly Approval[]): void {
+  const own = session === null ? 0 : pending.filter((other) => other.session === session).length;
+  if (own < MAX_OF_SESSION) return;
+  throw new HouseError("approval.too-many", `${own} questions of this session wait already`, {
+    hint: "openclaw approvals pending",
   });
 }
 

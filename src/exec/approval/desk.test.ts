@@ -167,9 +167,11 @@ describe("asking", () => {
     assert.deepEqual(body, { text }, "what runs is not what was respelled");
   });
 
-  test("has an end", async () => {
-    for (let index = 0; index < 200; index += 1) await desk.ask(question());
+  test("has an end, and one session cannot use it up for the others", async () => {
+    for (let index = 0; index < 40; index += 1) await desk.ask(question());
     assert.equal(await codeOf(desk.ask(question())), "approval.too-many");
+    for (let index = 0; index < 160; index += 1) await desk.ask(question({ session: `agent:main:${index}` }));
+    assert.equal(await codeOf(desk.ask(question({ session: "agent:main:other" }))), "approval.too-many");
   });
 });
 

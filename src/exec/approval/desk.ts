@@ -8,7 +8,7 @@ import type { Store } from "../../store/store.ts";
 import { grantOf, type Grant, type User } from "./desk-grant.ts";
 import { createListeners, type DeskListener } from "./desk-listeners.ts";
 import * as moves from "./desk-moves.ts";
-import { idNamed, refuseClash } from "./desk-names.ts";
+import { idNamed, refuseClash, refuseCrowd } from "./desk-names.ts";
 import { forTheTrail, isClosed, type Answerer, type Approval } from "./desk-record.ts";
 import { createShelf } from "./desk-shelf.ts";
 import { createWaiters } from "./desk-waiters.ts";
@@ -84,6 +84,7 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
       return lanes.run("ask", async () => {
         const approval = moves.opened(request, clock.now());
         refuseClash(approval.id, shelf.get(approval.id) !== undefined, pending());
+        refuseCrowd(approval.session, pending());
         await keepIt(approval);
         listeners.tell("requested", approval);
         return approval;

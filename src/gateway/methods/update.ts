@@ -9,7 +9,7 @@ export function updateMethods({ config }: GatewayContext, admin: () => Admin): S
   return [
     serve(updateRun, async ({ sessionKey, note, restartDelayMs: delayMs, timeoutMs }, _client, signal) => {
       const { agent, session } = subjectOf({ sessionKey }, config());
-      const { details } = await admin().update({ note, delayMs, timeoutMs, signal }, { agent, session });
+      const { details } = await admin().update({ note, delayMs, timeoutMs, signal, person: true }, { agent, session });
       const { restart = null, ...result } = details;
       return { ok: result["status"] !== "error", result, restart };
     }),

@@ -71,8 +71,9 @@ function rareOf(more: unknown): Rare {
 }
 
 function perform(args: Arguments, call: ToolCall, admin: Admin): Promise<AdminAnswer> {
-  const { action, path, note, reason, delayMs, timeoutMs, baseHash } = args;
+  const { action, path, delayMs, timeoutMs, baseHash } = args;
   const caller = callerOf(args, call);
+  const [note, reason] = [signed(args.note, caller), signed(args.reason, caller)];
   switch (action) {
     case "restart":
       return admin.restart({ delayMs, reason, note }, caller);
@@ -121,12 +122,23 @@ function rawOf({ action, raw }: Arguments): string {
   });
 }
 
-/** Another session is told only when it is one of the same agent. */
+/** Another session is told only when it is one of the same agent, and not from behind a wall. */
 function callerOf({ sessionKey }: Arguments, call: ToolCall): AdminCaller {
   const { agent, session } = call;
   const tell: SessionKey | undefined =
     sessionKey === undefined ? undefined : subjectOf({ sessionKey, agentId: agent }, call.config).session;
-  return { agent, session, ...(tell === undefined || tell === session ? {} : { tell }) };
+  if (tell === undefined || tell === session) return { agent, session };
+  if (!call.sandboxed && !call.subagent) return { agent, session, tell };
+  throw new ToolError("gateway.other-session", `gateway: ${session} may have nobody told but itself`, {
+    hint: "leave out sessionKey",
+    details: { refused: true },
+  });
+}
+
+/** The house tells it in a System line: to another session it must not sound like the house itself. */
+function signed(words: string | undefined, { session, tell }: AdminCaller): string | undefined {
+  if (words === undefined || tell === undefined) return words;
+  return `The agent of ${session} wrote, and it grants nothing: ${words}`;
 }
 
 function toResult({ text, details }: AdminAnswer): ToolResult {
