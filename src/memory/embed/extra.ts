@@ -1,5 +1,5 @@
 // The optional local model: where its two packages lie, and how they are added to the state folder.
-import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { expandHome, type Paths } from "../../base/paths.ts";
@@ -37,7 +37,15 @@ export function findIn(folder: string): LocalModel | undefined {
   const model = join(folder, "node_modules", ...weightsPackage.name.split("/"), "model");
   const weights = join(model, "model.fp16.safetensors");
   if (!existsSync(join(engine, "dist", "engine.cjs")) || !existsSync(weights)) return undefined;
-  return { name: "all-minilm-l6-v2", engine, folder: model, weights, maxTokens: 256 };
+  // By their real names: the process may read these places only, and a link on the way would be one more.
+  const [real, folderOfModel] = [realpathSync(engine), realpathSync(model)];
+  return {
+    name: "all-minilm-l6-v2",
+    engine: real,
+    folder: folderOfModel,
+    weights: join(folderOfModel, basename(weights)),
+    maxTokens: 256,
+  };
 }
 
 /** A BERT model of one's own: a folder, or the weights file in it. */

@@ -1,6 +1,6 @@
 // The local model behind the contract: a process of its own, started on first use, gone when nobody asks any more.
 import { fork, type ChildProcess } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 
@@ -118,11 +118,7 @@ export function createLocal(model: LocalModel, { idleMs = 5 * 60_000, onStart }:
 /** It sees no keys and reads only the model and the engine. */
 function start(model: LocalModel): ChildProcess {
   const file = workerFile();
-  // A linked node_modules is opened by its real name.
-  const readable = [model.engine, model.folder, file.folder].flatMap((folder) => [
-    `--allow-fs-read=${folder}/*`,
-    `--allow-fs-read=${realpathSync(folder)}/*`,
-  ]);
+  const readable = [model.engine, model.folder, file.folder].map((folder) => `--allow-fs-read=${folder}/*`);
   const child = fork(file.path, [JSON.stringify(model)], {
     execArgv: ["--permission", ...readable, "--no-warnings"],
     env: {},
