@@ -46,7 +46,15 @@ export function openAdmin(house: House, restart: Restart): OpenAdmin {
   house.admin.tie(behind(engine, () => open));
   return {
     async recover() {
-      if (hasNotes(house.paths.state)) await (await engine()).tellNotes();
+      if (!hasNotes(house.paths.state)) return;
+      // A note that cannot be read or told (a full disk) stays for the next start; it is no reason not to start.
+      await (
+        await engine()
+      )
+        .tellNotes()
+        .catch((error: unknown) =>
+          log.error("sessions could not be told about the restart they waited for", { error }),
+        );
     },
     async close() {
       unwatch();

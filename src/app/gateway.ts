@@ -118,40 +118,46 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   ];
   const webhooks = openWebhooks(house, { tell: wake.tell, outbound });
   const serveHook = webhooks.serve;
-  const gateway = await openGateway({ context, agents, vitals, served, binding, pageFolder: pageFolder(), serveHook });
-  house.lock.describe({ port: gateway.port });
-  warnOnce(house);
-  // After clients can connect: what an earlier process asked is asked again, what it left undone is told.
-  await admin.recover();
-  await house.commands.recover();
-  await sessions.recover();
-  await webhooks.resume();
-  await jobs.start();
-  configFollowers.add(() => jobs.reload());
-  configFollowers.add(() => heartbeats.changed());
-  heartbeats.start((event) => context.hub.broadcast("heartbeat", event));
-  scripts.started();
-  const watcher = followConfig(house, context);
-  const pruning = pruneBoxes(house);
-  return {
-    gateway,
-    context,
-    async close(reason) {
-      watcher.close();
-      clearInterval(pruning);
-      stopAsking();
-      jobs.stop();
-      await admin.close();
-      heartbeats.close();
-      sessions.close();
-      await webhooks.close();
-      await scripts.close();
-      // Runs are ended with a truthful outcome while clients can still hear it.
-      await agents.close();
-      await jobs.close();
-      await gateway.close(reason);
-    },
+  let gateway: Gateway | undefined;
+  let watcher: { close(): void } | undefined;
+  let pruning: NodeJS.Timeout | undefined;
+  const close = async (reason: Parameters<Gateway["close"]>[0]): Promise<void> => {
+    watcher?.close();
+    clearInterval(pruning);
+    stopAsking();
+    jobs.stop();
+    await admin.close();
+    heartbeats.close();
+    sessions.close();
+    await webhooks.close();
+    await scripts.close();
+    // Runs are ended with a truthful outcome while clients can still hear it.
+    await agents.close();
+    await jobs.close();
+    await gateway?.close(reason);
   };
+  try {
+    gateway = await openGateway({ context, agents, vitals, served, binding, pageFolder: pageFolder(), serveHook });
+    house.lock.describe({ port: gateway.port });
+    warnOnce(house);
+    // After clients can connect: what an earlier process asked is asked again, what it left undone is told.
+    await admin.recover();
+    await house.commands.recover();
+    await sessions.recover();
+    await webhooks.resume();
+    await jobs.start();
+    configFollowers.add(() => jobs.reload());
+    configFollowers.add(() => heartbeats.changed());
+    heartbeats.start((event) => context.hub.broadcast("heartbeat", event));
+    scripts.started();
+    watcher = followConfig(house, context);
+    pruning = pruneBoxes(house);
+    return { gateway, context, close };
+  } catch (error) {
+    // Nothing of a start that failed goes on behind the next try: no port, no run, no timer.
+    await close({ text: "the gateway could not start" });
+    throw error;
+  }
 }
 
 const PRUNE_EVERY_MS = 3_600_000;

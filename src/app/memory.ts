@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
+import { HouseError } from "../core/error.ts";
 import type { RunEvent } from "../core/event.ts";
 import { textOf, type Message } from "../core/message.ts";
 import { splitSessionKey, type AgentId } from "../core/names.ts";
@@ -39,6 +40,7 @@ const MAX_SESSIONS = 2000;
 
 export function openMemoryOver({ paths, env, store, log, config }: MemoryHouse): OpenMemory {
   let opening: Promise<Opened> | undefined;
+  let isClosed = false;
   const begun = new Set<string>();
   const open = (): Promise<Opened> =>
     (opening ??= Promise.all([import("../memory/open.ts"), import("../memory/embed/open.ts")]).then(
@@ -56,9 +58,12 @@ export function openMemoryOver({ paths, env, store, log, config }: MemoryHouse):
         };
       },
     ));
-  const memory = async (): Promise<Memory> => (await open()).memory;
+  const memory = async (): Promise<Memory> => {
+    if (isClosed) throw new HouseError("memory.closed", "the gateway is stopping");
+    return (await open()).memory;
+  };
   const begin = (agent: AgentId): void => {
-    if (!hasNotes(config(), agent, paths)) return;
+    if (isClosed || !hasNotes(config(), agent, paths)) return;
     memory().then(
       (opened) => opened.begin(agent),
       (error: unknown) => log.warn("memory did not open", { error: String(error) }),
@@ -77,7 +82,10 @@ export function openMemoryOver({ paths, env, store, log, config }: MemoryHouse):
       const agent = sessionKey === "global" ? defaultAgentId(config()) : splitSessionKey(sessionKey).agentId;
       setTimeout(() => begin(agent), AFTER_START_MS).unref();
     },
-    close: async () => (await opening)?.close(),
+    async close() {
+      isClosed = true;
+      await (await opening)?.close();
+    },
   };
 }
 

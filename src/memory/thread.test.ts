@@ -95,3 +95,12 @@ test("a closed thread lets go of its indexes, and the next question starts a new
   await own.close();
   assert.deepEqual(await find(thread, settings, "apple"), ["memory/a.md"]);
 });
+
+test("a question behind the close starts no thread that would hold the index", async () => {
+  const settings = settingsIn("closed");
+  const first = createIndexThread(() => undefined);
+  assert.deepEqual(await find(first, settings, "apple"), ["memory/a.md"]);
+  await first.close();
+  await assert.rejects(first.ask(settings, "begin"), { code: "memory.closed" });
+  assert.deepEqual(await find(thread, settings, "apple"), ["memory/a.md"]);
+});

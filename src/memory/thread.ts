@@ -24,6 +24,7 @@ interface Waiting {
 export function createIndexThread(onChange: (file: string) => void): IndexThread {
   let worker: Worker | undefined;
   let lastId = 0;
+  let isClosed = false;
   const waiting = new Map<number, Waiting>();
 
   const start = (): Worker => {
@@ -36,7 +37,11 @@ export function createIndexThread(onChange: (file: string) => void): IndexThread
       if ("failure" in reply) asker?.reject(errorOf(reply.failure));
       else asker?.resolve(reply.value);
     });
+    let isGone = false;
     const gone = (cause: unknown): void => {
+      // A crash is told twice; by the second time others may wait for the next thread.
+      if (isGone) return;
+      isGone = true;
       if (worker === started) worker = undefined;
       for (const asker of waiting.values()) asker.reject(threadGone(cause));
       waiting.clear();
@@ -56,8 +61,11 @@ export function createIndexThread(onChange: (file: string) => void): IndexThread
     });
 
   return {
-    ask: (settings, method, ...args) => send({ settings, method, args }) as never,
+    ask: (settings, method, ...args) =>
+      (isClosed ? Promise.reject(closed()) : send({ settings, method, args })) as never,
     async close() {
+      // A thread that starts behind the close would hold the index against the next gateway of this process.
+      isClosed = true;
       const open = worker;
       if (open === undefined) return;
       await send({ settings: {} as IndexSettings, method: "close", args: [] }).catch(() => undefined);
@@ -77,6 +85,8 @@ function errorOf({ code, message, hint, details }: EngineFailure): Error {
   if (code === undefined) return new Error(message);
   return new HouseError(code, message, { ...(hint === undefined ? {} : { hint }), details });
 }
+
+const closed = (): HouseError => new HouseError("memory.closed", "the gateway is stopping");
 
 function threadGone(cause: unknown): HouseError {
   return new HouseError(

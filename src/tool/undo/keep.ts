@@ -101,7 +101,11 @@ export function createKeeper({ base, clock, limits, onTurn }: KeeperOptions): Un
   const takeNumber = async (sessionAt: string): Promise<number> => {
     const last = next.get(sessionAt) ?? turnNumbers(sessionAt).then((numbers) => numbers.at(-1) ?? 0);
     const mine = last.then((seq) => seq + 1);
+    next.delete(sessionAt);
     next.set(sessionAt, mine);
+    // A cache: a folder that could not be read is read again, and so is one that nobody asked about for long.
+    mine.catch(() => next.get(sessionAt) === mine && next.delete(sessionAt));
+    if (next.size > MAX_OPEN) next.delete(next.keys().next().value ?? sessionAt);
     return mine;
   };
 

@@ -1,0 +1,111 @@
+// Gateways opened and closed in one process, as restarts in place do: nothing of an earlier one stays behind.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { resolvePaths } from "../base/paths.ts";
+import { loadConfig } from "../config/load.ts";
+import { mainSessionKey, DEFAULT_AGENT } from "../core/names.ts";
+import { subjectOf } from "../tool/subject.ts";
+import { openGatewayOver, type RunningGateway } from "./gateway.ts";
+import { openHouse, type House } from "./house.ts";
+
+const MAIN = mainSessionKey(DEFAULT_AGENT);
+
+function place(t: TestContext): () => Promise<House> {
+  const home = mkdtempSync(join(tmpdir(), "openclaw-restarts-"));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const state = join(home, ".openclaw");
+  mkdirSync(join(state, "workspace", "memory"), { recursive: true });
+  writeFileSync(join(state, "workspace", "MEMORY.md"), "The cat is called Mau.\n");
+  const config = {
+    gateway: { mode: "local", auth: { mode: "token", token: "t".repeat(32) } },
+    hooks: { enabled: true, token: "h".repeat(32) },
+    logging: { consoleLevel: "silent" },
+  };
+  writeFileSync(join(state, "openclaw.json"), JSON.stringify(config), { mode: 0o600 });
+  const env = { HOME: home, PATH: process.env["PATH"] };
+  const paths = resolvePaths(env);
+  return () => openHouse({ paths, env, loaded: loadConfig({ paths, env }), consoleLevel: "silent" });
+}
+
+const open = (house: House): Promise<RunningGateway> => openGatewayOver(house, { port: 0 }, { restart: () => {} });
+
+const isOpen = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => resolve(true));
+    socket.on("error", () => resolve(false));
+    socket.on("connect", () => socket.destroy());
+  });
+
+test("a start that fails behind its port leaves nothing: the port is free, the state can be opened again", async (t) => {
+  const openPlace = place(t);
+  const house = await openPlace();
+  let port = 0;
+  const lock = {
+    ...house.lock,
+    describe(facts: Parameters<House["lock"]["describe"]>[0]) {
+      port = Number(facts.port);
+      house.lock.describe(facts);
+    },
+  };
+  const recover = (): Promise<never> => Promise.reject(new Error("the disk is full"));
+  await assert.rejects(open({ ...house, lock, commands: { ...house.commands, recover } }), /the disk is full/);
+  assert.ok(port > 0);
+  assert.equal(await isOpen(port), false);
+  await house.close();
+  const again = await openPlace();
+  const running = await open(again);
+  assert.equal(await isOpen(running.gateway.port), true);
+  await running.close({ text: "over" });
+  await again.close();
+});
+
+test("a note about a restart that cannot be told is no reason not to start", async (t) => {
+  const house = await place(t)();
+  mkdirSync(join(house.paths.state, "restart-sentinel.json"));
+  const running = await open(house);
+  await running.close({ text: "over" });
+  await house.close();
+});
+
+const skip = process.platform === "linux" ? false : "counts threads and descriptors in /proc";
+
+test("restarts in place leave no thread, no descriptor, no timer and no listener behind", { skip }, async (t) => {
+  const openPlace = place(t);
+  const round = async (): Promise<void> => {
+    const house = await openPlace();
+    const running = await open(house);
+    const subject = subjectOf({ sessionKey: MAIN }, house.settings.now().config);
+    const call = { subject, caller: "http", signal: new AbortController().signal, timeoutMs: 20_000 } as const;
+    await house.callTool({ ...call, tool: "memory_search", args: { query: "cat" } });
+    await house.callTool({ ...call, tool: "write", args: { path: "a.txt", content: "a" } });
+    await house.cron().status();
+    await house.children().list(MAIN);
+    // A run that began a moment before the stop asks for its notes a moment after it.
+    const outcome = { stream: "lifecycle", phase: "start", startedAt: 0 } as const;
+    house.memory.onRun({ runId: "r", sessionKey: MAIN, seq: 1, ts: 0, body: outcome });
+    await running.close({ text: "restarting" });
+    await house.close();
+  };
+  const left = async (): Promise<unknown> => {
+    // Longer than anything that waits unseen may take to show itself.
+    await sleep(1000);
+    const counts = Map.groupBy(process.getActiveResourcesInfo(), (name) => name);
+    return {
+      threads: readdirSync("/proc/self/task").length,
+      descriptors: readdirSync("/proc/self/fd").length,
+      timers: counts.get("Timeout")?.length ?? 0,
+      listeners: process.eventNames().map((name) => [name, process.listenerCount(name as "exit")]),
+    };
+  };
+  await round();
+  await round();
+  const before = await left();
+  for (let rounds = 0; rounds < 4; rounds++) await round();
+  assert.deepEqual(await left(), before);
+});
