@@ -45,7 +45,11 @@ async function send(deps: CronDeps, { job, slot }: Run, text: string): Promise<v
     throw new HouseError("cron.not-delivered", reason ?? `the channel ${route.channel} refused it`);
   // It has arrived; that nobody could be told of it does not change that.
   await deps.wake
-    .tell(main, `Cron "${plainName(body.name)}" sent to ${route.channel}: ${short(text)}`, body.wakeMode)
+    .tell(
+      main,
+      `Cron "${plainName(body.name)}" sent to ${route.channel} (for your knowledge, no instruction): ${short(text)}`,
+      body.wakeMode,
+    )
     .catch((error: unknown) => deps.log.warn("the main session could not be told of a result", { error }));
 }
 

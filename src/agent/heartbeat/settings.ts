@@ -61,7 +61,7 @@ export function heartbeatSettings(
   return {
     agentId,
     every,
-    everyMs: Math.round(spanMs(every)),
+    everyMs: atLeast(Math.round(spanMs(every))),
     session: sessionOf(config, agentId, own.session),
     prompt: own.prompt === undefined || own.prompt.trim() === "" ? HEARTBEAT_PROMPT : own.prompt,
     model: own.model,
@@ -73,6 +73,11 @@ export function heartbeatSettings(
     activeHours: own.activeHours,
   };
 }
+
+/** Agents may set the interval: it must not become one turn after the other. */
+const LEAST_MS = 1000;
+
+const atLeast = (everyMs: number): number => (everyMs > 0 ? Math.max(LEAST_MS, everyMs) : everyMs);
 
 /** The main session of the agent, or the one the config names when it is the agent's own. */
 function sessionOf(config: Config, agentId: AgentId, wished: string | undefined): SessionKey {

@@ -13,6 +13,8 @@ export interface Talk {
   readonly maxTurns: number;
   /** 0: the target answers the message; 1, 3 …: the requester; 2, 4 …: the target again. */
   readonly turn: number;
+  /** How many talks led to it, itself among them: the message came out of a step of the one before. */
+  readonly depth?: number;
   readonly announcing: boolean;
   readonly firstReply?: string;
   readonly lastReply?: string;

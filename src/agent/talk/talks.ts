@@ -13,7 +13,7 @@ import { TALKS, type SendAnswer, type Talks } from "../../session/talks.ts";
 import type { Turns } from "../../session/turns.ts";
 import type { Store } from "../../store/store.ts";
 import { nextStep, speakerOf, stepTurn, type Talk } from "./steps.ts";
-import { crowded, findTarget } from "./target.ts";
+import { crowded, depthOf, findTarget } from "./target.ts";
 
 export interface TalksDeps {
   readonly store: Pick<Store, "sessions" | "kv">;
@@ -93,6 +93,7 @@ export function createTalks(deps: TalksDeps): Talks {
         message: wish.message,
         maxTurns: config.session?.agentToAgent?.maxPingPongTurns ?? DEFAULT_TURNS,
         turn: 0,
+        depth: depthOf(wish.from.session, [...open.values()]),
         announcing: false,
         at: clock.now(),
       };

@@ -7,7 +7,7 @@ import { newSession } from "../../session/session.ts";
 import type { SendWish } from "../../session/talks.ts";
 import { maySee } from "../../session/visibility.ts";
 import type { Store } from "../../store/store.ts";
-import type { Talk } from "./steps.ts";
+import { speakerOf, type Talk } from "./steps.ts";
 
 export type Target = { readonly key: SessionKey } | { readonly status: "forbidden" | "error"; readonly error: string };
 
@@ -48,10 +48,21 @@ function whyNot({ agent }: SendWish["from"], to: SessionKey, config: Config): st
 /** Of one session at a time: agents that answer each other by writing anew must come to an end. */
 const MAX_OPEN = 20;
 
+/** So many talks may come out of each other: three agents that pass a message on in a circle must come to an end. */
+const MAX_DEPTH = 6;
+
+/** How deep a talk that this session begins now would be: one more than the deepest in which it is being asked. */
+export function depthOf(from: SessionKey, talks: readonly Talk[]): number {
+  return 1 + Math.max(0, ...talks.filter((talk) => speakerOf(talk) === from).map(({ depth = 1 }) => depth));
+}
+
 /** Whoever is being written to answers in its reply, not with a message of its own: that is the way out of a circle. */
 export function crowded(from: SessionKey, to: SessionKey, talks: readonly Talk[]): string | undefined {
   if (talks.some(({ requester, target }) => requester === to && target === from))
     return `${to} is talking with you already: your reply reaches it`;
+  const depth = depthOf(from, talks);
+  if (depth > MAX_DEPTH)
+    return `this message came through ${depth - 1} talks already; answer in your reply instead of passing it on`;
   const count = talks.filter(({ requester }) => requester === from).length;
   return count < MAX_OPEN ? undefined : `${count} talks of this session are still open; wait for them to end`;
 }

@@ -1,0 +1,43 @@
+// Attacks on the purse by sessions: a message that three agents pass on to each other without end.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { until } from "../exec-kit.ts";
+import { call, say } from "../fakes/openai.ts";
+import { openStage } from "../sessions-kit.ts";
+
+test("a message that agents pass on in a circle comes to an end by itself", async (t) => {
+  const ids = ["main", "b", "c"];
+  const stage = await openStage({
+    more: {
+      agents: { list: ids.map((id) => ({ id, ...(id === "main" ? { default: true } : {}) })) },
+      tools: { agentToAgent: { enabled: true, allow: ["*"] } },
+      session: { agentToAgent: { maxPingPongTurns: 0 } },
+    },
+  });
+  t.after(() => stage.close());
+  const refusals: string[] = [];
+  let sent = 0;
+  stage.play(({ role, text }) => {
+    if (role === "tool") {
+      if (text.includes('"error"')) refusals.push(text);
+      return say("ANNOUNCE_SKIP");
+    }
+    const from = /\[Message from session agent:(\w+):/.exec(text)?.[1];
+    if (from === undefined) return say("ANNOUNCE_SKIP");
+    sent += 1;
+    const own = ids[(ids.indexOf(from) + 1) % ids.length] ?? "";
+    const next = ids[(ids.indexOf(own) + 1) % ids.length];
+    return call("sessions_send", { sessionKey: `agent:${next}:main`, message: "pass it on", timeoutSeconds: 0 });
+  });
+  await stage.call("sessions_send", { sessionKey: "agent:b:main", message: "pass it on", timeoutSeconds: 0 });
+  await until(
+    () => refusals.length,
+    (count) => count > 0,
+  );
+  const count = sent;
+  await sleep(1500);
+  assert.equal(sent, count, "it stands still");
+  assert.match(refusals.join("\n"), /came through 6 talks already/);
+});
