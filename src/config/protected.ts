@@ -209,7 +209,12 @@ function changedLeaves(from: unknown, to: unknown, path: readonly Segment[]): Le
   if (!isTree(from) || !isTree(to) || (from === undefined && to === undefined)) return [{ path, from, to }];
   const keys = new Set([...Object.keys(from ?? {}), ...Object.keys(to ?? {})]);
   if (keys.size === 0) return [{ path, from, to }];
-  return [...keys].flatMap((key) => changedLeaves(from?.[key], to?.[key], [...path, key]));
+  return [...keys].flatMap((key) => changedLeaves(own(from, key), own(to, key), [...path, key]));
+}
+
+/** Never what every object inherits: a key may be called `toString`. */
+function own(tree: Record<string, unknown> | undefined, key: string): unknown {
+  return tree !== undefined && Object.hasOwn(tree, key) ? tree[key] : undefined;
 }
 
 function isTree(value: unknown): value is Record<string, unknown> | undefined {
