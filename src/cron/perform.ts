@@ -40,11 +40,13 @@ const DEFAULT_TOOL_MS = 30 * 60_000;
 const WAKE_MS = 10 * 60_000;
 const LOOK_AGAIN_MS = 1000;
 
-/** Undefined when the end is left to the next process: a turn that still waits for its place. */
+/** Undefined when it is left to the next process: it had not begun, or its turn still waits for its place. */
 export async function perform(deps: CronDeps, run: Run): Promise<RunEnd | undefined> {
   try {
     return await performKind(deps, run);
   } catch (error) {
+    // Turned away at the door: the next process posts it under the same run id.
+    if (error instanceof HouseError && error.code === "gateway.stopping" && isTurn(run)) return undefined;
     if (run.stopping.aborted) return interrupted;
     if (!(error instanceof HouseError)) deps.log.error("a job failed unexpectedly", { error, jobId: run.job.id });
     const message = error instanceof Error ? error.message : String(error);
@@ -62,6 +64,8 @@ export function mainOf(body: JobBody, config: Config): SessionKey {
   if (config.session?.scope === "global") return "global" as SessionKey;
   return mainSessionKey(agentOf(body, config), mainKeyOf(config));
 }
+
+const isTurn = ({ job }: Run): boolean => bodyOf(job).payload.kind === "agentTurn";
 
 const interrupted: RunEnd = { state: "unknown", why: "the gateway stopped while it ran", text: "" };
 
@@ -163,7 +167,9 @@ async function useTool(
   tool: string,
   args: Readonly<Record<string, unknown>>,
   timeoutMs: number,
-): Promise<RunEnd> {
+): Promise<RunEnd | undefined> {
+  // Nothing is in the journal yet, so the next process begins it.
+  if (stopping.aborted) return undefined;
   const { text, isError } = await deps.runTool({
     tool,
     args,

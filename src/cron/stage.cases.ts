@@ -33,6 +33,8 @@ export interface Stage {
   readonly outcomes: Map<string, Partial<RunOutcome>>;
   /** What the next runs do; at once and well unless said. */
   behave(run: CronDeps["runTool"]): void;
+  /** Agents take no turn any more. */
+  refuse(error: Error): void;
   /** Looks at the clock until nothing is left to do. */
   settle(): Promise<void>;
   rows(id: string): Promise<SlotRecord[]>;
@@ -61,6 +63,7 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
   const posted: TurnRequest[] = [];
   const outcomes = new Map<string, Partial<RunOutcome>>([["", {}]]);
   const [events, told, said, sent]: [CronEvent[], Stage["told"], Stage["said"], OutboundMessage[]] = [[], [], [], []];
+  let refusal: Error | undefined;
   let behaviour: CronDeps["runTool"] = async () => ({ text: "done", isError: false });
   const deps: CronDeps = {
     store,
@@ -74,6 +77,7 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
     config: () => plan.config ?? ({} as Config),
     turns: {
       async post(turn) {
+        if (refusal !== undefined) throw refusal;
         const fresh = !posted.some(({ runId }) => runId === turn.runId);
         if (fresh) posted.push(turn);
         return { runId: turn.runId, acceptedAt: clock.now(), fresh };
@@ -134,6 +138,9 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
     outcomes,
     behave: (run) => {
       behaviour = run;
+    },
+    refuse: (error) => {
+      refusal = error;
     },
     async settle() {
       for (let quiet = 0; quiet < 3;) {
