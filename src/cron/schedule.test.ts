@@ -67,6 +67,20 @@ describe("any schedule", () => {
   });
 });
 
+test("both day fields: the first days of March are not passed over", () => {
+  for (const tz of ["UTC", "Europe/Berlin", "America/New_York"]) {
+    for (const [day, weekday] of [
+      [1, 1],
+      [1, 2],
+      [2, 2],
+    ]) {
+      const schedule = { kind: "cron", expr: `0 12 ${day} * ${weekday}`, tz } as const;
+      const [first = 0] = firesFrom(schedule, nextFire(schedule, utc("2026-02-25T00:00:00Z")) ?? 0, Infinity, 1);
+      assert.equal(localTime(first, tz), `2026-03-0${day} 12:00:00`, schedule.expr);
+    }
+  }
+});
+
 test("at: once, then never", () => {
   const schedule = { kind: "at", at: "2030-01-31T08:00:00.000Z" } as const;
   const at = utc(schedule.at);

@@ -32,8 +32,24 @@ export function nextFire(schedule: Schedule, afterMs: number): number | undefine
       return anchorMs + (Math.floor((afterMs - anchorMs) / everyMs) + 1) * everyMs;
     }
     case "cron":
-      return patternOf(schedule).nextRun(new Date(afterMs))?.getTime();
+      return nextOf(schedule, afterMs);
   }
+}
+
+/**
+ * croner 11.0.0 passes over the first days of March when it comes from February and both day fields are given: it is
+ * asked what lies before its answer, until there is nothing after `afterMs`.
+ */
+function nextOf(schedule: Extract<Schedule, { kind: "cron" }>, afterMs: number): number | undefined {
+  const pattern = patternOf(schedule);
+  const namesBothDays = !/\*\s+\S+\s+\S+$|\*$/.test(schedule.expr);
+  let next = pattern.nextRun(new Date(afterMs))?.getTime();
+  while (next !== undefined && namesBothDays) {
+    const before = pattern.previousRuns(1, new Date(next))[0]?.getTime();
+    if (before === undefined || before <= afterMs || before >= next) break;
+    next = before;
+  }
+  return next;
 }
 
 /** The latest one not after `atMs`, if it is later than `sinceMs`. */
