@@ -13,7 +13,7 @@ const fields = Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "objec
 
 const params = Type.Object(
   {
-    action: Type.String(),
+    action: Type.Enum([...actions], { type: "string" }),
     job: fields,
     jobId: word,
     patch: fields,

@@ -8,12 +8,21 @@ import { callRemote, remoteUrl } from "../remote-gateway.ts";
 import { subjectOf } from "../subject.ts";
 import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
 
+const actions = [
+  "restart",
+  "config.get",
+  "config.schema",
+  "config.apply",
+  "config.patch",
+  "update.run",
+  "help",
+] as const;
 const word = Type.Optional(Type.String());
 const count = Type.Optional(Type.Number());
 
 const params = Type.Object(
   {
-    action: Type.String(),
+    action: Type.Enum([...actions], { type: "string" }),
     raw: word,
     more: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "object" })),
   },

@@ -15,9 +15,9 @@ const params = Type.Object(
     path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
     oldText: Type.Optional(Type.String({ description: "Exact text to replace; must occur once" })),
     newText: Type.Optional(Type.String({ description: "Text to put in its place" })),
-    file_path: Type.Optional(Type.String({ description: "Same as path" })),
-    old_string: Type.Optional(Type.String({ description: "Same as oldText" })),
-    new_string: Type.Optional(Type.String({ description: "Same as newText" })),
+    file_path: Type.Optional(Type.String({ description: "= path" })),
+    old_string: Type.Optional(Type.String({ description: "= oldText" })),
+    new_string: Type.Optional(Type.String({ description: "= newText" })),
   },
   { additionalProperties: false },
 );

@@ -25,7 +25,7 @@ const params = Type.Object(
     path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
     offset: Type.Optional(Type.Number({ description: "First line to show, from 1" })),
     limit: Type.Optional(Type.Number({ description: "How many lines" })),
-    file_path: Type.Optional(Type.String({ description: "Same as path" })),
+    file_path: Type.Optional(Type.String({ description: "= path" })),
   },
   { additionalProperties: false },
 );

@@ -14,7 +14,7 @@ const params = Type.Object(
   {
     path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
     content: Type.String({ description: "The whole new content" }),
-    file_path: Type.Optional(Type.String({ description: "Same as path" })),
+    file_path: Type.Optional(Type.String({ description: "= path" })),
   },
   { additionalProperties: false },
 );

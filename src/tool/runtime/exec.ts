@@ -11,21 +11,17 @@ import { foldArguments } from "../fold-arguments.ts";
 const params = Type.Object(
   {
     command: Type.String({ description: "Shell command line" }),
-    workdir: Type.Optional(Type.String({ description: "Folder to start in; the workspace if left out" })),
+    workdir: Type.Optional(Type.String({ description: "Start folder; default: workspace" })),
     env: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Further variables" })),
-    yieldMs: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 3_600_000, description: "Go on in the background after this; 10000" }),
-    ),
+    yieldMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600_000, description: "To background after; 10000" })),
     background: Type.Optional(Type.Boolean({ description: "At once in the background" })),
-    timeout: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 604_800, description: "Seconds until it is ended; 1800, 0 for none" }),
-    ),
-    pty: Type.Optional(Type.Boolean({ description: "In a terminal, for programs that need one" })),
+    timeout: Type.Optional(Type.Number({ minimum: 0, maximum: 604_800, description: "Seconds; 1800, 0 none" })),
+    pty: Type.Optional(Type.Boolean({ description: "In a terminal" })),
     host: Type.Optional(Type.Enum([...EXEC_HOST], { type: "string", description: "Leave out: it is configured" })),
     security: Type.Optional(Type.Enum([...EXEC_SECURITY], { type: "string", description: "Only to be stricter" })),
     ask: Type.Optional(Type.Enum([...EXEC_ASK], { type: "string", description: "Only to be stricter" })),
     node: Type.Optional(Type.String({ description: "Node, for host node" })),
-    elevated: Type.Optional(Type.Boolean({ description: "On the host instead of the sandbox, where allowed" })),
+    elevated: Type.Optional(Type.Boolean({ description: "On the host, not in the sandbox" })),
   },
   { additionalProperties: false },
 );
