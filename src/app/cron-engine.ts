@@ -89,6 +89,9 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
     async answered(approval) {
       const { id, state, agent, session, body } = approval;
       const { change } = (body ?? {}) as { change?: CronChange };
+      // Begun by a process that ended in it.
+      if (state === "done")
+        return tell(approval, `it may be done or not (${approval.reason ?? "cut off"}): see cron list`);
       if (state !== "allowed" || change === undefined)
         return tell(
           approval,

@@ -41,6 +41,7 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
     return file === undefined ? join(paths.state, "cron", "jobs.json") : expandHome(file, paths.home);
   };
   let isStopped = false;
+  const answers = new Set<Promise<void>>();
   let opening: Promise<CronHouse> | undefined;
   const engine = (): Promise<CronHouse> =>
     (opening ??= import("./cron-engine.ts").then(async ({ openCronHouse }) => {
@@ -90,15 +91,18 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
     },
     async close() {
       const opened = await opening?.catch(() => undefined); // told when it was opened
+      await Promise.all(answers);
       await opened?.engine.close();
     },
   };
 
   function follow(approval: Approval): void {
     if (!isCronAsk(approval)) return;
-    engine()
+    const work = engine()
       .then((opened) => opened.answered(approval))
-      .catch((error: unknown) => log.error("an answered question about a job could not be followed", { error }));
+      .catch((error: unknown) => log.error("an answered question about a job could not be followed", { error }))
+      .finally(() => answers.delete(work));
+    answers.add(work);
   }
 }
 

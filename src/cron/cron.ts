@@ -63,6 +63,7 @@ export interface RunAnswer {
 
 const MAX_JOBS = 20_000;
 const MAX_FREQUENT = 100;
+const RECOVER_AGAIN_MS = 30_000;
 const KEEP_GONE_MS = 90 * 86_400_000;
 
 export function createCron(deps: CronDeps): CronEngine {
@@ -70,6 +71,8 @@ export function createCron(deps: CronDeps): CronEngine {
   const { jobs, slots } = deps.store;
   const scheduler = createScheduler(deps);
   const lanes = createLanes();
+  let recovering: NodeJS.Timeout | undefined;
+  let isStopped = false;
   const shown = (record: JobRecord): Job => toJob(record, scheduler.runningSince(record.id));
   const isOn = (): boolean => !deps.isSkipped && config().cron?.enabled !== false;
   /** One change at a time: caps are counted, and a patch is applied to what it was made for. */
@@ -150,20 +153,42 @@ export function createCron(deps: CronDeps): CronEngine {
     },
     async start() {
       warnWhenOff();
-      await recoverRuns(deps, scheduler);
-      await takeOverOlder(deps);
-      await slots.pruneGone(clock.now() - KEEP_GONE_MS);
+      recoverLater(await recoverRuns(deps, scheduler));
+      // None of these is a reason for jobs not to run: a full disk has room again one day.
+      await tried("jobs of an older file are taken over at the next start", () => takeOverOlder(deps));
+      await tried("rows of jobs that are gone stay", () => slots.pruneGone(clock.now() - KEEP_GONE_MS));
       const latest = await slots.latest();
-      if (latest !== undefined && latest > clock.now() + DAY_MS) await reanchor(deps);
+      if (latest !== undefined && latest > clock.now() + DAY_MS)
+        await tried("jobs wait for times that a wrong clock gave them", () => reanchor(deps));
       scheduler.start();
     },
     reload() {
       warnWhenOff();
       scheduler.kick();
     },
-    stop: () => scheduler.stop(),
-    close: () => scheduler.close(),
+    stop() {
+      isStopped = true;
+      clearTimeout(recovering);
+      scheduler.stop();
+    },
+    close() {
+      isStopped = true;
+      clearTimeout(recovering);
+      return scheduler.close();
+    },
   };
+
+  function recoverLater(left: readonly SlotRecord[]): void {
+    if (left.length === 0 || isStopped) return;
+    const again = (): void => {
+      recoverRuns(deps, scheduler, left).then(recoverLater, (error: unknown) => log.error("cron", { error }));
+    };
+    recovering = setTimeout(again, RECOVER_AGAIN_MS).unref();
+  }
+
+  async function tried(what: string, work: () => Promise<unknown>): Promise<void> {
+    await work().catch((error: unknown) => log.error(`cron: ${what}`, { error }));
+  }
 
   function newRecord(input: unknown, agent: AgentId | undefined): JobRecord {
     const now = clock.now();

@@ -1,7 +1,9 @@
 // Runs a dead process left open: each gets one end; only what had not begun goes on.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
+import { HouseError } from "../core/error.ts";
 import type { SessionKey } from "../core/names.ts";
 import { createSystemEvents } from "../session/system-events.ts";
 import type { SlotRecord } from "../store/store.ts";
@@ -88,4 +90,43 @@ test("a line for the main session: ran when it waits there, else unknown; never 
 test("a job that is gone meanwhile: its row ends all the same", async () => {
   const { rows, starts, job } = await cutOff(pulse(HOUR), async ({ store }, id) => void (await store.jobs.delete(id)));
   assert.deepEqual([rows[0]?.state, starts.length, job], ["unknown", 0, undefined]);
+});
+
+test("a disk without room at the start: the cut off run keeps its row for later, and every other job runs", async (t) => {
+  const first = await openStage();
+  const anchored = { schedule: { kind: "every", everyMs: HOUR, anchorMs: NOON } };
+  const cut = await first.cron.add(pulse(HOUR, anchored));
+  const other = await first.cron.add(pulse(HOUR, { ...anchored, name: "other" }));
+  const slot = { jobId: cut.id, slot: "x", at: NOON, state: "running" as const, sessionKey: SESSION };
+  await first.store.jobs.claim(cut.id, (job) => ({ job, rows: [slot] }));
+  await first.store.journal.record({ id: "c1", outcome: "started", ...call }, { durable: true });
+  let isFull = true;
+  const again = t.mock.method(globalThis, "setTimeout");
+  const full = new HouseError("store.full", "no space left");
+  const stage = await first.restart({
+    wrap: (store) => ({
+      ...store,
+      jobs: {
+        ...store.jobs,
+        finish: (...end) => (isFull && end[0].slot === "x" ? Promise.reject(full) : store.jobs.finish(...end)),
+      },
+      slots: { ...store.slots, pruneGone: () => Promise.reject(full) },
+    }),
+  });
+  stage.clock.pass(HOUR);
+  await stage.settle();
+  assert.deepEqual(
+    (await stage.rows(other.id)).map(({ state }) => state),
+    ["ran"],
+  );
+  const rowOf = async () => (await stage.rows(cut.id)).find((row) => row.slot === "x")?.state;
+  assert.equal(await rowOf(), "running");
+  isFull = false;
+  // The half minute until the next try, cut short.
+  const retry = again.mock.calls.find(({ arguments: [, ms] }) => ms === 30_000);
+  assert.ok(retry !== undefined);
+  retry.arguments[0]();
+  await sleep(50);
+  assert.equal(await rowOf(), "unknown");
+  await stage.close();
 });

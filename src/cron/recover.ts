@@ -10,13 +10,28 @@ import { isByHand } from "./slots.ts";
 
 const CUT_OFF = "the gateway ended while it ran; how far it came is not known";
 
-export async function recoverRuns(deps: CronDeps, scheduler: Pick<Scheduler, "resume">): Promise<void> {
-  for (const slot of await deps.store.slots.running()) {
-    const job = await deps.store.jobs.get(slot.jobId);
-    const end = await endOf(deps, job, slot);
-    if (end === undefined && job !== undefined) scheduler.resume(job, slot);
-    else await close(deps, slot, end ?? { state: "unknown", why: CUT_OFF });
+/** Resolves with those whose end could not be written (a full disk): to be tried again. */
+export async function recoverRuns(
+  deps: CronDeps,
+  scheduler: Pick<Scheduler, "resume">,
+  rows?: readonly SlotRecord[],
+): Promise<readonly SlotRecord[]> {
+  const left: SlotRecord[] = [];
+  for (const slot of rows ?? (await deps.store.slots.running())) {
+    try {
+      const job = await deps.store.jobs.get(slot.jobId);
+      const end = await endOf(deps, job, slot);
+      if (end === undefined && job !== undefined) scheduler.resume(job, slot);
+      else await close(deps, slot, end ?? { state: "unknown", why: CUT_OFF });
+    } catch (error) {
+      deps.log.error("the end of a run that was cut off could not be written; trying again", {
+        error,
+        slot: slot.slot,
+      });
+      left.push(slot);
+    }
   }
+  return left;
 }
 
 /** Undefined: it can go on. A turn is known by its run id and begins once, however often it is posted. */

@@ -39,7 +39,7 @@ export interface Stage {
   settle(): Promise<void>;
   rows(id: string): Promise<SlotRecord[]>;
   /** The process dies and another takes over the store. */
-  restart(options?: { readonly config?: Config }): Promise<Stage>;
+  restart(options?: Pick<StagePlan, "config" | "wrap">): Promise<Stage>;
   close(): Promise<void>;
 }
 
@@ -51,6 +51,8 @@ export interface StagePlan {
   readonly folder?: string;
   readonly clock?: Stage["clock"];
   readonly starts?: ToolRun[];
+  /** What the engine gets instead of the store as it is. */
+  readonly wrap?: (store: Store) => Store;
 }
 
 export const NOON = Date.parse("2026-06-01T12:00:00Z");
@@ -66,7 +68,7 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
   let refusal: Error | undefined;
   let behaviour: CronDeps["runTool"] = async () => ({ text: "done", isError: false });
   const deps: CronDeps = {
-    store,
+    store: plan.wrap?.(store) ?? store,
     clock,
     log: openLog({
       folder: join(folder, "logs"),
