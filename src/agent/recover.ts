@@ -47,15 +47,15 @@ async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<voi
     failure: { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" },
   });
   const entries = sessionId === undefined ? [] : await closingEntries(store, sessionId, endedAt, isOurs);
+  const letters = await Promise.all([run.id, ...merged].map((id) => store.inbox.get(id)));
+  // Asked for in one moment, so that they share a commit: a letter left open behind a closed run would run again.
   await Promise.all([
     ...(sessionId === undefined || entries.length === 0 ? [] : [store.transcript.append(sessionId, entries)]),
-    ...[run.id, ...merged].map((id) => finishLetter(store, id, outcomeOf(id))),
+    ...letters.flatMap((letter) =>
+      letter === undefined ? [] : [store.inbox.finish(letter.id, "failed", outcomeOf(letter.id))],
+    ),
     store.runs.put({ ...run, state: "error", endedAt }),
   ]);
-}
-
-async function finishLetter(store: Store, id: string, outcome: RunOutcome): Promise<void> {
-  if ((await store.inbox.get(id)) !== undefined) await store.inbox.finish(id, "failed", outcome);
 }
 
 /** A result for every call that has none, then the word on what happened. */
