@@ -161,3 +161,11 @@ test("what a platform refuses is a failure with its reason", async () => {
   assert.deepEqual([status, reason], ["failed", "no wind"]);
   await house.close();
 });
+
+test("a beat whose end could not be written is given up, not asked about without a pause", async () => {
+  const { house, run } = await scene(() => text("The roof leaks."));
+  const id = `beat-${count + 1}`;
+  await house.store.inbox.post({ id, sessionKey: MAIN, runId: id, at: 1, body: {} });
+  assert.deepEqual(await run(), { status: "failed", reason: "how it ended could not be written down" });
+  await house.close();
+});

@@ -43,7 +43,7 @@ export interface Report {
 }
 
 export interface HouseTurnEnd {
-  /** Undefined when the house closed first. */
+  /** Undefined when the house closed first, or its end is not known. */
   readonly outcome: RunOutcome | undefined;
   readonly report: Report;
 }
@@ -51,6 +51,7 @@ export interface HouseTurnEnd {
 const ALERTS = "heartbeat-alerts";
 const SAME_ALERT_MS = 24 * 3_600_000;
 const PREVIEW_CHARS = 200;
+const WAIT_MS = 600_000;
 
 export async function runHouseTurn(deps: HouseTurnDeps, turn: HouseTurn): Promise<HouseTurnEnd> {
   const { agents, store, config } = deps;
@@ -69,7 +70,10 @@ export async function runHouseTurn(deps: HouseTurnDeps, turn: HouseTurn): Promis
       heartbeat: { ackMaxChars: settings.ackMaxChars, ...(told === undefined ? {} : { told }) },
     });
     const outcome = await ended(deps, runId);
-    if (outcome === undefined) return { outcome, report: { status: "failed", reason: "stopping" } };
+    if (outcome === undefined) {
+      const reason = deps.closing.aborted ? "stopping" : "how it ended could not be written down";
+      return { outcome, report: { status: "failed", reason } };
+    }
     if (turn.regular && outcome.status === "ok" && !outcome.silent)
       await store.kv.set(ALERTS, session, { text: outcome.text, at: deps.clock.now() });
     return { outcome, report: await report(deps, turn, outcome, thinking.text()) };
@@ -135,11 +139,13 @@ async function sendAll(
 }
 
 async function ended({ agents, closing }: HouseTurnDeps, runId: string): Promise<RunOutcome | undefined> {
-  while (!closing.aborted) {
-    const outcome = await agents.wait(runId, 600_000, closing);
-    if (outcome !== undefined) return outcome;
+  for (;;) {
+    const began = performance.now();
+    const outcome = await agents.wait(runId, WAIT_MS, closing);
+    // Told at once that there is none: nobody works on it, and its letter has no end (a full disk). Asking on is in vain.
+    const isNobodys = outcome === undefined && performance.now() - began < WAIT_MS / 2;
+    if (outcome !== undefined || isNobodys || closing.aborted) return outcome;
   }
-  return undefined;
 }
 
 async function lastAlert({ store, clock }: HouseTurnDeps, session: SessionKey): Promise<string | undefined> {
