@@ -3,7 +3,7 @@ import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import { defaultAgentId } from "../config/agents.ts";
-import { splitSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
+import { isSubagentKey, sessionKindOf, splitSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
 import type { RunOutcome } from "../core/event.ts";
 import type { Agents } from "../agent/agent.ts";
 import type { BeatDeps } from "../agent/heartbeat/beat.ts";
@@ -80,6 +80,8 @@ export function openHeartbeats(house: House, agents: Agents, models: ModelBook, 
     return isBusy ? "busy" : "over";
   };
   const wakeTurn = async (session: SessionKey): Promise<RunOutcome | undefined> => {
+    // A session made for one task that was put away: begun anew, it would not know what it was limited to.
+    if (isForOneTask(session) && (await store.sessions.get(session)) === undefined) return undefined;
     const { runHouseTurn } = await import("../agent/heartbeat/turn.ts");
     const agentId = agentOf(session);
     const startedAt = systemClock.now();
@@ -149,3 +151,6 @@ export function openHeartbeats(house: House, agents: Agents, models: ModelBook, 
     },
   };
 }
+
+const isForOneTask = (session: SessionKey): boolean =>
+  session !== "global" && session !== "unknown" && (isSubagentKey(session) || sessionKindOf(session) === "cron");

@@ -7,6 +7,7 @@ import { mainSessionKey, type AgentId, type SessionKey } from "../core/names.ts"
 import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ModelRef } from "../model/model.ts";
+import { newSession } from "../session/session.ts";
 import type { JobRecord, SlotRecord, SlotState } from "../store/store.ts";
 import { MAX_COMMAND_SECONDS } from "./check.ts";
 import type { CronDeps } from "./deps.ts";
@@ -122,6 +123,7 @@ async function takeTurn(
   const { name } = bodyOf(job);
   const { message, model, thinking, timeoutSeconds, toolsAllow } = payload;
   const runId = slot.runId ?? "";
+  if (toolsAllow !== undefined) await keepLimit(deps, slot.sessionKey as SessionKey, toolsAllow);
   await deps.turns.post({
     runId,
     sessionKey: slot.sessionKey as SessionKey,
@@ -138,6 +140,14 @@ async function takeTurn(
   });
   const outcome = await ended(deps, runId, run.gone);
   return outcome === undefined ? undefined : endOf(outcome);
+}
+
+/** Of the session, not of its first turn only: what wakes it later finds the same tools. */
+async function keepLimit({ store, clock }: CronDeps, key: SessionKey, toolsAllow: readonly string[]): Promise<void> {
+  await store.sessions.update(key, (current) => {
+    const record = current ?? newSession(key, clock.now());
+    return { ...record, entry: { ...record.entry, toolsAllow } };
+  });
 }
 
 /** In a prompt the name stands between brackets, and must not be able to close them. */

@@ -130,3 +130,18 @@ test("who is not the owner starts no job by hand, and cannot keep a session awak
   assert.deepEqual(await runsOf(stage.wire, id), []);
   assert.match(await hook("wake up", { action: "wake", text: "go on", mode: "now" }), /next-heartbeat/);
 });
+
+test("what a job limits its turn to holds for every later turn of that session", async () => {
+  stage.play(() => say("done"));
+  const payload = { kind: "agentTurn", message: "look", toolsAllow: ["session_status"] };
+  const { id } = await addJob(stage.wire, { name: "narrow", schedule: hourly, payload, delivery: quiet });
+  await ask(stage.wire, "cron.run", { id });
+  const [run] = await runsOf(stage.wire, id);
+  const answer = await callTool(stage.gateway, "sessions_send", {
+    sessionKey: run?.sessionKey,
+    message: "more, please",
+  });
+  assert.equal(answer["status"], "ok", JSON.stringify(answer));
+  const later = stage.turns().filter(({ text }) => text.includes("more, please"));
+  assert.deepEqual(later[0]?.tools, ["session_status"]);
+});
