@@ -40,6 +40,15 @@ describe("group commit", () => {
     assert.deepEqual(transactions(log), ["FULL 256", "FULL 256", "FULL 88"]);
   });
 
+  test("a few writes asked for in one breath are never cut apart, however much waits before them", async () => {
+    const { log, keep } = ground();
+    const asked = Array.from({ length: 254 }, (_, index) => keep(`k${index}`));
+    await Promise.resolve();
+    asked.push(keep("run"), keep("message"), keep("session"));
+    await Promise.all(asked);
+    assert.deepEqual(transactions(log), ["FULL 254", "FULL 3"]);
+  });
+
   test("flush commits at once, before the callers hear of it", async () => {
     const { commits, keep, read } = ground();
     const asked = keep("a");

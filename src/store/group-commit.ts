@@ -6,6 +6,8 @@ import type { Steps } from "./sql.ts";
 
 // Bounds how long one transaction may hold the event loop; the rest goes into the next turn's.
 const MAX_WRITES_PER_COMMIT = 256;
+// Callers that ask for a few writes in one breath count on one commit for all of them: the cut is made before those.
+const MAX_TOGETHER = 64;
 
 export interface GroupCommit {
   /** Resolves after the commit. A failing write rejects only its own caller. */
@@ -19,6 +21,8 @@ export interface GroupCommit {
 interface Write {
   readonly steps: () => Steps<unknown>;
   readonly durable: boolean;
+  /** Writes of one number were asked for without anything else running in between. */
+  readonly breath: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -28,6 +32,8 @@ type Settle = () => void;
 export function createGroupCommit(connection: Connection): GroupCommit {
   const waiting: Write[] = [];
   let isScheduled = false;
+  let breath = 0;
+  let inBreath = false;
   let refusal: unknown;
   let flushesEach: boolean | undefined;
 
@@ -42,8 +48,17 @@ export function createGroupCommit(connection: Connection): GroupCommit {
   }
 
   function commitSome(): void {
-    const batch = waiting.splice(0, MAX_WRITES_PER_COMMIT);
+    const batch = waiting.splice(0, cutOf(waiting));
     if (batch.length > 0) commit(batch);
+  }
+
+  function breathNow(): number {
+    if (inBreath) return breath;
+    inBreath = true;
+    queueMicrotask(() => {
+      inBreath = false;
+    });
+    return ++breath;
   }
 
   function commit(batch: readonly Write[]): void {
@@ -120,7 +135,7 @@ export function createGroupCommit(connection: Connection): GroupCommit {
     write: <T>(steps: () => Steps<T>, { durable }: { readonly durable: boolean }) =>
       new Promise<T>((resolve, reject) => {
         if (refusal !== undefined) return reject(refusal);
-        waiting.push({ steps, durable, resolve: resolve as (value: unknown) => void, reject });
+        waiting.push({ steps, durable, breath: breathNow(), resolve: resolve as (value: unknown) => void, reject });
         schedule();
       }),
     flush,
@@ -129,6 +144,14 @@ export function createGroupCommit(connection: Connection): GroupCommit {
       refusal ??= new HouseError("store.closed", `the store ${connection.file} is closed`);
     },
   };
+}
+
+/** How many go into the next commit: as many as it takes, without cutting a few that belong together. */
+function cutOf(waiting: readonly Write[]): number {
+  const next = waiting[MAX_WRITES_PER_COMMIT];
+  if (next === undefined) return waiting.length;
+  const start = waiting.findIndex(({ breath }) => breath === next.breath);
+  return start >= MAX_WRITES_PER_COMMIT - MAX_TOGETHER ? start : MAX_WRITES_PER_COMMIT;
 }
 
 function rejectAll(batch: readonly Write[], error: unknown): void {
