@@ -20,17 +20,18 @@ export function createArchive(
   later: Later,
 ): Archive {
   let timer: NodeJS.Timeout | undefined;
-  const arm = (): void => later("the time to put sub-agents away is not known", setTimer);
-  const setTimer = async (): Promise<void> => {
+  const arm = (leastMs = 0): void => later("the time to put sub-agents away is not known", () => setTimer(leastMs));
+  const setTimer = async (leastMs: number): Promise<void> => {
     const next = await store.children.nextDue();
     clearTimeout(timer);
     if (next === undefined || later.closing.aborted) return;
-    const waitMs = Math.min(Math.max(next - clock.now(), 0), NO_LIMIT_MS);
+    const waitMs = Math.min(Math.max(next - clock.now(), leastMs), NO_LIMIT_MS);
     timer = setTimeout(() => later("a sub-agent could not be put away", putAway), waitMs).unref();
   };
   const putAway = async (): Promise<void> => {
     const now = clock.now();
-    for (const record of await store.children.due(now, AT_ONCE)) {
+    const due = await store.children.due(now, AT_ONCE);
+    for (const record of due) {
       const { runId, childKey } = record;
       const isBusy = turns().active(childKey).length > 0;
       // What was only put away can still be read by its id; what was to be deleted is gone.
@@ -40,7 +41,8 @@ export function createArchive(
         isBusy ? { ...row, archiveAt: now + BUSY_MS } : row,
       );
     }
-    arm();
+    // Due, and yet none of them could be read (a damaged row): no reason to look without a pause.
+    arm(due.length === 0 ? BUSY_MS : 0);
   };
-  return { arm, close: () => clearTimeout(timer) };
+  return { arm: () => arm(), close: () => clearTimeout(timer) };
 }
