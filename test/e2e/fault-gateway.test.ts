@@ -65,7 +65,8 @@ test(
         ? say("done")
         : call("write", { path: `agents/${word}.txt`, content: word });
     });
-    let gateway = await startWithModel(server);
+    // What a queue leaves out by its own rule is not what this is about.
+    let gateway = await startWithModel(server, { more: { messages: { queue: { cap: 10_000 } } } });
     t.after(async () => {
       await dispose(gateway);
       await server.close();
@@ -127,7 +128,7 @@ async function checkTurns(gateway: TestGateway, taken: ReadonlyMap<string, reado
     }
     const kept = found.filter((id) => acknowledged.has(id));
     const missing = ids.slice(kept.length < 400 ? 0 : -kept.length).filter((id) => !kept.includes(id));
-    assert.ok(await areCutOff(wire, missing), `${sessionKey}: ${missing.join(" ")} of ${ids.length} not on record`);
+    assert.deepEqual(missing, [], `${sessionKey}: of ${ids.length} taken, these are not on record`);
     assert.deepEqual(
       kept,
       ids.filter((id) => kept.includes(id)),
