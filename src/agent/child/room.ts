@@ -15,13 +15,24 @@ export interface ChildRoom {
 export function createChildRoom(table: Pick<ChildTable, "running">): ChildRoom {
   /** Only sessions that have some. */
   const atWork = new Map<SessionKey, Promise<{ count: number }>>();
+  const ask = (session: SessionKey): Promise<{ count: number }> => {
+    const asked = table.running(session).then((count) => ({ count }));
+    atWork.set(session, asked);
+    // A count that could not be read is asked for again.
+    asked.catch(() => atWork.get(session) === asked && atWork.delete(session));
+    return asked;
+  };
   return {
     async enter(session, config) {
-      const known = atWork.get(session) ?? table.running(session).then((count) => ({ count }));
-      atWork.set(session, known);
-      const place = await known;
-      requireRoom(place.count, config);
-      place.count += 1;
+      for (;;) {
+        const known = atWork.get(session) ?? ask(session);
+        const place = await known;
+        // The last one left in between, and the count with it.
+        if (atWork.get(session) !== known) continue;
+        requireRoom(place.count, config);
+        place.count += 1;
+        return;
+      }
     },
     async leave(session) {
       const place = await atWork.get(session);

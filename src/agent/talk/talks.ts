@@ -1,5 +1,6 @@
 // Messages between sessions: sent durably, the answer waited for, and the talk that follows, step by durable step.
 import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { HouseError } from "../../core/error.ts";
 import type { RunOutcome } from "../../core/event.ts";
@@ -22,8 +23,11 @@ export interface TalksDeps {
   readonly config: () => Config;
   readonly clock: Clock;
   readonly log: Log;
+  /** After a failure that may pass. */
+  readonly retryMs?: number;
 }
 
+const RETRY_MS = 30_000;
 const NO_LIMIT_MS = 2 ** 31 - 1;
 const DEFAULT_TURNS = 5;
 
@@ -62,11 +66,19 @@ export function createTalks(deps: TalksDeps): Talks {
     }
   };
   const follow = (talk: Talk): void => {
-    carryOn(talk).catch((error: unknown) => {
-      open.delete(talk.id);
-      if (closing.signal.aborted || (error instanceof HouseError && error.code === "gateway.stopping")) return;
-      const { id, requester, target } = talk;
-      log.warn("a talk between sessions was broken off until the next start", { error, id, requester, target });
+    const { id, requester, target } = talk;
+    carryOn(open.get(id) ?? talk).catch(async (error: unknown) => {
+      const isStopping = error instanceof HouseError && error.code === "gateway.stopping";
+      // What a full disk or a long queue refused may go through later.
+      const mayPass = error instanceof HouseError && !isStopping && !closing.signal.aborted;
+      if (mayPass) {
+        log.warn("a talk between sessions could not go on; it is tried again", { error, id, requester, target });
+        await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
+      }
+      if (mayPass && !closing.signal.aborted) return follow(talk);
+      open.delete(id);
+      if (closing.signal.aborted || isStopping) return;
+      log.error("a talk between sessions was broken off until the next start", { error, id, requester, target });
     });
   };
   /** In the session itself the words stand already; a platform gets them here. */

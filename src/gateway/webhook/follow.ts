@@ -1,4 +1,7 @@
 // What comes after a webhook's turn: its answer goes where it was wished, and the main session hears of it; kept over restarts.
+import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { HouseError } from "../../core/error.ts";
 import type { RunOutcome } from "../../core/event.ts";
 import type { SessionKey } from "../../core/names.ts";
@@ -28,6 +31,8 @@ export interface FollowDeps {
   readonly waiting: (session: SessionKey) => Promise<readonly { readonly text: string }[]>;
   readonly outbound: Outbound;
   readonly log: Log;
+  /** After a failure: a full disk may have room again. */
+  readonly retryMs?: number;
 }
 
 export interface Follower {
@@ -46,17 +51,27 @@ export interface Follower {
 }
 
 const LOOK_AGAIN_MS = 3_600_000;
+const RETRY_MS = 30_000;
 const MAX_TOLD = 1500;
 
 export function createFollower(deps: FollowDeps): Follower {
-  const { store, log } = deps;
+  const { store, log, retryMs = RETRY_MS } = deps;
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   const underWay = new Set<Promise<void>>();
   const follow = (runId: string, promised: Promised): void => {
-    const work = keepPromise(deps, runId, promised, closing.signal)
-      .catch((error: unknown) => log.warn("a webhook's result could not be told yet", { error, runId }))
-      .finally(() => underWay.delete(work));
+    const work = keepAnyhow(runId, promised).finally(() => underWay.delete(work));
     underWay.add(work);
+  };
+  const keepAnyhow = async (runId: string, promised: Promised): Promise<void> => {
+    while (!closing.signal.aborted) {
+      try {
+        return await keepPromise(deps, runId, promised, closing.signal);
+      } catch (error) {
+        log.warn("a webhook's result could not be told yet; it is tried again", { error, runId });
+        await sleep(retryMs, undefined, { ref: false, signal: closing.signal }).catch(() => undefined); // closing
+      }
+    }
   };
   return {
     promise: (runId, promised) => store.kv.set(PROMISES, runId, promised),

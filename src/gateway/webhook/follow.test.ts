@@ -1,0 +1,45 @@
+// What is owed after a webhook's turn, over the real agents and store: told once, also when a write fails for a while.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { MAIN, openAgentHouse, scriptedBook, text } from "../../../test/agent-kit.ts";
+import type { Log } from "../../base/log.ts";
+import { createOutbound } from "../../channel/outbound.ts";
+import { HouseError } from "../../core/error.ts";
+import type { SessionKey } from "../../core/names.ts";
+import { createFollower, type Promised } from "./follow.ts";
+import { PROMISES } from "./promises.ts";
+
+const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
+
+test("a result that could not be told is told a while later, without a restart, and once", async (t) => {
+  const house = await openAgentHouse({ models: scriptedBook(() => text("the build is red")) });
+  t.after(() => house.close());
+  const { store, agents, lines } = house;
+  let refusals = 2;
+  const told: string[] = [];
+  const follower = createFollower({
+    store,
+    turns: () => agents,
+    async tell(session, words) {
+      if (refusals-- > 0) throw new HouseError("store.full", "no space left");
+      await lines.add(session, words);
+      told.push(words);
+    },
+    waiting: (session) => lines.peek(session),
+    outbound: createOutbound(new Map()),
+    log: silent,
+    retryMs: 20,
+  });
+  const promised: Promised = { name: "ci", main: MAIN, wakeMode: "now", deliver: false, channel: "last" };
+  await follower.promise("hook-1", promised);
+  const turn = { runId: "hook-1", sessionKey: "agent:main:hook:1" as SessionKey, text: "build", source: "hook" };
+  await agents.post({ ...turn, authorised: false });
+  follower.follow("hook-1", promised);
+  for (let tries = 0; follower.count() > 0 && tries < 200; tries++) await sleep(20);
+  assert.equal(told.length, 1);
+  assert.match(told[0] ?? "", /^Webhook ci ran; .*the build is red$/);
+  assert.deepEqual(await store.kv.list(PROMISES), []);
+  await follower.close();
+});
