@@ -55,6 +55,7 @@ function lastWrites(
   const body: RunBody = {
     sessionId: outcome.sessionId,
     merged: job.merged.map(({ turn }) => turn.runId),
+    ...(job.overheard.length === 0 ? {} : { overheard: [...job.overheard] }),
     source: job.turn.source,
   };
   const used = end.budget?.used();

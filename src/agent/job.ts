@@ -15,6 +15,8 @@ export interface Job extends Waiting {
   directed?: DirectedTurn;
   /** Others whose messages this run answers too. */
   readonly merged: Job[];
+  /** Run ids of messages it heard on the way that get a turn of their own all the same. */
+  readonly overheard: string[];
   readonly ended: Promise<RunOutcome>;
   readonly end: (outcome: RunOutcome) => void;
   readonly emit: (body: RunEventBody) => void;
@@ -49,6 +51,7 @@ export function createJob(
     control: new AbortController(),
     stage: "waiting",
     merged: [],
+    overheard: [],
     ended: promise,
     end: resolve,
     emit: (body) => publish({ runId: turn.runId, sessionKey: turn.sessionKey, seq: ++seq, ts: clock.now(), body }),

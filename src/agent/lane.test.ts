@@ -73,12 +73,18 @@ test("steer: taken in at the next tool boundary; without one it is a turn of its
 });
 
 test("steer-backlog: taken in and answered again after", async (t) => {
-  const { opened, models } = await busy(t, "steer-backlog", [{ waitMs: 40 }, ...calls(["read", { path: "x" }])]);
+  const { opened, models, leader } = await busy(t, "steer-backlog", [
+    { waitMs: 40 },
+    ...calls(["read", { path: "x" }]),
+  ]);
   const steered = await opened.send("two", chat);
   assert.equal((await opened.agents.wait(steered, 5000))?.text, "re: two");
   assert.deepEqual(models.requests.slice(1).map(lastUser), ["two", "two"]);
   const stored = (await opened.store.inbox.get(steered))?.result;
   assert.deepEqual([(stored as RunOutcome).text, (stored as RunOutcome).silent], ["re: two", false]);
+  // Whose words a run heard decides what it may leave behind.
+  const { merged, overheard } = (await opened.store.runs.get(leader))?.body as Record<string, unknown>;
+  assert.deepEqual([merged, overheard], [[], [steered]]);
 });
 
 test("interrupt: the run under way is stopped, only the newest waits", async (t) => {

@@ -12,6 +12,8 @@ export interface RunBody {
   readonly sessionId: string;
   /** Run ids of other letters this run answers too. */
   readonly merged: readonly string[];
+  /** Their words are in the run, too; their outcome is not. */
+  readonly overheard?: readonly string[];
   readonly source: string;
 }
 

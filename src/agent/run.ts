@@ -133,9 +133,11 @@ async function openRun({ deps }: RunRoom, job: Job, { seat, startedAt }: Place):
   ]);
 }
 
-function runRow({ turn, merged }: Job, record: SessionRecord, startedAt: number): RunRecord {
+function runRow({ turn, merged, overheard }: Job, record: SessionRecord, startedAt: number): RunRecord {
   const { runId, source } = turn;
-  const body: RunBody = { sessionId: record.sessionId, merged: merged.map((other) => other.turn.runId), source };
+  const heard = overheard.length === 0 ? {} : { overheard: [...overheard] };
+  const ids = merged.map((other) => other.turn.runId);
+  const body: RunBody = { sessionId: record.sessionId, merged: ids, ...heard, source };
   return { id: runId, sessionKey: record.key, state: "running", startedAt, body };
 }
 
@@ -144,6 +146,7 @@ function takeSteered({ deps }: RunRoom, job: Job, plan: RunPlan, { seat, started
   if (steered.length === 0) return [];
   // Those that also get a turn of their own have their outcome from there.
   job.merged.push(...steered.filter(({ stage }) => stage !== "ended"));
+  job.overheard.push(...steered.flatMap(({ stage, turn }) => (stage === "ended" ? [turn.runId] : [])));
   // Those letters are answered by this run from now on, also when it is cut off.
   deps.store.runs
     .put(runRow(job, seat.record, startedAt))

@@ -9,14 +9,13 @@ import type { CronDeps, ToolRun } from "../cron/deps.ts";
 import type { Job } from "../cron/job.ts";
 import { unknownJob } from "../cron/refuse.ts";
 import type { Approval } from "../exec/approval/desk-record.ts";
-import { turnOf } from "../session/inbox.ts";
-import type { TurnRequest } from "../session/turns.ts";
 import { subjectOf } from "../tool/subject.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import { cronCard } from "./cron-card.ts";
 import { mayTouch, notOwners, reachOf } from "./cron-rights.ts";
 import type { CronPorts } from "./cron.ts";
 import type { House } from "./house.ts";
+import { isOwnersTurn } from "./owner-words.ts";
 
 export interface CronHouse {
   readonly engine: CronEngine;
@@ -59,7 +58,7 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
     list: async (asker, options) => (await engine.list(options)).filter((job) => mayTouch(job, asker, config())),
     async run(asker, id, mode) {
       await touched(id, asker);
-      if (await mayLeaveWork(house, asker.turn)) return engine.run(id, mode);
+      if (await isOwnersTurn(house, asker.turn)) return engine.run(id, mode);
       throw notOwners("a job is started by hand");
     },
     async runs(asker, id, limit) {
@@ -67,14 +66,14 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
       return engine.runs(id, limit);
     },
     async wake({ session, turn }, text, mode) {
-      const used = mode === "now" && (await mayLeaveWork(house, turn)) ? "now" : "next-heartbeat";
+      const used = mode === "now" && (await isOwnersTurn(house, turn)) ? "now" : "next-heartbeat";
       await house.wake().tell(session, text, used);
       return used;
     },
     async change(change, asker) {
       const job = change.action === "add" ? undefined : await touched(change.id, asker);
       const reach = reachOf(change, job, asker, config(), systemClock.now());
-      if (reach === undefined && (await mayLeaveWork(house, asker.turn))) return { done: await perform(change, asker) };
+      if (reach === undefined && (await isOwnersTurn(house, asker.turn))) return { done: await perform(change, asker) };
       const card = cronCard(change, asker, job, reach);
       const { agent, session } = asker;
       const request = { id: `${newId()}-cron`, kind: "config" as const, agent, session, timeoutMs: ASK_MS };
@@ -129,17 +128,6 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
     if (session === null) return;
     await house.wake().tell(session as SessionKey, mask(`Cron (${card.title}): ${outcome}`));
   }
-}
-
-/** Words of the owner may; those of strangers, hooks, heartbeats and other jobs may not, also when mixed with the owner's. */
-async function mayLeaveWork({ store }: House, turn: string): Promise<boolean> {
-  const own = await store.inbox.get(turn);
-  // No turn at all: an authenticated caller used the tool directly.
-  if (own === undefined) return true;
-  const run = await store.runs.get(turn);
-  const { merged = [] } = (run?.body ?? {}) as { merged?: readonly string[] };
-  const others = await Promise.all(merged.map((id) => store.inbox.get(id)));
-  return [own, ...others].every((letter) => letter === undefined || turnOf<TurnRequest>(letter)?.authorised === true);
 }
 
 /** The one path of every tool call; nobody waits beside a job to answer a question. */

@@ -5,6 +5,8 @@ import type { AgentId, SessionKey } from "../core/names.ts";
 export interface AdminCaller {
   readonly agent: AgentId;
   readonly session: SessionKey;
+  /** The run an agent's call belongs to; left out, a person asks. */
+  readonly turn?: string;
   /** Told instead of `session`, when another one was named. */
   readonly tell?: SessionKey | undefined;
 }

@@ -25,6 +25,7 @@ export function changeCard({ action, before, after, file, touched, note, caller 
     text: diff === "" ? "Only secrets change; they are not shown." : diff,
     rows: [
       ...touched.map(({ path, change, reason }) => ({ label: "protected", value: `${path} (${change}): ${reason}` })),
+      ...(touched.length > 0 ? [] : [{ label: "why you are asked", value: "it was not you who asked for it" }]),
       { label: "asked by", value: `gateway ${action}` },
       ...(note === undefined || note.trim() === "" ? [] : [{ label: "its note", value: note }]),
       { label: "file", value: file },

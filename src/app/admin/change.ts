@@ -13,6 +13,7 @@ import { writeConfig } from "../../config/write.ts";
 import type { Approval } from "../../exec/approval/desk-record.ts";
 import type { AdminAnswer, AdminCaller, ChangeAsk } from "../../tool/admin.ts";
 import type { House } from "../house.ts";
+import { isOwnersTurn } from "../owner-words.ts";
 import { changeCard } from "./card.ts";
 import type { Restarts } from "./restarts.ts";
 
@@ -53,7 +54,8 @@ export function createChanges(house: House, restarts: Restarts): Changes {
         sideOf(nextText, loaded.parsed),
         caller.agent,
       );
-      if (touched.length > 0) return askOwner(ask, caller, current, nextText, touched);
+      const isOwners = caller.turn === undefined || (await isOwnersTurn(house, caller.turn));
+      if (touched.length > 0 || !isOwners) return askOwner(ask, caller, current, nextText, touched);
       const calm = await restarts.isCalm();
       tried(() => writeConfig({ paths, env, nextText, baseHash: current.hash }));
       const facts = factsOf(ask, settings.read(), true);
@@ -120,7 +122,7 @@ export function createChanges(house: House, restarts: Restarts): Changes {
         }));
     const slug = approval.id.slice(0, 8);
     return {
-      text: `This touches ${touched.map(({ path }) => path).join(", ")}, which only the owner changes. Waiting for the owner's answer (id ${slug}; /approve ${slug} allow-once|deny). Nothing was written. What comes of it follows as a System line; do not ask again meanwhile.`,
+      text: `${whyAsked(touched)} Waiting for the owner's answer (id ${slug}; /approve ${slug} allow-once|deny). Nothing was written. What comes of it follows as a System line; do not ask again meanwhile.`,
       details: {
         status: "approval-pending",
         approvalId: approval.id,
@@ -195,6 +197,11 @@ export function createChanges(house: House, restarts: Restarts): Changes {
 }
 
 const nameOf = ({ id }: Approval): string => `id=${id}`;
+
+function whyAsked(touched: readonly ProtectedChange[]): string {
+  if (touched.length === 0) return "The config is changed for the owner only, and this turn has other words in it.";
+  return `This touches ${touched.map(({ path }) => path).join(", ")}, which only the owner changes.`;
+}
 
 /** Agents get the config with secrets hidden; what they send back unchanged is put back. */
 function nextTextOf({ action, raw }: Pick<ChangeAsk, "action" | "raw">, current: string): string {

@@ -3,9 +3,10 @@ import { ToolError } from "../../core/error.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Approval } from "../../exec/approval/desk-record.ts";
 import { tellNotes } from "../../session/sentinel.ts";
-import type { Admin } from "../../tool/admin.ts";
+import type { Admin, AdminCaller } from "../../tool/admin.ts";
 import type { Restart } from "../admin.ts";
 import type { House } from "../house.ts";
+import { isOwnersTurn } from "../owner-words.ts";
 import { createChanges } from "./change.ts";
 import { editKey } from "./edit-key.ts";
 import { showConfig, showSchema } from "./look.ts";
@@ -26,6 +27,7 @@ export function createAdminEngine(house: House, restart: Restart, startedTicks: 
   return {
     async restart({ delayMs, reason = "asked for", note, person = false }, caller) {
       requireRestartAllowed(house);
+      if (!person) await requireOwnersTurn(house, caller);
       if (!person) await restarts.requireCalm();
       const message = note ?? reason;
       const told = await restarts.ask({ kind: "restart", mode: "restart", delayMs, message, caller, log: reason });
@@ -44,6 +46,7 @@ export function createAdminEngine(house: House, restart: Restart, startedTicks: 
         if (person) return;
         // It ends in a restart, and is no way around the rules of one.
         requireRestartAllowed(house);
+        await requireOwnersTurn(house, caller);
         await restarts.requireCalm();
       };
       const report = await runUpdate({ root: packageRoot(), env, mask, timeoutMs, signal, permit });
@@ -73,6 +76,15 @@ export function createAdminEngine(house: House, restart: Restart, startedTicks: 
         });
     },
   };
+}
+
+async function requireOwnersTurn(house: House, { turn }: AdminCaller): Promise<void> {
+  if (turn === undefined || (await isOwnersTurn(house, turn))) return;
+  throw new ToolError(
+    "gateway.owner-only",
+    "the gateway is restarted only when the owner asks for it, and this turn has other words in it",
+    { hint: "openclaw gateway restart", details: { refused: true } },
+  );
 }
 
 function requireRestartAllowed({ settings }: House): void {

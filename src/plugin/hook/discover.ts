@@ -61,13 +61,18 @@ function extras(places: HookPlaces): HookRow[] {
   return folders.flatMap((folder) => rowsIn(places, expandHome(folder, paths.home), "extra"));
 }
 
+/** Agents write in some of these folders, and each hook there is read whole. */
+const MAX_HOOKS = 100;
+
 /** A folder without HOOK.md is no hook. */
 function rowsIn(places: HookPlaces, folder: string, source: HookSource): HookRow[] {
-  return namesIn(folder).flatMap((name) => {
-    const place = join(folder, name);
-    if (!existsSync(join(place, "HOOK.md"))) return [];
-    return [rowOf(places, place, source)];
-  });
+  return namesIn(folder)
+    .slice(0, MAX_HOOKS)
+    .flatMap((name) => {
+      const place = join(folder, name);
+      if (!existsSync(join(place, "HOOK.md"))) return [];
+      return [rowOf(places, place, source)];
+    });
 }
 
 function rowOf(places: HookPlaces, folder: string, source: HookSource): HookRow {
