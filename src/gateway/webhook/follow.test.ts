@@ -43,3 +43,23 @@ test("a result that could not be told is told a while later, without a restart, 
   assert.deepEqual(await store.kv.list(PROMISES), []);
   await follower.close();
 });
+
+test("a turn that nobody works on and that has no end is asked about with a pause", async (t) => {
+  const house = await openAgentHouse({ models: scriptedBook(() => text("never asked")) });
+  t.after(() => house.close());
+  const { store, agents, lines } = house;
+  await store.inbox.post({ id: "hook-2", sessionKey: MAIN, runId: "hook-2", at: 1, body: {} });
+  let asked = 0;
+  const follower = createFollower({
+    store,
+    turns: () => ({ ...agents, wait: (...wish) => ((asked += 1), agents.wait(...wish)) }),
+    tell: () => Promise.resolve(),
+    waiting: (session) => lines.peek(session),
+    outbound: createOutbound(new Map()),
+    log: silent,
+  });
+  follower.follow("hook-2", { name: "ci", main: MAIN, wakeMode: "now", deliver: false, channel: "last" });
+  await sleep(200);
+  assert.equal(asked, 1);
+  await follower.close();
+});

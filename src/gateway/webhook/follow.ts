@@ -94,11 +94,14 @@ async function keepPromise(deps: FollowDeps, runId: string, promised: Promised, 
   const { store, turns, tell } = deps;
   let outcome: RunOutcome | undefined;
   while (outcome === undefined) {
+    const began = performance.now();
     outcome = await turns().wait(runId, LOOK_AGAIN_MS, closing);
     if (closing.aborted) return;
+    if (outcome !== undefined) break;
     // The process ended between the promise and the turn; nobody was told that it was taken.
-    if (outcome === undefined && (await store.inbox.get(runId)) === undefined)
-      return store.kv.set(PROMISES, runId, undefined);
+    if ((await store.inbox.get(runId)) === undefined) return store.kv.set(PROMISES, runId, undefined);
+    if (performance.now() - began < LOOK_AGAIN_MS / 2)
+      throw new HouseError("hook.unended", "nobody works on this run, and its end is not written");
   }
   // Saying and sending know their ids, so after a crash in here they happen once.
   const trouble = promised.deliver ? await deliver(deps, promised, outcome) : undefined;
