@@ -83,7 +83,7 @@ test("steer-backlog: taken in and answered again after", async (t) => {
   const stored = (await opened.store.inbox.get(steered))?.result;
   assert.deepEqual([(stored as RunOutcome).text, (stored as RunOutcome).silent], ["re: two", false]);
   // Whose words a run heard decides what it may leave behind.
-  const { merged, overheard } = (await opened.store.runs.get(leader))?.body as Record<string, unknown>;
+  const { merged, overheard } = ((await opened.store.runs.get(leader))?.body ?? {}) as Record<string, unknown>;
   assert.deepEqual([merged, overheard], [[], [steered]]);
 });
 

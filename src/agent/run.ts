@@ -3,6 +3,7 @@ import type { RunEventBody } from "../core/event.ts";
 import type { UserMessage } from "../core/message.ts";
 import { splitSessionKey, type AgentId } from "../core/names.ts";
 import { defaultAgentId } from "../config/agents.ts";
+import { notTheHouse } from "../base/outside.ts";
 import { mergeTexts } from "../session/queue.ts";
 import { isStale, resetRule } from "../session/reset.ts";
 import { entryOf, newSession, resetSession } from "../session/session.ts";
@@ -153,7 +154,7 @@ function takeSteered({ deps }: RunRoom, job: Job, plan: RunPlan, { seat, started
     .catch((error: unknown) => deps.log.error("a steered message could not be noted", { error }));
   return steered.map(({ text, turn }) => ({
     role: "user",
-    content: [{ type: "text", text }, ...(turn.images ?? [])],
+    content: [{ type: "text", text: notTheHouse(text) }, ...(turn.images ?? [])],
     timestamp: deps.clock.now(),
   }));
 }

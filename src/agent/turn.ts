@@ -17,7 +17,7 @@ import { createDesk, type Desk, type DeskWish } from "./desk.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
 import { runLoop, type LoopEnd } from "./loop.ts";
 
-import { neutralise } from "../base/outside.ts";
+import { neutralise, notTheHouse } from "../base/outside.ts";
 import type { ReadBootstrap } from "./prompt/files.ts";
 import { bootstrapOf } from "./prompt/hooked.ts";
 import { shrinkSession, type SessionSeat } from "./shrink.ts";
@@ -180,7 +180,10 @@ function userEntry(
 ): TranscriptEntry {
   const now = clock.now();
   const zone = timeZoneOf(config().agents?.defaults?.userTimezone);
-  const text = [...events.map((event) => `System: ${stampOf(event.at, zone)}${toldLine(event.text)}`), said].join("\n");
+  const text = [
+    ...events.map((event) => `System: ${stampOf(event.at, zone)}${toldLine(event.text)}`),
+    notTheHouse(said),
+  ].join("\n");
   const content: Block[] = [...(text === "" && images.length > 0 ? [] : [{ type: "text" as const, text }]), ...images];
   const stamp = turn.stamp === true ? { stamp: stampOf(now, zone) } : {};
   const body: StampedMessage = { role: "user", content, timestamp: now, ...stamp };

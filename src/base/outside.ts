@@ -18,6 +18,12 @@ export function neutralise(content: string): string {
     .replaceAll(turnWords, (_all, start: string, role: string) => `${start}${role}\u2236`);
 }
 
+/** What somebody said, whoever it is: only the house begins a line with its word. Nothing else is touched. */
+export function notTheHouse(said: string): string {
+  return said.includes("System:") ? said.replaceAll(houseWord, "$1\u2236") : said;
+}
+
+const houseWord = /((?:^|[\n\r\v\f\u0085\u2028\u2029])[ \t]*System):/gu;
 // The spaces stand once on each side of the slash: two runs side by side would take a page of spaces the square of its length.
 const ownMark = /<(\s*(?:\/\s*)?outside)/giu;
 // ChatML, Llama 2 and 3, Mistral, Gemma, Phi, DeepSeek, Qwen and the tags our own prompt and tools use.
