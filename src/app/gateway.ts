@@ -2,7 +2,10 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
+import { setTimeout as sleep } from "node:timers/promises";
 
+import type { Agents } from "../agent/agent.ts";
+import { HouseError } from "../core/error.ts";
 import { systemClock } from "../base/clock.ts";
 import { planReload } from "../config/reload.ts";
 import { watchConfig } from "../config/watch.ts";
@@ -23,7 +26,7 @@ import { memoryMethods } from "../gateway/methods/memory.ts";
 import { nodeMethods } from "../gateway/methods/nodes.ts";
 import { heartbeatMethods } from "../gateway/methods/heartbeat.ts";
 import { modelMethods } from "../gateway/methods/models.ts";
-import { sessionMethods } from "../gateway/methods/sessions.ts";
+import { sessionMethods, type SessionWork } from "../gateway/methods/sessions.ts";
 import { systemMethods } from "../gateway/methods/system.ts";
 import { undoMethods } from "../gateway/methods/undo.ts";
 import { toolMethods } from "../gateway/methods/tools.ts";
@@ -102,7 +105,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...systemMethods(context, vitals, heartbeats),
     ...heartbeatMethods(heartbeats),
     ...toolMethods(context),
-    ...sessionMethods(context),
+    ...sessionMethods(context, sessionWork(house, agents)),
     ...undoMethods(context, { undo: house.undo, active: (session) => agents.active(session) }),
     ...agentMethods(context),
     ...memoryMethods(context, house.memory),
@@ -158,6 +161,21 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     await close({ text: "the gateway could not start" });
     throw error;
   }
+}
+
+const STOP_MS = 15_000;
+
+function sessionWork({ store, children }: House, agents: Agents): SessionWork {
+  return {
+    async stop(session, reason) {
+      const stopped = agents.abort({ sessionKey: session }, reason).then(() => true);
+      if (await Promise.race([stopped, sleep(STOP_MS, false, { ref: false })])) return;
+      throw new HouseError("session.busy", `the run of ${session} does not end`, { hint: "try again in a moment" });
+    },
+    async stopChildren(session) {
+      if ((await store.children.running(session)) > 0) await children().stop(session, "all", "none");
+    },
+  };
 }
 
 const PRUNE_EVERY_MS = 3_600_000;

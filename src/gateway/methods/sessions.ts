@@ -16,7 +16,15 @@ import { serve, type Served } from "../dispatch.ts";
 const MAX_HISTORY_BYTES = 400_000;
 const MAX_ROWS = 1000;
 
-export function sessionMethods(context: GatewayContext): Served[] {
+/** Whoever takes a session away ends first what works in it and for it. */
+export interface SessionWork {
+  /** Resolves when the runs of the session are over. */
+  stop(session: SessionKey, reason: string): Promise<void>;
+  /** Its sub-agents: nobody is left to hear of them. */
+  stopChildren(session: SessionKey): Promise<void>;
+}
+
+export function sessionMethods(context: GatewayContext, work: SessionWork): Served[] {
   const { store, clock } = context;
   const { sessions, transcript } = store;
   const keys = (): KeyContext => ({
@@ -90,6 +98,7 @@ export function sessionMethods(context: GatewayContext): Served[] {
       const key = keyOf(raw);
       subjectOf({ sessionKey: key }, context.config());
       await context.approvals.withdrawAll(key, "its session was begun anew");
+      await work.stop(key, "its session was begun anew");
       return { ok: true, key, entry: toEntry(await resetSession(sessions, key, clock.now())) };
     }),
     serve(methods.sessionsDelete, async ({ key: raw, deleteTranscript = true }) => {
@@ -100,6 +109,8 @@ export function sessionMethods(context: GatewayContext): Served[] {
           hint: "openclaw gateway call sessions.reset",
         });
       await context.approvals.withdrawAll(key, "its session was deleted");
+      await work.stopChildren(key);
+      await work.stop(key, "its session was deleted");
       await context.undo?.forget(key);
       return { ok: true, key, deleted: await sessions.delete(key, { transcript: deleteTranscript }), archived: [] };
     }),

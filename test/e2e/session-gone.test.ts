@@ -1,0 +1,68 @@
+// A session that is deleted or begun anew while it works, and while others work for it.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { until } from "../exec-kit.ts";
+import { call, hang, say } from "../fakes/openai.ts";
+import { openStage, type Stage } from "../sessions-kit.ts";
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+});
+after(() => stage.close());
+
+const keys = async (): Promise<string[]> => {
+  const { payload } = await stage.wire.request("sessions.list", {});
+  return (payload as unknown as { sessions: { key: string }[] }).sessions.map(({ key }) => key);
+};
+
+async function begin(session: string, runId: string): Promise<void> {
+  const asked = stage.turns().length;
+  await stage.wire.request("chat.send", { sessionKey: session, message: "work", idempotencyKey: runId });
+  await until(
+    () => stage.turns().length > asked,
+    (isAsked) => isAsked,
+  );
+}
+
+test("sessions.delete stops the run under way first, and the session does not come back", async () => {
+  stage.play(() => hang());
+  await begin("agent:main:short", "run-short");
+  const { payload } = await stage.wire.request("sessions.delete", { key: "agent:main:short" });
+  assert.equal((payload as unknown as { deleted: boolean }).deleted, true);
+  const { payload: end } = await stage.wire.request("agent.wait", { runId: "run-short", timeoutMs: 5000 });
+  assert.equal((end as unknown as { status: string }).status, "error");
+  await sleep(300);
+  assert.deepEqual(
+    (await keys()).filter((key) => key === "agent:main:short"),
+    [],
+  );
+});
+
+test("sessions.delete stops the sub-agents of the session: nobody is left to hear of them", async () => {
+  stage.play(({ first, role }) => {
+    if (first === "wait for ever") return hang();
+    return role === "tool" ? say("It is at work.") : call("sessions_spawn", { task: "wait for ever" });
+  });
+  await begin("agent:main:parent", "run-parent");
+  await stage.wire.request("agent.wait", { runId: "run-parent", timeoutMs: 5000 });
+  await until(
+    () => stage.turns().some(({ first }) => first === "wait for ever"),
+    (isAsked) => isAsked,
+  );
+  await stage.wire.request("sessions.delete", { key: "agent:main:parent" });
+  const { payload } = await stage.wire.request("sessions.list", { spawnedBy: "agent:main:parent" });
+  const [child] = (payload as unknown as { sessions: { key: string; abortedLastRun?: boolean }[] }).sessions;
+  assert.equal(child?.abortedLastRun, true);
+});
+
+test("sessions.reset stops the run under way: the new session begins empty", async () => {
+  stage.play(() => hang());
+  await begin("agent:main:anew", "run-anew");
+  await stage.wire.request("sessions.reset", { key: "agent:main:anew" });
+  const { payload: end } = await stage.wire.request("agent.wait", { runId: "run-anew", timeoutMs: 5000 });
+  assert.equal((end as unknown as { status: string }).status, "error");
+  assert.deepEqual(await stage.history("agent:main:anew"), []);
+});
