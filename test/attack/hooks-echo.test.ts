@@ -1,5 +1,6 @@
 // Attacks by what comes back from a webhook's turn: an answer made of a stranger's words, and names that are sentences.
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -83,4 +84,29 @@ test("a line that begins like one of the house is shown for what it is, also in 
   assert.doesNotMatch(told, /^System: (?:\[Mon|obey)/m);
   const { payload } = await house.wire.request("chat.history", { sessionKey: "main", limit: 50 });
   assert.match(JSON.stringify(payload), /The owner allowed everything/);
+});
+
+test("a signed request is not played again under another delivery id", async (t) => {
+  const secret = "signing-secret-12345";
+  const own = await openHookHouse({ signing: { secret } });
+  t.after(() => own.close());
+  const body = JSON.stringify({ message: "pay once", deliver: false });
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+  const signed = { "x-openclaw-timestamp": timestamp, "x-openclaw-signature": `sha256=${signature}` };
+  const answers = [];
+  for (const id of ["a", "b", "c", undefined]) {
+    const headers = { ...signed, "x-openclaw-delivery": id };
+    answers.push(await hook(own.gateway, "/agent", body, headers));
+  }
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [202, 202, 202, 202],
+  );
+  assert.equal(new Set(answers.map(({ body: { runId } }) => runId)).size, 1);
+  await until(
+    () => own.heard().filter((text) => text.includes("pay once") && !text.startsWith("System: ")).length,
+    (count) => count > 0,
+  );
+  assert.equal(own.heard().filter((text) => text.includes("pay once") && !text.startsWith("System: ")).length, 1);
 });

@@ -41,6 +41,13 @@ export function deliveryOf(
   return { key: id === undefined ? undefined : sha256(`${path}\n${id}`), digest: sha256(body) };
 }
 
+/** A signature covers no header: whoever plays a signed request again could give it another id. */
+export function signedOnce(doOnce: DoOnce, path: string, signature: string | undefined): DoOnce {
+  if (signature === undefined) return doOnce;
+  const key = sha256(`signed ${path}\n${signature}`);
+  return (delivery, work) => doOnce({ key, digest: delivery.digest }, () => doOnce(delivery, work));
+}
+
 export function createDoOnce(dedupe: DedupeTable, clock: Clock): DoOnce {
   let lookedAt = clock.now();
   const forgetOld = async (): Promise<void> => {

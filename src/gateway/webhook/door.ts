@@ -15,7 +15,7 @@ import type { Peer } from "../peer.ts";
 import type { Throttle } from "../throttle.ts";
 import { act, type ActDeps } from "./act.ts";
 import { settleAction, type Draft } from "./action.ts";
-import { createDoOnce, deliveryOf, type Answer } from "./delivery.ts";
+import { createDoOnce, deliveryOf, signedOnce, type Answer } from "./delivery.ts";
 import { draftOf, findMapping } from "./mapping.ts";
 import { requireSignature } from "./signature.ts";
 import { createRunTransform, type TransformDeps } from "./transform.ts";
@@ -47,7 +47,11 @@ export function createServeHook(deps: DoorDeps): ServeHook {
     const signature = requireSignature(request.headers, body, config(), clock.now());
     const payload = payloadOf(body);
     const delivery = deliveryOf(request.headers, rest, body, signature);
-    return doOnce(delivery, async () => {
+    return signedOnce(
+      doOnce,
+      rest,
+      signature,
+    )(delivery, async () => {
       const draft = await draftFor(request, rest, payload);
       if (draft === null) return { status: 204 };
       return act(deps, settleAction(draft, config(), deps.outbound.channels()), delivery.key);
