@@ -125,6 +125,8 @@ export interface HousePlan {
   readonly direct?: DirectTurn;
   readonly state?: string;
   readonly more?: Partial<AgentsDeps>;
+  /** What the house gets instead of the store as it is. */
+  readonly wrap?: (store: Store) => Store;
 }
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
@@ -143,7 +145,8 @@ export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
   const loaded = loadConfig({ paths, env });
   if (!loaded.valid) throw new Error(JSON.stringify(loaded.issues));
   const settings = createSettings(paths, env, loaded);
-  const store = await openStore({ file: join(state, "store.db"), onDamage: () => {} });
+  const real = await openStore({ file: join(state, "store.db"), onDamage: () => {} });
+  const store = plan.wrap?.(real) ?? real;
   const mask = createMask();
   const commands = openExec({
     paths,

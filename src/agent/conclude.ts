@@ -1,4 +1,6 @@
 // The end of a run: what it came to, written in one commit, then told once to everybody who waits.
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { HouseError } from "../core/error.ts";
 import type { RunFailure, RunOutcome } from "../core/event.ts";
 import type { AssistantMessage } from "../core/message.ts";
@@ -7,7 +9,7 @@ import type { Log } from "../base/log.ts";
 import { entryOf } from "../session/session.ts";
 import { QUIET, type QuietBody } from "../session/quiet.ts";
 import type { TurnRequest } from "../session/turns.ts";
-import type { SessionRecord, TranscriptEntry } from "../store/store.ts";
+import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.ts";
 import { Stop, type Job } from "./job.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunBody } from "./recover.ts";
@@ -36,10 +38,43 @@ export async function conclude(room: RunRoom, job: Job, seat: SessionSeat, end: 
     finish(job, outcome);
   } catch (error) {
     deps.log.error("the end of a run could not be written", { error, runId: job.turn.runId });
-    finish(job, { ...outcome, status: "error", failure: failureOf(error, deps.log) });
+    const told: RunOutcome = { ...outcome, status: "error", failure: failureOf(error, deps.log) };
+    job.written = writeLater(room, () => [
+      deps.store.runs.put(endedRun(job, told)),
+      ...[job, ...job.merged].map(({ turn: { runId } }) =>
+        deps.store.inbox.finish(runId, "failed", runId === told.runId ? told : mergedOutcome(told, runId)),
+      ),
+    ]);
+    finish(job, told);
   } finally {
     end.budget?.close();
   }
+}
+
+const RETRY_MS = 5_000;
+
+/** A full disk may have room again; the end of the gateway leaves the rest to the next start. */
+async function writeLater({ deps }: RunRoom, writes: () => Promise<unknown>[]): Promise<void> {
+  for (;;) {
+    await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false });
+    try {
+      await Promise.all(writes());
+      return;
+    } catch (error) {
+      if (error instanceof HouseError && error.code === "store.closed") return;
+      deps.log.debug("the end of a run still cannot be written", { error });
+    }
+  }
+}
+
+function endedRun(job: Job, { runId, sessionKey, sessionId, status, startedAt, endedAt }: RunOutcome): RunRecord {
+  const body: RunBody = {
+    sessionId,
+    merged: job.merged.map(({ turn }) => turn.runId),
+    ...(job.overheard.length === 0 ? {} : { overheard: [...job.overheard] }),
+    source: job.turn.source,
+  };
+  return { id: runId, sessionKey, state: status, startedAt, endedAt, body };
 }
 
 function lastWrites(
@@ -52,19 +87,13 @@ function lastWrites(
   const { store } = deps;
   const { runId, sessionKey, status, endedAt, startedAt, usage } = outcome;
   const state = status === "ok" ? "done" : "failed";
-  const body: RunBody = {
-    sessionId: outcome.sessionId,
-    merged: job.merged.map(({ turn }) => turn.runId),
-    ...(job.overheard.length === 0 ? {} : { overheard: [...job.overheard] }),
-    source: job.turn.source,
-  };
   const used = end.budget?.used();
   const { failure } = outcome;
   return [
     ...(failure === undefined || status !== "error"
       ? []
       : [store.transcript.append(outcome.sessionId, [failureEntry(failure, endedAt)])]),
-    store.runs.put({ id: runId, sessionKey, state: status, startedAt, endedAt, body }),
+    store.runs.put(endedRun(job, outcome)),
     store.inbox.finish(runId, state, outcome),
     ...job.merged.map(({ turn }) => store.inbox.finish(turn.runId, state, mergedOutcome(outcome, turn.runId))),
     ...(isQuiet(job, outcome) && end.entry?.sessionId === outcome.sessionId
@@ -167,8 +196,21 @@ export async function concludeCommand(
 /** Turns of this source ask nobody: their text is what the agent says. */
 export const SAID = "say";
 
-/** The words and the end of their letter share one commit, so that they are said once, also over a crash. */
+/** Words of the house were promised: they wait until there is room for them, or for the next start. */
 export async function concludeSaid(room: RunRoom, job: Job, seat: SessionSeat, startedAt: number): Promise<void> {
+  for (;;) {
+    try {
+      return await sayNow(room, job, seat, startedAt);
+    } catch (error) {
+      if (!(error instanceof HouseError) || error.code === "store.closed") throw error;
+      room.deps.log.error("words of the house could not be written; trying again", { error, runId: job.turn.runId });
+      await sleep(room.deps.retryMs ?? RETRY_MS, undefined, { ref: false, signal: job.control.signal });
+    }
+  }
+}
+
+/** The words and the end of their letter share one commit, so that they are said once, also over a crash. */
+async function sayNow(room: RunRoom, job: Job, seat: SessionSeat, startedAt: number): Promise<void> {
   const { store, clock } = room.deps;
   const { text } = job.turn;
   const outcome = outcomeOf(room, job, seat, { startedAt, status: "ok", text });
@@ -256,7 +298,11 @@ export async function dismiss(
     toolCalls: 0,
     failure,
   };
-  await room.deps.store.inbox.finish(job.turn.runId, "failed", outcome);
+  const write = (): Promise<void> => room.deps.store.inbox.finish(job.turn.runId, "failed", outcome);
+  await write().catch((error: unknown) => {
+    room.deps.log.error("the end of a turn could not be written", { error, runId: job.turn.runId });
+    job.written = writeLater(room, () => [write()]);
+  });
   finish(job, outcome);
 }
 

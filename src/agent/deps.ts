@@ -39,6 +39,8 @@ export interface AgentsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly mask: Mask;
+  /** Until what a full disk refused is tried again. */
+  readonly retryMs?: number;
   /** What the house has to tell a session with its next turn. */
   readonly systemEvents?: SystemEvents;
   /** Scripts of the owner that may change the files a prompt begins with; undefined while there is none. */

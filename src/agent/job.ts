@@ -18,6 +18,8 @@ export interface Job extends Waiting {
   /** Run ids of messages it heard on the way that get a turn of their own all the same. */
   readonly overheard: string[];
   readonly ended: Promise<RunOutcome>;
+  /** There when its end was told before it was on the disk; resolves when it is. */
+  written?: Promise<void>;
   readonly end: (outcome: RunOutcome) => void;
   readonly emit: (body: RunEventBody) => void;
 }

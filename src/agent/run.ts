@@ -62,7 +62,11 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
   const agentId = agentOf(room, job);
   signal.throwIfAborted();
   seat.record = await freshSession(room, job, startedAt);
-  if (turn.source === SAID) return concludeSaid(room, job, seat, startedAt);
+  if (turn.source === SAID) {
+    // It asks nobody and waits only for room on the disk.
+    limit.stop();
+    return concludeSaid(room, job, seat, startedAt);
+  }
 
   signal.throwIfAborted();
   job.stage = "directing";

@@ -17,17 +17,17 @@ import type { AgentsDeps } from "./deps.ts";
 import { createJob, Leave, Stop, type Job } from "./job.ts";
 import { createLane, type Lane } from "./lane.ts";
 import { createLedger } from "./ledger.ts";
-
 import { createBootstrapReader } from "./prompt/files.ts";
 import { INTERRUPTED, recover } from "./recover.ts";
 import { dismiss, SAID, type RunRoom } from "./conclude.ts";
+import type * as RunModule from "./run.ts";
 import { createSlots, type Slots } from "./slots.ts";
 
 const MAX_WAITING = 5000;
 const KEEP_ENDED_MS = 14 * 24 * 3_600_000;
 
 /** The loop and all below it load with the first turn: most of the code of the agents, and no client waits for it. */
-const loadRun = (): Promise<typeof import("./run.ts")> => import("./run.ts");
+const loadRun = (): Promise<typeof RunModule> => import("./run.ts");
 
 /** Resolves when what a dead process left behind is closed; letters it left are run right after. */
 export async function createAgents(deps: AgentsDeps): Promise<Agents> {
@@ -81,7 +81,8 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   const track = (turn: TurnRequest, acceptedAt: number): Job => {
     const job = createJob(turn, acceptedAt, clock, publish);
     jobs.set(turn.runId, job);
-    void job.ended.then(() => jobs.delete(turn.runId));
+    // One that is not on the disk yet is answered from here.
+    void job.ended.then(() => job.written).then(() => jobs.delete(turn.runId));
     return job;
   };
   const admit = async (job: Job): Promise<void> => {
