@@ -1,5 +1,5 @@
 // Who speaks in a session and where, as far as the session itself can tell.
-import { groupOfKey, type SessionKey } from "../core/names.ts";
+import { groupOfKey, sessionKindOf, type SessionKey } from "../core/names.ts";
 import type { SessionRecord } from "../store/store.ts";
 import { entryOf } from "./session.ts";
 
@@ -12,6 +12,8 @@ export interface Speaker {
 
 export function speakerOf(key: SessionKey, record: SessionRecord | undefined): Speaker {
   const entry = record === undefined ? {} : entryOf(record);
+  const machine = machineOf(key);
+  if (machine !== undefined) return { channel: machine, senders: [] };
   const group = groupOfKey(key);
   const channel = (group?.channel ?? entry.lastChannel ?? entry.channel ?? "webchat").toLowerCase();
   if (group !== undefined) return { channel, senders: [] };
@@ -21,4 +23,11 @@ export function speakerOf(key: SessionKey, record: SessionRecord | undefined): S
     channel,
     senders: [key, record?.sessionId, typeof from === "string" ? from : undefined].filter((name) => name !== undefined),
   };
+}
+
+/** Behind a webhook and a job there is nobody at a page: what the page's people may do is not theirs. */
+function machineOf(key: SessionKey): "hook" | "cron" | undefined {
+  if (key === "global" || key === "unknown") return undefined;
+  const kind = sessionKindOf(key);
+  return kind === "hook" || kind === "cron" ? kind : undefined;
 }

@@ -1,0 +1,26 @@
+// Who speaks in a session, told by its key: people at the page, rooms, and machines that are neither.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { AgentId, SessionKey } from "../core/names.ts";
+import { elevationOf } from "../exec/elevated.ts";
+import { newSession } from "./session.ts";
+import { speakerOf } from "./sender.ts";
+
+const of = (key: string): ReturnType<typeof speakerOf> =>
+  speakerOf(key as SessionKey, newSession(key as SessionKey, 0));
+
+test("a webhook's and a job's session is not the page", () => {
+  assert.deepEqual(of("agent:main:hook:deploys"), { channel: "hook", senders: [] });
+  assert.deepEqual(of("agent:main:cron:j1:run:r1"), { channel: "cron", senders: [] });
+  assert.equal(of("agent:main:telegram:group:7").channel, "telegram");
+  assert.equal(of("agent:main:main").channel, "webchat");
+  assert.equal(of("global").channel, "webchat");
+});
+
+test("so what everybody at the page may do outside the sandbox is not a webhook's", () => {
+  const config = { tools: { elevated: { allowFrom: { webchat: ["*"] } } } };
+  const open = (key: string): boolean =>
+    elevationOf({ config, agent: "main" as AgentId, subagent: false, execAllowed: true, ...of(key) }).open;
+  assert.deepEqual(["agent:main:main", "agent:main:hook:x", "agent:main:cron:x"].map(open), [true, false, false]);
+});
