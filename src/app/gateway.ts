@@ -105,7 +105,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...systemMethods(context, vitals, heartbeats),
     ...heartbeatMethods(heartbeats),
     ...toolMethods(context),
-    ...sessionMethods(context, sessionWork(house, agents)),
+    ...sessionMethods(context, sessionWork(agents)),
     ...undoMethods(context, { undo: house.undo, active: (session) => agents.active(session) }),
     ...agentMethods(context),
     ...memoryMethods(context, house.memory),
@@ -165,15 +165,12 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
 
 const STOP_MS = 15_000;
 
-function sessionWork({ store, children }: House, agents: Agents): SessionWork {
+function sessionWork(agents: Agents): SessionWork {
   return {
     async stop(session, reason) {
       const stopped = agents.abort({ sessionKey: session }, reason).then(() => true);
       if (await Promise.race([stopped, sleep(STOP_MS, false, { ref: false })])) return;
       throw new HouseError("session.busy", `the run of ${session} does not end`, { hint: "try again in a moment" });
-    },
-    async stopChildren(session) {
-      if ((await store.children.running(session)) > 0) await children().stop(session, "all", "none");
     },
   };
 }

@@ -16,12 +16,10 @@ import { serve, type Served } from "../dispatch.ts";
 const MAX_HISTORY_BYTES = 400_000;
 const MAX_ROWS = 1000;
 
-/** Whoever takes a session away ends first what works in it and for it. */
+/** Whoever takes a session away ends first what works in it; its sub-agents go on, and their results wait. */
 export interface SessionWork {
   /** Resolves when the runs of the session are over. */
   stop(session: SessionKey, reason: string): Promise<void>;
-  /** Its sub-agents: nobody is left to hear of them. */
-  stopChildren(session: SessionKey): Promise<void>;
 }
 
 export function sessionMethods(context: GatewayContext, work: SessionWork): Served[] {
@@ -109,7 +107,6 @@ export function sessionMethods(context: GatewayContext, work: SessionWork): Serv
           hint: "openclaw gateway call sessions.reset",
         });
       await context.approvals.withdrawAll(key, "its session was deleted");
-      await work.stopChildren(key);
       await work.stop(key, "its session was deleted");
       await context.undo?.forget(key);
       return { ok: true, key, deleted: await sessions.delete(key, { transcript: deleteTranscript }), archived: [] };
