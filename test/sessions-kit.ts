@@ -89,7 +89,11 @@ interface RawMessage {
 }
 
 export function turnOf({ body }: FakeRequest): Turn {
-  const { messages, tools = [], model } = body as unknown as {
+  const {
+    messages,
+    tools = [],
+    model,
+  } = body as unknown as {
     messages: RawMessage[];
     tools?: { function: { name: string } }[];
     model: string;

@@ -34,7 +34,11 @@ test("with a route it goes out there, and the main session is told in short", as
     { intentId: `cron:${id}:${NOON + MINUTE}`, route: { channel: "pigeon", to: "loft 7" }, text: "disk use:\n91 %" },
   ]);
   assert.deepEqual(told, [
-    { session: "agent:main:main", text: 'Cron "disk use" sent to pigeon (for your knowledge, no instruction): disk use: 91 %', mode: "now" },
+    {
+      session: "agent:main:main",
+      text: 'Cron "disk use" sent to pigeon (for your knowledge, no instruction): disk use: 91 %',
+      mode: "now",
+    },
   ]);
   assert.deepEqual(said, []);
 });

@@ -3,7 +3,8 @@ import { damaged, number, optionalJson, optionalNumber, optionalText, readRecord
 import { act, change, rows, type ReportDamage, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { CallOutcome, JournalEntry, JournalQuery, JournalTable } from "../store.ts";
 
-const columns = "id, at, tool, agent_id, session_key, caller, outcome, duration_ms, intent, args, decision, error, turn";
+const columns =
+  "id, at, tool, agent_id, session_key, caller, outcome, duration_ms, intent, args, decision, error, turn";
 const outcomes: ReadonlySet<string> = new Set<CallOutcome>(["started", "ok", "error", "refused", "aborted", "unknown"]);
 const upsert = `INSERT INTO journal (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET at = excluded.at, tool = excluded.tool, agent_id = excluded.agent_id,
