@@ -3,7 +3,7 @@ import type { RunEvent } from "../core/event.ts";
 import { splitSessionKey, type SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import { createDesk } from "./desk.ts";
-import type { RunRoom } from "./conclude.ts";
+import type { RunRoom } from "./outcome.ts";
 import { compactSession } from "./shrink.ts";
 
 export async function compactNow(

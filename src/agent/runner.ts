@@ -19,7 +19,8 @@ import { createLane, type Lane } from "./lane.ts";
 import { createLedger } from "./ledger.ts";
 import { createBootstrapReader } from "./prompt/files.ts";
 import { INTERRUPTED, recover } from "./recover.ts";
-import { dismiss, SAID, type RunRoom } from "./conclude.ts";
+import { dismiss, SAID } from "./aside.ts";
+import type { RunRoom } from "./outcome.ts";
 import type * as RunModule from "./run.ts";
 import { createSlots, type Slots } from "./slots.ts";
 

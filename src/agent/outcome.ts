@@ -1,0 +1,103 @@
+// What a run came to: its outcome, told once to everybody who waits, and failures in words.
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { HouseError } from "../core/error.ts";
+import type { RunFailure, RunOutcome } from "../core/event.ts";
+import { newId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { Stop, type Job } from "./job.ts";
+import type { Ledger } from "./ledger.ts";
+import { isSilent, judgeReply } from "./reply.ts";
+import type { SessionSeat } from "./shrink.ts";
+import type { TurnEnd, TurnRoom } from "./turn.ts";
+
+export interface RunRoom extends TurnRoom {
+  readonly ledger: Ledger;
+}
+
+export type End = Partial<TurnEnd> & {
+  readonly startedAt: number;
+  readonly status: RunOutcome["status"];
+  readonly text: string;
+};
+
+export function outcomeOf({ deps }: RunRoom, job: Job, seat: SessionSeat, end: End): RunOutcome {
+  const { turn, control } = job;
+  const stop = control.signal.aborted && control.signal.reason instanceof Stop ? control.signal.reason : undefined;
+  const status = end.status === "aborted" ? (stop?.status ?? "aborted") : end.status;
+  const failure = end.failure ?? (end.status === "aborted" ? stop?.failure : undefined);
+  const isAnswer = status === "ok" && end.clientCalls === undefined && end.model !== undefined;
+  // Whoever spoke into a heartbeat gets an answer like any other.
+  const judged = isAnswer ? judgeReply(end.text, job.merged.length === 0 ? turn.heartbeat : undefined) : undefined;
+  if (judged?.stray === true) deps.log.debug("a stray HEARTBEAT_OK was taken off a reply", { runId: turn.runId });
+  const isEmpty = end.text.trim() === "" && end.clientCalls === undefined;
+  const silent = judged?.silent ?? (status === "ok" && (isSilent(end.text) || isEmpty));
+  return {
+    runId: turn.runId,
+    sessionKey: turn.sessionKey,
+    sessionId: seat.record.sessionId,
+    status,
+    startedAt: end.startedAt,
+    endedAt: deps.clock.now(),
+    text: silent ? "" : (judged?.text ?? end.text),
+    silent,
+    ...(end.model === undefined ? {} : { provider: end.model.provider, model: end.model.id }),
+    ...(end.usage === undefined ? {} : { usage: end.usage }),
+    ...(end.budget === undefined ? {} : { costUsd: end.budget.used().costUsd }),
+    toolCalls: end.toolCalls ?? 0,
+    ...(end.clientCalls === undefined ? {} : { clientCalls: end.clientCalls }),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** The answer is given once, under the run that carried it. */
+export function mergedOutcome(outcome: RunOutcome, runId: string): RunOutcome {
+  const { usage: _usage, costUsd: _costUsd, ...rest } = outcome;
+  return { ...rest, runId, silent: outcome.status === "ok" ? true : outcome.silent, toolCalls: 0 };
+}
+
+export function finish(job: Job, outcome: RunOutcome): void {
+  job.stage = "ended";
+  const { text } = outcome;
+  if (job.turn.heartbeat !== undefined && text !== "") job.emit({ stream: "assistant", text, delta: text });
+  job.emit({ stream: "lifecycle", phase: "end", outcome });
+  job.end(outcome);
+  for (const other of job.merged) {
+    const its = mergedOutcome(outcome, other.turn.runId);
+    other.stage = "ended";
+    other.emit({ stream: "lifecycle", phase: "end", outcome: its });
+    other.end(its);
+  }
+}
+
+export function endOfError(
+  error: unknown,
+  log: Log,
+): { status: RunOutcome["status"]; text: string; failure: RunFailure } {
+  if (error instanceof Stop) return { status: error.status, text: "", failure: error.failure };
+  return { status: "error", text: "", failure: failureOf(error, log) };
+}
+
+export function failureOf(error: unknown, log: Log): RunFailure {
+  if (error instanceof HouseError)
+    return { code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
+  const reference = newId().slice(0, 8);
+  log.error(`unexpected failure in a run (reference ${reference})`, { error });
+  return { code: "run.bug", message: `the run failed unexpectedly (reference ${reference})`, hint: "openclaw logs" };
+}
+
+export const RETRY_MS = 5_000;
+
+/** A full disk may have room again; the end of the gateway leaves the rest to the next start. */
+export async function writeLater({ deps }: RunRoom, writes: () => Promise<unknown>[]): Promise<void> {
+  for (;;) {
+    await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false });
+    try {
+      await Promise.all(writes());
+      return;
+    } catch (error) {
+      if (error instanceof HouseError && error.code === "store.closed") return;
+      deps.log.debug("the end of a run still cannot be written", { error });
+    }
+  }
+}
