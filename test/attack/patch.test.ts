@@ -164,8 +164,9 @@ function outsideOf({ OUT, STATE, HOME }: Readonly<Record<"OUT" | "STATE" | "HOME
   return {
     out: treeOf(OUT),
     config: readFileSync(join(STATE, "openclaw.json"), "utf8"),
+    // The house's own copies, for an undo and while a patch is under way, are no harm.
     state: readdirSync(STATE)
-      .filter((name) => !/^(?:unfinished|.*-(?:wal|shm))$/.test(name))
+      .filter((name) => !/^(?:undo|unfinished|.*-(?:wal|shm))$/.test(name))
       .toSorted(),
     home: readdirSync(HOME).toSorted(),
     cron: existsSync("/etc/cron.d/evil") || existsSync("/etc/x") || existsSync("/etc/new"),
