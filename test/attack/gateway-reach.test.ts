@@ -64,13 +64,13 @@ test("from a sandbox no other session is told anything", async () => {
 
 test("one session cannot fill the desk so that nobody else may ask", async () => {
   const answers: string[] = [];
-  for (let count = 0; count < 45; count += 1) {
+  for (let count = 0; count < 105; count += 1) {
     const { details, error } = await tool(patch({ tools: { deny: [`x${count}`] } }), "agent:weak:main");
     answers.push(error?.type ?? JSON.stringify(details["status"]));
   }
   assert.deepEqual(
     [answers.filter((word) => word === '"approval-pending"').length, answers.at(-1)],
-    [40, "approval.too-many"],
+    [100, "approval.too-many"],
   );
   const { details } = await tool(patch({ tools: { deny: ["y"] } }), "agent:main:main");
   assert.equal(details["status"], "approval-pending");

@@ -6,7 +6,7 @@ import type { Approval } from "./desk-record.ts";
 const MIN_PREFIX = 8;
 const MAX_PENDING = 200;
 /** One session must not be able to fill the desk, or nobody else could ask any more. */
-const MAX_OF_SESSION = 40;
+const MAX_OF_SESSION = 100;
 
 /** The whole id, from itself or an unambiguous beginning. */
 export function idNamed(given: string, pending: readonly Approval[]): string {

@@ -168,9 +168,9 @@ describe("asking", () => {
   });
 
   test("has an end, and one session cannot use it up for the others", async () => {
-    for (let index = 0; index < 40; index += 1) await desk.ask(question());
+    for (let index = 0; index < 100; index += 1) await desk.ask(question());
     assert.equal(await codeOf(desk.ask(question())), "approval.too-many");
-    for (let index = 0; index < 160; index += 1) await desk.ask(question({ session: `agent:main:${index}` }));
+    for (let index = 0; index < 100; index += 1) await desk.ask(question({ session: `agent:main:${index}` }));
     assert.equal(await codeOf(desk.ask(question({ session: "agent:main:other" }))), "approval.too-many");
   });
 });
