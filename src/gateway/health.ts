@@ -1,6 +1,7 @@
 // health and status in the recorded shapes. Session figures are kept for a second, so that asking often costs little.
 import type { SessionRecord } from "../store/store.ts";
 import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
+import type { Config } from "../config/schema/index.ts";
 import { mainSessionKey, type AgentId } from "../core/names.ts";
 import { entryOf } from "../session/session.ts";
 import type { GatewayContext } from "./context.ts";
@@ -14,6 +15,8 @@ export interface Vitals {
   lastHealth(): object;
   sessionDefaults(): unknown;
 }
+
+type BeatSettings = ReturnType<Heartbeats["settingsOf"]>;
 
 const RECENT = 5;
 const FRESH_MS = 1000;
@@ -73,9 +76,20 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
     sessions: { path: storeFile, count: figures.count, recent: figures.recent.map((record) => toRecent(record, now)) },
   });
 
+  // Who logs in how decides the default interval, and that is in a file: not read for every question.
+  const beats = new Map<AgentId, { readonly config: Config; readonly at: number; readonly settings: BeatSettings }>();
+  const settingsNow = (agentId: AgentId): BeatSettings => {
+    const config = context.config();
+    const known = beats.get(agentId);
+    if (known?.config === config && clock.ticks() - known.at < FRESH_MS) return known.settings;
+    const settings = heartbeats.settingsOf(agentId);
+    beats.set(agentId, { config, at: clock.ticks(), settings });
+    return settings;
+  };
+
   /** In the recorded shape. */
   const beatOf = (agentId: AgentId) => {
-    const { enabled, every, everyMs, prompt, target, ackMaxChars } = heartbeats.settingsOf(agentId);
+    const { enabled, every, everyMs, prompt, target, ackMaxChars } = settingsNow(agentId);
     const isOn = enabled && heartbeats.isOn();
     return {
       enabled: isOn,

@@ -176,7 +176,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const offer = deps.tools.flatMap((tool): OfferedTool[] => {
         const { decision, unavailable } = judge(subject, tool.name);
         if (!decision.allowed || unavailable !== undefined) return [];
-        return [{ name: tool.name, summary: tool.summary, description: tool.description, parameters: tool.params }];
+        return [
+          { name: tool.name, summary: tool.summary, description: tool.description, parameters: forModel(tool.params) },
+        ];
       });
       offers.set(key, offer);
       return offer;
@@ -247,4 +249,14 @@ function factsOf({ agent, session, model, group, sandboxed, subagent }: Subject)
     ...(sandboxed ? { sandbox: "on" } : {}),
     ...(subagent ? { "sub-agent": "yes" } : {}),
   };
+}
+
+/** Without what only the check needs: a model writes no worse arguments for it, and it costs with every request. */
+function forModel(params: Tool["params"]): unknown {
+  const { additionalProperties: _closed, ...schema } = params as typeof params & Record<string, unknown>;
+  const properties = Object.entries(params.properties).map(([name, property]) => {
+    const { minLength: _least, ...rest } = property as Record<string, unknown>;
+    return [name, rest];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
