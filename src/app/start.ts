@@ -3,13 +3,13 @@
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { HouseError } from "../core/error.ts";
 import type { Level } from "../base/log.ts";
 import { shortenHome, type Env, type Paths } from "../base/paths.ts";
 import { readEnvironment } from "../config/environment.ts";
 import { describeIssue } from "../config/issue.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
-import { bindingOf } from "../gateway/bind.ts";
+import { bindingOf, cannotListen } from "../gateway/bind.ts";
 import { sharedSecret } from "../gateway/secret.ts";
 import type { Restart } from "./admin.ts";
 import { openGatewayOver, type RunningGateway } from "./gateway.ts";
@@ -149,18 +149,7 @@ function isWorthWaiting(error: unknown): boolean {
 function requirePort({ hosts: [host = "127.0.0.1"], port }: ReturnType<typeof bindingOf>): Promise<void> {
   return new Promise((resolve, reject) => {
     const trial = createServer();
-    trial.once("error", (cause) => {
-      const taken = errnoOf(cause) === "EADDRINUSE";
-      reject(
-        new HouseError(
-          taken ? "gateway.port-taken" : "gateway.cannot-bind",
-          taken
-            ? `another gateway instance is already listening on ws://${host}:${port}`
-            : `failed to bind gateway socket on ws://${host}:${port}: ${cause.message}`,
-          { cause, hint: "check gateway.bind and gateway.port" },
-        ),
-      );
-    });
+    trial.once("error", (cause) => reject(cannotListen(cause, host, port)));
     trial.listen({ host, port, exclusive: true }, () => trial.close(() => resolve()));
   });
 }

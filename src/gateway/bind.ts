@@ -1,7 +1,7 @@
 // Which address and port the gateway listens on, and when it must refuse to.
 import { networkInterfaces } from "node:os";
 
-import { HouseError } from "../core/error.ts";
+import { errnoOf, HouseError } from "../core/error.ts";
 import type { Env } from "../base/paths.ts";
 import type { Config } from "../config/schema/index.ts";
 
@@ -65,4 +65,21 @@ function portFromEnv(env: Env): number | undefined {
   throw new HouseError("gateway.bad-port", `OPENCLAW_GATEWAY_PORT is not a port: ${raw}`, {
     hint: "a number from 1 to 65535",
   });
+}
+
+/** Why an address could not be opened, and what helps. */
+export function cannotListen(cause: Error, host: string, port: number): HouseError {
+  const taken = errnoOf(cause) === "EADDRINUSE";
+  return new HouseError(
+    taken ? "gateway.port-taken" : "gateway.cannot-bind",
+    taken
+      ? `another gateway instance is already listening on ws://${host}:${port}`
+      : `failed to bind gateway socket on ws://${host}:${port}: ${cause.message}`,
+    {
+      cause,
+      hint: taken
+        ? `openclaw gateway status, or choose another port: openclaw gateway run --port ${port + 20}`
+        : "check gateway.bind and gateway.port",
+    },
+  );
 }

@@ -5,9 +5,8 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 
 import type { Agents } from "../agent/agent.ts";
-import { errnoOf, HouseError } from "../core/error.ts";
 import { CLOSE, WIRE_LIMITS } from "../protocol/frame.ts";
-import type { Binding } from "./bind.ts";
+import { cannotListen, type Binding } from "./bind.ts";
 import { serveConnection, type ConnectionDeps } from "./connection.ts";
 import type { GatewayContext } from "./context.ts";
 import { createDispatch, type Served } from "./dispatch.ts";
@@ -204,21 +203,7 @@ function listen(server: Server, host: string, port: number, required: boolean): 
   return new Promise((resolve, reject) => {
     server.once("error", (cause) => {
       if (!required) return resolve(false);
-      const taken = errnoOf(cause) === "EADDRINUSE";
-      reject(
-        new HouseError(
-          taken ? "gateway.port-taken" : "gateway.cannot-bind",
-          taken
-            ? `another gateway instance is already listening on ws://${host}:${port}`
-            : `failed to bind gateway socket on ws://${host}:${port}: ${cause.message}`,
-          {
-            cause,
-            hint: taken
-              ? `openclaw gateway status, or choose another port: openclaw gateway run --port ${port + 20}`
-              : "check gateway.bind and gateway.port",
-          },
-        ),
-      );
+      reject(cannotListen(cause, host, port));
     });
     server.listen({ host, port, exclusive: true }, () => resolve(true));
   });

@@ -25,7 +25,7 @@ const managed = join(state, "hooks");
 const workspace = join(state, "workspace");
 const out = (name: string): string => join(home, name);
 const writes = (name: string, what = "true"): string =>
-  `import { appendFileSync } from "node:fs";\nexport default async (event: any): Promise<void> => { appendFileSync(${JSON.stringify(out(name))}, JSON.stringify(${what}) + "\\n"); };`;
+  `import { appendFileSync } from "node:fs";\nexport default async (event): Promise<void> => { appendFileSync(${JSON.stringify(out(name))}, JSON.stringify(${what}) + "\\n"); };`;
 
 let house: HookHouse;
 before(async () => {
@@ -42,7 +42,7 @@ before(async () => {
     managed,
     "speaker",
     { events: ["command:stop", "command:new", "gateway:startup"] },
-    "export default (e: any) => { e.messages.push(`the speaker heard ${e.type}:${e.action}`); };",
+    "export default (e) => { e.messages.push(`the speaker heard ${e.type}:${e.action}`); };",
   );
   writeHook(managed, "never-enabled", { events: ["command", "gateway:startup"] }, writes("never.jsonl"));
   writeHook(
@@ -62,7 +62,7 @@ before(async () => {
     managed,
     "prompt",
     { events: ["agent:bootstrap"], export: "change" },
-    "export const change = (e: any) => { e.context.bootstrapFiles = [...e.context.bootstrapFiles, { name: 'EXTRA.md', content: 'words of a hook' }]; };",
+    "export const change = (e) => { e.context.bootstrapFiles = [...e.context.bootstrapFiles, { name: 'EXTRA.md', content: 'words of a hook' }]; };",
   );
   writeScript(join(managed, "garbled"), "HOOK.md", "---\nname: [\n---\n");
   // An agent could have written these two.

@@ -67,7 +67,7 @@ export const createGatewayTool = (admin: () => Admin) =>
       const url = remoteUrl(args, call);
       if (url !== undefined) return callRemote(url, { gatewayUrl, gatewayToken, timeoutMs }, "gateway", rest, call);
       if (args.action === "help") return toResult({ text: (await import("./gateway-help.ts")).help, details: {} });
-      return toResult(await perform(args, call, admin()));
+      return toResult(await perform(args.action, args, call, admin()));
     },
   });
 
@@ -79,8 +79,13 @@ function rareOf(more: unknown): Rare {
   });
 }
 
-function perform(args: Arguments, call: ToolCall, admin: Admin): Promise<AdminAnswer> {
-  const { action, path, delayMs, timeoutMs, baseHash } = args;
+function perform(
+  action: Exclude<Arguments["action"], "help">,
+  args: Arguments,
+  call: ToolCall,
+  admin: Admin,
+): Promise<AdminAnswer> {
+  const { path, delayMs, timeoutMs, baseHash } = args;
   const caller = callerOf(args, call);
   const [note, reason] = [signed(args.note, caller), signed(args.reason, caller)];
   switch (action) {
@@ -95,10 +100,6 @@ function perform(args: Arguments, call: ToolCall, admin: Admin): Promise<AdminAn
       return admin.change({ action, raw: rawOf(args), baseHash, note, delayMs, timeoutMs }, caller);
     case "update.run":
       return admin.update({ note, delayMs, timeoutMs, signal: call.signal }, caller);
-    default:
-      throw new ToolError("gateway.bad-action", `gateway has no action ${visible(action, 60)}`, {
-        hint: "restart, config.get, config.schema, config.apply, config.patch, update.run or help",
-      });
   }
 }
 
