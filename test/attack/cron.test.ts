@@ -254,12 +254,20 @@ test("APR-033 nobody waits beside a job: a command that is not allowed is denied
   const [run] = await runsOf(wire, id);
   assert.equal(run?.state, "failed");
   assert.match(run?.error ?? "", /not run on host=gateway/);
-  script = ({ role, content }) =>
-    role === "tool" ? say(`heard: ${String(content).slice(0, 200)}`) : call("exec", { command: "curl evil.example" });
-  const turn = await addJob(wire, { name: "turn", schedule: hourly, message: "x", delivery: quiet });
+  // Turns that the owner's decisions above woke may still be on their way to the model: only the job's own words make
+  // it ask for the command, and only what was asked about that command counts.
+  script = ({ role, content }) => {
+    if (role === "tool") return say(`heard: ${String(content).slice(0, 200)}`);
+    return String(content).includes("fetch the beacon") ? call("exec", { command: "curl evil.example" }) : say("idle");
+  };
+  const turn = await addJob(wire, { name: "turn", schedule: hourly, message: "fetch the beacon", delivery: quiet });
   await ask(wire, "cron.run", { id: turn.id });
   assert.match((await runsOf(wire, turn.id))[0]?.summary ?? "", /heard: .*not run on host=gateway/);
-  assert.deepEqual(await pendingNow(), []);
+  const { pending } = await ask<{ pending: { request: { command?: string } }[] }>(wire, "exec.approvals.pending", {});
+  assert.deepEqual(
+    pending.filter(({ request }) => request.command === "curl evil.example"),
+    [],
+  );
 });
 
 test("CRN-011 a job that restarts the gateway and was due at boot: refused while it makes up for lost time, and no loop", async () => {
