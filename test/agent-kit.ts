@@ -188,7 +188,7 @@ export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
     lines: commands.events,
     send,
     async ask(words, more) {
-      const outcome = await agents.wait(await send(words, more), 20_000);
+      const outcome = await agents.wait(await send(words, more), 60_000);
       if (outcome === undefined) throw new Error(`no outcome for ${JSON.stringify(words)}`);
       return outcome;
     },

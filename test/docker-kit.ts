@@ -23,7 +23,7 @@ export interface TestEngine {
   stop(): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 
 /** Undefined when an engine can be tried here; else why not, and what would help. */
 export function noEngine(): string | false {

@@ -46,7 +46,7 @@ export const proc = (gateway: TestGateway, args: Record<string, unknown>, option
 export async function until<T>(
   look: () => Promise<T> | T,
   holds: (seen: T) => boolean,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createHash, generateKeyPairSync, randomUUID, sign, type KeyObject } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,15 +41,25 @@ export function tempHome(): string {
   return mkdtempSync(join(tmpdir(), "openclaw-test-"));
 }
 
-/** A port nobody listens on right now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+const PORTS = { first: 20_000, perProcess: 50, processes: 240 };
+let portsGiven = Math.floor(Math.random() * PORTS.perProcess);
+
+/**
+ * A port nobody listens on right now. Whoever asked binds it later, so it is none that the system would give to another
+ * meanwhile (those start at 32768), and test files that run at the same time choose among different ones.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = PORTS.first + (process.pid % PORTS.processes) * PORTS.perProcess + (portsGiven++ % PORTS.perProcess);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
+    server.on("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
 
@@ -110,7 +120,8 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<TestGateway>
 /** Stops a gateway and removes its home. */
 export async function dispose(gateway: TestGateway): Promise<void> {
   await gateway.stop("SIGKILL");
-  rmSync(gateway.home, { recursive: true, force: true });
+  // What it had started may still write for a moment.
+  rmSync(gateway.home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
 export interface Invoked {
@@ -267,7 +278,7 @@ export class Wire {
     this.socket.send(text);
   }
 
-  async event(name: string, timeoutMs = 3000): Promise<Frame> {
+  async event(name: string, timeoutMs = 60_000): Promise<Frame> {
     const until = Date.now() + timeoutMs;
     for (;;) {
       const found = this.frames.find((frame) => frame.event === name);

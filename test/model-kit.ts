@@ -50,7 +50,7 @@ export async function chat(wire: Wire, sessionKey: string, message: string, runI
   return chatEnd(wire, runId);
 }
 
-export async function chatEnd(wire: Wire, runId: string, timeoutMs = 20_000): Promise<ChatEnd> {
+export async function chatEnd(wire: Wire, runId: string, timeoutMs = 60_000): Promise<ChatEnd> {
   const until = Date.now() + timeoutMs;
   for (;;) {
     const end = wire.frames

@@ -47,7 +47,7 @@ export type Look = Parameters<Browser["newContext"]>[0];
 
 export async function openPage(browser: Browser, address: string, look: Look = { viewport: desk }): Promise<Opened> {
   const context = await browser.newContext(look);
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));

@@ -550,7 +550,7 @@ async function listenEverywhere(home: string): Promise<Server[]> {
       server.once("error", reject);
       server.listen(where, () => resolve(server));
     });
-  return [await listen(join(home, "host.sock")), await listen("\0openclaw-abstract")];
+  return [await listen(join(home, "host.sock")), await listen(`\0openclaw-abstract-${process.pid}`)];
 }
 
 /** What is left after a while: an engine of its own takes its time. */

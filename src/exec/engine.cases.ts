@@ -53,7 +53,7 @@ export async function livingWith(isOne: (process: Process) => boolean): Promise<
   return (await scanProcesses()).filter((process) => !process.isDead && isOne(process));
 }
 
-export async function until(isDone: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> {
+export async function until(isDone: () => boolean | Promise<boolean>, limitMs = 60_000): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await isDone())) {
     if (performance.now() > end) throw new Error("it did not come to that in time");
