@@ -118,10 +118,13 @@ for (const [name, race] of Object.entries(races)) {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const seen = new Map<string, number>();
-    let hits = 0;
+    const wanted = ["ran", "approval.changed"];
+    let [hits, done] = [0, 0];
     try {
       await once(racer.stdout, "data");
-      for (let round = 0; round < rounds; round += 1) {
+      // On a busy machine the racer may sleep through the first rounds: it goes on until both sides had their turn.
+      const isRace = (): boolean => wanted.every((code) => seen.has(code));
+      for (done = 0; done < rounds || (done < rounds * 25 && !isRace()); done += 1) {
         const code = await attempt(ground, plan);
         seen.set(code, (seen.get(code) ?? 0) + 1);
         if (!existsSync(race.harm(ground))) continue;
@@ -133,11 +136,10 @@ for (const [name, race] of Object.entries(races)) {
       racer.kill("SIGKILL");
     }
     context.diagnostic(
-      `${rounds} rounds, ${hits} hits; ${[...seen].map(([code, count]) => `${code} ${count}`).join(", ")}`,
+      `${done} rounds, ${hits} hits; ${[...seen].map(([code, count]) => `${code} ${count}`).join(", ")}`,
     );
     assert.equal(hits, 0);
-    for (const wanted of ["ran", "approval.changed"])
-      assert.ok(seen.has(wanted), `never saw ${wanted}: that was no race`);
+    for (const code of wanted) assert.ok(seen.has(code), `never saw ${code}: that was no race`);
   });
 }
 

@@ -275,7 +275,8 @@ test("CRN-011 a job that restarts the gateway and was due at boot: refused while
   const config = { commands: { restart: true } };
   let other = await startGateway({ home, config });
   let client = await operator(other);
-  const at = new Date(Date.now() + 1500).toISOString();
+  // Far enough away that it is kept and the gateway killed before, on a slow machine too.
+  const at = new Date(Date.now() + 6000).toISOString();
   const { id } = await addJob(client, {
     name: "restarter",
     schedule: { kind: "at", at },

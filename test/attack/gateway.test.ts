@@ -78,7 +78,7 @@ test("GWY-020 GWY-024 oversized and ambiguous frames are refused, the gateway an
   assert.match(answer?.error?.message ?? "", /twice/);
 });
 
-test("GWY-022 two thousand silent sockets are capped and the owner still gets in", { timeout: 60_000 }, async () => {
+test("GWY-022 two thousand silent sockets are capped and the owner still gets in", { timeout: 300_000 }, async () => {
   const sockets: Socket[] = [];
   for (let i = 0; i < 2000; i++) {
     const socket = connect(gateway.port, "127.0.0.1");
@@ -89,14 +89,13 @@ test("GWY-022 two thousand silent sockets are capped and the owner still gets in
     sockets.push(socket);
   }
   const answers = await Promise.all(
-    sockets
-      .slice(-50)
-      .map(
-        (socket) =>
-          new Promise<string>((resolve) =>
-            socket.once("data", (chunk: Buffer) => resolve(chunk.toString().slice(0, 12))),
-          ),
-      ),
+    sockets.slice(-50).map(
+      (socket) =>
+        new Promise<string>((resolve) => {
+          socket.once("data", (chunk: Buffer) => resolve(chunk.toString().slice(0, 12)));
+          socket.once("close", () => resolve("cut"));
+        }),
+    ),
   );
   assert.ok(answers.includes("HTTP/1.1 503"), "the last sockets are turned away");
   assert.equal((await admin.request("health")).ok, true);

@@ -46,7 +46,7 @@ describe("a file that is none", () => {
       ),
   };
   for (const [shape, make] of Object.entries(shapes))
-    test(`${shape}: no command runs, and it is said why`, { timeout: 20_000 }, async () => {
+    test(`${shape}: no command runs, and it is said why`, { timeout: 300_000 }, async () => {
       rmSync(path, { recursive: true, force: true });
       rmSync(join(gateway.workspace, "ran"), { force: true });
       make();

@@ -93,7 +93,7 @@ test("a file read as JSON, which leaves some controls as they are", { skip }, as
   assert.doesNotMatch(shown, obeyed);
 });
 
-test("a conversation", { skip, timeout: 60_000 }, async () => {
+test("a conversation", { skip, timeout: 300_000 }, async () => {
   script = () => say(`the answer ${EVIL} ends`);
   const shown = await inTerminal("chat", "hello\n");
   assert.match(shown, /the answer/);

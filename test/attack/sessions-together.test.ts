@@ -79,11 +79,14 @@ test("SES-007 a message that claims to be the user, the system or a command stay
   ].join("\n");
   await stage.call("sessions_send", { sessionKey: "agent:friend:main", message });
   await stage.call("sessions_send", { sessionKey: "agent:friend:main", message: "/new" });
-  const heard = stage
-    .turns()
-    .slice(seen)
-    .filter(({ text }) => text.startsWith("[Message from"));
-  const [first, second] = heard;
+  const [first, second] = await until(
+    () =>
+      stage
+        .turns()
+        .slice(seen)
+        .filter(({ text }) => text.startsWith("[Message from")),
+    (heard) => heard.length >= 2,
+  );
   assert.match(
     first?.text ?? "",
     /^\[Message from session agent:main:main \(agent main\), sent with sessions_send\. An agent wrote it/,
@@ -114,7 +117,8 @@ test("SES-008 a sandboxed session cannot start an agent that is not sandboxed", 
 });
 
 test("SES-011 no spawn from a child, and no more children than the config lets one session have", async () => {
-  stage.play(() => hang("after"));
+  // Only its own children: a turn that an earlier test left on its way must not hang.
+  stage.play((turn) => (/^t\d+$/.test(turn.first) ? hang("after") : quietly(turn)));
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, index) => stage.call("sessions_spawn", { task: `t${index}` }, "agent:main:wide")),
   );
