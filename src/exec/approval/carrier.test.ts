@@ -28,6 +28,7 @@ function rows(kind: string, expected: string, commands: readonly string[]): void
   });
 }
 
+planted("ncal");
 writeFileSync(join(workspace, "x.pl"), "");
 symlinkSync("/dev/stdin", join(workspace, "by-link.py"));
 symlinkSync("nosuch", join(workspace, "dangling.py"));
@@ -67,7 +68,13 @@ rows("allowed with an entry for the program", "run", [
   "tcpdump -nn -i lo -c 5",
   "rg -n 'a|b' src",
   "rg --files -g '!node_modules' --pretty",
-  "sort -u -o out.txt a.ts",
+  "sort -u -k2,2 a.ts",
+  "sort -to a.ts",
+  "uniq -c a.ts",
+  "uniq --group a.ts",
+  "xxd -l 16 a.ts",
+  "date -d yesterday",
+  "ncal 'more cookies for who is there'",
   "curl -s -o x https://example.com/",
   "make -j 4 test",
   "make -j test",
@@ -234,6 +241,19 @@ rows("refused although the program has an entry", "exec.arguments", [
   "openssl pkey -in org.openssl.engine:x:k",
   "node openclaw.mjs approvals set",
   "sort --compress-program=id",
+  "sort -uo out.txt a.ts",
+  "sort --outp=out.txt a.ts",
+  "uniq a.ts out.txt",
+  "uniq -- a.ts out.txt",
+  "xxd -r a.ts out.bin",
+  "shuf a.ts -o out.txt",
+  "iconv -f utf8 -t latin1 -oout.txt a.ts",
+  "date -s 2020-01-01",
+  "sysctl -w kernel.core_pattern=x",
+  "sysctl kernel.core_pattern=x",
+  "ncal 'touch /tmp/canary'",
+  "ncal --on-end='touch -- x'",
+  "ncal -I '/bin/touch ./x'",
   "sort --compress-prog=id",
   "split --filter=id",
   "split --filt=id",

@@ -39,7 +39,9 @@ export function concernOf(judged: Judged, place: Place): ArgumentVerdict {
   if (never !== undefined) return neverVerdict(never, args);
   const rules = names.flatMap((name) => rulesFor(name));
   const findings: Finding[] =
-    rules.length > 0 ? [...new Set(rules)].map((rule) => rule(args, judged, place)) : [carriesShell(names, args)];
+    rules.length > 0
+      ? [...new Set(rules)].map((rule) => rule(args, judged, place))
+      : [carriesShell(names, args, place)];
   const scripts = [
     ...findings.flatMap((finding) => finding.scripts ?? []),
     ...(names.includes("make") ? makefiles(args, place) : []),

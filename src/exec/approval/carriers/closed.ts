@@ -42,6 +42,20 @@ const programs: Readonly<Record<string, Closed>> = {
     check: ({ operands }) =>
       operands.some((word) => word.startsWith("+")) ? "is given a command to start with (+…)" : undefined,
   },
+  uniq: {
+    table: {
+      letters: "cdDiuz",
+      valued: "fsw",
+      long: "--count --repeated --unique --ignore-case --zero-terminated --version --help",
+      longValued: "--skip-fields --skip-chars --check-chars",
+      longOptional: "--all-repeated --group",
+    },
+    check: ({ operands }) => (operands.length > 1 ? "writes to the second file it is given" : undefined),
+  },
+  xxd: {
+    table: { letters: "abCeEipruv", valued: "cglosnR" },
+    check: ({ operands }) => (operands.length > 1 ? "writes to the second file it is given" : undefined),
+  },
   zip: {
     table: {
       letters: "rqjuyvD0123456789oX9lkg",

@@ -1,4 +1,4 @@
-// Programs that are plain but for a few options which carry commands or load code.
+// Programs that are plain but for a few options which carry commands, load code or write where only reading is expected.
 import { endOfOptions } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
@@ -29,7 +29,17 @@ const programs: Readonly<Record<string, Forbidden>> = {
   },
   ag: { letters: "z", long: "--pager --search-zip" },
   ack: { long: "--pager --ackrc --env --output" },
-  sort: { long: "--compress-program" },
+  // Programs that show things, made to write a file: nobody who lists one of them means that.
+  sort: { letters: "o", valued: "kStT", long: "--compress-program --output" },
+  shuf: { letters: "o", valued: "in", long: "--output" },
+  iconv: { letters: "o", valued: "ft", long: "--output" },
+  tree: { letters: "o", valued: "LPIHT", long: "--output" },
+  date: { letters: "s", valued: "dfr", long: "--set" },
+  file: { letters: "Cm", valued: "Ffe", long: "--compile --magic-file" },
+  sysctl: { letters: "wpf", long: "--write --load --system", words: /=/ },
+  javac: { words: /^(?:@|-processor|--processor|-J|-Xplugin)/ },
+  yq: { letters: "is", long: "--inplace --in-place --split-exp" },
+  enscript: { letters: "Io", long: "--filter --output" },
   split: { long: "--filter" },
   ip: { words: /^(?:net(?:n|ns)?|vrf?|-b|-ba[a-z]*|-force)$/ },
   curl: {
@@ -119,7 +129,7 @@ function judge(name: string, args: readonly string[], forbidden: Forbidden): Ret
   const hit = options.find((word) => isForbidden(word, forbidden)) ?? args.find((word) => forbidden.words?.test(word));
   return hit === undefined
     ? fine
-    : concern(`${name} can run or load other code by ${hit.replace(/=.*/s, "=…").slice(0, 40)}`);
+    : concern(`${name} can run or load other code, or write a file, by ${hit.replace(/=.*/s, "=…").slice(0, 40)}`);
 }
 
 function isForbidden(word: string, { letters = "", valued = "", long = "" }: Forbidden): boolean {

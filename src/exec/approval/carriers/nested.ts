@@ -1,4 +1,6 @@
 // For programs nobody described: arguments that plainly hold a command for a shell, or an option that says it takes one.
+import type { Place } from "../analysis.ts";
+import { findProgram } from "../programs.ts";
 import { familyNames } from "./names.ts";
 import { isShell, neverByAllowlist } from "./never.ts";
 import { concern, fine, type Finding } from "./rule.ts";
@@ -15,11 +17,13 @@ const inlineShell = /(?:^|[\s;|&/("'`=])(?:ba|da|z|k|c|tc|fi|a)?sh\s+-[a-z]*c\b/
 const takesCommand =
   /^--(?:[a-z0-9-]*-)?(?:exec|exec-batch|exec-path|execute|eval|evaluate|command|cmd|program|shell|rsh|pager|editor|preload|hook|plugin|checkpoint-action|load-module)(?:=|$)|^-exec(?:dir)?$/;
 
-export function carriesShell(names: readonly string[], args: readonly string[]): Finding {
+export function carriesShell(names: readonly string[], args: readonly string[], place: Place): Finding {
   if (names.some((name) => readers.has(name))) return fine;
   const at = args.findIndex((word, index) => runsCode(word, args[index + 1]));
   if (at >= 0) return concern(`its arguments hold a command for ${(args[at] ?? "").slice(0, 40)}`);
   if (args.some((word) => inlineShell.test(word))) return concern("one of its arguments holds a command for a shell");
+  const line = args.find((word) => holdsCommand(word, place));
+  if (line !== undefined) return concern(`its argument ${JSON.stringify(line.slice(0, 40))} reads like a command`);
   const option = args.find((word) => takesCommand.test(word));
   return option === undefined
     ? fine
@@ -37,4 +41,14 @@ function runsCode(word: string, next: string | undefined): boolean {
       /^(?:python|node|perl|ruby|php|lua|awk|env)$/.test(name) ||
       neverByAllowlist.get(name) === "is many programs in one",
   );
+}
+
+/** One word that is a program with operands of its own, as in `--on-end='touch /x'`; a sentence has no paths or options. */
+function holdsCommand(word: string, place: Place): boolean {
+  const [program = "", ...rest] = word
+    .replace(/^--?[A-Za-z0-9-]+=/, "")
+    .trim()
+    .split(/\s+/, 50);
+  if (!rest.some((part) => /^(?:[/~|>&;-]|\.\.?\/)/.test(part)) || !/^[\w./+-]+$/.test(program)) return false;
+  return findProgram(program, place) !== undefined;
 }
