@@ -3,11 +3,13 @@ import type { AgentId, SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import type { Mask } from "../base/mask.ts";
 import type { CronAsker, CronChange, CronDoor } from "../cron/ask.ts";
 import { createCron, type CronEngine } from "../cron/cron.ts";
-import type { CronDeps, ToolRun } from "../cron/deps.ts";
+import type { CronDeps, CronEvent, ToolRun } from "../cron/deps.ts";
 import type { Job } from "../cron/job.ts";
 import { unknownJob } from "../cron/refuse.ts";
+import { veiledWords } from "../cron/veil.ts";
 import type { Approval } from "../exec/approval/desk-record.ts";
 import { subjectOf } from "../tool/subject.ts";
 import type { ToolResult } from "../tool/tool.ts";
@@ -47,7 +49,7 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
     events: commands.events,
     outbound: ports.outbound,
     runTool: (run) => runTool(house, run),
-    emit: ports.broadcast,
+    emit: (event) => ports.broadcast(forEverybody(event, mask)),
     olderFile: ports.olderFile,
     isSkipped: ports.isSkipped,
   };
@@ -128,6 +130,15 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
     if (session === null) return;
     await house.wake().tell(session as SessionKey, mask(`Cron (${card.title}): ${outcome}`));
   }
+}
+
+/** Events reach every client, also those that may only look. */
+function forEverybody({ error, summary, ...event }: CronEvent, mask: Mask): CronEvent {
+  return {
+    ...event,
+    ...(error === undefined ? {} : { error: veiledWords(error, mask) }),
+    ...(summary === undefined ? {} : { summary: veiledWords(summary, mask) }),
+  };
 }
 
 /** The one path of every tool call; nobody waits beside a job to answer a question. */

@@ -117,7 +117,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...approvalMethods(context),
     ...nodeMethods(context),
     ...channelMethods(context),
-    ...cronMethods(jobs.cron, house.storeFile),
+    ...cronMethods(jobs.cron, house.storeFile, house.mask),
   ];
   const webhooks = openWebhooks(house, { tell: wake.tell, outbound });
   const serveHook = webhooks.serve;

@@ -12,7 +12,7 @@ export function patched(body: JobBody, input: unknown, config: Config, now: numb
   const isEnabling = patch["enabled"] === true && !body.enabled;
   const payload = merged(body.payload, patch["payload"]);
   const target = patch["sessionTarget"] ?? targetFor(body, payload);
-  // An agent that is gone since must not keep its jobs from being changed; the default one runs them.
+  // An agent that is gone since must not keep its jobs from being changed.
   const { agentId, ...rest } = body;
   const raw: Raw = {
     ...rest,

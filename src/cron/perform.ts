@@ -56,9 +56,18 @@ export async function perform(deps: CronDeps, run: Run): Promise<RunEnd | undefi
   }
 }
 
-/** The agent a job is for; one that is gone since leaves it to the default one. */
+/** The agent a job is for, also when it is gone since: nobody else runs it then. */
 export function agentOf({ agentId }: JobBody, config: Config): AgentId {
-  return agentId !== undefined && agentIds(config).includes(agentId) ? agentId : defaultAgentId(config);
+  return agentId ?? defaultAgentId(config);
+}
+
+/** Under the default one it could do what its own agent was never allowed to (ruling 31). */
+function requireAgent({ id, body }: JobRecord, config: Config): void {
+  const agent = agentOf(body as JobBody, config);
+  if (agentIds(config).includes(agent)) return;
+  throw new HouseError("cron.no-agent", `the agent "${agent}" of this job is gone; nobody else runs it`, {
+    hint: `openclaw cron edit ${id} --agent <id>, or openclaw cron rm ${id}`,
+  });
 }
 
 export function mainOf(body: JobBody, config: Config): SessionKey {
@@ -70,8 +79,9 @@ const isTurn = ({ job }: Run): boolean => bodyOf(job).payload.kind === "agentTur
 
 const interrupted: RunEnd = { state: "unknown", why: "the gateway stopped while it ran", text: "" };
 
-function performKind(deps: CronDeps, run: Run): Promise<RunEnd | undefined> {
+async function performKind(deps: CronDeps, run: Run): Promise<RunEnd | undefined> {
   const { payload } = bodyOf(run.job);
+  requireAgent(run.job, deps.config());
   switch (payload.kind) {
     case "systemEvent":
       return tellMain(deps, run, payload.text);

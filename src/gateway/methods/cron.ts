@@ -1,19 +1,33 @@
 // Jobs at set times, for clients.
 import { HouseError } from "../../core/error.ts";
+import type { Mask } from "../../base/mask.ts";
 import type { Cron } from "../../cron/cron.ts";
+import type { RunEntry } from "../../cron/entry.ts";
+import type { Job } from "../../cron/job.ts";
 import * as methods from "../../protocol/methods/cron.ts";
+import { holdsScope } from "../../protocol/scope.ts";
+import type { Client } from "../client.ts";
 import { serve, type Served } from "../dispatch.ts";
 
 const DEFAULT_RUNS = 50;
 const PREVIEWED = 5;
 
-export function cronMethods(cron: Cron, storeFile: string): Served[] {
+export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[] {
+  /** Who may change a job reads it as it is; who may only look gets it without secrets, as with the config. */
+  const veilFor = async ({ scopes }: Client): Promise<Veil> => {
+    if (holdsScope(scopes, "operator.admin")) return asTheyAre;
+    const { veiledEntry, veiledJob } = await import("../../cron/veil.ts");
+    return { job: (job) => veiledJob(job, mask), entry: (entry) => veiledEntry(entry, mask) };
+  };
   return [
     serve(methods.cronStatus, async () => {
       const { enabled, ...rest } = await cron.status();
       return { enabled, storePath: storeFile, ...rest };
     }),
-    serve(methods.cronList, async (options) => ({ jobs: await cron.list(options) })),
+    serve(methods.cronList, async (options, client) => {
+      const veil = await veilFor(client);
+      return { jobs: (await cron.list(options)).map(veil.job) };
+    }),
     serve(methods.cronAdd, (job) => cron.add(job)),
     serve(methods.cronUpdate, (params) => cron.update(idOf(params), params.patch)),
     serve(methods.cronRemove, (params) => cron.remove(idOf(params))),
@@ -23,14 +37,24 @@ export function cronMethods(cron: Cron, storeFile: string): Served[] {
       await ended;
       return answer;
     }),
-    serve(methods.cronRuns, async (params) => ({
-      entries: await cron.runs(idOf(params), params.limit ?? DEFAULT_RUNS),
-    })),
-    serve(methods.cronPreview, ({ job, count = PREVIEWED, ...named }) =>
-      cron.preview(job ?? { id: idOf(named) }, count),
-    ),
+    serve(methods.cronRuns, async (params, client) => {
+      const veil = await veilFor(client);
+      return { entries: (await cron.runs(idOf(params), params.limit ?? DEFAULT_RUNS)).map(veil.entry) };
+    }),
+    serve(methods.cronPreview, async ({ job, count = PREVIEWED, ...named }, client) => {
+      const veil = await veilFor(client);
+      const preview = await cron.preview(job ?? { id: idOf(named) }, count);
+      return { ...preview, ...(preview.job === undefined ? {} : { job: veil.job(preview.job) }) };
+    }),
   ];
 }
+
+interface Veil {
+  readonly job: (job: Job) => Job;
+  readonly entry: (entry: RunEntry) => RunEntry;
+}
+
+const asTheyAre: Veil = { job: (job) => job, entry: (entry) => entry };
 
 function idOf({ id, jobId }: { readonly id?: string; readonly jobId?: string }): string {
   const found = id ?? jobId;

@@ -1,0 +1,53 @@
+// A job and its rows as they are shown to who may look and not change: what lets anybody in somewhere is taken out.
+import type { Mask } from "../base/mask.ts";
+import { redacted } from "../config/redact.ts";
+import { isRecord } from "../config/path.ts";
+import { looksSecret } from "../config/secrets.ts";
+import type { RunEntry } from "./entry.ts";
+import type { Job } from "./job.ts";
+
+/** Everything people write into it, by its name (a header, a flag, a variable), its form, and as a known secret. */
+export function veiledJob(job: Job, mask: Mask): Job {
+  return veiled(job, mask) as Job;
+}
+
+/** What came out of a run is masked as every result is; why it failed may quote what it was given. */
+export function veiledEntry(entry: RunEntry, mask: Mask): RunEntry {
+  return veiled(entry, mask) as RunEntry;
+}
+
+function veiled(value: unknown, mask: Mask, name = ""): unknown {
+  if (typeof value === "string") return looksSecret(name) && value !== "" ? redacted : veiledWords(value, mask);
+  if (Array.isArray(value)) return value.map((entry) => veiled(entry, mask, name));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, veiled(child, mask, ownNames.has(key) ? "" : key)]),
+  );
+}
+
+/** Fields of the house that end like a secret and are none. */
+const ownNames: ReadonlySet<string> = new Set(["sessionKey"]);
+
+export function veiledWords(text: string, mask: Mask): string {
+  const named = text.replaceAll(assigned, (written, name: string, gap: string) =>
+    looksSecret(name) ? `${name}${gap}${redacted}` : written,
+  );
+  const flagged = named.replaceAll(flag, (written, dashes: string, name: string, gap: string) =>
+    looksSecret(name) ? `${dashes}${name}${gap}${redacted}` : written,
+  );
+  return mask(flagged.replaceAll(login, `$1${redacted}`).replaceAll(inAddress, `$1${redacted}@`));
+}
+
+const NAME = "(?:token|secret|password|passwd|passphrase|pwd|key|authorization|cookie|credentials?|bearer|pat)";
+const VALUE = String.raw`(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'&;|]+)`;
+/** `TOKEN=x`, `"password": "x"`, `Authorization: Basic x`, `?api_key=x`. */
+const assigned = new RegExp(
+  String.raw`([\w-]{0,80}${NAME})(["']?\s*[:=]\s*(?:(?:Basic|Bearer|Bot|Token|Digest)\s+)?)${VALUE}`,
+  "gi",
+);
+/** `--password x`. */
+const flag = new RegExp(String.raw`(--?)([\w-]{0,80}${NAME})(\s+)(?!-)${VALUE}`, "gi");
+/** `curl -u me:x`. */
+const login = /((?:^|\s)(?:-u|--user|--proxy-user)[\s=]+["']?[^\s:"']+:)[^\s"']+/g;
+/** `https://me:x@host`. */
+const inAddress = /([a-z][a-z0-9+.-]{1,20}:\/\/[^/\s:@"']*:)[^/\s@"']+@/gi;
