@@ -15,10 +15,12 @@ export interface PipedOptions {
   readonly parts: readonly PipelinePart[];
   readonly pipes: PipePool;
   readonly output: CapturedOutput;
+  /** For whoever wants what goes to standard error apart from the rest; the order between the two is lost then. */
+  readonly errors?: CapturedOutput | undefined;
 }
 
-export async function startPiped({ parts, pipes, output }: PipedOptions): Promise<Started> {
-  const plumbing = await openPlumbing(parts.length, pipes);
+export async function startPiped({ parts, pipes, output, errors }: PipedOptions): Promise<Started> {
+  const plumbing = await openPlumbing(parts.length, pipes, errors !== undefined);
   const children: Child[] = [];
   try {
     for (const [at, part] of parts.entries()) {
@@ -30,23 +32,28 @@ export async function startPiped({ parts, pipes, output }: PipedOptions): Promis
     for (const { leader } of children) if (!leader.isReaped()) process.kill(leader.pid, "SIGKILL");
     closeSync(plumbing.input);
     closeSync(plumbing.outputEnd);
+    if (plumbing.errorsEnd !== undefined) closeSync(plumbing.errorsEnd);
     throw error;
   } finally {
     for (const fd of plumbing.theirs) closeSync(fd);
     for (const { launch } of parts) launch.release?.();
   }
-  const reader = readInto(plumbing.outputEnd, output);
+  const readers = [
+    readInto(plumbing.outputEnd, output),
+    ...(errors === undefined || plumbing.errorsEnd === undefined ? [] : [readInto(plumbing.errorsEnd, errors)]),
+  ];
+  const read = Promise.all(readers.map(({ ended }) => ended));
   const input = createInput(plumbing.input);
   return {
     leaders: children.map(({ leader }) => leader),
     tty: false,
-    finished: Promise.all([reader.ended, ...children.map(({ exited }) => exited)]).then(async ([, ...exits]) => {
+    finished: Promise.all([read, ...children.map(({ exited }) => exited)]).then(async ([, ...exits]) => {
       input.drop();
       return exits.at(-1) ?? { code: null };
     }),
     write: (bytes) => input.write(bytes),
     closeInput: () => input.close(),
-    cutOutput: () => reader.cut(),
+    cutOutput: () => readers.forEach((reader) => reader.cut()),
     screen: async () => undefined,
   };
 }
@@ -55,6 +62,7 @@ interface Plumbing {
   /** Our ends. */
   readonly input: number;
   readonly outputEnd: number;
+  readonly errorsEnd?: number;
   /** By process. */
   readonly stdin: readonly number[];
   readonly stdout: readonly number[];
@@ -63,21 +71,23 @@ interface Plumbing {
   readonly theirs: readonly number[];
 }
 
-async function openPlumbing(length: number, pipes: PipePool): Promise<Plumbing> {
+async function openPlumbing(length: number, pipes: PipePool, isApart: boolean): Promise<Plumbing> {
   const input = await pipes.take("child");
   const output = await pipes.take("us");
+  const errors = isApart ? await pipes.take("us") : output;
   const links = [];
   for (let at = 1; at < length; at += 1) links.push(await pipes.takeLink());
-  if (input === undefined || output === undefined) throw noPipes();
+  if (input === undefined || output === undefined || errors === undefined) throw noPipes();
   const stdin = [input.theirs, ...links.map((link) => link?.read ?? input.theirs)];
   const stdout = [...links.map((link) => link?.write ?? output.theirs), output.theirs];
   return {
     input: input.ours,
     outputEnd: output.ours,
+    ...(isApart ? { errorsEnd: errors.ours } : {}),
     stdin,
     stdout,
-    errors: output.theirs,
-    theirs: [...new Set([...stdin, ...stdout])],
+    errors: errors.theirs,
+    theirs: [...new Set([...stdin, ...stdout, errors.theirs])],
   };
 }
 

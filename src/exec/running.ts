@@ -8,6 +8,8 @@ export interface RunOptions {
   readonly tty?: { readonly columns: number; readonly rows: number };
   /** The whole life of the command, in the background too; undefined means no limit. */
   readonly timeoutMs?: number;
+  /** Standard error as an output of its own; not with a terminal. */
+  readonly errorsApart?: boolean;
 }
 
 export interface PipelinePart {
@@ -50,6 +52,8 @@ export interface Running {
   readonly startedAt: number;
   readonly tty: boolean;
   readonly output: Output;
+  /** There when it was asked for with `errorsApart`. */
+  readonly errors?: Output;
   /** Resolves when the bytes were taken; rejects with `exec.input-closed`. */
   write(bytes: Uint8Array): Promise<void>;
   closeInput(): Promise<void>;

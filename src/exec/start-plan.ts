@@ -16,6 +16,7 @@ export type StartDeps = Pick<ExecDeps, "start" | "env" | "stateDir">;
 export interface PlanStart {
   readonly tty: boolean;
   readonly timeoutMs?: number | undefined;
+  readonly errorsApart?: boolean;
   /** On top of the rest, set by the rules themselves. */
   readonly more?: Readonly<Record<string, string>>;
   /** What is held open since it was compared; without them, the paths of the plan say what to start. */
@@ -42,11 +43,11 @@ export async function startPinned(deps: StartDeps, plan: Plan, options: Omit<Pla
 export async function startPlan(
   deps: StartDeps,
   plan: Plan,
-  { tty, timeoutMs, more = {}, pins = unpinned(plan) }: PlanStart,
+  { tty, timeoutMs, errorsApart, more = {}, pins = unpinned(plan) }: PlanStart,
 ): Promise<Running> {
   const env = childEnvironment({ gateway: deps.env, call: plan.env, path: plan.path, tty });
   const pipeline = plan.form === "shell" ? shellLine(plan, env, pins) : segments(plan, { ...env, ...more }, pins);
-  const running = await startWith(deps, { pipeline, tty: tty && pipeline.length === 1, timeoutMs });
+  const running = await startWith(deps, { pipeline, tty: tty && pipeline.length === 1, timeoutMs, errorsApart });
   if (plan.segments[0]?.input === "empty" && plan.form === "pipeline") await running.closeInput();
   return running;
 }
@@ -55,12 +56,19 @@ type Where = Pick<Pins, "cwd" | "pathOf">;
 
 const unpinned = (plan: Plan): Where => ({ cwd: plan.cwd.path, pathOf: ({ path }) => path });
 
+interface Wanted {
+  readonly pipeline: readonly PipelinePart[];
+  readonly tty: boolean;
+  readonly timeoutMs?: number | undefined;
+  readonly errorsApart?: boolean | undefined;
+}
+
 /** A terminal that cannot be had is done without: the command runs through pipes, and the result says so. */
 export async function startWith(
   { start }: Pick<ExecDeps, "start">,
-  { pipeline, tty, timeoutMs }: { pipeline: readonly PipelinePart[]; tty: boolean; timeoutMs?: number | undefined },
+  { pipeline, tty, timeoutMs, errorsApart = false }: Wanted,
 ): Promise<Running> {
-  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  const limit = { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(errorsApart ? { errorsApart } : {}) };
   if (!tty) return start({ pipeline, ...limit });
   try {
     return await start({ pipeline, tty: TERMINAL, ...limit });

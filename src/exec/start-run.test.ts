@@ -18,6 +18,20 @@ test("output and errors come out as one text in the order they were written", as
   assert.deepEqual([run.output.totalLines, run.output.totalChars], [4, 8]);
 });
 
+test("errors come out apart for whoever asks, of every part of a pipeline", async () => {
+  const run = await engine.start({
+    pipeline: [shellPart("echo a; echo b >&2", engine.folder), shellPart("cat; echo c >&2; exit 2", engine.folder)],
+    errorsApart: true,
+  });
+  assert.equal((await run.ended).code, 2);
+  assert.equal(run.output.tail(100), "a\n");
+  assert.deepEqual(run.errors?.tail(100).split("\n").toSorted(), ["", "b", "c"]);
+  await assert.rejects(
+    engine.start({ pipeline: [{ launch: { argv: ["/nowhere/x"], cwd: "/", env } }], errorsApart: true }),
+    { code: "exec.not-found" },
+  );
+});
+
 test("/dev/stdout, /dev/stderr and /dev/stdin can be opened by name, as under a shell", async () => {
   const run = await engine.sh("echo out > /dev/stdout; echo err > /dev/stderr; cat /dev/stdin");
   await until(() => run.output.tail(100).includes("err"));

@@ -59,17 +59,20 @@ export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): 
     warden.ensure();
     const id = (count += 1);
     const runMark = `${mark}.${id}`;
-    const output = createOutput({
-      filePath: async () => join(await folder.open(), `${id}.out`),
-      ...(deps.maxFileBytes === undefined ? {} : { maxFileBytes: deps.maxFileBytes }),
-      ...(deps.pendingChars === undefined ? {} : { pendingChars: deps.pendingChars }),
-    });
+    const outputTo = (ending: string): CapturedOutput =>
+      createOutput({
+        filePath: async () => join(await folder.open(), `${id}.${ending}`),
+        ...(deps.maxFileBytes === undefined ? {} : { maxFileBytes: deps.maxFileBytes }),
+        ...(deps.pendingChars === undefined ? {} : { pendingChars: deps.pendingChars }),
+      });
+    const output = outputTo("out");
+    const errors = options.errorsApart === true && options.tty === undefined ? outputTo("err") : undefined;
     const marked = options.pipeline.map((part) => ({ ...part, launch: withMark(part.launch, runMark) }));
     const started =
       options.tty === undefined
-        ? await startPiped({ parts: marked, pipes, output })
+        ? await startPiped({ parts: marked, pipes, output, errors })
         : await startTerminal({ parts: marked, size: options.tty, output });
-    const running = follow(started, { deps, options, output, mark: runMark });
+    const running = follow(started, { deps, options, output, errors, mark: runMark });
     live.add(running);
     void running.ended.then(() => live.delete(running));
     return running;
@@ -96,10 +99,11 @@ interface FollowContext {
   readonly deps: StartRunDeps;
   readonly options: RunOptions;
   readonly output: CapturedOutput;
+  readonly errors: CapturedOutput | undefined;
   readonly mark: string;
 }
 
-function follow(started: Started, { deps, options, output, mark }: FollowContext): Running {
+function follow(started: Started, { deps, options, output, errors, mark }: FollowContext): Running {
   const { clock, log } = deps;
   const first = started.leaders[0];
   let reason: EndReason | undefined;
@@ -110,6 +114,7 @@ function follow(started: Started, { deps, options, output, mark }: FollowContext
     isOver = true;
     clearTimeout(timer);
     output.finish();
+    errors?.finish();
     for (const { launch } of options.pipeline) launch.gone?.();
     return {
       code,
@@ -139,6 +144,7 @@ function follow(started: Started, { deps, options, output, mark }: FollowContext
     startedAt: clock.now(),
     tty: started.tty,
     output,
+    ...(errors === undefined ? {} : { errors }),
     write: (bytes) => started.write(bytes),
     closeInput: () => started.closeInput(),
     async end(why) {
