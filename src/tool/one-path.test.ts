@@ -49,6 +49,7 @@ test("every door calls the one function and no other", () => {
     "src/cli/commands/tools-call.ts", //  the shell, when no gateway runs
     "src/gateway/http/tools-invoke.ts",
     "src/gateway/methods/tools.ts",
+    "src/mcp/server.ts",
   ];
   // The loop speaks to a port of that name, which tools.ts fills; the recorder wraps the function and calls it.
   const between = ["src/agent/calls.ts", "src/agent/record.ts", "src/tool/call.ts"];

@@ -89,6 +89,9 @@ export const gateway = section("How the gateway listens and whom it lets in.", {
     endpoints: section("Endpoints other programs know.", {
       chatCompletions: section("POST /v1/chat/completions.", { enabled: flag("Answer it.", { default: false }) }),
       responses,
+      mcp: section("POST /mcp: the tools, for programs that speak the Model Context Protocol.", {
+        enabled: flag("Answer it.", { default: false }),
+      }),
     }),
   }),
   nodes: section("Machines that lend their abilities.", {

@@ -49,6 +49,11 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
     if (!admitBearer(request, response, peer, deps.secret(), deps.throttle)) return;
     return invokeTool(request, response, deps.context);
   }
+  if (path === "/mcp" && deps.context.config().gateway?.http?.endpoints?.mcp?.enabled === true) {
+    if (request.method !== "POST") return sendText(response, 405, "Method Not Allowed", { allow: "POST" });
+    if (!admitBearer(request, response, peer, deps.secret(), deps.throttle)) return;
+    return (await import("./mcp.ts")).serveMcp(request, response, deps.context);
+  }
   const load = turnEndpoint(path, deps.context.config());
   if (load !== undefined) {
     if (request.method !== "POST") return sendText(response, 405, "Method Not Allowed", { allow: "POST" });

@@ -92,7 +92,7 @@ function toBody(value: unknown, response: ServerResponse): Body | undefined {
 }
 
 /** Gives group policy its context; these headers can only narrow what the owner's secret already allows. */
-function chatOf({ headers }: IncomingMessage): { channel?: string; accountId?: string } {
+export function chatOf({ headers }: IncomingMessage): { channel?: string; accountId?: string } {
   const channel = headers["x-openclaw-message-channel"];
   const accountId = headers["x-openclaw-account-id"];
   return {
