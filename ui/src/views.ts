@@ -30,4 +30,10 @@ export const views: readonly ViewEntry[] = [
     icon: "M14 6a4 4 0 0 1 5 5l-9 9-4-4 9-9zM5 15l4 4",
     load: () => import("./views/tools.ts"),
   },
+  {
+    id: "nodes",
+    title: "Nodes",
+    icon: "M4 5h16v10H4zM9 20h6M12 15v5",
+    load: () => import("./views/nodes.ts"),
+  },
 ];

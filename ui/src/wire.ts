@@ -214,6 +214,35 @@ export interface Explained {
   readonly text: string;
 }
 
+/** As `node.list` shows it; an absent node advertises nothing. */
+export interface NodeRow {
+  readonly nodeId: string;
+  readonly displayName?: string;
+  readonly platform?: string;
+  readonly version?: string;
+  readonly deviceFamily?: string;
+  readonly modelIdentifier?: string;
+  readonly remoteIp?: string;
+  readonly pathEnv?: string;
+  readonly caps: readonly string[];
+  readonly commands: readonly string[];
+  readonly permissions?: Readonly<Record<string, boolean>>;
+  readonly connectedAtMs?: number;
+  readonly paired: boolean;
+  readonly connected: boolean;
+}
+
+/** Secrets are markers in every part of it. */
+export interface ConfigSnapshot {
+  readonly path: string;
+  /** The text of the file itself: without what it includes, with its variables as written. */
+  readonly raw: string;
+  /** What holds: includes, variables and defaults filled in. */
+  readonly config: unknown;
+  readonly hash: string;
+  readonly valid: boolean;
+}
+
 /** Method name → what goes in and what comes back. A method the page starts to use is one line here. */
 export interface Methods {
   health: [params: { probe?: boolean }, result: Health];
@@ -259,5 +288,12 @@ export interface Methods {
     result: { now: number; pending: readonly ApprovalRequested[] },
   ];
   "exec.approval.resolve": [params: { id: string; decision: ApprovalDecision }, result: unknown];
+  "exec.approvals.get": [params: Record<string, never>, result: unknown];
+  "exec.approvals.set": [params: { file: unknown; baseHash: string }, result: unknown];
+  "exec.approvals.node.get": [params: { nodeId: string }, result: unknown];
+  "exec.approvals.node.set": [params: { nodeId: string; file: unknown; baseHash: string }, result: unknown];
+  "node.list": [params: Record<string, never>, result: { nodes: readonly NodeRow[] }];
+  "config.get": [params: Record<string, never>, result: ConfigSnapshot];
+  "config.patch": [params: { raw: string; baseHash: string; note?: string }, result: { config: unknown; hash: string }];
   "tools.journal": [params: { limit?: number }, result: { entries: readonly JournalEntry[] }];
 }

@@ -1,6 +1,7 @@
 // Devices that wait to be let in, with the two answers, and devices that are in.
 import { html, nothing, type TemplateResult } from "lit";
 
+import { visible } from "../../../src/core/visible.ts";
 import type { App } from "../app.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { PairedDevice, PendingDevice } from "../wire.ts";
@@ -90,9 +91,10 @@ export class DeviceList extends LightElement {
         <div>
           <span class="strong">${nameOf(entry)}</span>
           ${badge("warn", entry.isRepair === true ? "wants more" : "waits")}
-          <span class="quiet">${entry.platform ?? ""} · ${toAge(entry.ts, Date.now())}</span>
+          <span class="quiet">${visible(entry.platform ?? "", 60)} · ${toAge(entry.ts, Date.now())}</span>
           <div class="quiet">
-            asks to be ${entry.role} with ${(entry.scopes ?? []).join(", ") || "no scopes"} · device
+            asks to be ${visible(entry.role, 60)} with ${visible((entry.scopes ?? []).join(", ")) || "no scopes"} ·
+            device
             <code>${entry.deviceId.slice(0, 12)}</code>
           </div>
         </div>
@@ -119,7 +121,7 @@ export class DeviceList extends LightElement {
           ${entry.deviceId === this.#state.value.deviceId ? badge("quiet", "this browser") : nothing}
           ${isRevoked ? badge("bad", "revoked") : nothing}
           <span class="quiet">
-            ${[(entry.roles ?? [entry.role ?? ""]).join(", "), entry.platform, `device ${entry.deviceId.slice(0, 12)}`].filter((part) => part !== undefined && part !== "").join(" · ")}
+            ${[(entry.roles ?? [entry.role ?? ""]).join(", "), entry.platform === undefined ? undefined : visible(entry.platform, 60), `device ${entry.deviceId.slice(0, 12)}`].filter((part) => part !== undefined && part !== "").join(" · ")}
             ${lastUsed > 0 ? `· used ${toAge(lastUsed, Date.now())}` : ""}
           </span>
         </div>
@@ -138,9 +140,10 @@ export class DeviceList extends LightElement {
   }
 }
 
+/** Whoever asks gives itself its name: nothing in it may hide or turn the words around it. */
 function nameOf({ displayName, clientId, clientMode }: PendingDevice | PairedDevice): string {
-  if (displayName !== undefined) return displayName;
-  return clientId === "openclaw-control-ui" ? "Browser" : (clientId ?? clientMode ?? "device");
+  if (displayName !== undefined) return visible(displayName, 60);
+  return clientId === "openclaw-control-ui" ? "Browser" : visible(clientId ?? clientMode ?? "device", 60);
 }
 
 customElements.define("device-list", DeviceList);

@@ -1,0 +1,139 @@
+// Which node commands are bound to: read from the config, and changed by a patch that leaves all else as it is written.
+import { HouseError } from "../../../src/core/error.ts";
+import { visible } from "../../../src/core/visible.ts";
+import type { NodeRow } from "../wire.ts";
+import { isRecord } from "./record.ts";
+
+/** Undefined: any node, or for an agent what holds globally. */
+export type Bound = string | undefined;
+
+export interface Bindings {
+  readonly global: Bound;
+  /** The entries of `agents.list`, in their order. */
+  readonly agents: readonly { readonly id: string; readonly node: Bound }[];
+  /** Where commands run unless told otherwise; a binding is for `node`. */
+  readonly host: string;
+}
+
+/** A choice not saved yet; `at` is an index of `agents.list`. */
+export interface Choice {
+  readonly at: number | "global";
+  readonly from: Bound;
+  readonly to: Bound;
+}
+
+/** From the config in force, as `config.get` shows it. */
+export function bindingsOf(config: unknown): Bindings {
+  const host = read(config, "tools", "exec", "host");
+  const list = read(config, "agents", "list");
+  return {
+    global: boundIn(config),
+    agents: (Array.isArray(list) ? list : []).map((agent: unknown, index) => ({
+      id: textOf(read(agent, "id")) ?? `number ${index + 1}`,
+      node: boundIn(agent),
+    })),
+    host: textOf(host) ?? "sandbox",
+  };
+}
+
+export function boundAt({ global, agents }: Bindings, at: Choice["at"]): Bound {
+  return at === "global" ? global : agents[at]?.node;
+}
+
+/** The choices with one more; going back to what is stored is no choice. */
+export function choose(choices: readonly Choice[], bindings: Bindings, at: Choice["at"], to: Bound): readonly Choice[] {
+  const others = choices.filter((choice) => choice.at !== at);
+  const from = boundAt(bindings, at);
+  return from === to ? others : [...others, { at, from, to }];
+}
+
+/** What is left of the choices over a config somebody else changed: a place that is no longer what was seen is theirs. */
+export function rebase(choices: readonly Choice[], before: Bindings, now: Bindings): readonly Choice[] {
+  const isSame = (at: Choice["at"]): boolean => at === "global" || before.agents[at]?.id === now.agents[at]?.id;
+  return choices.filter(({ at, from }) => isSame(at) && boundAt(now, at) === from);
+}
+
+/**
+ * The merge patch of some choices. Lists are replaced whole, so `written` must be the file as it stands, before includes
+ * and variables: what is sent back unchanged is then not changed. Secrets in it are markers, which the gateway fills in.
+ */
+export function patchOf(written: unknown, choices: readonly Choice[]): Record<string, unknown> {
+  const global = choices.find(({ at }) => at === "global");
+  const own = choices.filter(({ at }) => at !== "global");
+  return {
+    ...(global === undefined ? {} : { tools: { exec: { node: global.to ?? null } } }),
+    ...(own.length === 0 ? {} : { agents: { list: listWith(written, own) } }),
+  };
+}
+
+/** The choices that did not come true: another file may say otherwise. */
+export function unmet(choices: readonly Choice[], now: Bindings): readonly Choice[] {
+  return choices.filter(({ at, to }) => boundAt(now, at) !== to);
+}
+
+export interface NodeOption {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** Nodes that run commands, and whatever is bound now, though it may be away or written as a name. */
+export function nodeOptions(nodes: readonly NodeRow[], bound: Bound): readonly NodeOption[] {
+  const able = nodes.filter(({ commands }) => commands.includes("system.run"));
+  const options = able.map((node) => ({ value: node.nodeId, label: nameOf(node) }));
+  if (bound === undefined || able.some(({ nodeId }) => nodeId === bound)) return options;
+  const known = nodes.find(({ nodeId }) => nodeId === bound);
+  const away = known?.connected === true ? "runs no commands" : "not connected";
+  const label = known === undefined ? `${visible(bound, 60)} (as written in the config)` : `${nameOf(known)} (${away})`;
+  return [...options, { value: bound, label }];
+}
+
+/** A node gives itself its name, which may hold anything. */
+export function nameOf({ displayName, nodeId }: Pick<NodeRow, "displayName" | "nodeId">): string {
+  const short = nodeId.slice(0, 12);
+  return displayName === undefined ? short : `${visible(displayName, 60)} (${short})`;
+}
+
+function listWith(written: unknown, choices: readonly Choice[]): unknown[] {
+  const list = read(written, "agents", "list");
+  const last = Math.max(...choices.map(({ at }) => Number(at)));
+  if (!Array.isArray(list) || list.length <= last) {
+    throw new HouseError(
+      "page.included",
+      "agents.list does not stand in this config file itself, so the page cannot change it.",
+      {
+        hint: "change tools.exec.node of the agent in the file that agents.list is included from",
+      },
+    );
+  }
+  return list.map((agent: unknown, index) => {
+    const choice = choices.find(({ at }) => at === index);
+    return choice === undefined ? agent : withNode(agent, choice.to);
+  });
+}
+
+/** Groups that only held the binding go with it. */
+function withNode(agent: unknown, node: Bound): unknown {
+  if (!isRecord(agent)) return agent;
+  const tools = recordIn(agent["tools"]);
+  const exec = withKey(recordIn(tools["exec"]), "node", node);
+  return withKey(agent, "tools", filled(withKey(tools, "exec", filled(exec))));
+}
+
+function withKey(record: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
+  if (value !== undefined) return { ...record, [key]: value };
+  return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
+}
+
+const filled = (record: Record<string, unknown>): Record<string, unknown> | undefined =>
+  Object.keys(record).length === 0 ? undefined : record;
+
+const recordIn = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
+
+const boundIn = (value: unknown): Bound => textOf(read(value, "tools", "exec", "node"));
+
+/** An empty text is no binding. */
+const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+function read(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, key) => (isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined), value);
+}

@@ -1,0 +1,5 @@
+// Whether something read is an object with keys.
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,189 @@
+// The card that says which node commands go to: for all, and for each agent of `agents.list`.
+import { html, nothing, type TemplateResult } from "lit";
+import { live } from "lit/directives/live.js";
+
+import { HouseError } from "../../../src/core/error.ts";
+import type { App } from "../app.ts";
+import {
+  bindingsOf,
+  boundAt,
+  choose,
+  nodeOptions,
+  patchOf,
+  rebase,
+  unmet,
+  type Bindings,
+  type Choice,
+} from "../nodes/binding.ts";
+import { Watch, type PageState } from "../state.ts";
+import type { ConfigSnapshot, NodeRow } from "../wire.ts";
+import { count } from "../words.ts";
+import "./copy-line.ts";
+import { drawFailure } from "./failure.ts";
+import { LightElement } from "./light-element.ts";
+import { drawLoad, Load } from "./load.ts";
+
+type Said = "saved" | "stale" | "unmet";
+
+export class ExecBinding extends LightElement {
+  static override properties = {
+    app: { attribute: false },
+    nodes: { attribute: false },
+    choices: { state: true },
+    isSaving: { state: true },
+    said: { state: true },
+    error: { state: true },
+  };
+  declare app: App;
+  declare nodes: readonly NodeRow[];
+  declare choices: readonly Choice[];
+  declare isSaving: boolean;
+  declare said: Said | undefined;
+  declare error: unknown;
+  readonly #state = new Watch<PageState>(this, () => this.app.store);
+  readonly #config = new Load(this, () => this.#read());
+  #seen: Bindings | undefined;
+
+  constructor() {
+    super();
+    this.nodes = [];
+    this.choices = [];
+    this.isSaving = false;
+  }
+
+  protected override willUpdate(): void {
+    this.#config.want(String(this.#state.value.epoch));
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <h2>Exec node binding</h2>
+      ${drawLoad(this.#config, "the config", (config) => (config.valid ? this.#draw(config) : drawInvalid()))}
+    `;
+  }
+
+  #draw(config: ConfigSnapshot): TemplateResult {
+    const bindings = bindingsOf(config.config);
+    return html`
+      <p class="quiet">
+        Where commands with host=node run. Only nodes that offer <code>system.run</code> can be chosen.
+        ${bindings.host === "node" ? nothing : html`Commands go to a node only once the host is node; it is ${bindings.host}.`}
+      </p>
+      ${bindings.host === "node" ? nothing : html`<copy-line .text=${"openclaw config set tools.exec.host node"}></copy-line>`}
+      <form class="schema-form" @submit=${this.#submit}>
+        <div class="pairs">
+          ${this.#drawSelect(bindings, "global", "All agents", "Any node")}
+          ${bindings.agents.map(({ id }, index) => this.#drawSelect(bindings, index, `Agent ${id}`, "Inherit global"))}
+        </div>
+        ${bindings.agents.length === 0 ? html`<p class="quiet">No agent is in <code>agents.list</code>, so this holds for all there are.</p>` : nothing}
+        <div class="actions">
+          <button class="button primary" type="submit" ?disabled=${this.isSaving || this.choices.length === 0}>
+            ${this.isSaving ? "Saving …" : "Save binding"}
+          </button>
+          <span class="quiet">
+            ${this.choices.length === 0 ? "Saving restarts the gateway; this page comes back by itself." : `${count(this.choices.length, "change")} not saved yet.`}
+          </span>
+        </div>
+      </form>
+      <div aria-live="polite">${this.#drawSaid()}</div>
+    `;
+  }
+
+  #drawSelect(bindings: Bindings, at: Choice["at"], label: string, unset: string): TemplateResult {
+    const stored = boundAt(bindings, at);
+    const choice = this.choices.find((one) => one.at === at);
+    const bound = choice === undefined ? stored : choice.to;
+    return html`
+      <div class="field">
+        <label for=${`binding-${at}`}><span class="label">${label}</span></label>
+        <select
+          id=${`binding-${at}`}
+          ?disabled=${this.isSaving}
+          .value=${live(bound ?? "")}
+          @change=${(event: Event) => this.#choose(bindings, at, (event.target as HTMLSelectElement).value)}
+        >
+          <option value="" ?selected=${bound === undefined}>${unset}</option>
+          ${nodeOptions(this.nodes, stored).map(({ value, label: name }) => html`<option value=${value} ?selected=${value === bound}>${name}</option>`)}
+        </select>
+      </div>
+    `;
+  }
+
+  #drawSaid(): TemplateResult | typeof nothing {
+    if (this.error !== undefined) return drawFailure(this.error);
+    return this.said === undefined
+      ? nothing
+      : html`<p class="note ${looks[this.said]}" role="status">${words[this.said]}</p>`;
+  }
+
+  #choose(bindings: Bindings, at: Choice["at"], value: string): void {
+    this.said = undefined;
+    this.error = undefined;
+    this.choices = choose(this.choices, bindings, at, value === "" ? undefined : value);
+  }
+
+  /** Choices are kept over what somebody else changed, except where they changed the same. */
+  async #read(): Promise<ConfigSnapshot> {
+    const config = await this.app.client.request("config.get", {});
+    const now = bindingsOf(config.config);
+    if (this.#seen !== undefined) this.choices = rebase(this.choices, this.#seen, now);
+    this.#seen = now;
+    return config;
+  }
+
+  readonly #submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const config = this.#config.value;
+    if (config === undefined || this.choices.length === 0) return;
+    this.isSaving = true;
+    this.said = undefined;
+    this.error = undefined;
+    try {
+      await this.#save(config);
+    } catch (error) {
+      if (isStale(error)) this.said = "stale";
+      else this.error = error;
+    }
+    this.isSaving = false;
+    this.#config.reload();
+  };
+
+  async #save({ raw, hash }: ConfigSnapshot): Promise<void> {
+    const { choices } = this;
+    const written = choices.some(({ at }) => at !== "global") ? await parse(raw) : undefined;
+    const patch = JSON.stringify(patchOf(written, choices));
+    const saved = await this.app.client.request("config.patch", { raw: patch, baseHash: hash });
+    this.said = unmet(choices, bindingsOf(saved.config)).length === 0 ? "saved" : "unmet";
+    this.choices = [];
+  }
+}
+
+const looks: Readonly<Record<Said, string>> = { saved: "quiet", stale: "warn", unmet: "warn" };
+const words: Readonly<Record<Said, string>> = {
+  saved: "Saved. The gateway restarts now and the page comes back by itself.",
+  stale: "Not saved: the config was changed since it was read. It has been read again; look at it and save once more.",
+  unmet: "Saved, but another file that the config includes says otherwise, and that one holds.",
+};
+
+function drawInvalid(): TemplateResult {
+  return html`
+    <p>The config file is not valid, so nothing can be changed here. To see what is wrong:</p>
+    <copy-line .text=${"openclaw doctor"}></copy-line>
+  `;
+}
+
+/** The two sentences of the gateway; there is no code for them. */
+function isStale(error: unknown): boolean {
+  return (
+    error instanceof HouseError &&
+    (/changed since last load/.test(error.message) || /has changed since it was read/.test(error.message))
+  );
+}
+
+/** The reader of the format is large and only needed here. */
+async function parse(raw: string): Promise<unknown> {
+  const { default: json5 } = await import("json5");
+  return raw.trim() === "" ? {} : json5.parse<unknown>(raw);
+}
+
+customElements.define("exec-binding", ExecBinding);

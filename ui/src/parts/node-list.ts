@@ -1,0 +1,121 @@
+// The paired nodes: who is there, what each can do and may do; with none, the command that brings one.
+import { html, nothing, type TemplateResult } from "lit";
+
+import { visible } from "../../../src/core/visible.ts";
+import type { App } from "../app.ts";
+import type { NodeRow } from "../wire.ts";
+import { count, toAge } from "../words.ts";
+import { badge } from "./badge.ts";
+import "./copy-line.ts";
+import { LightElement } from "./light-element.ts";
+import { drawLoad, type Load } from "./load.ts";
+
+export class NodeList extends LightElement {
+  static override properties = { app: { attribute: false }, list: { attribute: false }, nodes: { attribute: false } };
+  declare app: App;
+  declare list: Load<{ readonly nodes: readonly NodeRow[] }>;
+  /** Those of the list; another array when it was read again. */
+  declare nodes: readonly NodeRow[];
+
+  protected override render(): TemplateResult {
+    return html`
+      <h2 id="node-list-title">Machines</h2>
+      ${drawLoad(this.list, "the nodes", ({ nodes }) =>
+        nodes.length === 0
+          ? drawNone()
+          : html`<ul class="rows" aria-labelledby="node-list-title">
+              ${nodes.toSorted((one, other) => Number(other.connected) - Number(one.connected)).map(drawNode)}
+            </ul>`,
+      )}
+    `;
+  }
+}
+
+/** What to type on the other machine to reach the gateway this page came from. */
+export function nodeCommand({ hostname, port, protocol }: Pick<Location, "hostname" | "port" | "protocol">): string {
+  const isTls = protocol === "https:";
+  const host = hostname.replace(/^\[|\]$/g, "");
+  return `openclaw node run --host ${host} --port ${port === "" ? (isTls ? "443" : "80") : port}${isTls ? " --tls" : ""}`;
+}
+
+function drawNone(): TemplateResult {
+  return html`
+    <p>No machine is paired as a node yet. On the one that should run commands:</p>
+    <copy-line .text=${nodeCommand(location)}></copy-line>
+    <p class="quiet">Its request then waits below, under Devices, until you approve it.</p>
+  `;
+}
+
+function drawNode(node: NodeRow): TemplateResult {
+  const { connected, commands, caps, permissions = {} } = node;
+  const facts = [
+    node.platform,
+    node.modelIdentifier ?? node.deviceFamily,
+    node.version === undefined ? undefined : `version ${node.version}`,
+    node.remoteIp,
+    node.connectedAtMs === undefined ? undefined : `connected ${toAge(node.connectedAtMs, Date.now())}`,
+  ].filter((fact) => fact !== undefined);
+  return html`
+    <li class="row node">
+      <div>
+        <span class="strong">${visible(node.displayName ?? "Unnamed node", 60)}</span>
+        ${connected ? badge("good", "online") : badge("quiet", "offline")}
+        ${connected && !commands.includes("system.run") ? badge("quiet", "runs no commands") : nothing}
+        <div class="quiet">${facts.map((fact) => visible(fact, 80)).join(" · ")}</div>
+        <div class="quiet">node <code>${node.nodeId.slice(0, 12)}</code></div>
+      </div>
+      ${connected ? drawSkills(caps, commands, permissions) : drawAway()}
+    </li>
+  `;
+}
+
+function drawSkills(
+  caps: readonly string[],
+  commands: readonly string[],
+  permissions: Readonly<Record<string, boolean>>,
+): TemplateResult {
+  const granted = Object.entries(permissions);
+  return html`
+    <dl class="facts">
+      <dt>Caps</dt>
+      <dd>${caps.length === 0 ? "none" : drawWords(caps)}</dd>
+      <dt>Permissions</dt>
+      <dd>
+        ${
+          granted.length === 0
+            ? "none told"
+            : html`<span class="words"
+                >${granted.map(([name, isGiven]) => badge(isGiven ? "good" : "bad", `${visible(name, 60)}: ${isGiven ? "yes" : "no"}`))}</span
+              >`
+        }
+      </dd>
+      <dt>Commands</dt>
+      <dd>
+        ${
+          commands.length > 8
+            ? html`<details class="more">
+                <summary>${count(commands.length, "command")}</summary>
+                ${drawWords(commands)}
+              </details>`
+            : commands.length === 0
+              ? "none"
+              : drawWords(commands)
+        }
+      </dd>
+    </dl>
+  `;
+}
+
+/** What an absent node can do is not known. */
+function drawAway(): TemplateResult {
+  return html`<div class="away">
+    <p class="quiet">To bring it back, on that machine:</p>
+    <copy-line .text=${nodeCommand(location)}></copy-line>
+  </div>`;
+}
+
+function drawWords(words: readonly string[]): TemplateResult {
+  return html`<span class="words">${words.map((word) => html`<code>${visible(word, 80)}</code>`)}</span>`;
+}
+
+customElements.define("node-list", NodeList);
