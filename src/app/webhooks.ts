@@ -1,5 +1,4 @@
 // Webhooks over an open house: nothing is loaded before the first one comes, or before an earlier process left one to tell.
-import type { SessionKey } from "../core/names.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import { PROMISES } from "../gateway/webhook/promises.ts";
 import type { ServeHook } from "../gateway/webhook/door.ts";
@@ -52,8 +51,7 @@ async function openEngine(house: House, { tell, outbound }: WebhookPorts): Promi
   ]);
   const { store, paths, mask, settings, turns } = house;
   const log = house.log.child("webhooks");
-  const waiting = (session: SessionKey) => house.commands.events.peek(session);
-  const follower = createFollower({ store, turns, tell, waiting, outbound, log });
+  const follower = createFollower({ store, turns, tell, outbound, log });
   const config = () => settings.now().config;
   const serve = createServeHook({
     config,

@@ -8,6 +8,7 @@ import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ModelRef } from "../model/model.ts";
 import { newSession } from "../session/session.ts";
+import type { Together } from "../session/system-events.ts";
 import type { JobRecord, SlotRecord, SlotState } from "../store/store.ts";
 import { MAX_COMMAND_SECONDS } from "./check.ts";
 import type { CronDeps } from "./deps.ts";
@@ -37,6 +38,8 @@ export interface RunEnd {
 
 /** A job that makes up for a missed slot right after a start must not cause the next start (G11). */
 export const NO_RESTART: readonly string[] = ["gateway"];
+/** What a running row says once its line is with the main session. */
+export const TOLD = "told";
 const DEFAULT_TOOL_MS = 30 * 60_000;
 const WAKE_MS = 10 * 60_000;
 const LOOK_AGAIN_MS = 1000;
@@ -106,15 +109,20 @@ async function performKind(deps: CronDeps, run: Run): Promise<RunEnd | undefined
   }
 }
 
-async function tellMain(deps: CronDeps, { job, stopping }: Run, text: string): Promise<RunEnd> {
+async function tellMain(deps: CronDeps, { job, slot, stopping }: Run, text: string): Promise<RunEnd> {
   if (text.trim() === "") return { state: "skipped", why: "the text is empty", text: "" };
   const body = bodyOf(job);
   const main = mainOf(body, deps.config());
+  // The line is there exactly when its row says so: whoever finds the row after a crash knows whether to tell it.
+  const together: Together = async (line) => {
+    if (await deps.store.slots.note(slot, TOLD, line)) return;
+    throw new HouseError("cron.ended", "this run has ended already");
+  };
   if (body.wakeMode === "next-heartbeat") {
-    await deps.wake.tell(main, text, "next-heartbeat");
+    await deps.wake.tell(main, text, "next-heartbeat", together);
     return { state: "ran", text };
   }
-  const outcome = await deps.wake.tellAndWait(main, text, WAKE_MS).catch(async (error: unknown) => {
+  const outcome = await deps.wake.tellAndWait(main, text, WAKE_MS, together).catch(async (error: unknown) => {
     // The line outlives the gateway, and so does the wish for a turn that reads it.
     const isKept = stopping.aborted && (await deps.events.peek(main)).some((event) => event.text === text);
     if (!isKept) throw error;

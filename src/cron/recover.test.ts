@@ -31,10 +31,10 @@ async function cutOff(job: Record<string, unknown>, prepare?: (stage: Stage, id:
   const stage = await first.restart();
   await stage.settle();
   const rows = await stage.rows(id);
-  const { starts } = stage;
+  const { starts, told } = stage;
   const found = await stage.store.jobs.get(id);
   await stage.close();
-  return { rows, starts, job: found };
+  return { rows, starts, told, job: found };
 }
 
 const call = { tool: "exec", agentId: "main", sessionKey: SESSION, caller: "cron", at: NOON };
@@ -78,13 +78,21 @@ test("done just before the end: ran; failed or refused just before it: failed wi
   assert.deepEqual([badly.rows[0]?.state, badly.rows[0]?.error, badly.starts.length], ["failed", "no disk", 0]);
 });
 
-test("a line for the main session: ran when it waits there, else unknown; never told again", async () => {
+test("a line for the main session: its row says whether it was told; what was not is told now, and never twice", async () => {
   const event = { name: "tea", schedule: { kind: "every", everyMs: HOUR }, text: "tea is ready" };
-  const told = await cutOff(event, async ({ store }) => {
-    await createSystemEvents(store.kv, () => NOON).add("agent:main:main" as SessionKey, "tea is ready");
+  const told = await cutOff(event, async ({ store }, id) => {
+    const events = createSystemEvents(store.kv, () => NOON);
+    const slot = { jobId: id, slot: String(NOON) };
+    await events.add("agent:main:main" as SessionKey, "tea is ready", false, (line) =>
+      store.slots.note(slot, "told", line),
+    );
   });
-  assert.equal(told.rows[0]?.state, "ran");
-  assert.equal((await cutOff(event)).rows[0]?.state, "unknown");
+  assert.deepEqual([told.rows.map(({ state }) => state), told.told], [["ran"], []]);
+  const untold = await cutOff(event);
+  assert.deepEqual(
+    [untold.rows.map(({ state }) => state), untold.told.map(({ text }) => text)],
+    [["ran"], ["tea is ready"]],
+  );
 });
 
 test("a job that is gone meanwhile: its row ends all the same", async () => {

@@ -3,7 +3,7 @@ import type { SessionKey } from "../core/names.ts";
 import type { JobRecord, SlotEnd, SlotRecord } from "../store/store.ts";
 import type { CronDeps } from "./deps.ts";
 import { bodyOf } from "./job.ts";
-import { mainOf } from "./perform.ts";
+import { TOLD } from "./perform.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { settled } from "./settle.ts";
 import { isByHand } from "./slots.ts";
@@ -44,9 +44,8 @@ async function endOf(
   const body = bodyOf(job);
   if (body.payload.kind === "agentTurn") return undefined;
   if (body.payload.kind === "systemEvent") {
-    const { text } = body.payload;
-    const told = (await deps.events.peek(mainOf(body, deps.config()))).some((event) => event.text === text);
-    return told ? { state: "ran", why: "told just before the gateway ended" } : { state: "unknown", why: CUT_OFF };
+    // The line and this word of its row were one step: without it nothing was told, and it is told now.
+    return slot.summary === TOLD ? { state: "ran", why: "told just before the gateway ended" } : undefined;
   }
   // Effects are in the journal before they happen, so a session without a line there began nothing.
   const [call] = await deps.store.journal.list({ sessionKey: slot.sessionKey as SessionKey, limit: 1 });

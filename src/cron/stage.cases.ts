@@ -97,10 +97,12 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
       },
     },
     wake: {
-      async tell(session, text, mode) {
+      async tell(session, text, mode, together) {
+        await together?.(undefined);
         told.push({ session, text, mode });
       },
-      async tellAndWait(session, text) {
+      async tellAndWait(session, text, _timeoutMs, together) {
+        await together?.(undefined);
         told.push({ session, text, mode: "now" });
         return undefined;
       },

@@ -1,7 +1,7 @@
 // Lines the house has to tell an agent: kept per session until its next turn, also over a restart.
 import type { SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
-import type { KvTable } from "../store/store.ts";
+import type { KvTable, KvWrite } from "../store/store.ts";
 
 export interface SystemEvent {
   readonly id: string;
@@ -15,7 +15,7 @@ export interface SystemEvent {
 
 export interface SystemEvents {
   /** Durable when it resolves. The same words twice in a row are told once, as one event. */
-  readonly add: (session: SessionKey, text: string, wakes?: boolean) => Promise<SystemEvent>;
+  readonly add: (session: SessionKey, text: string, wakes?: boolean, together?: Together) => Promise<SystemEvent>;
   /** What waits, oldest first. */
   peek(session: SessionKey): Promise<readonly SystemEvent[]>;
   /** Sessions with a line that asks for a turn. */
@@ -25,6 +25,12 @@ export interface SystemEvents {
   /** The run that tells it, once one does in this process; undefined when it had to make room for newer ones. */
   reader(event: SystemEvent, signal: AbortSignal): Promise<string | undefined>;
 }
+
+/**
+ * Writes the line and whatever must be so exactly when the line is: that its slot told it, that its sender was answered.
+ * Undefined: the same words wait already. What it throws is thrown, and the line is not there.
+ */
+export type Together = (line: KvWrite | undefined) => Promise<unknown>;
 
 const SPACE = "system-events";
 const MAX_WAITING = 20;
@@ -36,12 +42,15 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
   const change = (
     session: SessionKey,
     next: (events: readonly SystemEvent[]) => readonly SystemEvent[],
+    together?: Together,
   ): Promise<readonly SystemEvent[]> => {
     const before = waiting.get(session) ?? read(kv, session);
     const after = before.then(async (events) => {
       const changed = next(events);
-      if (changed === events) return events;
-      await kv.set(SPACE, session, changed.length === 0 ? undefined : changed);
+      const value = changed.length === 0 ? undefined : changed;
+      if (together !== undefined)
+        await together(changed === events ? undefined : { space: SPACE, key: session, value });
+      else if (changed !== events) await kv.set(SPACE, session, value);
       return changed;
     });
     waiting.set(session, after);
@@ -56,21 +65,25 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
     for (const id of ids) for (const hear of readers.get(id) ?? []) hear(runId);
   };
   return {
-    async add(session, text, wakes = false) {
+    async add(session, text, wakes = false, together) {
       const words = text.slice(0, MAX_CHARS).toWellFormed();
       let dropped: readonly SystemEvent[] = [];
-      const kept = await change(session, (events) => {
-        const last = events.at(-1);
-        if (last?.text === words) {
-          if (!wakes || last.wakes === true) return events;
-          return [...events.slice(0, -1), { ...last, wakes: true }];
-        }
-        const event: SystemEvent = { id: newId(), at: now(), text: words, ...(wakes ? { wakes: true } : {}) };
-        const all = [...events, event];
-        if (all.length <= MAX_WAITING) return all;
-        dropped = all.slice(0, 1 - MAX_WAITING);
-        return [madeRoom(dropped), ...all.slice(1 - MAX_WAITING)];
-      });
+      const kept = await change(
+        session,
+        (events) => {
+          const last = events.at(-1);
+          if (last?.text === words) {
+            if (!wakes || last.wakes === true) return events;
+            return [...events.slice(0, -1), { ...last, wakes: true }];
+          }
+          const event: SystemEvent = { id: newId(), at: now(), text: words, ...(wakes ? { wakes: true } : {}) };
+          const all = [...events, event];
+          if (all.length <= MAX_WAITING) return all;
+          dropped = all.slice(0, 1 - MAX_WAITING);
+          return [madeRoom(dropped), ...all.slice(1 - MAX_WAITING)];
+        },
+        together,
+      );
       gone(
         dropped.map(({ id }) => id),
         undefined,

@@ -203,16 +203,25 @@ export interface DeviceTable {
 export interface DedupeTable {
   /** The first caller of a key gets `fresh`; later ones what was settled so far. Durable. */
   claim(scope: string, key: string, expiresAt: number): Promise<{ fresh: true } | { fresh: false; result: unknown }>;
-  /** Durable. The last result counts; a key that was never claimed or is pruned stays unknown. */
-  settle(scope: string, key: string, result: unknown): Promise<void>;
+  /** Durable. The last result counts; a key that was never claimed or is pruned stays unknown. `also`: in the same step. */
+  settle(scope: string, key: string, result: unknown, also?: KvWrite): Promise<void>;
   /** Drops what expired before `now`; returns how many. */
   prune(now: number): Promise<number>;
+}
+
+/** `undefined` deletes. */
+export interface KvWrite {
+  readonly space: string;
+  readonly key: string;
+  readonly value: unknown;
 }
 
 export interface KvTable {
   get(space: string, key: string): Promise<unknown>;
   /** Durable; `undefined` deletes. */
   set(space: string, key: string, value: unknown): Promise<void>;
+  /** Durable; all or none. */
+  setAll(writes: readonly KvWrite[]): Promise<void>;
   /** By key. */
   list(space: string): Promise<{ key: string; value: unknown }[]>;
 }
@@ -326,6 +335,8 @@ export interface SlotTable {
   list(jobId: string, limit: number, skip?: number): Promise<SlotRecord[]>;
   /** Rows still marked running: after a start these are what a dead process left behind. */
   running(): Promise<SlotRecord[]>;
+  /** Durable, in one step with `also`: how far a running row has come. False, and nothing is written, when it had ended. */
+  note(key: Pick<SlotRecord, "jobId" | "slot">, summary: string, also?: KvWrite): Promise<boolean>;
   /** The latest time any slot has. */
   latest(): Promise<number | undefined>;
   /** Keeps the newest `keep` rows of a job; what runs stays. Returns how many went. */

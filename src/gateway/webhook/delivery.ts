@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { HouseError } from "../../core/error.ts";
 import { sha256 } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { DedupeTable } from "../../store/store.ts";
+import type { DedupeTable, KvWrite } from "../../store/store.ts";
 
 /** How long a sender may come again with the same id. */
 const WINDOW_MS = 24 * 3_600_000;
@@ -24,7 +24,13 @@ export interface Delivery {
   readonly digest: string;
 }
 
-export type DoOnce = (delivery: Delivery, work: () => Promise<Answer>) => Promise<Answer>;
+/** Remembers the answer in one step with what the delivery did: then it is never done without being remembered. */
+export type Keep = (answer: Answer, also: KvWrite | undefined) => Promise<void>;
+
+/** Without a key there is nothing to remember it under, and no `keep`. */
+export type Work = (keep: Keep | undefined) => Promise<Answer>;
+
+export type DoOnce = (delivery: Delivery, work: Work) => Promise<Answer>;
 
 /** `signature` stands in for an id where none is given: a signed request can then not be played again either. */
 export function deliveryOf(
@@ -56,7 +62,7 @@ export function createDoOnce(dedupe: DedupeTable, clock: Clock): DoOnce {
     await dedupe.prune(lookedAt);
   };
   const underWay = new Map<string, { readonly digest: string; readonly answer: Promise<Answer> }>();
-  const remembered = async (key: string, digest: string, work: () => Promise<Answer>): Promise<Answer> => {
+  const remembered = async (key: string, digest: string, work: Work): Promise<Answer> => {
     await forgetOld();
     const claim = await dedupe.claim(SCOPE, key, clock.now() + WINDOW_MS);
     const before = claim.fresh ? undefined : asKept(claim.result);
@@ -65,12 +71,17 @@ export function createDoOnce(dedupe: DedupeTable, clock: Clock): DoOnce {
       return before.answer;
     }
     // Fresh, refused before, or cut off by the end of a gateway before anybody was answered.
-    const answer = await work();
-    await dedupe.settle(SCOPE, key, { digest, answer });
+    let isKept = false;
+    const keep: Keep = async (answer, also) => {
+      await dedupe.settle(SCOPE, key, { digest, answer }, also);
+      isKept = true;
+    };
+    const answer = await work(keep);
+    if (!isKept) await keep(answer, undefined);
     return answer;
   };
   return async function doOnce({ key, digest }, work) {
-    if (key === undefined) return work();
+    if (key === undefined) return work(undefined);
     const same = underWay.get(key);
     if (same !== undefined) {
       if (same.digest !== digest) throw reused();

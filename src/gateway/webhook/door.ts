@@ -51,10 +51,10 @@ export function createServeHook(deps: DoorDeps): ServeHook {
       doOnce,
       rest,
       signature,
-    )(delivery, async () => {
+    )(delivery, async (keep) => {
       const draft = await draftFor(request, rest, payload);
       if (draft === null) return { status: 204 };
-      return act(deps, settleAction(draft, config(), deps.outbound.channels()), delivery.key);
+      return act(deps, settleAction(draft, config(), deps.outbound.channels()), delivery.key, keep);
     });
   };
   const draftFor = async (request: IncomingMessage, rest: string, payload: Fields): Promise<Draft | null> => {

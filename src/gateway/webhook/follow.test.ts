@@ -22,12 +22,11 @@ test("a result that could not be told is told a while later, without a restart, 
   const follower = createFollower({
     store,
     turns: () => agents,
-    async tell(session, words) {
+    async tell(session, words, _mode, together) {
       if (refusals-- > 0) throw new HouseError("store.full", "no space left");
-      await lines.add(session, words);
+      await lines.add(session, words, false, together);
       told.push(words);
     },
-    waiting: (session) => lines.peek(session),
     outbound: createOutbound(new Map()),
     log: silent,
     retryMs: 20,
@@ -41,20 +40,23 @@ test("a result that could not be told is told a while later, without a restart, 
   assert.equal(told.length, 1);
   assert.match(told[0] ?? "", /^Webhook ci ran; .*the build is red$/);
   assert.deepEqual(await store.kv.list(PROMISES), []);
+  assert.deepEqual(
+    (await lines.peek(MAIN)).map((line) => line.text),
+    told,
+  );
   await follower.close();
 });
 
 test("a turn that nobody works on and that has no end is asked about with a pause", async (t) => {
   const house = await openAgentHouse({ models: scriptedBook(() => text("never asked")) });
   t.after(() => house.close());
-  const { store, agents, lines } = house;
+  const { store, agents } = house;
   await store.inbox.post({ id: "hook-2", sessionKey: MAIN, runId: "hook-2", at: 1, body: {} });
   let asked = 0;
   const follower = createFollower({
     store,
     turns: () => ({ ...agents, wait: (...wish) => ((asked += 1), agents.wait(...wish)) }),
     tell: () => Promise.resolve(),
-    waiting: (session) => lines.peek(session),
     outbound: createOutbound(new Map()),
     log: silent,
   });

@@ -8,6 +8,7 @@ import type { SessionKey } from "../../core/names.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound, Route } from "../../channel/outbound.ts";
 import { entryOf } from "../../session/session.ts";
+import type { Together } from "../../session/system-events.ts";
 import type { Turns } from "../../session/turns.ts";
 import type { Wake, WakeMode } from "../../session/wake.ts";
 import type { Store } from "../../store/store.ts";
@@ -27,8 +28,6 @@ export interface FollowDeps {
   readonly store: Pick<Store, "kv" | "inbox" | "sessions">;
   readonly turns: () => Turns;
   readonly tell: Wake["tell"];
-  /** Lines a session has not been told yet. */
-  readonly waiting: (session: SessionKey) => Promise<readonly { readonly text: string }[]>;
   readonly outbound: Outbound;
   readonly log: Log;
   /** After a failure: a full disk may have room again. */
@@ -106,10 +105,10 @@ async function keepPromise(deps: FollowDeps, runId: string, promised: Promised, 
   // Saying and sending know their ids, so after a crash in here they happen once.
   const trouble = promised.deliver ? await deliver(deps, promised, outcome) : undefined;
   const words = summaryOf(promised, outcome, trouble);
-  // An earlier process may have told it and ended before it could note so.
-  const isWaiting = (await deps.waiting(promised.main)).some(({ text }) => text === words);
-  if (!isWaiting) await tell(promised.main, words, outcome.silent ? "next-heartbeat" : promised.wakeMode);
-  await store.kv.set(PROMISES, runId, undefined);
+  // In one step with the line: an end right here tells it neither twice nor never.
+  const kept = { space: PROMISES, key: runId, value: undefined };
+  const together: Together = (line) => store.kv.setAll(line === undefined ? [kept] : [line, kept]);
+  await tell(promised.main, words, outcome.silent ? "next-heartbeat" : promised.wakeMode, together);
 }
 
 /** Why the answer is not where it was wished, if so. */

@@ -40,6 +40,15 @@ export function dedupeCases(ground: Ground): void {
     assert.deepEqual(await store.dedupe.claim("agent", "k", 10), { fresh: true });
   });
 
+  it("settles in one step with a small row", async () => {
+    const { dedupe } = ground.store();
+    await dedupe.claim("hook", "k", 10);
+    await dedupe.settle("hook", "k", { status: 200 }, { space: "lines", key: "k", value: ["one"] });
+    const store = await ground.restart();
+    assert.deepEqual(await store.dedupe.claim("hook", "k", 10), { fresh: false, result: { status: 200 } });
+    assert.deepEqual(await store.kv.get("lines", "k"), ["one"]);
+  });
+
   it("prunes what expired before now, and nothing else", async () => {
     const { dedupe } = ground.store();
     for (const expiresAt of [5, 10, 15]) await dedupe.claim("s", `k${expiresAt}`, expiresAt);

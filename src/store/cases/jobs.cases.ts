@@ -105,6 +105,21 @@ export function jobCases(ground: Ground): void {
     assert.equal((await slots.list("a", 10)).length, 2);
   });
 
+  it("notes how far a running row came in one step with a small row, and neither once it has ended", async () => {
+    const { jobs, slots } = ground.store();
+    await jobs.put(newJob("a"));
+    await jobs.claim("a", (job) => ({ job, rows: [newSlot("a", "10")] }));
+    const line = { space: "lines", key: "k", value: ["one"] };
+    assert.equal(await slots.note(newSlot("a", "10"), "told", line), true);
+    const again = await ground.restart();
+    assert.deepEqual(await again.slots.running(), [newSlot("a", "10", { summary: "told" })]);
+    assert.deepEqual(await again.kv.get("lines", "k"), ["one"]);
+    await again.jobs.finish(newSlot("a", "10"), { state: "ran", endedAt: 12, summary: "done" }, () => undefined);
+    assert.equal(await again.slots.note(newSlot("a", "10"), "late", { ...line, value: ["two"] }), false);
+    assert.equal((await again.slots.get("a", "10"))?.summary, "done");
+    assert.deepEqual(await again.kv.get("lines", "k"), ["one"]);
+  });
+
   it("gives the newest rows of a job, oldest first, and keeps so many", async () => {
     const { jobs, slots } = ground.store();
     await jobs.put(newJob("a"));

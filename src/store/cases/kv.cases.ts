@@ -29,6 +29,25 @@ export function kvCases(ground: Ground): void {
     assert.deepEqual(await store.kv.list("s"), [{ key: "null", value: null }]);
   });
 
+  it("writes several rows as one, or none of them", async () => {
+    const { kv } = ground.store();
+    await kv.set("a", "gone", 1);
+    await kv.setAll([
+      { space: "a", key: "gone", value: undefined },
+      { space: "b", key: "new", value: { n: 1 } },
+    ]);
+    const cyclic: { self?: unknown } = {};
+    cyclic.self = cyclic;
+    await assert.rejects(
+      kv.setAll([
+        { space: "b", key: "new", value: 2 },
+        { space: "b", key: "bad", value: cyclic },
+      ]),
+    );
+    const store = await ground.restart();
+    assert.deepEqual([await store.kv.list("a"), await store.kv.list("b")], [[], [{ key: "new", value: { n: 1 } }]]);
+  });
+
   it("lists a space by key", async () => {
     const { kv } = ground.store();
     for (const key of ["b", "a", "c"]) await kv.set("s", key, key.toUpperCase());

@@ -2,6 +2,7 @@
 import { fromJson, readRecord, toJson } from "../row.ts";
 import { act, change, firstRow, type Sql } from "../sql.ts";
 import type { DedupeTable } from "../store.ts";
+import { kvSteps } from "./kv.ts";
 
 export function createDedupe(sql: Sql): DedupeTable {
   return {
@@ -21,11 +22,16 @@ export function createDedupe(sql: Sql): DedupeTable {
         },
         { durable: true },
       ),
-    async settle(scope, key, result) {
+    async settle(scope, key, result, also) {
       const values = [toJson(result), scope, key];
-      return sql.write(() => act("UPDATE dedupe SET result = ? WHERE scope = ? AND key = ?", values), {
-        durable: true,
-      });
+      const others = kvSteps([also]);
+      return sql.write(
+        function* () {
+          yield* act("UPDATE dedupe SET result = ? WHERE scope = ? AND key = ?", values);
+          yield* others();
+        },
+        { durable: true },
+      );
     },
     prune: (now) => sql.write(() => change("DELETE FROM dedupe WHERE expires_at < ?", [now]), { durable: false }),
   };

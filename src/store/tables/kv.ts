@@ -1,7 +1,7 @@
 // The table for small things that need no table of their own.
 import { fromJson, readRecord, readRecords, text, toJson } from "../row.ts";
-import { act, firstRow, rows, type ReportDamage, type Sql } from "../sql.ts";
-import type { KvTable } from "../store.ts";
+import { act, firstRow, rows, type ReportDamage, type Sql, type Steps } from "../sql.ts";
+import type { KvTable, KvWrite } from "../store.ts";
 
 const remove = "DELETE FROM kv WHERE space = ? AND key = ?";
 const upsert = `INSERT INTO kv (space, key, value) VALUES (?, ?, ?)
@@ -15,8 +15,11 @@ export function createKv(sql: Sql, report: ReportDamage): KvTable {
         return readRecord("kv", `${space} ${key}`, found, (row) => fromJson(row, "value"));
       }),
     async set(space, key, value) {
-      const body = toJson(value);
-      const steps = body === null ? () => act(remove, [space, key]) : () => act(upsert, [space, key, body]);
+      const steps = kvSteps([{ space, key, value }]);
+      return sql.write(steps, { durable: true });
+    },
+    async setAll(writes) {
+      const steps = kvSteps(writes);
       return sql.write(steps, { durable: true });
     },
     list: (space) =>
@@ -30,5 +33,14 @@ export function createKv(sql: Sql, report: ReportDamage): KvTable {
           report,
         );
       }),
+  };
+}
+
+/** For writes of other tables that must come with one here. What cannot be written throws at once, before any step. */
+export function kvSteps(writes: readonly (KvWrite | undefined)[]): () => Steps<void> {
+  const rowsOf = writes.flatMap((write) => (write === undefined ? [] : [{ ...write, body: toJson(write.value) }]));
+  return function* () {
+    for (const { space, key, body } of rowsOf)
+      yield* body === null ? act(remove, [space, key]) : act(upsert, [space, key, body]);
   };
 }

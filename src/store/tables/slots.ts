@@ -2,6 +2,7 @@
 import { damaged, number, optionalNumber, optionalText, readRecord, readRecords, text } from "../row.ts";
 import { change, firstRow, rows, type ReportDamage, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { SlotRecord, SlotState, SlotTable } from "../store.ts";
+import { kvSteps } from "./kv.ts";
 
 export const slotColumns =
   "job_id, slot, at, state, why, started_at, ended_at, run_id, session_key, session_id, error, summary, missed";
@@ -27,6 +28,22 @@ export function createSlots(sql: Sql, report: ReportDamage): SlotTable {
         const found = yield* rows(`SELECT ${slotColumns} FROM slots WHERE state = 'running' ORDER BY n`);
         return readRecords("slots", "slot", found, toSlot, report);
       }),
+    async note({ jobId, slot }, summary, also) {
+      const others = kvSteps([also]);
+      return sql.write(
+        function* () {
+          const values = [summary, jobId, slot];
+          const noted = yield* change(
+            "UPDATE slots SET summary = ? WHERE job_id = ? AND slot = ? AND state = 'running'",
+            values,
+          );
+          if (noted === 0) return false;
+          yield* others();
+          return true;
+        },
+        { durable: true },
+      );
+    },
     latest: () =>
       sql.read(function* () {
         const at = (yield* firstRow("SELECT max(at) AS at FROM slots"))?.["at"];

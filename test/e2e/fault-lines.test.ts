@@ -1,0 +1,146 @@
+// Lines for the main session over kill -9: a wake that a sender repeats, and a job's line, are told once and not lost.
+// The full rounds: OPENCLAW_LINE_ROUNDS=100 node --test test/e2e/fault-lines.test.ts
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { openSqliteStore } from "../../src/store/sqlite.ts";
+import { addJob, runsOf } from "../cron-kit.ts";
+import { until } from "../exec-kit.ts";
+import { say } from "../fakes/openai.ts";
+import { hook, openHookHouse, type HookHouse } from "../hook-kit.ts";
+import { operator, startGateway } from "../kit.ts";
+import { chat } from "../model-kit.ts";
+
+const rounds = Number(process.env["OPENCLAW_LINE_ROUNDS"] ?? 3);
+const AT_ONCE = 4;
+/** No turn begins by itself: lines wait for a message, and are counted in what the model then reads. */
+const noBeat = { agents: { defaults: { model: { primary: "fake/fake-1" }, heartbeat: { every: "0m" } } } };
+
+async function open(): Promise<HookHouse> {
+  const house = await openHookHouse({}, noBeat);
+  house.script = () => say("read");
+  return house;
+}
+
+test(
+  `${rounds} kills around wakes that come again: each line is told once`,
+  { timeout: 60_000 + rounds * 15_000 },
+  async (t) => {
+    const house = await open();
+    t.after(() => house.close());
+    for (let round = 0; round < rounds; round++) {
+      const names = Array.from({ length: AT_ONCE }, (_, index) => `wake-${round}-${index}.`);
+      const sent = names.map((name) => wake(house, name));
+      await sleep(Math.random() * 80);
+      await kill(house);
+      await Promise.all(sent);
+      // As a sender does: what was not answered, and what was, comes again.
+      for (const name of names) assert.equal(await wake(house, name), 200);
+      const told = await readLines(house, `round ${round}`);
+      assert.deepEqual(
+        names.map((name) => told.split(name).length - 1),
+        names.map(() => 1),
+        told,
+      );
+    }
+  },
+);
+
+test("a job's line that was claimed and not told by a killed gateway is told by the next one, once, and its row says ran", async (t) => {
+  const house = await open();
+  t.after(() => house.close());
+  const hourly = { kind: "every", everyMs: 3_600_000 };
+  const job = (text: string) => ({ name: text, schedule: hourly, wakeMode: "next-heartbeat", payload: { text } });
+  const untold = await addJob(house.wire, job("claimed and not told."));
+  const told = await addJob(house.wire, job("claimed and told."));
+  await house.gateway.stop("SIGKILL");
+  const store = await openSqliteStore({ file: join(house.gateway.state, "openclaw.sqlite") });
+  const at = Date.now();
+  for (const { id } of [untold, told])
+    await store.jobs.claim(id, (current) => ({
+      job: current,
+      rows: [{ jobId: id, slot: String(at), at, state: "running", startedAt: at, runId: `cron:${id}` }],
+    }));
+  const key = "agent:main:main";
+  const value = [{ id: "line-1", at, text: "claimed and told." }];
+  await store.slots.note({ jobId: told.id, slot: String(at) }, "told", { space: "system-events", key, value });
+  await store.close();
+  house.gateway = await startGateway({ home: house.gateway.home });
+  house.wire = await operator(house.gateway);
+  for (const { id } of [untold, told]) {
+    const runs = await until(
+      () => runsOf(house.wire, id),
+      (rows) => rows.length > 0,
+    );
+    assert.deepEqual(
+      runs.map(({ state }) => state),
+      ["ran"],
+    );
+  }
+  const words = await readLines(house, "what is new?");
+  assert.equal(words.split("claimed and not told.").length - 1, 1, words);
+  assert.equal(words.split("claimed and told.").length - 1, 1, words);
+});
+
+test(
+  `${rounds} kills around lines that jobs tell: one row each, none unknown, each told once`,
+  { timeout: 60_000 + rounds * 15_000 },
+  async (t) => {
+    const house = await open();
+    t.after(() => house.close());
+    for (let round = 0; round < rounds; round++) {
+      const at = Date.now() + 1500;
+      const texts = Array.from({ length: AT_ONCE }, (_, index) => `line-${round}-${index}.`);
+      const ids: string[] = [];
+      for (const text of texts) {
+        const schedule = { kind: "at", at: new Date(at).toISOString() };
+        const plan = { name: text, schedule, wakeMode: "next-heartbeat", deleteAfterRun: false, payload: { text } };
+        ids.push((await addJob(house.wire, plan)).id);
+      }
+      await sleep(Math.max(0, at - Date.now()) + Math.random() * 60);
+      await kill(house);
+      for (const id of ids) {
+        const runs = await until(
+          () => runsOf(house.wire, id),
+          (rows) => rows.length > 0,
+          30_000,
+        );
+        assert.deepEqual(
+          runs.map(({ state }) => state),
+          ["ran"],
+        );
+      }
+      const told = await readLines(house, `round ${round}`);
+      assert.deepEqual(
+        texts.map((text) => told.split(text).length - 1),
+        texts.map(() => 1),
+        told,
+      );
+    }
+  },
+);
+
+/** The status, or 0 when the gateway ended before it answered. */
+async function wake({ gateway }: HookHouse, name: string): Promise<number> {
+  const body = { text: `news ${name}`, mode: "next-heartbeat" };
+  return hook(gateway, "/wake", body, { "x-openclaw-delivery": name }).then(
+    ({ status }) => status,
+    () => 0,
+  );
+}
+
+async function kill(house: HookHouse): Promise<void> {
+  house.wire.end();
+  await house.gateway.stop("SIGKILL");
+  house.gateway = await startGateway({ home: house.gateway.home });
+  house.wire = await operator(house.gateway);
+}
+
+/** What the model reads with the next message: the System lines that waited, then the message. */
+async function readLines(house: HookHouse, message: string): Promise<string> {
+  const before = house.heard().length;
+  await chat(house.wire, "main", message, `read-${message}-${before}`);
+  return house.heard().slice(before).join("\n");
+}
