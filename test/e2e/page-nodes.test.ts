@@ -43,7 +43,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     gateways.push(gateway);
     return gateway;
   };
-  const join_ = async (gateway: TestGateway, plan: Parameters<typeof scriptedNode>[1]): Promise<ScriptedNode> => {
+  const comes = async (gateway: TestGateway, plan: Parameters<typeof scriptedNode>[1]): Promise<ScriptedNode> => {
     const node = await scriptedNode(gateway, plan);
     nodes.push(node);
     return node;
@@ -88,7 +88,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     await asking(wanted.id).getByRole("button", { name: "Approve" }).waitFor({ state: "detached" });
     await machines.getByText("offline", { exact: true }).waitFor();
 
-    const node = await join_(gateway, {
+    const node = await comes(gateway, {
       identity: wanted,
       socket: remote,
       connect: {
@@ -167,13 +167,13 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       const [one, two] = [newIdentity(), newIdentity()];
       const come = async (): Promise<void> => {
         const [builder, spare] = [
-          await join_(gateway, { identity: one, name: "builder", commands: runs }),
-          await join_(gateway, { identity: two, name: "spare", commands: runs }),
+          await comes(gateway, { identity: one, name: "builder", commands: runs }),
+          await comes(gateway, { identity: two, name: "spare", commands: runs }),
         ];
         for (const node of [builder, spare]) node.script(runsCommands);
       };
       await come();
-      await join_(gateway, { name: "camera", commands: ["camera.snap"] });
+      await comes(gateway, { name: "camera", commands: ["camera.snap"] });
       const page = await open(gateway);
       const binding = card(page, "Exec node binding");
       const [all, main, ada] = ["All agents", "Agent main", "Agent ada"].map((label) => binding.getByLabel(label));
@@ -235,11 +235,284 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       );
       noFaults();
     });
+
+    test("a config changed meanwhile is told and read again; the choice is kept, except where it was changed too", async () => {
+      const { home, file, text } = await written();
+      const gateway = await startWritten(home);
+      const { id } = await comes(gateway, { name: "builder", commands: runs });
+      const page = await open(gateway);
+      const binding = card(page, "Exec node binding");
+      const [all, ada] = [binding.getByLabel("All agents"), binding.getByLabel("Agent ada")];
+      const save = binding.getByRole("button", { name: "Save binding" });
+      await all.locator("option", { hasText: "builder" }).waitFor({ state: "attached" });
+      await all.selectOption(id);
+      await ada.selectOption(id);
+      const theirs = text.replace('host: "node"', 'host: "node", node: "mac-mini"');
+      writeFileSync(file, theirs);
+      await save.click();
+      await binding.getByText("Not saved: the config was changed since it was read.").waitFor();
+      await page.screenshot({ path: join(shots, "nodes-stale.png"), fullPage: true });
+      assert.equal(read(file), theirs);
+      await binding.getByText("1 change not saved yet.").waitFor();
+      assert.deepEqual(await Promise.all([all, ada].map(chosen)), [
+        "mac-mini (as written in the config)",
+        `builder (${id.slice(0, 12)})`,
+      ]);
+      await save.click();
+      await binding.getByText("Saved. The gateway restarts now").waitFor();
+      const now = read(file);
+      assert.ok(now.startsWith(theirs.slice(0, theirs.indexOf("plain-token-of-ada"))), now);
+      assert.ok(now.includes(`node: "${id}"`) && !now.includes("REDACTED"), now);
+      noFaults();
+    });
+
+    test("a list of agents that another file holds is not written over", async () => {
+      const { home, file, text } = await written();
+      writeFileSync(join(home, ".openclaw", "agents.json5"), '{ list: [{ id: "main" }, { id: "ada" }] }', {
+        mode: 0o600,
+      });
+      const mine = `${text.slice(0, text.indexOf("  agents: {"))}  agents: { $include: "./agents.json5" },\n}\n`;
+      writeFileSync(file, mine);
+      const gateway = await startWritten(home);
+      const { id } = await comes(gateway, { name: "builder", commands: runs });
+      const page = await open(gateway);
+      const binding = card(page, "Exec node binding");
+      const ada = binding.getByLabel("Agent ada");
+      await ada.locator("option", { hasText: "builder" }).waitFor({ state: "attached" });
+      await ada.selectOption(id);
+      await binding.getByRole("button", { name: "Save binding" }).click();
+      await binding.getByText("agents.list does not stand in this config file itself").waitFor();
+      assert.equal(read(file), mine);
+    });
+  });
+
+  describe("Exec approvals", () => {
+    const fileOf = (gateway: TestGateway): Record<string, unknown> => {
+      const { socket: _token, ...file } = JSON.parse(
+        readFileSync(join(gateway.state, "exec-approvals.json"), "utf8"),
+      ) as Record<string, unknown>;
+      return file;
+    };
+    const used = {
+      lastUsedAt: Date.now() - 3 * 3_600_000,
+      lastUsedCommand: "rg needle",
+      lastResolvedPath: "/usr/bin/rg",
+    };
+    const rg = { id: "entry-1", pattern: "/usr/bin/r?", ...used };
+
+    test("of the gateway: levels, skills and the allowlist of a scope, saved over the version that was read", async () => {
+      const gateway = await start({ config: { agents: { list: [{ id: "main" }, { id: "ada" }] } } });
+      writeApprovals(gateway.state, {
+        version: 1,
+        agents: { main: { ask: "always", allowlist: [rg, { id: "entry-2", pattern: "/bin/cat" }] } },
+      });
+      const page = await open(gateway);
+      const rules = card(page, "Exec approvals");
+      const scope = rules.getByLabel("Scope");
+      await scope.locator("option", { hasText: "Agent ada" }).waitFor({ state: "attached" });
+      assert.deepEqual(await scope.locator("option").allInnerTexts(), [
+        "Defaults",
+        "All agents (*)",
+        "Agent main",
+        "Agent ada",
+      ]);
+      await rules.getByLabel("Security").selectOption("deny");
+      await rules.getByLabel("Auto-allow skill CLIs").selectOption("yes");
+      await scope.selectOption("main");
+      const labels = await rules.getByLabel("Security").locator("option").allInnerTexts();
+      assert.deepEqual(
+        labels.map((label) => label.trim()),
+        ["Not set: deny (from the defaults)", "deny", "allowlist", "full"],
+      );
+      assert.equal(await rules.getByLabel("Ask", { exact: true }).inputValue(), "always");
+      await rules.getByLabel("Ask", { exact: true }).selectOption({ index: 0 });
+      await rules.getByLabel("Ask fallback").selectOption("allowlist");
+      await rules.getByText("used 3 h ago for rg needle, found at /usr/bin/rg").waitFor();
+      await rules.getByText("never used").waitFor();
+      await rules.getByRole("button", { name: "Remove /bin/cat" }).click();
+      const program = rules.getByLabel("Program");
+      await program.fill("jq");
+      await program.press("Enter");
+      await rules.getByText("a bare name never matches").waitFor();
+      await program.fill("/usr/bin/jq");
+      await program.press("Enter");
+      await rules.getByText("/usr/bin/jq", { exact: true }).waitFor();
+      await rules.getByText("6 changes not saved yet.").waitFor();
+      await page.screenshot({ path: join(shots, "nodes-rules.png"), fullPage: true });
+      await rules.getByRole("button", { name: "Save approvals" }).click();
+      await rules.getByText("Saved.", { exact: true }).waitFor();
+      const { agents, ...rest } = fileOf(gateway) as { agents: { main: { allowlist: { id?: string }[] } } };
+      const { id: newId, ...added } = agents.main.allowlist[1] ?? {};
+      assert.equal(typeof newId, "string");
+      assert.deepEqual(
+        [rest, { ...agents.main, allowlist: [agents.main.allowlist[0], added] }],
+        [
+          { version: 1, defaults: { security: "deny", autoAllowSkills: true } },
+          { askFallback: "allowlist", allowlist: [rg, { pattern: "/usr/bin/jq" }] },
+        ],
+      );
+      noFaults();
+    });
+
+    test("changed meanwhile: nothing is saved, reload keeps the changes, and both are in the file", async () => {
+      const gateway = await start();
+      writeApprovals(gateway.state, { version: 1, agents: { main: { allowlist: [rg] } } });
+      const page = await open(gateway);
+      const rules = card(page, "Exec approvals");
+      await rules.getByLabel("Scope").selectOption("main");
+      await rules.getByLabel("Security").selectOption("full");
+      await rules.getByRole("button", { name: "Remove /usr/bin/r?" }).click();
+      const theirs = {
+        version: 1,
+        agents: {
+          main: {
+            ask: "off",
+            allowlist: [
+              { ...rg, lastUsedAt: Date.now() },
+              { id: "entry-9", pattern: "/bin/ls" },
+            ],
+          },
+        },
+      };
+      writeApprovals(gateway.state, theirs);
+      const save = rules.getByRole("button", { name: "Save approvals" });
+      await save.click();
+      await rules.getByText("Not saved: the file was changed since it was read.").waitFor();
+      await page.screenshot({ path: join(shots, "nodes-rules-stale.png"), fullPage: true });
+      assert.deepEqual(fileOf(gateway), theirs);
+      await rules.getByRole("button", { name: "Reload, keep my changes" }).click();
+      await rules.getByText("/bin/ls", { exact: true }).waitFor();
+      await rules.getByText("2 changes not saved yet.").waitFor();
+      await save.click();
+      await rules.getByText("Saved.", { exact: true }).waitFor();
+      assert.deepEqual(fileOf(gateway), {
+        version: 1,
+        defaults: {},
+        agents: { main: { ask: "off", allowlist: [{ id: "entry-9", pattern: "/bin/ls" }], security: "full" } },
+      });
+      noFaults();
+    });
+
+    test("of a node: read from it and saved to it; one that cannot says how to edit by hand, one that is away how to bring it back", async () => {
+      const gateway = await start();
+      let file: unknown = { version: 1, defaults: { security: "<b>odd</b>" }, agents: {} };
+      const hash = (): string => createHash("sha256").update(JSON.stringify(file)).digest("hex");
+      const snapshot = (): object => ({
+        path: "/home/ada/.openclaw/exec-approvals.json",
+        exists: true,
+        hash: hash(),
+        file,
+      });
+      const node = await comes(gateway, { name: "builder", commands: editable });
+      node.script(({ command, params }) => {
+        if (command !== "system.execApprovals.set") return { payload: snapshot() };
+        if (params?.["baseHash"] !== hash())
+          return {
+            error: { code: "INVALID_REQUEST", message: "exec approvals changed since last load; re-run and retry" },
+          };
+        file = params["file"];
+        return { payload: snapshot() };
+      });
+      const plain = await comes(gateway, { name: "plain", commands: runs });
+      const page = await open(gateway);
+      const rules = card(page, "Exec approvals");
+      const target = rules.getByLabel("Target");
+      await target.locator("option", { hasText: "plain" }).waitFor({ state: "attached" });
+      await target.selectOption(node.id);
+      await rules.getByText("/home/ada/.openclaw/exec-approvals.json").waitFor();
+      const security = rules.getByLabel("Security");
+      assert.equal(await security.inputValue(), "<b>odd</b>");
+      await security
+        .locator("option", { hasText: "<b>odd</b> (unknown, taken for the strictest)" })
+        .waitFor({ state: "attached" });
+      await security.selectOption("allowlist");
+      file = { version: 1, defaults: { security: "deny", ask: "always" }, agents: {} };
+      await rules.getByRole("button", { name: "Save approvals" }).click();
+      await rules.getByRole("button", { name: "Reload, keep my changes" }).click();
+      await until(
+        () => rules.getByLabel("Ask", { exact: true }).inputValue(),
+        (value) => value === "always",
+      );
+      await rules.getByRole("button", { name: "Save approvals" }).click();
+      await rules.getByText("Saved.", { exact: true }).waitFor();
+      assert.deepEqual(file, { version: 1, defaults: { ask: "always", security: "allowlist" }, agents: {} });
+      assert.equal(existsSync(join(gateway.state, "exec-approvals.json")), false, "the gateway's own file is another");
+
+      await target.selectOption(plain.id);
+      await rules.getByText("edit this file by hand").waitFor();
+      assert.equal(await rules.getByRole("button", { name: "Save approvals" }).count(), 0);
+      await page.screenshot({ path: join(shots, "nodes-by-hand.png"), fullPage: true });
+      plain.end();
+      await rules.getByText("This node is not connected").waitFor();
+      await rules.getByText(/^openclaw node run --host 127\.0\.0\.1/).waitFor();
+      noFaults();
+    });
+  });
+
+  test("works by keyboard, on a phone and in the dark", async () => {
+    const gateway = await start({
+      config: { agents: { list: [{ id: "main" }, { id: "an-agent-with-a-rather-long-name-of-its-own" }] } },
+    });
+    writeApprovals(gateway.state, {
+      version: 1,
+      agents: {
+        main: {
+          allowlist: [
+            { id: "e", pattern: `/opt/${"very-long-folder-name/".repeat(8)}tool`, cwd: "/srv/work", args: ["--all"] },
+          ],
+        },
+      },
+    });
+    const many = Array.from({ length: 24 }, (_, index) => `vendor.command-${index}`);
+    const node = await comes(gateway, {
+      name: "a machine with a rather long name in the cellar",
+      connect: {
+        extra: {
+          caps: ["canvas", "camera", "system"],
+          commands: [...editable, ...many],
+          permissions: { camera: true, accessibility: false },
+        },
+      },
+    });
+    for (const [name, look] of [
+      ["phone", { viewport: phone, hasTouch: true, isMobile: true }],
+      ["phone-dark", { viewport: phone, colorScheme: "dark" }],
+      ["desk-dark", { viewport: desk, colorScheme: "dark" }],
+    ] as const) {
+      const page = await open(gateway, look);
+      const rules = card(page, "Exec approvals");
+      await rules.getByLabel("Scope").selectOption("main");
+      await rules.getByText("--all").waitFor();
+      await card(page, "Machines").getByText("28 commands").waitFor();
+      await page.screenshot({ path: join(shots, `nodes-${name}.png`), fullPage: true });
+      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), look.viewport.width);
+    }
+    const page = await open(gateway);
+    const binding = card(page, "Exec node binding");
+    const all = binding.getByLabel("All agents");
+    await all.locator("option", { hasText: "cellar" }).waitFor({ state: "attached" });
+    await all.focus();
+    await page.keyboard.press("ArrowDown");
+    assert.equal(await all.inputValue(), node.id);
+    const names: string[] = [];
+    for (let step = 0; step < 5; step += 1) {
+      await page.keyboard.press("Tab");
+      names.push(
+        await page.evaluate(
+          "document.activeElement.labels?.[0]?.textContent.trim() || document.activeElement.textContent.trim()",
+        ),
+      );
+    }
+    assert.deepEqual(names, [
+      "Agent main",
+      "Agent an-agent-with-a-rather-long-name-of-its-own",
+      "Save binding",
+      "Target",
+      "Scope",
+    ]);
+    const unnamed = await page.evaluate(
+      "[...document.querySelectorAll('main select, main input')].filter((field) => field.labels.length === 0).length",
+    );
+    assert.equal(unnamed, 0);
   });
 });
-void existsSync;
-void createHash;
-void desk;
-void phone;
-void writeApprovals;
-void editable;

@@ -150,7 +150,7 @@ export class ExecRules extends LightElement {
     return html`
       <p class="quiet">File <code>${visible(shown.path, 200)}</code></p>
       <div class="schema-form">
-        <div class="pairs">
+        <div class="pairs wide-pairs">
           ${this.#drawLevel(file, "security", "Security", "What may run at all.")}
           ${this.#drawLevel(file, "ask", "Ask", "When somebody is asked first.")}
           ${this.#drawLevel(file, "askFallback", "Ask fallback", "What holds when nobody can answer.")}
