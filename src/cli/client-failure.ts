@@ -7,6 +7,7 @@ const absent: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOST
 
 export function unreachable(cause: Error, target: Target): HouseError {
   const errno = errnoOf(cause) ?? "";
+  if (/CERT|SIGNATURE|^ERR_TLS/.test(errno)) return distrusted(cause, target);
   const isAbsent = absent.has(errno) || cause instanceof AggregateError;
   if (!isAbsent) {
     return new HouseError("gateway.unreachable", `cannot speak to the gateway at ${target.url}: ${cause.message}`, {
@@ -21,6 +22,21 @@ export function unreachable(cause: Error, target: Target): HouseError {
     cause,
     hint: target.isLocal ? "openclaw gateway run" : whereToLook(target),
   });
+}
+
+function distrusted(cause: Error, target: Target): HouseError {
+  return new HouseError("gateway.tls", `the certificate at ${target.url} is not trusted: ${cause.message}`, {
+    cause,
+    hint: "let an authority sign it that this machine trusts; openclaw node run also takes --tls-fingerprint",
+  });
+}
+
+export function otherCertificate(target: Target, seen: string | undefined): HouseError {
+  return new HouseError(
+    "gateway.tls-mismatch",
+    `the certificate at ${target.url} is not the one of --tls-fingerprint (seen: ${seen ?? "none"})`,
+    { hint: "somebody may stand in between; if the certificate was renewed, pass its new fingerprint" },
+  );
 }
 
 export function silent(what: string, target: Target, timeoutMs = target.timeoutMs): HouseError {
@@ -121,7 +137,7 @@ function hintFor(message: string, method: string): string | undefined {
 
 function whereToLook({ from, isLocal }: Target): string {
   if (isLocal) return "something else may have that port: openclaw gateway status";
-  return from === "--url"
-    ? "check the address behind --url"
+  return from.startsWith("--")
+    ? `check the address behind ${from}`
     : "check gateway.remote.url: openclaw config get gateway.remote.url";
 }

@@ -31,6 +31,8 @@ export interface Target {
   readonly from: string;
   readonly isLocal: boolean;
   readonly timeoutMs: number;
+  /** SHA-256 of the one certificate that is trusted, 64 hexadecimal digits in lower case. */
+  readonly tlsFingerprint?: string;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;

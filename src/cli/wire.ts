@@ -4,7 +4,7 @@ import type { WebSocket } from "ws";
 import type { HouseError } from "../core/error.ts";
 import { newId } from "../base/ids.ts";
 import type { WireError } from "../protocol/frame.ts";
-import { closedEarly, silent, unreachable } from "./client-failure.ts";
+import { closedEarly, otherCertificate, silent, unreachable } from "./client-failure.ts";
 import type { Target } from "./target.ts";
 
 export type Answer =
@@ -32,7 +32,11 @@ interface Waiting {
 /** Resolves when the socket is open. */
 export async function openWire(target: Target): Promise<Wire> {
   const { WebSocket: Socket } = await import("ws");
-  const socket = new Socket(target.url, { handshakeTimeout: target.timeoutMs, perMessageDeflate: false });
+  const socket = new Socket(target.url, {
+    handshakeTimeout: target.timeoutMs,
+    perMessageDeflate: false,
+    ...(target.tlsFingerprint === undefined ? {} : pinned),
+  });
   const challenge = Promise.withResolvers<string>();
   challenge.promise.catch(() => undefined); // whoever waits for it hears of it; without anybody it is no news
   const waiting = new Map<string, Waiting>();
@@ -50,7 +54,7 @@ export async function openWire(target: Target): Promise<Wire> {
   };
   socket.on("message", (bytes: Buffer) => receive(bytes, { challenged: challenge.resolve, waiting, listeners }));
   socket.on("close", (code, reason) => failAll(closedEarly(code, reason.toString("utf8"), target)));
-  await opened(socket, target);
+  await Promise.race([opened(socket, target), rightCertificate(socket, target)]);
   socket.on("error", (cause) => failAll(unreachable(cause, target)));
 
   return {
@@ -78,6 +82,29 @@ export async function openWire(target: Target): Promise<Wire> {
       setTimeout(() => socket.terminate(), 300).unref();
     },
   };
+}
+
+/** Who signed it does not matter then: only whether it is that one, which is looked at before we say a word. */
+const pinned = { rejectUnauthorized: false };
+
+/** Rejects when the certificate is another one; never resolves. */
+function rightCertificate(socket: WebSocket, target: Target): Promise<never> {
+  return new Promise((_, reject) => {
+    const { tlsFingerprint } = target;
+    if (tlsFingerprint === undefined) return;
+    socket.once("upgrade", ({ socket: below }) => {
+      const seen = certificateOf(below);
+      if (seen === tlsFingerprint) return;
+      reject(otherCertificate(target, seen));
+      socket.on("error", () => undefined); // ending it before it is open is told as an error
+      socket.terminate();
+    });
+  });
+}
+
+function certificateOf(below: unknown): string | undefined {
+  const { getPeerCertificate } = below as { getPeerCertificate?: () => { fingerprint256?: string } };
+  return getPeerCertificate?.call(below).fingerprint256?.replaceAll(":", "").toLowerCase();
 }
 
 function opened(socket: WebSocket, target: Target): Promise<void> {

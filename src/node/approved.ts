@@ -83,7 +83,7 @@ function shownAs(argv: readonly string[]): string[] {
 }
 
 /** What a shell is given to run, when that is all there is. */
-function shellText([program, ...rest]: readonly string[]): string | undefined {
+export function shellText([program, ...rest]: readonly string[]): string | undefined {
   const script = rest.at(-1);
   const isPosix = program === "/bin/sh" && rest.length === 2 && rest[0] === "-lc";
   const isWindows = program === "cmd.exe" && /^(?:\/d \/s )?\/c$/.test(rest.slice(0, -1).join(" "));

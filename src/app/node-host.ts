@@ -1,0 +1,100 @@
+// The composition of a headless node: lock, engine, commands, connection; closed in reverse. It opens no store and no tools.
+import { existsSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+
+import { HouseError } from "../core/error.ts";
+import { systemClock } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import { acquireLock, type Lock } from "../base/lock.ts";
+import type { Log } from "../base/log.ts";
+import type { Env, Paths } from "../base/paths.ts";
+import { approvalsPath } from "../exec/approval/file.ts";
+import { createUseNotes } from "../exec/approval/use-notes.ts";
+import { searchPath } from "../exec/login-path.ts";
+import { createStartRun } from "../exec/start-run.ts";
+import { sweepOrphans } from "../exec/tree.ts";
+import { createCommands } from "../node/host/commands.ts";
+import type { Secret } from "../node/host/connect.ts";
+import { runNodeHost } from "../node/host/host.ts";
+import { createSystemRun } from "../node/host/run.ts";
+import {
+  nextNodeState,
+  nodeLockFile,
+  nodeStateFile,
+  readNodeState,
+  writeNodeState,
+  type NodeWishes,
+} from "../node/host/state.ts";
+import type { HostIdentity, HostWire } from "../node/host/wire-port.ts";
+import { storeFileOf } from "../store/place.ts";
+
+export interface NodeHostParts {
+  readonly paths: Paths;
+  readonly env: Env;
+  readonly log: Log;
+  readonly wishes: NodeWishes;
+  readonly secret: Secret;
+  /** Made on first use, after the lock is held. */
+  readonly identity: () => HostIdentity;
+  readonly dial: () => Promise<HostWire>;
+}
+
+/** Runs until `signal` aborts. */
+export async function openNodeHost(parts: NodeHostParts, signal: AbortSignal): Promise<void> {
+  const { paths, env, log, wishes, secret } = parts;
+  const { state: stateDir, home } = paths;
+  const lock = ownLock(stateDir);
+  try {
+    const state = nextNodeState(readNodeState(stateDir), wishes, { newId, hostName: hostname() || "node" });
+    writeNodeState(stateDir, state);
+    const folder = join(stateDir, "runs");
+    // There only when the last one did not end in order: what it started may still run.
+    if (existsSync(folder)) await sweepOrphans();
+    const identity = parts.identity();
+    const path = searchPath({ prepend: [], login: [], own: env["PATH"], home });
+    const engine = createStartRun({ folder, clock: systemClock, log });
+    const notes = createUseNotes(stateDir, home, () => systemClock.now(), log);
+    try {
+      const run = createSystemRun({
+        start: engine.start,
+        nodeId: identity.deviceId,
+        stateDir,
+        home,
+        env,
+        path,
+        guarded: guardedIn(paths),
+        platform: process.platform,
+        log,
+        noteUse: (matched, plan) => notes.note(matched, plan),
+      });
+      const commands = createCommands({ run, stateDir, path });
+      const pathEnv = path.join(":");
+      await runNodeHost({ stateDir, identity, pathEnv, secret, commands, log, dial: parts.dial }, state, signal);
+    } finally {
+      notes.close();
+      await engine.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** What no command line may name by an allowlist alone. */
+function guardedIn({ config, state }: Paths): readonly string[] {
+  const own = ["credentials", "identity"].map((name) => join(state, name));
+  return [config, approvalsPath(state), nodeStateFile(state), storeFileOf(state), ...own];
+}
+
+/** Two with one key would take each other's questions. */
+function ownLock(stateDir: string): Lock {
+  try {
+    return acquireLock(nodeLockFile(stateDir));
+  } catch (cause) {
+    if (!(cause instanceof HouseError) || cause.code !== "lock.held") throw cause;
+    throw new HouseError("node-host.runs", `a node host already runs on ${stateDir}`, {
+      cause,
+      hint: "openclaw node status; a second one needs a state of its own: --profile <name>",
+    });
+  }
+}

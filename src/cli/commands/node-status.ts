@@ -1,0 +1,65 @@
+// `openclaw node status`: does a node host run here, is it connected, and to whom.
+import { readLockOwner } from "../../base/lock.ts";
+import { systemClock } from "../../base/clock.ts";
+import { nodeLockFile, readNodeState, urlOf, type NodeState } from "../../node/host/state.ts";
+import { defineCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { columns, oneLine, span, toJson } from "../print.ts";
+
+export const command = defineCommand({
+  summary: "Say whether a node host runs on this machine, and whether its gateway has let it in.",
+  examples: [
+    { line: "node status", does: "process, gateway, connection, id" },
+    { line: "node status --json", does: "the same for programs" },
+  ],
+  exits: "0 it runs and is connected, 1 it is not, 2 the command line was wrong",
+  async run(io) {
+    const { state: stateDir } = io.paths();
+    const state = readNodeState(stateDir);
+    const owner = readLockOwner(nodeLockFile(stateDir));
+    const connected = owner !== undefined && state?.link?.state === "connected";
+    if (io.json) {
+      const { token, ...shown } = state ?? {};
+      const deviceId = await deviceIdOf(io, state);
+      io.print(toJson({ ok: connected, process: owner ?? null, deviceId, paired: token !== undefined, ...shown }));
+      return connected ? 0 : 1;
+    }
+    const process =
+      owner === undefined
+        ? io.paint.warn("no node host runs here")
+        : `${owner.pid}, since ${span(systemClock.now() - owner.startedAt)}`;
+    const rows: (readonly [string, string])[] = [["Process", process]];
+    if (state !== undefined)
+      rows.push(
+        ["Gateway", oneLine(urlOf(state.gateway))],
+        ["Connection", owner === undefined ? "none" : connectionText(io, state)],
+        ["Name", oneLine(state.displayName)],
+        ["Node", (await deviceIdOf(io, state)) ?? "no key yet"],
+      );
+    io.print(columns(rows, { width: io.width }).join("\n"));
+    if (!connected) io.say(`fix: ${fixFor(owner !== undefined, state)}`);
+    return connected ? 0 : 1;
+  },
+});
+
+/** By which the gateway knows it. Without a node there is none, and looking makes none. */
+async function deviceIdOf(io: Io, state: NodeState | undefined): Promise<string | null> {
+  if (state === undefined) return null;
+  const { openIdentity } = await import("../identity.ts");
+  return openIdentity(io.paths().state).deviceId;
+}
+
+function connectionText({ paint }: Io, { link }: NodeState): string {
+  if (link === undefined) return paint.warn("not yet");
+  const since = span(systemClock.now() - link.sinceMs);
+  if (link.state === "connected") return `${paint.good("connected")}, since ${since}`;
+  if (link.state === "pairing") return paint.warn(`waits to be let in, since ${since}`);
+  return paint.warn(`none, since ${since}${link.why === undefined ? "" : `: ${oneLine(link.why)}`}`);
+}
+
+function fixFor(isRunning: boolean, state: NodeState | undefined): string {
+  if (!isRunning) return "openclaw node run";
+  if (state?.link?.state === "pairing")
+    return `on the machine of the gateway: openclaw devices approve ${state.link.requestId ?? "<id>"}`;
+  return "start the gateway; the node host finds it again";
+}

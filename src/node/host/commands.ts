@@ -1,0 +1,56 @@
+// What a headless node offers: running commands, finding programs, and its own approvals file.
+import { HouseError } from "../../core/error.ts";
+import { checker, Type } from "../../core/schema.ts";
+import { ApprovalsFileSchema } from "../../protocol/methods/approvals.ts";
+import { readApprovals, withoutToken, writeApprovals } from "../../exec/approval/file.ts";
+import { findProgram } from "../../exec/approval/programs.ts";
+import type { RunCall, SystemRun } from "./run.ts";
+
+/** As the gateway hears it at connect. */
+export const hostCommands = [
+  "system.run",
+  "system.which",
+  "system.execApprovals.get",
+  "system.execApprovals.set",
+] as const;
+
+export interface CommandDeps {
+  readonly run: SystemRun;
+  readonly stateDir: string;
+  readonly path: readonly string[];
+}
+
+/** Throws HouseError for what the asker should read. */
+export type Command = (params: unknown, call: RunCall) => unknown;
+
+export function createCommands({ run, stateDir, path }: CommandDeps): Readonly<Record<string, Command>> {
+  const commands: Record<(typeof hostCommands)[number], Command> = {
+    "system.run": run,
+    "system.which": (params) => which(params, path),
+    "system.execApprovals.get": () => withoutToken(readApprovals(stateDir)),
+    "system.execApprovals.set": (params) => {
+      const { file, baseHash } = change.parse(params, "wire.invalid-request", "system.execApprovals.set params");
+      return withoutToken(writeApprovals(stateDir, file, baseHash));
+    },
+  };
+  return commands;
+}
+
+const change = checker(
+  Type.Object({ file: ApprovalsFileSchema, baseHash: Type.Optional(Type.String({ minLength: 1 })) }),
+);
+
+const MAX_BINS = 500;
+const wanted = checker(Type.Object({ bins: Type.Array(Type.String({ maxLength: 255 }), { maxItems: MAX_BINS }) }));
+
+/** By name only: whether some file is there is nobody's business. */
+function which(params: unknown, path: readonly string[]): { readonly bins: Readonly<Record<string, string>> } {
+  const { bins } = wanted.parse(params, "wire.invalid-request", "system.which params");
+  const odd = bins.find((name) => name.includes("/") || name.includes("\0"));
+  if (odd !== undefined) throw new HouseError("wire.invalid-request", "bins are names of programs, without a folder");
+  const found = bins.flatMap((name) => {
+    const program = findProgram(name, { cwd: "/", path });
+    return program === undefined ? [] : [[name, program.path] as const];
+  });
+  return { bins: Object.fromEntries(found) };
+}

@@ -1,0 +1,121 @@
+// A node's way in: signed connect with the token it was given or the shared secret, and what a refusal means for the next try.
+import { HouseError } from "../../core/error.ts";
+import { WIRE_LIMITS, type WireError } from "../../protocol/frame.ts";
+import { signedText } from "../../protocol/signature.ts";
+import { systemClock } from "../../base/clock.ts";
+import { readVersion } from "../../base/version.ts";
+import { hostCommands } from "./commands.ts";
+import type { NodeState } from "./state.ts";
+import type { HostIdentity, HostWire } from "./wire-port.ts";
+
+export interface Secret {
+  readonly token?: string | undefined;
+  readonly password?: string | undefined;
+}
+
+export interface ConnectFacts {
+  readonly identity: HostIdentity;
+  readonly state: NodeState;
+  /** What commands have as PATH here. */
+  readonly pathEnv: string;
+  readonly secret: Secret;
+}
+
+export interface Hello {
+  readonly deviceToken: string | undefined;
+  readonly maxFrameBytes: number;
+  readonly tickMs: number;
+}
+
+/** A refusal, by what can be done about it. */
+export type Refusal =
+  | { readonly kind: "pairing"; readonly requestId: string | undefined }
+  | { readonly kind: "own-token" }
+  | { readonly kind: "later"; readonly why: string }
+  | { readonly kind: "final"; readonly error: HouseError };
+
+export type Connected =
+  | { readonly ok: true; readonly hello: Hello }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+const CONNECT_MS = 15_000;
+
+/** Throws HouseError when the gateway does not answer. */
+export async function connectNode(wire: HostWire, facts: ConnectFacts): Promise<Connected> {
+  const answer = await wire.request("connect", connectParams(facts, await wire.challenge), CONNECT_MS);
+  if (answer.ok) return { ok: true, hello: helloOf(answer.payload) };
+  return { ok: false, refusal: refusalOf(answer.error, facts) };
+}
+
+/** The device's own token first: the shared secret then stays where it is. */
+function proofOf({ state, secret }: ConnectFacts): { readonly token?: string; readonly password?: string } {
+  if (state.token !== undefined) return { token: state.token };
+  if (secret.token !== undefined) return { token: secret.token };
+  return secret.password === undefined ? {} : { password: secret.password };
+}
+
+function connectParams(facts: ConnectFacts, nonce: string): Record<string, unknown> {
+  const { identity, state, pathEnv } = facts;
+  const { deviceId, publicKey } = identity;
+  const proof = proofOf(facts);
+  const signedAt = systemClock.now();
+  const who = { deviceId, clientId: "node-host", clientMode: "node", role: "node", scopes: [] };
+  const signature = identity.sign(signedText({ ...who, signedAt, token: proof.token ?? "", nonce }));
+  return {
+    minProtocol: 3,
+    maxProtocol: 3,
+    client: {
+      id: "node-host",
+      displayName: state.displayName,
+      version: readVersion(),
+      platform: process.platform === "darwin" ? "macos" : process.platform,
+      mode: "node",
+      instanceId: state.nodeId,
+    },
+    caps: ["system"],
+    commands: hostCommands,
+    pathEnv,
+    role: "node",
+    scopes: [],
+    ...(proof.token === undefined && proof.password === undefined ? {} : { auth: proof }),
+    device: { id: deviceId, publicKey, signature, signedAt, nonce },
+  };
+}
+
+function helloOf(payload: unknown): Hello {
+  const said = (payload ?? {}) as { auth?: { deviceToken?: unknown }; policy?: Record<string, unknown> };
+  const limit = (name: "maxPayload" | "tickIntervalMs"): number => {
+    const value = said.policy?.[name];
+    return typeof value === "number" && value > 0 ? value : WIRE_LIMITS[name];
+  };
+  const token = said.auth?.deviceToken;
+  return {
+    deviceToken: typeof token === "string" && token !== "" ? token : undefined,
+    maxFrameBytes: limit("maxPayload"),
+    tickMs: limit("tickIntervalMs"),
+  };
+}
+
+function refusalOf({ code, message, details }: WireError, { state, secret }: ConnectFacts): Refusal {
+  if (code === "NOT_PAIRED" && message.includes("pairing required")) {
+    const id =
+      typeof details === "object" && details !== null && "requestId" in details ? details.requestId : undefined;
+    return { kind: "pairing", requestId: typeof id === "string" ? id : undefined };
+  }
+  if (message.includes("too many failed attempts") || code === "UNAVAILABLE") return { kind: "later", why: message };
+  const isAboutSecret = /^unauthorized/.test(message);
+  if (isAboutSecret && state.token !== undefined) return { kind: "own-token" };
+  const hint = isAboutSecret
+    ? "set OPENCLAW_GATEWAY_TOKEN to the gateway.auth.token of that gateway, or pass it with --token"
+    : "openclaw logs on the machine of the gateway";
+  const has = secret.token !== undefined || secret.password !== undefined;
+  const text = isAboutSecret && !has ? "it wants a token or password, and none is set here" : message;
+  return {
+    kind: "final",
+    error: new HouseError(
+      isAboutSecret ? "gateway.unauthorized" : "gateway.refused",
+      `the gateway does not let this node in: ${text}`,
+      { hint },
+    ),
+  };
+}

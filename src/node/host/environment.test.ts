@@ -1,0 +1,50 @@
+// PATH for a node: folders in front of its own, never another one; on macOS not at all.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { callEnvironment } from "./environment.ts";
+
+const own = "/usr/local/bin:/usr/bin:/bin";
+const refused = { code: "exec.rejected-variable" };
+
+describe("PATH", () => {
+  test("a prefix is taken, the node's own PATH alone too", () => {
+    assert.deepEqual(callEnvironment({ A: "b", PATH: `/opt/x:/opt/y:${own}` }, own, "linux"), {
+      env: { A: "b" },
+      prefix: ["/opt/x", "/opt/y"],
+      notes: [],
+    });
+    assert.deepEqual(callEnvironment({ PATH: own }, own, "linux"), { env: {}, prefix: [], notes: [] });
+  });
+  for (const [what, value] of [
+    ["another PATH", "/evil"],
+    ["none", ""],
+    ["folders behind", `${own}:/evil`],
+    ["a part of it", "/opt/x:/usr/bin:/bin"],
+    ["one that only ends alike", `/evil${own}`],
+    ["a relative folder in front", `bin:${own}`],
+    ["an empty folder in front", `:${own}`],
+    ["an empty folder between", `/opt/x::${own}`],
+  ] as const)
+    test(`${what} is refused`, () => {
+      assert.throws(() => callEnvironment({ PATH: value }, own, "linux"), refused);
+    });
+  test("in another spelling, or in two, it is refused", () => {
+    const spellings: readonly Record<string, string>[] = [{ Path: `/opt/x:${own}` }, { PATH: own, path: own }];
+    for (const env of spellings) assert.throws(() => callEnvironment(env, own, "linux"), refused);
+  });
+  test("a macOS node drops it, whatever it is, and says so", () => {
+    for (const PATH of ["/evil", own, `/opt/x:${own}`])
+      assert.deepEqual(callEnvironment({ PATH, A: "b" }, own, "darwin"), {
+        env: { A: "b" },
+        prefix: [],
+        notes: ["env.PATH was left out: on macOS a node keeps its own PATH."],
+      });
+  });
+});
+
+test("what steers code is refused everywhere", () => {
+  for (const platform of ["linux", "darwin"] as const)
+    for (const name of ["LD_PRELOAD", "ld_preload", "DYLD_X", "NODE_OPTIONS", "BASH_ENV", "OPENCLAW_X", "a b"])
+      assert.throws(() => callEnvironment({ [name]: "x" }, own, platform), refused, name);
+});

@@ -1,0 +1,157 @@
+// A headless node: connects, waits to be let in, serves, and comes back after every loss until it is told to stop.
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { HouseError } from "../../core/error.ts";
+import { systemClock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Command } from "./commands.ts";
+import { connectNode, type Hello, type Refusal, type Secret } from "./connect.ts";
+import { serve } from "./serve.ts";
+import { urlOf, writeNodeState, type LinkState, type NodeState } from "./state.ts";
+import type { HostIdentity, HostWire } from "./wire-port.ts";
+
+export interface HostDeps {
+  readonly stateDir: string;
+  readonly identity: HostIdentity;
+  readonly pathEnv: string;
+  readonly secret: Secret;
+  readonly commands: Readonly<Record<string, Command>>;
+  readonly log: Log;
+  /** Opens a connection to the gateway. Throws HouseError when it is not there. */
+  dial(): Promise<HostWire>;
+}
+
+const PAIRING_LOOK_MS = 2000;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+/** A gateway that says nothing for so many ticks is gone, whatever the socket believes. */
+const SILENT_TICKS = 2.5;
+
+/** Until `signal` aborts. Throws HouseError for a refusal that waiting does not mend. */
+export async function runNodeHost(deps: HostDeps, first: NodeState, signal: AbortSignal): Promise<void> {
+  let state = first;
+  const keep = (change: Partial<NodeState>): void => {
+    const { token, ...rest } = { ...state, ...change };
+    state = { ...rest, ...(token === undefined || token === "" ? {} : { token }) };
+    writeNodeState(deps.stateDir, state);
+  };
+  const tell = (link: Omit<LinkState, "sinceMs">): void => {
+    const { sinceMs: _since, ...now } = state.link ?? { sinceMs: 0, state: "away" as const };
+    if (state.link === undefined || JSON.stringify(now) !== JSON.stringify(link))
+      keep({ link: { ...link, sinceMs: systemClock.now() } });
+  };
+  for (let failures = 0; !signal.aborted;) {
+    const end = await oneConnection(deps, () => state, { keep, tell }, signal);
+    if (end === "stopped") break;
+    failures = end === "lost" ? 0 : failures + 1;
+    const waitMs = end === "pairing" ? PAIRING_LOOK_MS : end === "again" ? 0 : pauseAfter(failures);
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+  }
+  keep({ link: { state: "away", sinceMs: systemClock.now(), why: "stopped" } });
+}
+
+/** Grows with each failure; never the same for two nodes that lost the same gateway. */
+function pauseAfter(failures: number): number {
+  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.8 ** failures) * (0.75 + Math.random() / 2);
+}
+
+interface Notes {
+  keep(change: Partial<NodeState>): void;
+  tell(link: Omit<LinkState, "sinceMs">): void;
+}
+
+/** `lost`: it served until then. `again`: at once, with another proof. */
+type End = "stopped" | "lost" | "pairing" | "later" | "again";
+
+async function oneConnection(deps: HostDeps, state: () => NodeState, notes: Notes, signal: AbortSignal): Promise<End> {
+  const { log } = deps;
+  let wire: HostWire | undefined;
+  try {
+    wire = await deps.dial();
+    const { identity, pathEnv, secret } = deps;
+    const connected = await connectNode(wire, { identity, pathEnv, secret, state: state() });
+    if (!connected.ok) return refused(connected.refusal, deps, state(), notes);
+    const { hello } = connected;
+    if (hello.deviceToken !== undefined && hello.deviceToken !== state().token)
+      notes.keep({ token: hello.deviceToken });
+    return await served(deps, wire, hello, state(), notes, signal);
+  } catch (error) {
+    if (!(error instanceof HouseError) || error.code.startsWith("gateway.tls")) throw error;
+    if (error.code === "gateway.unauthorized" || error.code === "gateway.refused") throw error;
+    if (signal.aborted) return "stopped";
+    if (state().link?.why !== error.message) log.warn(`${error.message}; trying again`);
+    notes.tell({ state: "away", why: error.message });
+    return "later";
+  } finally {
+    wire?.close();
+  }
+}
+
+function refused(refusal: Refusal, { log, secret }: HostDeps, state: NodeState, notes: Notes): End {
+  if (refusal.kind === "final") throw refusal.error;
+  if (refusal.kind === "own-token") {
+    log.warn("the token this node was given has ended");
+    notes.keep({ token: "" });
+    if (secret.token !== undefined || secret.password !== undefined) return "again";
+    throw new HouseError("gateway.unauthorized", "the token this node was given has ended, and no other is set here", {
+      hint: "set OPENCLAW_GATEWAY_TOKEN to the gateway.auth.token of that gateway, or pass it with --token",
+    });
+  }
+  if (refusal.kind === "later") {
+    log.warn(`the gateway does not let this node in yet: ${refusal.why}`);
+    notes.tell({ state: "away", why: refusal.why });
+    return "later";
+  }
+  const { requestId } = refusal;
+  const approve = `openclaw devices approve ${requestId ?? "<id, shown by openclaw devices list>"}`;
+  if (state.link?.state !== "pairing" || state.link.requestId !== requestId)
+    log.info(`waiting to be let in; on the machine of the gateway run: ${approve}`);
+  notes.tell({ state: "pairing", ...(requestId === undefined ? {} : { requestId }) });
+  return "pairing";
+}
+
+/** Until the connection ends, the gateway falls silent, or we are told to stop. */
+async function served(
+  deps: HostDeps,
+  wire: HostWire,
+  { maxFrameBytes, tickMs }: Hello,
+  state: NodeState,
+  notes: Notes,
+  signal: AbortSignal,
+): Promise<End> {
+  const { log, commands, identity } = deps;
+  const nodeId = identity.deviceId;
+  const serving = serve({ wire, nodeId, commands, maxFrameBytes, log });
+  notes.tell({ state: "connected" });
+  log.info(`connected to ${urlOf(state.gateway)} as ${state.displayName} (${nodeId.slice(0, 12)})`);
+  try {
+    const why = await untilGone(wire, tickMs * SILENT_TICKS, signal);
+    if (why === "stopped") return "stopped";
+    log.warn(`the connection ended: ${why}; what ran for it is ended, then trying again`);
+    notes.tell({ state: "away", why });
+    return "lost";
+  } finally {
+    await serving.close();
+  }
+}
+
+async function untilGone(wire: HostWire, silenceMs: number, signal: AbortSignal): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const quiet = (): void => resolve(`nothing was heard for ${Math.round(silenceMs / 1000)} s`);
+  let timer = setTimeout(quiet, silenceMs);
+  const stopListening = wire.onEvent(() => {
+    clearTimeout(timer);
+    timer = setTimeout(quiet, silenceMs);
+  });
+  const stop = (): void => resolve("stopped");
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  wire.ended.catch((error: unknown) => resolve(error instanceof Error ? error.message : String(error)));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    stopListening();
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,88 @@
+// Whether a node may run a command, by its own approvals file, and as what: the same code as on the machine of the gateway.
+import { HouseError } from "../../core/error.ts";
+import { analyse, type Analysis, type Place } from "../../exec/approval/analyse.ts";
+import { contentMark } from "../../exec/approval/content.ts";
+import { effectivePolicy } from "../../exec/approval/effective.ts";
+import { readApprovals } from "../../exec/approval/file.ts";
+import { makePlan } from "../../exec/approval/freeze.ts";
+import { judge, type Judgement } from "../../exec/approval/judge.ts";
+import type { Plan } from "../../exec/approval/plan.ts";
+import { findProgram, identityOf } from "../../exec/approval/programs.ts";
+import { defaultSafeBins } from "../../exec/approval/safe-bins.ts";
+import { boxShell } from "../../exec/box/shell.ts";
+import { quotedWords, type RunRequest } from "./run-request.ts";
+
+/** A request with what is known about this machine. */
+export interface Job extends RunRequest {
+  readonly place: Place;
+  /** Folders that the call puts in front of PATH; they are in `place.path` already. */
+  readonly prefix: readonly string[];
+}
+
+export interface Verdict {
+  readonly judgement: Judgement;
+  /** Nothing is compared or resolved: the words are started as they are. */
+  readonly isFull: boolean;
+  /** What exactly would start; `content` also binds what files hold. */
+  readonly plan: (depth: "place" | "content") => Plan;
+}
+
+/** Throws when the approvals file cannot be read: then nothing runs. */
+export async function judgeRun(job: Job, stateDir: string): Promise<Verdict> {
+  const { file } = readApprovals(stateDir);
+  const policy = effectivePolicy({}, file, job.agent);
+  const isPlain = policy.security !== "allowlist" && policy.ask !== "always";
+  const analysis = isPlain ? unread(job, "exec.unread", "no list is asked") : await analysed(job);
+  const judgement = judge({ analysis, policy, safeBins: defaultSafeBins, home: job.place.home });
+  return {
+    judgement,
+    isFull: judgement.code === "exec.full",
+    plan: (depth) => planOf(job, analysis, depth),
+  };
+}
+
+/** The words behind `/bin/sh -lc` are read as a shell would; words without a shell are words. */
+async function analysed(job: Job): Promise<Analysis> {
+  const { script, argv, place } = job;
+  try {
+    return await analyse(script ?? quotedWords(argv), place);
+  } catch (error) {
+    // No shell is asked, so what no shell could read may still be a program with odd words: for a person to decide.
+    if (script !== undefined || !(error instanceof HouseError) || error.code !== "exec.bad-command") throw error;
+    return unread(job, error.code, error.message);
+  }
+}
+
+function unread({ text, place }: Job, code: string, reason: string): Analysis {
+  return { kind: "other", command: text, code, reason, segments: [], cwd: place.cwd };
+}
+
+/** A pipeline starts as what was found in it; anything else as the very words that were sent. */
+function planOf(job: Job, analysis: Analysis, depth: "place" | "content"): Plan {
+  const { place, env, agent, session = "" } = job;
+  const plan = makePlan({ analysis, place, env, shell: "/bin/sh", host: "node", agent, session, depth });
+  if (analysis.kind === "pipeline" && (job.script !== undefined || plan.segments.length === 1)) return plan;
+  const { argv, env: more } = exactWords(job);
+  const program = findProgram(argv[0] ?? "", place);
+  if (program === undefined) throw new HouseError("exec.not-found", `there is no program "${argv[0] ?? ""}" here`);
+  const { shell: _none, ...rest } = plan;
+  const inner = plan.segments.flatMap((segment) => [segment.program, ...(segment.inner ?? [])]);
+  const bound = depth === "content" ? { ...program, sha256: contentMark(program.path) } : program;
+  return { ...rest, form: "pipeline", segments: [{ argv, program: bound, inner, env: more }] };
+}
+
+/** As they were sent; folders for PATH are put in front once more after a login profile had its say. */
+export function exactWords({ argv, script, prefix }: Job): {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+} {
+  return script === undefined || prefix.length === 0
+    ? { argv, env: {} }
+    : boxShell({ command: script, env: {}, pathPrepend: prefix });
+}
+
+/** The folder a command starts in; throws `exec.bad-folder`. */
+export function folderOf(path: string): string {
+  if (identityOf(path, "folder") !== undefined) return path;
+  throw new HouseError("exec.bad-folder", `there is no folder "${path}" on this node`);
+}

@@ -1,0 +1,121 @@
+// `system.run` as it comes over the wire: checked for shape, its text for truth, a claimed yes against its plan.
+import { isDeepStrictEqual } from "node:util";
+
+import { HouseError } from "../../core/error.ts";
+import { checker, Type, type Static } from "../../core/schema.ts";
+import { newId } from "../../base/ids.ts";
+import { requireTrueText, shellText } from "../approved.ts";
+
+const maybe = <S extends Parameters<typeof Type.Optional>[0]>(schema: S) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
+
+const variables = Type.Record(Type.String(), Type.String());
+
+/** What newer gateways add is passed over; what decides something is named here. */
+const RunParamsSchema = Type.Object({
+  command: Type.Array(Type.String({ maxLength: 200_000 }), { minItems: 1, maxItems: 10_000 }),
+  rawCommand: maybe(Type.String()),
+  cwd: maybe(Type.String()),
+  env: maybe(variables),
+  timeoutMs: maybe(Type.Number({ minimum: 0 })),
+  needsScreenRecording: maybe(Type.Boolean()),
+  agentId: maybe(Type.String()),
+  sessionKey: maybe(Type.String()),
+  runId: maybe(Type.String({ maxLength: 200 })),
+  approved: maybe(Type.Boolean()),
+  approvalDecision: maybe(Type.String()),
+  plan: maybe(
+    Type.Object({
+      nodeId: Type.String(),
+      argv: Type.Array(Type.String()),
+      cwd: maybe(Type.String()),
+      env: maybe(variables),
+      agentId: maybe(Type.String()),
+      sessionKey: maybe(Type.String()),
+      approvalId: Type.String({ minLength: 1, maxLength: 200 }),
+    }),
+  ),
+});
+type RunParams = Static<typeof RunParamsSchema>;
+const runParams = checker(RunParamsSchema);
+
+export interface RunRequest {
+  readonly argv: readonly string[];
+  /** The command line, when a shell is all that `argv` starts. */
+  readonly script: string | undefined;
+  /** For people, logs and notes. */
+  readonly text: string;
+  readonly cwd: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number | undefined;
+  /** `*` when nobody is named: then only what holds for all does. */
+  readonly agent: string;
+  readonly session: string | undefined;
+  readonly runId: string;
+  readonly consent: Consent | undefined;
+}
+
+/** The gateway says that this very run is allowed (ruling 29). */
+export interface Consent {
+  readonly approvalId: string;
+  readonly always: boolean;
+}
+
+/** Throws `wire.invalid-request`, `node.other-text`, `node-host.no-screen`, `node-host.unplanned`. */
+export function parseRun(raw: unknown, nodeId: string): RunRequest {
+  const params = checked(raw);
+  const { command: argv, cwd, env, timeoutMs, agentId, sessionKey, runId } = params;
+  if (params.needsScreenRecording === true)
+    throw new HouseError("node-host.no-screen", "PERMISSION_MISSING: this node has no screen to record");
+  requireTrueText(params);
+  const script = argv[0] === "/bin/sh" ? shellText(argv) : undefined;
+  return {
+    argv,
+    script,
+    text: script ?? quotedWords(argv),
+    cwd: cwd === null || cwd?.trim() === "" ? undefined : cwd,
+    env: env ?? {},
+    timeoutMs: timeoutMs === null || timeoutMs === 0 ? undefined : timeoutMs,
+    agent: given(agentId) ?? "*",
+    session: given(sessionKey),
+    runId: given(runId) ?? newId(),
+    consent: params.approved === true ? consentIn(params, nodeId) : undefined,
+  };
+}
+
+/** Every word quoted, so that no shell grammar sees more in it than a word. */
+export function quotedWords(argv: readonly string[]): string {
+  return argv.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+}
+
+function checked(raw: unknown): RunParams {
+  const command = typeof raw === "object" && raw !== null && "command" in raw ? raw.command : undefined;
+  if (!Array.isArray(command) || command.length === 0) throw invalid("command required");
+  const params = runParams.parse(raw, "wire.invalid-request", "system.run params");
+  const words = [...params.command, params.cwd ?? ""];
+  if (params.command[0] === "" || words.some((word) => word.includes("\0") || !word.isWellFormed()))
+    throw invalid("command and cwd must be plain text");
+  return params;
+}
+
+/** A yes without a plan could be for anything; a plan for something else is none. */
+function consentIn({ plan, approvalDecision, ...params }: RunParams, nodeId: string): Consent {
+  const isThis =
+    plan !== undefined &&
+    plan !== null &&
+    plan.nodeId === nodeId &&
+    isDeepStrictEqual(plan.argv, params.command) &&
+    isDeepStrictEqual({ ...plan.env }, { ...params.env }) &&
+    (["cwd", "agentId", "sessionKey"] as const).every((key) => (plan[key] ?? null) === (params[key] ?? null));
+  if (!isThis)
+    throw new HouseError(
+      "node-host.unplanned",
+      "SYSTEM_RUN_DENIED: approved, but without a plan of the gateway for exactly this command",
+    );
+  return { approvalId: plan.approvalId, always: approvalDecision === "allow-always" };
+}
+
+const given = (word: string | null | undefined): string | undefined =>
+  word === null || word === undefined || word.trim() === "" ? undefined : word;
+
+const invalid = (message: string): HouseError => new HouseError("wire.invalid-request", message);

@@ -1,0 +1,198 @@
+// `system.run` on a node: the rules of its own file, the gateway's yes, the start, the end of all of it, and what came out.
+import { join, resolve } from "node:path";
+
+import { HouseError } from "../../core/error.ts";
+import type { Log } from "../../base/log.ts";
+import { expandHome, type Env } from "../../base/paths.ts";
+import { alwaysCovers } from "../../exec/approval/always.ts";
+import type { EntryRef } from "../../exec/approval/effective.ts";
+import type { Plan } from "../../exec/approval/plan.ts";
+import { addEntries } from "../../exec/approval/remember.ts";
+import { childEnvironment } from "../../exec/environment.ts";
+import type { Exit, Running, StartRun } from "../../exec/running.ts";
+import { startPinned, startPlan } from "../../exec/start-plan.ts";
+import { createConsents, type Consents } from "./consents.ts";
+import { callEnvironment } from "./environment.ts";
+import { exactWords, folderOf, judgeRun, type Job, type Verdict } from "./rules.ts";
+import { parseRun } from "./run-request.ts";
+
+export interface RunDeps {
+  readonly start: StartRun;
+  readonly nodeId: string;
+  readonly stateDir: string;
+  readonly home: string;
+  /** The node's own environment; commands get a small part of it. */
+  readonly env: Env;
+  /** Folders of the node's own PATH. */
+  readonly path: readonly string[];
+  readonly guarded: readonly string[];
+  readonly platform: NodeJS.Platform;
+  readonly log: Log;
+  noteUse(matched: readonly EntryRef[], plan: Plan): void;
+}
+
+export interface RunCall {
+  /** When whoever asked stops waiting. */
+  readonly deadlineMs: number | undefined;
+  /** Nobody waits any more: what runs is ended. */
+  readonly signal: AbortSignal;
+  /** Tells the gateway about the run, where a session is to know. */
+  readonly report: (event: "exec.started" | "exec.finished" | "exec.denied", payload: Record<string, unknown>) => void;
+}
+
+export interface RunPayload {
+  readonly exitCode?: number;
+  readonly timedOut: boolean;
+  readonly success: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly error: string | null;
+  /** There when the beginning was left out. */
+  readonly truncated?: true;
+  /** What of the request was not followed. */
+  readonly notes?: readonly string[];
+}
+
+export type SystemRun = (params: unknown, call: RunCall) => Promise<RunPayload>;
+
+/** Of each stream; the end is kept, since that is where errors stand. */
+const MAX_CHARS = 200_000;
+const MAX_EVENT_CHARS = 20_000;
+const MAX_AT_ONCE = 64;
+
+export function createSystemRun(deps: RunDeps): SystemRun {
+  const consents = createConsents();
+  let live = 0;
+  return async (params, call) => {
+    const request = parseRun(params, deps.nodeId);
+    const { env, prefix, notes } = callEnvironment(request.env, deps.path.join(":"), deps.platform);
+    const cwd = folderOf(folderIn(request.cwd ?? deps.home, deps.home));
+    const { home, guarded } = deps;
+    const place = { cwd, workspace: cwd, home, path: [...prefix, ...deps.path], guarded };
+    const job: Job = { ...request, env, place, prefix };
+    if (live >= MAX_AT_ONCE) throw new HouseError("node-host.busy", `this node runs ${MAX_AT_ONCE} commands already`);
+    live += 1;
+    try {
+      const running = await startAllowed(deps, job, consents, call);
+      return await followed(running, job, notes, call);
+    } finally {
+      live -= 1;
+    }
+  };
+}
+
+/** Relative folders begin at home. */
+function folderIn(wanted: string, home: string): string {
+  return wanted === "~" || wanted.startsWith("~/") ? expandHome(wanted, home) : resolve(home, wanted);
+}
+
+async function startAllowed(deps: RunDeps, job: Job, consents: Consents, call: RunCall): Promise<Running> {
+  const { runId, text, agent, session } = job;
+  try {
+    const verdict = await judgeRun(job, deps.stateDir);
+    requireAllowed(verdict, job, consents);
+    call.signal.throwIfAborted();
+    deps.log.info("runs a command", { runId, agent, command: text, why: verdict.judgement.code });
+    const running = await start(deps, job, verdict, consents, timeLimit(job.timeoutMs, call.deadlineMs));
+    await running.closeInput();
+    call.report("exec.started", factsOf(job));
+    return running;
+  } catch (error) {
+    if (!(error instanceof HouseError)) throw error;
+    const reason = error.message.replace(/^SYSTEM_RUN_(?:DENIED|DISABLED): /, "");
+    deps.log.warn("does not run a command", { runId, agent, session, command: text, reason });
+    call.report("exec.denied", { ...factsOf(job), reason });
+    throw error;
+  }
+}
+
+/** The file's deny stands above every yes. The words are those that gateways and published clients know. */
+function requireAllowed({ judgement, plan }: Verdict, { runId, consent }: Job, consents: Consents): void {
+  if (judgement.code === "exec.denied")
+    throw new HouseError("node-host.denied", `SYSTEM_RUN_DISABLED: ${judgement.reason}`);
+  if (consent !== undefined) return consents.spend(consent.approvalId);
+  if (judgement.outcome === "run") return;
+  if (judgement.outcome === "deny") throw new HouseError("node-host.denied", "SYSTEM_RUN_DENIED: allowlist miss");
+  // What a person will be asked about, as it is now: what then runs must still be that.
+  consents.freeze(runId, plan("content"));
+  throw new HouseError("node-host.denied", "SYSTEM_RUN_DENIED: approval required");
+}
+
+async function start(
+  deps: RunDeps,
+  job: Job,
+  { judgement, isFull, plan: planFor }: Verdict,
+  consents: Consents,
+  timeoutMs: number | undefined,
+): Promise<Running> {
+  if (isFull) return startWords(deps, job, timeoutMs);
+  // Its own folder for what is held open: a gateway on the same state clears its own.
+  const room = { start: deps.start, env: deps.env, stateDir: join(deps.stateDir, "node") };
+  const options = { tty: false, timeoutMs, errorsApart: true };
+  if (judgement.outcome === "run" && judgement.code === "exec.allowed") {
+    const plan = planFor("place");
+    const running = await startPlan(room, plan, { ...options, more: judgement.env });
+    deps.noteUse(judgement.matched, plan);
+    return running;
+  }
+  const plan = planFor("content");
+  consents.compare(job.runId, plan);
+  if (job.consent?.always === true && job.agent !== "*")
+    addEntries(deps.stateDir, job.agent, alwaysCovers(plan).entries);
+  return startPinned(room, plan, options);
+}
+
+async function startWords(deps: RunDeps, job: Job, timeoutMs: number | undefined): Promise<Running> {
+  const { argv, env: more } = exactWords(job);
+  const env = { ...childEnvironment({ gateway: deps.env, call: job.env, path: job.place.path }), ...more };
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  return deps.start({ pipeline: [{ launch: { argv, cwd: job.place.cwd, env } }], errorsApart: true, ...limit });
+}
+
+/** A command that outlives its asker would be nobody's. */
+function timeLimit(own: number | undefined, deadlineMs: number | undefined): number | undefined {
+  const limits = [own, deadlineMs].filter((limit) => limit !== undefined && limit > 0);
+  return limits.length === 0 ? undefined : Math.min(...(limits as number[]));
+}
+
+async function followed(
+  running: Running,
+  job: Job,
+  notes: readonly string[],
+  { signal, report }: RunCall,
+): Promise<RunPayload> {
+  const stop = (): void => void running.end("aborted");
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  const exit = await running.ended.finally(() => signal.removeEventListener("abort", stop));
+  const payload = payloadOf(running, exit, notes);
+  await Promise.all([running.output.discard(), running.errors?.discard()]);
+  const { stdout, stderr, exitCode, timedOut, success } = payload;
+  report("exec.finished", { ...factsOf(job), exitCode, timedOut, success, output: endOf(`${stdout}${stderr}`) });
+  return payload;
+}
+
+function payloadOf({ output, errors }: Running, { code, signal, reason }: Exit, notes: readonly string[]): RunPayload {
+  const isCut = output.totalChars > MAX_CHARS || (errors?.totalChars ?? 0) > MAX_CHARS;
+  const ended = reason === undefined || reason === "timeout" ? undefined : `ended: ${reason}`;
+  return {
+    ...(code === null ? {} : { exitCode: code }),
+    timedOut: reason === "timeout",
+    success: code === 0 && reason === undefined,
+    stdout: output.tail(MAX_CHARS),
+    stderr: errors?.tail(MAX_CHARS) ?? "",
+    error: ended ?? (code === null && reason === undefined ? `ended by signal ${signal ?? "unknown"}` : null),
+    ...(isCut ? { truncated: true } : {}),
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+function factsOf({ session, runId, text }: Job): Record<string, unknown> {
+  return { sessionKey: session, runId, host: "node", command: text.slice(0, 2000).toWellFormed() };
+}
+
+function endOf(text: string): string {
+  return text.length <= MAX_EVENT_CHARS
+    ? text
+    : `[… the beginning was left out]\n${text.slice(-MAX_EVENT_CHARS).toWellFormed()}`;
+}

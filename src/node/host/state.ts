@@ -1,0 +1,92 @@
+// node.json: what a node host keeps of itself between two runs. Private, written whole, and refused when it cannot be read.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { errnoOf, HouseError } from "../../core/error.ts";
+import { checker, describeIssues, Type, type Static } from "../../core/schema.ts";
+import { writeFileAtomic } from "../../base/atomic-file.ts";
+
+const NodeStateSchema = Type.Object({
+  version: Type.Literal(1),
+  /** Names this installation to itself; gateways know the node by the hash of its key. */
+  nodeId: Type.String({ minLength: 1 }),
+  displayName: Type.String({ minLength: 1 }),
+  gateway: Type.Object({
+    host: Type.String({ minLength: 1 }),
+    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    tls: Type.Boolean(),
+    /** SHA-256 of the certificate, when only that one is trusted. */
+    tlsFingerprint: Type.Optional(Type.String()),
+  }),
+  /** What that gateway gave us when it let us in; never shown to another. */
+  token: Type.Optional(Type.String()),
+  /** How the connection stands, for `node status`. */
+  link: Type.Optional(
+    Type.Object({
+      state: Type.Union([Type.Literal("connected"), Type.Literal("pairing"), Type.Literal("away")]),
+      sinceMs: Type.Number(),
+      requestId: Type.Optional(Type.String()),
+      why: Type.Optional(Type.String()),
+    }),
+  ),
+});
+
+export type NodeState = Static<typeof NodeStateSchema>;
+export type GatewayPlace = NodeState["gateway"];
+export type LinkState = NonNullable<NodeState["link"]>;
+
+const stateChecker = checker(NodeStateSchema);
+
+export const nodeStateFile = (stateDir: string): string => join(stateDir, "node.json");
+export const nodeLockFile = (stateDir: string): string => join(stateDir, "node.lock");
+
+export function readNodeState(stateDir: string): NodeState | undefined {
+  const path = nodeStateFile(stateDir);
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (stateChecker.is(value)) return value;
+    throw unreadable(path, describeIssues(stateChecker.issues(value).slice(0, 3)));
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
+    throw cause instanceof HouseError ? cause : unreadable(path, "it is not JSON", cause);
+  }
+}
+
+export function writeNodeState(stateDir: string, state: NodeState): void {
+  writeFileAtomic(nodeStateFile(stateDir), `${JSON.stringify(state, null, 2)}\n`);
+}
+
+export interface NodeWishes {
+  readonly nodeId?: string | undefined;
+  readonly displayName?: string | undefined;
+  readonly gateway: GatewayPlace;
+}
+
+/** A token is for one gateway and one node id: with another of either it is forgotten. */
+export function nextNodeState(before: NodeState | undefined, wishes: NodeWishes, fresh: NodeFresh): NodeState {
+  const { gateway, nodeId, displayName } = wishes;
+  const isSame = before !== undefined && urlOf(before.gateway) === urlOf(gateway) && nodeId === undefined;
+  return {
+    version: 1,
+    nodeId: nodeId ?? before?.nodeId ?? fresh.newId(),
+    displayName: displayName ?? before?.displayName ?? fresh.hostName,
+    gateway,
+    ...(isSame && before.token !== undefined ? { token: before.token } : {}),
+  };
+}
+
+interface NodeFresh {
+  readonly hostName: string;
+  newId(): string;
+}
+
+export function urlOf({ host, port, tls }: GatewayPlace): string {
+  return `${tls ? "wss" : "ws"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function unreadable(path: string, why: string, cause?: unknown): HouseError {
+  return new HouseError("node-host.state", `${path} cannot be read: ${why}`, {
+    cause,
+    hint: `move it away (mv ${path} ${path}.old); a new one is made`,
+  });
+}

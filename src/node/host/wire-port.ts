@@ -1,0 +1,22 @@
+// The connection to a gateway as a node host needs it; whoever may open sockets fills it.
+import type { WireError } from "../../protocol/frame.ts";
+
+export type HostAnswer =
+  | { readonly ok: true; readonly payload: unknown }
+  | { readonly ok: false; readonly error: WireError };
+
+export interface HostWire {
+  readonly challenge: Promise<string>;
+  request(method: string, params: unknown, timeoutMs: number): Promise<HostAnswer>;
+  onEvent(listener: (event: string, payload: unknown) => void): () => void;
+  /** Rejects when the connection ends without our asking; never resolves. */
+  readonly ended: Promise<never>;
+  close(): void;
+}
+
+/** The key this machine proves itself with. */
+export interface HostIdentity {
+  readonly deviceId: string;
+  readonly publicKey: string;
+  sign(text: string): string;
+}
