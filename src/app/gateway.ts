@@ -30,10 +30,12 @@ import { sessionMethods, type SessionWork } from "../gateway/methods/sessions.ts
 import { systemMethods } from "../gateway/methods/system.ts";
 import { undoMethods } from "../gateway/methods/undo.ts";
 import { toolMethods } from "../gateway/methods/tools.ts";
+import { voiceMethods } from "../gateway/methods/voice.ts";
 import { updateMethods } from "../gateway/methods/update.ts";
 import { createRunEvents } from "../gateway/run-events.ts";
 import { createPresence } from "../gateway/presence.ts";
 import { sharedSecret } from "../gateway/secret.ts";
+import { createVoiceWake } from "../gateway/voice-wake.ts";
 import { openGateway, type Gateway } from "../gateway/server.ts";
 import { listWarnings } from "../tool/policy/warnings.ts";
 import { coreTools } from "../tool/policy/groups.ts";
@@ -101,6 +103,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   agents.watch(createRunEvents(context.hub, systemClock));
   agents.watch(house.memory.onRun);
   const vitals = createVitals(context, heartbeats);
+  const voiceWake = createVoiceWake(house.paths.state, systemClock, log);
   const served = [
     ...systemMethods(context, vitals, heartbeats),
     ...heartbeatMethods(heartbeats),
@@ -115,7 +118,8 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...configMethods(context),
     ...updateMethods(context, house.admin),
     ...approvalMethods(context),
-    ...nodeMethods(context),
+    ...nodeMethods(context, agents),
+    ...voiceMethods(context, voiceWake),
     ...channelMethods(context),
     ...cronMethods(jobs.cron, house.storeFile, house.mask),
   ];
@@ -140,7 +144,16 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     await gateway?.close(reason);
   };
   try {
-    gateway = await openGateway({ context, agents, vitals, served, binding, pageFolder: pageFolder(), serveHook });
+    gateway = await openGateway({
+      context,
+      agents,
+      vitals,
+      served,
+      binding,
+      pageFolder: pageFolder(),
+      serveHook,
+      voiceWake,
+    });
     house.lock.describe({ port: gateway.port });
     warnOnce(house);
     // After clients can connect: what an earlier process asked is asked again, what it left undone is told.

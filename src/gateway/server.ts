@@ -17,6 +17,7 @@ import { createRoute } from "./http/route.ts";
 import { peerOf, type PeerRules } from "./peer.ts";
 import { sharedSecret, type SharedSecret } from "./secret.ts";
 import { createThrottle } from "./throttle.ts";
+import type { VoiceWake } from "./voice-wake.ts";
 import type { ServeHook } from "./webhook/door.ts";
 
 /** Sockets that have not said who they are; above this new ones are turned away. */
@@ -43,6 +44,7 @@ export interface GatewayOptions {
   readonly binding: Binding;
   readonly pageFolder: string;
   readonly serveHook?: ServeHook;
+  readonly voiceWake: VoiceWake;
 }
 
 export async function openGateway({
@@ -53,6 +55,7 @@ export async function openGateway({
   binding,
   pageFolder,
   serveHook,
+  voiceWake,
 }: GatewayOptions): Promise<Gateway> {
   const { clock, log, hub, presence, devices } = context;
   const throttle = createThrottle(clock);
@@ -93,6 +96,15 @@ export async function openGateway({
       if (presence.seen(client, "connect"))
         hub.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
       void vitals.health().then((health) => hub.sendTo(client, "health", health, { stateVersion: stateVersion() }));
+      // As recorded: without a number in the sequence.
+      if (client.role === "node")
+        client.send(
+          JSON.stringify({
+            type: "event",
+            event: "voicewake.changed",
+            payload: { triggers: voiceWake.triggers() },
+          }),
+        );
       log.debug(`connected: ${client.info.id}/${client.info.mode} as ${client.role}`, {
         address: client.address,
         scopes: client.scopes,

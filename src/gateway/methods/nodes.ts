@@ -7,17 +7,20 @@ import { requireInvokable } from "../../node/command-rules.ts";
 import type { NodeLink, NodeRow } from "../../node/link.ts";
 import { createNodes } from "../../node/nodes.ts";
 import * as methods from "../../protocol/methods/nodes.ts";
+import type { Turns } from "../../session/turns.ts";
 import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
+import type { NodeWords } from "../node-words.ts";
 
 const DEFAULT_INVOKE_MS = 30_000;
 const LONGEST_INVOKE_MS = 24 * 3_600_000;
 const APPROVALS_MS = 10_000;
 const DEDUPE_MS = 5 * 60_000;
 
-export function nodeMethods(context: GatewayContext): Served[] {
+export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">): Served[] {
   const { devices, hub, clock, store, approvals, log } = context;
+  let words: NodeWords | undefined;
   const nodes = context.nodes ?? createNodes();
   nodes.attach({
     links: () => [...hub.clients].flatMap(toLink),
@@ -62,8 +65,10 @@ export function nodeMethods(context: GatewayContext): Served[] {
       });
       return heard ? { ok: true } : { ok: true, ignored: true };
     }),
-    serve(methods.nodeEvent, ({ event, payload, payloadJSON }, client) => {
-      nodes.report(client.deviceId ?? "", event, payloadJSON === undefined ? payload : parsed(payloadJSON));
+    serve(methods.nodeEvent, async ({ event, payload, payloadJSON }, client) => {
+      const facts = payloadJSON === undefined ? payload : parsed(payloadJSON);
+      if (wordEvents.has(event)) return { ok: true, handled: true, ...(await hear(client, event, facts)) };
+      nodes.report(client.deviceId ?? "", event, facts);
       return { ok: true };
     }),
     serve(methods.approvalsNodeGet, ({ nodeId }) => approvalsFile(nodeId, "system.execApprovals.get", {})),
@@ -73,10 +78,23 @@ export function nodeMethods(context: GatewayContext): Served[] {
     }),
   ];
 
+  /** Who speaks is who holds the connection; what the event says of its sender is not looked at. */
+  async function hear(
+    { deviceId, info }: Client,
+    event: string,
+    payload: unknown,
+  ): Promise<{ readonly runId: string }> {
+    if (deviceId === undefined) throw new HouseError("wire.invalid-request", "device identity required");
+    const { createNodeWords } = await import("../node-words.ts");
+    words ??= createNodeWords({ config: context.config, clock, store, turns });
+    const name = (await nodes.get(deviceId))?.displayName ?? info.displayName ?? "";
+    return words.hear({ nodeId: deviceId, name }, event, payload);
+  }
+
   async function invoke(request: InvokeRequest, signal: AbortSignal): Promise<unknown> {
     const { nodeId, command, idempotencyKey } = request;
     requireInvokable(command, context.config());
-    const run = command === "system.run" ? await checkedRun(request.params) : { params: request.params };
+    const run = command === "system.run" ? await checkedRun(nodeId, request.params) : { params: request.params };
     const timeoutMs = Math.min(request.timeoutMs || DEFAULT_INVOKE_MS, LONGEST_INVOKE_MS);
     try {
       const payload = await nodes.invoke(nodeId, command, run.params, { timeoutMs, idempotencyKey, signal });
@@ -87,10 +105,13 @@ export function nodeMethods(context: GatewayContext): Served[] {
   }
 
   /** Every run gets an id, so that its reports can be told from made-up ones; a claimed yes must be on record. */
-  async function checkedRun(raw: unknown): Promise<{ readonly params: unknown; readonly approvalId?: string }> {
+  async function checkedRun(
+    nodeId: string,
+    raw: unknown,
+  ): Promise<{ readonly params: unknown; readonly approvalId?: string }> {
     if (!isRecord(raw)) return { params: raw };
     const { approved, approvalDecision, plan: _claimed, runId: given, ...rest } = raw;
-    const { decisionFor, grantForRun, requireTrueText } = await import("../../node/approved.ts");
+    const { decisionFor, grantForRun, planFor, requireTrueText } = await import("../../node/approved.ts");
     requireTrueText(rest);
     const runId = typeof given === "string" && given !== "" ? given : newId();
     if (approved !== true && (approvalDecision === undefined || approvalDecision === null))
@@ -98,7 +119,13 @@ export function nodeMethods(context: GatewayContext): Served[] {
     const grant = grantForRun(rest, approvals.grants());
     if (grant === undefined || !(await approvals.begin(grant.id))) throw notOnRecord();
     return {
-      params: { ...rest, runId, approved: true, approvalDecision: decisionFor(rest, grant) },
+      params: {
+        ...rest,
+        runId,
+        approved: true,
+        approvalDecision: decisionFor(rest, grant),
+        plan: planFor(nodeId, rest, grant),
+      },
       approvalId: grant.id,
     };
   }
@@ -117,6 +144,9 @@ export function nodeMethods(context: GatewayContext): Served[] {
     });
   }
 }
+
+/** Events that are words for an agent; what reads them loads with the first. */
+const wordEvents: ReadonlySet<string> = new Set(["voice.transcript", "agent.request"]);
 
 interface InvokeRequest {
   readonly nodeId: string;

@@ -1,0 +1,19 @@
+// voicewake.get, voicewake.set; every client and node hears of a change.
+import { HouseError } from "../../core/error.ts";
+import * as methods from "../../protocol/methods/voice.ts";
+import type { GatewayContext } from "../context.ts";
+import { serve, type Served } from "../dispatch.ts";
+import type { VoiceWake } from "../voice-wake.ts";
+
+export function voiceMethods({ hub }: Pick<GatewayContext, "hub">, voiceWake: VoiceWake): Served[] {
+  return [
+    serve(methods.voicewakeGet, () => ({ triggers: voiceWake.triggers() })),
+    serve(methods.voicewakeSet, ({ triggers }) => {
+      if (!Array.isArray(triggers) || !triggers.every((word) => typeof word === "string"))
+        throw new HouseError("wire.invalid-request", "voicewake.set requires triggers, a list of strings");
+      const kept = voiceWake.set(triggers);
+      hub.broadcast("voicewake.changed", { triggers: kept });
+      return { triggers: kept };
+    }),
+  ];
+}

@@ -1,0 +1,51 @@
+// The words that wake a listening node: one list for all of them, in a file of the state folder.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { errnoOf } from "../core/error.ts";
+import { writeFileAtomic } from "../base/atomic-file.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { isRecord } from "../config/path.ts";
+
+export interface VoiceWake {
+  triggers(): readonly string[];
+  /** Durable when it returns; gives back what was kept. */
+  set(triggers: readonly string[]): readonly string[];
+}
+
+const usual: readonly string[] = ["openclaw", "claude", "computer"];
+const MAX_TRIGGERS = 32;
+const MAX_CHARS = 64;
+
+export function createVoiceWake(stateDir: string, clock: Clock, log: Log): VoiceWake {
+  const file = join(stateDir, "settings", "voicewake.json");
+  let known: readonly string[] | undefined;
+  return {
+    triggers: () => (known ??= readTriggers(file, log)),
+    set(triggers) {
+      const kept = tidied(triggers);
+      writeFileAtomic(file, `${JSON.stringify({ triggers: kept, updatedAtMs: clock.now() }, null, 2)}\n`);
+      known = kept;
+      return kept;
+    },
+  };
+}
+
+function readTriggers(file: string, log: Log): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const triggers = isRecord(value) && Array.isArray(value["triggers"]) ? value["triggers"] : [];
+    return tidied(triggers.filter((word) => typeof word === "string"));
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT")
+      log.warn("the wake words cannot be read; the usual ones are used", { error, file });
+    return usual;
+  }
+}
+
+/** Nothing left means the usual ones: a node that no word wakes is a broken node. */
+function tidied(triggers: readonly string[]): readonly string[] {
+  const words = triggers.map((word) => word.trim().slice(0, MAX_CHARS).toWellFormed()).filter((word) => word !== "");
+  return words.length === 0 ? usual : words.slice(0, MAX_TRIGGERS);
+}
