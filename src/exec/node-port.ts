@@ -15,7 +15,7 @@ export interface NodeFacts {
 export interface InvokeOptions {
   readonly timeoutMs: number;
   readonly idempotencyKey: string;
-  /** Ends the wait, not the work on the node: the protocol has no word for that. */
+  /** Ends the wait; the node is told, and ours ends the work. */
   readonly signal?: AbortSignal;
 }
 

@@ -162,7 +162,7 @@ function finishedOf(payload: unknown, job: NodeJob, startedAt: number, endedAt: 
   return {
     exit: { code, endedAt, ...(said["timedOut"] === true ? { reason: "timeout" as const } : {}) },
     aggregated: whole.slice(-AGGREGATE_CHARS).toWellFormed(),
-    truncated: whole.length > AGGREGATE_CHARS,
+    truncated: whole.length > AGGREGATE_CHARS || said["truncated"] === true,
     startedAt,
     timeoutMs: job.timeoutMs,
     cwd: job.cwd ?? "",

@@ -1,4 +1,5 @@
 // A command on a paired node: the node enforces its own file; here it is routed, asked for and reported.
+import { wrapOutside } from "../base/outside.ts";
 import type { Order, Room } from "./exec.ts";
 import { rejectVariables } from "./environment.ts";
 import { finished, type ExecOutcome } from "./result.ts";
@@ -21,7 +22,9 @@ export async function runOnNode({ deps, gated }: Room, order: Order): Promise<Ex
   const ask = (): Promise<ExecOutcome> => gated.ask({ ...order, warnings }, { on: "node", job, noticeMs });
   if (verdict === "ask") return ask();
   const outcome = await deps.nodes.run(job, consent, call.signal);
-  return outcome.kind === "ask" ? ask() : finished(outcome.finished, warnings);
+  if (outcome.kind === "ask") return ask();
+  // Another machine wrote it (ruling 25); programs find it as it is in the details.
+  return finished(outcome.finished, warnings, (shown) => wrapOutside(shown.trimEnd(), `node ${job.nodeName}`));
 }
 
 /** A node answers once, with everything. */

@@ -59,13 +59,18 @@ export interface Finished {
   readonly cwd: string;
 }
 
-export function finished(run: Finished, warnings: readonly string[]): ExecOutcome {
+/** `marked` is how what the command wrote is shown to a model; where it is ours, as it is. */
+export function finished(
+  run: Finished,
+  warnings: readonly string[],
+  marked: (shown: string) => string = (shown) => shown,
+): ExecOutcome {
   const { exit, aggregated, truncated, startedAt, cwd } = run;
   const common = { durationMs: exit.endedAt - startedAt, aggregated, cwd, ...(truncated ? { truncated } : {}) };
   const shown = truncated ? `[… the beginning was left out; this is the end]\n${aggregated}` : aggregated;
   if (exit.code === 0 && exit.reason === undefined) {
     const details = { status: "completed", exitCode: 0, ...common } as const;
-    return { details, warnings, text: shown.trim() === "" ? "(no output)" : shown };
+    return { details, warnings, text: shown.trim() === "" ? "(no output)" : marked(shown) };
   }
   const details = {
     status: "failed",
@@ -74,7 +79,9 @@ export function finished(run: Finished, warnings: readonly string[]): ExecOutcom
     ...(exit.reason === "timeout" ? { timedOut: true } : {}),
     ...common,
   } as const;
-  return { details, warnings, text: [shown.trimEnd(), howItEnded(run)].filter((part) => part !== "").join("\n\n") };
+  const written = shown.trimEnd();
+  const parts = [...(written === "" ? [] : [marked(written)]), howItEnded(run)];
+  return { details, warnings, text: parts.join("\n\n") };
 }
 
 /** A command we ended has done part of its work: saying "failed" alone would invite doing it twice. */

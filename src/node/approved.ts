@@ -45,6 +45,13 @@ export function decisionFor({ command }: Readonly<Record<string, unknown>>, { de
   return decision === "allow-always" && rememberedOnNode(text) !== undefined ? decision : "allow-once";
 }
 
+/** For nodes that compare: what the yes is for, in the words of the gateway. */
+export function planFor(nodeId: string, params: Readonly<Record<string, unknown>>, { id }: Grant): object {
+  const { command: argv, cwd, env, agentId, sessionKey } = params;
+  const given = Object.entries({ cwd, env, agentId, sessionKey }).filter(([, value]) => (value ?? null) !== null);
+  return { nodeId, argv, ...Object.fromEntries(given), approvalId: id };
+}
+
 function covers({ kind, origin, agent, body }: Grant, wanted: Wanted): boolean {
   // Plans of the house are run by the house; a client may only use what it asked for over the wire.
   if (kind !== "node" || origin !== "wire" || !isRecord(body)) return false;

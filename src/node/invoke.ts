@@ -37,11 +37,19 @@ export function createInvoker(): Invoker {
     ask(link, command, params, { timeoutMs, idempotencyKey, signal }) {
       const id = newId();
       const { promise, resolve, reject } = Promise.withResolvers<NodeAnswer>();
+      // Published nodes know no such word and pass it over; ours ends what it runs for nobody.
+      const forget = (): void => link.send("node.invoke.cancel", { id, nodeId: link.nodeId });
       const left = (): void => reject(notConnected(link.nodeId));
-      const stopped = (): void => reject(signal?.reason as Error);
+      const stopped = (): void => {
+        forget();
+        reject(signal?.reason as Error);
+      };
       if (link.gone.aborted) return Promise.reject(notConnected(link.nodeId));
       if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
-      const timer = setTimeout(() => reject(nodeTimedOut()), timeoutMs);
+      const timer = setTimeout(() => {
+        forget();
+        reject(nodeTimedOut());
+      }, timeoutMs);
       link.gone.addEventListener("abort", left, { once: true });
       signal?.addEventListener("abort", stopped, { once: true });
       pending.set(id, {

@@ -257,11 +257,11 @@ test("openclaw config set agents.list[0].tools.exec.node binds a running gateway
   ] as const) {
     const set = await openclaw(gateway.home, ["config", "set", "agents.list[0].tools.exec.node", name]);
     assert.equal(set.code, 0, set.stderr);
-    const { text } = await until(
+    const { details } = await until(
       () => exec(gateway, { command: "true" }),
-      (ran) => ran.text.trim() === node?.id,
+      (ran) => ran.details["aggregated"] === `${node?.id}\n`,
     );
-    assert.equal(text.trim(), node?.id);
+    assert.equal(details["aggregated"], `${node?.id}\n`);
   }
   const get = await openclaw(gateway.home, ["config", "get", "agents.list"]);
   assert.match(get.stdout, /"?node"?: "lab"/);
@@ -271,7 +271,7 @@ test("openclaw config set agents.list[0].tools.exec.node binds a running gateway
 test("ten megabytes of output: the end is kept, the cut is said, and the log holds the beginning", async (t) => {
   const gateway = await gatewayFor(t, {});
   const flood = "echo first; head -c 10000000 /dev/zero | tr '\\0' 'x' | fold -w 100; echo; echo last";
-  const { details, text } = await exec(gateway, { command: flood });
+  const { details, text } = await exec(gateway, { command: flood, yieldMs: 300_000 });
   const { status, truncated, aggregated } = details;
   assert.deepEqual({ status, truncated }, { status: "completed", truncated: true });
   assert.ok(String(aggregated).length <= 200_000 && String(aggregated).endsWith("last\n"));

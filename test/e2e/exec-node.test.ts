@@ -2,14 +2,16 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
 
-import { exec, until } from "../exec-kit.ts";
+import { exec, until, type Called } from "../exec-kit.ts";
 import { dispose, newIdentity, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
 import { ranFine, scriptedNode, type Asked, type NodeReply, type ScriptedNode } from "../node-kit.ts";
 
 const opened: ScriptedNode[] = [];
+const houses = new Set<TestGateway>();
 async function nodeIn(gateway: TestGateway, plan: Parameters<typeof scriptedNode>[1] = {}): Promise<ScriptedNode> {
   const node = await scriptedNode(gateway, plan);
   opened.push(node);
+  houses.add(gateway);
   return node;
 }
 afterEach(async () => {
@@ -17,7 +19,19 @@ afterEach(async () => {
     node.end();
     await node.wire.closed;
   }
+  // A command goes to the only node there is, so the next test begins without any.
+  for (const gateway of houses) await withoutNodes(gateway);
+  houses.clear();
 });
+
+async function withoutNodes(gateway: TestGateway): Promise<void> {
+  const wire = await operator(gateway);
+  await until(
+    async () => (await wire.request("node.list", {})).payload as unknown as { nodes: { connected: boolean }[] },
+    ({ nodes }) => nodes.every(({ connected }) => !connected),
+  );
+  wire.end();
+}
 
 /** Answers for the approvals file, and for runs what the test says. */
 const host =
@@ -26,6 +40,8 @@ const host =
     asked.command === "system.execApprovals.get"
       ? { payload: { path: "/n", exists: true, hash: "h", file: { version: 1, ...file } } }
       : run(asked);
+/** What the node wrote, without the marks a model sees. */
+const saidBy = ({ details }: Called): string => String(details["aggregated"]).trim();
 const runsOf = (node: ScriptedNode): Asked[] => node.asked.filter(({ command }) => command === "system.run");
 const refuses = (why: string): NodeReply => ({ error: { code: "UNAVAILABLE", message: why } });
 
@@ -56,7 +72,7 @@ describe("host=node", () => {
       env: { A: "b" },
       timeout: 60,
     });
-    assert.equal(text.trim(), "Linux");
+    assert.match(text, /^<outside (\w+) source="node test-node">\nLinux\n<\/outside \1>$/);
     const { durationMs, ...rest } = details;
     assert.equal(typeof durationMs, "number");
     assert.deepEqual(rest, { status: "completed", exitCode: 0, aggregated: "Linux\n", cwd: "/srv" });
@@ -77,7 +93,7 @@ describe("host=node", () => {
   test("a Windows node gets cmd.exe", async () => {
     const node = await nodeIn(gateway, { platform: "windows" });
     node.script(host(() => ranFine("ok\r\n")));
-    assert.equal((await exec(gateway, { command: "dir" })).text.trim(), "ok");
+    assert.equal(saidBy(await exec(gateway, { command: "dir" })), "ok");
     assert.deepEqual(runsOf(node)[0]?.params?.["command"], ["cmd.exe", "/d", "/s", "/c", "dir"]);
   });
 
@@ -98,7 +114,7 @@ describe("host=node", () => {
     );
     const { status, text, details } = await exec(gateway, { command: "x; exit 3" });
     assert.deepEqual([status, details["status"], details["exitCode"]], [200, "failed", 3]);
-    assert.match(text, /out\nerr\n\n\[exit code 3\]/);
+    assert.match(text, /^<outside (\w+) [^>]+>\nout\nerr\n<\/outside \1>\n\n\[exit code 3\]$/);
   });
 
   for (const name of ["PATH", "path", "LD_PRELOAD", "ld_preload", "DYLD_X"])
@@ -131,8 +147,8 @@ describe("host=node", () => {
     for (const node of [lab, den]) node.script(host(() => ranFine(`${node.id}\n`)));
     const { error } = await exec(gateway, { command: "true" });
     assert.equal(error?.details?.["code"], "exec.node-ambiguous");
-    assert.equal((await exec(gateway, { command: "true", node: "my-den" })).text.trim(), den.id);
-    assert.equal((await exec(gateway, { command: "true", node: identity.id.slice(0, 10) })).text.trim(), lab.id);
+    assert.equal(saidBy(await exec(gateway, { command: "true", node: "my-den" })), den.id);
+    assert.equal(saidBy(await exec(gateway, { command: "true", node: identity.id.slice(0, 10) })), lab.id);
     assert.equal(
       (await exec(gateway, { command: "true", node: "nobody" })).error?.details?.["code"],
       "exec.node-unknown",
@@ -281,7 +297,7 @@ describe("host=node", () => {
         return ranFine("real\n");
       }),
     );
-    assert.equal((await exec(gateway, { command: "true", node: "mine" })).text.trim(), "real");
+    assert.equal(saidBy(await exec(gateway, { command: "true", node: "mine" })), "real");
   });
 });
 
@@ -309,9 +325,9 @@ describe("host=node, bound and without questions", () => {
   test("tools.exec.node binds, and agents.list[].tools.exec.node binds one agent", async () => {
     const [here, den] = [await lab(), await nodeIn(gateway, { name: "den" })];
     for (const node of [here, den]) node.script(host(() => ranFine(`${node.id}\n`)));
-    assert.equal((await exec(gateway, { command: "true" })).text.trim(), here.id);
-    assert.equal((await exec(gateway, { command: "true" }, as("strict"))).text.trim(), den.id);
-    assert.equal((await exec(gateway, { command: "true", node: here.id })).text.trim(), here.id);
+    assert.equal(saidBy(await exec(gateway, { command: "true" })), here.id);
+    assert.equal(saidBy(await exec(gateway, { command: "true" }, as("strict"))), den.id);
+    assert.equal(saidBy(await exec(gateway, { command: "true", node: here.id })), here.id);
     const { error } = await exec(gateway, { command: "true", node: "den" });
     assert.equal(error?.details?.["code"], "exec.node-bound");
   });

@@ -281,7 +281,7 @@ describe("a claimed approval", () => {
     node.script(() => ranFine("hi\n"));
     await approved({});
     assert.equal((await run({ approvalDecision: "allow-always" })).ok, true);
-    const { runId, ...params } = node.asked.at(-1)?.params ?? {};
+    const { runId, plan, ...params } = node.asked.at(-1)?.params ?? {};
     assert.equal(typeof runId, "string");
     assert.deepEqual(params, {
       command: ["echo", "hi"],
@@ -289,6 +289,9 @@ describe("a claimed approval", () => {
       approved: true,
       approvalDecision: "allow-once",
     });
+    const { approvalId, ...planned } = plan as Record<string, unknown>;
+    assert.equal(typeof approvalId, "string");
+    assert.deepEqual(planned, { nodeId: node.id, argv: ["echo", "hi"], agentId: "main" });
     await refusedRun();
   });
 
@@ -432,7 +435,7 @@ describe("reports of runs", () => {
   });
 });
 
-async function until<T>(look: () => Promise<T | undefined>, timeoutMs = 3000): Promise<T> {
+async function until<T>(look: () => Promise<T | undefined>, timeoutMs = 60_000): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {
     const found = await look();

@@ -103,7 +103,7 @@ function refusalOf({ code, message, details }: WireError, { state, secret }: Con
     return { kind: "pairing", requestId: typeof id === "string" ? id : undefined };
   }
   if (message.includes("too many failed attempts") || code === "UNAVAILABLE") return { kind: "later", why: message };
-  const isAboutSecret = /^unauthorized/.test(message);
+  const isAboutSecret = message.startsWith("unauthorized");
   if (isAboutSecret && state.token !== undefined) return { kind: "own-token" };
   const hint = isAboutSecret
     ? "set OPENCLAW_GATEWAY_TOKEN to the gateway.auth.token of that gateway, or pass it with --token"
