@@ -5,8 +5,9 @@ import { HouseError } from "../core/error.ts";
 import { childEnvironment } from "./environment.ts";
 import type { ExecDeps } from "./exec.ts";
 import { verifyPlan } from "./approval/freeze.ts";
-import { pinPlan, type Pins } from "./approval/pin.ts";
-import type { Plan } from "./approval/plan.ts";
+import { pinPlan, unpinned, type Pins } from "./approval/pin.ts";
+import type { Plan, Segment } from "./approval/plan.ts";
+import type { HostLaunch } from "./box.ts";
 import type { PipelinePart, Running } from "./running.ts";
 
 const TERMINAL = { columns: 120, rows: 30 } as const;
@@ -20,18 +21,18 @@ export interface PlanStart {
   /** On top of the rest, set by the rules themselves. */
   readonly more?: Readonly<Record<string, string>>;
   /** What is held open since it was compared; without them, the paths of the plan say what to start. */
-  readonly pins?: Pick<Pins, "cwd" | "pathOf">;
+  readonly pins?: Where;
 }
 
 /** After a person's yes: what was compared is held until it has started, so that a swap in between changes nothing. */
 export async function startPinned(deps: StartDeps, plan: Plan, options: Omit<PlanStart, "pins">): Promise<Running> {
   const pins = pinPlan(plan, join(deps.stateDir, "pins"));
   try {
-    // Again, as late as can be: scripts are opened by their interpreters and cannot be held.
+    // Again, as late as can be: what is not held is opened by its path in a moment.
     await verifyPlan(plan);
     const running = await startPlan(deps, plan, { ...options, pins });
-    // A terminal starts its program a moment later.
-    if (running.tty) void running.ended.then(pins.release);
+    // A terminal starts its program a moment later, and a shell reads its script as it goes on.
+    if (running.tty || pins.untilEnd) void running.ended.then(pins.release);
     else pins.release();
     return running;
   } catch (error) {
@@ -52,9 +53,7 @@ export async function startPlan(
   return running;
 }
 
-type Where = Pick<Pins, "cwd" | "pathOf">;
-
-const unpinned = (plan: Plan): Where => ({ cwd: plan.cwd.path, pathOf: ({ path }) => path });
+type Where = Pick<Pins, "cwd" | "pathOf" | "heldOf">;
 
 interface Wanted {
   readonly pipeline: readonly PipelinePart[];
@@ -84,14 +83,19 @@ function shellLine({ shell, command }: Plan, env: Readonly<Record<string, string
 }
 
 function segments({ segments: parts }: Plan, env: Readonly<Record<string, string>>, pins: Where): PipelinePart[] {
-  return parts.map(({ argv, program, env: own, errors, output }) => ({
-    launch: {
-      argv: [pins.pathOf(program), ...argv.slice(1)],
-      argv0: program.path,
-      cwd: pins.cwd,
-      env: { ...env, ...own },
-    },
-    ...(errors === undefined ? {} : { errors }),
-    ...(output === undefined ? {} : { output }),
+  return parts.map((part) => ({
+    launch: { ...launched(part, pins), env: { ...env, ...part.env } },
+    ...(part.errors === undefined ? {} : { errors: part.errors }),
+    ...(part.output === undefined ? {} : { output: part.output }),
   }));
+}
+
+function launched(segment: Segment, pins: Where): Pick<HostLaunch, "argv" | "argv0" | "cwd"> {
+  const { argv, program } = segment;
+  const held = pins.heldOf(segment);
+  if (held === undefined) return { argv: [pins.pathOf(program), ...argv.slice(1)], argv0: program.path, cwd: pins.cwd };
+  const { interpreter, at } = held.use;
+  const { words, cwd } = held;
+  if (at === 0) return { argv: [pins.pathOf(interpreter), ...words], argv0: interpreter.path, cwd };
+  return { argv: [pins.pathOf(program), ...argv.slice(1, at), interpreter.path, ...words], argv0: program.path, cwd };
 }

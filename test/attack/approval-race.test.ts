@@ -6,86 +6,21 @@ import {
   copyFileSync,
   existsSync,
   linkSync,
-  mkdirSync,
-  mkdtempSync,
   readdirSync,
-  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 
-import { HouseError } from "../../src/core/error.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Log } from "../../src/base/log.ts";
-import { analyse, type Place } from "../../src/exec/approval/analyse.ts";
-import { makePlan } from "../../src/exec/approval/freeze.ts";
-import type { Plan } from "../../src/exec/approval/plan.ts";
-import { startPinned, type StartDeps } from "../../src/exec/start-plan.ts";
-import { createStartRun } from "../../src/exec/start-run.ts";
+import { startPinned } from "../../src/exec/start-plan.ts";
+import { attempt, openGround, type Ground } from "./approval-ground.ts";
 
 // The full run is 10,000 rounds; every push takes a part of it.
 const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 200);
 const skip = process.platform !== "linux" && "without /proc what was compared cannot be held";
-
-interface Ground {
-  readonly folder: string;
-  readonly deps: StartDeps;
-  /** Made by nothing but what was not allowed. */
-  readonly canary: string;
-  plan(command: string, cwd?: string): Promise<Plan>;
-}
-
-async function openGround(context: TestContext): Promise<Ground> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "approval-race-")));
-  const at = (name: string): string => join(folder, name);
-  for (const name of ["good-place", "bad-place", "home"]) mkdirSync(at(name));
-  copyFileSync("/usr/bin/true", at("good"));
-  copyFileSync("/usr/bin/touch", at("evil"));
-  linkSync(at("good"), at("tool"));
-  symlinkSync(at("good-place"), at("place"));
-  const quiet = (): void => undefined;
-  const log = { child: () => log, error: quiet, warn: quiet, info: quiet, debug: quiet } as unknown as Log;
-  const engine = createStartRun({ folder: at("runs"), clock: systemClock, log });
-  context.after(async () => {
-    await engine.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return {
-    folder,
-    canary: at("canary"),
-    deps: { start: engine.start, env: process.env, stateDir: at("state") },
-    async plan(command, cwd = folder) {
-      const place: Place = { cwd, workspace: folder, home: at("home"), path: ["/usr/bin", "/bin"] };
-      const analysis = await analyse(command, place);
-      return makePlan({
-        analysis,
-        place,
-        env: {},
-        shell: "/bin/sh",
-        host: "gateway",
-        agent: "main",
-        session: "agent:main:main",
-      });
-    },
-  };
-}
-
-/** `ran`, or the code of the refusal. */
-async function attempt({ deps }: Ground, plan: Plan): Promise<string> {
-  try {
-    const running = await startPinned(deps, plan, { tty: false });
-    await running.ended;
-    return "ran";
-  } catch (error) {
-    assert.ok(error instanceof HouseError, String(error));
-    return error.code;
-  }
-}
 
 const races: Record<
   string,
@@ -125,7 +60,7 @@ for (const [name, race] of Object.entries(races)) {
       // On a busy machine the racer may sleep through the first rounds: it goes on until both sides had their turn.
       const isRace = (): boolean => wanted.every((code) => seen.has(code));
       for (done = 0; done < rounds || (done < rounds * 25 && !isRace()); done += 1) {
-        const code = await attempt(ground, plan);
+        const { code } = await attempt(ground, plan);
         seen.set(code, (seen.get(code) ?? 0) + 1);
         if (!existsSync(race.harm(ground))) continue;
         hits += 1;
@@ -197,7 +132,7 @@ test("a program, its folder or a script swapped before the start is refused, eve
       lay();
       const plan = await ground.plan(command, cwd);
       swap();
-      assert.equal(await attempt(ground, plan), "approval.changed", command);
+      assert.equal((await attempt(ground, plan)).code, "approval.changed", command);
       assert.equal(existsSync(canary), false, command);
     }
   }

@@ -19,6 +19,24 @@ export function contentMark(path: string): string {
   ); // executable but not readable: its place and inode must do
 }
 
+/** The whole of a file whose content has the hash; undefined when it has another, or is too large to be hashed. */
+export function contentWith(hash: string, path: string): Buffer | undefined {
+  const content = smallContent(path, maxHashedBytes);
+  if (content === undefined) return undefined;
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return createHash("sha256").update(content).digest("hex") === hash ? content : undefined;
+}
+
+/** The first bytes of a file, at most so many; none of what is not a regular file or not readable. */
+export function firstBytes(path: string, count: number): Buffer {
+  return (
+    withFile(path, (fd) => {
+      const start = Buffer.alloc(count);
+      return start.subarray(0, readSync(fd, start, 0, count, 0));
+    }) ?? Buffer.alloc(0)
+  );
+}
+
 /** Undefined for what is not a regular file, not readable or larger than `maxBytes`. */
 export function smallContent(path: string, maxBytes: number): Buffer | undefined {
   return withFile(path, (fd, stats) => {

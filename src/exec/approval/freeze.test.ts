@@ -177,7 +177,7 @@ describe("the card", () => {
     assert.equal(card.text, `FOO=1 tool 'a b' '$'\\''' 2>&1`);
     assert.deepEqual(
       card.rows.map(({ label }) => label),
-      ["written", "program", "folder", "variable", "host", "agent", "session"],
+      ["written", "program", "program", "folder", "variable", "host", "agent", "session"],
     );
     assert.match(card.always ?? "", /^exactly "tool" "a b" "\$'" in /);
   });

@@ -6,6 +6,7 @@ import { boundFiles } from "./bound-files.ts";
 import { contentMark } from "./content.ts";
 import type { Identity, Plan, Segment } from "./plan.ts";
 import { findProgram, identityOf } from "./programs.ts";
+import { shebangOf } from "./shebang.ts";
 
 export interface PlanInput {
   readonly analysis: Analysis;
@@ -33,7 +34,10 @@ export function makePlan(input: PlanInput): Plan {
   return {
     command: analysis.command,
     form: analysis.kind === "pipeline" ? "pipeline" : "shell",
-    segments: analysis.segments.map((segment) => frozenSegment(segment, full)),
+    segments: analysis.segments.map((segment) => ({
+      ...frozenSegment(segment, full),
+      ...(depth === "content" ? frozenShebang(segment, place) : {}),
+    })),
     cwd,
     files: boundFiles(analysis, place).map(hashed),
     env: { ...input.env },
@@ -71,6 +75,12 @@ function frozenSegment(segment: AnalysedSegment, full: (identity: Identity) => I
   };
 }
 
+/** A script is run by what its first line names: that counts as much as the script. */
+function frozenShebang({ program, inner }: AnalysedSegment, place: Place): Pick<Segment, "shebang"> {
+  const shebang = shebangOf((inner?.at(-1) ?? program).path, place);
+  return shebang === undefined ? {} : { shebang: { ...shebang, interpreter: hashed(shebang.interpreter) } };
+}
+
 function shellOf(path: string | undefined, full: (identity: Identity) => Identity): Identity {
   const identity = path === undefined ? undefined : identityOf(path, "file");
   if (identity === undefined)
@@ -83,9 +93,8 @@ function verifySegment(segment: Segment, plan: Plan): void {
   const name = segment.argv[0] ?? "";
   const now = findProgram(name, { cwd: plan.cwd.path, path: plan.path });
   verify(`the program ${name}`, segment.program, now);
-  for (const inner of segment.inner ?? []) {
-    verify(`the program ${inner.path}`, inner, identityOf(inner.path, "file"));
-  }
+  const others = [...(segment.inner ?? []), ...(segment.shebang === undefined ? [] : [segment.shebang.interpreter])];
+  for (const other of others) verify(`the program ${other.path}`, other, identityOf(other.path, "file"));
 }
 
 function verify(what: string, then: Identity, now: Identity | undefined): void {

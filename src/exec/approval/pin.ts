@@ -1,19 +1,24 @@
-// Holds the programs and the folder of an allowed plan open until they are started, so that no swap in between counts.
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, rmSync, symlinkSync } from "node:fs";
+// Holds the programs, the folder and the scripts of an allowed plan until they are started, so that no swap in between counts.
+import { closeSync, constants, fstatSync, mkdirSync, openSync, rmSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import { newSecret } from "../../base/ids.ts";
-import { contentMark } from "./content.ts";
+import { contentMark, firstBytes } from "./content.ts";
 import { changedSince } from "./freeze.ts";
-import type { Identity, Plan } from "./plan.ts";
+import { holdScript, type HeldScript } from "./hold-script.ts";
+import type { Identity, Plan, Segment } from "./plan.ts";
 
 /** Paths that lead to exactly what was allowed, whatever has its name by now. */
 export interface Pins {
   readonly cwd: string;
-  /** What to start for a program of the plan. Scripts keep their path: what they read beside them depends on it. */
+  /** What to start for a program of the plan. A script that cannot be held keeps its path: what it reads beside it depends on it. */
   readonly pathOf: (program: Identity) => string;
-  /** Call it after the start. */
+  /** How a program of the plan is started whose script is held. */
+  readonly heldOf: (segment: Segment) => HeldScript | undefined;
+  /** Something is read a while after the start. */
+  readonly untilEnd: boolean;
+  /** Call it after the start, or at the end. */
   readonly release: () => void;
 }
 
@@ -22,7 +27,7 @@ const O_PATH = 0o10000000;
 
 /** `folder` is one that only the gateway can write. Throws `approval.changed` like verifyPlan. */
 export function pinPlan(plan: Plan, folder: string): Pins {
-  if (process.platform !== "linux") return { cwd: plan.cwd.path, pathOf: ({ path }) => path, release: () => undefined };
+  if (process.platform !== "linux") return { ...unpinned(plan), untilEnd: false, release: () => undefined };
   forgetOld(folder);
   const held: number[] = [];
   const links = join(folder, newSecret(8));
@@ -33,17 +38,39 @@ export function pinPlan(plan: Plan, folder: string): Pins {
   try {
     mkdirSync(links, { recursive: true, mode: 0o700 });
     const cwd = hold(plan.cwd, "the working folder", held);
+    const scripts = new Map(
+      plan.segments.map((segment, at) => [
+        segment,
+        holdScript(segment, plan, join(links, `script-${at}`), placeOf(cwd)),
+      ]),
+    );
     const programs = [
-      ...plan.segments.map(({ program }) => program),
+      ...plan.segments.flatMap(({ program, shebang }) => [
+        program,
+        ...(shebang === undefined ? [] : [shebang.interpreter]),
+      ]),
       ...(plan.shell === undefined ? [] : [plan.shell]),
     ];
     const paths = new Map(programs.map((program, at) => [program, pinned(program, join(links, String(at)), held)]));
-    return { cwd: placeOf(cwd), pathOf: (program) => paths.get(program) ?? program.path, release };
+    return {
+      cwd: placeOf(cwd),
+      pathOf: (program) => paths.get(program) ?? program.path,
+      heldOf: (segment) => scripts.get(segment),
+      untilEnd: [...scripts.values()].some((script) => script !== undefined),
+      release,
+    };
   } catch (error) {
     release();
     throw error;
   }
 }
+
+/** The paths of the plan say what to start. */
+export const unpinned = (plan: Plan): Pick<Pins, "cwd" | "pathOf" | "heldOf"> => ({
+  cwd: plan.cwd.path,
+  pathOf: ({ path }) => path,
+  heldOf: () => undefined,
+});
 
 const cleared = new Set<string>();
 
@@ -85,18 +112,4 @@ function pinned(program: Identity, folder: string, held: number[]): string {
   return link;
 }
 
-function isScript(path: string): boolean {
-  const start = Buffer.alloc(2);
-  try {
-    const fd = openSync(path, "r");
-    try {
-      readSync(fd, start);
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return false; // executable but not readable: no interpreter could read it either
-  }
-  return start.toString("latin1") === "#!";
-}
+const isScript = (path: string): boolean => firstBytes(path, 2).toString("latin1") === "#!";

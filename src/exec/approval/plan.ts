@@ -18,6 +18,8 @@ export interface Segment {
   readonly program: Identity;
   /** Programs it starts in turn, when it is a wrapper such as `nice`; their words in `argv` are absolute paths. */
   readonly inner?: readonly Identity[];
+  /** When the program that does the work is a script: what its `#!` line names, and the words that come with it. */
+  readonly shebang?: { readonly interpreter: Identity; readonly flags: readonly string[] };
   /** Assignments in front of it: `FOO=bar ls`. */
   readonly env: Readonly<Record<string, string>>;
   readonly errors?: "joined" | "dropped";

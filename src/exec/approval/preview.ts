@@ -2,20 +2,22 @@
 import type { ApprovalCard } from "../../protocol/approval.ts";
 import { alwaysCovers } from "./always.ts";
 import { shownWhole } from "./desk-card.ts";
-import type { Plan, Segment } from "./plan.ts";
+import { heldFiles } from "./hold-script.ts";
+import type { Identity, Plan, Segment } from "./plan.ts";
 
 export type PreviewCard = ApprovalCard;
 
 /** Throws `approval.too-long` for what cannot be shown whole. */
 export function describePlan(plan: Plan): PreviewCard {
   const always = alwaysCovers(plan);
+  const held = heldFiles(plan);
   const rows = [
-    ...plan.segments.flatMap(programRows),
+    ...plan.segments.flatMap((segment) => programRows(segment, held)),
     ...(plan.shell === undefined ? [] : [{ label: "shell", value: plan.shell.path }]),
     { label: "folder", value: placeOf(plan.cwd.path, plan.cwd.real) },
     ...plan.files.map((file) => ({
       label: "script",
-      value: `${placeOf(file.path, file.real)} sha256 ${shortHash(file.sha256)}`,
+      value: `${placeOf(file.path, file.real)} sha256 ${shortHash(file.sha256)}${held.has(file) ? "" : notHeld}`,
     })),
     ...Object.entries(plan.env).map(([name, value]) => ({ label: "variable", value: `${name}=${value}` })),
     { label: "host", value: plan.host },
@@ -46,11 +48,17 @@ export function quoted(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-function programRows(segment: Segment): { label: string; value: string }[] {
-  return [segment.program, ...(segment.inner ?? [])].map((program) => ({
-    label: "program",
-    value: `${placeOf(program.path, program.real)}${program.sha256 === undefined ? "" : ` sha256 ${shortHash(program.sha256)}`}`,
-  }));
+/** Who reads the card should know what the hash is worth. */
+const notHeld = ", compared once more as it starts";
+
+function programRows(segment: Segment, held: ReadonlySet<Identity>): { label: string; value: string }[] {
+  const { program: outer, inner = [], shebang } = segment;
+  const script = shebang === undefined ? undefined : (inner.at(-1) ?? outer);
+  return [outer, ...inner, ...(shebang === undefined ? [] : [shebang.interpreter])].map((program) => {
+    const hash = program.sha256 === undefined ? "" : ` sha256 ${shortHash(program.sha256)}`;
+    const worth = program === script && !held.has(program) ? notHeld : "";
+    return { label: "program", value: `${placeOf(program.path, program.real)}${hash}${worth}` };
+  });
 }
 
 const placeOf = (path: string, real: string): string => (path === real ? path : `${path} (leads to ${real})`);

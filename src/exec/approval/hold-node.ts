@@ -1,0 +1,99 @@
+// How Node is started with the bytes of a script instead of its path: all a script sees of itself stays as it is.
+import type * as Files from "node:fs";
+import { extname } from "node:path";
+import type * as Paths from "node:path";
+import type * as Urls from "node:url";
+import type * as Vm from "node:vm";
+
+import type { ScriptUse } from "./script-use.ts";
+
+/** The text of a module to start in front of the script; the name of the script and its arguments follow it. */
+export function nodeStart(copy: string, { file }: ScriptUse): string {
+  const kind = { ".mjs": "module", ".cjs": "commonjs" }[extname(file.real)];
+  return `"use strict";
+(${start.toString()})(require, ${JSON.stringify(copy)}, ${JSON.stringify(file.real)}, ${JSON.stringify(kind ?? null)});
+`;
+}
+
+interface ModuleOfNode {
+  new (
+    id: string,
+    parent: null,
+  ): {
+    filename: string;
+    paths: string[];
+    loaded: boolean;
+    _compile(text: string, name: string): void;
+  };
+  readonly _cache: Record<string, unknown>;
+  _nodeModulePaths(folder: string): string[];
+  registerHooks?(hooks: object): void;
+  register?(hooks: string, given: object): void;
+  runMain(): void;
+}
+
+/** Runs in the process of the script, in whatever version of Node that is; it may use nothing from around it. */
+function start(from: NodeJS.Require, copy: string, real: string, known: "module" | "commonjs" | null): void {
+  const { readFileSync, existsSync } = from("node:fs") as typeof Files;
+  const paths = from("node:path") as typeof Paths;
+  const { pathToFileURL } = from("node:url") as typeof Urls;
+  const { compileFunction } = from("node:vm") as typeof Vm;
+  const Module = from("node:module") as unknown as ModuleOfNode;
+  const source = readFileSync(copy, "utf8");
+  delete from.cache[process.argv[1] ?? ""];
+  process.argv.splice(1, 1);
+  process.argv[1] = paths.resolve(process.argv[1] ?? "");
+
+  /** As Node decides it: by the nearest package, else by what the text is. */
+  const kindOf = (): "module" | "commonjs" => {
+    for (let folder = paths.dirname(real); ; folder = paths.dirname(folder)) {
+      const path = paths.join(folder, "package.json");
+      if (existsSync(path)) {
+        const { type } = JSON.parse(readFileSync(path, "utf8")) as { type?: string };
+        if (type === "module" || type === "commonjs") return type;
+        break;
+      }
+      if (folder === paths.dirname(folder)) break;
+    }
+    try {
+      compileFunction(source.replace(/^#!.*/, ""), ["exports", "require", "module", "__filename", "__dirname"]);
+      return "commonjs";
+    } catch {
+      return "module";
+    }
+  };
+
+  const format = known ?? kindOf();
+  const url = pathToFileURL(real).href;
+  if (Module.registerHooks !== undefined) {
+    type Next = (name: string, context: object) => object;
+    Module.registerHooks({
+      resolve: (name: string, context: { parentURL?: string }, next: Next) =>
+        context.parentURL === undefined ? { url, format, shortCircuit: true } : next(name, context),
+      load: (name: string, context: object, next: Next) =>
+        name === url ? { format, source, shortCircuit: true } : next(name, context),
+    });
+    Module.runMain();
+    return;
+  }
+  if (format === "module") {
+    if (Module.register === undefined)
+      throw new Error("an approved ES module needs Node 20.6 or newer to run as approved");
+    const hooks = `let held;
+      export const initialize = (given) => { held = given; };
+      export const resolve = (name, context, next) => context.parentURL === undefined
+        ? { url: held.url, format: "module", shortCircuit: true } : next(name, context);
+      export const load = (url, context, next) => url === held.url
+        ? { format: "module", source: held.source, shortCircuit: true } : next(url, context);`;
+    Module.register(`data:text/javascript,${encodeURIComponent(hooks)}`, { data: { url, source } });
+    Module.runMain();
+    return;
+  }
+  const main = new Module(".", null);
+  Object.assign(process, { mainModule: main });
+  main.filename = real;
+  main.paths = Module._nodeModulePaths(paths.dirname(real));
+  Module._cache[real] = main;
+  main._compile(source, real);
+  main.loaded = true;
+}
