@@ -68,6 +68,7 @@ export function openCatalog(
       clock: systemClock,
       version: readVersion(),
       ...fileDeps(paths, files),
+      closedFolders: async (call) => (await import("./steering.ts")).closedFolders(store, paths, call),
       exec: commands.exec,
       processes: commands.processes,
       mask: commands.mask,

@@ -20,6 +20,8 @@ export interface FileToolDeps extends GuardedPaths {
   readonly readRoots?: readonly string[];
   /** Keeps files as they are before a turn changes them. */
   readonly keeper?: Keeper;
+  /** Workspaces whose steering files (AGENTS.md, HEARTBEAT.md, MEMORY.md …) are not for this call to change. */
+  readonly closedFolders?: (call: ToolCall) => Promise<readonly string[]>;
   /** Told before every step of a change to several files; tests end the process there. */
   readonly step?: (name: string) => void;
 }
@@ -56,7 +58,8 @@ export async function withPath<T>(
   const batches = batchesOf(deps);
   await batches.recover();
   const place = rootFor(deps, context, wants, readings);
-  const root = await openAt(deps, context, place, wants);
+  const closed = wants === "write" ? await deps.closedFolders?.(call) : undefined;
+  const root = await openAt(deps, context, place, wants, closed);
   const keeping = createKeeping(deps.keeper, call);
   try {
     const path = await choose(root, readings);
@@ -84,7 +87,7 @@ export async function withWorkspace<T>(
   };
   const batches = batchesOf(deps);
   await batches.recover();
-  const root = await openAt(deps, context, context.workspace, "write");
+  const root = await openAt(deps, context, context.workspace, "write", await deps.closedFolders?.(call));
   const keeping = createKeeping(deps.keeper, call);
   try {
     const locate = (raw: string): Promise<string> => choose(root, parsePath(raw, context));
@@ -141,12 +144,13 @@ async function openAt(
   { bound, workspace, outsideHint }: PathContext,
   place: string,
   wants: "read" | "write",
+  closed: readonly string[] = [],
 ): Promise<Root> {
   // A workspace comes into being with its first file; the parents of any other file do, too.
   if (wants === "write" && place === workspace) await mkdir(place, { recursive: true });
   return openRoot({
     root: place,
-    guard: createGuard(deps, workspace, bound),
+    guard: createGuard(deps, workspace, bound, closed),
     outsideHint,
     mayShare: (real) => real.split("/").some((name) => sharedFolders.has(foldName(name))),
   });

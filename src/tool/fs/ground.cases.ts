@@ -35,7 +35,9 @@ export interface FileGround {
   close(): void;
 }
 
-export function openGround(over: { home?: string; state?: string; configPath?: string } = {}): FileGround {
+export function openGround(
+  over: { home?: string; state?: string; configPath?: string; closedFolders?: FileToolDeps["closedFolders"] } = {},
+): FileGround {
   const home = over.home ?? realpathSync(mkdtempSync(join(tmpdir(), "file-tools-")));
   const state = over.state ?? join(home, ".openclaw");
   const [ws, out] = [join(state, "workspace"), join(state, "workspace") + "-evil"];
@@ -52,6 +54,7 @@ export function openGround(over: { home?: string; state?: string; configPath?: s
     configPath: over.configPath ?? join(state, "openclaw.json"),
     approvalsPath: join(state, "exec-approvals.json"),
     lanes: createLanes(),
+    ...(over.closedFolders === undefined ? {} : { closedFolders: over.closedFolders }),
   };
   const tools = new Map<string, Tool>(
     [createReadTool(deps), createWriteTool(deps), createEditTool(deps), createApplyPatchTool(deps)].map((tool) => [

@@ -205,3 +205,33 @@ test(
     assert.equal(await read("env", open), "fs.special-file");
   },
 );
+
+test("files that steer later turns are closed to a call whose words are not the owner's, also by links and other workspaces", async (t) => {
+  const own: string[] = [];
+  const place = openGround({ closedFolders: async () => own });
+  t.after(() => place.close());
+  own.push(place.ws, place.out);
+  const [file, link] = [join(place.ws, "HEARTBEAT.md"), join(place.ws, "link.md")];
+  writeFileSync(file, "old\n");
+  symlinkSync(file, link);
+  writeFileSync(join(place.ws, "draft.md"), "old\n");
+  const wrap = (...lines: string[]) => ({ input: ["*** Begin Patch", ...lines, "*** End Patch"].join("\n") });
+  const tries = [
+    ["write", { path: "HEARTBEAT.md", content: "new" }],
+    ["write", { path: "link.md", content: "new" }],
+    ["write", { path: "memory.md", content: "new" }],
+    ["write", { path: join(place.out, "AGENTS.md"), content: "new" }],
+    ["edit", { path: "HEARTBEAT.md", oldText: "old", newText: "new" }],
+    ["apply_patch", wrap("*** Update File: HEARTBEAT.md", "@@", "-old", "+new")],
+    ["apply_patch", wrap("*** Delete File: HEARTBEAT.md")],
+    ["apply_patch", wrap("*** Add File: SOUL.md", "+new")],
+    ["apply_patch", wrap("*** Update File: draft.md", "*** Move to: USER.md", "@@", "-old", "+new")],
+  ] as const;
+  for (const [tool, args] of tries)
+    await assert.rejects(place.use(tool, args, open), /not the owner's led to this one/, tool);
+  assert.equal(readFileSync(file, "utf8"), "old\n");
+  await place.use("write", { path: "sub/AGENTS.md", content: "of a project\n" });
+  await place.use("read", { path: "HEARTBEAT.md" });
+  own.length = 0;
+  await place.use("edit", { path: "sub/AGENTS.md", oldText: "of", newText: "for" });
+});

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { errnoOf } from "../../core/error.ts";
 import { refused } from "../../base/rooted-error.ts";
 import type { Guard, Visit } from "../../base/rooted-fs.ts";
-import { plainProcFiles, protectionOf, readableState } from "./protect.ts";
+import { foldName, plainProcFiles, protectionOf, readableState, steeringNames } from "./protect.ts";
 
 export interface GuardedPaths {
   readonly stateDir: string;
@@ -18,13 +18,19 @@ export interface GuardedPaths {
  * Looks up real paths and identities once per call, so that links and second names cannot stand in for them. Without
  * waiting: the gateway lives in these folders, and a dozen trips through the thread pool would cost more than the call.
  */
-export function createGuard(paths: GuardedPaths, workspace: string, isBound: boolean): Guard {
+export function createGuard(
+  paths: GuardedPaths,
+  workspace: string,
+  isBound: boolean,
+  closed: readonly string[] = [],
+): Guard {
   const { stateDir, configPath, approvalsPath, home } = paths;
   const zones: Zones = {
     states: [stateDir, join(home, ".openclaw"), join(home, ".moltbot")].map(identify),
     profiles: join(home, ".openclaw-"),
     ours: [configPath, approvalsPath].map(identify),
     workspace: identify(workspace),
+    closed: closed.map(identify),
     isBound,
   };
   return (visit) => {
@@ -32,7 +38,9 @@ export function createGuard(paths: GuardedPaths, workspace: string, isBound: boo
     if (visit.access === "follow") return;
     refuseOurs(visit, zones);
     refuseState(visit, zones);
-    if (visit.access === "write") refuseNames(visit, zones);
+    if (visit.access !== "write") return;
+    refuseNames(visit, zones);
+    refuseSteering(visit, zones);
   };
 }
 
@@ -48,6 +56,8 @@ interface Zones {
   readonly profiles: string;
   readonly ours: readonly Zone[];
   readonly workspace: Zone;
+  /** Workspaces whose files for later turns this call may not change. */
+  readonly closed: readonly Zone[];
   readonly isBound: boolean;
 }
 
@@ -162,5 +172,16 @@ function refuseNames({ real }: Visit, { workspace, isBound }: Zones): void {
   throw refused("fs.protected", real, `is protected: ${rule.reason}`, {
     hint: "change it yourself, or through the program it belongs to",
     rule: `fs.protected:${rule.names.join("/")}`,
+  });
+}
+
+/** What every later turn reads as its instructions is not for strangers to write. */
+function refuseSteering({ real, trail }: Visit, { closed }: Zones): void {
+  const names = real.split("/").slice(1);
+  const depths = closed.flatMap((zone) => [depthIn(zone, real), depthById(zone, trail)]);
+  if (!depths.some((depth) => depth === names.length - 1) || !steeringNames.has(foldName(names.at(-1) ?? ""))) return;
+  throw refused("fs.protected", real, "steers later turns, and words that are not the owner's led to this one", {
+    hint: "the owner changes it, or asks for it in their own chat",
+    rule: "fs.protected:steering",
   });
 }

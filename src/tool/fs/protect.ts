@@ -10,6 +10,11 @@ export const sharedFolders: ReadonlySet<string> = new Set(["node_modules", "site
 /** What file tools may read in the state directory besides workspaces. Everything else there may hold secrets. */
 export const readableState: ReadonlySet<string> = new Set(["skills", "extensions", "plugins", "media", "canvas"]);
 
+/** Files of a workspace that every turn of its agent, or every heartbeat, begins with; folded. */
+export const steeringNames: ReadonlySet<string> = new Set(
+  "agents soul tools identity user heartbeat bootstrap memory boot".split(" ").map((name) => `${name}.md`),
+);
+
 /** The only files of /proc that say nothing about a process. */
 export const plainProcFiles: ReadonlySet<string> = new Set([
   "cpuinfo",

@@ -1,0 +1,28 @@
+// Which folders hold files that steer an agent's later turns and are closed to a call that strangers' words led to.
+import { isSubagentKey, type SessionKey } from "../core/names.ts";
+import type { Paths } from "../base/paths.ts";
+import { agentIds, mainKeyOf, workspaceOf } from "../config/agents.ts";
+import { isPrivate } from "../memory/audience.ts";
+import type { Store } from "../store/store.ts";
+import type { ToolCall } from "../tool/tool.ts";
+import { isOwnersTurn } from "./owner-words.ts";
+
+/**
+ * A line in HEARTBEAT.md is a job without a row: what stays needs the owner there as well (CRN-014, MEM-006). The owner's
+ * own chat, the owner's words in a room and calls outside of any turn are open.
+ */
+export async function closedFolders(
+  store: Store,
+  paths: Paths,
+  { session, turn, config }: Pick<ToolCall, "session" | "turn" | "config">,
+): Promise<readonly string[]> {
+  const isOpen =
+    isPrivate(await requesterOf(store, session), mainKeyOf(config)) || (await isOwnersTurn({ store }, turn));
+  return isOpen ? [] : agentIds(config).map((id) => workspaceOf(config, id, paths));
+}
+
+/** A sub-agent does what its requester wants; one whose requester is not known is nobody's. */
+async function requesterOf(store: Store, session: SessionKey): Promise<SessionKey> {
+  if (session === "global" || session === "unknown" || !isSubagentKey(session)) return session;
+  return (await store.sessions.get(session))?.spawnedBy ?? session;
+}
