@@ -67,8 +67,9 @@ export function createRestarts({ store, paths, mask }: House, restart: Restart, 
     },
     async ask({ kind, mode, delayMs = DEFAULT_DELAY_MS, message, caller, log, fresh = false, stats = {} }) {
       const at = systemClock.now();
-      if (!isAsked && isQuick()) await store.kv.set(SPACE, KEY, [...(await recent()), at]);
+      const isFirst = !isAsked;
       isAsked = true;
+      if (isFirst && isQuick()) await store.kv.set(SPACE, KEY, [...(await recent()), at]);
       const session = caller.tell ?? caller.session;
       const record = await store.sessions.get(session);
       const entry = record === undefined ? {} : entryOf(record);
