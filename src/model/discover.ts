@@ -21,15 +21,20 @@ export interface DiscoveryDeps {
 const usualPorts: Readonly<Record<string, number>> = { ollama: 11_434, lmstudio: 1234, vllm: 8000 };
 const keepFoundMs = 60_000;
 const keepNothingMs = 3000;
+/** Most ports have nobody; what does not answer at once is not waited for, unless a person named it. */
+const usualDeadlineMs = 300;
+const namedDeadlineMs = 5000;
 
-export function createDiscovery({ env, clock, deadlineMs = 300 }: DiscoveryDeps): Discovery {
+export function createDiscovery({ env, clock, deadlineMs }: DiscoveryDeps): Discovery {
+  const isNamed = (env["OPENCLAW_DISCOVERY_PORTS"] ?? "").trim() !== "";
+  const waitMs = deadlineMs ?? (isNamed ? namedDeadlineMs : usualDeadlineMs);
   let last: { readonly at: number; readonly servers: Promise<readonly FoundServer[]> } | undefined;
   let known: readonly FoundServer[] = [];
   return {
     find() {
       const age = last === undefined ? Infinity : clock.now() - last.at;
       if (last !== undefined && age < (known.length > 0 ? keepFoundMs : keepNothingMs)) return last.servers;
-      const servers = look(portsOf(env), deadlineMs).then((found) => (known = found));
+      const servers = look(portsOf(env), waitMs).then((found) => (known = found));
       last = { at: clock.now(), servers };
       return servers;
     },
