@@ -35,8 +35,8 @@ for (const [stage, words] of Object.entries(stages)) {
       await killAfter(state, stage, [...words, "posted"]);
       const models = scriptedBook(() => text("here I am"));
       const opened = await openAgentHouse({ models, state });
-      const begun = await opened.agents.wait("begun", 5000);
-      const waiting = await opened.agents.wait("waiting", 5000);
+      const begun = await opened.agents.wait("begun", 60_000);
+      const waiting = await opened.agents.wait("waiting", 60_000);
       const told = (await opened.messages()).map(({ role, content }) => `${role}: ${textOf(content)}`);
       // Killed before its row was on disk, the first turn had not begun, and is run like the second.
       const isClosed = begun?.failure?.code === "run.interrupted";

@@ -41,13 +41,27 @@ async function stateOf({ store }: AgentHouse, runId: string): Promise<string | u
   return (await store.inbox.get(runId))?.state;
 }
 
+/** Waits for what is tried again and again. */
+async function until<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    const seen = await look();
+    if (holds(seen) || tries > 600) return seen;
+    await sleep(100);
+  }
+}
+const endOf = (opened: AgentHouse, runId: string): Promise<string | undefined> =>
+  until(
+    () => stateOf(opened, runId),
+    (state) => state !== "pending",
+  );
+
 test("the end of a run is written when there is room again; until then whoever asks hears it all the same", async (t) => {
   const disk: Disk = { isFull: true, refuses: "ends" };
   const opened = await house(t, disk);
   const outcome = await opened.ask("hi", { runId: "r1" });
   assert.equal(outcome.failure?.code, "store.full");
   assert.equal(await stateOf(opened, "r1"), "pending");
-  assert.deepEqual(await opened.agents.wait("r1", 1000), outcome);
+  assert.deepEqual(await opened.agents.wait("r1", 60_000), outcome);
   const again = await opened.agents.post({
     runId: "r1",
     sessionKey: MAIN,
@@ -57,8 +71,8 @@ test("the end of a run is written when there is room again; until then whoever a
   });
   assert.equal(again.fresh, false);
   disk.isFull = false;
-  assert.equal(await stateOf(opened, "r1"), "failed");
-  assert.deepEqual(await opened.agents.wait("r1", 1000), outcome);
+  assert.equal(await endOf(opened, "r1"), "failed");
+  assert.deepEqual(await opened.agents.wait("r1", 60_000), outcome);
 });
 
 test("a turn that is stopped before it began has its end at once", async (t) => {
@@ -66,13 +80,13 @@ test("a turn that is stopped before it began has its end at once", async (t) => 
   const opened = await house(t, disk, ["hang"]);
   await opened.send("one", { runId: "one" });
   await opened.send("two", { runId: "two" });
-  for (let tries = 0; opened.agents.active(MAIN).length < 2 && tries < 100; tries++) await sleep(10);
+  for (let tries = 0; opened.agents.active(MAIN).length < 2 && tries < 6000; tries++) await sleep(10);
   disk.isFull = true;
   await opened.agents.abort({ sessionKey: MAIN, runId: "two" }, "not wanted");
-  assert.equal((await opened.agents.wait("two", 1000))?.status, "aborted");
+  assert.equal((await opened.agents.wait("two", 60_000))?.status, "aborted");
   assert.equal(await stateOf(opened, "two"), "pending");
   disk.isFull = false;
-  assert.equal(await stateOf(opened, "two"), "failed");
+  assert.equal(await endOf(opened, "two"), "failed");
 });
 
 test("words of the house wait for room, and are said once", async (t) => {
@@ -82,10 +96,13 @@ test("words of the house wait for room, and are said once", async (t) => {
   await sleep(100);
   assert.deepEqual(await opened.messages(), []);
   disk.isFull = false;
-  await sleep(100);
+  const messages = await until(
+    () => opened.messages(),
+    (found) => found.length > 0,
+  );
   assert.deepEqual(
-    (await opened.messages()).map(({ content }) => textOf(content)),
+    messages.map(({ content }) => textOf(content)),
     ["the job is done"],
   );
-  assert.equal(await stateOf(opened, "said-1"), "done");
+  assert.equal(await endOf(opened, "said-1"), "done");
 });

@@ -33,7 +33,7 @@ const chat = { source: "chat" } as const;
 test("collect: one turn answers all that waited, and each has its outcome", async (t) => {
   const { opened, models } = await busy(t, "collect", slow);
   const ids = [await opened.send("two", chat), await opened.send("three", chat)];
-  const outcomes = await Promise.all(ids.map((id) => opened.agents.wait(id, 5000)));
+  const outcomes = await Promise.all(ids.map((id) => opened.agents.wait(id, 60_000)));
   assert.equal(models.requests.length, 2);
   assert.match(lastUser(models.requests[1]), /Message 1:\ntwo\n\nMessage 2:\nthree/);
   assert.deepEqual(
@@ -48,7 +48,7 @@ test("collect: one turn answers all that waited, and each has its outcome", asyn
 test("followup: a turn each, in order", async (t) => {
   const { opened, models } = await busy(t, "followup", slow);
   const ids = [await opened.send("two", chat), await opened.send("three", chat)];
-  const outcomes = await Promise.all(ids.map((id) => opened.agents.wait(id, 5000)));
+  const outcomes = await Promise.all(ids.map((id) => opened.agents.wait(id, 60_000)));
   assert.deepEqual(
     outcomes.map((outcome) => outcome?.text),
     ["re: two", "re: three"],
@@ -62,14 +62,14 @@ test("steer: taken in at the next tool boundary; without one it is a turn of its
     ...calls(["read", { path: "x" }], ["write", { path: "y", content: "" }]),
   ]);
   const steered = await opened.send("two", chat);
-  const outcome = await opened.agents.wait(steered, 5000);
+  const outcome = await opened.agents.wait(steered, 60_000);
   assert.equal(models.requests.length, 2);
   assert.equal(lastUser(models.requests[1]), "two");
   assert.deepEqual([outcome?.status, outcome?.silent], ["ok", true]);
 
   const plain = await busy(t, "steer", slow);
   const late = await plain.opened.send("two", chat);
-  assert.equal((await plain.opened.agents.wait(late, 5000))?.text, "re: two");
+  assert.equal((await plain.opened.agents.wait(late, 60_000))?.text, "re: two");
 });
 
 test("steer-backlog: taken in and answered again after", async (t) => {
@@ -78,7 +78,7 @@ test("steer-backlog: taken in and answered again after", async (t) => {
     ...calls(["read", { path: "x" }]),
   ]);
   const steered = await opened.send("two", chat);
-  assert.equal((await opened.agents.wait(steered, 5000))?.text, "re: two");
+  assert.equal((await opened.agents.wait(steered, 60_000))?.text, "re: two");
   assert.deepEqual(models.requests.slice(1).map(lastUser), ["two", "two"]);
   const stored = (await opened.store.inbox.get(steered))?.result;
   assert.deepEqual([(stored as RunOutcome).text, (stored as RunOutcome).silent], ["re: two", false]);
@@ -90,16 +90,16 @@ test("steer-backlog: taken in and answered again after", async (t) => {
 test("interrupt: the run under way is stopped, only the newest waits", async (t) => {
   const { opened, leader } = await busy(t, "interrupt", ["hang"]);
   const [two, three] = [await opened.send("two", chat), await opened.send("three", chat)];
-  assert.equal((await opened.agents.wait(leader, 5000))?.status, "aborted");
-  const [second, third] = await Promise.all([two, three].map((id) => opened.agents.wait(id ?? "", 5000)));
+  assert.equal((await opened.agents.wait(leader, 60_000))?.status, "aborted");
+  const [second, third] = await Promise.all([two, three].map((id) => opened.agents.wait(id ?? "", 60_000)));
   assert.deepEqual([second?.status, third?.status, third?.text], ["aborted", "ok", "re: three"]);
 });
 
 test("drop: what is over the cap ends with the reason", async (t) => {
   const { opened } = await busy(t, "followup", slow, { cap: 1, drop: "old" });
   const [two, three] = [await opened.send("two", chat), await opened.send("three", chat)];
-  assert.equal((await opened.agents.wait(two ?? "", 5000))?.failure?.code, "queue.dropped");
-  assert.equal((await opened.agents.wait(three ?? "", 5000))?.text, "re: three");
+  assert.equal((await opened.agents.wait(two ?? "", 60_000))?.failure?.code, "queue.dropped");
+  assert.equal((await opened.agents.wait(three ?? "", 60_000))?.text, "re: three");
 });
 
 test("abort: what waits behind is ended too, with one outcome each", async (t) => {
@@ -108,7 +108,7 @@ test("abort: what waits behind is ended too, with one outcome each", async (t) =
   assert.deepEqual(opened.agents.active(MAIN), [leader, ...behind]);
   const ended = await opened.agents.abort({ sessionKey: MAIN }, "rpc");
   assert.deepEqual(ended.toSorted(), [leader, ...behind].toSorted());
-  for (const id of ended) assert.equal((await opened.agents.wait(id, 1000))?.status, "aborted");
+  for (const id of ended) assert.equal((await opened.agents.wait(id, 60_000))?.status, "aborted");
   const ends = opened.events.filter(({ body }) => body.stream === "lifecycle" && body.phase === "end");
   assert.equal(ends.length, 3);
   assert.equal((await opened.ask("next")).text, "re: next");
@@ -118,7 +118,7 @@ test("abort of one that waits leaves the run under way alone", async (t) => {
   const { opened, leader } = await busy(t, "followup", slow);
   const waiting = await opened.send("two");
   assert.deepEqual(await opened.agents.abort({ sessionKey: MAIN, runId: waiting }, "rpc"), [waiting]);
-  assert.equal((await opened.agents.wait(leader, 5000))?.text, "first answer");
+  assert.equal((await opened.agents.wait(leader, 60_000))?.text, "first answer");
 });
 
 test("a command about the run does not wait behind it", async (t) => {
@@ -135,7 +135,7 @@ test("a command about the run does not wait behind it", async (t) => {
   const leader = await opened.send("go");
   while (models.requests.length === 0) await sleep(1);
   assert.equal((await opened.ask("/stop")).text, "stopped 1");
-  assert.equal((await opened.agents.wait(leader, 1000))?.status, "aborted");
+  assert.equal((await opened.agents.wait(leader, 60_000))?.status, "aborted");
   // And with nothing under way it stops nothing, not even itself.
   assert.equal((await opened.ask("/stop")).text, "stopped 0");
 });
@@ -159,7 +159,7 @@ test("abort while a tool runs: the tool is told, its call has a result, the sess
   const runId = await opened.send("go");
   while (!opened.events.some(({ body }) => body.stream === "tool")) await sleep(1);
   await opened.agents.abort({ sessionKey: MAIN }, "rpc");
-  assert.deepEqual([(await opened.agents.wait(runId, 1000))?.status, wasTold], ["aborted", true]);
+  assert.deepEqual([(await opened.agents.wait(runId, 60_000))?.status, wasTold], ["aborted", true]);
   const results = (await opened.messages()).filter(({ role }) => role === "toolResult");
   assert.equal(results.length, 2);
   assert.equal((await opened.ask("next")).text, "after");
@@ -179,5 +179,5 @@ test("what was summed up because the queue was full ends with the run, also when
     /2 earlier messages did not fit the queue; in short:\]\n- two\n- three\n\nfour/,
   );
   await opened.agents.abort({ sessionKey: MAIN }, "rpc");
-  for (const id of behind) assert.equal((await opened.agents.wait(id, 1000))?.status, "aborted");
+  for (const id of behind) assert.equal((await opened.agents.wait(id, 60_000))?.status, "aborted");
 });

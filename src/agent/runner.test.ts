@@ -125,7 +125,7 @@ test("the same run id gives the same receipt, and its outcome once there is one"
     both.map(({ fresh }) => fresh).toSorted((a, b) => Number(a) - Number(b)),
     [false, true],
   );
-  const outcome = await agents.wait("same", 5000);
+  const outcome = await agents.wait("same", 60_000);
   const again = await agents.post(turn);
   assert.deepEqual(again.outcome, outcome);
   assert.equal(models.requests.length, 1);
@@ -153,7 +153,7 @@ test("a thousand sends in a second: every one has an outcome, the queue stays wi
   const ids = await Promise.all(
     Array.from({ length: 1000 }, (_, index) => send(`message ${index}`, { source: "chat" })),
   );
-  const outcomes = await Promise.all(ids.map((id) => agents.wait(id, 20_000)));
+  const outcomes = await Promise.all(ids.map((id) => agents.wait(id, 60_000)));
   assert.equal(outcomes.filter((outcome) => outcome?.status === "ok").length, 1000);
   assert.ok(models.requests.length <= 4, `${models.requests.length} requests`);
   const asked = (await messages())
@@ -221,7 +221,7 @@ test("abort while the model is silent, streams, or a tool runs: stopped, valid, 
     while (models.requests.length === 0) await sleep(2);
     await sleep(10);
     assert.deepEqual(await opened.agents.abort({ sessionKey: MAIN }, "rpc"), [runId], name);
-    const outcome = await opened.agents.wait(runId, 1000);
+    const outcome = await opened.agents.wait(runId, 60_000);
     assert.deepEqual([outcome?.status, outcome?.failure?.code], ["aborted", "run.aborted"], name);
     const messages = await opened.messages();
     assert.deepEqual(repairMessages(messages), messages, name);
@@ -244,6 +244,6 @@ test("what was posted and not begun before a stop runs after the start", async (
   const waiting = await first.send("two");
   const second = await first.reopen();
   t.after(() => second.close());
-  assert.equal((await second.agents.wait(begun, 1000))?.failure?.code, "run.interrupted");
-  assert.equal((await second.agents.wait(waiting, 5000))?.text, "later");
+  assert.equal((await second.agents.wait(begun, 60_000))?.failure?.code, "run.interrupted");
+  assert.equal((await second.agents.wait(waiting, 60_000))?.text, "later");
 });

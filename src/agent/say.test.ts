@@ -10,7 +10,7 @@ test("words said for an agent are an assistant message, shown once, and no model
   const house = await openAgentHouse({ models });
   await house.agents.say(MAIN, "the job is done", "said-1");
   await house.agents.say(MAIN, "the job is done", "said-1");
-  assert.equal((await house.agents.wait("said-1", 5000))?.text, "the job is done");
+  assert.equal((await house.agents.wait("said-1", 60_000))?.text, "the job is done");
   const told = (await house.messages()).map(({ role, content }) => [role, textOf(content)]);
   assert.deepEqual(told, [["assistant", "the job is done"]]);
   const ends = house.events.flatMap(({ body }) =>

@@ -16,7 +16,7 @@ const child = (name: string): SessionKey => `agent:main:subagent:${name}` as Ses
 
 async function until(what: string, isSo: () => boolean): Promise<void> {
   for (let tries = 0; !isSo(); tries++) {
-    if (tries > 500) throw new Error(`never: ${what}`);
+    if (tries > 6000) throw new Error(`never: ${what}`);
     await sleep(10);
   }
 }
@@ -32,7 +32,7 @@ test("turns that wait for a place are run after the restart, and only the one th
   await sleep(50);
   const after = await before.reopen();
   t.after(() => after.close());
-  const ends = await Promise.all(ids.map((id) => after.agents.wait(id, 10_000)));
+  const ends = await Promise.all(ids.map((id) => after.agents.wait(id, 60_000)));
   assert.deepEqual(
     ends.map((end) => [end?.status, end?.failure?.code, end?.text]),
     [
@@ -66,7 +66,7 @@ test("a turn posted while the agents close begins after the restart, once", asyn
   assert.equal(models.requests.length, 0);
   const after = await before.reopen();
   t.after(() => after.close());
-  assert.equal((await after.agents.wait("late", 10_000))?.text, "done");
+  assert.equal((await after.agents.wait("late", 60_000))?.text, "done");
   assert.equal(models.requests.length, 1);
 });
 

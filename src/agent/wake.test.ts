@@ -38,7 +38,7 @@ async function scene(say: (asked: string) => Say | Promise<Say>, models?: string
         authorised: false,
         heartbeat: { ackMaxChars: 300 },
       });
-      return house.agents.wait(runId, 20_000);
+      return house.agents.wait(runId, 60_000);
     },
     isOn: async () => isOn,
     log: silent,
@@ -56,8 +56,11 @@ async function scene(say: (asked: string) => Say | Promise<Say>, models?: string
 
 test("lines close together are told in one turn, in order", async () => {
   const { wake, lines, heard, close } = await scene(() => text("HEARTBEAT_OK"));
-  await Promise.all([wake.tell(MAIN, "one"), wake.tell(MAIN, "two", "now")]);
-  const outcome = await wake.tellAndWait(MAIN, "three", 5000);
+  const [, , outcome] = await Promise.all([
+    wake.tell(MAIN, "one"),
+    wake.tell(MAIN, "two", "now"),
+    wake.tellAndWait(MAIN, "three", 60_000),
+  ]);
   assert.equal(outcome?.status, "ok");
   assert.equal(heard().length, 1);
   assert.match(heard()[0] ?? "", /^System: \[[^\]]+\] one\nSystem: \[[^\]]+\] two\nSystem: \[[^\]]+\] three\n/);
@@ -86,7 +89,7 @@ test("a busy session is woken after its run, and whoever waits gets the outcome 
   });
   const long = await send("long");
   while (heard().length === 0) await sleep(5);
-  const waiting = wake.tellAndWait(MAIN, "news of the job", 10_000);
+  const waiting = wake.tellAndWait(MAIN, "news of the job", 60_000);
   await sleep(600);
   assert.equal(heard().length, 1);
   release.resolve();
@@ -99,14 +102,14 @@ test("a busy session is woken after its run, and whoever waits gets the outcome 
 
 test("when somebody's message reads the line first, there is no second turn for it", async () => {
   const release = Promise.withResolvers<void>();
-  const { wake, heard, send, close } = await scene(async (asked) => {
+  const { wake, lines, heard, send, close } = await scene(async (asked) => {
     if (asked === "long") await release.promise;
     return text("fine");
   });
   await send("long");
   while (heard().length === 0) await sleep(5);
-  const waiting = wake.tellAndWait(MAIN, "news", 10_000);
-  await sleep(50);
+  const waiting = wake.tellAndWait(MAIN, "news", 60_000);
+  while ((await lines.peek(MAIN)).length === 0) await sleep(5);
   const reader = await send("hello");
   release.resolve();
   assert.equal((await waiting)?.runId, reader);
@@ -122,7 +125,7 @@ test("without a model, or with heartbeats off, there is no turn and the line sta
     [["scripted"], false],
   ] as const) {
     const { wake, lines, heard, close } = await scene(() => text("never"), [...models], isOn);
-    assert.equal(await wake.tellAndWait(MAIN, "unheard", 5000), undefined);
+    assert.equal(await wake.tellAndWait(MAIN, "unheard", 60_000), undefined);
     assert.deepEqual([(await lines.peek(MAIN)).length, heard()], [1, []]);
     await close();
   }
@@ -134,7 +137,7 @@ test("waiting ends with its time, and the turn goes on", async () => {
     await release.promise;
     return text("late");
   });
-  assert.equal(await wake.tellAndWait(MAIN, "slow", 500), undefined);
+  assert.equal(await wake.tellAndWait(MAIN, "slow", 6000), undefined);
   assert.deepEqual([heard().length, agents.active(MAIN).length], [1, 1]);
   release.resolve();
   await close();
@@ -143,7 +146,7 @@ test("waiting ends with its time, and the turn goes on", async () => {
 test("many lines told at once end in few turns, and nobody waits for ever", async () => {
   const { wake, heard, close } = await scene(() => text("HEARTBEAT_OK"));
   const all = await Promise.all(
-    Array.from({ length: 15 }, (_, index) => wake.tellAndWait(MAIN, `line ${index}`, 10_000)),
+    Array.from({ length: 15 }, (_, index) => wake.tellAndWait(MAIN, `line ${index}`, 60_000)),
   );
   assert.deepEqual(
     all.map((outcome) => outcome?.status),

@@ -99,7 +99,7 @@ test("a dead owner whose number another process has by now is not believed, in t
 test(
   `F7 ${rounds} holders that die, or are stopped and then die: the waiter goes on as soon as they are dead, never before`,
   {
-    timeout: 60_000 + rounds * 3000,
+    timeout: 300_000 + rounds * 20_000,
   },
   async (t) => {
     const file = newLockFile();

@@ -51,7 +51,7 @@ function listen(context: TestContext, files: readonly string[]): Listener {
 
 const rest = (): Promise<void> => new Promise((done) => setTimeout(done, 150));
 
-test("in place, by rename, away and back again", { timeout: 20_000 }, async (t) => {
+test("in place, by rename, away and back again", { timeout: 300_000 }, async (t) => {
   const { paths, folder } = makeStateFolder(t, { "openclaw.json": "{}" });
   const { next } = listen(t, [paths.config]);
   const saves: (() => void)[] = [
@@ -72,7 +72,7 @@ test("in place, by rename, away and back again", { timeout: 20_000 }, async (t) 
   }
 });
 
-test("other files, and files that are what they were, make no noise", { timeout: 20_000 }, async (t) => {
+test("other files, and files that are what they were, make no noise", { timeout: 300_000 }, async (t) => {
   const { paths, write } = makeStateFolder(t, { "openclaw.json": "{}" });
   const { count } = listen(t, [paths.config]);
   write("sessions.json", "x");
@@ -83,7 +83,7 @@ test("other files, and files that are what they were, make no noise", { timeout:
   assert.ok(count() <= 1);
 });
 
-test("included files are followed", { timeout: 20_000 }, async (t) => {
+test("included files are followed", { timeout: 300_000 }, async (t) => {
   const { paths, folder, write } = makeStateFolder(t, { "openclaw.json": "{}", "sub/x.json5": "{}" });
   const { watch, next } = listen(t, [paths.config]);
   watch.follow([paths.config, join(folder, "sub/x.json5")]);
@@ -92,7 +92,7 @@ test("included files are followed", { timeout: 20_000 }, async (t) => {
   assert.equal(await heard, 1);
 });
 
-test("a link is followed to its file", { timeout: 20_000 }, async (t) => {
+test("a link is followed to its file", { timeout: 300_000 }, async (t) => {
   const { paths, write } = makeStateFolder(t, { "dot/real.json": "{}" });
   symlinkSync("dot/real.json", paths.config);
   const { next } = listen(t, [paths.config]);
@@ -101,7 +101,7 @@ test("a link is followed to its file", { timeout: 20_000 }, async (t) => {
   assert.equal(await heard, 1);
 });
 
-test("a folder that goes and comes back is found again", { timeout: 20_000 }, async (t) => {
+test("a folder that goes and comes back is found again", { timeout: 300_000 }, async (t) => {
   const { paths, folder } = makeStateFolder(t, { "openclaw.json": "{}" });
   const { next } = listen(t, [paths.config]);
   const gone = next();
@@ -113,7 +113,7 @@ test("a folder that goes and comes back is found again", { timeout: 20_000 }, as
   assert.equal(await back, 2);
 });
 
-test("nothing is heard after close", { timeout: 20_000 }, async (t) => {
+test("nothing is heard after close", { timeout: 300_000 }, async (t) => {
   const { paths, write } = makeStateFolder(t, { "openclaw.json": "{}" });
   const { watch, count } = listen(t, [paths.config]);
   watch.close();

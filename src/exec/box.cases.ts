@@ -555,7 +555,7 @@ async function listenEverywhere(home: string): Promise<Server[]> {
 
 /** What is left after a while: an engine of its own takes its time. */
 async function left(text: string): Promise<string[]> {
-  for (let tries = 0; tries < 150 && processesWith(text).length > 0; tries += 1) await wait(100);
+  for (let tries = 0; tries < 600 && processesWith(text).length > 0; tries += 1) await wait(100);
   return processesWith(text);
 }
 

@@ -74,7 +74,7 @@ test("an owner in another process is named, and its end frees the index", async 
   await second.close();
 });
 
-test("closing does not wait for a long reading in; the next one goes on with it", { timeout: 60_000 }, async () => {
+test("closing does not wait for a long reading in; the next one goes on with it", { timeout: 600_000 }, async () => {
   const settings = settingsIn("large");
   const count = 1500;
   for (let at = 0; at < count; at += 1)

@@ -23,7 +23,7 @@ test("the default or a named function, also in TypeScript; result and argument c
   const typed = plan("export default (x: { n: number }): number => { x.n += 1; return x.n * 2; };");
   assert.deepEqual(await callScript(typed, { n: 1 }, 5000), { result: 4, argument: { n: 2 } });
   const named = plan("export const other = async () => undefined;", "other");
-  assert.deepEqual(await callScript(named, {}, 5000), { argument: {} });
+  assert.deepEqual(await callScript(named, {}, 60_000), { argument: {} });
 });
 
 const broken: readonly (readonly [string, RegExp])[] = [
@@ -63,7 +63,7 @@ test("an open script keeps its state while it behaves, and starts anew after it 
   const script = openScript(
     plan("let n = 0; export default ({ die }) => { if (die) throw new Error('dead'); return ++n; };"),
   );
-  const call = async (argument: unknown) => (await script.call(argument, 5000)).result;
+  const call = async (argument: unknown) => (await script.call(argument, 60_000)).result;
   assert.deepEqual(await Promise.all([call({}), call({})]), [1, 2]);
   assert.equal(await call({}), 3);
   await assert.rejects(call({ die: true }), /dead/);
@@ -73,14 +73,14 @@ test("an open script keeps its state while it behaves, and starts anew after it 
 
 test("a thread that ended between two calls is started anew", async () => {
   const script = openScript(plan("export default () => { setTimeout(() => process.exit(), 20); return 1; };"));
-  assert.equal((await script.call({}, 5000)).result, 1);
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  assert.equal((await script.call({}, 5000)).result, 1);
+  assert.equal((await script.call({}, 60_000)).result, 1);
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  assert.equal((await script.call({}, 60_000)).result, 1);
   await script.close();
 });
 
 test("it sees the environment it is given and no other", async () => {
   process.env["SCRIPT_TEST_SECRET"] = "s";
-  const answer = await callScript({ ...plan("export default () => process.env;"), env: { OWN: "1" } }, {}, 5000);
+  const answer = await callScript({ ...plan("export default () => process.env;"), env: { OWN: "1" } }, {}, 60_000);
   assert.deepEqual(answer.result, { OWN: "1" });
 });

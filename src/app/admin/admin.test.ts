@@ -74,7 +74,7 @@ async function open(t: TestContext, home: string): Promise<Ground> {
 
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries++) {
-    if (tries > 400) throw new Error("never");
+    if (tries > 12_000) throw new Error("never");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

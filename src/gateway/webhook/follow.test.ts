@@ -36,7 +36,7 @@ test("a result that could not be told is told a while later, without a restart, 
   const turn = { runId: "hook-1", sessionKey: "agent:main:hook:1" as SessionKey, text: "build", source: "hook" };
   await agents.post({ ...turn, authorised: false });
   follower.follow("hook-1", promised);
-  for (let tries = 0; follower.count() > 0 && tries < 200; tries++) await sleep(20);
+  for (let tries = 0; follower.count() > 0 && tries < 3000; tries++) await sleep(20);
   assert.equal(told.length, 1);
   assert.match(told[0] ?? "", /^Webhook ci ran; .*the build is red$/);
   assert.deepEqual(await store.kv.list(PROMISES), []);
@@ -61,6 +61,7 @@ test("a turn that nobody works on and that has no end is asked about with a paus
     log: silent,
   });
   follower.follow("hook-2", { name: "ci", main: MAIN, wakeMode: "now", deliver: false, channel: "last" });
+  for (let tries = 0; asked === 0 && tries < 3000; tries++) await sleep(20);
   await sleep(200);
   assert.equal(asked, 1);
   await follower.close();

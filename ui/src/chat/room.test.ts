@@ -93,7 +93,7 @@ const hello = {
 
 async function until(holds: () => boolean): Promise<void> {
   for (let rounds = 0; !holds(); rounds += 1) {
-    assert.ok(rounds < 1000, "it did not happen within ten seconds");
+    assert.ok(rounds < 6000, "it did not happen within a minute");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
