@@ -20,6 +20,15 @@ const programs: { readonly program: string; readonly debian: string; readonly su
   { program: "tmux", debian: "tmux", suites: "the terminal conversation in a real terminal" },
 ];
 
+/** A test that hangs fails by its name; a file that something left open keeps from ending is ended. Neither holds up the rest. */
+const longestTestMs = 15 * 60_000;
+const longestFileMs = 40 * 60_000;
+const watch = `if (process.env.NODE_TEST_CONTEXT !== undefined) setTimeout(() => {
+  console.error("this file did not end within ${longestFileMs / 60_000} minutes");
+  process.exit(1);
+}, ${longestFileMs}).unref();`;
+const bounded = [`--test-timeout=${longestTestMs}`, `--import=data:text/javascript,${encodeURIComponent(watch)}`];
+
 const missing = installMissing(programs.filter(({ program }) => !isOnPath(program)));
 const wanted = process.argv.slice(2);
 const files = wanted.length > 0 ? wanted : globSync("{src,test,ui,scripts}/**/*.test.ts", { cwd: root }).sort();
@@ -29,10 +38,14 @@ process.exit(code);
 
 function runTests(paths: readonly string[]): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--test", "--test-concurrency=2", "--test-reporter=spec", ...paths], {
-      cwd: root,
-      stdio: "inherit",
-    });
+    const child = spawn(
+      process.execPath,
+      ["--test", "--test-concurrency=2", ...bounded, "--test-reporter=spec", ...paths],
+      {
+        cwd: root,
+        stdio: "inherit",
+      },
+    );
     child.on("exit", (status) => resolve(status ?? 1));
   });
 }

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { WebSocket, type ClientOptions } from "ws";
 
@@ -37,8 +38,29 @@ export interface GatewayPlan {
   readonly under?: readonly string[];
 }
 
+/** What a test that failed half-way left: neither a gateway nor a folder outlives the file that made it. */
+const started = new Set<ChildProcess>();
+const homes = new Set<string>();
+const endGateways = (): void => {
+  for (const child of started) child.kill("SIGKILL");
+};
+// Behind the hooks of the file itself; without it a gateway that was left would keep the file from ending.
+if (process.env["NODE_TEST_CONTEXT"] !== undefined) queueMicrotask(() => after(endGateways));
+process.once("exit", () => {
+  endGateways();
+  for (const home of homes) {
+    try {
+      rmSync(home, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
+    } catch {
+      // Something in it is still in use; it is in the temporary folder after all.
+    }
+  }
+});
+
 export function tempHome(): string {
-  return mkdtempSync(join(tmpdir(), "openclaw-test-"));
+  const home = mkdtempSync(join(tmpdir(), "openclaw-test-"));
+  homes.add(home);
+  return home;
 }
 
 const PORTS = { first: 20_000, perProcess: 50, processes: 240 };
@@ -88,8 +110,10 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<TestGateway>
     env: { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1", ...plan.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  started.add(child);
   let output = "";
   const exited = new Promise<number | null>((resolve) => child.on("exit", (code) => resolve(code)));
+  void exited.then(() => started.delete(child));
   const port = await new Promise<number>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       output += chunk.toString();

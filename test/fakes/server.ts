@@ -73,6 +73,8 @@ export async function startFakeServer(
     socket.on("close", () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(wanted, "127.0.0.1", resolve));
+  // One that a failed test left open must not keep its file from ending.
+  server.unref();
   const { port } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}${prefix}`,
