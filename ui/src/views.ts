@@ -31,6 +31,12 @@ export const views: readonly ViewEntry[] = [
     load: () => import("./views/tools.ts"),
   },
   {
+    id: "cron",
+    title: "Cron",
+    icon: "M12 4a8 8 0 1 0 0 16a8 8 0 1 0 0-16M12 8v4l3 2",
+    load: () => import("./views/cron.ts"),
+  },
+  {
     id: "nodes",
     title: "Nodes",
     icon: "M4 5h16v10H4zM9 20h6M12 15v5",

@@ -243,6 +243,57 @@ export interface ConfigSnapshot {
   readonly valid: boolean;
 }
 
+export type JobSchedule =
+  | { readonly kind: "at"; readonly at: string }
+  | { readonly kind: "every"; readonly everyMs: number }
+  | { readonly kind: "cron"; readonly expr: string; readonly tz?: string };
+
+export interface CronJob {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly agentId?: string;
+  readonly enabled: boolean;
+  readonly deleteAfterRun?: boolean;
+  readonly schedule: JobSchedule;
+  readonly sessionTarget: string;
+  readonly wakeMode: string;
+  readonly payload: Readonly<Record<string, unknown>> & { readonly kind: string };
+  readonly delivery?: { readonly mode: string; readonly channel?: string; readonly to?: string };
+  readonly state: {
+    readonly nextRunAtMs?: number;
+    readonly runningAtMs?: number;
+    readonly lastRunAtMs?: number;
+    readonly lastStatus?: string;
+    readonly lastError?: string;
+    readonly consecutiveErrors?: number;
+  };
+}
+
+export interface CronRun {
+  readonly ts: number;
+  readonly status: "ok" | "error" | "skipped";
+  readonly state: string;
+  readonly slot: string;
+  readonly why?: string;
+  readonly missed?: number;
+  readonly error?: string;
+  readonly summary: string;
+  readonly sessionKey?: string;
+  readonly runAtMs: number;
+  readonly durationMs: number;
+}
+
+export interface CronPreview {
+  readonly tz: string;
+  readonly fires: readonly {
+    readonly atMs: number;
+    readonly local: string;
+    readonly offset: string;
+    readonly note?: string;
+  }[];
+}
+
 /** Method name → what goes in and what comes back. A method the page starts to use is one line here. */
 export interface Methods {
   health: [params: { probe?: boolean }, result: Health];
@@ -295,5 +346,16 @@ export interface Methods {
   "node.list": [params: Record<string, never>, result: { nodes: readonly NodeRow[] }];
   "config.get": [params: Record<string, never>, result: ConfigSnapshot];
   "config.patch": [params: { raw: string; baseHash: string; note?: string }, result: { config: unknown; hash: string }];
+  "cron.status": [
+    params: Record<string, never>,
+    result: { enabled: boolean; jobs: number; nextWakeAtMs: number | null },
+  ];
+  "cron.list": [params: { includeDisabled: boolean }, result: { jobs: readonly CronJob[] }];
+  "cron.add": [params: Record<string, unknown>, result: CronJob];
+  "cron.update": [params: { id: string; patch: Record<string, unknown> }, result: CronJob];
+  "cron.remove": [params: { id: string }, result: { removed: boolean }];
+  "cron.run": [params: { id: string; mode: "force" }, result: { ran: boolean; reason?: string }];
+  "cron.runs": [params: { id: string; limit: number }, result: { entries: readonly CronRun[] }];
+  "cron.preview": [params: { job: Record<string, unknown>; count: number }, result: CronPreview];
   "tools.journal": [params: { limit?: number }, result: { entries: readonly JournalEntry[] }];
 }

@@ -1,0 +1,53 @@
+// Jobs and their runs in plain words. Pure.
+import { visible } from "../../../src/core/visible.ts";
+import type { CronJob, CronRun, JobSchedule } from "../wire.ts";
+import { toDuration } from "../words.ts";
+
+export function scheduleWords(schedule: JobSchedule): string {
+  if (schedule.kind === "at") return `once, ${toMoment(Date.parse(schedule.at))}`;
+  if (schedule.kind === "every") return `every ${toDuration(schedule.everyMs)}`;
+  return `${visible(schedule.expr, 120)}${schedule.tz === undefined ? "" : ` (${visible(schedule.tz, 60)})`}`;
+}
+
+export function nextWords({ enabled, state }: Pick<CronJob, "enabled" | "state">, nowMs: number): string {
+  if (state.runningAtMs !== undefined) return "running now";
+  if (!enabled) return "disabled";
+  if (state.nextRunAtMs === undefined) return "no further time";
+  return state.nextRunAtMs <= nowMs ? "due" : `in ${toDuration(state.nextRunAtMs - nowMs)}`;
+}
+
+/** What it does, and the words it does it with. */
+export function payloadWords({ payload }: Pick<CronJob, "payload">): { readonly what: string; readonly text: string } {
+  switch (payload.kind) {
+    case "systemEvent":
+      return { what: "tells the main session", text: textIn(payload["text"]) };
+    case "agentTurn":
+      return { what: "a turn of the agent", text: textIn(payload["message"]) };
+    case "exec":
+      return { what: "a command, no model", text: textIn(payload["command"]) };
+    case "tool":
+      return { what: `the tool ${textIn(payload["tool"])}, no model`, text: JSON.stringify(payload["args"] ?? {}) };
+    default:
+      return { what: visible(payload.kind, 60), text: "" };
+  }
+}
+
+export function deliveryWords({ delivery, sessionTarget }: Pick<CronJob, "delivery" | "sessionTarget">): string {
+  if (sessionTarget === "main") return "the main session answers itself";
+  if (delivery === undefined || delivery.mode === "none") return "nowhere";
+  const place = [delivery.channel, delivery.to].filter((part) => part !== undefined).map((part) => visible(part, 80));
+  return place.length === 0 ? "announced where you were last" : `announced on ${place.join(" to ")}`;
+}
+
+/** Why a time came to nothing, or how many it stands for. */
+export function runWords({ why, missed }: Pick<CronRun, "why" | "missed">): string {
+  const stands = missed === undefined || missed === 0 ? [] : [`stands for ${missed} missed`];
+  return [...(why === undefined ? [] : [visible(why, 200)]), ...stands].join(", ");
+}
+
+/** In the time of this browser. */
+export function toMoment(ms: number): string {
+  return Number.isNaN(ms) ? "at an unknown time" : new Date(ms).toLocaleString();
+}
+
+const textIn = (value: unknown): string => (typeof value === "string" ? value : "");

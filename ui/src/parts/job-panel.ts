@@ -1,0 +1,199 @@
+// One job opened: what it does and when, the ways to run, stop and remove it, and how its runs went.
+import { html, nothing, type TemplateResult } from "lit";
+
+import { visible } from "../../../src/core/visible.ts";
+import type { App } from "../app.ts";
+import { deliveryWords, nextWords, payloadWords, runWords, scheduleWords, toMoment } from "../cron/describe.ts";
+import { toHash } from "../route.ts";
+import { Watch, type PageState } from "../state.ts";
+import type { CronJob, CronRun } from "../wire.ts";
+import { toAge, toShort } from "../words.ts";
+import { badge, type Tone } from "./badge.ts";
+import { drawFailure } from "./failure.ts";
+import { LightElement } from "./light-element.ts";
+import { drawLoad, Load } from "./load.ts";
+
+const shown = 50;
+/** The answer comes when the run is over; the history knows how it ended even when nobody waited so long. */
+const runAnswerMs = 60 * 60_000;
+
+export class JobPanel extends LightElement {
+  static override properties = {
+    app: { attribute: false },
+    job: { attribute: false },
+    busy: { state: true },
+    isAsking: { state: true },
+    said: { state: true },
+    error: { state: true },
+  };
+  declare app: App;
+  declare job: CronJob;
+  /** What is on its way. */
+  declare busy: "run" | "switch" | "remove" | undefined;
+  declare isAsking: boolean;
+  declare said: string | undefined;
+  declare error: unknown;
+  readonly #state = new Watch<PageState>(this, () => this.app.store);
+  readonly #runs = new Load(this, () => this.app.client.request("cron.runs", { id: this.job.id, limit: shown }));
+  #end: (() => void) | undefined;
+
+  constructor() {
+    super();
+    this.isAsking = false;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#end = this.app.client.on("cron", this.#runs.reload);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#end?.();
+  }
+
+  protected override willUpdate(): void {
+    this.#runs.want(String(this.#state.value.epoch));
+  }
+
+  protected override render(): TemplateResult {
+    const { job } = this;
+    return html`
+      <article class="panel">
+        <h2 class="tool-title">${job.name} ${job.enabled ? badge("good", "enabled") : badge("quiet", "disabled")}</h2>
+        ${job.description === undefined ? nothing : html`<p>${job.description}</p>`} ${drawFacts(job)}
+        <pre class="output" tabindex="0" aria-label="What it is given">${payloadWords(job).text}</pre>
+        ${this.#drawActions()}
+        <div aria-live="polite">
+          ${this.said === undefined ? nothing : html`<p class="note quiet" role="status">${this.said}</p>`}
+          ${this.error === undefined ? nothing : drawFailure(this.error)}
+        </div>
+        <section class="run" aria-label="History">
+          <h3>History</h3>
+          ${drawLoad(this.#runs, "the runs", ({ entries }) =>
+            entries.length === 0
+              ? html`<p class="quiet">It has not run yet.</p>`
+              : html`<ul class="rows">
+                  ${entries.toReversed().map(drawRun)}
+                </ul>`,
+          )}
+        </section>
+      </article>
+    `;
+  }
+
+  #drawActions(): TemplateResult {
+    const { job, busy } = this;
+    if (this.isAsking)
+      return html`
+        <div class="actions" role="alertdialog" aria-label=${`Remove ${job.name}?`}>
+          <span>Remove this job? Its runs stay on record for a while.</span>
+          <button class="button primary" type="button" ?disabled=${busy !== undefined} @click=${this.#remove}>
+            Remove it
+          </button>
+          <button class="button" type="button" @click=${this.#ask}>Keep it</button>
+        </div>
+      `;
+    const isRunning = busy === "run" || job.state.runningAtMs !== undefined;
+    return html`
+      <div class="actions">
+        <button class="button primary" type="button" ?disabled=${isRunning} @click=${this.#run}>
+          ${isRunning ? "Running …" : "Run now"}
+        </button>
+        <button class="button" type="button" ?disabled=${busy === "switch"} @click=${this.#switch}>
+          ${job.enabled ? "Disable" : "Enable"}
+        </button>
+        <button class="button" type="button" @click=${this.#ask}>Remove</button>
+      </div>
+    `;
+  }
+
+  readonly #ask = async (): Promise<void> => {
+    this.isAsking = !this.isAsking;
+    await this.updateComplete;
+    this.querySelector<HTMLElement>(".actions .button:last-child")?.focus();
+  };
+
+  readonly #run = (): Promise<void> =>
+    this.#act("run", async () => {
+      const { ran } = await this.app.client.request("cron.run", { id: this.job.id, mode: "force" }, runAnswerMs);
+      return ran ? "It has run; see below." : "It is running already.";
+    });
+
+  readonly #switch = (): Promise<void> =>
+    this.#act("switch", async () => {
+      const enabled = !this.job.enabled;
+      await this.app.client.request("cron.update", { id: this.job.id, patch: { enabled } });
+      return enabled ? "Enabled." : "Disabled: it runs only by hand now.";
+    });
+
+  readonly #remove = (): Promise<void> =>
+    this.#act("remove", async () => {
+      await this.app.client.request("cron.remove", { id: this.job.id });
+      location.hash = toHash("cron");
+      return undefined;
+    });
+
+  async #act(busy: NonNullable<JobPanel["busy"]>, step: () => Promise<string | undefined>): Promise<void> {
+    this.busy = busy;
+    this.said = undefined;
+    this.error = undefined;
+    try {
+      this.said = await step();
+    } catch (error) {
+      this.error = error;
+    }
+    if (this.busy === busy) this.busy = undefined;
+    this.dispatchEvent(new CustomEvent("changed", { bubbles: true }));
+  }
+}
+
+function drawFacts(job: CronJob): TemplateResult {
+  const { state } = job;
+  const facts: readonly (readonly [name: string, value: string | undefined])[] = [
+    ["When", scheduleWords(job.schedule)],
+    [
+      "Next",
+      state.nextRunAtMs === undefined || state.runningAtMs !== undefined
+        ? nextWords(job, Date.now())
+        : `${nextWords(job, Date.now())}, ${toMoment(state.nextRunAtMs)}`,
+    ],
+    ["Does", visible(payloadWords(job).what)],
+    ["Agent", job.agentId === undefined ? "the default one" : visible(job.agentId, 80)],
+    ["Result", deliveryWords(job)],
+    [
+      "Failed",
+      state.consecutiveErrors === undefined || state.consecutiveErrors === 0
+        ? undefined
+        : `${state.consecutiveErrors} times in a row`,
+    ],
+  ];
+  return html`<dl class="facts">
+    ${facts.map(([name, value]) =>
+      value === undefined
+        ? nothing
+        : html`<dt>${name}</dt>
+            <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
+function drawRun(run: CronRun): TemplateResult {
+  const words = runWords(run);
+  return html`
+    <li class="row">
+      <div>
+        ${badge(tones[run.status], run.state)}
+        <span title=${toMoment(run.runAtMs)}>${toAge(run.runAtMs, Date.now())}</span>
+        <span class="quiet">took ${toShort(run.durationMs)}${words === "" ? "" : ` · ${words}`}</span>
+        ${run.summary === "" ? nothing : html`<pre class="plain">${run.summary}</pre>`}
+        ${run.error === undefined ? nothing : html`<div class="issue">${run.error}</div>`}
+      </div>
+      ${run.sessionKey === undefined ? nothing : html`<a href=${toHash("chat", run.sessionKey)}>Its session</a>`}
+    </li>
+  `;
+}
+
+const tones: Readonly<Record<CronRun["status"], Tone>> = { ok: "good", error: "bad", skipped: "quiet" };
+
+customElements.define("job-panel", JobPanel);
