@@ -124,3 +124,10 @@ void test("entries too long for the page are left to --json", () => {
   assert.equal(words.at(-1), "  (its entries are too long for this page; ask again with --json)");
   assert.equal(decision.fix?.command, `openclaw config set tools.deny '["${"x".repeat(200)}"]'`);
 });
+
+void test("of a long path the end is kept: which file, and the line", () => {
+  const file = `/home/${"somebody/".repeat(12)}.openclaw/openclaw.json`;
+  const decision = decide(subjectOf(config), "exec");
+  const words = explainText(decision, { locate: () => ({ file, line: 12 }), subject: { agent: "support" } });
+  assert.match(words, /…\S+\/\.openclaw\/openclaw\.json:12/);
+});

@@ -2,7 +2,7 @@
 import { commandText, configText } from "./edit-text.ts";
 import type { Decision, Fix, LayerName, LayerVerdict } from "./shape.ts";
 import type { ToolPlace } from "../tool.ts";
-import { lineWidth, short, wrapped } from "./wording.ts";
+import { lineWidth, short, shortEnd, wrapped } from "./wording.ts";
 
 export interface ExplainContext {
   /** Where a config path is written, if the reader of the config knows. */
@@ -91,7 +91,7 @@ function layerLines({ layer, verdict, path, rule, note = "" }: LayerVerdict, con
 /** Built-in rules and the limit of a call stand in no config file. */
 function place(layer: LayerName, path: string, { locate }: ExplainContext): string {
   const found = layer === "limit" || path === "built-in" || path === "" ? undefined : locate?.(path);
-  return found === undefined ? "" : `, ${short(found.file, 60)}:${found.line}`;
+  return found === undefined ? "" : `, ${shortEnd(found.file, 60)}:${found.line}`;
 }
 
 function fixLines(fix: Fix | undefined): string[] {

@@ -11,6 +11,11 @@ export function short(text: string, most = 48): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
+/** Of a path its end says more than its beginning. */
+export function shortEnd(text: string, most: number): string {
+  return text.length <= most ? text : `…${text.slice(1 - most).toWellFormed()}`;
+}
+
 /** JSON that prints as it is and still parses to the same value. */
 export function jsonText(value: string | readonly string[]): string {
   return visible(JSON.stringify(value));
