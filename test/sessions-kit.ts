@@ -1,8 +1,11 @@
 // Sessions that work together in a real gateway: two agents, a scripted model, and what a chat shows afterwards.
+import { join } from "node:path";
+
 import { until } from "./exec-kit.ts";
 import { say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "./fakes/openai.ts";
 import { dispose, invoke, operator, type TestGateway, type Wire } from "./kit.ts";
 import { modelConfig, startWithModel } from "./model-kit.ts";
+import { openSqliteStore } from "../src/store/sqlite.ts";
 
 export interface Turn {
   /** The last message of the request. */
@@ -131,6 +134,19 @@ export async function historyOf(wire: Wire, sessionKey: string): Promise<string[
   const { payload } = await wire.request("chat.history", { sessionKey, limit: 1000 });
   const { messages } = payload as unknown as { messages: RawMessage[] };
   return messages.map(({ role, content }) => `${role}: ${plain(content)}`);
+}
+
+/** Waits until no talk and no sub-agent is left: what comes next is heard alone. */
+export async function atRest({ gateway }: Stage): Promise<void> {
+  const open = async (): Promise<number> => {
+    const store = await openSqliteStore({ file: join(gateway.state, "openclaw.sqlite"), readOnly: true });
+    try {
+      return (await store.children.open()).length + (await store.kv.list("talks")).length;
+    } finally {
+      await store.close();
+    }
+  };
+  await until(open, (left) => left === 0);
 }
 
 /** Waits until a session's chat holds so many messages that fit. */

@@ -35,17 +35,27 @@ after(async () => {
   await server.close();
 });
 
+interface Typed {
+  readonly text: string;
+  /** The end of input comes when this was shown: sooner it would end a conversation in mid-reply. */
+  readonly until: RegExp;
+}
+
 /** `openclaw …` in a terminal of script(1): all that the person's terminal gets. */
-function inTerminal(words: string, typed = ""): Promise<string> {
+function inTerminal(words: string, typed?: Typed): Promise<string> {
   const line = `${process.execPath} ${join(root, "openclaw.mjs")} ${words}`;
   const child = spawn("script", ["-qec", line, "/dev/null"], {
     cwd: gateway.home,
     env: { PATH: process.env["PATH"], HOME: gateway.home, TERM: "xterm-256color" },
     stdio: ["pipe", "pipe", "pipe"],
   });
-  child.stdin.end(typed);
+  if (typed === undefined) child.stdin.end();
+  else child.stdin.write(typed.text);
   let shown = "";
-  child.stdout.on("data", (bytes: Buffer) => (shown += bytes.toString()));
+  child.stdout.on("data", (bytes: Buffer) => {
+    shown += bytes.toString();
+    if (typed?.until.test(shown) === true) child.stdin.end();
+  });
   child.stderr.on("data", (bytes: Buffer) => (shown += bytes.toString()));
   return new Promise((resolve, reject) => {
     child.on("error", reject);
@@ -95,7 +105,7 @@ test("a file read as JSON, which leaves some controls as they are", { skip }, as
 
 test("a conversation", { skip, timeout: 300_000 }, async () => {
   script = () => say(`the answer ${EVIL} ends`);
-  const shown = await inTerminal("chat", "hello\n");
+  const shown = await inTerminal("chat", { text: "hello\n", until: /the answer[^]* ends/ });
   assert.match(shown, /the answer/);
   assert.doesNotMatch(shown, obeyed);
 });

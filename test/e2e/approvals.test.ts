@@ -38,7 +38,7 @@ interface Asked {
 
 /** The first of these events that fits; they may have come already. */
 async function heard(wire: Wire, event: string, id: string): Promise<Record<string, unknown>> {
-  const until = Date.now() + 5000;
+  const until = Date.now() + 60_000;
   for (;;) {
     const frame = wire.frames.find((known) => known.event === event && (known.payload as unknown as Asked).id === id);
     if (frame !== undefined) return frame.payload as unknown as Record<string, unknown>;

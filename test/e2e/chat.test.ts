@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { until } from "../exec-kit.ts";
 import {
   call,
   calls,
@@ -157,8 +158,10 @@ test("`agent` answers twice on one id: accepted, then the result", async () => {
   const first = await wire.request("agent", { message: "hi", agentId: "main", idempotencyKey: "run-agent" }, "agent-1");
   assert.equal((first.payload as unknown as { status: string }).status, "accepted");
   await chatEnd(wire, "run-agent");
-  await sleep(50);
-  const answers = wire.frames.slice(seen).filter((frame: Frame) => frame.id === "agent-1");
+  const answers = await until(
+    () => wire.frames.slice(seen).filter((frame: Frame) => frame.id === "agent-1"),
+    (found) => found.length >= 2,
+  );
   const second = answers[1]?.payload as unknown as { status: string; result: { payloads: { text: string }[] } };
   assert.deepEqual(
     { status: second.status, payloads: second.result.payloads },
@@ -227,7 +230,7 @@ test("a gateway killed in mid-turn closes the turn truthfully and goes on", asyn
   hanging = false;
   const next = await startGateway({ home: first.home });
   const again = await operator(next);
-  const outcome = (await again.request("agent.wait", { runId: "mid", timeoutMs: 5000 })).payload as unknown as {
+  const outcome = (await again.request("agent.wait", { runId: "mid", timeoutMs: 60_000 })).payload as unknown as {
     status: string;
   };
   assert.notEqual(outcome.status, "timeout");

@@ -141,7 +141,7 @@ describe("through the gateway", () => {
     });
     await untilWaiting();
     const text = wellEnded(await cli.run("approvals", "pending"));
-    assert.match(text, /^abcdef01-2345 {2}Run a command, ends in (?:\d+ s|2 min)$/m);
+    assert.match(text, /^abcdef01-2345 {2}Run a command, ends in (?:\d+ s|[12] min)$/m);
     assert.match(text, /^ {2}make \\u\{202e\}clean\n {2}and more$/m);
     assert.match(text, /^ {2}folder +\/ws$/m);
     assert.match(text, /openclaw approvals resolve abcdef01 allow-once\|deny/);

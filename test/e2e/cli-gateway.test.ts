@@ -276,6 +276,8 @@ test("the lock keeps others out, and stop ends exactly its holder and waits", as
     stopped: true,
     pid: gateway.pid,
   });
+  // Ended, and taken note of: until this process has, its number is still there.
+  await until(() => gateway.process.signalCode !== null || gateway.process.exitCode !== null);
   assert.throws(() => process.kill(gateway.pid, 0));
   assert.equal((await cli.run("gateway", "status")).code, 1);
   assert.match((await cli.run("logs", "--limit", "3")).stdout, /stopped by SIGTERM/);
@@ -297,11 +299,11 @@ test("stop never touches a stranger who has the number of a dead gateway", async
 });
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 150; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     if (await isSo()) return;
     await sleep(100);
   }
-  throw new Error("it did not come about within 15 s");
+  throw new Error("it did not come about within a minute");
 }
 
 function noLan(): string | false {

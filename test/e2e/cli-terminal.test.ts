@@ -13,7 +13,7 @@ import { dispose, root, startGateway } from "../kit.ts";
 
 const noTmux: string | false = spawnSync("tmux", ["-V"]).status === 0 ? false : "needs tmux, which is not installed";
 const secret = "sk-lab-0123456789abcdef";
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 interface Screen {
   type(text: string): void;

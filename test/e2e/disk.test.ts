@@ -12,7 +12,7 @@ import { detailsOf, invoke, operator, startGateway, type TestGateway } from "../
 const skip =
   process.platform !== "linux" || process.getuid?.() !== 0 ? "needs root on Linux to mount a small tmpfs" : false;
 
-test("a full disk refuses changes by name, keeps what was there, and heals", { skip, timeout: 60_000 }, async () => {
+test("a full disk refuses changes by name, keeps what was there, and heals", { skip, timeout: 300_000 }, async () => {
   const home = mkdtempSync(join(tmpdir(), "openclaw-full-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", home]);
   let gateway: TestGateway | undefined;
@@ -49,12 +49,13 @@ test("a full disk refuses changes by name, keeps what was there, and heals", { s
   } finally {
     await gateway?.stop("SIGKILL");
     execFileSync("umount", ["-l", home]);
+    rmSync(home, { recursive: true, force: true });
   }
 });
 
 test(
   "a read-only disk keeps the gateway from starting, with the path and the fix",
-  { skip, timeout: 60_000 },
+  { skip, timeout: 300_000 },
   async () => {
     const home = mkdtempSync(join(tmpdir(), "openclaw-ro-"));
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", home]);
@@ -69,6 +70,7 @@ test(
       });
     } finally {
       execFileSync("umount", ["-l", home]);
+      rmSync(home, { recursive: true, force: true });
     }
   },
 );

@@ -163,7 +163,7 @@ describe("ask=on-miss", () => {
   });
 
   test("allow-once runs it once and says Exec finished with the same id; the next one asks again", async () => {
-    const command = "sh -c 'echo one >> ran; sleep 0.4; echo tail-of-it'";
+    const command = "sh -c 'echo one >> ran; sleep 3; echo tail-of-it'";
     const { details } = await exec(gateway, { command });
     const { id } = await asked(details["approvalId"]);
     const both = await Promise.all([

@@ -85,7 +85,7 @@ describe("! while it is off", () => {
 });
 
 describe("!", () => {
-  before(() => open({ commands: { bash: true, bashForegroundMs: 3000 } }));
+  before(() => open({ commands: { bash: true, bashForegroundMs: 8000 } }));
   after(close);
 
   test("runs on this host, without any model", async () => {
@@ -129,7 +129,7 @@ describe("!", () => {
 
   test("the output of what went on can be had until its end", async () => {
     const session = fresh();
-    await told(session, "! sleep 4; echo late");
+    await told(session, "! sleep 10; echo late");
     let seen = "";
     await until(
       async () => (seen += await told(session, "!poll")),

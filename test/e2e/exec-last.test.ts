@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "node:test";
 
-import { exec, proc } from "../exec-kit.ts";
+import { exec, proc, until } from "../exec-kit.ts";
 import { say, startFakeOpenAI } from "../fakes/openai.ts";
 import { dispose, operator, startGateway } from "../kit.ts";
 import { chat, startWithModel, textOf } from "../model-kit.ts";
@@ -48,8 +48,11 @@ test("a finished background command is gone after tools.exec.cleanupMs", async (
   t.after(() => dispose(gateway));
   const { details } = await exec(gateway, { command: "echo over", background: true });
   const sessionId = String(details["sessionId"]);
-  await sleep(45_000);
+  await sleep(30_000);
   assert.match((await proc(gateway, { action: "log", sessionId })).text, /over/);
-  await sleep(45_000);
-  assert.notEqual((await proc(gateway, { action: "log", sessionId })).error, undefined);
+  await until(
+    () => proc(gateway, { action: "log", sessionId }),
+    ({ error }) => error !== undefined,
+    180_000,
+  );
 });

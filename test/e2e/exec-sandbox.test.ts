@@ -94,9 +94,13 @@ describe("sandbox mode non-main", { skip: noBubblewrap }, () => {
       () => proc(gateway, { action: "poll", sessionId: details["sessionId"] }, group),
       ({ details: now }) => now["status"] !== "running",
     );
-    const slow = await exec(gateway, { command: "sleep 77", timeout: 1 }, group);
+    const mark = `sleep 77.${process.pid}`;
+    const slow = await exec(gateway, { command: mark, timeout: 1 }, group);
     assert.equal(slow.details["timedOut"], true);
-    assert.equal(spawnSync("pgrep", ["-f", "sleep 7[7]"]).status, 1);
+    await until(
+      () => spawnSync("pgrep", ["-f", mark]).status,
+      (status) => status === 1,
+    );
   });
 
   test("pty works inside", async () => {

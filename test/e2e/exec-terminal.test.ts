@@ -52,7 +52,8 @@ describe("programs in a terminal", () => {
     const { text } = await exec(gateway, {
       command: `stty raw -echo; printf '\\033[6n'; head -c 6 | od -An -c; stty sane`,
       pty: true,
-      timeout: 10,
+      timeout: 120,
+      yieldMs: 120_000,
     });
     assert.match(text, /033\s+\[\s+1\s+;\s+1\s+R/);
   });
@@ -122,7 +123,9 @@ describe("programs in a terminal", () => {
   });
 
   test("send-keys C-c ends cat; Up brings back the last line of a shell; paste is bracketed; submit is CR", async () => {
-    const cat = await start("cat");
+    // The key is for a program that is there: before that the terminal belongs to nobody.
+    const cat = await start("echo ready; cat");
+    await shows(cat, /ready/);
     await keys(cat, "C-c");
     await ended(cat);
     const shell = await start("PS1='> ' bash --norc --noprofile");
@@ -135,11 +138,8 @@ describe("programs in a terminal", () => {
       (text) => text.split("\nfirst-2").length >= 3,
     );
     await proc(gateway, { action: "kill", sessionId: shell });
-    const raw = await start("stty raw -echo; head -c 22 | od -An -c; stty sane");
-    await until(
-      () => proc(gateway, { action: "list" }),
-      () => true,
-    );
+    const raw = await start("stty raw -echo; echo ready; head -c 22 | od -An -c; stty sane");
+    await shows(raw, /ready/);
     await proc(gateway, { action: "paste", sessionId: raw, text: "line1\nli" });
     await proc(gateway, { action: "submit", sessionId: raw });
     await proc(gateway, { action: "write", sessionId: raw, data: "x" });

@@ -72,17 +72,18 @@ describe("exec with nothing configured", () => {
   test("timeout: ended with its whole tree, and what was done is said to stand", async () => {
     const mark = `sleepy-${process.pid}-${Date.now()}`;
     const { details, text } = await exec(gateway, {
-      command: `echo before; bash -c 'exec -a ${mark} sleep 30' & wait`,
-      timeout: 1,
+      command: `echo before; bash -c 'exec -a ${mark} sleep 60' & wait`,
+      timeout: 5,
+      yieldMs: 120_000,
     });
     assert.deepEqual([details["status"], details["timedOut"]], ["failed", true]);
-    assert.match(text, /before[\s\S]*1 s/);
+    assert.match(text, /before[\s\S]*5 s/);
     const left = await exec(gateway, { command: `pgrep -f ${mark.slice(0, -1)}[${mark.at(-1)}] || echo none` });
     assert.equal(left.text.trim(), "none");
   });
 
   test("yieldMs: still running after it, so it goes on in the background; poll gives the output once, then the exit", async () => {
-    const started = await exec(gateway, { command: "echo first; sleep 1; echo hi", yieldMs: 200 });
+    const started = await exec(gateway, { command: "echo first; sleep 8; echo hi", yieldMs: 4000 });
     const { status, sessionId, pid, tail } = started.details;
     assert.deepEqual([status, typeof sessionId, typeof pid, tail], ["running", "string", "number", "first\n"]);
     assert.match(started.text, new RegExp(String(sessionId)));
@@ -216,7 +217,7 @@ describe("exec settings", () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startGateway({
-      config: { tools: { exec: { pathPrepend: ["~/bin"], backgroundMs: 150, notifyOnExit: false, timeoutSec: 2 } } },
+      config: { tools: { exec: { pathPrepend: ["~/bin"], backgroundMs: 150, notifyOnExit: false, timeoutSec: 12 } } },
       env: { SHELL: "/bin/bash", SECRET_API_KEY: "sk-do-not-show-0123456789" },
     });
     mkdirSync(join(gateway.home, "bin"));
@@ -234,7 +235,7 @@ describe("exec settings", () => {
   });
 
   test("backgroundMs is the default of yieldMs, timeoutSec of timeout", async () => {
-    const { details } = await exec(gateway, { command: "echo a; sleep 30" });
+    const { details } = await exec(gateway, { command: "echo a; sleep 90" });
     assert.equal(details["status"], "running");
     const ended = await until(
       async () => proc(gateway, { action: "poll", sessionId: details["sessionId"] }),

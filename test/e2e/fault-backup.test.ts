@@ -61,7 +61,7 @@ async function entriesIn(file: string): Promise<Map<string, StoredEntry[]>> {
 
 test(
   `${rounds} backups of a store under load, restored elsewhere: one moment each, whole appends, nothing acknowledged before is missing`,
-  { timeout: 120_000 + rounds * 30_000 },
+  { timeout: 600_000 + rounds * 30_000 },
   async (t) => {
     const home = tempHome();
     t.after(() => rmSync(home, { recursive: true, force: true }));
@@ -104,7 +104,7 @@ test(
 
 test(
   `${rounds * 10} damaged archives: refused before anything is touched, or what comes back is the same`,
-  { timeout: 120_000 + rounds * 20_000 },
+  { timeout: 600_000 + rounds * 20_000 },
   async (t) => {
     const home = tempHome();
     t.after(() => rmSync(home, { recursive: true, force: true }));
@@ -163,7 +163,7 @@ function harmed(bytes: Buffer, round: number): Buffer {
 
 test(
   "from the shell: a backup beside a running gateway, restored into an empty home, starts with all its sessions",
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const gateway = await startGateway();
     t.after(() => dispose(gateway));

@@ -198,7 +198,10 @@ test("F9 asleep for some seconds (SIGSTOP): one run when it wakes, a row for eac
   await sleep(4500);
   process.kill(gateway.pid, "SIGCONT");
   const wokeAt = Date.now();
-  await sleep(1600);
+  await until(
+    () => runsOf(wire, job.id),
+    (rows) => rows.some(({ slot, state }) => state === "ran" && Number(slot) > wokeAt - 1000),
+  );
   await ask(wire, "cron.update", { id: job.id, patch: { enabled: false } });
   await settled(wire, [job]);
   const rows = await runsOf(wire, job.id);

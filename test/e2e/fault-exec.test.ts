@@ -41,7 +41,7 @@ const escapes = (mark: string): readonly string[] => [
 
 test(
   "F17 nothing a command started outlives process kill, a timeout, or the gateway's own end",
-  { timeout: 300_000 },
+  { timeout: 1_200_000 },
   async () => {
     for (let round = 0; round < rounds; round++) {
       const mark = `${process.pid}${Date.now() % 1e6}${round}`;
@@ -93,7 +93,7 @@ test(
 
 test(
   "F17 no orphan survives kill -9 of the gateway, on the host and in the sandbox",
-  { timeout: 300_000 },
+  { timeout: 1_200_000 },
   async () => {
     const modes = noBubblewrap ? ["off"] : ["off", "all"];
     for (let round = 0; round < rounds; round++)
@@ -122,7 +122,7 @@ test(
 
 test(
   "F12 a command that ignores its time limit is ended first; what it would write later never comes",
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const gateway = await startGateway({ config: {} });
     t.after(() => dispose(gateway));
@@ -138,7 +138,7 @@ test(
   },
 );
 
-test("F19 broken pipes, closed inputs and a lost terminal are contained", { timeout: 120_000 }, async (t) => {
+test("F19 broken pipes, closed inputs and a lost terminal are contained", { timeout: 600_000 }, async (t) => {
   const gateway = await startGateway({ config: {} });
   t.after(() => dispose(gateway));
   const { details } = await exec(gateway, { command: "exec 0<&-; sleep 20", background: true });

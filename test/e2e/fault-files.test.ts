@@ -71,7 +71,7 @@ const trials: Record<string, Trial> = {
 
 test(
   "F35 a patch killed at each of its steps is whole or not there after the next start",
-  { timeout: 300_000 },
+  { timeout: 1_200_000 },
   async (t) => {
     const trial = trialOf("a patch of five files");
     const steps = stepsOf(trial);
@@ -118,7 +118,7 @@ for (const [name, trial] of Object.entries(trials)) {
 
 test(
   "F35 a start that is killed itself while it puts things right is made good by the next one",
-  { skip: strace, timeout: 600_000 },
+  { skip: strace, timeout: 1_200_000 },
   async () => {
     const trial = trialOf("a patch of five files");
     const middle = stepsOf(trial).findIndex((step) => step === "change 4") + 1;

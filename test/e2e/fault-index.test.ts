@@ -149,7 +149,7 @@ function forgetEntries(file: string): string {
 
 test(
   `${rounds} times the index of the log is gone, garbage or another store's: it is made anew from the log`,
-  { timeout: 120_000 + rounds * 10_000 },
+  { timeout: 600_000 + rounds * 10_000 },
   async (t) => {
     const home = tempHome();
     t.after(() => rmSync(home, { recursive: true, force: true }));
@@ -184,7 +184,7 @@ test(
 
 test(
   "live, under load: the index of the log is taken away beside a running gateway; nothing is lost",
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const gateway = await startGateway();
     t.after(() => dispose(gateway));
@@ -209,7 +209,7 @@ test(
 
 test(
   "openclaw doctor names a damaged index and, asked to, builds the store anew and keeps the old file",
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const home = tempHome();
     t.after(() => rmSync(home, { recursive: true, force: true }));

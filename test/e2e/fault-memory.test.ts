@@ -52,7 +52,7 @@ function fill(workspace: string, count: number, bytes: number): void {
 
 test(
   `killed while reading in, ${rounds} times: the next gateway answers at once and ends with a whole index`,
-  { timeout: rounds * 60_000 },
+  { timeout: 300_000 + rounds * 60_000 },
   async () => {
     const home = tempHome();
     const count = 600;
@@ -88,7 +88,7 @@ test(
 
 test(
   "embeddings that fail, hang, answer nonsense or are gone: search answers from words and says why",
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async () => {
     let mode: "well" | "error" | "hang" | "drop" | "nonsense" = "well";
     const instead = (): Performance | "hang" | "drop" | undefined => {
@@ -108,7 +108,7 @@ test(
       const first = await search(gateway, "car");
       assert.equal(first.results[0]?.path, "memory/a.md");
       for (let tries = 0; (await search(gateway, "vehicle")).provider !== "openai"; tries += 1) {
-        assert.ok(tries < 100, "vectors came");
+        assert.ok(tries < 600, "vectors came");
         await wait(100);
       }
       assert.equal((await search(gateway, "vehicle")).results[0]?.path, "memory/a.md");
@@ -135,7 +135,7 @@ test(
 
 test(
   `${megabytes} MB of notes: chat goes on and search answers while they are read in`,
-  { timeout: 120_000 + megabytes * 2000 },
+  { timeout: 600_000 + megabytes * 5000 },
   async () => {
     const server = await startFakeOpenAI(() => say("hello"));
     const gateway = await startWithModel(server, {
@@ -173,7 +173,7 @@ test(
 
 test(
   "a storm of edits: searches answer all the while, and the last text is what is found",
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async () => {
     const gateway = await startGateway({
       config: { agents: { defaults: { memorySearch: { provider: "none", sync: { watchDebounceMs: 100 } } } } },
@@ -195,7 +195,7 @@ test(
       for (let tries = 0; ; tries += 1) {
         const { dirty, indexing, files } = (await wire.request("memory.status", {})).payload as unknown as Status;
         if (!dirty && !indexing && files === 200) break;
-        assert.ok(tries < 200, "the index comes to rest");
+        assert.ok(tries < 1200, "the index comes to rest");
         await wait(100);
       }
       assert.deepEqual((await search(gateway, "round38")).results, []);

@@ -21,7 +21,7 @@ const memoryMb = ({ pid }: TestGateway): number =>
 
 test(
   `F18 ${megabytes} MB of output: pageable to the last line, memory bounded, the gateway answers meanwhile`,
-  { timeout: 120_000 + megabytes * 200 },
+  { timeout: 600_000 + megabytes * 1000 },
   async (t) => {
     const gateway = await startGateway({ config: {} });
     t.after(() => dispose(gateway));

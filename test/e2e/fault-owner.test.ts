@@ -98,7 +98,7 @@ async function requireSound(): Promise<void> {
 test(
   `${rounds} second gateways on the same state, some at once, are refused with the owner named`,
   {
-    timeout: 60_000 + rounds * 15_000,
+    timeout: 300_000 + rounds * 60_000,
   },
   async (t) => {
     const load = startLoad(wires[0] as Wire, "second");
@@ -127,7 +127,7 @@ const passes = isFull ? Math.ceil(rounds / 50) : 1;
 test(
   `${isFull ? "every command" : "a third of the commands"} in a loop beside a gateway under load, ${passes} times: nothing breaks`,
   {
-    timeout: 240_000 + rounds * 60_000,
+    timeout: 900_000 + rounds * 60_000,
   },
   async (t) => {
     const load = startLoad(wires[1] as Wire, "commands");

@@ -95,16 +95,17 @@ test("fifty restart commands at once are one restart", async () => {
   const gateway = await start({ commands: { restart: true } });
   const wires = await Promise.all(Array.from({ length: 10 }, () => operator(gateway)));
   const asked = wires.flatMap((wire) =>
-    Array.from({ length: 5 }, () => wire.request("gateway.restart", { delayMs: 100 })),
+    Array.from({ length: 5 }, () => wire.request("gateway.restart", { delayMs: 4000 })),
   );
-  for (let i = 0; i < 5; i++) gateway.process.kill("SIGUSR1");
   const answers = await Promise.all(asked);
   assert.equal(answers.filter(({ ok }) => ok).length, 50);
+  for (let i = 0; i < 5; i++) gateway.process.kill("SIGUSR1");
   await until(
     () => starts(gateway),
     (count) => count === 2,
   );
-  await sleep(800);
+  // Longer than any of the fifty would have waited.
+  await sleep(5000);
   assert.equal(starts(gateway), 2);
   assert.equal(await isUp(gateway.url), true);
 });
@@ -159,7 +160,7 @@ for (const [what, breakIt] of [
     writeFileSync(file(gateway), breakIt(good));
     const supervisor = supervise(gateway.home);
     try {
-      await until(supervisor.output, (text) => /repair mode/.test(text), 30_000);
+      await until(supervisor.output, (text) => /repair mode/.test(text));
       assert.equal(supervisor.runs(), 3);
       const sign = await until(() => fetch(`${gateway.url}/health`).catch(() => undefined), Boolean);
       assert.equal(sign?.status, 503);
@@ -192,7 +193,7 @@ test("a port taken by something else under a supervisor: three starts, then it w
   await takePort(gateway.port);
   const supervisor = supervise(gateway.home);
   try {
-    await until(supervisor.output, (text) => /repair mode, nothing runs: another gateway/.test(text), 30_000);
+    await until(supervisor.output, (text) => /repair mode, nothing runs: another gateway/.test(text));
     await sleep(700);
     assert.equal(supervisor.runs(), 3);
     const free = await freePort();
@@ -224,7 +225,7 @@ test("an agent that restarts the gateway on every turn: not when it is only woke
     await until(
       () => (round < 4 ? starts(gateway) > round : refusals(/restarted from inside/) > 0),
       (isSo) => isSo,
-      20_000,
+      60_000,
     );
     wire.end();
   }
@@ -268,7 +269,7 @@ test("kill -9 between the note and the restart: the session is told once, after 
 
 test(
   `${rounds} mixed rounds of bad edits, taken ports, storms and kills: always back, never a loop`,
-  { timeout: 60_000 + rounds * 8000 },
+  { timeout: 300_000 + rounds * 60_000 },
   async (t) => {
     let gateway = await startGateway({ config: { commands: { restart: true } } });
     const good = readFileSync(file(gateway), "utf8");
@@ -289,7 +290,6 @@ test(
         await until(
           () => starts(gateway),
           (count) => count === before + 1,
-          30_000,
         );
         assert.match((await health(gateway)).trouble ?? "", /already listening/);
       },
@@ -300,7 +300,6 @@ test(
         await until(
           () => starts(gateway),
           (count) => count > before,
-          30_000,
         );
         await sleep(100);
         assert.equal(starts(gateway), before + 1);
@@ -319,7 +318,7 @@ test(
       done[name] = (done[name] ?? 0) + 1;
       await faults[name]?.();
       writeFileSync(file(gateway), good);
-      await until(() => isUp(gateway.url), Boolean, 30_000);
+      await until(() => isUp(gateway.url), Boolean);
       await until(
         () => health(gateway),
         ({ trouble }) => trouble === undefined,
@@ -348,7 +347,7 @@ test("a job that restarts the gateway every second is stopped after three; the g
   await until(
     () => starts(gateway),
     (count) => count === 4,
-    60_000,
+    180_000,
   );
   await sleep(3500);
   assert.equal(starts(gateway), 4, "the first start and three more");
@@ -359,7 +358,7 @@ test("a job that restarts the gateway every second is stopped after three; the g
   await until(
     async () => JSON.stringify((await later.request("cron.runs", { id })).payload),
     (runs) => /restarted from inside|makes up for a missed time/.test(runs),
-    45_000,
+    120_000,
   );
   assert.equal(starts(gateway), 4, "and none after that");
   later.end();
@@ -368,7 +367,7 @@ test("a job that restarts the gateway every second is stopped after three; the g
 test(
   `${rounds} kills right after the owner's yes: applied whole or not at all, never twice, and the session hears the truth once`,
   {
-    timeout: 60_000 + rounds * 8000,
+    timeout: 300_000 + rounds * 60_000,
   },
   async (t) => {
     let gateway = await startGateway({ config: {} });

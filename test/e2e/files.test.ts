@@ -74,7 +74,7 @@ test("a missing parameter is named", async () => {
 });
 
 for (const attempt of fsCases) {
-  test(`${attempt.id} ${attempt.tool}: ${attempt.why}: ${attempt.expect}`, { timeout: 30_000 }, async () => {
+  test(`${attempt.id} ${attempt.tool}: ${attempt.why}: ${attempt.expect}`, { timeout: 300_000 }, async () => {
     const gateway = attempt.open === true ? open : bound;
     const { workspace: ws, state, home } = gateway;
     const out = `${ws}-evil`;

@@ -267,10 +267,10 @@ describe("the gateway tool", () => {
   });
 
   test("without delayMs the restart waits two seconds, so that a reply gets out", async () => {
+    const wire = await connected(gateway);
+    const before = starts();
     const done = await tool({ action: "config.patch", raw: "{ui:{assistant:{name:'Bea'}}}" });
     assert.equal((done.details["restart"] as { delayMs: number }).delayMs, 2000);
-    const before = starts();
-    const wire = await connected(gateway);
     assert.equal((await wire.request("health", {})).ok, true);
     await wire.closed;
     await until(starts, (count) => count === before + 1);
@@ -357,14 +357,14 @@ test("with commands.restart it restarts in place after delayMs; asked by three s
       callTool(
         gateway,
         "gateway",
-        { action: "restart", delayMs: 300, note: `n${at}` },
+        { action: "restart", delayMs: 4000, note: `n${at}` },
         { body: { sessionKey: `agent:main:r${at}` } },
       ),
     ),
   );
   assert.deepEqual(
     answers.map(({ details }) => details["restart"]),
-    answers.map(() => ({ ok: true, delayMs: 300, reason: "restart" })),
+    answers.map(() => ({ ok: true, delayMs: 4000, reason: "restart" })),
   );
   await until(starts, (count) => count === 2);
   const wire = await connected(gateway);

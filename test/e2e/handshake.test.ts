@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { createHash, randomUUID, sign } from "node:crypto";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
+import { until } from "../exec-kit.ts";
 import { connectParams, dispose, newIdentity, startGateway, Wire, type ConnectPlan, type TestGateway } from "../kit.ts";
 
 let gateway: TestGateway;
@@ -24,10 +26,12 @@ async function first(
 ): Promise<Outcome> {
   const wire = new Wire(gateway.port, options);
   send(wire, await wire.challenge);
-  const outcome = await Promise.race([
-    wire.closed.then((close) => ({ close })),
-    new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 400)),
-  ]);
+  // Who is let in stays; everybody else is closed, however long that takes on a busy machine.
+  const letIn = until(() => wire.frames.some((frame) => frame.type === "res" && frame.ok === true), Boolean).then(() =>
+    sleep(300),
+  );
+  const outcome = await Promise.race([wire.closed.then((close) => ({ close })), letIn]);
+  letIn.catch(() => undefined);
   const answer = wire.frames.find((frame) => frame.type === "res");
   wire.end();
   return {
@@ -206,7 +210,7 @@ test("the older signature form without a nonce is taken from loopback", async ()
   assert.deepEqual(outcome, { ok: true });
 });
 
-test("GWY-021 a silent socket is closed after ten seconds", { timeout: 15_000 }, async () => {
+test("GWY-021 a silent socket is closed after ten seconds", { timeout: 120_000 }, async () => {
   const wire = new Wire(gateway.port);
   await wire.challenge;
   assert.deepEqual(await wire.closed, { code: 1000, reason: "" });

@@ -91,8 +91,9 @@ test("an all-clear comes each interval, is shown to nobody and leaves the sessio
     (
       (await wire.request("sessions.list", { limit: 5 })).payload as unknown as { sessions: { updatedAt: number }[] }
     ).sessions.map(({ updatedAt }) => updatedAt);
+  await wire.request("agent.wait", { runId: "run-hi", timeoutMs: 60_000 });
   const before = await updated();
-  await until(beats, (list) => list.filter(({ status }) => status === "ok").length >= 2, 15_000);
+  await until(beats, (list) => list.filter(({ status }) => status === "ok").length >= 2);
   assert.ok(asked().filter((words) => words.includes("HEARTBEAT.md")).length >= 2);
   assert.deepEqual(await updated(), before);
   assert.doesNotMatch(await history(wire), /HEARTBEAT|heartbeat/);
@@ -107,13 +108,12 @@ test("an all-clear comes each interval, is shown to nobody and leaves the sessio
 test("App. E 13: with the token, a rest of 300 characters is dropped and a longer one is delivered", async () => {
   let length = 300;
   const { wire, beats } = await scene(() => say(`HEARTBEAT_OK ${"a".repeat(length)}`), { every: "1s" });
-  await until(beats, (list) => list.length >= 1, 15_000);
+  await until(beats, (list) => list.length >= 1);
   assert.equal(beats()[0]?.status, "ok");
   length = 301;
   const news = await until(
     () => beats().find(({ reason }) => reason === "no-target"),
     (found) => found !== undefined,
-    15_000,
   );
   assert.deepEqual([news?.status, news?.preview?.slice(0, 5)], ["skipped", "aaaaa"]);
   const shown = await until(
@@ -132,7 +132,7 @@ test("App. E 13: with the token, a rest of 300 characters is dropped and a longe
     ).length;
   const count = finals();
   const beaten = beats().length;
-  await until(beats, (list) => list.length >= beaten + 2, 15_000);
+  await until(beats, (list) => list.length >= beaten + 2);
   assert.equal(finals(), count);
 });
 
@@ -144,15 +144,15 @@ test("App. E 13: a HEARTBEAT.md of headings and blank lines skips, a missing one
       file: "# Checks\n\n## Later\n   \n",
     },
   );
-  await until(beats, (list) => list.length >= 1, 15_000);
+  await until(beats, (list) => list.length >= 1);
   assert.deepEqual([beats()[0]?.status, beats()[0]?.reason, asked()], ["skipped", "empty-heartbeat-file", []]);
   await wire.request("wake", { mode: "next-heartbeat", text: "the cat is back" });
-  const told = await until(asked, (list) => list.length >= 1, 15_000);
+  const told = await until(asked, (list) => list.length >= 1);
   assert.match(told[0] ?? "", /System: \[[^\]]+\] the cat is back/);
-  await until(beats, (list) => list.at(-1)?.reason === "empty-heartbeat-file", 15_000);
+  await until(beats, (list) => list.at(-1)?.reason === "empty-heartbeat-file");
   const before = asked().length;
   rmSync(join(gateway.workspace, "HEARTBEAT.md"));
-  await until(asked, (list) => list.length > before, 15_000);
+  await until(asked, (list) => list.length > before);
 });
 
 test("App. E 13: outside the active hours it skips with quiet-hours, and a wake still gets its turn", async () => {
@@ -162,10 +162,10 @@ test("App. E 13: outside the active hours it skips with quiet-hours, and a wake 
     every: "1s",
     activeHours: { start: clock(hour), end: clock(hour + 1), timezone: "UTC" },
   });
-  await until(beats, (list) => list.length >= 1, 15_000);
+  await until(beats, (list) => list.length >= 1);
   assert.deepEqual([beats()[0]?.reason, asked()], ["quiet-hours", []]);
   await wire.request("wake", { mode: "now", text: "the door rang" });
-  await until(asked, (list) => list.length === 1, 10_000);
+  await until(asked, (list) => list.length === 1);
 });
 
 test("while the session is busy it waits with requests-in-flight, and comes when the run is over", async () => {
@@ -175,26 +175,28 @@ test("while the session is busy it waits with requests-in-flight, and comes when
       if (words.includes("long work")) await release.promise;
       return say(words.includes("[heartbeat]") ? "HEARTBEAT_OK" : "Done.");
     },
-    { every: "2s" },
+    { every: "5s" },
   );
   const working = chat(wire, "main", "long work", "run-long");
-  await until(beats, (list) => list.some(({ reason }) => reason === "requests-in-flight"), 15_000);
+  await until(beats, (list) => list.some(({ reason }) => reason === "requests-in-flight"));
   await sleep(1500);
   assert.equal(beats().filter(({ reason }) => reason === "requests-in-flight").length, 1);
   assert.equal(asked().length, 1);
   release.resolve();
   assert.equal(textOf(await working), "Done.");
-  await until(beats, (list) => list.some(({ status }) => status === "ok"), 15_000);
+  await until(beats, (list) => list.some(({ status }) => status === "ok"));
 });
 
 test("switched off nothing runs, also after a restart; lines wait and are told when it is on again", async () => {
   const first = await scene(() => say("HEARTBEAT_OK"), { every: "1s" });
   const answer = await first.wire.request("set-heartbeats", { enabled: false });
   assert.deepEqual(answer.payload, { ok: true, enabled: false });
-  await until(first.beats, (list) => list.some(({ reason }) => reason === "disabled"), 15_000);
+  await until(first.beats, (list) => list.some(({ reason }) => reason === "disabled"));
+  // On a slow machine a beat may have come before it was switched off.
+  const before = first.asked().length;
   await first.wire.request("wake", { mode: "now", text: "waiting" });
   await sleep(800);
-  assert.deepEqual(first.asked(), []);
+  assert.equal(first.asked().length, before);
   await first.gateway.stop();
   const again = await startGateway({ home: first.gateway.home });
   const wire = await operator(again);
@@ -205,9 +207,8 @@ test("switched off nothing runs, also after a restart; lines wait and are told w
   await until(
     () => beatsOf(wire),
     (list) => list.some(({ reason }) => reason === "disabled"),
-    15_000,
   );
-  assert.deepEqual(first.asked(), []);
+  assert.equal(first.asked().length, before);
   const health = (await wire.request("health")).payload as unknown as {
     agents: { heartbeat: { enabled: boolean } }[];
   };
@@ -215,8 +216,8 @@ test("switched off nothing runs, also after a restart; lines wait and are told w
   const bad = await wire.request("set-heartbeats", { enabled: "yes" });
   assert.deepEqual([bad.ok, bad.error?.code], [false, "INVALID_REQUEST"]);
   await wire.request("set-heartbeats", { enabled: true });
-  const told = await until(first.asked, (list) => list.length >= 1, 10_000);
-  assert.match(told[0] ?? "", /waiting/);
+  const told = await until(first.asked, (list) => list.length > before);
+  assert.match(told[before] ?? "", /waiting/);
 });
 
 test("restarts neither double a beat nor put it off for ever", async () => {
@@ -226,12 +227,13 @@ test("restarts neither double a beat nor put it off for ever", async () => {
   wire.end();
   await gateway.stop("SIGKILL");
   let running = gateway;
-  while (Date.now() - began < 16_000) {
+  const beaten = (): number => server.requests.filter(({ path }) => path.endsWith("completions")).length;
+  while (Date.now() - began < 16_000 || (beaten() < 2 && Date.now() - began < 120_000)) {
     running = await startGateway({ home: gateway.home });
     await sleep(1500);
     await running.stop(Math.random() < 0.5 ? "SIGKILL" : "SIGTERM");
   }
-  const times = server.requests.filter(({ path }) => path.endsWith("completions")).length;
+  const times = beaten();
   const most = Math.floor((Date.now() - began) / 4000) + 1;
   assert.ok(times >= 2 && times <= most, `${times} beats, at most ${most} due times`);
   assert.equal(asked().length, times);
@@ -245,12 +247,11 @@ test("a changed interval counts without a restart; 0m turns it off", async () =>
   const change = (every: string): void =>
     writeFileSync(file, readFileSync(file, "utf8").replace(/"every": "[^"]*"/, `"every": "${every}"`));
   change("1s");
-  await until(asked, (list) => list.length >= 2, 15_000);
+  await until(asked, (list) => list.length >= 2);
   change("0m");
   await until(
     async () => (await wire.request("status")).payload as unknown as { heartbeat: { agents: { every: string }[] } },
     ({ heartbeat }) => heartbeat.agents[0]?.every === "disabled",
-    10_000,
   );
   const count = asked().length;
   await sleep(2500);
@@ -270,7 +271,6 @@ test("without a model there is no turn; last-heartbeat says why, and the log say
   await until(
     () => beatsOf(wire),
     (list) => list.length >= 2,
-    20_000,
   );
   assert.deepEqual(new Set(beatsOf(wire).map(({ reason }) => reason)), new Set(["no-model"]));
   const { lines } = (await wire.request("logs.tail", { limit: 500 })).payload as unknown as { lines: string[] };
@@ -300,7 +300,7 @@ test("only agents with a heartbeat of their own beat when there is one; a wake r
     { agentId: "ops", enabled: true, every: "30m", everyMs: 1_800_000 },
   ]);
   await wire.request("wake", { mode: "now", text: "somebody is here" });
-  await until(asked, (list) => list.length === 2, 10_000);
+  await until(asked, (list) => list.length === 2);
   assert.deepEqual(
     [
       asked().some((words) => words.includes("somebody is here")),
@@ -322,8 +322,8 @@ test("a command that ends in the background wakes its session, and an all-clear 
     { more: { tools: { exec: { host: "gateway", security: "full", ask: "off" } } } },
   );
   assert.equal(textOf(await chat(wire, "main", "start it", "run-background")), "Started.");
-  await until(asked, (list) => list.some((words) => words.includes("Exec completed")), 15_000);
-  await until(beats, (list) => list.some(({ status }) => status === "ok"), 10_000);
+  await until(asked, (list) => list.some((words) => words.includes("Exec completed")));
+  await until(beats, (list) => list.some(({ status }) => status === "ok"));
   const shown = await history(wire);
   assert.doesNotMatch(shown, /HEARTBEAT_OK|Exec completed/);
   assert.match(shown, /Started\./);
@@ -331,16 +331,24 @@ test("a command that ends in the background wakes its session, and an all-clear 
 });
 
 test("a wake that was acknowledged survives a crash: its line is told after the restart, once", async () => {
-  const { wire, gateway, asked } = await scene(() => say("HEARTBEAT_OK"), { every: "0m" });
-  assert.equal((await wire.request("wake", { mode: "now", text: "do not lose me" })).ok, true);
-  await gateway.stop("SIGKILL");
-  assert.deepEqual(asked(), []);
+  const { gateway, asked } = await killedAfterWake();
   const again = await startGateway({ home: gateway.home });
   open.push(() => dispose(again));
-  await until(asked, (list) => list.length >= 1, 15_000);
+  await until(asked, (list) => list.length >= 1);
   await sleep(1500);
   assert.equal(asked().filter((words) => words.includes("do not lose me")).length, 1);
 });
+
+/** Killed between the answer and the turn; where the machine was too slow for that, once more. */
+async function killedAfterWake(): Promise<Scene> {
+  for (let tries = 0; tries < 10; tries += 1) {
+    const one = await scene(() => say("HEARTBEAT_OK"), { every: "0m" });
+    assert.equal((await one.wire.request("wake", { mode: "now", text: "do not lose me" })).ok, true);
+    await one.gateway.stop("SIGKILL");
+    if (one.asked().length === 0) return one;
+  }
+  return assert.fail("it was never killed in time");
+}
 
 test("an empty or malformed wake is refused", async () => {
   const { wire } = await scene(() => say("HEARTBEAT_OK"), { every: "0m" });

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { until } from "../exec-kit.ts";
 import { say } from "../fakes/openai.ts";
@@ -252,10 +251,15 @@ test("openclaw hooks list, info, check, enable and disable agree with what runs"
   const { broken } = (await cli("check")) as { broken: { name: string }[] };
   assert.deepEqual(broken.map(({ name }) => name).sort(), ["garbled", "needy", "not-there", "sneaky"]);
   await cli("disable", "watcher");
-  const heard = lines("watcher.jsonl").length;
-  await sleep(1000);
-  await chat(house.wire, "main", "/stop", "after-disable");
-  assert.equal(lines("watcher.jsonl").length, heard);
+  let asked = 0;
+  const isDeaf = async (): Promise<boolean> => {
+    const heard = lines("watcher.jsonl").length;
+    await chat(house.wire, "main", "/stop", `after-disable-${(asked += 1)}`);
+    return lines("watcher.jsonl").length === heard;
+  };
+  // The edit is taken over in a moment; from then on it hears nothing more.
+  await until(isDeaf, Boolean);
+  assert.equal(await isDeaf(), true);
 });
 
 test("hooks enable names what is near, hooks install says what to do instead", async () => {

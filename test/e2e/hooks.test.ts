@@ -145,6 +145,7 @@ test("what cannot be read is 400 or 415 with a reason: no JSON, doubled keys, a 
 test("a mode nobody knows means now, as recorded", async () => {
   const { status, body } = await hook(house.gateway, "/wake", { text: "whatever", mode: "zzz" });
   assert.deepEqual([status, body], [200, { ok: true, mode: "now" }]);
+  await heardOf("whatever");
 });
 
 test("wake puts a line into the main session and, when now, gives it a turn at once", async () => {

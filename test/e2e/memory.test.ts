@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
 
 import { newCli } from "../cli-kit.ts";
+import { until } from "../exec-kit.ts";
 import { call, say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "../fakes/openai.ts";
 import { dispose, invoke, openclaw, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
 import { chat, startWithModel } from "../model-kit.ts";
@@ -188,13 +188,12 @@ test("an edit of one line is found by the very next search", async () => {
 });
 
 test("an edit is found without a search asking for it: the watch reads it in after its quiet time", async () => {
+  const status = async (): Promise<{ dirty: boolean; watching: boolean; files: number }> =>
+    (await wire.request("memory.status", { agentId: "main" })).payload as never;
+  const { files } = await status();
   note("memory/later.md", "the gondola waits\n");
-  await wait(2500);
-  const status = (await wire.request("memory.status", { agentId: "main" })).payload as unknown as {
-    dirty: boolean;
-    watching: boolean;
-  };
-  assert.deepEqual({ dirty: status.dirty, watching: status.watching }, { dirty: false, watching: true });
+  const { dirty, watching } = await until(status, (now) => now.files === files + 1 && !now.dirty);
+  assert.deepEqual({ dirty, watching }, { dirty: false, watching: true });
 });
 
 test("operators of the full-text table are plain words, and a question of a megabyte is refused", async () => {

@@ -10,7 +10,7 @@ import { call, say, startFakeOpenAI, type FakeRequest } from "../fakes/openai.ts
 import { freePort, root, tempHome } from "../kit.ts";
 import { desk, ensurePage, launchBrowser, noBrowser, openPage } from "../page-kit.ts";
 
-test("from nothing to a conversation with a tool call", { skip: noBrowser, timeout: 120_000 }, async (t) => {
+test("from nothing to a conversation with a tool call", { skip: noBrowser, timeout: 600_000 }, async (t) => {
   await ensurePage();
   const home = tempHome();
   const modelPort = await freePort();

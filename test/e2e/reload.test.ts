@@ -19,7 +19,7 @@ const edit = (change: (text: string) => string): void =>
 
 /** Asks again until the answer fits; what is watched takes a moment to be seen. */
 async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 2400; tries++) {
     if (await holds()) return;
     await sleep(25);
   }
@@ -102,7 +102,11 @@ test("SIGUSR1 restarts only where commands.restart allows it", async () => {
   await until("the permission is in force", () =>
     /config taken over: .*commands|restarting: config changed: .*commands/.test(gateway.output()),
   );
-  await sleep(300);
+  // Where it restarts for that, it has to be back before it can be asked again.
+  await until("it is up", async () => {
+    const isBack = /listening on/.test(gateway.output().split("restarting: config changed").at(-1) ?? "");
+    return isBack && (await fetch(`${gateway.url}/health`).catch(() => undefined))?.ok === true;
+  });
   const seen = gateway.output().length;
   gateway.process.kill("SIGUSR1");
   await until("it restarts", () => /restarting: SIGUSR1/.test(gateway.output().slice(seen)));

@@ -32,7 +32,7 @@ test("sessions.delete stops the run under way first, and the session does not co
   await begin("agent:main:short", "run-short");
   const { payload } = await stage.wire.request("sessions.delete", { key: "agent:main:short" });
   assert.equal((payload as unknown as { deleted: boolean }).deleted, true);
-  const { payload: end } = await stage.wire.request("agent.wait", { runId: "run-short", timeoutMs: 5000 });
+  const { payload: end } = await stage.wire.request("agent.wait", { runId: "run-short", timeoutMs: 60_000 });
   assert.equal((end as unknown as { status: string }).status, "error");
   await sleep(300);
   assert.deepEqual(
@@ -45,7 +45,7 @@ test("sessions.reset stops the run under way: the new session begins empty", asy
   stage.play(() => hang());
   await begin("agent:main:anew", "run-anew");
   await stage.wire.request("sessions.reset", { key: "agent:main:anew" });
-  const { payload: end } = await stage.wire.request("agent.wait", { runId: "run-anew", timeoutMs: 5000 });
+  const { payload: end } = await stage.wire.request("agent.wait", { runId: "run-anew", timeoutMs: 60_000 });
   assert.equal((end as unknown as { status: string }).status, "error");
   assert.deepEqual(await stage.history("agent:main:anew"), []);
 });

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
+import { until } from "../exec-kit.ts";
 import { call, calls, say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "../fakes/openai.ts";
 import { detailsOf, dispose, invoke, openclaw, operator, type Frame, type TestGateway, type Wire } from "../kit.ts";
 import { chat, modelConfig, startWithModel, textOf } from "../model-kit.ts";
@@ -193,11 +194,13 @@ test("only who may change sessions can undo: a client that reads and writes cann
 test("while a run is under way nothing is undone under it over the wire; /undo waits for its end", async () => {
   const key = "agent:main:busy";
   await turn(key, ["write", { path: "busy.md", content: "1" }]);
-  script = ({ role }) => (role === "tool" ? say("done") : call("exec", { command: "sleep 1; echo late > late.txt" }));
+  const command = "touch begun; while [ ! -e go-on ]; do sleep 0.1; done; echo late > late.txt";
+  script = ({ role }) => (role === "tool" ? say("done") : call("exec", { command, yieldMs: 300_000 }));
   const running = chat(wire, key, "take your time", "undo-busy");
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  await until(() => existsSync(at("begun")), Boolean);
   assert.match((await undo({ key })).error?.message ?? "", /a run is under way/);
   const said = talk(key, "/undo");
+  writeFileSync(at("go-on"), "");
   await running;
   assert.match(await said, /^Undid turn 1 /);
   assert.deepEqual([content("late.txt"), content("busy.md")], ["late\n", undefined]);

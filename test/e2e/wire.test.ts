@@ -22,7 +22,7 @@ const invalid = (message: string) => ({ code: "INVALID_REQUEST", message });
 async function answerTo(text: string | Buffer, id: string): Promise<Frame> {
   const seen = wire.frames.length;
   wire.send(text);
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 6000; tries++) {
     const found = wire.frames.slice(seen).find((frame) => frame.type === "res" && frame.id === id);
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -122,7 +122,7 @@ test("GWY-028 a request id in use is refused without touching the first request"
   line.uncork();
   await first;
   const answers = (): Frame[] => wire.frames.filter((frame) => frame.id === "twice");
-  for (let tries = 0; tries < 500 && answers().length < 2; tries++)
+  for (let tries = 0; tries < 6000 && answers().length < 2; tries++)
     await new Promise((resolve) => setTimeout(resolve, 10));
   const said = answers().map((frame) => frame.error?.message ?? "ok");
   assert.deepEqual(said.toSorted(), ["ok", "request id is already in use"]);
@@ -189,7 +189,7 @@ test("hello-ok tells version, methods, snapshot and limits", async () => {
   client.end();
 });
 
-test("100,000 mutated frames leave the process answering and its memory flat", { timeout: 120_000 }, async () => {
+test("100,000 mutated frames leave the process answering and its memory flat", { timeout: 600_000 }, async () => {
   const victim = await operator(gateway);
   const seeds = [
     '{"type":"req","id":"x1","method":"sessions.list","params":{"limit":5}}',
