@@ -149,10 +149,14 @@ async function startWords(deps: RunDeps, job: Job, timeoutMs: number | undefined
   return deps.start({ pipeline: [{ launch: { argv, cwd: job.place.cwd, env } }], errorsApart: true, ...limit });
 }
 
+/** Whoever asked says when it stops waiting; where it does not, this does. */
+const DEADLINE_GRACE_MS = 5000;
+
 /** A command that outlives its asker would be nobody's. */
 function timeLimit(own: number | undefined, deadlineMs: number | undefined): number | undefined {
-  const limits = [own, deadlineMs].filter((limit) => limit !== undefined && limit > 0);
-  return limits.length === 0 ? undefined : Math.min(...(limits as number[]));
+  const limits = [own ?? 0, deadlineMs === undefined || deadlineMs === 0 ? 0 : deadlineMs + DEADLINE_GRACE_MS];
+  const shortest = Math.min(...limits.map((limit) => (limit > 0 ? limit : Infinity)));
+  return shortest === Infinity ? undefined : shortest;
 }
 
 async function followed(
