@@ -25,6 +25,7 @@ import { createSystemEvents, type SystemEvents } from "../session/system-events.
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
 import type { Engine } from "./exec-engine.ts";
+import { strangersDoor } from "./owner-words.ts";
 
 export interface OpenExec {
   readonly exec: Exec;
@@ -139,12 +140,14 @@ function lazyBoxes(deps: BoxesDeps): Boxes {
 async function routeOf(store: Store, args: ExecArgs, call: ExecCall): Promise<Route> {
   const { config, agent, session: sessionKey, sandboxed, subagent, senderIds, hints } = call;
   const record = await store.sessions.get(sessionKey);
-  const { channel, senders } = speakerOf(sessionKey, record);
+  // Who sits at the session is not who speaks when a node, a hook or another session did (POL-019).
+  const door = sandboxed && call.turn !== undefined ? await strangersDoor(store, call.turn) : undefined;
+  const { channel, senders } = door === undefined ? speakerOf(sessionKey, record) : { channel: door, senders: [] };
   const elevation = elevationOf({
     config,
     agent,
     channel,
-    senders: [...senders, ...senderIds],
+    senders: door === undefined ? [...senders, ...senderIds] : [],
     subagent,
     execAllowed: true,
   });

@@ -1,15 +1,37 @@
-// Whether a turn is the owner's: nobody else's words, no hook, no heartbeat and no job led to it.
+// Whose a turn is: the owner's only when nobody else's words, no hook, no heartbeat and no job led to it.
 import { turnOf } from "../session/inbox.ts";
 import type { TurnRequest } from "../session/turns.ts";
-import type { House } from "./house.ts";
+import type { Letter, Store } from "../store/store.ts";
 
-/** Also false when a stranger's words came into it on the way: joined to it, or heard while it ran. */
-export async function isOwnersTurn({ store }: Pick<House, "store">, turn: string): Promise<boolean> {
+/**
+ * Also false when a stranger's words came into it on the way: joined to it, or heard while it ran. Who posts a turn must
+ * say that it is the owner's; a turn that says nothing is nobody's.
+ */
+export async function isOwnersTurn({ store }: { readonly store: Store }, turn: string): Promise<boolean> {
+  return (await wordsIn(store, turn)).every(
+    (words) => words !== undefined && isTrue(words.authorised) && isTrue(words.admin),
+  );
+}
+
+/** The door by which words came into a turn that may not use directives; undefined when there were none. */
+export async function strangersDoor(store: Store, turn: string): Promise<string | undefined> {
+  const doors = (await wordsIn(store, turn)).map((words) =>
+    words === undefined ? "unknown" : isTrue(words.authorised) ? undefined : words.source,
+  );
+  return doors.find((door) => door !== undefined);
+}
+
+/** Empty without any turn: an authenticated caller used the tool directly. Undefined: a letter nobody can read. */
+async function wordsIn(store: Store, turn: string): Promise<(TurnRequest | undefined)[]> {
   const own = await store.inbox.get(turn);
-  // No turn at all: an authenticated caller used the tool directly.
-  if (own === undefined) return true;
+  if (own === undefined) return [];
   const run = await store.runs.get(turn);
   const { merged = [], overheard = [] } = (run?.body ?? {}) as Partial<Record<"merged" | "overheard", string[]>>;
   const others = await Promise.all([...merged, ...overheard].map((id) => store.inbox.get(id)));
-  return [own, ...others].every((letter) => letter === undefined || turnOf<TurnRequest>(letter)?.authorised === true);
+  return [own, ...others.filter((letter): letter is Letter => letter !== undefined)].map((letter) =>
+    turnOf<TurnRequest>(letter),
+  );
 }
+
+/** A row is what somebody wrote, whatever its type says. */
+const isTrue = (flag: unknown): boolean => flag === true;

@@ -69,6 +69,8 @@ export interface ExecArgs {
 
 /** The part of a tool call that commands look at. */
 export interface ExecCall {
+  /** The run it belongs to, where there is one. */
+  readonly turn?: string;
   readonly agent: AgentId;
   readonly session: SessionKey;
   readonly workspace: string;

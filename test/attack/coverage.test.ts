@@ -7,8 +7,6 @@ import { test } from "node:test";
 import { noShared, root, shared } from "../kit.ts";
 
 const waiting: Readonly<Record<string, string>> = {
-  "POL-009": "there is no MCP server yet",
-  "POL-019": "there are no voice or reaction events yet; node events carry no authority: NOD-003",
   "SBX-025": "there is no mirror of a workspace on another machine yet",
   "SBX-026": "there is no sandbox browser yet",
 };

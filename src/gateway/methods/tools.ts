@@ -2,8 +2,10 @@
 import * as methods from "../../protocol/methods/tools.ts";
 import { agentIds } from "../../config/agents.ts";
 import { HouseError } from "../../core/error.ts";
-import { subjectOf } from "../../tool/subject.ts";
+import { subjectOf, type Subject } from "../../tool/subject.ts";
+import { holdsScope } from "../../protocol/scope.ts";
 import type { CallOutcome } from "../../store/store.ts";
+import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 
@@ -32,7 +34,7 @@ export function toolMethods(context: GatewayContext): Served[] {
       };
     }),
     serve(methods.toolsInvoke, async ({ tool, args, idempotencyKey, ...request }, client, signal) => {
-      const subject = subjectOf(request, context.config());
+      const subject = within(client, subjectOf(request, context.config()));
       const call = () => callTool({ tool, args, subject, caller: `ws:${client.info.id}`, signal });
       if (idempotencyKey === undefined) return { ok: true, result: await call() };
       const claim = await store.dedupe.claim(
@@ -62,4 +64,12 @@ export function toolMethods(context: GatewayContext): Served[] {
       }),
     })),
   ];
+}
+
+/** What these do takes operator.admin by methods of their own; as tools they take no less (POL-009). */
+const ownersTools = ["gateway", "cron"];
+
+function within({ scopes }: Client, subject: Subject): Subject {
+  if (holdsScope(scopes, "operator.admin")) return subject;
+  return { ...subject, limits: [{ path: "a client without operator.admin", deny: ownersTools }] };
 }
