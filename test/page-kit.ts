@@ -14,7 +14,7 @@ export const desk = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: program, args: [...quiet, ...still] });
+  return chromium.launch({ executablePath: program, args: [...quiet, ...still], timeout: 180_000 });
 }
 
 /** The gateway serves dist/ui; a fresh clone that only runs this file has none yet. */
