@@ -187,7 +187,7 @@ describe("calls", () => {
       return (payload as unknown as { entries: { outcome: string }[] }).entries.map(({ outcome }) => outcome);
     };
     const wait = async (outcome: string): Promise<void> => {
-      for (const end = Date.now() + 20_000; !(await rows()).includes(outcome);) {
+      for (const end = Date.now() + 120_000; !(await rows()).includes(outcome);) {
         assert.ok(Date.now() < end, `no ${outcome} in ${JSON.stringify(await rows())}`);
         await new Promise((resolve) => setTimeout(resolve, 30));
       }
