@@ -104,6 +104,10 @@ export function createBoxes(deps: BoxesDeps): Boxes {
       backend.check(spec);
       const key = [spec.name, backend.kind, spec.settingsHash].join("\0");
       const known = hasRecord(spec.folder) ? opened.get(key) : undefined;
+      if (known === undefined) {
+        const { seedWorkspace } = await import("./box/seed.ts");
+        await seedWorkspace(who, settings, deps.workspaceOf(who.agent), log);
+      }
       const entry = known ?? { box: openBox(who, spec, settings, backend, root, clock.now()), touchedAt: clock.now() };
       opened.set(key, entry);
       if (clock.now() - entry.touchedAt > TOUCH_EVERY_MS) {

@@ -6,10 +6,7 @@ import { test } from "node:test";
 
 import { noShared, root, shared } from "../kit.ts";
 
-const waiting: Readonly<Record<string, string>> = {
-  "SBX-025": "there is no mirror of a workspace on another machine yet",
-  "SBX-026": "there is no sandbox browser yet",
-};
+const waiting: Readonly<Record<string, string>> = {};
 
 test(
   "no attack on approvals, cron, fs, apply_patch, gateway, memory, policy, process, sandbox, secrets or sessions is unaccounted for",

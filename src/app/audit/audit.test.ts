@@ -188,6 +188,12 @@ const pairs: readonly Pair[] = [
     { agents: { defaults: { sandbox: { mode: "all", browser: { allowHostControl: true } } } } },
     { agents: boxed },
   ),
+  pair(
+    "sandbox.no-browser",
+    "info",
+    { agents: { defaults: { sandbox: { mode: "all", browser: { enabled: true, enableNoVnc: true } } } } },
+    { agents: boxed },
+  ),
   pair("sandbox.bind-fatal", "critical", docker({ binds: ["/:/h:ro"] }), docker({ binds: ["/srv/books:/books:ro"] })),
   pair(
     "sandbox.bind-fatal",

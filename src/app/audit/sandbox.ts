@@ -169,6 +169,16 @@ function piercings(ground: Ground, path: ConfigPath, { docker, browser }: Sandbo
       "it is logged in as you",
       unsetKey(key("browser", "allowHostControl")),
     ),
+    ...one(
+      browser?.enabled === true,
+      ground,
+      key("browser", "enabled"),
+      "sandbox.no-browser",
+      "info",
+      "a browser of its own is asked for the sandbox, and this version has none: nothing is started, no port is opened",
+      "who expects one would look for a viewer page that is not there",
+      unsetKey(key("browser", "enabled")),
+    ),
     ...binds.flatMap((bind, index) => bindFindings(ground, key("docker", "binds", index), bind)),
   ];
 }

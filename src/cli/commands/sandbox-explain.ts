@@ -50,6 +50,7 @@ export const command = defineCommand({
         sessionIsSandboxed: subject.sandboxed,
         workspace: subject.sandboxed ? place.workspace : null,
         tools: toolLists(config, subject),
+        ...browserNote(config, subject),
       },
       elevated: {
         enabled: config.tools?.elevated?.enabled !== false,
@@ -86,6 +87,13 @@ function toolLists(config: Config, { agent }: Subject) {
   };
 }
 
+/** Who asked for a browser in there is told that there is none, instead of looking for its page. */
+function browserNote(config: Config, { agent }: Subject): { readonly browser?: string } {
+  const browser = { ...config.agents?.defaults?.sandbox?.browser, ...agentConfig(config, agent)?.sandbox?.browser };
+  if (browser.enabled !== true) return {};
+  return { browser: "none in this version: nothing is started and no port is opened, whatever sandbox.browser says" };
+}
+
 function fixes(config: Config, { agent, sandboxed }: Subject, mode: string): string[] {
   const index = agentIds(config).indexOf(agent);
   const own =
@@ -110,6 +118,7 @@ function linesOf(
       readonly workspaceAccess: string;
       readonly workspace: string | null;
       readonly tools: ReturnType<typeof toolLists>;
+      readonly browser?: string;
     };
     readonly elevated: {
       readonly enabled: boolean;
@@ -137,6 +146,7 @@ function linesOf(
     ...(sandbox.workspace === null ? [] : [["Workspace", shortPath(sandbox.workspace, io)] satisfies [string, string]]),
     ["Allowed there", `${sandbox.tools.allow.join(", ") || "everything"} ${named(sandbox.tools.sources.allow)}`],
     ["Denied there", `${sandbox.tools.deny.join(", ") || "nothing"} ${named(sandbox.tools.sources.deny)}`],
+    ...(sandbox.browser === undefined ? [] : [["Browser", sandbox.browser] satisfies [string, string]]),
     [
       "Elevated",
       elevated.allowedByConfig

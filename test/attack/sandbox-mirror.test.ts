@@ -1,0 +1,176 @@
+// SBX-025: what is copied into a sandbox's workspace goes through no link that somebody planted in there.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+
+import { mirrorFiles } from "../../src/exec/box/mirror.ts";
+import { createYard, type Yard } from "../../src/exec/box.cases.ts";
+
+const skip = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
+const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 200);
+const CANARY = "CANARY-025";
+
+interface Ground {
+  readonly from: string;
+  readonly to: string;
+  readonly outside: string;
+}
+
+function lay(context: TestContext): Ground {
+  const home = mkdtempSync(join(tmpdir(), "mirror-"));
+  context.after(() => rmSync(home, { recursive: true, force: true }));
+  const [from, to, outside] = ["from", "to", "outside"].map((name) => join(home, name)) as [string, string, string];
+  for (const folder of [from, to, outside]) mkdirSync(folder);
+  mkdirSync(join(from, "skills", "one"), { recursive: true });
+  writeFileSync(join(from, "skills", "one", "SKILL.md"), "how to");
+  writeFileSync(join(from, "AGENTS.md"), "rules");
+  writeFileSync(join(outside, "secret"), CANARY);
+  return { from, to, outside };
+}
+
+const untouched = ({ outside }: Ground): void => {
+  assert.deepEqual(readdirSync(outside), ["secret"]);
+  assert.equal(readFileSync(join(outside, "secret"), "utf8"), CANARY);
+};
+
+test("SBX-025 links in the target, above a name and in its place, are not followed", async (context) => {
+  const plants: Record<string, (ground: Ground) => void> = {
+    "a parent that leads out": ({ to, outside }) => symlinkSync(outside, join(to, "skills")),
+    "a parent that leads to a folder inside": ({ to }) => {
+      mkdirSync(join(to, "elsewhere"));
+      symlinkSync("elsewhere", join(to, "skills"));
+    },
+    "a parent further down": ({ to, outside }) => {
+      mkdirSync(join(to, "skills"));
+      symlinkSync(outside, join(to, "skills", "one"));
+    },
+    "the name itself, at a file": ({ to, outside }) => {
+      mkdirSync(join(to, "skills", "one"), { recursive: true });
+      symlinkSync(join(outside, "secret"), join(to, "skills", "one", "SKILL.md"));
+    },
+    "the name itself, at nothing": ({ to, outside }) => {
+      mkdirSync(join(to, "skills", "one"), { recursive: true });
+      symlinkSync(join(outside, "made"), join(to, "skills", "one", "SKILL.md"));
+    },
+    "a second name of a file outside": ({ to, outside }) => {
+      mkdirSync(join(to, "skills", "one"), { recursive: true });
+      linkSync(join(outside, "secret"), join(to, "skills", "one", "SKILL.md"));
+    },
+  };
+  for (const [name, plant] of Object.entries(plants)) {
+    for (const put of ["missing", "always"] as const) {
+      const ground = lay(context);
+      plant(ground);
+      const names = ["skills/one/SKILL.md", "AGENTS.md"];
+      const { copied } = await mirrorFiles({ ...ground, names, put });
+      assert.deepEqual(copied, ["AGENTS.md"], `${name}, ${put}`);
+      untouched(ground);
+    }
+  }
+});
+
+test("SBX-025 links and second names in the source are not read", async (context) => {
+  const ground = lay(context);
+  const { from, to, outside } = ground;
+  symlinkSync(join(outside, "secret"), join(from, "SOUL.md"));
+  linkSync(join(outside, "secret"), join(from, "USER.md"));
+  symlinkSync(outside, join(from, "linked"));
+  const names = ["SOUL.md", "USER.md", "linked/secret", "../outside/secret", "AGENTS.md", "TOOLS.md"];
+  const { copied, passedOver } = await mirrorFiles({ from, to, names, put: "always" });
+  assert.deepEqual(copied, ["AGENTS.md"]);
+  assert.deepEqual(
+    passedOver.map(({ name }) => name),
+    names.slice(0, 4),
+  );
+  assert.deepEqual(readdirSync(to), ["AGENTS.md"]);
+});
+
+test(`SBX-025 a parent swapped for a link while it is copied: ${rounds} rounds`, async (context) => {
+  const ground = lay(context);
+  const { from, to, outside } = ground;
+  mkdirSync(join(from, "race", "dir"), { recursive: true });
+  writeFileSync(join(from, "race", "dir", "planted"), "x");
+  mkdirSync(join(to, "race", "dir"), { recursive: true });
+  const racer = spawn(process.execPath, [join(import.meta.dirname, "fs-racer.ts"), "folder", to, outside], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let [copies, escapes] = [0, 0];
+  try {
+    await once(racer.stdout, "data");
+    for (let round = 0; round < rounds; round += 1) {
+      const { copied } = await mirrorFiles({ from, to, names: ["race/dir/planted"], put: "always" });
+      copies += copied.length;
+      if (!existsSync(join(outside, "planted"))) continue;
+      escapes += 1;
+      rmSync(join(outside, "planted"));
+    }
+    assert.equal(racer.exitCode, null, "the racer ran to the end");
+  } finally {
+    racer.kill("SIGKILL");
+  }
+  context.diagnostic(`${escapes} escapes in ${rounds} rounds, ${copies} copied`);
+  untouched(ground);
+  assert.equal(escapes, 0);
+});
+
+test(
+  "SBX-025 a box is filled with its agent's files, and again, through nothing planted inside",
+  { skip },
+  async (t) => {
+    const ground = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;
+    const settings = { workspaceAccess: "none", scope: "agent" } as const;
+    const yard: Yard = createYard(ground, settings);
+    t.after(() => yard.close());
+    const outside = join(yard.home, "outside");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "secret"), CANARY);
+    const put = (name: string, text: string): void => writeFileSync(join(yard.workspace, name), text);
+    put("AGENTS.md", "the rules");
+    put("TOOLS.md", "the tools");
+    put("HEARTBEAT.md", "the beat");
+    put("MEMORY.md", CANARY);
+    symlinkSync(join(outside, "secret"), join(yard.workspace, "USER.md"));
+    linkSync(join(outside, "secret"), join(yard.workspace, "SOUL.md"));
+
+    const first = await yard.run("ls; cat AGENTS.md TOOLS.md HEARTBEAT.md");
+    assert.equal(first.text, "AGENTS.md\nHEARTBEAT.md\nTOOLS.md\nthe rulesthe toolsthe beat");
+    for (const name of ["USER.md", "SOUL.md"]) assert.ok(yard.warnings.join("\n").includes(`"name":"${name}"`), name);
+
+    await yard.run(
+      `rm AGENTS.md TOOLS.md; ln -s ${outside}/made AGENTS.md; ln -s ${outside}/secret TOOLS.md; echo mine > HEARTBEAT.md`,
+    );
+    assert.equal((await yard.boxes.recreate({ all: true })).length, 1);
+    const again = await yard.run(
+      "cat HEARTBEAT.md; readlink AGENTS.md TOOLS.md; cat TOOLS.md AGENTS.md SOUL.md USER.md",
+    );
+    assert.match(again.text, new RegExp(`^mine\n${outside}/made\n${outside}/secret\n`));
+    assert.doesNotMatch(again.text, new RegExp(CANARY));
+    assert.deepEqual(readdirSync(outside), ["secret"]);
+    assert.equal(readFileSync(join(outside, "secret"), "utf8"), CANARY);
+    assert.equal(lstatSync(join(yard.workspace, "AGENTS.md")).isFile(), true);
+    assert.equal(readFileSync(join(yard.workspace, "HEARTBEAT.md"), "utf8"), "the beat");
+  },
+);
+
+test("a box for all agents, or with the workspace itself, is not filled", { skip }, async (t) => {
+  const ground = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;
+  const shared = createYard(ground, { workspaceAccess: "none", scope: "shared" });
+  t.after(() => shared.close());
+  writeFileSync(join(shared.workspace, "AGENTS.md"), "of one agent");
+  assert.equal((await shared.run("ls -A")).text.includes("AGENTS.md"), false);
+});
