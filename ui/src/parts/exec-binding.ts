@@ -15,6 +15,7 @@ import {
   type Bindings,
   type Choice,
 } from "../nodes/binding.ts";
+import { readWritten } from "../nodes/written.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { ConfigSnapshot, NodeRow } from "../wire.ts";
 import { count } from "../words.ts";
@@ -150,7 +151,7 @@ export class ExecBinding extends LightElement {
 
   async #save({ raw, hash }: ConfigSnapshot): Promise<void> {
     const { choices } = this;
-    const written = choices.some(({ at }) => at !== "global") ? await parse(raw) : undefined;
+    const written = choices.some(({ at }) => at !== "global") ? await readWritten(raw) : undefined;
     const patch = JSON.stringify(patchOf(written, choices));
     const saved = await this.app.client.request("config.patch", { raw: patch, baseHash: hash });
     this.said = unmet(choices, bindingsOf(saved.config)).length === 0 ? "saved" : "unmet";
@@ -178,12 +179,6 @@ function isStale(error: unknown): boolean {
     error instanceof HouseError &&
     (/changed since last load/.test(error.message) || /has changed since it was read/.test(error.message))
   );
-}
-
-/** The reader of the format is large and only needed here. */
-async function parse(raw: string): Promise<unknown> {
-  const { default: json5 } = await import("json5");
-  return raw.trim() === "" ? {} : json5.parse<unknown>(raw);
 }
 
 customElements.define("exec-binding", ExecBinding);
