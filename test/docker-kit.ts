@@ -58,18 +58,22 @@ export async function startEngine(): Promise<TestEngine | string> {
     ],
     { stdio: ["ignore", output, output] },
   );
+  // It takes its own children with it only when it is asked to end.
+  const end = (): void => void daemon.kill("SIGTERM");
+  process.once("exit", end);
   const env = { DOCKER_HOST: `unix://${socket}` };
   const stop = async (): Promise<void> => {
     if (daemon.exitCode === null && daemon.signalCode === null) {
       daemon.kill("SIGTERM");
       await Promise.race([
         new Promise((resolve) => daemon.once("exit", resolve)),
-        wait(15_000, undefined, { ref: false }),
+        wait(90_000, undefined, { ref: false }),
       ]);
       daemon.kill("SIGKILL");
     }
+    process.off("exit", end);
     for (const place of mountsBelow(folder)) spawnSync("umount", ["-l", place]);
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   };
   if (!(await answers(env, () => daemon.exitCode !== null))) {
     const said = readFileSync(log, "utf8").trim().split("\n").at(-1) ?? "";

@@ -193,11 +193,12 @@ test("F9 asleep for some seconds (SIGSTOP): one run when it wakes, a row for eac
     (lines) => lines.length >= 1,
   );
   await sleep(300);
-  const asleepAt = Date.now();
+  // Read while it sleeps: this process may be kept waiting beside its signals.
   process.kill(gateway.pid, "SIGSTOP");
+  const asleepAt = Date.now();
   await sleep(4500);
-  process.kill(gateway.pid, "SIGCONT");
   const wokeAt = Date.now();
+  process.kill(gateway.pid, "SIGCONT");
   await until(
     () => runsOf(wire, job.id),
     (rows) => rows.some(({ slot, state }) => state === "ran" && Number(slot) > wokeAt - 1000),
