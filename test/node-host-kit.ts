@@ -1,6 +1,7 @@
 // A real node host for tests: `openclaw node run` in a process and home of its own, beside a real gateway.
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { until } from "./exec-kit.ts";
@@ -25,6 +26,8 @@ export interface NodeHostPlan {
   /** The approvals file of the node, before it starts. */
   readonly approvals?: Record<string, unknown>;
   readonly port?: number;
+  /** Without a flag: as last time. */
+  readonly bare?: boolean;
 }
 
 /** Neither a node host nor what it runs outlives the file that started it. */
@@ -40,14 +43,19 @@ export function startNodeHost(gateway: TestGateway, plan: NodeHostPlan = {}): No
   const state = join(home, ".openclaw");
   mkdirSync(state, { recursive: true, mode: 0o700 });
   if (plan.approvals !== undefined) setRules(state, plan.approvals);
-  const words = [
-    "--port",
-    String(plan.port ?? gateway.port),
-    ...(plan.name === undefined ? [] : ["--display-name", plan.name]),
-  ];
+  const named = plan.name === undefined ? [] : ["--display-name", plan.name];
+  const words = plan.bare === true ? [] : ["--port", String(plan.port ?? gateway.port), ...named];
   const child = spawn(process.execPath, [join(root, "openclaw.mjs"), "node", "run", ...words, ...(plan.args ?? [])], {
     cwd: home,
-    env: { PATH: nodePath, HOME: home, NO_COLOR: "1", OPENCLAW_GATEWAY_TOKEN: gateway.token, ...plan.env },
+    // Compiled code is shared by all of them: most of a start is reading the sources.
+    env: {
+      PATH: nodePath,
+      HOME: home,
+      NO_COLOR: "1",
+      XDG_CACHE_HOME: join(tmpdir(), "openclaw-test-cache"),
+      OPENCLAW_GATEWAY_TOKEN: gateway.token,
+      ...plan.env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   started.add(child);

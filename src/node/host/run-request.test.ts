@@ -1,0 +1,89 @@
+// What a node makes of `system.run`: shapes, true text, and a yes that must come with a plan for exactly this.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { parseRun, quotedWords } from "./run-request.ts";
+
+const nodeId = "n1";
+const base = { command: ["echo", "hi"], cwd: "/srv", agentId: "main", sessionKey: "agent:main:main", runId: "r1" };
+const plan = {
+  nodeId,
+  argv: ["echo", "hi"],
+  cwd: "/srv",
+  agentId: "main",
+  sessionKey: "agent:main:main",
+  approvalId: "a1",
+};
+
+describe("a request", () => {
+  test("words, folder, agent and session are taken as they are", () => {
+    assert.deepEqual(parseRun({ ...base, approved: false, approvalDecision: null, env: null }, nodeId), {
+      argv: ["echo", "hi"],
+      script: undefined,
+      text: "'echo' 'hi'",
+      cwd: "/srv",
+      env: {},
+      timeoutMs: undefined,
+      agent: "main",
+      session: "agent:main:main",
+      runId: "r1",
+      consent: undefined,
+    });
+  });
+  test("a line for a shell is known as one; nobody named is everybody", () => {
+    const { script, text, agent, session } = parseRun(
+      { command: ["/bin/sh", "-lc", "a | b"], rawCommand: "a | b" },
+      nodeId,
+    );
+    assert.deepEqual([script, text, agent, session], ["a | b", "a | b", "*", undefined]);
+  });
+  for (const [what, params] of [
+    ["nothing", undefined],
+    ["no command", {}],
+    ["a line instead of words", { command: "ls" }],
+    ["no words", { command: [] }],
+    ["an empty program", { command: [""] }],
+    ["a number among words", { command: ["ls", 1] }],
+    ["a NUL", { command: ["ls", "a\0b"] }],
+    ["half a character", { command: ["ls", "\ud800"] }],
+    ["a variable that is no text", { command: ["ls"], env: { A: 1 } }],
+    ["a time before now", { command: ["ls"], timeoutMs: -1 }],
+  ] as const)
+    test(`${what} is refused`, () => {
+      assert.throws(() => parseRun(params, nodeId), { code: "wire.invalid-request" });
+    });
+  test("text that is not what runs is refused", () => {
+    assert.throws(() => parseRun({ ...base, rawCommand: "rm x" }, nodeId), { code: "node.other-text" });
+  });
+});
+
+describe("a yes", () => {
+  const approved = { ...base, approved: true, approvalDecision: "allow-always" };
+  test("with its plan it counts", () => {
+    assert.deepEqual(parseRun({ ...approved, plan }, nodeId).consent, { approvalId: "a1", always: true });
+    const once = parseRun({ ...approved, approvalDecision: "allow-once", plan }, nodeId);
+    assert.deepEqual(once.consent, { approvalId: "a1", always: false });
+  });
+  test("without a plan it is none", () => {
+    for (const none of [undefined, null])
+      assert.throws(() => parseRun({ ...approved, plan: none }, nodeId), { code: "node-host.unplanned" });
+  });
+  for (const [what, change] of [
+    ["another node", { nodeId: "n2" }],
+    ["other words", { argv: ["echo", "ho"] }],
+    ["another folder", { cwd: "/" }],
+    ["no folder", { cwd: undefined }],
+    ["more variables", { env: { A: "b" } }],
+    ["another agent", { agentId: "other" }],
+    ["another session", { sessionKey: "agent:main:x" }],
+  ] as const)
+    test(`a plan for ${what} is none`, () => {
+      assert.throws(() => parseRun({ ...approved, plan: { ...plan, ...change } }, nodeId), {
+        code: "node-host.unplanned",
+      });
+    });
+});
+
+test("quoted words stay words", () => {
+  assert.equal(quotedWords(["a b", "it's", "", "$X"]), "'a b' 'it'\\''s' '' '$X'");
+});
