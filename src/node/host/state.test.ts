@@ -1,13 +1,10 @@
-// The small parts of a node host: what it keeps, what fits into a frame, what a yes is good for.
+// What a node host keeps of itself: by gateway, private, read whole or refused.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
-import type { Plan } from "../../exec/approval/plan.ts";
-import { createConsents } from "./consents.ts";
-import { fitting } from "./fitting.ts";
 import { nextNodeState, nodeStateFile, readNodeState, urlOf, writeNodeState, type NodeState } from "./state.ts";
 
 const gateway = { host: "gw", port: 1, tls: false };
@@ -54,53 +51,5 @@ describe("node.json", () => {
   test("addresses", () => {
     assert.equal(urlOf(gateway), "ws://gw:1");
     assert.equal(urlOf({ host: "::1", port: 2, tls: true }), "wss://[::1]:2");
-  });
-});
-
-describe("an answer in a frame", () => {
-  const answer = (stdout: string, stderr = ""): { id: string; payload: { stdout: string; stderr: string } } => ({
-    id: "x",
-    payload: { stdout, stderr },
-  });
-  test("what fits, or is no output, goes as it is", () => {
-    for (const given of [answer("short"), { id: "x", payload: { bins: "y".repeat(9000) } }])
-      assert.equal(fitting(given, 8000), given);
-  });
-  test("of long output the end stays, in letters that are whole", () => {
-    for (const letter of ["x", "€", "😀", '"', "\n"]) {
-      const cut = fitting(answer(`${letter.repeat(9000)}end`, letter.repeat(5000)), 8000);
-      assert.ok(Buffer.byteLength(JSON.stringify(cut)) <= 8000, letter);
-      assert.ok(cut.payload.stdout.endsWith("end") && cut.payload.stdout.isWellFormed());
-      assert.equal("truncated" in cut.payload, true);
-    }
-  });
-});
-
-describe("a yes", () => {
-  const plan = (command: string): Plan => ({
-    command,
-    form: "pipeline",
-    segments: [],
-    cwd: { path: "/", real: "/", device: "1", inode: "2" },
-    files: [],
-    env: {},
-    path: [],
-    host: "node",
-    agent: "main",
-    session: "s",
-  });
-  test("is spent once", () => {
-    const consents = createConsents();
-    consents.spend("a");
-    assert.throws(() => consents.spend("a"), { code: "node-host.denied" });
-    consents.spend("b");
-  });
-  test("is for what was there when it was asked for", () => {
-    const consents = createConsents();
-    consents.freeze("r", plan("ls"));
-    assert.throws(() => consents.compare("r", plan("rm")), { code: "approval.changed" });
-    consents.freeze("r", plan("ls"));
-    consents.compare("r", plan("ls"));
-    consents.compare("never asked here", plan("ls"));
   });
 });

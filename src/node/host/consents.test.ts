@@ -1,0 +1,35 @@
+// What a yes is good for: what was there when it was asked for, and once.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import type { Plan } from "../../exec/approval/plan.ts";
+import { createConsents } from "./consents.ts";
+
+describe("a yes", () => {
+  const plan = (command: string): Plan => ({
+    command,
+    form: "pipeline",
+    segments: [],
+    cwd: { path: "/", real: "/", device: "1", inode: "2" },
+    files: [],
+    env: {},
+    path: [],
+    host: "node",
+    agent: "main",
+    session: "s",
+  });
+  test("is spent once", () => {
+    const consents = createConsents();
+    consents.spend("a");
+    assert.throws(() => consents.spend("a"), { code: "node-host.denied" });
+    consents.spend("b");
+  });
+  test("is for what was there when it was asked for", () => {
+    const consents = createConsents();
+    consents.freeze("r", plan("ls"));
+    assert.throws(() => consents.compare("r", plan("rm")), { code: "approval.changed" });
+    consents.freeze("r", plan("ls"));
+    consents.compare("r", plan("ls"));
+    consents.compare("never asked here", plan("ls"));
+  });
+});

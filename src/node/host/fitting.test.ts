@@ -1,0 +1,24 @@
+// Answers that must fit into one frame.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { fitting } from "./fitting.ts";
+
+describe("an answer in a frame", () => {
+  const answer = (stdout: string, stderr = ""): { id: string; payload: { stdout: string; stderr: string } } => ({
+    id: "x",
+    payload: { stdout, stderr },
+  });
+  test("what fits, or is no output, goes as it is", () => {
+    for (const given of [answer("short"), { id: "x", payload: { bins: "y".repeat(9000) } }])
+      assert.equal(fitting(given, 8000), given);
+  });
+  test("of long output the end stays, in letters that are whole", () => {
+    for (const letter of ["x", "€", "😀", '"', "\n"]) {
+      const cut = fitting(answer(`${letter.repeat(9000)}end`, letter.repeat(5000)), 8000);
+      assert.ok(Buffer.byteLength(JSON.stringify(cut)) <= 8000, letter);
+      assert.ok(cut.payload.stdout.endsWith("end") && cut.payload.stdout.isWellFormed());
+      assert.equal("truncated" in cut.payload, true);
+    }
+  });
+});
