@@ -1,5 +1,6 @@
 // The end of a run: what it came to, written in one commit, then told once to everybody who waits.
 import type { RunFailure, RunOutcome } from "../core/event.ts";
+import { sessionKindOf } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import { entryOf } from "../session/session.ts";
 import { QUIET, type QuietBody } from "../session/quiet.ts";
@@ -123,6 +124,7 @@ function withOutcome(record: SessionRecord, end: End, outcome: RunOutcome, turn:
     updatedAt: isNews ? outcome.endedAt : record.updatedAt,
     entry: {
       ...record.entry,
+      ...pageOf(record, turn),
       systemSent: true,
       abortedLastRun: outcome.status === "aborted",
       ...(outcome.model === undefined ? {} : { modelProvider: outcome.provider, model: outcome.model }),
@@ -132,5 +134,18 @@ function withOutcome(record: SessionRecord, end: End, outcome: RunOutcome, turn:
         ? {}
         : { inputTokens: inputTokens + usage.input, outputTokens: outputTokens + usage.output }),
     },
+  };
+}
+
+/** Where it was spoken to, as long as no platform has spoken in it: `last` then means the chats open on the session. */
+function pageOf(record: SessionRecord, { source, sessionKey }: TurnRequest): Readonly<Record<string, unknown>> {
+  const isRoom = sessionKey !== "global" && sessionKey !== "unknown" && sessionKindOf(sessionKey) === "group";
+  const { lastChannel, deliveryContext } = entryOf(record);
+  if ((source !== "chat" && source !== "cli") || isRoom || lastChannel !== undefined || deliveryContext !== undefined)
+    return {};
+  return {
+    lastChannel: "webchat",
+    deliveryContext: { channel: "webchat" },
+    origin: { provider: "webchat", surface: "webchat", chatType: "direct" },
   };
 }

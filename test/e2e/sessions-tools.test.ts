@@ -399,6 +399,27 @@ describe("sessions_list, sessions_history and session_status", () => {
     assert.equal((await keysOf({ activeMinutes: 30 })).length, 5);
   });
 
+  test("channel says where a session was last spoken to: the page, a platform, or inside; rows have the recorded fields", async () => {
+    const rows = rowsOf(await stage.call("sessions_list", { limit: 200 })) as (Row & Record<string, unknown>)[];
+    const row = (key: string) => rows.find((one) => one.key === key);
+    assert.equal(row("agent:main:hook:h1")?.["channel"], "internal");
+    assert.equal(row("agent:main:cron:j1")?.["channel"], "internal");
+    const { updatedAt, sessionId, totalTokens, ...main } =
+      row("agent:main:main") ?? ({} as Row & Record<string, unknown>);
+    assert.deepEqual([typeof updatedAt, typeof sessionId, typeof totalTokens], ["number", "string", "number"]);
+    assert.deepEqual(main, {
+      key: "agent:main:main",
+      kind: "main",
+      channel: "webchat",
+      model: "fake-1",
+      contextTokens: 200_000,
+      systemSent: true,
+      abortedLastRun: false,
+      lastChannel: "webchat",
+      deliveryContext: { channel: "webchat" },
+    });
+  });
+
   test("messageLimit above 0 brings the last messages of each, tool results left out", async () => {
     const rows = rowsOf(await stage.call("sessions_list", { kinds: ["main"], messageLimit: 5 }));
     const roles = rows[0]?.messages?.map(({ role }) => role);
