@@ -33,7 +33,7 @@ export const command = defineCommand({
   },
   examples: [
     { line: "node run --host 192.168.1.20", does: "a node of the gateway on that machine" },
-    { line: 'node run --display-name "Lab Mini"', does: "one beside the gateway, under a name" },
+    { line: "node run --display-name lab-mini", does: "one beside the gateway, under a name" },
     {
       line: "node run --host gw.example.net --port 443 --tls --tls-fingerprint ab:cd:…",
       does: "through TLS, with a certificate nobody else vouches for",
