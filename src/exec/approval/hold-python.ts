@@ -3,17 +3,22 @@ import { dirname } from "node:path";
 
 import type { ScriptUse } from "./script-use.ts";
 
-/** For `-c`; the name of the script and its arguments follow. Also for Python 2. */
+/**
+ * For `-c`; the name of the script and its arguments follow. Also for Python 2. What it imports itself is looked for with
+ * neither the working folder nor that of the script on the path: an `os.py` there was not allowed by anybody.
+ */
 export function pythonStart(copy: string, { file }: ScriptUse): string {
   return `
 def _start():
-    import os, sys
+    import sys
+    isBeside = sys.path[:1] == [""]
+    if isBeside:
+        del sys.path[0]
+    import os
     del sys.argv[0]
     name = sys.argv[0] if sys.version_info < (3, 9) else os.path.join(os.getcwd(), sys.argv[0])
     with open(${literal(copy)}, "rb") as script:
         text = script.read()
-    if sys.path and sys.path[0] == "":
-        sys.path[0] = ${literal(dirname(file.real))}
     main = sys.modules["__main__"].__dict__
     del main["_start"]
     main["__file__"] = name
@@ -21,6 +26,8 @@ def _start():
     if sys.version_info >= (3, 4):
         from importlib.machinery import SourceFileLoader
         main["__loader__"] = SourceFileLoader("__main__", name)
+    if isBeside:
+        sys.path.insert(0, ${literal(dirname(file.real))})
     return compile(text, name, "exec", 0, True)
 exec(_start())
 `;
