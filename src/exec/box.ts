@@ -14,7 +14,7 @@ export interface Launch {
 /** What to start on this machine so that a launch happens. */
 export interface HostLaunch {
   readonly argv: readonly string[];
-  /** What the program sees as its own name, when that is not the first of `argv`. A terminal does not pass it on. */
+  /** What the program sees as its own name, when that is not the first of `argv`. A terminal needs bash to pass it on. */
   readonly argv0?: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 // A command in a pseudo-terminal: cursor questions are answered, what it draws can be read as a screen.
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { constants as system } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 
@@ -138,11 +138,19 @@ async function findProgram(launch: HostLaunch): Promise<string> {
 /** The library passes no open files on; the child opens ours by name instead, while we keep them open. */
 function withFiles(launch: HostLaunch, program: string): readonly string[] {
   const fds = launch.fds ?? [];
-  const argv = [program, ...launch.argv.slice(1)];
+  const argv = withName(launch, [program, ...launch.argv.slice(1)]);
   if (fds.length === 0) return argv;
   const opens = fds.map((fd, at) => `exec ${at + 3}</proc/${process.pid}/fd/${fd}`).join(" && ");
   return ["/bin/sh", "-c", `${opens} && exec "$@"`, "sh", ...argv];
 }
+
+/** Nor a name of its own: a program that finds its files by it (Python in an environment) gets it from bash, where there is one. */
+function withName({ argv0 }: HostLaunch, argv: readonly string[]): readonly string[] {
+  if (argv0 === undefined || argv0 === argv[0] || !existsSync(BASH)) return argv;
+  return [BASH, "-c", 'exec -a "$0" "$@"', argv0, ...argv];
+}
+
+const BASH = "/bin/bash";
 
 function signalName(number: number): string {
   return Object.entries(system.signals).find(([, value]) => value === number)?.[0] ?? `SIG${number}`;

@@ -144,6 +144,26 @@ test("a held script runs in a terminal too, and is ended as a whole", { skip }, 
   assert.deepEqual(readdirSync(join(ground.folder, "state", "pins")), []);
 });
 
+test(
+  "Python finds its environment, with a terminal and without",
+  { skip: skip || !hasPython || !existsSync("/bin/bash") },
+  async (context) => {
+    const ground = await openGround(context);
+    const work = await lay(ground);
+    mkdirSync(join(work, "env", "bin"), { recursive: true });
+    symlinkSync("/usr/bin/python3", join(work, "env", "bin", "python3"));
+    writeFileSync(join(work, "env", "pyvenv.cfg"), "home = /usr/bin\ninclude-system-site-packages = false\n");
+    writeFileSync(join(work, "where.py"), `#!${work}/env/bin/python3\nimport sys\nprint(sys.prefix, sys.argv)\n`);
+    chmodSync(join(work, "where.py"), 0o755);
+    for (const command of ["./where.py", "env/bin/python3 ./where.py"]) {
+      for (const tty of [false, true]) {
+        const { output } = await attempt(ground, await ground.plan(command, work), tty);
+        assert.equal(output, `${work}/env ['./where.py']\n[0]`, `${command} ${tty}`);
+      }
+    }
+  },
+);
+
 test("an older Node, without hooks of today, runs the held bytes too", { skip }, async (context) => {
   const ground = await openGround(context);
   const work = await lay(ground);
