@@ -186,6 +186,9 @@ interface Limit {
   stop(): void;
 }
 
+/** A longer one would end at once; nothing runs for so many days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Runs from the beginning: a command may hang too. */
 function createLimit({ deps }: RunRoom, { turn, control }: Job): Limit {
   const timeoutMs = turn.timeoutMs ?? (deps.config().agents?.defaults?.timeoutSeconds ?? DEFAULT_RUN_SECONDS) * 1000;
@@ -197,7 +200,7 @@ function createLimit({ deps }: RunRoom, { turn, control }: Job): Limit {
   let timer: NodeJS.Timeout | undefined;
   const limit: Limit = {
     start() {
-      timer = setTimeout(() => control.abort(new Stop("error", failure)), timeoutMs);
+      timer = setTimeout(() => control.abort(new Stop("error", failure)), Math.min(timeoutMs, LONGEST_TIMER_MS));
     },
     stop: () => clearTimeout(timer),
   };

@@ -247,3 +247,13 @@ test("what was posted and not begun before a stop runs after the start", async (
   assert.equal((await second.agents.wait(begun, 60_000))?.failure?.code, "run.interrupted");
   assert.equal((await second.agents.wait(waiting, 60_000))?.text, "later");
 });
+
+test("a limit of months is no limit of a moment", async (t) => {
+  const house = await openAgentHouse({
+    models: scriptedBook(() => text("done")),
+    config: { agents: { defaults: { timeoutSeconds: 9_000_000 } } },
+  });
+  t.after(() => house.close());
+  await house.send("hello", { runId: "long" });
+  assert.equal((await house.agents.wait("long", 60_000))?.status, "ok");
+});

@@ -4,6 +4,7 @@ import { after, before, beforeEach, describe, test } from "node:test";
 
 import { until } from "../exec-kit.ts";
 import { call, fail, hang, say } from "../fakes/openai.ts";
+import { invoke } from "../kit.ts";
 import { chat, textOf } from "../model-kit.ts";
 import { atRest, openStage, untilSaid, type Stage, type Turn } from "../sessions-kit.ts";
 
@@ -278,6 +279,18 @@ describe("sessions_spawn and agents_list (conformance check 10)", () => {
     assert.match(String(answer["warning"]), /nowhere\/big/);
     const empty = await stage.call("sessions_spawn", { task: "x", model: " " }, here);
     assert.match(JSON.stringify(empty), /model is empty/);
+  });
+
+  test("a blank task or message begins nothing", async () => {
+    for (const [tool, args] of [
+      ["sessions_spawn", { task: " \n" }],
+      ["sessions_send", { sessionKey: "agent:helper:main", message: "\t " }],
+    ] as const) {
+      const { status, body } = await invoke(stage.gateway, tool, args);
+      assert.equal(status, 400);
+      assert.match(JSON.stringify(body), /is blank.*tool\.bad-arguments/);
+    }
+    assert.ok(!stage.turns().some(({ first }) => first.trim() === ""));
   });
 
   test("an agent that is not allowed is forbidden, and so is a spawn from a sub-agent", async () => {

@@ -2,6 +2,7 @@
 import { Type } from "../../core/schema.ts";
 import type { Talks } from "../../session/talks.ts";
 import { defineTool, json } from "../tool.ts";
+import { blank } from "./blank.ts";
 
 const DEFAULT_SECONDS = 30;
 /** The call itself ends after half an hour. */
@@ -23,6 +24,7 @@ export const createSessionsSend = (deps: { readonly talks: () => Pick<Talks, "se
     prepare: ({ sessionId, ...rest }) => (sessionId === undefined ? rest : { sessionKey: sessionId, ...rest }),
     intent: ({ sessionKey }) => ({ does: "send", to: sessionKey }),
     async run({ sessionKey, message, timeoutSeconds = DEFAULT_SECONDS }, { agent, session, sandboxed, signal }) {
+      if (message.trim() === "") throw blank("sessions_send", "message");
       const answer = await deps.talks().send({
         from: { agent, session, sandboxed },
         to: sessionKey,

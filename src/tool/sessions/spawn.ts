@@ -3,6 +3,7 @@ import { Type } from "../../core/schema.ts";
 import type { Children } from "../../session/children.ts";
 import { coreTools } from "../policy/groups.ts";
 import { defineTool, json } from "../tool.ts";
+import { blank } from "./blank.ts";
 
 export const createSessionsSpawn = (deps: { readonly children: () => Pick<Children, "spawn"> }) =>
   defineTool({
@@ -23,6 +24,7 @@ export const createSessionsSpawn = (deps: { readonly children: () => Pick<Childr
     ),
     intent: ({ label, agentId }) => ({ does: "send", to: `sub-agent ${label ?? agentId ?? ""}`.trim() }),
     async run(args, call) {
+      if (args.task.trim() === "") throw blank("sessions_spawn", "task");
       const { agent, session, sandboxed } = call;
       const tools = call.offers?.() ?? [...coreTools.keys()].filter((name) => call.allows(name));
       const answer = await deps.children().spawn({ requester: { agent, session, sandboxed }, tools, ...args });
