@@ -14,7 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { nodeStart } from "../../src/exec/approval/hold-node.ts";
+import { nodeCopies, nodeStart } from "../../src/exec/approval/hold-node.ts";
 import { describePlan } from "../../src/exec/approval/preview.ts";
 import { startPinned, startPlan } from "../../src/exec/start-plan.ts";
 import { attempt, openGround, type Ground } from "./approval-ground.ts";
@@ -171,9 +171,8 @@ test("an older Node, without hooks of today, runs the held bytes too", { skip },
   writeFileSync(at("older.cjs"), `delete require("node:module").registerHooks;`);
   for (const name of ["tool.mjs", "tool.cjs", "undetected.js"]) {
     const file = { path: join(work, name), real: join(work, name), device: "", inode: "" };
-    const use = { family: "node", interpreter: file, at: 0, flags: [], name, args: [], file } as const;
-    writeFileSync(at("copy"), files[name] ?? "");
-    writeFileSync(at("start.cjs"), nodeStart(at("copy"), use));
+    for (const copy of Object.values(nodeCopies(ground.folder))) writeFileSync(copy, files[name] ?? "");
+    writeFileSync(at("start.cjs"), nodeStart(ground.folder, { file }));
     const plain = spawnSync(process.execPath, [name, "1"], { cwd: work, encoding: "utf8" });
     writeFileSync(join(work, name), "throw new Error('opened by its path')");
     const options = { cwd: work, encoding: "utf8" } as const;

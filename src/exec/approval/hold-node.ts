@@ -1,18 +1,23 @@
 // How Node is started with the bytes of a script instead of its path: all a script sees of itself stays as it is.
 import type * as Files from "node:fs";
-import { extname } from "node:path";
+import { extname, join } from "node:path";
 import type * as Paths from "node:path";
 import type * as Urls from "node:url";
 import type * as Vm from "node:vm";
 
 import type { ScriptUse } from "./script-use.ts";
 
+/** The copy has these two names, of which Node takes the one that says what it is. */
+export const nodeCopies = (folder: string): { readonly module: string; readonly commonjs: string } => ({
+  module: join(folder, "held.mjs"),
+  commonjs: join(folder, "held.cjs"),
+});
+
 /** The text of a module to start in front of the script; the name of the script and its arguments follow it. */
-export function nodeStart(copy: string, { file }: ScriptUse): string {
+export function nodeStart(folder: string, { file }: Pick<ScriptUse, "file">): string {
   const kind = { ".mjs": "module", ".cjs": "commonjs" }[extname(file.real)];
-  return `"use strict";
-(${start.toString()})(require, ${JSON.stringify(copy)}, ${JSON.stringify(file.real)}, ${JSON.stringify(kind ?? null)});
-`;
+  const given = [nodeCopies(folder), file.real, kind ?? null].map((one) => JSON.stringify(one)).join(", ");
+  return `"use strict";\n(${start.toString()})(require, ${given});\n`;
 }
 
 interface ModuleOfNode {
@@ -29,17 +34,22 @@ interface ModuleOfNode {
   _nodeModulePaths(folder: string): string[];
   registerHooks?(hooks: object): void;
   register?(hooks: string, given: object): void;
-  runMain(): void;
+  runMain(path: string): void;
 }
 
 /** Runs in the process of the script, in whatever version of Node that is; it may use nothing from around it. */
-function start(from: NodeJS.Require, copy: string, real: string, known: "module" | "commonjs" | null): void {
+function start(
+  from: NodeJS.Require,
+  copies: ReturnType<typeof nodeCopies>,
+  real: string,
+  known: "module" | "commonjs" | null,
+): void {
   const { readFileSync, existsSync } = from("node:fs") as typeof Files;
   const paths = from("node:path") as typeof Paths;
   const { pathToFileURL } = from("node:url") as typeof Urls;
   const { compileFunction } = from("node:vm") as typeof Vm;
   const Module = from("node:module") as unknown as ModuleOfNode;
-  const source = readFileSync(copy, "utf8");
+  const source = readFileSync(copies.module, "utf8");
   delete from.cache[process.argv[1] ?? ""];
   process.argv.splice(1, 1);
   process.argv[1] = paths.resolve(process.argv[1] ?? "");
@@ -73,7 +83,8 @@ function start(from: NodeJS.Require, copy: string, real: string, known: "module"
       load: (name: string, context: object, next: Next) =>
         name === url ? { format, source, shortCircuit: true } : next(name, context),
     });
-    Module.runMain();
+    // By a path that nobody else can swap while Node looks at it; what it is asked to load is the script all the same.
+    Module.runMain(copies[format]);
     return;
   }
   if (format === "module") {
@@ -86,7 +97,7 @@ function start(from: NodeJS.Require, copy: string, real: string, known: "module"
       export const load = (url, context, next) => url === held.url
         ? { format: "module", source: held.source, shortCircuit: true } : next(url, context);`;
     Module.register(`data:text/javascript,${encodeURIComponent(hooks)}`, { data: { url, source } });
-    Module.runMain();
+    Module.runMain(copies.module);
     return;
   }
   const main = new Module(".", null);

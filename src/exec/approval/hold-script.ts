@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { newSecret } from "../../base/ids.ts";
 import { contentWith } from "./content.ts";
 import { changedSince } from "./freeze.ts";
-import { nodeStart } from "./hold-node.ts";
+import { nodeCopies, nodeStart } from "./hold-node.ts";
 import { pythonStart } from "./hold-python.ts";
 import { findProgram, trustedFolders } from "./programs.ts";
 import { canHold, relativeWay, scriptUse, type ScriptUse } from "./script-use.ts";
@@ -46,12 +46,15 @@ export function heldFiles(plan: Plan): ReadonlySet<Identity> {
 function startOf(use: ScriptUse, bytes: Buffer, folder: string, cwd: string): Omit<HeldScript, "use"> {
   mkdirSync(folder, { mode: 0o700 });
   if (use.family === "shell") return shellStart(use, bytes, folder, cwd);
-  const copy = join(folder, basename(use.file.path));
-  keep(copy, bytes);
   const { flags, name, args } = use;
-  if (use.family === "python") return { words: [...flags, "-c", pythonStart(copy, use), name, ...args], cwd };
-  const start = join(folder, ".start.cjs");
-  keep(start, nodeStart(copy, use));
+  if (use.family === "python") {
+    const copy = join(folder, "held.py");
+    keep(copy, bytes);
+    return { words: [...flags, "-c", pythonStart(copy, use), name, ...args], cwd };
+  }
+  const start = join(folder, "start.cjs");
+  keep(start, nodeStart(folder, use));
+  for (const copy of Object.values(nodeCopies(folder))) keep(copy, bytes);
   return { words: [...flags, start, name, ...args], cwd };
 }
 
