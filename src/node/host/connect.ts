@@ -39,6 +39,8 @@ export type Connected =
   | { readonly ok: false; readonly refusal: Refusal };
 
 const CONNECT_MS = 15_000;
+/** A timer of more than 24 days would end at once. */
+const LONGEST_TICK_MS = 600_000;
 
 /** Throws HouseError when the gateway does not answer. */
 export async function connectNode(wire: HostWire, facts: ConnectFacts): Promise<Connected> {
@@ -92,7 +94,7 @@ function helloOf(payload: unknown): Hello {
   return {
     deviceToken: typeof token === "string" && token !== "" ? token : undefined,
     maxFrameBytes: limit("maxPayload"),
-    tickMs: limit("tickIntervalMs"),
+    tickMs: Math.min(limit("tickIntervalMs"), LONGEST_TICK_MS),
   };
 }
 

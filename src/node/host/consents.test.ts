@@ -32,4 +32,10 @@ describe("a yes", () => {
     consents.compare("r", plan("ls"));
     consents.compare("never asked here", plan("ls"));
   });
+  test("is not moved to something else by a second request with the name of the first", () => {
+    const consents = createConsents();
+    consents.freeze("r", plan("ls"));
+    consents.freeze("r", plan("rm"));
+    assert.throws(() => consents.compare("r", plan("rm")), { code: "approval.changed" });
+  });
 });

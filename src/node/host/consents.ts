@@ -19,6 +19,8 @@ export function createConsents(): Consents {
   const spent = new Set<string>();
   return {
     freeze(runId, plan) {
+      // The first one is what the person was told of: a second request of the same name must not take its place.
+      if (frozen.has(runId)) return;
       frozen.set(runId, planHash(plan));
       dropOldest(frozen);
     },

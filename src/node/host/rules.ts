@@ -45,12 +45,19 @@ export async function judgeRun(job: Job, stateDir: string): Promise<Verdict> {
 async function analysed(job: Job): Promise<Analysis> {
   const { script, argv, place } = job;
   try {
-    return await analyse(script ?? quotedWords(argv), place);
+    const analysis = await analyse(script ?? quotedWords(argv), place);
+    return job.prefix.length === 0 ? analysis : steered(analysis, place);
   } catch (error) {
     // No shell is asked, so what no shell could read may still be a program with odd words: for a person to decide.
     if (script !== undefined || !(error instanceof HouseError) || error.code !== "exec.bad-command") throw error;
     return unread(job, error.code, error.message);
   }
+}
+
+/** An allowed program that starts others by name would start what the call put in front of them; a list says no such thing. */
+function steered(analysis: Analysis, { cwd }: Place): Analysis {
+  if (analysis.kind === "other") return analysis;
+  return { ...analysis, kind: "other", cwd, code: "exec.path", reason: "env.PATH puts folders in front" };
 }
 
 function unread({ text, place }: Job, code: string, reason: string): Analysis {

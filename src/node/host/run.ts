@@ -87,12 +87,13 @@ function folderIn(wanted: string, home: string): string {
 }
 
 async function startAllowed(deps: RunDeps, job: Job, consents: Consents, call: RunCall): Promise<Running> {
-  const { runId, text, agent, session } = job;
+  const { runId, agent, session } = job;
+  const command = shownOf(job);
   try {
     const verdict = await judgeRun(job, deps.stateDir);
     requireAllowed(verdict, job, consents);
     call.signal.throwIfAborted();
-    deps.log.info("runs a command", { runId, agent, command: text, why: verdict.judgement.code });
+    deps.log.info("runs a command", { runId, agent, command, why: verdict.judgement.code });
     const running = await start(deps, job, verdict, consents, timeLimit(job.timeoutMs, call.deadlineMs));
     await running.closeInput();
     call.report("exec.started", factsOf(job));
@@ -100,7 +101,7 @@ async function startAllowed(deps: RunDeps, job: Job, consents: Consents, call: R
   } catch (error) {
     if (!(error instanceof HouseError)) throw error;
     const reason = error.message.replace(/^SYSTEM_RUN_(?:DENIED|DISABLED): /, "");
-    deps.log.warn("does not run a command", { runId, agent, session, command: text, reason });
+    deps.log.warn("does not run a command", { runId, agent, session, command, reason });
     call.report("exec.denied", { ...factsOf(job), reason });
     throw error;
   }
@@ -191,8 +192,13 @@ function payloadOf({ output, errors }: Running, { code, signal, reason }: Exit, 
   };
 }
 
-function factsOf({ session, runId, text }: Job): Record<string, unknown> {
-  return { sessionKey: session, runId, host: "node", command: text.slice(0, 2000).toWellFormed() };
+function factsOf(job: Job): Record<string, unknown> {
+  return { sessionKey: job.session, runId: job.runId, host: "node", command: shownOf(job) };
+}
+
+/** A request may hold megabytes of words; a log or an event is for people. */
+function shownOf({ text }: Job): string {
+  return text.slice(0, 2000).toWellFormed();
 }
 
 function endOf(text: string): string {

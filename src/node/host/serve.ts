@@ -112,5 +112,7 @@ const failed = (code: string, message: string): Outcome => ({
 });
 
 function cancelledId(payload: unknown): string {
-  return typeof payload === "object" && payload !== null && "id" in payload ? String(payload.id) : "";
+  return typeof payload === "object" && payload !== null && "id" in payload && typeof payload.id === "string"
+    ? payload.id
+    : "";
 }

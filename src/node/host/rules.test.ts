@@ -1,0 +1,43 @@
+// A node's own rules: what a call brings along never makes an allowlist mean more than the owner wrote.
+import assert from "node:assert/strict";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+
+import { judgeRun, type Job } from "./rules.ts";
+import { parseRun } from "./run-request.ts";
+
+const state = realpathSync(mkdtempSync(join(tmpdir(), "node-rules-")));
+after(() => rmSync(state, { recursive: true, force: true }));
+
+const path = ["/usr/local/bin", "/usr/bin", "/bin"];
+
+async function judged(command: readonly string[], prefix: readonly string[]): Promise<string> {
+  const place = { cwd: state, workspace: state, home: state, path: [...prefix, ...path], guarded: [] };
+  const job: Job = { ...parseRun({ command }, "node"), place, prefix };
+  const { judgement } = await judgeRun(job, state);
+  return `${judgement.outcome} ${judgement.code}`;
+}
+
+function allow(...patterns: readonly string[]): void {
+  const agents = { "*": { allowlist: patterns.map((pattern) => ({ pattern })) } };
+  const file = { version: 1, defaults: { security: "allowlist", ask: "on-miss" }, agents };
+  writeFileSync(join(state, "exec-approvals.json"), JSON.stringify(file), { mode: 0o600 });
+}
+
+test("an allowed program with folders put in front of its PATH is asked about: it may start what lies there", async () => {
+  allow("/usr/bin/env", "/bin/date", "/usr/bin/date");
+  for (const command of [["date"], ["/bin/sh", "-lc", "date"]]) {
+    assert.equal(await judged(command, []), "run exec.allowed");
+    assert.equal(await judged(command, [state]), "ask exec.path");
+  }
+});
+
+test("where no list is asked, folders in front change nothing", async () => {
+  writeFileSync(
+    join(state, "exec-approvals.json"),
+    JSON.stringify({ version: 1, defaults: { security: "full", ask: "off" } }),
+  );
+  assert.equal(await judged(["date"], [state]), "run exec.full");
+});
