@@ -4,8 +4,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-import { dispose, freePort, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
+import { dispose, freePort, operator, root, startGateway, type TestGateway, type Wire } from "../kit.ts";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const config = {
@@ -280,6 +281,46 @@ describe("at the door", () => {
       const { error } = JSON.parse(text) as { error: { data: { code: string; hint: string } } };
       assert.equal(error.data.code, code);
       assert.notEqual(error.data.hint, undefined);
+    }
+  });
+});
+
+describe("openclaw mcp", () => {
+  const started = async (...args: string[]): Promise<Client> => {
+    const client = new Client({ name: "desk", version: "1" });
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [join(root, "openclaw.mjs"), "mcp", ...args],
+        cwd: gateway.home,
+        env: { PATH: process.env["PATH"] ?? "", HOME: gateway.home, NO_COLOR: "1" },
+        stderr: "ignore",
+      }),
+    );
+    return client;
+  };
+
+  test("passes on what a program says over its standard input, for the session it is started for", async () => {
+    const client = await started("--session", "agent:reader:main");
+    const { tools } = await client.listTools();
+    assert.deepEqual(tools.map(({ name }) => name).toSorted(), ["read", "session_status"]);
+    const several = await Promise.all([1, 2, 3].map(() => client.callTool({ name: "session_status" })));
+    for (const { isError } of several) assert.equal(isError ?? false, false);
+    await assert.rejects(client.callTool({ name: "exec", arguments: { command: "true" } }), /Tool not available/);
+    await client.close();
+  });
+
+  test("says what is missing: no gateway, a wrong secret, a closed door", async () => {
+    const other = await startGateway();
+    try {
+      for (const [args, words] of [
+        [["--url", `ws://127.0.0.1:${await freePort()}`, "--token", "x"], /openclaw gateway run/],
+        [["--url", `ws://127.0.0.1:${gateway.port}`, "--token", "wrong"], /does not know this secret/],
+        [["--url", `ws://127.0.0.1:${other.port}`, "--token", other.token], /endpoints\.mcp\.enabled true/],
+      ] as const)
+        await assert.rejects(started(...args), words);
+    } finally {
+      await dispose(other);
     }
   });
 });

@@ -91,6 +91,7 @@ export const entries: readonly Entry[] = [
   row("hooks list", "List the hooks and which of them run.", () => import("./hooks-list.ts")),
   row("hooks update", "Update packages of hooks.", () => import("./hooks-install.ts")),
   row("logs", "Show the end of the log, or follow it.", () => import("./logs.ts")),
+  row("mcp", "Lend the tools to a program that speaks MCP.", () => import("./mcp.ts")),
   row(
     "memory extra add",
     "Add the local model that finds notes by meaning, without a key (48 MB).",
