@@ -4,10 +4,11 @@ import { basename, join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import { newSecret } from "../../base/ids.ts";
-import { contentMark, firstBytes } from "./content.ts";
+import { contentMark } from "./content.ts";
 import { changedSince } from "./freeze.ts";
 import { holdScript, type HeldScript } from "./hold-script.ts";
 import type { Identity, Plan, Segment } from "./plan.ts";
+import { isScript } from "./shebang.ts";
 
 /** Paths that lead to exactly what was allowed, whatever has its name by now. */
 export interface Pins {
@@ -111,5 +112,3 @@ function pinned(program: Identity, folder: string, held: number[]): string {
   symlinkSync(placeOf(fd), link);
   return link;
 }
-
-const isScript = (path: string): boolean => firstBytes(path, 2).toString("latin1") === "#!";

@@ -65,7 +65,8 @@ test("what a first line names", () => {
     "#!sh\n": undefined,
     "#!/nowhere/sh\n": undefined,
     "#!/bin/sh": undefined,
-    "echo\n": undefined,
+    "echo\n": ["/bin/sh", []],
+    "\u{7f}ELF\0": undefined,
     "": undefined,
   };
   for (const [line, wanted] of Object.entries(lines)) assert.deepEqual(named(line), wanted, JSON.stringify(line));
