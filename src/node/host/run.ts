@@ -93,7 +93,9 @@ async function startAllowed(deps: RunDeps, job: Job, consents: Consents, call: R
     const verdict = await judgeRun(job, deps.stateDir);
     requireAllowed(verdict, job, consents);
     call.signal.throwIfAborted();
-    deps.log.info("runs a command", { runId, agent, command, why: verdict.judgement.code });
+    const { outcome, code } = verdict.judgement;
+    const why = outcome === "run" ? code : `approved (${job.consent?.approvalId ?? ""})`;
+    deps.log.info("runs a command", { runId, agent, command, why });
     const running = await start(deps, job, verdict, consents, timeLimit(job.timeoutMs, call.deadlineMs));
     await running.closeInput();
     call.report("exec.started", factsOf(job));
