@@ -65,8 +65,15 @@ const everything = { withoutPaths: [], sources: ["memory", "sessions"] as const 
 const weights = { text: 0.3, vector: 0.7 };
 
 async function find(engine: Engine, query: string, fresh = true): Promise<string[]> {
-  const { hits } = await engine.search({ query, limit: 20, audience: everything, fresh, weights });
-  return hits.map(({ path, startLine, endLine }) => `${path}:${startLine}-${endLine}`);
+  const ask = (): ReturnType<Engine["search"]> =>
+    engine.search({ query, limit: 20, audience: everything, fresh, weights });
+  let found = await ask();
+  // A busy machine takes longer to read in than a search waits for it.
+  for (let tries = 0; fresh && found.indexing && tries < 3000; tries += 1) {
+    await wait(20);
+    found = await ask();
+  }
+  return found.hits.map(({ path, startLine, endLine }) => `${path}:${startLine}-${endLine}`);
 }
 
 async function used<T>(settings: IndexSettings, use: (engine: Engine) => Promise<T>): Promise<T> {

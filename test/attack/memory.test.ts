@@ -4,6 +4,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSy
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 
+import { until } from "../exec-kit.ts";
 import { dispose, invoke, openclaw, startGateway, type TestGateway } from "../kit.ts";
 
 let gateway: TestGateway;
@@ -38,6 +39,7 @@ interface Answer {
     readonly details: {
       readonly results?: { readonly path: string; readonly snippet: string }[];
       readonly text?: string;
+      readonly indexing?: true;
     };
   };
   readonly error?: { readonly message: string; readonly details?: { readonly code?: string } };
@@ -49,10 +51,15 @@ function note(workspace: string, path: string, text: string): void {
   writeFileSync(file, text);
 }
 
-const use = async (tool: string, args: object, sessionKey = "main"): Promise<{ status: number; body: Answer }> => {
-  const { status, body } = await invoke(gateway, tool, args, { body: { sessionKey } });
-  return { status, body: body as Answer };
-};
+// Asked again while notes are still being read in: a busy machine takes longer than a search waits for them.
+const use = (tool: string, args: object, sessionKey = "main"): Promise<{ status: number; body: Answer }> =>
+  until(
+    async () => {
+      const { status, body } = await invoke(gateway, tool, args, { body: { sessionKey } });
+      return { status, body: body as Answer };
+    },
+    ({ body }) => body.result?.details.indexing !== true,
+  );
 const found = async (query: string, sessionKey?: string): Promise<string[]> =>
   ((await use("memory_search", { query, maxResults: 50 }, sessionKey)).body.result?.details.results ?? []).map(
     ({ path }) => path,

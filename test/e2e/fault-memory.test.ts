@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
+import { until } from "../exec-kit.ts";
 import { startFakeEmbeddings } from "../fakes/embeddings.ts";
 import { say, startFakeOpenAI } from "../fakes/openai.ts";
 import type { Performance } from "../fakes/server.ts";
@@ -38,6 +39,13 @@ async function search(gateway: TestGateway, query: string): Promise<Answer> {
   assert.equal(details.disabled, undefined, JSON.stringify(details));
   return details;
 }
+
+/** Asked again while notes are still being read in. */
+const searchAtRest = (gateway: TestGateway, query: string): Promise<Answer> =>
+  until(
+    () => search(gateway, query),
+    ({ indexing }) => indexing !== true,
+  );
 
 const filler = (bytes: number): string =>
   "filler words of a long day ".repeat(Math.ceil(bytes / 27)).replaceAll(/(.{80}) /g, "$1\n");
@@ -105,13 +113,13 @@ test(
       mkdirSync(join(gateway.workspace, "memory"), { recursive: true });
       writeFileSync(join(gateway.workspace, "memory", "a.md"), "the red car stands in the yard\n");
       writeFileSync(join(gateway.workspace, "memory", "b.md"), "soup with lentils for supper\n");
-      const first = await search(gateway, "car");
+      const first = await searchAtRest(gateway, "car");
       assert.equal(first.results[0]?.path, "memory/a.md");
-      for (let tries = 0; (await search(gateway, "vehicle")).provider !== "openai"; tries += 1) {
-        assert.ok(tries < 600, "vectors came");
-        await wait(100);
-      }
-      assert.equal((await search(gateway, "vehicle")).results[0]?.path, "memory/a.md");
+      const byMeaning = await until(
+        () => search(gateway, "vehicle"),
+        ({ provider }) => provider === "openai",
+      );
+      assert.equal(byMeaning.results[0]?.path, "memory/a.md");
       for (const broken of ["error", "nonsense", "hang", "drop"] as const) {
         mode = broken;
         const { results, provider, notes = [] } = await search(gateway, "red car");
@@ -126,7 +134,7 @@ test(
       assert.deepEqual([gone.results[0]?.path, gone.provider], ["memory/a.md", "none"]);
       // Notes written meanwhile are found by their words.
       writeFileSync(join(gateway.workspace, "memory", "c.md"), "the yellow tram is late\n");
-      assert.equal((await search(gateway, "tram")).results[0]?.path, "memory/c.md");
+      assert.equal((await searchAtRest(gateway, "tram")).results[0]?.path, "memory/c.md");
     } finally {
       await dispose(gateway);
     }
@@ -191,14 +199,14 @@ test(
         await search(gateway, "storm");
       }
       writeFileSync(join(gateway.workspace, "memory", "0", "s0.md"), "the eye of the hurricane\n");
-      assert.equal((await search(gateway, "hurricane")).results[0]?.path, "memory/0/s0.md");
+      assert.equal((await searchAtRest(gateway, "hurricane")).results[0]?.path, "memory/0/s0.md");
       for (let tries = 0; ; tries += 1) {
         const { dirty, indexing, files } = (await wire.request("memory.status", {})).payload as unknown as Status;
         if (!dirty && !indexing && files === 200) break;
         assert.ok(tries < 1200, "the index comes to rest");
         await wait(100);
       }
-      assert.deepEqual((await search(gateway, "round38")).results, []);
+      assert.deepEqual((await searchAtRest(gateway, "round38")).results, []);
     } finally {
       wire.end();
       await dispose(gateway);

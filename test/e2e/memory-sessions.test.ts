@@ -51,8 +51,15 @@ interface Hit {
 }
 
 async function search(query: string, sessionKey = "main"): Promise<readonly Hit[]> {
-  const { body } = await invoke(gateway, "memory_search", { query }, { body: { sessionKey } });
-  return (body as { result: { details: { results: Hit[] } } }).result.details.results;
+  // Asked again while talk and notes are still being read in.
+  const { results } = await until(
+    async () => {
+      const { body } = await invoke(gateway, "memory_search", { query }, { body: { sessionKey } });
+      return (body as { result: { details: { results: Hit[]; indexing?: true } } }).result.details;
+    },
+    ({ indexing }) => indexing !== true,
+  );
+  return results;
 }
 
 const talk = async (message: string, sessionKey = "main"): Promise<void> => {

@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { findExtra } from "../../src/memory/embed/extra.ts";
+import { until } from "../exec-kit.ts";
 import { startFakeEmbeddings, type FakeEmbeddingsOptions } from "../fakes/embeddings.ts";
 import { json, type FakeServer } from "../fakes/server.ts";
 import { dispose, invoke, openclaw, startGateway, type TestGateway } from "../kit.ts";
@@ -17,6 +18,7 @@ interface Answer {
   readonly model?: string;
   readonly fallback?: { readonly from: string; readonly reason: string };
   readonly notes?: readonly string[];
+  readonly indexing?: true;
 }
 interface Status {
   readonly provider: string;
@@ -58,19 +60,24 @@ async function start(memorySearch: object, more: { home?: string; models?: objec
   return gateway;
 }
 
-async function search(gateway: TestGateway, query: string): Promise<Answer> {
-  const { status, body } = await invoke(gateway, "memory_search", { query });
-  assert.equal(status, 200, JSON.stringify(body));
-  return (body as { result: { details: Answer } }).result.details;
-}
+/** Asked again while notes are still being read in. */
+const search = (gateway: TestGateway, query: string): Promise<Answer> =>
+  until(
+    async () => {
+      const { status, body } = await invoke(gateway, "memory_search", { query });
+      assert.equal(status, 200, JSON.stringify(body));
+      return (body as { result: { details: Answer } }).result.details;
+    },
+    ({ indexing }) => indexing !== true,
+  );
 
 /** Asks until the answer is as wanted: vectors come in the background. */
 async function searchUntil(gateway: TestGateway, query: string, isThere: (answer: Answer) => boolean): Promise<Answer> {
-  const until = Date.now() + 120_000;
+  const end = Date.now() + 120_000;
   for (;;) {
     const answer = await search(gateway, query);
     if (isThere(answer)) return answer;
-    if (Date.now() > until) assert.fail(`still ${JSON.stringify(answer)}`);
+    if (Date.now() > end) assert.fail(`still ${JSON.stringify(answer)}`);
     await sleep(50);
   }
 }
@@ -212,8 +219,11 @@ test("killed while it embeds, the next start goes on where it stopped and loses 
         .slice(before)
         .flatMap(({ body }) => body["input"] as string[])
         .filter((text) => text.startsWith("#"));
-    const until = Date.now() + 120_000;
-    while (sent().length < wanted - done.length && Date.now() < until) await sleep(50);
+    await until(
+      () => sent().length,
+      (count) => count >= wanted - done.length,
+      120_000,
+    );
     await sleep(200);
     assert.equal(new Set([...done, ...sent()]).size, wanted);
     assert.equal(sent().length, wanted - done.length, "what was done before is not sent again");

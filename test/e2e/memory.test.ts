@@ -24,6 +24,7 @@ interface Answer {
   readonly provider: string;
   readonly citations: string;
   readonly notes?: readonly string[];
+  readonly indexing?: true;
   readonly disabled?: true;
   readonly error?: string;
 }
@@ -83,9 +84,15 @@ function lines(count: number, at: number, text: string): string {
 }
 
 async function search(query: string, more: object = {}, sessionKey = "main"): Promise<Answer> {
-  const { status, body } = await invoke(gateway, "memory_search", { query, ...more }, { body: { sessionKey } });
-  assert.equal(status, 200, JSON.stringify(body));
-  return (body as Result<Answer>).result.details;
+  // Asked again while notes are still being read in: a busy machine takes longer than a search waits for them.
+  return until(
+    async () => {
+      const { status, body } = await invoke(gateway, "memory_search", { query, ...more }, { body: { sessionKey } });
+      assert.equal(status, 200, JSON.stringify(body));
+      return (body as Result<Answer>).result.details;
+    },
+    ({ indexing }) => indexing !== true,
+  );
 }
 
 async function get(args: object, sessionKey = "main"): Promise<{ status: number; details: unknown; error: string }> {
