@@ -8,7 +8,7 @@ import { root } from "../kit.ts";
 
 const tables = [
   { file: "conformance-exec.md", rows: 80 },
-  { file: "conformance-automation.md", rows: 70 },
+  { file: "conformance-automation.md", rows: 120 },
 ] as const;
 
 for (const { file, rows: least } of tables) {
