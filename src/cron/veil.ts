@@ -40,14 +40,15 @@ export function veiledWords(text: string, mask: Mask): string {
 
 const NAME = "(?:token|secret|password|passwd|passphrase|pwd|key|authorization|cookie|credentials?|bearer|pat)";
 const VALUE = String.raw`(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'&;|]+)`;
+// A name is looked for from its beginning only: a hundred thousand letters are one try, not as many.
 /** `TOKEN=x`, `"password": "x"`, `Authorization: Basic x`, `?api_key=x`. */
 const assigned = new RegExp(
-  String.raw`([\w-]{0,80}${NAME})(["']?\s*[:=]\s*(?:(?:Basic|Bearer|Bot|Token|Digest)\s+)?)${VALUE}`,
+  String.raw`(?<![\w-])([\w-]{0,200}${NAME})(["']?\s*[:=]\s*(?:(?:Basic|Bearer|Bot|Token|Digest)\s+)?)${VALUE}`,
   "gi",
 );
 /** `--password x`. */
-const flag = new RegExp(String.raw`(--?)([\w-]{0,80}${NAME})(\s+)(?!-)${VALUE}`, "gi");
+const flag = new RegExp(String.raw`(?<![\w-])(--?)([\w-]{0,200}${NAME})(\s+)(?!-)${VALUE}`, "gi");
 /** `curl -u me:x`. */
 const login = /((?:^|\s)(?:-u|--user|--proxy-user)[\s=]+["']?[^\s:"']+:)[^\s"']+/g;
 /** `https://me:x@host`. */
-const inAddress = /([a-z][a-z0-9+.-]{1,20}:\/\/[^/\s:@"']*:)[^/\s@"']+@/gi;
+const inAddress = /(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{1,20}:\/\/[^/\s:@"']*:)[^/\s@"']+@/gi;
