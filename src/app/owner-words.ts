@@ -15,10 +15,14 @@ export async function isOwnersTurn({ store }: { readonly store: Store }, turn: s
 
 /** The door by which words came into a turn that may not use directives; undefined when there were none. */
 export async function strangersDoor(store: Store, turn: string): Promise<string | undefined> {
-  const doors = (await wordsIn(store, turn)).map((words) =>
-    words === undefined ? "unknown" : isTrue(words.authorised) ? undefined : words.source,
+  return (await strangersDoors(store, turn))[0];
+}
+
+/** All of them: words may have been joined to it on the way. */
+export async function strangersDoors(store: Store, turn: string): Promise<readonly string[]> {
+  return (await wordsIn(store, turn)).flatMap((words) =>
+    words === undefined ? "unknown" : isTrue(words.authorised) ? [] : words.source,
   );
-  return doors.find((door) => door !== undefined);
 }
 
 /** Empty without any turn: an authenticated caller used the tool directly. Undefined: a letter nobody can read. */
