@@ -82,6 +82,12 @@ test("the scope decides who shares a box and its workspace", { skip: noBox }, as
   );
 });
 
+test("calls at the same moment share one box, which is opened once", { skip: noBox }, async (t) => {
+  const { boxes } = ground(t, { scope: "agent" });
+  const found = await Promise.all([who("a"), who("a", "x"), who("a")].map((one) => boxes.of(one)));
+  assert.equal(new Set(found).size, 1);
+});
+
 test("keys that look alike after cleaning get different boxes", { skip: noBox }, async (t) => {
   const { boxes } = ground(t, { scope: "session" });
   const [one, two] = await Promise.all([boxes.of(who("a", "x:y")), boxes.of(who("a", "x-y"))]);

@@ -71,7 +71,7 @@ export function createBoxes(deps: BoxesDeps): Boxes {
   const { paths, log, clock } = deps;
   const root = join(paths.state, "boxes");
   const backends = createBackends({ folder: root, env: deps.env, log, clock });
-  const opened = new Map<string, { readonly box: Box; touchedAt: number }>();
+  const opened = new Map<string, Opened>();
   const specs = new Lru<{ readonly config: Config; readonly at: number; readonly value: Specified }>(256);
 
   /** Two dozen look-ups on the disk, for every call of every tool: kept a moment, while the config is the same. */
@@ -103,12 +103,16 @@ export function createBoxes(deps: BoxesDeps): Boxes {
       const backend = await chooseBackend(settings, backends.all);
       backend.check(spec);
       const key = [spec.name, backend.kind, spec.settingsHash].join("\0");
-      const known = hasRecord(spec.folder) ? opened.get(key) : undefined;
-      if (known === undefined) {
+      const known = (): Opened | undefined => (hasRecord(spec.folder) ? opened.get(key) : undefined);
+      if (known() === undefined) {
         const { seedWorkspace } = await import("./box/seed.ts");
         await seedWorkspace(who, settings, deps.workspaceOf(who.agent), log);
       }
-      const entry = known ?? { box: openBox(who, spec, settings, backend, root, clock.now()), touchedAt: clock.now() };
+      // Asked again: another call may have opened it in the meantime, and two would build the same box.
+      const entry = known() ?? {
+        box: openBox(who, spec, settings, backend, root, clock.now()),
+        touchedAt: clock.now(),
+      };
       opened.set(key, entry);
       if (clock.now() - entry.touchedAt > TOUCH_EVERY_MS) {
         entry.touchedAt = clock.now();
@@ -137,6 +141,11 @@ export function createBoxes(deps: BoxesDeps): Boxes {
       await backends.close();
     },
   };
+}
+
+interface Opened {
+  readonly box: Box;
+  touchedAt: number;
 }
 
 interface Specified {
