@@ -35,6 +35,13 @@ const older = {
       state: {},
     },
     { id: "Odd Id", name: "once", schedule: { kind: "at", atMs: NOON - HOUR }, payload: { text: "over" }, state: {} },
+    {
+      id: "orphan",
+      name: "orphan",
+      agentId: "Ghost",
+      schedule: { kind: "every", everyMs: HOUR },
+      payload: { text: "x" },
+    },
     { id: "bad", name: "bad", schedule: { kind: "cron", expr: "nonsense" }, payload: { text: "x" } },
     "not a job",
   ],
@@ -50,8 +57,10 @@ test("an older jobs.json is taken over once, with its ids, states and missed tim
   assert.deepEqual(Object.fromEntries(jobs.map(({ name, enabled }) => [name, enabled])), {
     brief: true,
     once: false,
+    orphan: true,
     pulse: true,
   });
+  assert.equal(jobs.find(({ name }) => name === "orphan")?.agentId, "ghost");
   const brief = jobs.find(({ name }) => name === "brief");
   assert.equal(brief?.id, "11111111-2222-3333-4444-555555555555");
   assert.deepEqual(shortRows(await stage.rows(brief?.id ?? "")), [`${-5 * 3600} ran`]);
@@ -60,7 +69,7 @@ test("an older jobs.json is taken over once, with its ids, states and missed tim
   assert.equal(pulse?.state.nextRunAtMs, NOON - 90_000 + HOUR);
   await stage.cron.remove("pulse");
   stage = await stage.restart();
-  assert.equal((await stage.cron.list({ includeDisabled: true })).length, 2);
+  assert.equal((await stage.cron.list({ includeDisabled: true })).length, 3);
   assert.deepEqual({ text: readFileSync(file, "utf8"), at: statSync(file).mtimeMs }, before);
   await stage.close();
 });

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 
 import { errnoOf } from "../core/error.ts";
+import { parseAgentId } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import { isRecord } from "../config/path.ts";
 import type { JobRecord } from "../store/store.ts";
@@ -50,7 +51,10 @@ function readOlder({ olderFile, log }: CronDeps): readonly unknown[] | undefined
 function toRecord(deps: CronDeps, raw: unknown, now: number): JobRecord[] {
   try {
     if (!isRecord(raw)) return [];
-    const body = checkJob(withAnchor(normaliseJob(raw), raw), deps.config(), now, true);
+    // One whose agent is not there is kept: it runs as nobody and says why, as any job whose agent is gone.
+    const { agentId, ...job } = normaliseJob(raw);
+    const owner = typeof agentId === "string" && agentId !== "" ? { agentId: parseAgentId(agentId) } : {};
+    const body: JobBody = { ...checkJob(withAnchor(job, raw), deps.config(), now, true), ...owner };
     const before = isRecord(raw["state"]) ? raw["state"] : {};
     const nextAt = body.enabled ? nextOf(body, before, now) : undefined;
     const isOver = nextAt === undefined;
