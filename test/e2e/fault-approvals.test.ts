@@ -22,7 +22,9 @@ test(`F33: ${rounds} kills with 50 approvals waiting`, { timeout: 3_600_000 }, a
   const [file, ledger] = [join(folder, "store.sqlite"), join(folder, "ledger.txt")];
   const count = { asked: 0, answered: 0, lapsed: 0, interrupted: 0, leastWaiting: Infinity };
   const answeredIds = new Set<string>();
-  for (let round = 0; round < rounds; round += 1) {
+  // On a busy machine little is begun between a start and its kill: it goes on until much was.
+  const isMuch = (): boolean => begunIn(ledger).length > rounds / 2;
+  for (let round = 0; round < rounds || (round < rounds * 10 && !isMuch()); round += 1) {
     const said = await oneLife(file, ledger);
     const kept = await keptIn(file);
     const asked = said.filter(([what]) => what === "asked").map(([, id]) => id);
@@ -52,7 +54,7 @@ test(`F33: ${rounds} kills with 50 approvals waiting`, { timeout: 3_600_000 }, a
       `${count.lapsed} cut off between answer and start, ${count.interrupted} while running, never under ${count.leastWaiting} waiting at a kill`,
   );
   assert.equal(doubles, 0);
-  assert.ok(begun.length > rounds / 2, "much was begun");
+  assert.ok(isMuch(), "much was begun");
 });
 
 const isWaiting = ({ state }: Approval): boolean => state === "pending";
