@@ -3,7 +3,7 @@ import type { RunFailure } from "../core/event.ts";
 import type { Message } from "../core/message.ts";
 import { sessionKindOf, type AgentId } from "../core/names.ts";
 import { visible } from "../core/visible.ts";
-import { agentConfig, mainKeyOf } from "../config/agents.ts";
+import { agentConfig, mainKeyOf, workspaceOf } from "../config/agents.ts";
 import type { ModelFacts, ModelRef, ModelRequest, ThinkingLevel } from "../model/model.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import { subjectOf, type Subject } from "../tool/subject.ts";
@@ -157,10 +157,13 @@ function requestFrame(
 /** Which files of the workspace go into the prompt of this subject. */
 export function bootstrapWish(house: AgentsDeps, subject: Subject): BootstrapWish {
   const config = house.config();
+  const workspace = workspaceOf(config, subject.agent, house.paths);
+  // In a sandbox the files of these names belong to whoever works inside, and several sessions may share one.
+  const isOwn = house.catalog.surroundings(subject).workspace === workspace;
   return {
-    workspace: house.catalog.surroundings(subject).workspace,
+    workspace,
     mode: subject.subagent ? "minimal" : "full",
-    isMain: sessionKindOf(subject.session, mainKeyOf(config)) === "main",
+    isMain: isOwn && sessionKindOf(subject.session, mainKeyOf(config)) === "main",
     maxChars: config.agents?.defaults?.bootstrapMaxChars ?? 20_000,
   };
 }
