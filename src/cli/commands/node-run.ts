@@ -120,7 +120,8 @@ interface Secret {
 }
 
 /** Flag, environment, then the config where it is about this very gateway: a secret of one must not reach another (ruling 20). */
-async function secretFor(io: Io, flags: Secret, { host, port }: NodeState["gateway"]): Promise<Secret> {
+async function secretFor(io: Io, flags: Secret, gateway: NodeState["gateway"]): Promise<Secret> {
+  const { host, port } = gateway;
   if (flags.token !== undefined) return { token: flags.token };
   if (flags.password !== undefined) return { password: flags.password };
   const { glanceAtConfig } = await import("../settings.ts");
@@ -131,7 +132,8 @@ async function secretFor(io: Io, flags: Secret, { host, port }: NodeState["gatew
   if (password) return { password };
   const { localPort } = await import("../target.ts");
   const remote = glance.text("gateway.remote.url");
-  const isRemote = remote !== undefined && URL.canParse(remote) && new URL(remote).host === `${host}:${port}`;
+  const { leadsTo } = await import("../../node/host/state.ts");
+  const isRemote = remote !== undefined && leadsTo(remote, gateway);
   const isOwn = isLoopback(host) && port === localPort(io, glance) && glance.text("gateway.mode") !== "remote";
   const key = isRemote ? "gateway.remote" : isOwn ? "gateway.auth" : undefined;
   if (key === undefined) return {};

@@ -5,7 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
-import { nextNodeState, nodeStateFile, readNodeState, urlOf, writeNodeState, type NodeState } from "./state.ts";
+import {
+  leadsTo,
+  nextNodeState,
+  nodeStateFile,
+  readNodeState,
+  urlOf,
+  writeNodeState,
+  type NodeState,
+} from "./state.ts";
 
 const gateway = { host: "gw", port: 1, tls: false };
 const fresh = { hostName: "box", newId: () => "fresh" };
@@ -52,4 +60,20 @@ describe("node.json", () => {
     assert.equal(urlOf(gateway), "ws://gw:1");
     assert.equal(urlOf({ host: "::1", port: 2, tls: true }), "wss://[::1]:2");
   });
+});
+
+test("a secret for one way to a gateway is not for another", () => {
+  const place = { host: "gw.example", port: 443, tls: true };
+  const open = { host: "::1", port: 18_789, tls: false };
+  for (const [url, to, wanted] of [
+    ["wss://gw.example", place, true],
+    ["wss://GW.example:443/path", place, true],
+    ["wss://gw.example", { ...place, tls: false }, false],
+    ["ws://gw.example:443", place, false],
+    ["wss://gw.example:8443", place, false],
+    ["wss://gw.example.evil", place, false],
+    ["ws://[::1]:18789", open, true],
+    ["no address", open, false],
+  ] as const)
+    assert.equal(leadsTo(url, to), wanted, url);
 });

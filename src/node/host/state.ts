@@ -84,6 +84,15 @@ export function urlOf({ host, port, tls }: GatewayPlace): string {
   return `${tls ? "wss" : "ws"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
+/** Whether a URL leads to that place, by the same way: what is meant for TLS must not go out in the clear. */
+export function leadsTo(url: string, { host, port, tls }: GatewayPlace): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname, port: written } = new URL(url);
+  const isTls = protocol === "wss:" || protocol === "https:";
+  const bare = hostname.replace(/^\[(.*)\]$/, "$1");
+  return isTls === tls && bare === host.toLowerCase() && Number(written || (isTls ? 443 : 80)) === port;
+}
+
 function unreadable(path: string, why: string, cause?: unknown): HouseError {
   return new HouseError("node-host.state", `${path} cannot be read: ${why}`, {
     cause,
