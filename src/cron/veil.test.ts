@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createMask } from "../base/mask.ts";
-import { veiledWords } from "./veil.ts";
+import type { Job } from "./job.ts";
+import { veiledJob, veiledWords } from "./veil.ts";
 
 const mask = createMask(["known-value-1"]);
 const X = "__OPENCLAW_REDACTED__";
@@ -20,8 +21,19 @@ test("values behind names, flags, logins and in addresses go; the rest stays as 
     ["git clone https://me:pw@h/x.git", `git clone https://me:${X}@h/x.git`],
     ["https://h/?a=1&access_token=zzz&b=2", `https://h/?a=1&access_token=${X}&b=2`],
     ["say known-value-1", "say ***"],
+    ["PGPASSWORD=abc psql", `PGPASSWORD=${X} psql`],
+    ['curl -d "{\\"token\\":\\"abc\\"}" h', `curl -d "{\\"token\\":${X}}" h`],
+    ["-H 'Cookie: a=abc; b=abc' h", `-H 'Cookie: ${X}' h`],
+    ["sshpass -p abc ssh h", `sshpass -p ${X} ssh h`],
+    ["post https://hooks.slack.com/services/T0/B0/abc now", `post https://hooks.slack.com/services/${X} now`],
   ];
   for (const [written, shown] of cases) assert.equal(veiledWords(written, mask), shown);
+});
+
+test("lists of words and pairs are read as what they mean", () => {
+  const payload = { argv: ["--token", "abc", "-u", "me:abc", "-v"], env: [{ name: "API_TOKEN", value: "abc" }] };
+  const shown = { argv: ["--token", X, "-u", `me:${X}`, "-v"], env: [{ name: "API_TOKEN", value: X }] };
+  assert.deepEqual(veiledJob({ payload } as unknown as Job, mask), { payload: shown });
 });
 
 test("ordinary words stay", () => {
@@ -36,6 +48,6 @@ test("ordinary words stay", () => {
 });
 
 test("long texts of one kind are gone over once", () => {
-  for (const piece of ["a", "key", "--", "-u a:", "ab://", 'token="\\', "a://x"])
+  for (const piece of ["a", "key", "--", "-u a:", "ab://", 'token="\\', "a://x", "cookie: ", 'token=\\"', "sshpass -p"])
     assert.equal(typeof veiledWords(piece.repeat(100_000 / piece.length), mask), "string");
 });
