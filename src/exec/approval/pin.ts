@@ -34,7 +34,7 @@ export function pinPlan(plan: Plan, folder: string): Pins {
   const links = join(folder, newSecret(8));
   const release = (): void => {
     for (const fd of held.splice(0)) closeSync(fd);
-    rmSync(links, { recursive: true, force: true });
+    removeLinks(links);
   };
   try {
     mkdirSync(links, { recursive: true, mode: 0o700 });
@@ -72,6 +72,15 @@ export const unpinned = (plan: Plan): Pick<Pins, "cwd" | "pathOf" | "heldOf"> =>
   pathOf: ({ path }) => path,
   heldOf: () => undefined,
 });
+
+/** A command that still writes there must not end the gateway; what stays goes with the next start. */
+function removeLinks(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 5 });
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+  }
+}
 
 const cleared = new Set<string>();
 
