@@ -40,6 +40,8 @@ export interface NodeJob {
   readonly session: string;
   /** What decides whether a person may be asked when the node says no. */
   readonly ask: Route["ask"];
+  /** The node's own mark of what it would start, taken before a person is asked; it compares it again. */
+  readonly frozen?: string;
 }
 
 export interface PreparedNodeRun {
@@ -64,6 +66,8 @@ export type NodeOutcome =
 export interface NodeRuns {
   /** Throws ToolError `exec.no-node`, `exec.node-…`, `exec.denied`. */
   prepare(request: NodeRequest): Promise<PreparedNodeRun>;
+  /** The job as a person may be asked about it: frozen by the node, where it can. Throws like `run`. */
+  hold(job: NodeJob): Promise<NodeJob>;
   /** Throws ToolError `exec.denied`, `exec.node-failed`, `exec.node-away`, `exec.node-silent`. */
   run(job: NodeJob, consent?: NodeConsent, signal?: AbortSignal): Promise<NodeOutcome>;
 }
@@ -72,6 +76,7 @@ export interface NodeRuns {
 const GRACE_MS = 10_000;
 const LONGEST_MS = 24 * 3_600_000;
 const APPROVALS_MS = 10_000;
+const PREPARE = "system.run.prepare";
 
 export function createNodeRuns({ port, clock }: { readonly port: NodePort; readonly clock: Clock }): NodeRuns {
   return {
@@ -86,6 +91,16 @@ export function createNodeRuns({ port, clock }: { readonly port: NodePort; reado
       const job = jobOf(request, node, ask);
       if (verdict === "ask") return { job, verdict, reason };
       return { job, verdict: "run", reason, ...(verdict === "policy" ? { consent: { by: "policy" } as const } : {}) };
+    },
+    async hold(job) {
+      const { commands } = await port.resolve(job.nodeId);
+      if (!commands.includes(PREPARE)) return job;
+      try {
+        const options = { timeoutMs: APPROVALS_MS, idempotencyKey: `${job.runId}:prepare` };
+        return { ...job, frozen: markIn(await port.invoke(job.nodeId, PREPARE, payloadFor(job, undefined), options)) };
+      } catch (error) {
+        throw refusalOf(error, job);
+      }
     },
     async run(job, consent, signal) {
       const startedAt = clock.now();
@@ -129,7 +144,7 @@ export function shellArgv(command: string, platform: string): readonly string[] 
 
 /** `system.run`: the recorded fields, and the plan for nodes that compare it (ruling 29). */
 function payloadFor(job: NodeJob, consent: NodeConsent | undefined): Record<string, unknown> {
-  const { runId, nodeId, command, argv, cwd, env, timeoutMs, agent, session } = job;
+  const { runId, nodeId, command, argv, cwd, env, timeoutMs, agent, session, frozen } = job;
   const place = { ...(cwd === undefined ? {} : { cwd }), ...(Object.keys(env).length === 0 ? {} : { env }) };
   const always =
     consent?.by === "person" && consent.decision === "allow-always" && rememberedOnNode(command) !== undefined;
@@ -147,7 +162,15 @@ function payloadFor(job: NodeJob, consent: NodeConsent | undefined): Record<stri
       ? {}
       : {
           approvalDecision: decision,
-          plan: { nodeId, argv, ...place, agentId: agent, sessionKey: session, approvalId: runId },
+          plan: {
+            nodeId,
+            argv,
+            ...place,
+            agentId: agent,
+            sessionKey: session,
+            approvalId: runId,
+            ...(frozen === undefined ? {} : { frozen }),
+          },
         }),
   };
 }
@@ -198,14 +221,25 @@ const DENIED = /^(SYSTEM_RUN_(?:DENIED|DISABLED)): *(.*)$/s;
 
 /** A node that wants approval can be asked again with one; one that has it and still says no is final. */
 function askedOrThrown(error: unknown, job: NodeJob, consent: NodeConsent | undefined): NodeOutcome {
-  const [, word, why] = DENIED.exec(failureOf(error)?.message ?? "") ?? [];
-  if (why === undefined) throw nodeError(error, job.nodeName);
+  const [, , why = ""] = DENIED.exec(failureOf(error)?.message ?? "") ?? [];
   if (job.ask !== "off" && consent === undefined && /approval required|allowlist miss/i.test(why))
     return { kind: "ask", reason: why.replaceAll(" ", "-") };
-  throw new ToolError("exec.denied", `${word}: ${visible(why, 200)} (node ${job.nodeName})`, {
+  throw refusalOf(error, job);
+}
+
+function refusalOf(error: unknown, job: NodeJob): unknown {
+  const [, word, why] = DENIED.exec(failureOf(error)?.message ?? "") ?? [];
+  if (why === undefined) return nodeError(error, job.nodeName);
+  return new ToolError("exec.denied", `${word}: ${visible(why, 200)} (node ${job.nodeName})`, {
     hint: `openclaw approvals get --node ${job.nodeName}`,
     details: { refused: true, host: "node", nodeId: job.nodeId, reason: why.replaceAll(" ", "-") },
   });
+}
+
+function markIn(answer: unknown): string {
+  const frozen = isRecord(answer) ? answer["frozen"] : undefined;
+  if (typeof frozen === "string" && frozen !== "" && frozen.length <= 200) return frozen;
+  throw new HouseError("node.failed", `answered ${PREPARE} without a mark of what it would start`);
 }
 
 /** The model should know whether the command may have run. */

@@ -19,7 +19,8 @@ export async function runOnNode({ deps, gated }: Room, order: Order): Promise<Ex
     session: call.session,
   });
   const noticeMs = settings.approvalRunningNoticeMs ?? 10_000;
-  const ask = (): Promise<ExecOutcome> => gated.ask({ ...order, warnings }, { on: "node", job, noticeMs });
+  const ask = async (): Promise<ExecOutcome> =>
+    gated.ask({ ...order, warnings }, { on: "node", job: await deps.nodes.hold(job), noticeMs });
   if (verdict === "ask") return ask();
   const outcome = await deps.nodes.run(job, consent, call.signal);
   if (outcome.kind === "ask") return ask();

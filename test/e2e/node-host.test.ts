@@ -94,7 +94,13 @@ describe("a node host beside its gateway", () => {
     assert.deepEqual(
       { commands, platform, pathEnv },
       {
-        commands: ["system.execApprovals.get", "system.execApprovals.set", "system.run", "system.which"],
+        commands: [
+          "system.execApprovals.get",
+          "system.execApprovals.set",
+          "system.run",
+          "system.run.prepare",
+          "system.which",
+        ],
         platform: process.platform,
         pathEnv: nodePath,
       },
@@ -290,6 +296,44 @@ describe("the node's own rules", () => {
     );
     assert.equal(existsSync(file), false);
   });
+
+  for (const rules of [
+    { defaults: { security: "full", ask: "always" } },
+    { defaults: { security: "allowlist", ask: "on-miss" } },
+  ])
+    test(`nor does it after the node was started again meanwhile (${rules.defaults.security}, ${rules.defaults.ask})`, async () => {
+      setRules(den.state, rules);
+      const guest = { body: { sessionKey: "agent:guest:main" } };
+      const [script, file] = [join(den.home, "job.sh"), join(den.home, "swapped.txt")];
+      const asked = async (text: string): Promise<string> => {
+        writeFileSync(script, text, { mode: 0o755 });
+        const { details } = await exec(gateway, { command: "./job.sh", workdir: den.home }, guest);
+        assert.equal(details["status"], "approval-pending");
+        return String(details["approvalId"]);
+      };
+      const startAgain = async (): Promise<void> => {
+        const { connectedAtMs = 0 } = await connectedAs(admin, "den");
+        await den.stop();
+        den = startNodeHost(gateway, { name: "den", home: den.home });
+        await connectedAs(admin, "den", connectedAtMs);
+      };
+      const same = await asked(`#!/bin/sh\necho once > ${file}\n`);
+      await startAgain();
+      await admin.request("exec.approval.resolve", { id: same, decision: "allow-once" });
+      await until(
+        () => existsSync(file) && readFileSync(file, "utf8"),
+        (text) => text === "once\n",
+      );
+      const other = await asked("#!/bin/sh\necho harmless\n");
+      writeFileSync(script, `#!/bin/sh\necho twice > ${file}\n`);
+      await startAgain();
+      await admin.request("exec.approval.resolve", { id: other, decision: "allow-once" });
+      await until(
+        () => den.output(),
+        (text) => text.includes("not what it was when this was allowed"),
+      );
+      assert.equal(readFileSync(file, "utf8"), "once\n");
+    });
 
   test("openclaw approvals get and set --node; the socket's token stays there, a stale hash is refused", async () => {
     setRules(lab.state, { ...open, socket: { path: "/tmp/s.sock", token: "socket-secret-0123456789" } });

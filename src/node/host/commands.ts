@@ -9,6 +9,7 @@ import type { RunCall, SystemRun } from "./run.ts";
 /** As the gateway hears it at connect. */
 export const hostCommands = [
   "system.run",
+  "system.run.prepare",
   "system.which",
   "system.execApprovals.get",
   "system.execApprovals.set",
@@ -25,7 +26,8 @@ export type Command = (params: unknown, call: RunCall) => unknown;
 
 export function createCommands({ run, stateDir, path }: CommandDeps): Readonly<Record<string, Command>> {
   const commands: Record<(typeof hostCommands)[number], Command> = {
-    "system.run": run,
+    "system.run": (params, call) => run.run(params, call),
+    "system.run.prepare": (params) => run.prepare(params),
     "system.which": (params) => which(params, path),
     "system.execApprovals.get": () => withoutToken(readApprovals(stateDir)),
     "system.execApprovals.set": (params) => {

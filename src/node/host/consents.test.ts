@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
+import { planHash } from "../../exec/approval/freeze.ts";
 import type { Plan } from "../../exec/approval/plan.ts";
 import { createConsents } from "./consents.ts";
 
@@ -31,6 +32,11 @@ describe("a yes", () => {
     consents.freeze("r", plan("ls"));
     consents.compare("r", plan("ls"));
     consents.compare("never asked here", plan("ls"));
+  });
+  test("carries the mark of what it is for, where one was taken before the question", () => {
+    const consents = createConsents();
+    consents.compare("r", plan("ls"), planHash(plan("ls")));
+    assert.throws(() => consents.compare("r", plan("rm"), planHash(plan("ls"))), { code: "approval.changed" });
   });
   test("is not moved to something else by a second request with the name of the first", () => {
     const consents = createConsents();

@@ -5,8 +5,8 @@ import type { Plan } from "../../exec/approval/plan.ts";
 
 export interface Consents {
   freeze(runId: string, plan: Plan): void;
-  /** Throws `approval.changed` when this run was asked about and is not what it was. */
-  compare(runId: string, plan: Plan): void;
+  /** Throws `approval.changed` when it is not what it was: by the mark that came back with the yes, else as asked here. */
+  compare(runId: string, plan: Plan, mark?: string): void;
   /** Throws when that answer was used before. */
   spend(approvalId: string): void;
 }
@@ -24,8 +24,8 @@ export function createConsents(): Consents {
       frozen.set(runId, planHash(plan));
       dropOldest(frozen);
     },
-    compare(runId, plan) {
-      const then = frozen.get(runId);
+    compare(runId, plan, mark) {
+      const then = mark ?? frozen.get(runId);
       frozen.delete(runId);
       if (then !== undefined && then !== planHash(plan)) throw changed();
     },

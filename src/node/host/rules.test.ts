@@ -16,7 +16,7 @@ const path = ["/usr/local/bin", "/usr/bin", "/bin"];
 async function judged(command: readonly string[], prefix: readonly string[]): Promise<string> {
   const place = { cwd: state, workspace: state, home: state, path: [...prefix, ...path], guarded: [] };
   const job: Job = { ...parseRun({ command }, "node"), place, prefix };
-  const { judgement } = await judgeRun(job, state);
+  const { judgement } = await judgeRun(job, state, false);
   return `${judgement.outcome} ${judgement.code}`;
 }
 

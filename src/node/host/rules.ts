@@ -27,16 +27,16 @@ export interface Verdict {
   readonly plan: (depth: "place" | "content") => Plan;
 }
 
-/** Throws when the approvals file cannot be read: then nothing runs. */
-export async function judgeRun(job: Job, stateDir: string): Promise<Verdict> {
+/** Throws when the approvals file cannot be read: then nothing runs. `isHeld`: a person is asked about exactly this. */
+export async function judgeRun(job: Job, stateDir: string, isHeld: boolean): Promise<Verdict> {
   const { file } = readApprovals(stateDir);
   const policy = effectivePolicy({}, file, job.agent);
-  const isPlain = policy.security !== "allowlist" && policy.ask !== "always";
+  const isPlain = policy.security !== "allowlist" && policy.ask !== "always" && !isHeld;
   const analysis = isPlain ? unread(job, "exec.unread", "no list is asked") : await analysed(job);
   const judgement = judge({ analysis, policy, safeBins: defaultSafeBins, home: job.place.home });
   return {
     judgement,
-    isFull: judgement.code === "exec.full",
+    isFull: judgement.code === "exec.full" && !isHeld,
     plan: (depth) => planOf(job, analysis, depth),
   };
 }

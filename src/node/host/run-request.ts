@@ -33,6 +33,7 @@ const RunParamsSchema = Type.Object({
       agentId: maybe(Type.String()),
       sessionKey: maybe(Type.String()),
       approvalId: Type.String({ minLength: 1, maxLength: 200 }),
+      frozen: maybe(Type.String({ maxLength: 200 })),
     }),
   ),
 });
@@ -59,6 +60,8 @@ export interface RunRequest {
 export interface Consent {
   readonly approvalId: string;
   readonly always: boolean;
+  /** What `system.run.prepare` answered before the person was asked. */
+  readonly frozen?: string;
 }
 
 /** Throws `wire.invalid-request`, `node.other-text`, `node-host.no-screen`, `node-host.unplanned`. */
@@ -112,7 +115,12 @@ function consentIn({ plan, approvalDecision, ...params }: RunParams, nodeId: str
       "node-host.unplanned",
       "SYSTEM_RUN_DENIED: approved, but without a plan of the gateway for exactly this command",
     );
-  return { approvalId: plan.approvalId, always: approvalDecision === "allow-always" };
+  const frozen = given(plan.frozen);
+  return {
+    approvalId: plan.approvalId,
+    always: approvalDecision === "allow-always",
+    ...(frozen === undefined ? {} : { frozen }),
+  };
 }
 
 const given = (word: string | null | undefined): string | undefined =>

@@ -5,6 +5,7 @@ import { HouseError } from "../../core/error.ts";
 import type { Log } from "../../base/log.ts";
 import { expandHome, type Env } from "../../base/paths.ts";
 import { alwaysCovers } from "../../exec/approval/always.ts";
+import { planHash } from "../../exec/approval/freeze.ts";
 import type { EntryRef } from "../../exec/approval/effective.ts";
 import type { Plan } from "../../exec/approval/plan.ts";
 import { addEntries } from "../../exec/approval/remember.ts";
@@ -53,7 +54,18 @@ export interface RunPayload {
   readonly notes?: readonly string[];
 }
 
-export type SystemRun = (params: unknown, call: RunCall) => Promise<RunPayload>;
+/** What would run, before anybody is asked about it. */
+export interface Prepared {
+  /** Comes back with the yes: what then runs must still be that, also after a restart of the node. */
+  readonly frozen: string;
+  readonly cwd: string;
+  readonly programs: readonly string[];
+}
+
+export interface SystemRun {
+  run(params: unknown, call: RunCall): Promise<RunPayload>;
+  prepare(params: unknown): Promise<Prepared>;
+}
 
 /** Of each stream; the end is kept, since that is where errors stand. */
 const MAX_CHARS = 200_000;
@@ -63,22 +75,39 @@ const MAX_AT_ONCE = 64;
 export function createSystemRun(deps: RunDeps): SystemRun {
   const consents = createConsents();
   let live = 0;
-  return async (params, call) => {
-    const request = parseRun(params, deps.nodeId);
-    const { env, prefix, notes } = callEnvironment(request.env, deps.path.join(":"), deps.platform);
-    const cwd = folderOf(folderIn(request.cwd ?? deps.home, deps.home));
-    const { home, guarded } = deps;
-    const place = { cwd, workspace: cwd, home, path: [...prefix, ...deps.path], guarded };
-    const job: Job = { ...request, env, place, prefix };
-    if (live >= MAX_AT_ONCE) throw new HouseError("node-host.busy", `this node runs ${MAX_AT_ONCE} commands already`);
-    live += 1;
-    try {
-      const running = await startAllowed(deps, job, consents, call);
-      return await followed(running, job, notes, call);
-    } finally {
-      live -= 1;
-    }
+  return {
+    async run(params, call) {
+      const { job, notes } = jobIn(params, deps);
+      if (live >= MAX_AT_ONCE) throw new HouseError("node-host.busy", `this node runs ${MAX_AT_ONCE} commands already`);
+      live += 1;
+      try {
+        const running = await startAllowed(deps, job, consents, call);
+        return await followed(running, job, notes, call);
+      } finally {
+        live -= 1;
+      }
+    },
+    async prepare(params) {
+      const { job } = jobIn(params, deps);
+      const { judgement, plan } = await judgeRun(job, deps.stateDir, true);
+      requireNotDenied(judgement);
+      const made = plan("content");
+      return {
+        frozen: planHash(made),
+        cwd: made.cwd.path,
+        programs: made.segments.map(({ program }) => program.path),
+      };
+    },
   };
+}
+
+function jobIn(params: unknown, deps: RunDeps): { readonly job: Job; readonly notes: readonly string[] } {
+  const request = parseRun(params, deps.nodeId);
+  const { env, prefix, notes } = callEnvironment(request.env, deps.path.join(":"), deps.platform);
+  const cwd = folderOf(folderIn(request.cwd ?? deps.home, deps.home));
+  const { home, guarded } = deps;
+  const place = { cwd, workspace: cwd, home, path: [...prefix, ...deps.path], guarded };
+  return { job: { ...request, env, place, prefix }, notes };
 }
 
 /** Relative folders begin at home. */
@@ -90,7 +119,7 @@ async function startAllowed(deps: RunDeps, job: Job, consents: Consents, call: R
   const { runId, agent, session } = job;
   const command = shownOf(job);
   try {
-    const verdict = await judgeRun(job, deps.stateDir);
+    const verdict = await judgeRun(job, deps.stateDir, job.consent?.frozen !== undefined);
     requireAllowed(verdict, job, consents);
     call.signal.throwIfAborted();
     const { outcome, code } = verdict.judgement;
@@ -111,14 +140,17 @@ async function startAllowed(deps: RunDeps, job: Job, consents: Consents, call: R
 
 /** The file's deny stands above every yes. The words are those that gateways and published clients know. */
 function requireAllowed({ judgement, plan }: Verdict, { runId, consent }: Job, consents: Consents): void {
-  if (judgement.code === "exec.denied")
-    throw new HouseError("node-host.denied", `SYSTEM_RUN_DISABLED: ${judgement.reason}`);
+  requireNotDenied(judgement);
   if (consent !== undefined) return consents.spend(consent.approvalId);
   if (judgement.outcome === "run") return;
   if (judgement.outcome === "deny") throw new HouseError("node-host.denied", "SYSTEM_RUN_DENIED: allowlist miss");
   // What a person will be asked about, as it is now: what then runs must still be that.
   consents.freeze(runId, plan("content"));
   throw new HouseError("node-host.denied", "SYSTEM_RUN_DENIED: approval required");
+}
+
+function requireNotDenied({ code, reason }: Verdict["judgement"]): void {
+  if (code === "exec.denied") throw new HouseError("node-host.denied", `SYSTEM_RUN_DISABLED: ${reason}`);
 }
 
 async function start(
@@ -132,14 +164,14 @@ async function start(
   // Its own folder for what is held open: a gateway on the same state clears its own.
   const room = { start: deps.start, env: deps.env, stateDir: join(deps.stateDir, "node") };
   const options = { tty: false, timeoutMs, errorsApart: true };
-  if (judgement.outcome === "run" && judgement.code === "exec.allowed") {
+  if (judgement.outcome === "run" && judgement.code === "exec.allowed" && job.consent?.frozen === undefined) {
     const plan = planFor("place");
     const running = await startPlan(room, plan, { ...options, more: judgement.env });
     deps.noteUse(judgement.matched, plan);
     return running;
   }
   const plan = planFor("content");
-  consents.compare(job.runId, plan);
+  consents.compare(job.runId, plan, job.consent?.frozen);
   if (job.consent?.always === true && job.agent !== "*")
     addEntries(deps.stateDir, job.agent, alwaysCovers(plan).entries);
   return startPinned(room, plan, options);
