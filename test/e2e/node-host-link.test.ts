@@ -182,7 +182,7 @@ describe("TLS", () => {
       approvals: open,
       args: ["--tls", "--tls-fingerprint", certificate.fingerprint],
     });
-    const { nodeId } = await connectedAs(admin, "sealed");
+    const { nodeId, connectedAtMs } = await connectedAs(admin, "sealed");
     const { payload } = await admin.request("node.list", {});
     const { nodes } = payload as unknown as { nodes: { displayName?: string }[] };
     assert.equal(
@@ -191,5 +191,15 @@ describe("TLS", () => {
     );
     const { details } = await exec(gateway, { command: "pwd", node: nodeId });
     assert.equal(details["aggregated"], `${right.home}\n`);
+    await right.stop();
+    hostFor(t, gateway, { port: way.port, name: "sealed", home: right.home });
+    await connectedAs(admin, "sealed", connectedAtMs);
+    const { gateway: kept } = readNodeJson(right.state) as { gateway: object };
+    assert.deepEqual(kept, {
+      host: "127.0.0.1",
+      port: way.port,
+      tls: true,
+      tlsFingerprint: certificate.fingerprint.replaceAll(":", "").toLowerCase(),
+    });
   });
 });

@@ -12,7 +12,10 @@ export const command = defineCommand({
   options: {
     host: { type: "string", value: "host", description: "Where the gateway is; else as last time, 127.0.0.1." },
     port: { type: "string", value: "port", description: "Its port; else as last time, 18789." },
-    tls: { type: "boolean", description: "Speak TLS (wss)." },
+    tls: {
+      type: "boolean",
+      description: "Speak TLS (wss); kept for this host, with its fingerprint, until node.json is removed.",
+    },
     "tls-fingerprint": {
       type: "string",
       value: "sha256",
@@ -94,7 +97,7 @@ type Flags = { readonly [Name in "host" | "port" | "tls-fingerprint"]?: string }
 
 const DEFAULT_PORT = 18_789;
 
-/** Flags name a place anew; without any it is the last one. */
+/** What the flags leave out is as last time; another host begins without TLS unless it is asked for. */
 function placeOf(flags: Flags, last: NodeState["gateway"] | undefined): NodeState["gateway"] {
   const port = wholeNumber("port", flags.port, { min: 1, max: 65_535 });
   const written = flags["tls-fingerprint"];
@@ -106,11 +109,14 @@ function placeOf(flags: Flags, last: NodeState["gateway"] | undefined): NodeStat
   if (!isNamed && last !== undefined) return last;
   const host = (flags.host ?? last?.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
   if (!/^[\p{L}\p{N}._:-]+$/u.test(host)) throw wrong("--host is a name or an address, without scheme or path");
+  // The same machine by another port is not trusted with less: TLS and its pin hold until another host is named.
+  const before = last?.host === host ? last : undefined;
+  const kept = pin ?? before?.tlsFingerprint;
   return {
     host,
     port: port ?? last?.port ?? DEFAULT_PORT,
-    tls: flags.tls ?? false,
-    ...(pin === undefined ? {} : { tlsFingerprint: pin }),
+    tls: flags.tls ?? before?.tls ?? false,
+    ...(kept === undefined ? {} : { tlsFingerprint: kept }),
   };
 }
 
