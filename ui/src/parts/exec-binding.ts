@@ -2,7 +2,6 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 
-import { HouseError } from "../../../src/core/error.ts";
 import type { App } from "../app.ts";
 import {
   bindingsOf,
@@ -15,6 +14,7 @@ import {
   type Bindings,
   type Choice,
 } from "../nodes/binding.ts";
+import { isStale } from "../nodes/stale.ts";
 import { readWritten } from "../nodes/written.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { ConfigSnapshot, NodeRow } from "../wire.ts";
@@ -171,14 +171,6 @@ function drawInvalid(): TemplateResult {
     <p>The config file is not valid, so nothing can be changed here. To see what is wrong:</p>
     <copy-line .text=${"openclaw doctor"}></copy-line>
   `;
-}
-
-/** The two sentences of the gateway; there is no code for them. */
-function isStale(error: unknown): boolean {
-  return (
-    error instanceof HouseError &&
-    (/changed since last load/.test(error.message) || /has changed since it was read/.test(error.message))
-  );
 }
 
 customElements.define("exec-binding", ExecBinding);

@@ -3,39 +3,33 @@ import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import { live } from "lit/directives/live.js";
 
-import { HouseError } from "../../../src/core/error.ts";
 import { visible } from "../../../src/core/visible.ts";
 import type { App } from "../app.ts";
-import { nameOf } from "../nodes/binding.ts";
 import {
   addEdit,
   applyEdits,
   defaults,
   effective,
   entriesOf,
-  inheritedOf,
-  levels,
   scopesOf,
   toSnapshot,
   toWire,
-  valueOf,
-  wordsFor,
   type AllowEntry,
-  type Level,
   type RuleEdit,
   type RuleKey,
   type RulesFile,
   type RulesSnapshot,
 } from "../nodes/rules.ts";
+import { isStale } from "../nodes/stale.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { NodeRow } from "../wire.ts";
 import { count } from "../words.ts";
 import "./allow-list.ts";
-import "./copy-line.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 import { drawLoad, Load } from "./load.ts";
-import { nodeCommand } from "./node-list.ts";
+import { drawRules } from "./rule-fields.ts";
+import { drawObstacle, obstacleOf, targetName, type Obstacle } from "./rules-obstacle.ts";
 
 /** The machine whose file is shown; empty for the gateway's own. */
 type Target = string;
@@ -105,18 +99,13 @@ export class ExecRules extends LightElement {
     `;
   }
 
-  /** Why the file of this machine cannot be edited from here. */
-  #obstacle(): "away" | "by hand" | undefined {
-    if (this.target === "") return undefined;
-    const node = this.nodes.find(({ nodeId }) => nodeId === this.target);
-    if (node?.connected !== true) return "away";
-    return isEditable(node) ? undefined : "by hand";
+  #obstacle(): Obstacle | undefined {
+    return this.target === "" ? undefined : obstacleOf(this.nodes.find(({ nodeId }) => nodeId === this.target));
   }
 
   #drawTarget(): TemplateResult {
     const obstacle = this.#obstacle();
-    if (obstacle === "away") return drawAway();
-    if (obstacle === "by hand") return drawByHand();
+    if (obstacle !== undefined) return drawObstacle(obstacle);
     // Of another machine is worse than none.
     if (this.#shown.error === undefined && this.#shown.value?.target !== this.target)
       return html`<p class="quiet" role="status">Reading the approvals …</p>`;
@@ -151,10 +140,7 @@ export class ExecRules extends LightElement {
       <p class="quiet">File <code>${visible(shown.path, 200)}</code></p>
       <div class="schema-form">
         <div class="pairs wide-pairs">
-          ${this.#drawLevel(file, "security", "Security", "What may run at all.")}
-          ${this.#drawLevel(file, "ask", "Ask", "When somebody is asked first.")}
-          ${this.#drawLevel(file, "askFallback", "Ask fallback", "What holds when nobody can answer.")}
-          ${this.#drawSkills(file)}
+          ${drawRules({ file, scope: this.scope, isBusy: this.isSaving, set: (key, words) => this.#set(key, words) })}
         </div>
         ${this.scope === defaults ? html`<p class="quiet">Programs are listed for agents: choose one under Scope, or all of them.</p>` : this.#drawList(file, shown)}
         <div class="actions">
@@ -177,58 +163,6 @@ export class ExecRules extends LightElement {
         </div>
       </div>
       <div aria-live="polite">${this.#drawSaid()}</div>
-    `;
-  }
-
-  #drawLevel(file: RulesFile, key: Level, label: string, about: string): TemplateResult {
-    const value = valueOf(file, this.scope, key);
-    const known: readonly string[] = levels[key];
-    const strange = typeof value === "string" && !known.includes(value) ? [value] : [];
-    const options = [
-      ...known.map((word) => ({ value: word, label: word })),
-      ...strange.map((word) => ({ value: word, label: `${visible(word, 40)} (unknown, taken for the strictest)` })),
-    ];
-    return this.#drawSelect(file, key, { label, about, value: value === undefined ? "" : wordsFor(value), options });
-  }
-
-  #drawSkills(file: RulesFile): TemplateResult {
-    const value = valueOf(file, this.scope, "autoAllowSkills");
-    return this.#drawSelect(file, "autoAllowSkills", {
-      label: "Auto-allow skill CLIs",
-      about: "Programs that skills bring count as listed.",
-      value: value === undefined ? "" : wordsFor(value),
-      options: ["yes", "no"].map((word) => ({ value: word, label: word })),
-    });
-  }
-
-  #drawSelect(
-    file: RulesFile,
-    key: RuleKey,
-    {
-      label,
-      about,
-      value,
-      options,
-    }: { label: string; about: string; value: string; options: { value: string; label: string }[] },
-  ): TemplateResult {
-    const inherited = inheritedOf(file, this.scope, key);
-    return html`
-      <div class="field">
-        <label for=${`rules-${key}`}><span class="label">${label}</span></label>
-        <span class="about" id=${`rules-${key}-about`}>${about}</span>
-        <select
-          id=${`rules-${key}`}
-          aria-describedby=${`rules-${key}-about`}
-          ?disabled=${this.isSaving}
-          .value=${live(value)}
-          @change=${(event: Event) => this.#set(key, (event.target as HTMLSelectElement).value)}
-        >
-          <option value="" ?selected=${value === ""}>
-            Not set: ${visible(inherited.value, 40)}${inherited.from === "built in" ? "" : ` (from ${inherited.from})`}
-          </option>
-          ${options.map((option) => html`<option value=${option.value} ?selected=${option.value === value}>${option.label}</option>`)}
-        </select>
-      </div>
     `;
   }
 
@@ -314,44 +248,12 @@ export class ExecRules extends LightElement {
       (error: unknown) => error ?? new Error("The gateway refused without a reason."),
     );
     this.isSaving = false;
-    const isStale = failure instanceof HouseError && /changed since last load/.test(failure.message);
-    this.said = failure === undefined ? "saved" : isStale ? "stale" : undefined;
-    this.error = isStale ? undefined : failure;
+    this.said = failure === undefined ? "saved" : isStale(failure) ? "stale" : undefined;
+    this.error = this.said === undefined ? failure : undefined;
     if (failure !== undefined) return;
     this.edits = new Map(this.edits).set(target, []);
     this.#shown.reload();
   }
-}
-
-function isEditable({ commands }: NodeRow): boolean {
-  return ["system.execApprovals.get", "system.execApprovals.set"].every((name) => commands.includes(name));
-}
-
-function targetName(node: NodeRow): string {
-  if (!node.connected) return `${nameOf(node)}, offline`;
-  return isEditable(node) ? nameOf(node) : `${nameOf(node)}, by hand`;
-}
-
-function drawAway(): TemplateResult {
-  return html`
-    <p>This node is not connected, and its file is on that machine. To bring it back, there:</p>
-    <copy-line .text=${nodeCommand(location)}></copy-line>
-  `;
-}
-
-function drawByHand(): TemplateResult {
-  return html`
-    <div class="note quiet">
-      <p>This node does not let its approvals be edited from here. On that machine, edit this file by hand:</p>
-      <copy-line .text=${"~/.openclaw/exec-approvals.json"}></copy-line>
-      <p>
-        <code>defaults</code> and <code>agents.&lt;id&gt;</code> hold <code>security</code>, <code>ask</code>,
-        <code>askFallback</code> and <code>autoAllowSkills</code>; <code>agents.&lt;id&gt;.allowlist</code> lists
-        programs as <code>{"pattern": "/usr/bin/rg"}</code>. A node that offers
-        <code>system.execApprovals.get</code> and <code>system.execApprovals.set</code> can be edited here.
-      </p>
-    </div>
-  `;
 }
 
 customElements.define("exec-rules", ExecRules);

@@ -1,0 +1,77 @@
+// The four rules of an approvals file for one scope, each a choice that says what holds when it is not set.
+import { html, type TemplateResult } from "lit";
+import { live } from "lit/directives/live.js";
+
+import { visible } from "../../../src/core/visible.ts";
+import { inheritedOf, levels, valueOf, wordsFor, type Level, type RuleKey, type RulesFile } from "../nodes/rules.ts";
+
+interface RuleForm {
+  readonly file: RulesFile;
+  readonly scope: string;
+  readonly isBusy: boolean;
+  /** No words: not set any more. */
+  readonly set: (key: RuleKey, words: string) => void;
+}
+
+interface Field {
+  readonly key: RuleKey;
+  readonly label: string;
+  readonly about: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+}
+
+export function drawRules(form: RuleForm): readonly TemplateResult[] {
+  const { file, scope } = form;
+  const level = (key: Level, label: string, about: string): Field => ({
+    key,
+    label,
+    about,
+    options: levelOptions(key, valueOf(file, scope, key)),
+  });
+  const fields: readonly Field[] = [
+    level("security", "Security", "What may run at all."),
+    level("ask", "Ask", "When somebody is asked first."),
+    level("askFallback", "Ask fallback", "What holds when nobody can answer."),
+    {
+      key: "autoAllowSkills",
+      label: "Auto-allow skill CLIs",
+      about: "Programs that skills bring count as listed.",
+      options: ["yes", "no"].map((word) => ({ value: word, label: word })),
+    },
+  ];
+  return fields.map((field) => drawField(form, field));
+}
+
+/** A word nobody knows stays choosable: somebody wrote it. */
+function levelOptions(key: Level, value: unknown): Field["options"] {
+  const known: readonly string[] = levels[key];
+  const strange = typeof value === "string" && !known.includes(value) ? [value] : [];
+  return [
+    ...known.map((word) => ({ value: word, label: word })),
+    ...strange.map((word) => ({ value: word, label: `${visible(word, 40)} (unknown, taken for the strictest)` })),
+  ];
+}
+
+function drawField({ file, scope, isBusy, set }: RuleForm, { key, label, about, options }: Field): TemplateResult {
+  const stored = valueOf(file, scope, key);
+  const value = stored === undefined ? "" : wordsFor(stored);
+  const inherited = inheritedOf(file, scope, key);
+  return html`
+    <div class="field">
+      <label for=${`rules-${key}`}><span class="label">${label}</span></label>
+      <span class="about" id=${`rules-${key}-about`}>${about}</span>
+      <select
+        id=${`rules-${key}`}
+        aria-describedby=${`rules-${key}-about`}
+        ?disabled=${isBusy}
+        .value=${live(value)}
+        @change=${(event: Event) => set(key, (event.target as HTMLSelectElement).value)}
+      >
+        <option value="" ?selected=${value === ""}>
+          Not set: ${visible(inherited.value, 40)}${inherited.from === "built in" ? "" : ` (from ${inherited.from})`}
+        </option>
+        ${options.map((option) => html`<option value=${option.value} ?selected=${option.value === value}>${option.label}</option>`)}
+      </select>
+    </div>
+  `;
+}
