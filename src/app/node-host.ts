@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 
 import { HouseError } from "../core/error.ts";
+import type { Signer } from "../protocol/connect-request.ts";
 import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { acquireLock, type Lock } from "../base/lock.ts";
@@ -26,7 +27,7 @@ import {
   writeNodeState,
   type NodeWishes,
 } from "../node/host/state.ts";
-import type { HostIdentity, HostWire } from "../node/host/wire-port.ts";
+import type { HostWire } from "../node/host/wire-port.ts";
 import { storeFileOf } from "../store/place.ts";
 
 export interface NodeHostParts {
@@ -36,7 +37,7 @@ export interface NodeHostParts {
   readonly wishes: NodeWishes;
   readonly secret: Secret;
   /** Made on first use, after the lock is held. */
-  readonly identity: () => HostIdentity;
+  readonly identity: () => Signer;
   readonly dial: () => Promise<HostWire>;
 }
 

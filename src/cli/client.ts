@@ -3,8 +3,8 @@ import { HouseError } from "../core/error.ts";
 import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { readVersion } from "../base/version.ts";
-import { signedText } from "../protocol/signature.ts";
-import { keepDeviceToken, openIdentity, readDeviceToken, type DeviceIdentity } from "./identity.ts";
+import { connectRequest, type Signer } from "../protocol/connect-request.ts";
+import { keepDeviceToken, openIdentity, readDeviceToken } from "./identity.ts";
 import type { Io } from "./io.ts";
 import { refusedConnect, toCallError } from "./client-failure.ts";
 import type { Target } from "./target.ts";
@@ -57,7 +57,7 @@ export async function connectGateway(io: Io, target: Target, { caps = [] }: Clie
 async function connectAs(
   io: Io,
   target: Target,
-  identity: DeviceIdentity | undefined,
+  identity: Signer | undefined,
   caps: readonly string[],
 ): Promise<GatewayClient> {
   const wire = await openWire(target);
@@ -65,7 +65,17 @@ async function connectAs(
     const nonce = await wire.challenge;
     const kept = identity === undefined ? undefined : keptToken(io, target, identity);
     const token = target.token ?? kept;
-    const params = connectParams({ identity, nonce, token, password: target.password, caps });
+    const params = connectRequest({
+      client: { id: "cli", version: readVersion(), platform: process.platform, mode: "cli", instanceId: newId() },
+      role: "operator",
+      scopes,
+      caps,
+      identity,
+      nonce,
+      signedAt: systemClock.now(),
+      token,
+      password: target.password,
+    });
     const answer = await wire.request("connect", params, target.timeoutMs);
     if (!answer.ok) throw refusedConnect(answer.error, target, { usedDeviceToken: kept !== undefined });
     const hello = answer.payload as Hello;
@@ -88,7 +98,7 @@ async function connectAs(
 }
 
 /** Only where no shared secret is at hand: that one cannot have ended without anybody telling us. */
-function keptToken(io: Io, target: Target, { deviceId }: DeviceIdentity): string | undefined {
+function keptToken(io: Io, target: Target, { deviceId }: Signer): string | undefined {
   if (target.token !== undefined || target.password !== undefined) return undefined;
   return readDeviceToken(io.paths().state, deviceId, target.url)?.token;
 }
@@ -108,42 +118,8 @@ export async function withGateway<T>(
   }
 }
 
-interface Proof {
-  readonly identity: DeviceIdentity | undefined;
-  readonly nonce: string;
-  readonly token: string | undefined;
-  readonly password: string | undefined;
-  readonly caps: readonly string[];
-}
-
-function connectParams({ identity, nonce, token, password, caps }: Proof): unknown {
-  const auth = token !== undefined ? { token } : password !== undefined ? { password } : undefined;
-  return {
-    minProtocol: 3,
-    maxProtocol: 3,
-    client: { id: "cli", version: readVersion(), platform: process.platform, mode: "cli", instanceId: newId() },
-    caps,
-    role: "operator",
-    scopes,
-    ...(auth === undefined ? {} : { auth }),
-    ...(identity === undefined ? {} : { device: signedDevice(identity, nonce, token ?? "") }),
-  };
-}
-
-function signedDevice({ deviceId, publicKey, sign }: DeviceIdentity, nonce: string, token: string): unknown {
-  const signedAt = systemClock.now();
-  const who = { deviceId, clientId: "cli", clientMode: "cli", role: "operator", scopes };
-  return { id: deviceId, publicKey, signature: sign(signedText({ ...who, signedAt, token, nonce })), signedAt, nonce };
-}
-
 /** What the gateway issued is what lets this device in later, also when the shared secret is not at hand. */
-function keepIssued(
-  io: Io,
-  target: Target,
-  identity: DeviceIdentity,
-  before: string | undefined,
-  { auth }: Hello,
-): void {
+function keepIssued(io: Io, target: Target, identity: Signer, before: string | undefined, { auth }: Hello): void {
   if (auth === undefined || auth.deviceToken === before) return;
   const { state } = io.paths();
   if (readDeviceToken(state, identity.deviceId, target.url)?.token === auth.deviceToken) return;

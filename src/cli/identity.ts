@@ -4,16 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { errnoOf, HouseError } from "../core/error.ts";
+import type { Signer } from "../protocol/connect-request.ts";
 import { writeFileAtomic } from "../base/atomic-file.ts";
 import { systemClock } from "../base/clock.ts";
-
-export interface DeviceIdentity {
-  readonly deviceId: string;
-  /** Raw key, base64url. */
-  readonly publicKey: string;
-  /** base64url. */
-  readonly sign: (text: string) => string;
-}
 
 interface IdentityFile {
   readonly version: 1;
@@ -24,7 +17,7 @@ interface IdentityFile {
 }
 
 /** Made on first use. A file that cannot be read is refused: a new key would silently be another device. */
-export function openIdentity(state: string): DeviceIdentity {
+export function openIdentity(state: string): Signer {
   const path = join(state, "identity", "device.json");
   const { deviceId, publicKeyPem, privateKeyPem } = readIdentity(path) ?? createIdentity(path);
   const key = createPrivateKey(privateKeyPem);

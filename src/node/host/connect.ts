@@ -1,12 +1,13 @@
 // A node's way in: signed connect with the token it was given or the shared secret, and what a refusal means for the next try.
 import { HouseError } from "../../core/error.ts";
+import { connectRequest, type Signer } from "../../protocol/connect-request.ts";
 import { WIRE_LIMITS, type WireError } from "../../protocol/frame.ts";
-import { signedText } from "../../protocol/signature.ts";
+
 import { systemClock } from "../../base/clock.ts";
 import { readVersion } from "../../base/version.ts";
 import { hostCommands } from "./commands.ts";
 import type { NodeState } from "./state.ts";
-import type { HostIdentity, HostWire } from "./wire-port.ts";
+import type { HostWire } from "./wire-port.ts";
 
 export interface Secret {
   readonly token?: string | undefined;
@@ -14,7 +15,7 @@ export interface Secret {
 }
 
 export interface ConnectFacts {
-  readonly identity: HostIdentity;
+  readonly identity: Signer;
   readonly state: NodeState;
   /** What commands have as PATH here. */
   readonly pathEnv: string;
@@ -49,23 +50,8 @@ export async function connectNode(wire: HostWire, facts: ConnectFacts): Promise<
   return { ok: false, refusal: refusalOf(answer.error, facts) };
 }
 
-/** The device's own token first: the shared secret then stays where it is. */
-function proofOf({ state, secret }: ConnectFacts): { readonly token?: string; readonly password?: string } {
-  if (state.token !== undefined) return { token: state.token };
-  if (secret.token !== undefined) return { token: secret.token };
-  return secret.password === undefined ? {} : { password: secret.password };
-}
-
-function connectParams(facts: ConnectFacts, nonce: string): Record<string, unknown> {
-  const { identity, state, pathEnv } = facts;
-  const { deviceId, publicKey } = identity;
-  const proof = proofOf(facts);
-  const signedAt = systemClock.now();
-  const who = { deviceId, clientId: "node-host", clientMode: "node", role: "node", scopes: [] };
-  const signature = identity.sign(signedText({ ...who, signedAt, token: proof.token ?? "", nonce }));
-  return {
-    minProtocol: 3,
-    maxProtocol: 3,
+function connectParams({ identity, state, pathEnv, secret }: ConnectFacts, nonce: string): Record<string, unknown> {
+  const request = connectRequest({
     client: {
       id: "node-host",
       displayName: state.displayName,
@@ -74,14 +60,17 @@ function connectParams(facts: ConnectFacts, nonce: string): Record<string, unkno
       mode: "node",
       instanceId: state.nodeId,
     },
-    caps: ["system"],
-    commands: hostCommands,
-    pathEnv,
     role: "node",
     scopes: [],
-    ...(proof.token === undefined && proof.password === undefined ? {} : { auth: proof }),
-    device: { id: deviceId, publicKey, signature, signedAt, nonce },
-  };
+    caps: ["system"],
+    identity,
+    nonce,
+    signedAt: systemClock.now(),
+    // The device's own token first: the shared secret then stays where it is.
+    token: state.token ?? secret.token,
+    password: secret.password,
+  });
+  return { ...request, commands: hostCommands, pathEnv };
 }
 
 function helloOf(payload: unknown): Hello {

@@ -2,17 +2,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { HouseError } from "../../core/error.ts";
+import type { Signer } from "../../protocol/connect-request.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Command } from "./commands.ts";
 import { connectNode, type Hello, type Refusal, type Secret } from "./connect.ts";
 import { serve } from "./serve.ts";
 import { urlOf, writeNodeState, type LinkState, type NodeState } from "./state.ts";
-import type { HostIdentity, HostWire } from "./wire-port.ts";
+import type { HostWire } from "./wire-port.ts";
 
 export interface HostDeps {
   readonly stateDir: string;
-  readonly identity: HostIdentity;
+  readonly identity: Signer;
   readonly pathEnv: string;
   readonly secret: Secret;
   readonly commands: Readonly<Record<string, Command>>;

@@ -13,10 +13,3 @@ export interface HostWire {
   readonly ended: Promise<never>;
   close(): void;
 }
-
-/** The key this machine proves itself with. */
-export interface HostIdentity {
-  readonly deviceId: string;
-  readonly publicKey: string;
-  sign(text: string): string;
-}
