@@ -1,4 +1,5 @@
 // Where two JSON values begin to differ, with the path and the text around it.
+import { isRecord } from "../core/record.ts";
 
 export interface Mismatch {
   /** `messages[4].content[0].text`; empty for the whole. */
@@ -61,8 +62,4 @@ function around(path: string, recorded: string, now: string): Mismatch {
 function shortened(value: unknown): string {
   const text = JSON.stringify(value) ?? "(nothing)";
   return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 // What the owner reads before a job that somebody else asked for: what it does, when, and who wants it.
-import { isRecord } from "../config/path.ts";
+import { isRecord } from "../core/record.ts";
 import type { CronAsker, CronChange } from "../cron/ask.ts";
 import type { Job } from "../cron/job.ts";
 import { normaliseJob, normalisePatch } from "../cron/normalise.ts";

@@ -1,7 +1,7 @@
 // Runs a tool because a person asked for it by name: the same policy and path as the agent's own calls.
 import { HouseError } from "../core/error.ts";
 import type { Block } from "../core/message.ts";
-import { isRecord } from "../config/path.ts";
+import { isRecord } from "../core/record.ts";
 import type { CallHints, ToolResult } from "../tool/tool.ts";
 import type { Directed } from "./command.ts";
 import { fenced } from "./fence.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 
 import { HouseError } from "../core/error.ts";
 import type { AgentId } from "../core/names.ts";
+import { isRecord } from "../core/record.ts";
 import { writeFileAtomic } from "../base/atomic-file.ts";
 import { expandHome, type Paths } from "../base/paths.ts";
 import { agentConfig } from "../config/agents.ts";
-import { isRecord } from "../config/path.ts";
 import type { Config } from "../config/schema/index.ts";
 
 /** Returns the file. Other profiles and their statistics stay. */

@@ -1,7 +1,7 @@
 // JSON5 from the command line; the reader itself belongs to the config.
 import { HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 import { parseText, valueOf } from "../config/json5-text.ts";
-import { isRecord } from "../config/path.ts";
 import { UsageError } from "./command.ts";
 
 export type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string };

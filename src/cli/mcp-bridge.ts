@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
-import { isRecord } from "../config/path.ts";
+import { isRecord } from "../core/record.ts";
 import type { Target } from "./target.ts";
 
 export interface BridgePlan {

@@ -1,6 +1,7 @@
 // Rules that join several keys of a channel; an account takes what it does not say from its channel.
+import { isRecord } from "../core/record.ts";
 import type { Finding } from "./check.ts";
-import { isRecord, type ConfigPath } from "./path.ts";
+import { type ConfigPath } from "./path.ts";
 import type { Config } from "./schema/index.ts";
 
 type Keys = Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 // The strict check of a value against the config schema, with words a person can act on.
 import { nearest } from "../core/nearest.ts";
-import { isRecord, type ConfigPath } from "./path.ts";
+import { isRecord } from "../core/record.ts";
+import { type ConfigPath } from "./path.ts";
 import { childSchema, kindOf, takesKind, type SchemaNode } from "./schema-node.ts";
 
 export interface Finding {

@@ -1,5 +1,5 @@
 // The defaults of the schema, filled into a checked value.
-import { isRecord } from "./path.ts";
+import { isRecord } from "../core/record.ts";
 import { childSchema, kindOf, takesKind, type SchemaNode } from "./schema-node.ts";
 
 /** A copy with every missing default; what is there stays. Keys that override others are left as they are. */

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 import { isMultiline, lineBlank, lineMarginAt, render, renderKey, styleOf, type Style } from "./json5-style.ts";
 import {
   entryOf,
@@ -16,7 +17,7 @@ import {
   type TextEntry,
   type TextNode,
 } from "./json5-text.ts";
-import { checkStep, isRecord, parsePath, type ConfigPath, type Segment } from "./path.ts";
+import { checkStep, parsePath, type ConfigPath, type Segment } from "./path.ts";
 
 export type Edit =
   | { readonly path: string | ConfigPath; readonly value: unknown; readonly remove?: never }

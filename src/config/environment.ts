@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import type { Env, Paths } from "../base/paths.ts";
 import { HouseError } from "../core/error.ts";
-import { isRecord } from "./path.ts";
+import { isRecord } from "../core/record.ts";
 import { readBytes } from "./source.ts";
 
 export interface EnvironmentSource {

@@ -3,8 +3,9 @@ import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 
 import { HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 import { rootPath, type ConfigIssue } from "./issue.ts";
-import { forbiddenKeys, formatPath, isRecord, type ConfigPath, type Segment } from "./path.ts";
+import { forbiddenKeys, formatPath, type ConfigPath, type Segment } from "./path.ts";
 import { parseSource, placeInSource, readBytes, type MountedPart, type Source } from "./source.ts";
 
 export interface Expansion {

@@ -1,7 +1,8 @@
 // How a JSON5 text is written (quotes, indentation, commas), and values written the same way.
 import { HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 import type { TextContainer, TextNode } from "./json5-text.ts";
-import { forbiddenKeys, isRecord } from "./path.ts";
+import { forbiddenKeys } from "./path.ts";
 
 type Quote = '"' | "'";
 

@@ -1,6 +1,7 @@
 // Keys of older installations: where each has gone, so that nobody has to guess.
+import { isRecord } from "../core/record.ts";
 import type { Edit } from "./edit.ts";
-import { formatPath, getAt, hasAt, isRecord, type ConfigPath } from "./path.ts";
+import { formatPath, getAt, hasAt, type ConfigPath } from "./path.ts";
 
 interface Move {
   /** `*` stands for any index or key. */

@@ -2,12 +2,13 @@
 import type { Env, Paths } from "../base/paths.ts";
 import { sha256 } from "../base/ids.ts";
 import { HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 import { checkValue, type Finding } from "./check.ts";
 import { withDefaults } from "./defaults.ts";
 import { findLegacyKeys } from "./legacy.ts";
 import { dotEnvFile } from "./environment.ts";
 import { rootPath, type ConfigIssue } from "./issue.ts";
-import { formatPath, isRecord, parsePath, unsetAt, type ConfigPath } from "./path.ts";
+import { formatPath, parsePath, unsetAt, type ConfigPath } from "./path.ts";
 import { readParts, type ConfigParts } from "./parts.ts";
 import { checkRules } from "./rules.ts";
 import { schemaRoot } from "./schema-root.ts";

@@ -1,9 +1,10 @@
 // Older keys moved to their new places, in the text itself, for `openclaw doctor --fix`.
+import { isRecord } from "../core/record.ts";
 import JSON5 from "json5";
 
 import { editText, type Edit } from "./edit.ts";
 import { findLegacyKeys } from "./legacy.ts";
-import { formatPath, getAt, isRecord, type ConfigPath } from "./path.ts";
+import { formatPath, getAt, type ConfigPath } from "./path.ts";
 
 export interface Migration {
   readonly text: string;

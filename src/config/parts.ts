@@ -1,10 +1,11 @@
 // The first half of reading a config, without the schema: the file, its includes and its variables.
 import type { Env, Paths } from "../base/paths.ts";
 import { HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 import { configVariables, fillIn, readDotEnv, type DotEnv } from "./environment.ts";
 import { expandIncludes } from "./include.ts";
 import { rootPath, type ConfigIssue } from "./issue.ts";
-import { formatPath, isRecord } from "./path.ts";
+import { formatPath } from "./path.ts";
 import { parseSource, placeInSource, readBytes, type Source } from "./source.ts";
 import { substitute, type MissingVariable } from "./substitute.ts";
 

@@ -1,8 +1,9 @@
 // JSON merge patches (objects merge, null removes, everything else replaces), on values and on config texts.
 import { HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 import { editText, type Edit } from "./edit.ts";
 import { describeIssue } from "./issue.ts";
-import { isRecord, type ConfigPath } from "./path.ts";
+import { type ConfigPath } from "./path.ts";
 import { redacted, restoreRedacted } from "./redact.ts";
 import { parseSource } from "./source.ts";
 

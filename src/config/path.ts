@@ -1,5 +1,6 @@
 // Config paths: `agents.list[0].tools.exec.node`, `channels.telegram.groups["-100.5"]`; get, set and unset on plain values.
 import { HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 
 export type Segment = string | number;
 export type ConfigPath = readonly Segment[];
@@ -61,10 +62,6 @@ export function unsetAt(root: unknown, path: ConfigPath): unknown {
 export function checkStep(parent: unknown, path: ConfigPath, depth: number): void {
   const problem = stepProblem(parent, path[depth], formatPath(path.slice(0, depth)) || "the config");
   if (problem !== undefined) throw badPath(formatPath(path), problem);
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Keys no config may have: they would reach into the machinery of objects. */

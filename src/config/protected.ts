@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { parseAgentId, type AgentId } from "../core/names.ts";
-import { formatPath, getAt, isRecord, type ConfigPath, type Segment } from "./path.ts";
+import { isRecord } from "../core/record.ts";
+import { formatPath, getAt, type ConfigPath, type Segment } from "./path.ts";
 
 export interface ProtectedChange {
   /** As people write it: `agents.list[0].tools.exec.ask`. */

@@ -2,8 +2,9 @@
 import JSON5 from "json5";
 
 import { HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 import { commentsIn, nodeAt, parseText, splice, type Part, type TextNode } from "./json5-text.ts";
-import { formatPath, getAt, isRecord, setAt, type ConfigPath, type Segment } from "./path.ts";
+import { formatPath, getAt, setAt, type ConfigPath, type Segment } from "./path.ts";
 import type { Config } from "./schema/index.ts";
 import { findSecrets, isSecret, looksSecret, placeBelow, rootPlace, type SecretPlace } from "./secrets.ts";
 import { isReference } from "./substitute.ts";

@@ -1,7 +1,8 @@
 // What a changed config asks for: nothing, a part that starts anew, or the whole gateway.
 import { isDeepStrictEqual } from "node:util";
 
-import { formatPath, isRecord, type ConfigPath } from "./path.ts";
+import { isRecord } from "../core/record.ts";
+import { formatPath, type ConfigPath } from "./path.ts";
 import type { Config } from "./schema/index.ts";
 
 export type ReloadMode = "hybrid" | "hot" | "restart" | "off";

@@ -3,10 +3,11 @@ import type { Env } from "../base/paths.ts";
 import { HouseError } from "../core/error.ts";
 import { parseAgentId, parseSessionKey, DEFAULT_AGENT } from "../core/names.ts";
 import { nearest } from "../core/nearest.ts";
+import { isRecord } from "../core/record.ts";
 import { agentIds } from "./agents.ts";
 import { channelFindings } from "./channel-rules.ts";
 import type { Finding } from "./check.ts";
-import { getAt, isRecord, type ConfigPath } from "./path.ts";
+import { getAt, type ConfigPath } from "./path.ts";
 import { compilePattern } from "./patterns.ts";
 import type { Config } from "./schema/index.ts";
 

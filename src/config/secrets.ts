@@ -1,5 +1,6 @@
 // Which values of a config are secrets: those the schema marks, and those whose name or form gives them away.
-import { isRecord, type ConfigPath } from "./path.ts";
+import { isRecord } from "../core/record.ts";
+import { type ConfigPath } from "./path.ts";
 import { schemaRoot } from "./schema-root.ts";
 import { childSchema, kindOf, takesKind, type SchemaNode } from "./schema-node.ts";
 

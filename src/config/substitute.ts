@@ -1,6 +1,7 @@
 // `${VAR}` in any text of the config, replaced once; `$${VAR}` is the way to write it as it stands.
+import { isRecord } from "../core/record.ts";
 import type { Env } from "../base/paths.ts";
-import { isRecord, type ConfigPath } from "./path.ts";
+import { type ConfigPath } from "./path.ts";
 
 export interface MissingVariable {
   readonly path: ConfigPath;

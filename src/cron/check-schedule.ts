@@ -1,5 +1,5 @@
 // A schedule as somebody wrote it, judged: a time that can come, an interval that can be kept, a zone that exists.
-import { isRecord } from "../config/path.ts";
+import { isRecord } from "../core/record.ts";
 import { durationMs } from "./duration.ts";
 import type { Schedule } from "./job.ts";
 import type { Raw } from "./normalise.ts";

@@ -2,8 +2,8 @@
 import { nearest } from "../core/nearest.ts";
 import { parseAgentId, type AgentId } from "../core/names.ts";
 import { withoutUnseen } from "../core/visible.ts";
+import { isRecord } from "../core/record.ts";
 import { agentIds } from "../config/agents.ts";
-import { isRecord } from "../config/path.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ThinkingLevel } from "../model/model.ts";
 import { checkSchedule } from "./check-schedule.ts";

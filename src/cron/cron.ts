@@ -1,9 +1,9 @@
 // Jobs at set times: added, changed, removed, run, looked at. Every door to them comes here.
 import type { AgentId } from "../core/names.ts";
 import { HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 import { createLanes } from "../base/lane.ts";
 import { newId } from "../base/ids.ts";
-import { isRecord } from "../config/path.ts";
 import type { JobRecord, SlotRecord } from "../store/store.ts";
 import { checkJob } from "./check.ts";
 import { checkSchedule, isFrequent } from "./check-schedule.ts";

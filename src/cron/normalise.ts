@@ -1,5 +1,5 @@
 // What callers send, in any of the spellings they use, as one: unwrapped, kinds inferred, older keys moved. No judging.
-import { isRecord } from "../config/path.ts";
+import { isRecord } from "../core/record.ts";
 import { durationMs } from "./duration.ts";
 
 export type Raw = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 // A change of a job, as callers send it, applied to the job as it stands. Pure.
-import { isRecord } from "../config/path.ts";
+import { isRecord } from "../core/record.ts";
 import type { Config } from "../config/schema/index.ts";
 import { checkJob } from "./check.ts";
 import type { JobBody } from "./job.ts";

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 
 import { errnoOf } from "../core/error.ts";
 import { parseAgentId } from "../core/names.ts";
+import { isRecord } from "../core/record.ts";
 import { newId } from "../base/ids.ts";
-import { isRecord } from "../config/path.ts";
 import type { JobRecord } from "../store/store.ts";
 import { checkJob } from "./check.ts";
 import type { CronDeps } from "./deps.ts";

@@ -1,7 +1,7 @@
 // A job and its rows as they are shown to who may look and not change: what lets anybody in somewhere is taken out.
+import { isRecord } from "../core/record.ts";
 import type { Mask } from "../base/mask.ts";
 import { redacted } from "../config/redact.ts";
-import { isRecord } from "../config/path.ts";
 import { looksSecret } from "../config/secrets.ts";
 import type { RunEntry } from "./entry.ts";
 import type { Job } from "./job.ts";

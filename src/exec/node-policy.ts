@@ -1,5 +1,5 @@
 // Whether a command may go to a node: the stricter of our rules and the node's own, as its approvals file has them. Pure.
-import { isRecord } from "../config/path.ts";
+import { isRecord } from "../core/record.ts";
 import { EXEC_ASK, EXEC_SECURITY, stricter, type Ask, type Security } from "./route.ts";
 
 export interface NodeRules {

@@ -1,8 +1,8 @@
 // A command on another machine: which one, in whose words it is asked, and what came of it.
 import { HouseError, ToolError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
+import { isRecord } from "../core/record.ts";
 import type { Clock } from "../base/clock.ts";
-import { isRecord } from "../config/path.ts";
 import { failureOf } from "./node-error.ts";
 import { rememberedOnNode } from "./node-always.ts";
 import { chooseNode } from "./node-choice.ts";

@@ -2,11 +2,11 @@
 import { HouseError } from "../core/error.ts";
 import { sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
 import { visible } from "../core/visible.ts";
+import { isRecord } from "../core/record.ts";
 import type { Clock } from "../base/clock.ts";
 import { newId, sha256 } from "../base/ids.ts";
 import { wrapOutside } from "../base/outside.ts";
 import { mainKeyOf } from "../config/agents.ts";
-import { isRecord } from "../config/path.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ThinkingLevel } from "../model/model.ts";
 import { requireSend } from "../session/send-policy.ts";

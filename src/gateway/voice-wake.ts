@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { errnoOf } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 import { writeFileAtomic } from "../base/atomic-file.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { isRecord } from "../config/path.ts";
 
 export interface VoiceWake {
   triggers(): readonly string[];

@@ -1,5 +1,5 @@
 // JSON-RPC as MCP uses it over HTTP: what a message is, which revision it speaks, and answers with their status.
-import { isRecord } from "../config/path.ts";
+import { isRecord } from "../core/record.ts";
 
 export type RpcId = string | number;
 

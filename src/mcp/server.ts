@@ -1,8 +1,8 @@
 // Our tools for programs that speak the Model Context Protocol: one message in, one answer out, nothing kept between.
 import { HouseError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
+import { isRecord } from "../core/record.ts";
 import type { Log } from "../base/log.ts";
-import { isRecord } from "../config/path.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog, OfferedTool } from "../tool/catalog.ts";
 import type { Subject } from "../tool/subject.ts";

@@ -1,4 +1,5 @@
 // Finds model servers on this machine's usual ports, when somebody first needs one; never at start-up.
+import { isRecord } from "../core/record.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Env } from "../base/paths.ts";
 import type { FoundServer } from "./catalog.ts";
@@ -92,7 +93,3 @@ function modelsIn(answer: unknown): FoundServer["models"] {
 }
 
 const notForChat = /embed|rerank|whisper|tts|clip|bge-|moderation/i;
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}

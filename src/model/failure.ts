@@ -1,4 +1,5 @@
 // Names what went wrong with a model call, whatever shape the vendor or the network gave it.
+import { isRecord } from "../core/record.ts";
 import type { FailureKind, ModelFailure } from "./model.ts";
 
 export interface FailureContext {
@@ -167,8 +168,4 @@ function parsed(body: unknown): unknown {
 function textAt(link: Record<string, unknown>, key: string): string[] {
   const value = link[key];
   return typeof value === "string" ? [value] : [];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

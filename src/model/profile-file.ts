@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 
 import { writeFileAtomic } from "../base/atomic-file.ts";
 import { errnoOf, HouseError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
 
 export interface StoredCredential {
   readonly id: string;
@@ -105,8 +106,4 @@ function readRaw(path: string): Record<string, unknown> | undefined {
 function stampOf(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? undefined : `${stat.mtimeMs}:${stat.size}:${stat.ino}`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

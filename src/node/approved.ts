@@ -1,6 +1,6 @@
 // `approved: true` from a client: true only when a person said yes to exactly that command (ruling 29). Pure.
 import { HouseError } from "../core/error.ts";
-import { isRecord } from "../config/path.ts";
+import { isRecord } from "../core/record.ts";
 import type { Grant } from "../exec/approval/desk-grant.ts";
 import { rememberedOnNode } from "../exec/node-always.ts";
 

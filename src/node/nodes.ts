@@ -1,6 +1,6 @@
 // The machines this gateway knows: who is there, what each can do, asking one, and what it says of its runs.
 import { HouseError } from "../core/error.ts";
-import { isRecord } from "../config/path.ts";
+import { isRecord } from "../core/record.ts";
 import { noSuchCommand, notConnected } from "../exec/node-error.ts";
 import type { InvokeOptions, NodePort } from "../exec/node-port.ts";
 import { createInvoker, type NodeAnswer } from "./invoke.ts";

@@ -1,9 +1,10 @@
 // The config and its schema for an agent: secrets hidden, one part at a time, since results are bounded.
 import { HouseError, ToolError } from "../../core/error.ts";
+import { isRecord } from "../../core/record.ts";
 import { describeKeys, type KeyDescription } from "../../config/describe.ts";
 import { configJsonSchema } from "../../config/json-schema.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { formatPath, getAt, hasAt, isRecord, parsePath, type Segment } from "../../config/path.ts";
+import { formatPath, getAt, hasAt, parsePath, type Segment } from "../../config/path.ts";
 import { protectedReason } from "../../config/protected.ts";
 import { redactConfig } from "../../config/redact.ts";
 import type { AdminAnswer } from "../../tool/admin.ts";

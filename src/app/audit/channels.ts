@@ -1,5 +1,6 @@
 // Who may talk to the agents from chats.
-import { isRecord, type ConfigPath } from "../../config/path.ts";
+import { isRecord } from "../../core/record.ts";
+import { type ConfigPath } from "../../config/path.ts";
 import { at, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
 
 /** A channel, or one account of it, with the keys that hold there. */

@@ -1,7 +1,7 @@
 // The user's config for the throw-away house: every rule kept, every way to the outside cut, every path moved.
 import { join } from "node:path";
 
-import { isRecord } from "../../config/path.ts";
+import { isRecord } from "../../core/record.ts";
 
 export interface Places {
   readonly state: string;

@@ -2,7 +2,7 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { request as httpRequest } from "node:http";
 
-import { isRecord } from "../../config/path.ts";
+import { isRecord } from "../../core/record.ts";
 
 const ANSWER_MS = 5000;
 

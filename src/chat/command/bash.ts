@@ -1,5 +1,5 @@
 // /bash and !: a person's own shell command, through the exec tool and its rules, on this host, one at a time.
-import { isRecord } from "../../config/path.ts";
+import { isRecord } from "../../core/record.ts";
 import { routeOfSession } from "../../exec/route.ts";
 import type { CallHints } from "../../tool/tool.ts";
 import type { Directed } from "../command.ts";

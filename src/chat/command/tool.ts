@@ -1,7 +1,7 @@
 // /tool: runs a tool by name, without any model.
 import { HouseError } from "../../core/error.ts";
+import { isRecord } from "../../core/record.ts";
 import { parseText, valueOf } from "../../config/json5-text.ts";
-import { isRecord } from "../../config/path.ts";
 import { runTool } from "../run-tool.ts";
 import { answered, type Command, type Scene } from "../scene.ts";
 

@@ -1,9 +1,9 @@
 // /undo: takes back what the last turn did to files, and says what it cannot take back.
 import { HouseError } from "../../core/error.ts";
+import { isRecord } from "../../core/record.ts";
 import { diffLines, turnsText, undoText } from "../../tool/undo/words.ts";
 import type { UndoneFile } from "../../tool/undo/plan.ts";
 import type { UndoWish } from "../../tool/undo/undo.ts";
-import { isRecord } from "../../config/path.ts";
 import type { Directed } from "../command.ts";
 import { answered, type Command } from "../scene.ts";
 

@@ -1,5 +1,5 @@
 // /whoami: who the house thinks is writing, and where.
-import { isRecord } from "../../config/path.ts";
+import { isRecord } from "../../core/record.ts";
 import { answered, type Command } from "../scene.ts";
 
 export const whoami: Command = {

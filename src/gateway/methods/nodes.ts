@@ -1,8 +1,8 @@
 // Nodes over the wire: listed, named, asked, answering, reporting; and the approvals file each keeps for itself.
 import { HouseError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
+import { isRecord } from "../../core/record.ts";
 import { newId } from "../../base/ids.ts";
-import { isRecord } from "../../config/path.ts";
 import { requireInvokable } from "../../node/command-rules.ts";
 import type { NodeLink, NodeRow } from "../../node/link.ts";
 import { createNodes } from "../../node/nodes.ts";

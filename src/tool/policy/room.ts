@@ -1,5 +1,6 @@
 // The one tool policy of a group, room or channel: the most specific entry that has one, whatever way the channel nests.
-import { getAt, isRecord } from "../../config/path.ts";
+import { isRecord } from "../../core/record.ts";
+import { getAt } from "../../config/path.ts";
 import { foldCase } from "./groups.ts";
 import { under } from "./path.ts";
 import type { GroupContext, PolicyConfig, ToolLists } from "./shape.ts";

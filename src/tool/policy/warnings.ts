@@ -1,6 +1,7 @@
 // Everything doubtful in the tool lists of a config, said once when it is loaded: unknown names, dead lists, clashes.
 import { nearest } from "../../core/nearest.ts";
-import { getAt, isRecord } from "../../config/path.ts";
+import { isRecord } from "../../core/record.ts";
+import { getAt } from "../../config/path.ts";
 import { coreGroups, pluginsGroup } from "./groups.ts";
 import { kindOf, vocabularyOf, type Vocabulary } from "./match.ts";
 import { under } from "./path.ts";

@@ -1,4 +1,5 @@
 // Says in plain words where a value does not fit its schema. A courtesy to the person: the gateway checks again, and decides.
+import { isRecord } from "../../../src/core/record.ts";
 import { asSchema, type Schema } from "./field.ts";
 import { isSame } from "./same.ts";
 
@@ -126,8 +127,4 @@ function checkMembers(schema: Schema, value: Readonly<Record<string, unknown>>, 
 
 export function memberPath(path: string, name: string): string {
   return `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

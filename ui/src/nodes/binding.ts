@@ -1,8 +1,8 @@
 // Which node commands are bound to: read from the config, and changed by a patch that leaves all else as it is written.
 import { HouseError } from "../../../src/core/error.ts";
 import { visible } from "../../../src/core/visible.ts";
+import { isRecord } from "../../../src/core/record.ts";
 import type { NodeRow } from "../wire.ts";
-import { isRecord } from "./record.ts";
 
 /** Undefined: any node, or for an agent what holds globally. */
 export type Bound = string | undefined;

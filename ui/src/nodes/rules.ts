@@ -1,6 +1,6 @@
 // An approvals file as it is edited: what it says, what an agent inherits, and a list of changes that can be laid over it.
 import { HouseError } from "../../../src/core/error.ts";
-import { isRecord } from "./record.ts";
+import { isRecord } from "../../../src/core/record.ts";
 
 export const levels = {
   security: ["deny", "allowlist", "full"],
