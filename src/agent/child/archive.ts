@@ -42,7 +42,9 @@ export function createArchive(
       );
     }
     // Due, and yet none of them could be read (a damaged row): no reason to look without a pause.
-    arm(due.length === 0 ? BUSY_MS : 0);
+    // A timer that fired a moment early finds nothing due either, and must not wait for that.
+    const isStuck = due.length === 0 && ((await store.children.nextDue()) ?? Infinity) <= now;
+    arm(isStuck ? BUSY_MS : 0);
   };
   return { arm: () => arm(), close: () => clearTimeout(timer) };
 }
