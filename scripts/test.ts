@@ -1,7 +1,9 @@
 // npm test: every test file under the project's Node, Debian packages first where we may, and the counts on the last line.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { once } from "node:events";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join, relative } from "node:path";
 
 import { root } from "./ground.mjs";
 
@@ -29,25 +31,43 @@ const watch = `if (process.env.NODE_TEST_CONTEXT !== undefined) setTimeout(() =>
 }, ${longestFileMs}).unref();`;
 const bounded = [`--test-timeout=${longestTestMs}`, `--import=data:text/javascript,${encodeURIComponent(watch)}`];
 
+/** More than that is no bad luck. */
+const MOST_AGAIN = 3;
+
 const missing = installMissing(programs.filter(({ program }) => !isOnPath(program)));
 const wanted = process.argv.slice(2);
 const files = wanted.length > 0 ? wanted : globSync("{src,test,ui,scripts}/**/*.test.ts", { cwd: root }).sort();
-const code = await runTests(files);
+const { code, failed } = await runTests(files);
+const isSound = code === 0 || (wanted.length === 0 && (await passAlone(failed)));
 for (const { debian, suites } of missing) console.log(`left out: ${suites} (to add: apt-get install ${debian})`);
-process.exit(code);
+process.exit(isSound ? 0 : 1);
 
-function runTests(paths: readonly string[]): Promise<number> {
-  return new Promise((resolve) => {
-    const child = spawn(
-      process.execPath,
-      ["--test", "--test-concurrency=2", ...bounded, "--test-reporter=spec", ...paths],
-      {
-        cwd: root,
-        stdio: "inherit",
-      },
-    );
-    child.on("exit", (status) => resolve(status ?? 1));
-  });
+/**
+ * A whole run keeps a small machine busy for twenty minutes; a test that failed in it is judged once more by itself.
+ * Passing then does not make it good: its file is named on the last lines until somebody mends it.
+ */
+async function passAlone(paths: readonly string[]): Promise<boolean> {
+  if (paths.length === 0 || paths.length > MOST_AGAIN) return false;
+  for (const path of paths) {
+    console.log(`\nonce more, alone: ${relative(root, path)}`);
+    if ((await runTests([path])).code !== 0) return false;
+  }
+  for (const path of paths)
+    console.log(`unsteady: ${relative(root, path)} failed in the whole run and passed alone; it needs mending`);
+  return true;
+}
+
+async function runTests(paths: readonly string[]): Promise<{ code: number; failed: readonly string[] }> {
+  const folder = mkdtempSync(join(tmpdir(), "openclaw-failed-"));
+  const list = join(folder, "files");
+  const shown = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
+  const kept = [`--test-reporter=${join(root, "scripts/failed-files.ts")}`, `--test-reporter-destination=${list}`];
+  const args = ["--test", "--test-concurrency=2", ...bounded, ...shown, ...kept, ...paths];
+  const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
+  const [status] = (await once(child, "exit")) as [number | null];
+  const failed = existsSync(list) ? readFileSync(list, "utf8").split("\n").filter(Boolean) : [];
+  rmSync(folder, { recursive: true, force: true });
+  return { code: status ?? 1, failed };
 }
 
 function installMissing(absent: typeof programs): typeof programs {
