@@ -1,6 +1,18 @@
 // What tests of jobs share: calls about them on a socket, and waiting for what becomes of their times.
 import { until } from "./exec-kit.ts";
 import type { Frame, Wire } from "./kit.ts";
+import { openScripted, type ScriptedHouse } from "./model-kit.ts";
+
+/** A schedule whose own time does not come while a test looks. */
+export const hourly = { kind: "every", everyMs: 3_600_000 } as const;
+/** A delivery that says nothing to anybody. */
+export const quiet = { mode: "none" } as const;
+
+/** Two agents, `main` and `ops`, and a model that says what the test sets. */
+export const openJobHouse = (): Promise<ScriptedHouse> =>
+  openScripted({
+    agents: { defaults: { model: { primary: "fake/fake-1" } }, list: [{ id: "main", default: true }, { id: "ops" }] },
+  });
 
 export interface WireJob {
   readonly id: string;

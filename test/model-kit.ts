@@ -1,6 +1,8 @@
-// A gateway with a model: the config that points it at a stand-in server on loopback, and one turn awaited.
-import type { FakeServer } from "./fakes/openai.ts";
-import { startGateway, type Frame, type GatewayPlan, type TestGateway, type Wire } from "./kit.ts";
+// A gateway with a model: the config that points it at a stand-in server on loopback, a script for it, one turn awaited.
+import { mkdirSync } from "node:fs";
+
+import { say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "./fakes/openai.ts";
+import { dispose, operator, startGateway, type Frame, type GatewayPlan, type TestGateway, type Wire } from "./kit.ts";
 
 export function modelConfig(server: FakeServer, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
@@ -36,6 +38,47 @@ export function startWithModel(
 ): Promise<TestGateway> {
   return startGateway({ ...plan, config: modelConfig(server, plan.more) });
 }
+
+/** One message of a request to the model. */
+export interface ModelMessage {
+  readonly role: string;
+  readonly content: unknown;
+}
+
+export interface ScriptedHouse {
+  readonly server: FakeServer;
+  readonly gateway: TestGateway;
+  readonly wire: Wire;
+  /** What the model says to the last message of a request; "hello" until a test sets it. */
+  script: (last: ModelMessage, request: FakeRequest) => Reply;
+  close(): Promise<void>;
+}
+
+/** A gateway whose model answers by script, with a workspace and an operator on its socket. */
+export async function openScripted(more: Record<string, unknown> = {}): Promise<ScriptedHouse> {
+  const server = await startFakeOpenAI((request) =>
+    house.script(messagesOf(request).at(-1) ?? { role: "none", content: "" }, request),
+  );
+  const gateway = await startWithModel(server, { more });
+  const house: ScriptedHouse = {
+    server,
+    gateway,
+    wire: await operator(gateway),
+    script: () => say("hello"),
+    async close() {
+      house.wire.end();
+      await dispose(gateway);
+      await server.close();
+    },
+  };
+  mkdirSync(gateway.workspace, { recursive: true });
+  return house;
+}
+
+export const messagesOf = ({ body }: FakeRequest): ModelMessage[] =>
+  (body as unknown as { messages: ModelMessage[] }).messages;
+export const toolsOf = ({ body }: FakeRequest): string[] =>
+  ((body as unknown as { tools?: { function: { name: string } }[] }).tools ?? []).map(({ function: f }) => f.name);
 
 export interface ChatEnd {
   readonly state: string;
