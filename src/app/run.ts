@@ -9,6 +9,7 @@ import type { Log } from "../base/log.ts";
 import { describeLegacy, resolvePaths, shortenHome, type Env, type Paths } from "../base/paths.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { firstRunText } from "../config/first-run.ts";
+import { operatorScopes } from "../protocol/scope.ts";
 import type { Restart } from "./admin.ts";
 import type { House } from "./house.ts";
 import { coldStart, warmStart, type Started, type StartRoom } from "./start.ts";
@@ -123,7 +124,7 @@ async function runOnce(
     `listening on ${gateway.urls.join(", ")} (pid ${process.pid}, state ${shortenHome(house.paths.state, house.paths.home)})`,
   );
   if (first && (options.setup === true || process.stdout.isTTY))
-    greet(gateway.urls[0] ?? "", context.devices.newCode().code);
+    greet(gateway.urls[0] ?? "", context.devices.newCode(operatorScopes).code);
   const end = await ending.ended;
   await running.close(
     end.kind === "restart"

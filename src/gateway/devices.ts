@@ -86,14 +86,15 @@ export interface DeviceBook {
     cap: readonly string[],
   ): Promise<{ token: string; entry: DeviceToken }>;
   revoke(deviceId: string, role: string): Promise<number>;
-  /** A code that pairs one browser once. Kept in memory: a restart ends it. */
-  newCode(): { code: string; expiresAtMs: number };
-  spendCode(given: string): boolean;
+  /** A code that pairs one browser once, for no more than who made it holds. Kept in memory: a restart ends it. */
+  newCode(cap: readonly string[]): { code: string; expiresAtMs: number };
+  /** What it may be used for; undefined when it is no code. */
+  spendCode(given: string): readonly string[] | undefined;
 }
 
 export async function openDeviceBook(store: Store, clock: Clock): Promise<DeviceBook> {
   const { devices, kv } = store;
-  const codes = new Map<string, number>();
+  const codes = new Map<string, { readonly expiresAtMs: number; readonly cap: readonly string[] }>();
   let tokenSecret: string | undefined;
 
   const secret = async (): Promise<string> => {
@@ -233,18 +234,20 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
       await putToken(device, { ...entry, revokedAtMs });
       return revokedAtMs;
     },
-    newCode() {
+    newCode(cap) {
       const now = clock.now();
-      for (const [code, expiresAt] of codes) if (expiresAt < now) codes.delete(code);
+      for (const [code, { expiresAtMs }] of codes) if (expiresAtMs < now) codes.delete(code);
       const code = `pair-${newSecret(16)}`;
       const expiresAtMs = now + CODE_TTL_MS;
-      codes.set(code, expiresAtMs);
+      codes.set(code, { expiresAtMs, cap });
       return { code, expiresAtMs };
     },
     spendCode(given) {
       const now = clock.now();
-      const match = [...codes].find(([code, expiresAt]) => expiresAt >= now && sameSecret(given, code));
-      return match !== undefined && codes.delete(match[0]);
+      const match = [...codes].find(([code, { expiresAtMs }]) => expiresAtMs >= now && sameSecret(given, code));
+      if (match === undefined) return undefined;
+      codes.delete(match[0]);
+      return match[1].cap;
     },
   };
 }

@@ -55,7 +55,7 @@ export async function judgeConnect(
   const known = params.device === undefined ? undefined : await deps.devices.get(params.device.id);
   const proof = await checkSecret(params, role, known, peer, deps);
   if (!proof.ok) return proof;
-  return checkPairing(params, role, known, proof.by, peer, deps);
+  return checkPairing(params, role, known, proof, peer, deps);
 }
 
 function checkOrigin(params: ConnectParams, peer: Peer, rules: PeerRules): Refused | undefined {
@@ -97,7 +97,10 @@ function isSignedBy(rawKey: Buffer, text: string, signature: string): boolean {
   return verify(null, Buffer.from(text, "utf8"), key, bytes);
 }
 
-type Proof = { readonly ok: true; readonly by: "secret" | "device-token" | "code" } | Refused;
+/** How it was proven who this is; what a token or a code is good for stands with it. */
+type Proof =
+  | { readonly ok: true; readonly by: "secret" }
+  | { readonly ok: true; readonly by: "device-token" | "code"; readonly scopes: readonly string[] };
 
 async function checkSecret(
   params: ConnectParams,
@@ -105,12 +108,12 @@ async function checkSecret(
   known: Device | undefined,
   peer: Peer,
   deps: HandshakeDeps,
-): Promise<Proof> {
+): Promise<Proof | Refused> {
   const { auth } = params;
   // A paired device proves itself by key and token; guessing by others must not lock it out.
   if (known !== undefined && auth?.token !== undefined && (await deps.devices.isToken(known, role, auth.token))) {
     const scopes = known.tokens.find((token) => token.role === role)?.scopes ?? [];
-    if (coversScopes(scopes, (params.scopes ?? []).filter(isScope))) return { ok: true, by: "device-token" };
+    if (coversScopes(scopes, (params.scopes ?? []).filter(isScope))) return { ok: true, by: "device-token", scopes };
     return refuse(mismatch("token", params));
   }
   const wait = deps.throttle.waitMs(peer.address);
@@ -123,8 +126,8 @@ async function checkSecret(
     deps.throttle.succeeded(peer.address);
     return { ok: true, by: "secret" };
   }
-  if (params.device !== undefined && auth?.token !== undefined && deps.devices.spendCode(auth.token))
-    return { ok: true, by: "code" };
+  const cap = params.device === undefined || auth?.token === undefined ? undefined : deps.devices.spendCode(auth.token);
+  if (cap !== undefined) return { ok: true, by: "code", scopes: cap };
   if (given === undefined && params.device === undefined)
     return refuse("device identity required", { code: "NOT_PAIRED" });
   if (given !== undefined) deps.throttle.failed(peer.address);
@@ -135,7 +138,7 @@ async function checkPairing(
   params: ConnectParams,
   role: Role,
   known: Device | undefined,
-  by: "secret" | "device-token" | "code",
+  proof: Proof,
   peer: Peer,
   deps: HandshakeDeps,
 ): Promise<Admitted | Refused> {
@@ -146,8 +149,9 @@ async function checkPairing(
     return { ok: true, role, scopes: wanted, deviceId: undefined, issued: undefined };
   }
   if (known !== undefined && known.roles.includes(role) && coversScopes(known.scopes, wanted)) {
-    // No list at all means what was approved; an empty list means nothing (ruling 28).
-    const scopes = params.scopes === undefined && role === "operator" ? known.scopes : wanted;
+    // No list at all means what was approved, or what is left of it in the token; an empty list means nothing (ruling 28).
+    const approved = proof.by === "device-token" ? proof.scopes : known.scopes;
+    const scopes = params.scopes === undefined && role === "operator" ? approved : wanted;
     return { ok: true, role, scopes, deviceId: known.deviceId, issued: await deps.devices.tokenFor(known, role) };
   }
   const applicant = {
@@ -163,7 +167,8 @@ async function checkPairing(
   };
   // At this machine, with the secret, a device gets its first scopes at once; to widen what it has, the owner is asked.
   const first = known === undefined || known.scopes.length === 0 || coversScopes(known.scopes, wanted);
-  const welcome = by === "code" || (by === "secret" && peer.local && first);
+  const welcome =
+    proof.by === "code" ? coversScopes(proof.scopes, wanted) : proof.by === "secret" && peer.local && first;
   if (welcome) {
     const device = await deps.devices.pair(applicant);
     return {

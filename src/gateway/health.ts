@@ -4,15 +4,18 @@ import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import { mainSessionKey, type AgentId } from "../core/names.ts";
 import { entryOf } from "../session/session.ts";
+import type { Client } from "./client.ts";
 import type { GatewayContext } from "./context.ts";
 import type { Heartbeats } from "./heartbeats.ts";
+import { isAmong } from "./hub.ts";
 import { sandboxNow } from "./sandbox-state.ts";
 
 export interface Vitals {
-  health(): Promise<object>;
+  /** Whoever may not look learns that the gateway is well, and nothing of agents and sessions. */
+  health(client: Client): Promise<object>;
   status(): Promise<unknown>;
   /** The last health without asking the store; for hello-ok, which must not wait. */
-  lastHealth(): object;
+  lastHealth(client: Client): object;
   sessionDefaults(): unknown;
 }
 
@@ -56,7 +59,7 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
     return figures;
   };
 
-  const toHealth = (now: number, startedTicks: number): object => ({
+  const toHealth = (client: Client, now: number, startedTicks: number): object => ({
     ok: true,
     ts: now,
     durationMs: Math.round(clock.ticks() - startedTicks),
@@ -65,6 +68,11 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
     channelLabels: {},
     heartbeatSeconds: Math.round(beatOf(defaultAgentId(context.config())).everyMs / 1000),
     defaultAgentId: defaultAgentId(context.config()),
+    ...(isAmong(client, "operator.read")
+      ? insideOf(now)
+      : { agents: [], sessions: { path: "", count: 0, recent: [] } }),
+  });
+  const insideOf = (now: number): object => ({
     sandbox: sandboxNow(context),
     ...troubleOf(context),
     agents: figures.byAgent.map(({ agentId, count, recent }) => ({
@@ -106,12 +114,12 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
   };
 
   return {
-    async health() {
+    async health(client) {
       const started = clock.ticks();
       await fresh();
-      return toHealth(clock.now(), started);
+      return toHealth(client, clock.now(), started);
     },
-    lastHealth: () => toHealth(clock.now(), clock.ticks()),
+    lastHealth: (client) => toHealth(client, clock.now(), clock.ticks()),
     async status() {
       await fresh();
       const now = clock.now();

@@ -1,7 +1,7 @@
 // Run events on the wire: `agent` and `chat` frames in the recorded shapes, coalesced so that streaming stays cheap.
 import type { RunEvent, RunOutcome } from "../core/event.ts";
 import type { Clock } from "../base/clock.ts";
-import type { Hub } from "./hub.ts";
+import { isAmong, type Hub } from "./hub.ts";
 
 /** Text arrives in hundreds of pieces a second; people and screens are served by a few dozen. */
 const AGENT_MS = 25;
@@ -99,7 +99,7 @@ function newView(event: RunEvent): RunView {
   };
 }
 
-/** Tool events go to every client that asked for them, whatever the verbose level (ruling 32), without a shared number. */
+/** Tool events go to every client that asked for them and may look, whatever the verbose level (ruling 32), without a shared number. */
 function sendTool(event: RunEvent, hub: Hub): void {
   const { body } = event;
   if (body.stream !== "tool") return;
@@ -112,7 +112,7 @@ function sendTool(event: RunEvent, hub: Hub): void {
         : { phase: "result", name, toolCallId, meta: "", isError: body.isError, result: body.result };
   let frame: string | undefined;
   for (const client of hub.clients) {
-    if (!client.caps.includes("tool-events")) continue;
+    if (!client.caps.includes("tool-events") || !isAmong(client, "operator.read")) continue;
     frame ??= JSON.stringify({
       type: "event",
       event: "agent",

@@ -12,6 +12,7 @@ import type { GatewayContext } from "./context.ts";
 import { createDispatch, type Served } from "./dispatch.ts";
 import { judgeConnect } from "./handshake.ts";
 import type { Vitals } from "./health.ts";
+import { isAmong } from "./hub.ts";
 import { createPage } from "./http/page.ts";
 import { createRoute } from "./http/route.ts";
 import { peerOf, type PeerRules } from "./peer.ts";
@@ -80,12 +81,13 @@ export async function openGateway({
       server: { version: context.version, host: presence.list()[0]?.host ?? "", connId: client.connId },
       features: { methods: dispatch.announced, events: announcedEvents },
       snapshot: {
-        presence: presence.list(),
-        health: vitals.lastHealth(),
+        presence: isAmong(client, "operator.read") ? presence.list() : [],
+        health: vitals.lastHealth(client),
         stateVersion: stateVersion(),
         uptimeMs: Math.round(clock.now() - context.startedAt),
-        configPath: context.paths.config,
-        stateDir: context.paths.state,
+        ...(isAmong(client, "operator.read")
+          ? { configPath: context.paths.config, stateDir: context.paths.state }
+          : undefined),
         sessionDefaults: vitals.sessionDefaults(),
       },
       ...(issued === undefined ? {} : { auth: issued }),
@@ -95,7 +97,9 @@ export async function openGateway({
       hub.add(client);
       if (presence.seen(client, "connect"))
         hub.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
-      void vitals.health().then((health) => hub.sendTo(client, "health", health, { stateVersion: stateVersion() }));
+      void vitals
+        .health(client)
+        .then((health) => hub.sendTo(client, "health", health, { stateVersion: stateVersion() }));
       // As recorded: without a number in the sequence.
       if (client.role === "node")
         client.send(
@@ -155,7 +159,7 @@ export async function openGateway({
     port,
     urls: binding.hosts.slice(0, 1).map((host) => `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`),
     async close({ text, restartExpectedMs }) {
-      hub.broadcast("shutdown", { reason: text, restartExpectedMs: restartExpectedMs ?? null });
+      hub.broadcast("shutdown", { reason: text, restartExpectedMs: restartExpectedMs ?? null }, { needs: "anybody" });
       const closed = servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve())));
       hub.closeAll(
         restartExpectedMs === undefined ? 1001 : CLOSE.restart,

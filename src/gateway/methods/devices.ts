@@ -39,9 +39,10 @@ export function deviceMethods(context: GatewayContext): Served[] {
       device: toWireDevice(await approve(requestId, client)),
     })),
     serve(methods.devicePairReject, async ({ requestId }) => ({ requestId, deviceId: await reject(requestId) })),
-    serve(methods.devicePairCode, () => devices.newCode()),
+    serve(methods.devicePairCode, (_params, client) => devices.newCode(client.scopes)),
     serve(methods.deviceTokenRotate, async ({ deviceId, role, scopes }, client) => {
       const { token, entry } = await devices.rotate(deviceId, role, scopes, client.scopes);
+      hub.dropDevice(deviceId, role, client);
       return { deviceId, role, token, scopes: entry.scopes, rotatedAtMs: entry.rotatedAtMs };
     }),
     serve(methods.deviceTokenRevoke, async ({ deviceId, role }) => {

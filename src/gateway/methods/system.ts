@@ -20,8 +20,8 @@ export function systemMethods(
   const loop = createLoopDelay();
   const trySandbox = createSandboxTrial(context);
   return [
-    serve(methods.health, async ({ probe }) => {
-      const health = await vitals.health();
+    serve(methods.health, async ({ probe }, client) => {
+      const health = await vitals.health(client);
       if (probe !== true) return health;
       const sandbox = await trySandbox();
       return { ...health, sandbox, loopDelayP99Ms: loop.ask(), droppedLogLines: log.dropped() };

@@ -12,7 +12,7 @@ export function voiceMethods({ hub }: Pick<GatewayContext, "hub">, voiceWake: Vo
       if (!Array.isArray(triggers) || !triggers.every((word) => typeof word === "string"))
         throw new HouseError("wire.invalid-request", "voicewake.set requires triggers, a list of strings");
       const kept = voiceWake.set(triggers);
-      hub.broadcast("voicewake.changed", { triggers: kept });
+      hub.broadcast("voicewake.changed", { triggers: kept }, { needs: "anybody" });
       return { triggers: kept };
     }),
   ];
