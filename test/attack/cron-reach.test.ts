@@ -2,14 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { addJob, ask, runsOf, type WireJob } from "../cron-kit.ts";
+import { addJob, ask, hourly, quiet, runsOf, type WireJob } from "../cron-kit.ts";
 import { until } from "../exec-kit.ts";
 import { call, say } from "../fakes/openai.ts";
 import { callTool, openStage, type Stage } from "../sessions-kit.ts";
 
 const HOOK_TOKEN = "hook-token-0123456789abcdef";
-const hourly = { kind: "every", everyMs: 3_600_000 };
-const quiet = { mode: "none" };
 const WEAK = "agent:weak:main";
 const BOXED = "agent:boxed:telegram:direct:7";
 let stage: Stage;

@@ -2,15 +2,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { addJob, ask, cronEvents, runsOf, type WireJob, type WireRun } from "../cron-kit.ts";
+import { addJob, ask, cronEvents, hourly, quiet, runsOf, type WireJob, type WireRun } from "../cron-kit.ts";
 import { until } from "../exec-kit.ts";
 import { dispose, openclaw, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
 
 let gateway: TestGateway;
 let wire: Wire;
 let reader: Wire;
-const hourly = { kind: "every", everyMs: 3_600_000 };
-const quiet = { mode: "none" };
 
 before(async () => {
   gateway = await startGateway({

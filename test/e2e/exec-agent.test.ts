@@ -1,47 +1,31 @@
 // Commands as an agent meets them: results, failures, and the lines it is told when something it started has news.
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { until } from "../exec-kit.ts";
-import { call, say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "../fakes/openai.ts";
-import { dispose, operator, type TestGateway, type Wire } from "../kit.ts";
-import { chat, startWithModel } from "../model-kit.ts";
+import { call, say } from "../fakes/openai.ts";
+import type { Wire } from "../kit.ts";
+import { chat, messagesOf, openScripted, type ScriptedHouse } from "../model-kit.ts";
 
-interface Message {
-  readonly role: string;
-  readonly content: unknown;
-}
-let script: (last: Message, request: FakeRequest) => Reply = () => say("hello");
-let server: FakeServer;
-let gateway: TestGateway;
+let house: ScriptedHouse;
 let wire: Wire;
-const messagesOf = ({ body }: FakeRequest): Message[] => (body as unknown as { messages: Message[] }).messages;
 const heard = (): string[] =>
-  server.requests.flatMap((request) =>
+  house.server.requests.flatMap((request) =>
     request.path.endsWith("/chat/completions") ? [JSON.stringify(messagesOf(request).at(-1)?.content)] : [],
   );
 before(async () => {
-  server = await startFakeOpenAI((request) =>
-    script(messagesOf(request).at(-1) ?? { role: "none", content: "" }, request),
-  );
-  gateway = await startWithModel(server, { more: { tools: { exec: { host: "gateway", ask: "on-miss" } } } });
-  wire = await operator(gateway);
-  mkdirSync(gateway.workspace, { recursive: true });
+  house = await openScripted({ tools: { exec: { host: "gateway", ask: "on-miss" } } });
+  ({ wire } = house);
 });
-after(async () => {
-  wire.end();
-  await dispose(gateway);
-  await server.close();
-});
+after(() => house.close());
 
 test("a question to the owner is words for the model; the answer wakes it with one System line and the output", async () => {
-  script = ({ role, content }) => {
+  house.script = ({ role, content }) => {
     if (String(content).includes("System:")) return say("It ran.");
     return role === "tool" ? say("I wait for your yes.") : call("exec", { command: "echo $((20+3))" });
   };
-  const before = server.requests.length;
+  const before = house.server.requests.length;
   const { state } = await chat(wire, "main", "run it", "run-ask");
   assert.equal(state, "final");
   const told = heard().slice(before);
@@ -64,8 +48,9 @@ test("a question to the owner is words for the model; the answer wakes it with o
 });
 
 test("a refused command is an error the model can read, with the reason and the way to mend it", async () => {
-  script = ({ role }) => (role === "tool" ? say("I may not.") : call("exec", { command: "id", security: "deny" }));
-  const before = server.requests.length;
+  house.script = ({ role }) =>
+    role === "tool" ? say("I may not.") : call("exec", { command: "id", security: "deny" });
+  const before = house.server.requests.length;
   await chat(wire, "main", "who am I", "run-refused");
   assert.match(heard().slice(before).at(-1) ?? "", /denied[\s\S]*To fix/);
 });
@@ -76,11 +61,11 @@ test("a background exit wakes the session that started it, and no other", async 
     file: { version: 1, agents: { main: { allowlist: [{ pattern: "/usr/bin/sleep" }, { pattern: "/bin/sleep" }] } } },
     baseHash: hash,
   });
-  script = ({ role, content }) => {
+  house.script = ({ role, content }) => {
     if (String(content).includes("System:")) return say("Seen.");
     return role === "tool" ? say("Started.") : call("exec", { command: "sleep 0.4", background: true });
   };
-  const before = server.requests.length;
+  const before = house.server.requests.length;
   await chat(wire, "agent:main:errands", "start it", "run-background");
   const line = await until(
     () =>

@@ -5,14 +5,9 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { call as callTool, until } from "../exec-kit.ts";
-import { call, say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "../fakes/openai.ts";
+import { call, say, startFakeOpenAI, type FakeServer, type Reply } from "../fakes/openai.ts";
 import { dispose, freePort, operator, root, startGateway, tempHome, type TestGateway, type Wire } from "../kit.ts";
-import { chat, modelConfig } from "../model-kit.ts";
-
-interface Message {
-  readonly role: string;
-  readonly content: unknown;
-}
+import { chat, messagesOf, modelConfig, type ModelMessage } from "../model-kit.ts";
 
 /** A config as people write it: JSON5 with comments. */
 async function writeHome(home: string, parts: Record<string, unknown>, head: string): Promise<void> {
@@ -53,10 +48,9 @@ const connected = async (gateway: TestGateway): Promise<Wire> => {
 };
 
 describe("an agent that changes the config", () => {
-  let script: (last: Message) => Reply = () => say("hello");
+  let script: (last: ModelMessage) => Reply = () => say("hello");
   let server: FakeServer;
   let gateway: TestGateway;
-  const messagesOf = ({ body }: FakeRequest): Message[] => (body as unknown as { messages: Message[] }).messages;
   const heard = (): string[] =>
     server.requests.flatMap((request) =>
       request.path.endsWith("/chat/completions") ? [JSON.stringify(messagesOf(request).at(-1)?.content)] : [],
