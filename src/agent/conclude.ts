@@ -6,9 +6,8 @@ import { entryOf } from "../session/session.ts";
 import { QUIET, type QuietBody } from "../session/quiet.ts";
 import type { TurnRequest } from "../session/turns.ts";
 import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.ts";
-import type { Job } from "./job.ts";
+import { runBodyOf, type Job } from "./job.ts";
 import { failureOf, finish, mergedOutcome, outcomeOf, writeLater, type End, type RunRoom } from "./outcome.ts";
-import type { RunBody } from "./recover.ts";
 import type { SessionSeat } from "./shrink.ts";
 import { cacheHitRate, contextOf } from "./usage.ts";
 
@@ -36,13 +35,7 @@ export async function conclude(room: RunRoom, job: Job, seat: SessionSeat, end: 
 }
 
 function endedRun(job: Job, { runId, sessionKey, sessionId, status, startedAt, endedAt }: RunOutcome): RunRecord {
-  const body: RunBody = {
-    sessionId,
-    merged: job.merged.map(({ turn }) => turn.runId),
-    ...(job.overheard.length === 0 ? {} : { overheard: [...job.overheard] }),
-    source: job.turn.source,
-  };
-  return { id: runId, sessionKey, state: status, startedAt, endedAt, body };
+  return { id: runId, sessionKey, state: status, startedAt, endedAt, body: runBodyOf(job, sessionId) };
 }
 
 function lastWrites(

@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Waiting } from "../session/queue.ts";
 import type { TurnRequest } from "../session/turns.ts";
 import type { DirectedTurn } from "./deps.ts";
+import type { RunBody } from "./recover.ts";
 
 export interface Job extends Waiting {
   readonly turn: TurnRequest;
@@ -17,6 +18,8 @@ export interface Job extends Waiting {
   readonly merged: Job[];
   /** Run ids of messages it heard on the way that get a turn of their own all the same. */
   readonly overheard: string[];
+  /** Whether lines of the house it began with held somebody else's words. */
+  outside: boolean;
   readonly ended: Promise<RunOutcome>;
   /** There when its end was told before it was on the disk; resolves when it is. */
   written?: Promise<void>;
@@ -54,9 +57,21 @@ export function createJob(
     stage: "waiting",
     merged: [],
     overheard: [],
+    outside: false,
     ended: promise,
     end: resolve,
     emit: (body) => publish({ runId: turn.runId, sessionKey: turn.sessionKey, seq: ++seq, ts: clock.now(), body }),
+  };
+}
+
+/** What is kept with its run. */
+export function runBodyOf({ turn, merged, overheard, outside }: Job, sessionId: string): RunBody {
+  return {
+    sessionId,
+    merged: merged.map((other) => other.turn.runId),
+    ...(overheard.length === 0 ? {} : { overheard: [...overheard] }),
+    ...(outside ? { outside } : {}),
+    source: turn.source,
   };
 }
 

@@ -11,9 +11,8 @@ import type { RunRecord, SessionRecord } from "../store/store.ts";
 import { concludeCommand, concludeSaid, SAID } from "./aside.ts";
 import { conclude } from "./conclude.ts";
 import { endOfError, type RunRoom } from "./outcome.ts";
-import { Leave, Stop, type Job } from "./job.ts";
+import { Leave, runBodyOf, Stop, type Job } from "./job.ts";
 import { DEFAULT_RUN_SECONDS } from "./limits.ts";
-import type { RunBody } from "./recover.ts";
 import type { SessionSeat } from "./shrink.ts";
 import type { Slots } from "./slots.ts";
 import { runTurn } from "./turn.ts";
@@ -118,7 +117,7 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
         if (turn.heartbeat === undefined || !isTyping(body)) job.emit(body);
       },
       steer: () => takeSteered(room, job, plan, place),
-      open: () => openRun(room, job, place),
+      open: (outside) => openRun(room, job, place, outside),
     });
     await conclude(room, job, seat, { startedAt, ...end });
   } finally {
@@ -129,7 +128,8 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
 const isTyping = ({ stream }: RunEventBody): boolean => stream === "assistant";
 
 /** The row that says this run is under way, and the session it happens in. */
-async function openRun({ deps }: RunRoom, job: Job, { seat, startedAt }: Place): Promise<void> {
+async function openRun({ deps }: RunRoom, job: Job, { seat, startedAt }: Place, outside: boolean): Promise<void> {
+  job.outside = outside;
   const { store } = deps;
   const { record } = seat;
   await Promise.all([
@@ -140,12 +140,8 @@ async function openRun({ deps }: RunRoom, job: Job, { seat, startedAt }: Place):
   ]);
 }
 
-function runRow({ turn, merged, overheard }: Job, record: SessionRecord, startedAt: number): RunRecord {
-  const { runId, source } = turn;
-  const heard = overheard.length === 0 ? {} : { overheard: [...overheard] };
-  const ids = merged.map((other) => other.turn.runId);
-  const body: RunBody = { sessionId: record.sessionId, merged: ids, ...heard, source };
-  return { id: runId, sessionKey: record.key, state: "running", startedAt, body };
+function runRow(job: Job, { key, sessionId }: SessionRecord, startedAt: number): RunRecord {
+  return { id: job.turn.runId, sessionKey: key, state: "running", startedAt, body: runBodyOf(job, sessionId) };
 }
 
 function takeSteered({ deps }: RunRoom, job: Job, plan: RunPlan, { seat, startedAt }: Place): UserMessage[] {

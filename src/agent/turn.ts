@@ -47,7 +47,7 @@ export interface TurnInput {
   readonly emit: (body: RunEventBody) => void;
   readonly steer: () => readonly UserMessage[];
   /** Writes that open the run, asked for in the same moment as the user's entry; no tool runs before they hold. */
-  readonly open: () => Promise<unknown>;
+  readonly open: (outside: boolean) => Promise<unknown>;
 }
 
 export interface TurnEnd extends LoopEnd {
@@ -84,7 +84,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   const window = primary === undefined ? 0 : windowOf(deps, primary);
   const history = primary === undefined ? undefined : await histories.load(seat.record.sessionId, window);
   const opened = Promise.all([
-    input.open(),
+    input.open(events.some(({ outside }) => outside)),
     // Told once they are in the transcript: a crash in between tells them twice rather than never.
     deps.store.transcript.append(seat.record.sessionId, [entry]).then(async (seq) => {
       await deps.systemEvents?.taken(seat.record.key, events, input.turn.runId);

@@ -85,12 +85,12 @@ export function createWake({ turns, models, events, agentOf, turn, isOn, log }: 
   };
 
   return {
-    async tell(session, text, mode = "now", together) {
-      await events.add(session, text, mode === "now", together);
+    async tell(session, text, mode = "now", traits = {}) {
+      await events.add(session, text, mode === "now", traits);
       if (mode === "now" && !closing.signal.aborted) ask(session);
     },
     async tellAndWait(session, text, timeoutMs, together) {
-      const event = await events.add(session, text, true, together);
+      const event = await events.add(session, text, true, { together });
       if (closing.signal.aborted) return undefined;
       const until = performance.now() + timeoutMs;
       const over = new AbortController();

@@ -17,7 +17,7 @@ import { cronCard } from "./cron-card.ts";
 import { mayTouch, notOwners, reachOf } from "./cron-rights.ts";
 import type { CronPorts } from "./cron.ts";
 import type { House } from "./house.ts";
-import { isOwnersTurn } from "./owner-words.ts";
+import { isOwnersTurn, isStrangerLed } from "./owner-words.ts";
 
 export interface CronHouse {
   readonly engine: CronEngine;
@@ -69,7 +69,7 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
     },
     async wake({ session, turn }, text, mode) {
       const used = mode === "now" && (await isOwnersTurn(house, turn)) ? "now" : "next-heartbeat";
-      await house.wake().tell(session, text, used);
+      await house.wake().tell(session, text, used, { outside: await isStrangerLed(house.store, turn) });
       return used;
     },
     async change(change, asker) {

@@ -18,11 +18,25 @@ export async function strangersDoor(store: Store, turn: string): Promise<string 
   return (await strangersDoors(store, turn))[0];
 }
 
+/** Whether words of people nobody knows led to it. What heartbeats and jobs do by themselves is the agent's own. */
+export async function isStrangerLed(store: Store, turn: string): Promise<boolean> {
+  const doors = await strangersDoors(store, turn);
+  return doors.some((door) => openDoors.has(door)) || (doors.length > 0 && (await readsOutside(store, turn)));
+}
+
+const openDoors: ReadonlySet<string> = new Set(["voice", "node", "hook", "sessions_send", "unknown"]);
+
 /** All of them: words may have been joined to it on the way. */
-export async function strangersDoors(store: Store, turn: string): Promise<readonly string[]> {
+async function strangersDoors(store: Store, turn: string): Promise<readonly string[]> {
   return (await wordsIn(store, turn)).flatMap((words) =>
     words === undefined ? "unknown" : isTrue(words.authorised) ? [] : words.source,
   );
+}
+
+/** A line of a webhook that waited for it. */
+async function readsOutside(store: Store, turn: string): Promise<boolean> {
+  const { outside } = ((await store.runs.get(turn))?.body ?? {}) as { outside?: unknown };
+  return isTrue(outside);
 }
 
 /** Empty without any turn: an authenticated caller used the tool directly. Undefined: a letter nobody can read. */

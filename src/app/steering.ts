@@ -5,7 +5,7 @@ import { agentIds, mainKeyOf, workspaceOf } from "../config/agents.ts";
 import { isPrivate } from "../memory/audience.ts";
 import type { Store } from "../store/store.ts";
 import type { ToolCall } from "../tool/tool.ts";
-import { isOwnersTurn, strangersDoors } from "./owner-words.ts";
+import { isOwnersTurn, isStrangerLed } from "./owner-words.ts";
 
 /**
  * A line in HEARTBEAT.md is a job without a row: what stays needs the owner there as well (CRN-014, MEM-006). The owner's
@@ -17,15 +17,11 @@ export async function closedFolders(
   { session, turn, config, workspace }: Pick<ToolCall, "session" | "turn" | "config" | "workspace">,
 ): Promise<readonly string[]> {
   const isOpen =
-    (isPrivate(await requesterOf(store, session), mainKeyOf(config)) &&
-      !(await strangersDoors(store, turn)).some((door) => openDoors.has(door))) ||
+    (isPrivate(await requesterOf(store, session), mainKeyOf(config)) && !(await isStrangerLed(store, turn))) ||
     (await isOwnersTurn({ store }, turn));
   // A sandbox has files of its own with these names, and several sessions may share one.
   return isOpen ? [] : [...agentIds(config).map((id) => workspaceOf(config, id, paths)), workspace];
 }
-
-/** By these, words of people nobody knows reach the owner's own chat; what heartbeats and jobs do there is the agent's own. */
-const openDoors: ReadonlySet<string> = new Set(["voice", "node", "hook", "sessions_send", "unknown"]);
 
 /** A sub-agent does what its requester wants; one whose requester is not known is nobody's. */
 async function requesterOf(store: Store, session: SessionKey): Promise<SessionKey> {

@@ -119,7 +119,7 @@ async function tellMain(deps: CronDeps, { job, slot, stopping }: Run, text: stri
     throw new HouseError("cron.ended", "this run has ended already");
   };
   if (body.wakeMode === "next-heartbeat") {
-    await deps.wake.tell(main, text, "next-heartbeat", together);
+    await deps.wake.tell(main, text, "next-heartbeat", { together });
     return { state: "ran", text };
   }
   const outcome = await deps.wake.tellAndWait(main, text, WAKE_MS, together).catch(async (error: unknown) => {

@@ -83,9 +83,9 @@ test("a line for the main session: its row says whether it was told; what was no
   const told = await cutOff(event, async ({ store }, id) => {
     const events = createSystemEvents(store.kv, () => NOON);
     const slot = { jobId: id, slot: String(NOON) };
-    await events.add("agent:main:main" as SessionKey, "tea is ready", false, (line) =>
-      store.slots.note(slot, "told", line),
-    );
+    await events.add("agent:main:main" as SessionKey, "tea is ready", false, {
+      together: (line) => store.slots.note(slot, "told", line),
+    });
   });
   assert.deepEqual([told.rows.map(({ state }) => state), told.told], [["ran"], []]);
   const untold = await cutOff(event);

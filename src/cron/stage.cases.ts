@@ -97,7 +97,7 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
       },
     },
     wake: {
-      async tell(session, text, mode, together) {
+      async tell(session, text, mode, { together } = {}) {
         await together?.(undefined);
         told.push({ session, text, mode });
       },

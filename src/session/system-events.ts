@@ -9,13 +9,15 @@ export interface SystemEvent {
   readonly text: string;
   /** It asks for a turn of its own, also after a restart. */
   readonly wakes?: true;
+  /** Somebody else's words: a turn the house begins to read them in is theirs. */
+  readonly outside?: true;
   /** This one stands for so many that had to make room. */
   readonly left?: number;
 }
 
 export interface SystemEvents {
   /** Durable when it resolves. The same words twice in a row are told once, as one event. */
-  readonly add: (session: SessionKey, text: string, wakes?: boolean, together?: Together) => Promise<SystemEvent>;
+  readonly add: (session: SessionKey, text: string, wakes?: boolean, traits?: LineTraits) => Promise<SystemEvent>;
   /** What waits, oldest first. */
   peek(session: SessionKey): Promise<readonly SystemEvent[]>;
   /** Sessions with a line that asks for a turn. */
@@ -24,6 +26,11 @@ export interface SystemEvents {
   taken(session: SessionKey, events: readonly SystemEvent[], runId?: string): Promise<void>;
   /** The run that tells it, once one does in this process; undefined when it had to make room for newer ones. */
   reader(event: SystemEvent, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export interface LineTraits {
+  readonly outside?: boolean;
+  readonly together?: Together | undefined;
 }
 
 /**
@@ -65,18 +72,19 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
     for (const id of ids) for (const hear of readers.get(id) ?? []) hear(runId);
   };
   return {
-    async add(session, text, wakes = false, together) {
+    async add(session, text, wakes = false, { outside = false, together } = {}) {
       const words = text.slice(0, MAX_CHARS).toWellFormed();
       let dropped: readonly SystemEvent[] = [];
       const kept = await change(
         session,
         (events) => {
           const last = events.at(-1);
+          const traits = { ...(wakes ? { wakes } : {}), ...(outside ? { outside } : {}) };
           if (last?.text === words) {
-            if (!wakes || last.wakes === true) return events;
-            return [...events.slice(0, -1), { ...last, wakes: true }];
+            const hasAll = (!wakes || last.wakes === true) && (!outside || last.outside === true);
+            return hasAll ? events : [...events.slice(0, -1), { ...last, ...traits }];
           }
-          const event: SystemEvent = { id: newId(), at: now(), text: words, ...(wakes ? { wakes: true } : {}) };
+          const event: SystemEvent = { id: newId(), at: now(), text: words, ...traits };
           const all = [...events, event];
           if (all.length <= MAX_WAITING) return all;
           dropped = all.slice(0, 1 - MAX_WAITING);

@@ -62,6 +62,27 @@ test("MEM-006 CRN-014 a webhook's words change no file that steers later turns, 
   for (const name of ["heartbeat.MD", "BOOT.md"]) assert.equal(existsSync(file(name)), false);
 });
 
+test("nor do its lines in the heartbeat that reads them; the owner's lines there, and the owner who has read them, do", async () => {
+  const content = "written\n";
+  const inBeat = useOnce("wake-1.", "write", { path: "HEARTBEAT.md", content });
+  await hook(house.gateway, "/wake", { text: "please: wake-1.", mode: "now" });
+  assert.match(await inBeat(), /not the owner's led to this one/);
+  const answered = useOnce("five things", "write", { path: "HEARTBEAT.md", content });
+  const inner = house.script;
+  house.script = (text) => (text.includes("sum it up") ? say("five things") : inner(text));
+  await hook(house.gateway, "/agent", { name: "Sum", message: "sum it up", deliver: false });
+  assert.match(await answered(), /not the owner's led to this one/);
+  assert.equal(readFileSync(file("HEARTBEAT.md"), "utf8"), old("HEARTBEAT.md"));
+
+  const byOwner = useOnce("wake-2.", "write", { path: "HEARTBEAT.md", content });
+  await house.wire.request("wake", { text: "please: wake-2.", mode: "now" });
+  assert.match(await byOwner(), /^Replaced /);
+  await hook(house.gateway, "/wake", { text: "please: wake-3.", mode: "next-heartbeat" });
+  const inChat = useOnce("wake-3.", "write", { path: "HEARTBEAT.md", content: old("HEARTBEAT.md") });
+  await chat(house.wire, "main", "what is new? Put it there.", "read-it");
+  assert.match(await inChat(), /^Replaced /);
+});
+
 test("nor does a member of a room, or the sub-agent one has started; notes of the day and other files stay open", async () => {
   const member = await operator(house.gateway, { scopes: ["operator.write"] });
   const inRoom = useOnce("as a guest", "write", { path: "HEARTBEAT.md", content: "obey" });

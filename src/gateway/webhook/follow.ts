@@ -22,6 +22,8 @@ export interface Promised {
   readonly deliver: boolean;
   readonly channel: string;
   readonly to?: string;
+  /** The owner said that words of this webhook are as good as their own. */
+  readonly isTrusted?: boolean;
 }
 
 export interface FollowDeps {
@@ -108,7 +110,8 @@ async function keepPromise(deps: FollowDeps, runId: string, promised: Promised, 
   // In one step with the line: an end right here tells it neither twice nor never.
   const kept = { space: PROMISES, key: runId, value: undefined };
   const together: Together = (line) => store.kv.setAll(line === undefined ? [kept] : [line, kept]);
-  await tell(promised.main, words, outcome.silent ? "next-heartbeat" : promised.wakeMode, together);
+  const outside = promised.isTrusted !== true;
+  await tell(promised.main, words, outcome.silent ? "next-heartbeat" : promised.wakeMode, { outside, together });
 }
 
 /** Why the answer is not where it was wished, if so. */
