@@ -1,25 +1,22 @@
-// Broken starts and storms of restarts: at most three tries, then the last good config or repair mode, never a loop.
+// Restarts over broken configs and storms of them: back with the last good config, never a loop, told once.
 // `OPENCLAW_RESTART_ROUNDS=100` runs the mixed rounds in full.
 import assert from "node:assert/strict";
-import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo, type Server } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { call as callTool, until } from "../exec-kit.ts";
 import { call, say, startFakeOpenAI, type FakeRequest } from "../fakes/openai.ts";
-import { dispose, freePort, openclaw, operator, root, startGateway, type TestGateway } from "../kit.ts";
+import { dispose, openclaw, operator, startGateway, type TestGateway } from "../kit.ts";
 import { chat, startWithModel } from "../model-kit.ts";
+import { configFile, holdPort, isUp, type HeldPort } from "../restart-kit.ts";
 
 const rounds = Number(process.env["OPENCLAW_RESTART_ROUNDS"] ?? 8);
 
 const gateways: TestGateway[] = [];
-const servers: Server[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => new Promise((closed) => server.close(closed))));
-});
+const held: HeldPort[] = [];
+afterEach(freeHeld);
 after(async () => {
   for (const gateway of gateways) await dispose(gateway);
 });
@@ -29,16 +26,16 @@ async function start(config: Record<string, unknown> = {}): Promise<TestGateway>
   gateways.push(gateway);
   return gateway;
 }
-const file = ({ state }: Pick<TestGateway, "state">): string => join(state, "openclaw.json");
-const isUp = async (url: string): Promise<boolean> =>
-  (await fetch(`${url}/health`).catch(() => undefined))?.ok === true;
 const starts = (gateway: TestGateway): number => gateway.output().match(/listening on http/g)?.length ?? 0;
 
-async function takePort(port = 0): Promise<number> {
-  const server = createServer();
-  servers.push(server);
-  await new Promise<void>((listening) => server.listen(port, "127.0.0.1", listening));
-  return (server.address() as AddressInfo).port;
+async function takePort(): Promise<number> {
+  const taken = await holdPort();
+  held.push(taken);
+  return taken.port;
+}
+
+async function freeHeld(): Promise<void> {
+  await Promise.all(held.splice(0).map((one) => one.free()));
 }
 
 async function restart(gateway: TestGateway): Promise<void> {
@@ -62,14 +59,14 @@ async function health(gateway: TestGateway): Promise<{ ok: boolean; trouble?: st
 
 test("a restart over an invalid config goes on with the last good one and says so until it is mended", async () => {
   const gateway = await start({ tools: { deny: ["cron"] } });
-  const good = readFileSync(file(gateway), "utf8");
-  writeFileSync(file(gateway), good.replace('"deny"', '"denny"'));
+  const good = readFileSync(configFile(gateway), "utf8");
+  writeFileSync(configFile(gateway), good.replace('"deny"', '"denny"'));
   await restart(gateway);
   assert.match((await health(gateway)).trouble ?? "", /tools\.denny/);
   const { stdout } = await openclaw(gateway.home, ["doctor"]);
   assert.match(stdout, /runs with the last good config[\s\S]*tools\.denny/);
-  assert.match(readFileSync(file(gateway), "utf8"), /denny/, "the file is the owner's: it is not touched");
-  writeFileSync(file(gateway), good);
+  assert.match(readFileSync(configFile(gateway), "utf8"), /denny/, "the file is the owner's: it is not touched");
+  writeFileSync(configFile(gateway), good);
   await until(
     () => health(gateway),
     ({ trouble }) => trouble === undefined,
@@ -80,8 +77,8 @@ test("a restart over an invalid config goes on with the last good one and says s
 test("a restart over a config that cannot start (its port is taken) comes back where it was", async () => {
   const gateway = await start();
   const taken = await takePort();
-  const good = readFileSync(file(gateway), "utf8");
-  writeFileSync(file(gateway), good.replace(`"port": ${gateway.port}`, `"port": ${taken}`));
+  const good = readFileSync(configFile(gateway), "utf8");
+  writeFileSync(configFile(gateway), good.replace(`"port": ${gateway.port}`, `"port": ${taken}`));
   await until(
     () => starts(gateway),
     (count) => count === 2,
@@ -108,100 +105,6 @@ test("fifty restart commands at once are one restart", async () => {
   await sleep(5000);
   assert.equal(starts(gateway), 2);
   assert.equal(await isUp(gateway.url), true);
-});
-
-/** `openclaw gateway run` started again whenever it ends, as a supervisor would. */
-function supervise(home: string): {
-  readonly runs: () => number;
-  readonly output: () => string;
-  stop(): Promise<void>;
-} {
-  let [runs, output, stopped] = [0, "", false];
-  let child: ChildProcess | undefined;
-  const again = (): void => {
-    if (stopped) return;
-    runs += 1;
-    const own = spawn(process.execPath, [join(root, "openclaw.mjs"), "gateway", "run"], {
-      cwd: home,
-      env: { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1" },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    child = own;
-    own.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    own.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    own.on("exit", () => setTimeout(again, 50));
-  };
-  again();
-  return {
-    runs: () => runs,
-    output: () => output,
-    async stop() {
-      stopped = true;
-      const ended = new Promise((resolve) => child?.on("exit", resolve));
-      child?.kill("SIGKILL");
-      await ended;
-    },
-  };
-}
-
-for (const [what, breakIt] of [
-  ["an invalid config", (text: string) => text.replace('"mode": "local"', '"mode": "local", "prot": 1')],
-  ["no gateway.mode", (text: string) => text.replace('"mode": "local",', "")],
-  [
-    "a bind that this machine does not have",
-    (text: string) => text.replace('"mode": "local",', '"mode": "local", "bind": "tailnet",'),
-  ],
-] as const) {
-  test(`${what} under a supervisor: three starts, then repair mode with the reason; mended, it starts by itself`, async () => {
-    const gateway = await startGateway({ config: {} });
-    gateways.push(gateway);
-    await gateway.stop();
-    const good = readFileSync(file(gateway), "utf8");
-    writeFileSync(file(gateway), breakIt(good));
-    const supervisor = supervise(gateway.home);
-    try {
-      await until(supervisor.output, (text) => /repair mode/.test(text));
-      assert.equal(supervisor.runs(), 3);
-      const sign = await until(() => fetch(`${gateway.url}/health`).catch(() => undefined), Boolean);
-      assert.equal(sign?.status, 503);
-      const said = (await sign?.json()) as Record<string, unknown>;
-      assert.equal(said["repair"], true);
-      assert.match(String(said["reason"]), /^(?:config|gateway)\./);
-      const { stdout } = await openclaw(gateway.home, ["doctor"]);
-      assert.match(stdout, /could not start \(3 times of late\)/);
-      if (what === "an invalid config") {
-        const status = await openclaw(gateway.home, ["gateway", "status"]);
-        assert.match(status.stdout, /Start +failed 3 times of late: [\s\S]*gateway\.prot/);
-        assert.equal(status.code, 1);
-      }
-      await sleep(500);
-      assert.equal(supervisor.runs(), 3, "no loop");
-      writeFileSync(file(gateway), good);
-      await until(() => isUp(gateway.url), Boolean);
-      assert.equal(supervisor.runs(), 3, "the same process");
-      assert.equal(existsSync(join(gateway.state, "start-failures.json")), false);
-    } finally {
-      await supervisor.stop();
-    }
-  });
-}
-
-test("a port taken by something else under a supervisor: three starts, then it waits", async () => {
-  const gateway = await startGateway({ config: {} });
-  gateways.push(gateway);
-  await gateway.stop();
-  await takePort(gateway.port);
-  const supervisor = supervise(gateway.home);
-  try {
-    await until(supervisor.output, (text) => /repair mode, nothing runs: another gateway/.test(text));
-    await sleep(700);
-    assert.equal(supervisor.runs(), 3);
-    const free = await freePort();
-    writeFileSync(file(gateway), readFileSync(file(gateway), "utf8").replace(String(gateway.port), String(free)));
-    await until(() => isUp(`http://127.0.0.1:${free}`), Boolean);
-  } finally {
-    await supervisor.stop();
-  }
 });
 
 test("an agent that restarts the gateway on every turn: not when it is only woken, and three times in a row when asked", async () => {
@@ -272,21 +175,21 @@ test(
   { timeout: 300_000 + rounds * 60_000 },
   async (t) => {
     let gateway = await startGateway({ config: { commands: { restart: true } } });
-    const good = readFileSync(file(gateway), "utf8");
+    const good = readFileSync(configFile(gateway), "utf8");
     const faults: Readonly<Record<string, () => Promise<void>>> = {
       async invalid() {
-        writeFileSync(file(gateway), good.replace("{", "{ nope: 1,"));
+        writeFileSync(configFile(gateway), good.replace("{", "{ nope: 1,"));
         await restart(gateway);
         assert.match((await health(gateway)).trouble ?? "", /nope/);
       },
       async garbage() {
-        writeFileSync(file(gateway), "{ not even");
+        writeFileSync(configFile(gateway), "{ not even");
         await restart(gateway);
         assert.notEqual((await health(gateway)).trouble, undefined);
       },
       async portTaken() {
         const before = starts(gateway);
-        writeFileSync(file(gateway), good.replace(`"port": ${gateway.port}`, `"port": ${await takePort()}`));
+        writeFileSync(configFile(gateway), good.replace(`"port": ${gateway.port}`, `"port": ${await takePort()}`));
         await until(
           () => starts(gateway),
           (count) => count === before + 1,
@@ -317,13 +220,13 @@ test(
         round < names.length ? (names[round] ?? "") : (names[Math.floor(Math.random() * names.length)] ?? "");
       done[name] = (done[name] ?? 0) + 1;
       await faults[name]?.();
-      writeFileSync(file(gateway), good);
+      writeFileSync(configFile(gateway), good);
       await until(() => isUp(gateway.url), Boolean);
       await until(
         () => health(gateway),
         ({ trouble }) => trouble === undefined,
       );
-      for (const server of servers.splice(0)) await new Promise((closed) => server.close(closed));
+      await freeHeld();
     }
     t.diagnostic(`${rounds} rounds, 0 loops: ${JSON.stringify(done)}`);
     await dispose(gateway);
@@ -384,7 +287,7 @@ test(
     const seen = { applied: 0, denied: 0, waiting: 0 };
     for (let round = 0; round < rounds; round++) {
       const session = `agent:main:round-${round}`;
-      const before = readFileSync(file(gateway), "utf8");
+      const before = readFileSync(configFile(gateway), "utf8");
       const asked = await callTool(
         gateway,
         "gateway",
@@ -411,7 +314,7 @@ test(
         },
         (told) => told.length > 0,
       );
-      const after = readFileSync(file(gateway), "utf8");
+      const after = readFileSync(configFile(gateway), "utf8");
       assert.equal(lines.length, 1, lines.join("\n"));
       assert.ok(lines[0]?.includes(id), lines[0]);
       const isApplied = after.includes(`tool-${round}"`);
