@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { newCli, wellEnded, type Cli } from "../cli-kit.ts";
-import { dispose, operator, startGateway, type Ran, type TestGateway, type Wire } from "../kit.ts";
+import { dispose, operator, readJson, startGateway, type Ran, type TestGateway, type Wire } from "../kit.ts";
 import { scriptedNode } from "../node-kit.ts";
 
 interface Shown {
@@ -96,6 +96,35 @@ describe("on this machine", () => {
     assert.equal((await cli.run("approvals", "set", "--file", join(cli.home, "nowhere"))).code, 1);
     assert.equal((await cli.run("approvals", "set")).code, 2);
     assert.deepEqual(shown(await cli.run("approvals", "get", "--json")).file, file, "nothing of it was taken over");
+  });
+
+  test("what others wrote into the file stays through add and remove, and get says that it does nothing here", async () => {
+    const rules = join(cli.home, "others.json");
+    const agents = {
+      "*": { note: "ours", allowlist: ["/usr/bin/uname", { pattern: "/usr/bin/id", comment: "mine" }] },
+    };
+    writeFileSync(rules, JSON.stringify({ version: 1, companion: { theme: "dark" }, agents }));
+    wellEnded(await cli.run("approvals", "set", "--file", rules));
+    wellEnded(await cli.run("approvals", "allowlist", "add", "/usr/bin/wc"));
+    wellEnded(await cli.run("approvals", "allowlist", "remove", "/usr/bin/wc"));
+    const { companion, agents: after } = readJson(join(cli.state, "exec-approvals.json")) as Record<
+      string,
+      typeof agents
+    >;
+    const kept = after?.["*"];
+    assert.deepEqual(
+      [companion, kept?.note, kept?.allowlist.map((entry) => ({ ...(entry as object), id: "" }))],
+      [
+        { theme: "dark" },
+        "ours",
+        [
+          { pattern: "/usr/bin/uname", id: "" },
+          { pattern: "/usr/bin/id", comment: "mine", id: "" },
+        ],
+      ],
+    );
+    const said = wellEnded(await cli.run("approvals", "get"));
+    assert.match(said, /Not known[^]*companion[^]*agents\.\*\.note[^]*allowlist\[1\]\.comment[^]*kept, without effect/);
   });
 
   test("two places at once are refused; without a gateway there is nothing to answer", async () => {

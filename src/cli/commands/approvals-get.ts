@@ -4,6 +4,8 @@ import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { columns, oneLine, shortPath, toJson } from "../print.ts";
 import type { ApprovalsSnapshot } from "../../exec/approval/file.ts";
+import { strangeKeys } from "../../exec/approval/strange-keys.ts";
+import { approvalsKeys } from "../../protocol/methods/approvals.ts";
 
 type AllowEntry = NonNullable<NonNullable<ApprovalsSnapshot["file"]["agents"]>[string]["allowlist"]>[number];
 
@@ -43,11 +45,22 @@ export function approvalLines({ path, exists, file }: ApprovalsSnapshot, io: Io)
       { width: io.width },
     ),
     ...agents,
+    ...withoutEffect(file, io),
   ];
 }
 
+/** Whoever wrote them should know that they do nothing here. */
+function withoutEffect(file: ApprovalsSnapshot["file"], io: Io): string[] {
+  const paths = strangeKeys(file).map(({ path }) => oneLine(path));
+  return paths.length === 0
+    ? []
+    : columns([["Not known", `${paths.join("\n")}\n(kept, without effect)`]], { width: io.width });
+}
+
 function levelText(level: Readonly<Record<string, unknown>>): string {
-  const words = Object.entries(level).map(([name, value]) => `${name} ${oneLine(String(value))}`);
+  const words = Object.entries(level)
+    .filter(([name]) => approvalsKeys.rules.includes(name))
+    .map(([name, value]) => `${name} ${oneLine(String(value))}`);
   return words.length === 0 ? "as the config says" : words.join(", ");
 }
 

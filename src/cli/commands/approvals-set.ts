@@ -23,7 +23,9 @@ export const command = defineCommand({
   ],
   async run(io, { options }) {
     if (options.file === undefined) throw new UsageError("--file is missing", ["approvals", "set"]);
-    const file = parseFile(await readJson5(options.file), oneLine(options.file));
+    // Older spellings are taken here as they are in the file itself.
+    const { migrated } = await import("../../exec/approval/file.ts");
+    const file = parseFile(migrated(await readJson5(options.file)), oneLine(options.file));
     warn(file, io);
     const after = await atPlace(io, options, async (place) => place.write(file, await place.read()));
     io.print(io.json ? toJson(after) : approvalLines(after, io).join("\n"));

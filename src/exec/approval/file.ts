@@ -3,11 +3,14 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 import { join } from "node:path";
 
 import { errnoOf, HouseError } from "../../core/error.ts";
+import { isRecord } from "../../core/record.ts";
 import { checker, describeIssues, type Static } from "../../core/schema.ts";
+import { visible } from "../../core/visible.ts";
 import { ApprovalsFileSchema } from "../../protocol/methods/approvals.ts";
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { newId, newSecret, sha256 } from "../../base/ids.ts";
 import { whileLocked } from "../../base/lock.ts";
+import { strangeKeys } from "./strange-keys.ts";
 
 export type ApprovalsFile = Static<typeof ApprovalsFileSchema>;
 
@@ -56,7 +59,10 @@ export function writeAlone(state: string, next: ApprovalsFile, baseHash: string 
       "exec approvals changed since last load; re-run exec.approvals.get and retry",
     );
   }
+  refuseMisspelt(next, (message) => new HouseError("wire.invalid-request", message));
   const socket = {
+    ...current.file.socket,
+    ...next.socket,
     path: next.socket?.path ?? current.file.socket?.path ?? join(state, "exec-approvals.sock"),
     token: current.file.socket?.token ?? newSecret(24),
   };
@@ -74,7 +80,8 @@ export function writeAlone(state: string, next: ApprovalsFile, baseHash: string 
 /** For the wire: without the socket's token. */
 export function withoutToken({ file, ...snapshot }: ApprovalsSnapshot): ApprovalsSnapshot {
   const { socket, ...rest } = file;
-  return { ...snapshot, file: { ...rest, ...(socket?.path === undefined ? {} : { socket: { path: socket.path } }) } };
+  const { token: _, ...shown } = socket ?? {};
+  return { ...snapshot, file: { ...rest, ...(Object.keys(shown).length === 0 ? {} : { socket: shown }) } };
 }
 
 function parseApprovals(raw: string, path: string): ApprovalsFile {
@@ -85,14 +92,25 @@ function parseApprovals(raw: string, path: string): ApprovalsFile {
   } catch (cause) {
     throw new HouseError("approvals.unreadable", `${path} is not JSON`, { cause, hint });
   }
-  const issues = fileChecker.issues(migrated(value));
+  const file = migrated(value);
+  const issues = fileChecker.issues(file);
   if (issues.length > 0)
     throw new HouseError("approvals.unreadable", `${path}: ${describeIssues(issues.slice(0, 5))}`, { hint });
-  return migrated(value) as ApprovalsFile;
+  refuseMisspelt(
+    file as ApprovalsFile,
+    (message) => new HouseError("approvals.unreadable", `${path}: ${message}`, { hint }),
+  );
+  return file as ApprovalsFile;
+}
+
+/** What a rule was meant by would hold for nothing. Other keys we do not know are somebody else's. */
+function refuseMisspelt(file: ApprovalsFile, error: (message: string) => HouseError): void {
+  const wrong = strangeKeys(file).find(({ meant }) => meant !== undefined);
+  if (wrong !== undefined) throw error(`${visible(wrong.path, 200)} is no rule; was ${wrong.meant} meant?`);
 }
 
 /** Older spellings: `agents.default` is `agents.main`, a bare string in an allowlist is its pattern. */
-function migrated(value: unknown): unknown {
+export function migrated(value: unknown): unknown {
   if (
     typeof value !== "object" ||
     value === null ||
@@ -101,13 +119,24 @@ function migrated(value: unknown): unknown {
     value.agents === null
   )
     return value;
-  const { default: legacy, ...agents } = value.agents as Record<string, { allowlist?: unknown[] }>;
-  const named = legacy === undefined ? agents : { main: legacy, ...agents };
+  const { default: legacy, ...agents } = value.agents as Record<string, OldRules>;
+  const named = legacy === undefined ? agents : { ...agents, main: joined(legacy, agents["main"]) };
   const entries = Object.entries(named).map(([id, agent]) => [id, withPatterns(agent)]);
   return { ...value, agents: Object.fromEntries(entries) as unknown };
 }
 
-function withPatterns(agent: { allowlist?: unknown[] }): unknown {
+interface OldRules {
+  readonly allowlist?: unknown[];
+}
+
+/** Both were said of the same agent: a rule that stands in one of them only still stands. */
+function joined(legacy: OldRules, main: OldRules | undefined): OldRules {
+  if (main === undefined || !isRecord(legacy) || !isRecord(main)) return main ?? legacy;
+  if (!Array.isArray(legacy.allowlist) || !Array.isArray(main.allowlist)) return { ...legacy, ...main };
+  return { ...legacy, ...main, allowlist: [...main.allowlist, ...legacy.allowlist] };
+}
+
+function withPatterns(agent: OldRules): unknown {
   if (!Array.isArray(agent?.allowlist)) return agent;
   return {
     ...agent,

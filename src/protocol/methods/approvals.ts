@@ -8,6 +8,9 @@ const level = {
   askFallback: maybe(Type.String()),
   autoAllowSkills: maybe(Type.Boolean()),
 };
+/** People, companion apps and other versions write to this file too: what we do not know stays in it. */
+const open = { additionalProperties: true } as const;
+
 const allowEntry = Type.Object(
   {
     id: maybe(Type.String()),
@@ -19,20 +22,27 @@ const allowEntry = Type.Object(
     lastUsedCommand: maybe(Type.String()),
     lastResolvedPath: maybe(Type.String()),
   },
-  closed,
+  open,
 );
 
 export const ApprovalsFileSchema = Type.Object(
   {
     version: Type.Literal(1),
-    socket: maybe(Type.Object({ path: maybe(Type.String()), token: maybe(Type.String()) }, closed)),
-    defaults: maybe(Type.Object(level, closed)),
+    socket: maybe(Type.Object({ path: maybe(Type.String()), token: maybe(Type.String()) }, open)),
+    defaults: maybe(Type.Object(level, open)),
     agents: maybe(
-      Type.Record(Type.String(), Type.Object({ ...level, allowlist: maybe(Type.Array(allowEntry)) }, closed)),
+      Type.Record(Type.String(), Type.Object({ ...level, allowlist: maybe(Type.Array(allowEntry)) }, open)),
     ),
   },
-  closed,
+  open,
 );
+
+/** The keys that mean something, by where they stand. */
+export const approvalsKeys = {
+  file: Object.keys(ApprovalsFileSchema.properties),
+  rules: [...Object.keys(level), "allowlist"],
+  entry: Object.keys(allowEntry.properties),
+} as const;
 
 export const approvalsGet = method("exec.approvals.get", "operator.admin", none);
 export const approvalsSet = method(
