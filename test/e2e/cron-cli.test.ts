@@ -45,6 +45,22 @@ test("add, list, status, edit, disable, enable, run, runs, rm: the life of a job
   assert.equal((await cron("delete", id)).code, 1);
 });
 
+test("run waits for the end and says what came of it; a job that failed ends the command with 1", async () => {
+  const words = ["--every", "1h", "--no-deliver"];
+  const good = await json<WireJob>("add", "--name", "good", "--exec", "echo all is well", ...words);
+  const bad = await json<WireJob>("add", "--name", "bad", "--exec", "exit 7", ...words);
+  const ran = await cron("run", good.id);
+  assert.deepEqual([ran.code, ran.stderr], [0, ""]);
+  assert.match(ran.stdout, /^ran, .*: all is well$/m);
+  const failed = await cron("run", bad.id);
+  assert.equal(failed.code, 1);
+  assert.match(failed.stdout, /^failed, .*exit code 7/m);
+  const asData = await cron("run", bad.id, "--json");
+  const { ok, ran: begun, run } = JSON.parse(asData.stdout) as { ok: boolean; ran: boolean; run: WireRun };
+  assert.deepEqual([asData.code, ok, begun, run.status, run.why], [1, true, true, "error", "by hand"]);
+  for (const { id } of [good, bad]) await json("rm", id);
+});
+
 test("every documented flag of add reaches the job", async () => {
   const words = [
     "create --name brief --cron '0 7 * * 1-5' --tz Europe/Berlin --session isolated --message 'Sum up'",

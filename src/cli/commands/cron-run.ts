@@ -1,8 +1,9 @@
 // `openclaw cron run`: runs a job now and waits until it is over.
 import { defineCommand } from "../command.ts";
 import { callCron } from "../cron-wire.ts";
-import { toJson } from "../print.ts";
-import { wireOptions } from "../target.ts";
+import type { Io } from "../io.ts";
+import { span, toJson } from "../print.ts";
+import { wireOptions, type WireFlags } from "../target.ts";
 
 export const command = defineCommand({
   summary: "Run a job now, and wait until it is over.",
@@ -16,15 +17,42 @@ export const command = defineCommand({
     { line: "cron run 6f1c0b7e-… --timeout 600000", does: "now, waiting up to ten minutes" },
     { line: "cron run 6f1c0b7e-… --due", does: "only when its time has come" },
   ],
+  exits: "0 it ran well or was not due, 1 it failed, 2 the command line was wrong",
   async run(io, { options: { due = false, force: _force, ...flags }, arguments: [id = ""] }) {
     const wire = { ...flags, timeout: flags.timeout ?? "600000" };
-    const answer = (await callCron(io, wire, "cron.run", { id, mode: due ? "due" : "force" })) as {
-      ran: boolean;
-      reason?: string;
-    };
-    io.print(
-      io.json ? toJson(answer) : answer.ran ? "it ran: openclaw cron runs --id …" : `not run: ${answer.reason ?? ""}`,
-    );
-    return 0;
+    const answer = (await callCron(io, wire, "cron.run", { id, mode: due ? "due" : "force" })) as Answer;
+    const run = answer.ran ? await lastRun(io, wire, id, due) : undefined;
+    io.print(io.json ? toJson(run === undefined ? answer : { ...answer, run }) : outcome(answer, run, id));
+    return run?.status === "error" ? 1 : 0;
   },
 });
+
+interface Answer {
+  readonly ran: boolean;
+  readonly reason?: string;
+}
+
+interface RunRow {
+  readonly slot?: string;
+  readonly state?: string;
+  readonly status: string;
+  readonly error?: string;
+  readonly why?: string;
+  readonly summary?: string;
+  readonly durationMs: number;
+}
+
+/** The row this run left: one by hand, unless it was begun because its time had come. */
+async function lastRun(io: Io, wire: WireFlags, id: string, due: boolean): Promise<RunRow | undefined> {
+  const { entries } = (await callCron(io, wire, "cron.runs", { id, limit: 20 })) as { entries: RunRow[] };
+  const isOurs = ({ slot = "", state }: RunRow): boolean =>
+    due ? state !== "missed" && state !== "skipped" : slot.startsWith("run-");
+  return entries.findLast(isOurs);
+}
+
+function outcome({ ran, reason = "" }: Answer, run: RunRow | undefined, id: string): string {
+  if (!ran) return `not run: ${reason}`;
+  if (run === undefined) return `it ran: openclaw cron runs --id ${id}`;
+  const words = (run.error ?? (run.summary || run.why) ?? "").slice(0, 500);
+  return `${run.state ?? run.status}, ${span(run.durationMs)}${words === "" ? "" : `: ${words}`}`;
+}
