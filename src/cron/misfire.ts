@@ -16,13 +16,23 @@ export interface Plan {
   readonly job: JobRecord;
 }
 
+/** Since when every place to run in was taken, without a break. */
+export interface Crowd {
+  readonly sinceMs: number;
+  readonly why: string;
+}
+
 /** For a job whose `nextAt` has come. */
-export function planSlot(job: JobRecord, now: number, waited = "nobody was there to run it"): Plan {
+export function planSlot(job: JobRecord, now: number, crowd?: Crowd): Plan {
   const { schedule, misfire = "once" } = bodyOf(job);
   const due = job.nextAt ?? now;
   const latest = lastFire(schedule, due, now) ?? due;
   const backedOff = passedOver(job, due);
-  const earlier = latest > due ? rowsFor(job.id, schedule, due, latest, "missed", waited) : [];
+  const crowdedMs = Math.max(due, Math.min(crowd?.sinceMs ?? latest, latest));
+  const earlier = [
+    ...rowsFor(job.id, schedule, due, crowdedMs, "missed", "nobody was there to run it"),
+    ...rowsFor(job.id, schedule, crowdedMs, latest, "missed", crowd?.why ?? ""),
+  ];
   const lateMs = now - latest;
   const runs = isMadeUp(misfire, lateMs);
   const own: SlotRecord = {
@@ -76,12 +86,14 @@ function rowsFor(
   state: "missed" | "skipped",
   why: string,
 ): SlotRecord[] {
+  if (fromMs >= untilMs) return [];
   const fires = firesFrom(schedule, fromMs, untilMs, MAX_ROWS + 1);
+  const [firstMs = fromMs] = fires;
   if (fires.length <= MAX_ROWS) return fires.map((at) => ({ jobId, slot: String(at), at, state, why }));
   const last = lastFire(schedule, fromMs, untilMs - 1) ?? fromMs;
-  const missed = countOf(schedule, fromMs, last);
+  const missed = countOf(schedule, firstMs, last);
   const words = missed === undefined ? `more than ${MAX_ROWS} slots` : `${missed} slots`;
-  const row = { jobId, slot: `${fromMs}..${last}`, at: last, state, why: `${words}: ${why}` };
+  const row = { jobId, slot: `${firstMs}..${last}`, at: last, state, why: `${words}: ${why}` };
   return [missed === undefined ? row : { ...row, missed }];
 }
 

@@ -104,6 +104,38 @@ test("a time that comes while the job still runs is skipped, with the reason", (
     assert.equal(stage.starts.length, 1);
   }));
 
+test("a time that comes while other jobs hold every place says so, and not that nobody was there", () =>
+  withStage(async (stage) => {
+    const gate = Promise.withResolvers<void>();
+    stage.behave(async ({ args }) => {
+      if (args["command"] === "long") await gate.promise;
+      return { text: "", isError: false };
+    });
+    const { id } = await stage.cron.add(pulse(MINUTE));
+    stage.clock.pass(2 * MINUTE + 1000);
+    const exec = (command: string): object => ({ payload: { kind: "exec", command } });
+    await stage.cron.add(pulse(30_000, exec("long")));
+    stage.clock.pass(30_000);
+    await stage.settle();
+    assert.deepEqual(shortRows(await stage.rows(id)), ["60 missed", "120 ran"]);
+    for (let minute = 0; minute < 3; minute += 1) {
+      stage.clock.pass(MINUTE);
+      await stage.settle();
+    }
+    gate.resolve();
+    await stage.settle();
+    assert.deepEqual(
+      (await stage.rows(id)).map(({ state, why }) => [state, why]),
+      [
+        ["missed", "nobody was there to run it"],
+        ["ran", "late"],
+        ["missed", "other jobs ran (cron.maxConcurrentRuns is 1)"],
+        ["missed", "other jobs ran (cron.maxConcurrentRuns is 1)"],
+        ["ran", "late"],
+      ],
+    );
+  }));
+
 test("so many at a time, the longest waiting first, and none is forgotten", () =>
   withStage(
     async (stage) => {

@@ -7,6 +7,7 @@ import type { CronDeps } from "./deps.ts";
 import { deliver } from "./deliver.ts";
 import { createFinish } from "./finish.ts";
 import { bodyOf } from "./job.ts";
+import type { Crowd } from "./misfire.ts";
 import { perform, type Run, type RunEnd } from "./perform.ts";
 import { createClaims, isByHand, type Claimed } from "./slots.ts";
 
@@ -55,6 +56,7 @@ export function createScheduler(deps: CronDeps): Scheduler {
   let looking: Promise<void> | undefined;
   let stuckAt: number | undefined;
   let places = 0;
+  let fullSince: number | undefined;
   let again = false;
   let isOn = false;
 
@@ -158,15 +160,24 @@ export function createScheduler(deps: CronDeps): Scheduler {
     const free = Math.max(0, limit() - places);
     const due = await jobs.due(now, free + running.size + 1);
     const busy = due.filter(({ id }) => running.has(id));
-    const idle = due.filter(({ id }) => !running.has(id)).slice(0, free);
+    const waiting = due.filter(({ id }) => !running.has(id));
+    const crowd = crowdNow();
     const moved = await Promise.all([
       ...busy.map(({ id }) => claims.skip(id, "it was still running")),
-      ...idle.map((job) => begin(job, now)),
+      ...waiting.slice(0, free).map((job) => begin(job, now, crowd)),
     ]);
+    const isServed = free > 0 && waiting.length <= free;
+    fullSince = places < limit() ? undefined : isServed ? now : (fullSince ?? now);
     return moved.some(Boolean);
   }
 
-  async function begin(job: JobRecord, now: number): Promise<boolean> {
+  /** Why a time was missed that came while others ran: nobody was missing, there was no place. */
+  function crowdNow(): Crowd | undefined {
+    if (fullSince === undefined) return undefined;
+    return { sinceMs: fullSince, why: `other jobs ran (cron.maxConcurrentRuns is ${limit()})` };
+  }
+
+  async function begin(job: JobRecord, now: number, crowd: Crowd | undefined): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<RunEnd | undefined>();
     running.set(job.id, { startedAt: now, ended: promise });
     places += 1;
@@ -174,7 +185,7 @@ export function createScheduler(deps: CronDeps): Scheduler {
       running.delete(job.id);
       places -= 1;
     };
-    const { claimed, moved } = await claims.due(job, now).catch((error: unknown) => {
+    const { claimed, moved } = await claims.due(job, now, crowd).catch((error: unknown) => {
       letGo();
       throw error;
     });

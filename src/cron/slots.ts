@@ -3,7 +3,7 @@ import { newId } from "../base/ids.ts";
 import type { JobRecord, SlotRecord } from "../store/store.ts";
 import type { CronDeps } from "./deps.ts";
 import { bodyOf } from "./job.ts";
-import { planSkip, planSlot, type Plan } from "./misfire.ts";
+import { planSkip, planSlot, type Crowd, type Plan } from "./misfire.ts";
 import { agentOf } from "./perform.ts";
 import { switchedOff } from "./settle.ts";
 
@@ -15,7 +15,7 @@ export interface Claimed {
 
 export interface Claims {
   /** The slot of a due job. `moved`: its job went on, also when nothing is to be begun. */
-  due(job: JobRecord, now: number): Promise<{ readonly claimed?: Claimed; readonly moved: boolean }>;
+  due(job: JobRecord, now: number, crowd?: Crowd): Promise<{ readonly claimed?: Claimed; readonly moved: boolean }>;
   /** A run outside the schedule; with `due` the slot whose time has come. Undefined when there is nothing to begin. */
   byHand(id: string, mode: "force" | "due", now: number): Promise<Claimed | undefined>;
   /** Writes down what is due without beginning it. True when there was something. */
@@ -28,12 +28,12 @@ export const isByHand = ({ slot }: Pick<SlotRecord, "slot">): boolean => slot.st
 
 export function createClaims({ store: { jobs }, clock, config }: Pick<CronDeps, "store" | "clock" | "config">): Claims {
   return {
-    async due(job, now) {
+    async due(job, now, crowd) {
       const row = newRow(job, now);
       let plan: Plan | undefined;
       const rows = await jobs.claim(job.id, (current) => {
         if (current.nextAt === undefined || current.nextAt > now) return undefined;
-        plan = planSlot(current, now);
+        plan = planSlot(current, now, crowd);
         return claimOf(plan, row);
       });
       const slot = rows.find(({ state }) => state === "running");
