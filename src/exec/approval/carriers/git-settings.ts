@@ -2,7 +2,7 @@
 import { dirname, join, resolve } from "node:path";
 
 import { smallContent } from "../content.ts";
-import { identityOf, statOf } from "../programs.ts";
+import { identityOf, nothingThere, statOf } from "../programs.ts";
 import { namesIn } from "../wildcards.ts";
 import { linkedPaths } from "./git-links.ts";
 
@@ -56,13 +56,17 @@ function repositoryOf(cwd: string): Repository | "unclear" | undefined {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const inner = join(folder, ".git");
     const stats = statOf(inner);
-    if (stats?.isDirectory() === true) return withShared(inner, folder);
+    // Git passes over a .git that is no repository, and may then take the folder itself for one.
+    if (stats?.isDirectory() === true) return hasHead(inner) ? withShared(inner, folder) : "unclear";
     if (stats?.isFile() === true) return fromPointer(inner, folder);
-    if (statOf(join(folder, "HEAD"))?.isFile() === true && statOf(join(folder, "objects"))?.isDirectory() === true)
+    if (hasHead(folder) && ["objects", "commondir"].some((name) => statOf(join(folder, name)) !== undefined))
       return withShared(folder);
     if (folder === dirname(folder)) return undefined;
   }
 }
+
+/** A link that leads nowhere yet is a HEAD too. */
+const hasHead = (folder: string): boolean => !nothingThere(join(folder, "HEAD"));
 
 function fromPointer(file: string, folder: string): Repository | "unclear" {
   const target = /^gitdir: (.+?)\n*$/s.exec(readText(file))?.[1];
@@ -93,12 +97,23 @@ export function problemIn(text: string): string | undefined {
     if (setting === null) return "a line that is not a plain setting";
     const key = `${section}.${(setting[1] ?? "").toLowerCase()}`;
     if (!harmless.test(key) && !isBoolean(key, setting[2])) return key;
-    // A branch may name an address where others name a remote.
-    if (/^(?:remote|branch|submodule)\./.test(key) && needsHelper(setting[2] ?? ""))
-      return `${key} (a transport helper)`;
+    if (leadsToHelper(key, setting[2] ?? "")) return `${key} (a transport helper)`;
   }
   return undefined;
 }
+
+/** Is this setting, given for one command or written down for later ones, known to start nothing? */
+export const isPlainSetting = (name: string, value: string | undefined): boolean => {
+  const key = /^([A-Za-z0-9-]+)\.(?:(.+)\.)?([A-Za-z][A-Za-z0-9-]*)$/.exec(name);
+  if (key === null) return false;
+  const [, section = "", middle, last = ""] = key;
+  const written = [section.toLowerCase(), ...(middle === undefined ? [] : [middle]), last.toLowerCase()].join(".");
+  return (harmless.test(written) || isBoolean(written, value)) && !leadsToHelper(written, value ?? "");
+};
+
+/** A branch may name an address where others name a remote. Quotes and escapes are git's to take away, so none may be there. */
+const leadsToHelper = (key: string, value: string): boolean =>
+  /^(?:remote|branch|submodule)\./.test(key) && (needsHelper(value) || /["\\]/.test(value));
 
 /** `x::y` and `x://y` start a program git-remote-x, except for the transports git has itself. */
 export const needsHelper = (address: string): boolean =>

@@ -1,7 +1,7 @@
 // git with an entry: which subcommands and options stay allowed, and which repositories are not plain.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
@@ -56,6 +56,18 @@ describe("git", () => {
     "git grep -nF x",
     "git commit -nm x",
     "git commit --signoff -m x",
+    "git -c color.ui=always -c core.quotepath=off status",
+    "git -c core.fsmonitor=false status",
+    "git config user.email me@example.com",
+    "git config --local core.autocrlf input",
+    "git config --global --get user.name",
+    "git remote add origin https://example.com/x.git",
+    "git remote set-url origin git@example.com:x/y.git",
+    "git remote remove origin",
+    "git merge -s ours topic",
+    "git rebase --strategy=ort main",
+    "git apply --check x.patch",
+    "git submodule status",
   ])
     it(`allowed: ${command}`, async () => assert.equal(await inRepo(command), "run"));
 
@@ -128,6 +140,25 @@ describe("git", () => {
     "git clone -- -oProxyCommand=id",
     "git pull --rebase=interactive",
     "git format-patch -1",
+    "git -c color.ui=always -c core.pager=id log",
+    "git -c Core.FSMonitor=id status",
+    "git -c remote.x.url=ext::id fetch x",
+    "git -c 'remote.x.url=\"foo\"://y' fetch x",
+    "git -c alias.x=!id x",
+    "git -c",
+    "git config remote.x.url ext::id",
+    "git config --global user.name x",
+    "git config user.name x --file=y",
+    "git config set core.pager id",
+    "git remote add --mirror=fetch x foo://bar",
+    "git remote set-url --push origin ext::id",
+    "git remote update",
+    "git merge -s ours -s x y",
+    "git rebase --strategy x main",
+    "git apply --unsafe-paths x.patch",
+    "git apply --rej x.patch",
+    "git submodule update --init",
+    "git submodule status --recursive",
   ])
     it(`refused: ${command}`, async () => assert.equal(await inRepo(command), "exec.arguments"));
 
@@ -176,6 +207,33 @@ describe("git", () => {
     writeFileSync(join(bare, "HEAD"), "ref: refs/heads/main\n");
     writeFileSync(join(bare, "config"), "[core]\n\tfsmonitor = id\n");
     assert.equal(await verdict("cd bare && git status"), "exec.arguments");
+  });
+
+  const settingsThatRun = "[core]\n\tfsmonitor = id\n";
+
+  it("a HEAD that is a link to nothing yet makes a repository too", async () => {
+    const folder = join(workspace, "linked-head");
+    for (const name of ["objects", "refs"]) mkdirSync(join(folder, name), { recursive: true });
+    symlinkSync("refs/heads/main", join(folder, "HEAD"));
+    writeFileSync(join(folder, "config"), settingsThatRun);
+    assert.equal(await verdict("cd linked-head && git status"), "exec.arguments");
+  });
+
+  it("a folder that keeps its settings elsewhere is followed there", async () => {
+    for (const name of ["shared/objects", "shared/refs", "pointing"])
+      mkdirSync(join(workspace, name), { recursive: true });
+    writeFileSync(join(workspace, "pointing", "HEAD"), "ref: refs/heads/main\n");
+    writeFileSync(join(workspace, "pointing", "commondir"), "../shared\n");
+    writeFileSync(join(workspace, "shared", "config"), settingsThatRun);
+    assert.equal(await verdict("cd pointing && git log"), "exec.arguments");
+  });
+
+  it("a .git without a HEAD is passed over by git, so what is behind it is not taken for granted", async () => {
+    const folder = join(workspace, "hollow");
+    for (const name of [".git", "objects", "refs"]) mkdirSync(join(folder, name), { recursive: true });
+    writeFileSync(join(folder, "HEAD"), "ref: refs/heads/main\n");
+    writeFileSync(join(folder, "config"), settingsThatRun);
+    assert.equal(await verdict("cd hollow && git status"), "exec.arguments");
   });
 
   it("a linked repository inside is looked at too", async () => {

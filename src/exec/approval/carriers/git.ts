@@ -1,13 +1,13 @@
 // git: a closed list of subcommands, none of the options that carry commands, and a repository whose settings carry none.
 import type { Place } from "../analysis.ts";
 import { endOfOptions } from "./options.ts";
-import { gitSettings, needsHelper } from "./git-settings.ts";
+import { gitSettings, isPlainSetting, needsHelper } from "./git-settings.ts";
 import { concern, fine, type Finding, type Rule } from "./rule.ts";
 import { resolve } from "node:path";
 
 /** Subcommands by what else they start: nothing, or the hooks of the repository. */
 const plain =
-  "status log diff show shortlog rev-parse rev-list ls-files ls-tree cat-file blame annotate branch tag describe remote reflog name-rev merge-base for-each-ref show-ref show-branch count-objects diff-tree diff-index diff-files grep whatchanged cherry range-diff check-ignore check-attr fsck format-patch ls-remote fetch init clone add rm mv restore stash clean version config worktree symbolic-ref";
+  "status log diff show shortlog rev-parse rev-list ls-files ls-tree cat-file blame annotate branch tag describe remote reflog name-rev merge-base for-each-ref show-ref show-branch count-objects diff-tree diff-index diff-files grep whatchanged cherry range-diff check-ignore check-attr fsck format-patch ls-remote fetch init clone add rm mv restore stash clean version config worktree symbolic-ref apply submodule";
 const hooked = "commit checkout switch reset merge rebase cherry-pick revert pull push";
 
 const plainCommands = new Set(plain.split(" "));
@@ -21,7 +21,7 @@ const quietHooks = /^(?:post-index-change|reference-transaction|post-checkout|pr
 
 /** Long options of any subcommand that start something, write elsewhere or open an editor; shortened ones count too. */
 const forbiddenLong =
-  "--exec --upload-pack --receive-pack --output --output-directory --open-files-in-pager --ext-diff --textconv --config --template --tool --extcmd --interactive --edit --edit-todo --edit-description --patch-file --gpg-sign --help --web --recurse-submodules --remote-submodules --bundle-uri --exec-path --config-env --upload-archive --show-signature --verify-signatures --filters --patch --paginate --separate-git-dir --reedit-message --strategy --recursive --signature-file --signed".split(
+  "--exec --upload-pack --receive-pack --output --output-directory --open-files-in-pager --ext-diff --textconv --config --template --tool --extcmd --interactive --edit --edit-todo --edit-description --patch-file --gpg-sign --help --web --recurse-submodules --remote-submodules --bundle-uri --exec-path --config-env --upload-archive --show-signature --verify-signatures --filters --patch --paginate --separate-git-dir --reedit-message --strategy --recursive --signature-file --signed --unsafe-paths --build-fake-ancestor --reject".split(
     " ",
   );
 
@@ -66,9 +66,9 @@ const valuedLetters: Readonly<Record<string, string>> = {
 
 /** Words that are no subcommand of the harmless kind. */
 const forbiddenFirst: Readonly<Record<string, RegExp>> = {
-  remote: /^(?!-v$|--verbose$|show$|get-url$|$)/,
+  remote: /^(?!-v$|--verbose$|show$|get-url$|add$|set-url$|remove$|rm$|rename$|$)/,
+  submodule: /^(?!status$|$)/,
   reflog: /^(?:expire|delete)$/,
-  config: /^(?!(?:--get|--get-all|--get-regexp|--list|-l|get|list|--show-origin|--show-scope)$)/,
   worktree: /^(?!list$)/,
   "symbolic-ref": /^(?!(?:--short|-q|HEAD)$)/,
 };
@@ -110,6 +110,11 @@ function afterGlobals(
       cwd = resolve(cwd, folder);
       continue;
     }
+    if (word === "-c") {
+      const [name = "", ...value] = args[++at]?.split("=") ?? [];
+      if (!isPlainSetting(name, value.length === 0 ? undefined : value.join("="))) return undefined;
+      continue;
+    }
     if (globalFlags.test(word)) continue;
     if (word.startsWith("-") && word !== "--version" && word !== "-v") return undefined;
     break;
@@ -117,7 +122,8 @@ function afterGlobals(
   return { rest: args.slice(at), cwd };
 }
 
-function argumentProblem(command: string, args: readonly string[]): string | undefined {
+function argumentProblem(command: string, given: readonly string[]): string | undefined {
+  const args = withoutKnownStrategy(command, given);
   const end = args.indexOf("--");
   const options = args.slice(0, endOfOptions(args)).filter((word) => word.startsWith("-"));
   // `stash show -p` prints, the other forms ask about each piece.
@@ -125,22 +131,8 @@ function argumentProblem(command: string, args: readonly string[]): string | und
   const bad = options.find((word) => isForbidden(word, letters, valuedLetters[command] ?? ""));
   if (bad !== undefined)
     return `can run programs, open an editor or write elsewhere by ${bad.replace(/=.*/s, "=…").slice(0, 40)}`;
-  if (
-    command === "config" &&
-    args.some((word) =>
-      /^(?:-f|-e|--file|--blob|--edit|--add|--replace|--unset|--remove|--rename|set|unset)/.test(word),
-    )
-  )
-    return "changes or opens settings";
-  if (
-    command === "config" &&
-    args.length > 1 &&
-    !args.some((word) => /^(?:--get(?:-all|-regexp)?|--list|-l|get|list)$/.test(word))
-  )
-    return "changes settings";
-  const readsOneKey =
-    command === "config" && args.length === 1 && /^[a-z][a-z0-9-]*\.[a-z0-9.-]+$/i.test(args[0] ?? "");
-  if (!readsOneKey && forbiddenFirst[command]?.test(args[0] ?? "") === true) return "changes what later commands do";
+  if (command === "config") return configProblem(args);
+  if (forbiddenFirst[command]?.test(args[0] ?? "") === true) return "changes what later commands do";
   if (reaching.test(command) && args.some((word) => needsHelper(word.replace(/^--[a-z-]+=/, ""))))
     return "names a transport helper";
   if (
@@ -157,6 +149,32 @@ function argumentProblem(command: string, args: readonly string[]): string | und
     return "goes on with a list anybody could have written";
   if (command === "commit" && !saysMessage(args)) return "would open an editor: give -m";
   return undefined;
+}
+
+/** A strategy is a program git-merge-<name>, unless git has it itself. */
+function withoutKnownStrategy(command: string, args: readonly string[]): readonly string[] {
+  const known = /^(?:ort|recursive|resolve|ours|subtree|octopus)$/;
+  const short = /^(?:merge|rebase|pull)$/.test(command);
+  const isOption = (word: string): boolean => word === "--strategy" || (short && word === "-s");
+  const isPair = (at: number): boolean => isOption(args[at] ?? "") && known.test(args[at + 1] ?? "");
+  return args.filter((word, at) => !isPair(at) && !isPair(at - 1) && !/^--strategy=(?:ort|ours)$/.test(word));
+}
+
+/** Reading is plain; so is one setting of this repository that is known to start nothing. */
+function configProblem(args: readonly string[]): string | undefined {
+  const words = args.filter(
+    (word) => !/^(?:--local|--show-origin|--show-scope|--name-only|--null|-z|--global|--system)$/.test(word),
+  );
+  if (
+    words.some((word) => /^(?:-f|-e|--file|--blob|--edit|--add|--replace|--unset|--remove|--rename|unset)/.test(word))
+  )
+    return "changes or opens settings";
+  const [first = "", ...rest] = words;
+  if (/^(?:--get|--get-all|--get-regexp|--list|-l|get|list)$/.test(first)) return undefined;
+  if (rest.length === 0 && /^[a-z][a-z0-9-]*\.[a-z0-9.-]+$/i.test(first)) return undefined;
+  const [key = "", value = "", ...more] = first === "set" ? rest : words;
+  const own = !args.includes("--global") && !args.includes("--system") && more.length === 0 && !value.startsWith("-");
+  return own && rest.length > 0 && isPlainSetting(key, value) ? undefined : "changes settings";
 }
 
 const reaching = /^(?:clone|fetch|pull|push|ls-remote|remote)$/;
