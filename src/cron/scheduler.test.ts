@@ -113,7 +113,7 @@ test("a time that comes while other jobs hold every place says so, and not that 
     });
     const { id } = await stage.cron.add(pulse(MINUTE));
     stage.clock.pass(2 * MINUTE + 1000);
-    const exec = (command: string): object => ({ payload: { kind: "exec", command } });
+    const exec = (command: string): Record<string, unknown> => ({ payload: { kind: "exec", command } });
     await stage.cron.add(pulse(30_000, exec("long")));
     stage.clock.pass(30_000);
     await stage.settle();

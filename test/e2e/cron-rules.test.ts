@@ -1,5 +1,6 @@
 // What cron.add and cron.update take for a job, and what becomes of times that pass while nobody is there.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -97,4 +98,36 @@ test("misfire rules: a time that passed while the gateway was down is made up fo
   }
   const missed = ["missed its time"];
   assert.deepEqual(states, { once: ["ran its time"], skip: missed, tight: missed, wide: ["ran its time"] });
+});
+
+test("one run of a job at a time, so many jobs at a time: what waited says for whom", async (t) => {
+  const gateway = await startGateway({ config: { cron: { maxConcurrentRuns: 1 } } });
+  const wire = await operator(gateway);
+  t.after(async () => {
+    wire.end();
+    await dispose(gateway);
+  });
+  const sign = join(gateway.home, "go");
+  const job = { schedule: { kind: "every", everyMs: 1000 }, delivery: { mode: "none" } };
+  const command = `until [ -e '${sign}' ]; do sleep 0.1; done`;
+  const long = await addJob(wire, { ...job, name: "long", payload: { kind: "exec", command } });
+  await until(
+    () => runsOf(wire, long.id),
+    (rows) => rows.filter(({ why }) => why === "it was still running").length >= 1,
+  );
+  assert.deepEqual(await ask(wire, "cron.run", { id: long.id }), { ok: true, ran: false, reason: "already-running" });
+  const other = await addJob(wire, { ...job, name: "other", payload: { kind: "exec", command: "echo here" } });
+  await until(
+    () => runsOf(wire, long.id),
+    (rows) => rows.some(({ slot }) => Number(slot) > (other.state.nextRunAtMs ?? 0) + 1000),
+  );
+  assert.deepEqual(await runsOf(wire, other.id), []);
+  writeFileSync(sign, "");
+  const rows = await until(
+    () => runsOf(wire, other.id),
+    (found) => found.some(({ state }) => state === "ran"),
+  );
+  const [first] = rows;
+  assert.deepEqual([first?.state, first?.why], ["missed", "other jobs ran (cron.maxConcurrentRuns is 1)"]);
+  assert.deepEqual(rows.find(({ state }) => state === "ran")?.why, "late");
 });
