@@ -27,8 +27,11 @@ export interface CompactionBody {
   readonly tokensBefore: number;
 }
 
-/** Stored user messages may carry the time stamp the model reads in front of the text. */
-export type StampedMessage = UserMessage & { readonly stamp?: string };
+/**
+ * Stored user messages may carry the time stamp the model reads in front of the text, and the door they came in by when
+ * no person wrote them (`sourceOnRecord`).
+ */
+export type StampedMessage = UserMessage & { readonly stamp?: string; readonly source?: string };
 
 export interface Histories {
   /** At most about `maxTokens` of it. */
@@ -144,7 +147,7 @@ function messageOf({ type, body, at }: StoredEntry): Message | undefined {
 /** With the time in front, when it was stored with one. */
 export function stampedMessage(message: Message): Message {
   if (message.role !== "user") return message;
-  const { stamp, ...rest } = message as StampedMessage;
+  const { stamp, source: _source, ...rest } = message as StampedMessage;
   if (stamp === undefined) return rest;
   const [first, ...others] = rest.content;
   const content: Block[] =

@@ -27,7 +27,7 @@ export interface Job extends Waiting {
   readonly emit: (body: RunEventBody) => void;
 }
 
-/** Doors whose callers wait for the answer to this very message; it is never joined with others. */
+/** Doors whose callers wait for the answer to this very message, and strangers' words: never joined with others. */
 const ownTurns: ReadonlySet<string> = new Set([
   "agent",
   "http",
@@ -37,6 +37,8 @@ const ownTurns: ReadonlySet<string> = new Set([
   "sessions_send",
   "sessions_spawn",
   "heartbeat",
+  "node",
+  "voice",
   "say",
 ]);
 

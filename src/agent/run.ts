@@ -7,6 +7,7 @@ import { notTheHouse } from "../base/outside.ts";
 import { mergeTexts } from "../session/queue.ts";
 import { isStale, resetRule } from "../session/reset.ts";
 import { entryOf, newSession, resetSession } from "../session/session.ts";
+import { sourceOnRecord } from "../session/turns.ts";
 import type { RunRecord, SessionRecord } from "../store/store.ts";
 import { concludeCommand, concludeSaid, SAID } from "./aside.ts";
 import { conclude } from "./conclude.ts";
@@ -158,6 +159,7 @@ function takeSteered({ deps }: RunRoom, job: Job, plan: RunPlan, { seat, started
     role: "user",
     content: [{ type: "text", text: notTheHouse(text) }, ...(turn.images ?? [])],
     timestamp: deps.clock.now(),
+    ...sourceOnRecord(turn),
   }));
 }
 

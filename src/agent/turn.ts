@@ -8,7 +8,7 @@ import type { ModelRef, ThinkingLevel } from "../model/model.ts";
 import { entryOf } from "../session/session.ts";
 import type { SystemEvent } from "../session/system-events.ts";
 import type { TranscriptEntry } from "../store/store.ts";
-import type { TurnRequest } from "../session/turns.ts";
+import { sourceOnRecord, type TurnRequest } from "../session/turns.ts";
 import type { Budget, Budgets } from "./budget.ts";
 import { isTooFull } from "./compact.ts";
 import { messagesOf, stampedMessage, type Histories, type StampedMessage } from "./context.ts";
@@ -186,7 +186,7 @@ function userEntry(
   ].join("\n");
   const content: Block[] = [...(text === "" && images.length > 0 ? [] : [{ type: "text" as const, text }]), ...images];
   const stamp = turn.stamp === true ? { stamp: stampOf(now, zone) } : {};
-  const body: StampedMessage = { role: "user", content, timestamp: now, ...stamp };
+  const body: StampedMessage = { role: "user", content, timestamp: now, ...stamp, ...sourceOnRecord(turn) };
   return { id: newId(), type: "message", at: now, body };
 }
 

@@ -48,6 +48,22 @@ export interface TurnRequest {
   readonly toolsDeny?: readonly string[];
 }
 
+/** Doors behind which nobody typed what comes in: the house speaks, or it passes on what it was given. */
+const unspokenDoors: ReadonlySet<string> = new Set([
+  "cron",
+  "heartbeat",
+  "hook",
+  "node",
+  "sessions_send",
+  "sessions_spawn",
+  "voice",
+]);
+
+/** Goes with the message on record, so that nobody is shown it as the person's own words. */
+export function sourceOnRecord({ source }: Pick<TurnRequest, "source">): { readonly source?: string } {
+  return unspokenDoors.has(source) ? { source } : {};
+}
+
 export interface Receipt {
   readonly runId: string;
   readonly acceptedAt: number;

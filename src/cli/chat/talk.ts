@@ -7,6 +7,7 @@ import type { Io } from "../io.ts";
 import { reportFailure } from "../failure.ts";
 import { onInterrupt } from "../interrupt.ts";
 import { safe } from "../print.ts";
+import { printSaid, type SaidMessage } from "../said.ts";
 import { openConversation, type Conversation, type TurnEnd } from "./conversation.ts";
 import { openLineInput } from "./line-input.ts";
 import { textIn } from "./run-events.ts";
@@ -117,13 +118,10 @@ async function showHistory(io: Io, client: GatewayClient, { sessionKey, history 
   // Tool calls and their results are messages too; four times as many leave enough that somebody said.
   const limit = Math.min(1000, history * 4);
   const { messages } = (await client.call("chat.history", { sessionKey, limit })) as {
-    messages: readonly { readonly role: string; readonly content: unknown }[];
+    messages: readonly SaidMessage[];
   };
   const said = messages
     .filter(({ role }) => role === "user" || role === "assistant")
-    .map(({ role, content }) => ({ role, text: textIn(content) }))
-    .filter(({ text }) => text !== "");
-  for (const { role, text } of said.slice(-history)) {
-    io.print(role === "user" ? `${io.paint.strong("> ")}${safe(text)}` : safe(text));
-  }
+    .filter(({ content }) => textIn(content) !== "");
+  for (const message of said.slice(-history)) printSaid(io, message);
 }

@@ -6,12 +6,11 @@ import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
 import { oneLine, safe, toJson } from "../print.ts";
+import { printSaid, type SaidMessage } from "../said.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
-interface Said {
-  readonly role: string;
-  readonly content: unknown;
+interface Said extends SaidMessage {
   readonly timestamp: number;
   readonly toolName?: string;
   readonly isError?: boolean;
@@ -46,13 +45,16 @@ export const command = defineCommand({
 
 function printMessage(io: Io, message: Said, withTools: boolean): void {
   const { role, content, toolName, isError, errorMessage } = message;
-  const text = textIn(content);
   if (role === "toolResult") {
     if (withTools)
-      io.print(io.paint.dim(`⚙ ${oneLine(toolName ?? "")} ${isError === true ? "failed" : "answered"}: ${safe(text)}`));
+      io.print(
+        io.paint.dim(
+          `⚙ ${oneLine(toolName ?? "")} ${isError === true ? "failed" : "answered"}: ${safe(textIn(content))}`,
+        ),
+      );
     return;
   }
-  if (text !== "") io.print(role === "user" ? `${io.paint.strong("> ")}${safe(text)}` : safe(text));
+  printSaid(io, message);
   if (errorMessage !== undefined) io.print(io.paint.bad(safe(errorMessage)));
   if (!withTools || !Array.isArray(content)) return;
   for (const block of content as readonly { type?: string; name?: string; arguments?: unknown }[])

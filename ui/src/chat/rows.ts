@@ -3,6 +3,7 @@ import type { ResultBlock, ToolOutcome } from "../wire.ts";
 import type { Conversation } from "./conversation.ts";
 import { isOver, type Part, type Run, type RunPhase } from "./run.ts";
 import { textOfContent, type ChatMessage, type Usage } from "./shape.ts";
+import { splitTold, type Told } from "./told.ts";
 
 export interface UserRow {
   readonly kind: "user";
@@ -13,6 +14,13 @@ export interface UserRow {
   /** Only for what this page sent and the transcript does not hold. */
   readonly runId: string | undefined;
   readonly phase: RunPhase | undefined;
+}
+
+/** What the agent was told and nobody typed. */
+export interface ToldRow extends Told {
+  readonly kind: "told";
+  readonly key: string;
+  readonly atMs: number | undefined;
 }
 
 export interface ReplyRow {
@@ -46,7 +54,7 @@ export interface NoticeRow {
   readonly hint: string | undefined;
 }
 
-export type Row = UserRow | ReplyRow | ToolRow | NoticeRow;
+export type Row = UserRow | ToldRow | ReplyRow | ToolRow | NoticeRow;
 
 /** Remembers the rows of a transcript that did not change: a reply streams in hundreds of steps. */
 export function createRows(): (conversation: Conversation) => readonly Row[] {
@@ -106,10 +114,7 @@ interface Pairs {
 function rowsOfMessage(message: ChatMessage, stem: string, { calls, results }: Pairs): Row[] {
   const { role, content, timestamp: atMs } = message;
   const text = textOfContent(content);
-  if (role === "user") {
-    const pictures = content.flatMap((block) => (block.type === "image" ? [block] : []));
-    return [{ kind: "user", key: stem, text, pictures, atMs, runId: undefined, phase: undefined }];
-  }
+  if (role === "user") return userRows(message, text, stem);
   if (role === "toolResult") return resultRows(message, calls);
   const tools = content.flatMap((block) =>
     block.type === "toolCall" ? [toolRow(block.id, block.name, block.arguments, results.get(block.id))] : [],
@@ -120,6 +125,14 @@ function rowsOfMessage(message: ChatMessage, stem: string, { calls, results }: P
       ? []
       : [{ kind: "reply", key: stem, text, atMs, model, usage, isLive: false, isStep: tools.length > 0 }];
   return [...reply, ...tools, ...endRows(message, stem)];
+}
+
+function userRows({ content, timestamp: atMs, source }: ChatMessage, text: string, key: string): Row[] {
+  const { told, said } = splitTold(text, source);
+  const pictures = content.flatMap((block) => (block.type === "image" ? [block] : []));
+  const heard: Row[] = told === undefined ? [] : [{ kind: "told", key: `${key}:told`, ...told, atMs }];
+  if (said === undefined && pictures.length === 0) return heard;
+  return [...heard, { kind: "user", key, text: said ?? "", pictures, atMs, runId: undefined, phase: undefined }];
 }
 
 /** A result whose call is further up than what was read stands alone. */

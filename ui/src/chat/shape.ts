@@ -19,6 +19,8 @@ export interface ChatMessage {
   readonly role: "user" | "assistant" | "toolResult";
   readonly content: readonly Content[];
   readonly timestamp: number;
+  /** Of a user message that no person wrote: the door it came in by. */
+  readonly source?: string;
   readonly provider?: string;
   readonly model?: string;
   readonly usage?: Usage;

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
-import type { NoticeRow, ReplyRow, Row, UserRow } from "../chat/rows.ts";
+import type { NoticeRow, ReplyRow, Row, ToldRow, UserRow } from "../chat/rows.ts";
 import { roomOf } from "../chat/room.ts";
 import { badge } from "./badge.ts";
 import "./copy-line.ts";
@@ -22,6 +22,8 @@ export class ChatRow extends LightElement {
     switch (row.kind) {
       case "user":
         return this.#drawUser(row);
+      case "told":
+        return drawTold(row);
       case "reply":
         return drawReply(row);
       case "tool":
@@ -59,6 +61,19 @@ export class ChatRow extends LightElement {
       </div>
     `;
   }
+}
+
+function drawTold({ title, gist, text, atMs }: ToldRow): TemplateResult {
+  return html`
+    <details class="told quiet" aria-label="Told to the agent">
+      <summary>
+        <span class="strong">${title}</span>
+        <span class="told-gist">${gist}</span>
+        ${atMs === undefined || atMs === 0 ? nothing : drawTime(atMs)}
+      </summary>
+      <div class="told-text">${text}</div>
+    </details>
+  `;
 }
 
 function drawReply({ text, atMs, model, usage, isLive, isStep }: ReplyRow): TemplateResult {

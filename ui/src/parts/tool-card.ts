@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
 import type { ToolRow } from "../chat/rows.ts";
+import { textOf } from "../credential.ts";
 import { badge } from "./badge.ts";
 import { drawDecision } from "./decision.ts";
 import { drawTree } from "./json-tree.ts";
@@ -41,7 +42,7 @@ export class ToolCard extends LightElement {
         <summary>
           <code class="strong">${name}</code>
           <span class="tool-about quiet">${summarise(args)}</span>
-          ${badge(tones[state], words[state])}
+          ${drawState(this.row)}
         </summary>
         <div class="tool-body">
           ${args === undefined || args === null ? nothing : html`<div class="tree">${drawTree(args)}</div>`}
@@ -66,6 +67,17 @@ export class ToolCard extends LightElement {
     event.stopPropagation();
     this.isWhyOpen = (event.currentTarget as HTMLDetailsElement).open;
   };
+}
+
+/** A call may be over while what it asked for is not; the words stay true when that ends, which is told further down. */
+const unfinished: Readonly<Record<string, string>> = {
+  "approval-pending": "asked for approval",
+  running: "in the background",
+};
+
+function drawState({ state, outcome }: ToolRow): TemplateResult {
+  const left = state === "done" ? unfinished[textOf(outcome?.details, "status") ?? ""] : undefined;
+  return left === undefined ? badge(tones[state], words[state]) : badge("warn", left);
 }
 
 const tones = { running: "warn", done: "good", failed: "bad", open: "quiet" } as const;
