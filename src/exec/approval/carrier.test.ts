@@ -1,9 +1,10 @@
 // Arguments of programs that can carry commands: what stays allowed for an allowlisted program, and what does not.
 import assert from "node:assert/strict";
-import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
+import { familyNames } from "./carriers/names.ts";
 import { decide, openGround } from "./ground.cases.ts";
 
 const ground = openGround();
@@ -327,7 +328,6 @@ rows("never by an entry", "exec.carrier", [
 ]);
 
 rows("a wrapper in another form", "exec.wrapper", [
-  "env",
   "env -S 'ls -l'",
   "env -i ls",
   "env -u PATH ls",
@@ -402,4 +402,100 @@ describe("a name hides nothing", () => {
     const { judgement } = await decide("./nice ls", place, { allowlist: [...allowlist, `${workspace}/*`] });
     assert.equal(judgement.code, "exec.wrapper");
   });
+});
+
+/** A stand-in for what this machine does not have: it is judged by its name. */
+function plantMissing(command: string): void {
+  const [name = ""] = command.split(" ");
+  if (!existsSync(join("/usr/bin", name)) && !existsSync(join("/usr/sbin", name))) planted(name);
+}
+
+const starters = [
+  "not touch x",
+  "memusage touch x",
+  "heaptrack touch x",
+  "gprofng collect app touch x",
+  "x86_64-linux-gnu-gprofng collect app touch x",
+  "uclampset -m 0 touch x",
+  "gdbtui -batch -ex x",
+  "gpg-agent --daemon touch x",
+  "debconf-apt-progress -- touch x",
+  "pg_virtualenv touch x",
+  "llvm-reduce-14 --test=x y",
+  "opt-14 -load=x y",
+  "iptables-apply -c x",
+  "mvnDebug -v",
+  "vimtutor",
+  "cg_diff --mod-filename=x a b",
+  "websocketd --port=1 touch",
+  "mksquashfs a b -p 'x f 444 0 0 touch /x'",
+];
+for (const command of starters) plantMissing(command);
+rows("programs that start others, less known", "exec.carrier", starters);
+
+const carrying = [
+  "json_pp -f eval",
+  "pygmentize -x -l x.py y",
+  "javap -J-javaagent:x.jar Y",
+  "keytool -providerclass X -list",
+  "javadoc -doclet X Y.java",
+  "iptables --modprobe=x -L",
+  "ip6tables -M x -L",
+  "savelog -x y z",
+  "rpcgen -Y x y",
+  "tree -R -L 1",
+  "tree -aR",
+  "tc exec bpf x",
+  "ip v exec x touch y",
+  "gfortran -wrapper x y.f",
+  "x86_64-linux-gnu-ld.bfd -plugin x y.o",
+  "lto-dump -fplugin=x y",
+  "ctags-universal --options=x y",
+  "tomlq -i . x",
+  "ug --filter=x y",
+  "llvm-cov show -Xdemangler=x y",
+  "grog --run x",
+  "xrdb -cpp x y",
+  "curl '{file}:///etc/passwd'",
+  "curl '[f-f]ile:///etc/passwd'",
+  "curl '{x,file:///etc/passwd}'",
+  "curl 'fi{\\l}e:///etc/passwd'",
+  "openssl s_client -connect x:1 -keylogfile y",
+  "sed ':a;e id' a.ts",
+  "sed 'b;w x' a.ts",
+  "sed -e '1a x\\' -e 'e id' a.ts",
+  "sed -e '1a x' -e 'e id' a.ts",
+  'awk \'BEGIN{print "if (" > "x"; y=")"}\'',
+  "awk '{ if ($1 > 2) print > \"x\" }' a.ts",
+  "node --test --import x ok.js",
+  "node --check -e 1",
+];
+for (const command of carrying) plantMissing(command);
+rows("options that carry code, less known", "exec.arguments", carrying);
+
+const everyday = [
+  "env",
+  "env | sort",
+  "tree -L 2 -I node_modules",
+  "json_pp -json_opt pretty,canonical",
+  "pygmentize -l python a.ts",
+  "javap -c X",
+  "curl 'http://127.0.0.1/{a,b}/[1-3].png'",
+  'curl -d \'{"url":"https://example.com/"}\' http://127.0.0.1/',
+  "sed ':a;N;$!ba;s/\\n/,/g' a.ts",
+  "sed '1i // first' a.ts",
+  "awk '{ print $1; if ($2 > 3) n++ } END { print n }' a.ts",
+  "node --test ok.js",
+  "node --max-old-space-size=4096 ok.js",
+  "update-notes",
+  "restore --all",
+];
+for (const command of everyday) plantMissing(command);
+rows("everyday words beside them", "run", everyday);
+
+it("what administers the system is told by its name and place, and nobody's own script by its name", () => {
+  assert.ok(familyNames("/usr/bin/dpkg-architecture").includes("service"));
+  assert.ok(!familyNames("/usr/bin/dpkg-query").includes("service"));
+  assert.ok(familyNames("/usr/sbin/update-rc.d").includes("service"));
+  assert.ok(!familyNames("/home/me/bin/update-notes").includes("service"));
 });

@@ -15,7 +15,7 @@ import type { Finding, Rule } from "./carriers/rule.ts";
 import { sedRule } from "./carriers/sed.ts";
 import { tarRule } from "./carriers/tar.ts";
 import type { Plan, Segment } from "./plan.ts";
-import { wrappers } from "./wrappers.ts";
+import { onlyPrints, wrappers } from "./wrappers.ts";
 
 export interface ArgumentVerdict {
   readonly concern?: Concern;
@@ -35,7 +35,9 @@ export function concernOf(judged: Judged, place: Place): ArgumentVerdict {
   const names = [...new Set([...familyNames(judged.path), ...realNames(judged)])];
   const args = judged.argv.slice(1);
   // A wrapper that could be taken off is gone by now; one that is left has arguments nobody can read.
-  const never = names.find((name) => neverByAllowlist.has(name) || wrappers.has(name));
+  const never = names.find(
+    (name) => neverByAllowlist.has(name) || (wrappers.has(name) && !onlyPrints(name, judged.argv.length)),
+  );
   if (never !== undefined) return neverVerdict(never, args);
   const rules = names.flatMap((name) => rulesFor(name));
   const findings: Finding[] =

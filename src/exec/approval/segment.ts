@@ -12,7 +12,7 @@ import { refuse } from "./refusal.ts";
 import { steersCode } from "./variables.ts";
 import { expandWord } from "./wildcards.ts";
 import { plainText, type ShellWord } from "./word.ts";
-import { unwrap, wrappers } from "./wrappers.ts";
+import { onlyPrints, unwrap, wrappers } from "./wrappers.ts";
 
 const maxWrappers = 4;
 
@@ -104,7 +104,7 @@ function unwrapAll(words: readonly string[], place: Place): Layers {
     programs.push(found);
     argv = at === 0 ? argv : argv.with(at, found.path); // the wrapper looks the name up once more: it gets what we found
     const name = basename(found.path);
-    if (!wrappers.has(name)) return { argv, coreAt: at, written, programs };
+    if (!wrappers.has(name) || onlyPrints(name, argv.length - at)) return { argv, coreAt: at, written, programs };
     const inside = inTrustedFolder(found) ? unwrap(name, argv.slice(at)) : undefined;
     if (inside === undefined) return { argv, coreAt: at, written, programs, concern: closedWrapper(name) };
     checkVariables(inside.env);

@@ -47,6 +47,9 @@ const table: Readonly<Record<string, Wrapper>> = {
 
 export const wrappers: ReadonlyMap<string, Wrapper> = new Map(Object.entries(table));
 
+/** `env` alone starts nothing: it prints the variables, of which none is a secret. */
+export const onlyPrints = (name: string, words: number): boolean => name === "env" && words === 1;
+
 export interface Unwrapped {
   /** Where in the arguments the inner command starts. */
   readonly at: number;

@@ -17,9 +17,10 @@ export const awkRule: Rule = (args) => {
   if (read.options.some(({ name }) => name === "--version")) return fine;
   const [program] = read.operands;
   if (program === undefined) return concern("awk has no program");
-  // `>` compares until something is printed: behind that it could write.
-  const printed = program.indexOf("print");
-  const writes = printed >= 0 && program.lastIndexOf(">") > printed;
+  // `>` compares until something is printed: behind that it could write, but not as a condition.
+  const conditionless = program.replace(/\b(?:if|while)\s*\([^()"/\n]*\)/g, " ");
+  const printed = conditionless.indexOf("print");
+  const writes = printed >= 0 && conditionless.lastIndexOf(">") > printed;
   return writes || reaches.test(program.replaceAll("||", "  "))
     ? concern("its awk program can start programs, read or write files")
     : fine;

@@ -137,7 +137,7 @@ function opensslCheck({ operands }: ReadArguments): string | undefined {
   )
     return "is given a command that can load code";
   return rest.some((word) =>
-    /engine:|^--?(?:engine|provider|config|writer|passin|passout|pass|keyform|ssl_client_engine|psk|starttls_cmd|rand|writerand)/.test(
+    /engine:|^--?(?:engine|provider|config|writer|passin|passout|pass|keyform|ssl_client_engine|psk|starttls_cmd|rand|writerand|keylogfile|sess_out)/.test(
       word,
     ),
   )

@@ -1,4 +1,5 @@
 // Programs that are plain but for a few options which carry commands, load code or write where only reading is expected.
+import { curlSpellings } from "./curl-patterns.ts";
 import { endOfOptions } from "./options.ts";
 import { concern, fine, type Rule } from "./rule.ts";
 
@@ -13,12 +14,19 @@ interface Forbidden {
   readonly long?: string;
   /** Words of any shape. */
   readonly words?: RegExp;
+  /** What a word may become inside the program; undefined is too much to tell. */
+  readonly spellings?: (word: string) => readonly string[] | undefined;
 }
 
 const compiler: Forbidden = {
   words:
     /^(?:-wrapper|-fplugin|-fpass-plugin|-specs|--specs|-B|@|-load|-Xclang|-fuse-ld|--ld-path|-plugin|-W[alp],.*(?:plugin|@|-T|script)|-Xassembler|-Xpreprocessor|-Xlinker|-iplugindir|--config|-T)/,
 };
+
+/** Tools of the JDK hand -J to the machine that runs them: agents, and commands for when it fails. */
+const javaTool: Forbidden = { words: /^(?:@|-J|-{1,2}(?:doclet|taglet|provider|plugin|add-module|module-path|agent))/ };
+
+const packetFilter: Forbidden = { letters: "M", long: "--modprobe" };
 
 const programs: Readonly<Record<string, Forbidden>> = {
   rg: {
@@ -33,7 +41,7 @@ const programs: Readonly<Record<string, Forbidden>> = {
   sort: { letters: "o", valued: "kStT", long: "--compress-program --output" },
   shuf: { letters: "o", valued: "in", long: "--output" },
   iconv: { letters: "o", valued: "ft", long: "--output" },
-  tree: { letters: "o", valued: "LPIHT", long: "--output" },
+  tree: { letters: "oR", valued: "LPIHT", long: "--output" }, // -R starts itself again, to write a page in every folder
   date: { letters: "s", valued: "dfr", long: "--set" },
   file: { letters: "Cm", valued: "Ffe", long: "--compile --magic-file" },
   sysctl: { letters: "wpf", long: "--write --load --system", words: /=/ },
@@ -41,11 +49,13 @@ const programs: Readonly<Record<string, Forbidden>> = {
   yq: { letters: "is", long: "--inplace --in-place --split-exp" },
   enscript: { letters: "Io", long: "--filter --output" },
   split: { long: "--filter" },
-  ip: { words: /^(?:net(?:n|ns)?|vrf?|-b|-ba[a-z]*|-force)$/ },
+  ip: { words: /^(?:net(?:n|ns)?|v|vrf?|-b|-ba[a-z]*|-force)$/ },
+  tc: { words: /^(?:e|ex|exe|exec|-b|-ba[a-z]*|-force)$/ },
   curl: {
     letters: "KQ",
     long: "--config --engine --quote --libcurl --unix-socket --abstract-unix-socket --proto-default --variable",
     words: /^--expand-|^(?:--url=)?(?:file|gopher|dict|telnet|smbs?|scp|sftp|ldaps?|tftp|rtmp):|%output\{/i,
+    spellings: curlSpellings,
   },
   install: { letters: "s", long: "--strip --strip-program" },
   gcc: compiler,
@@ -83,6 +93,44 @@ const programs: Readonly<Record<string, Forbidden>> = {
   mogrify: { words: /[|@]|:/ },
   journalctl: { long: "--file --root --image --setup-keys" },
   mount: { words: /./ },
+  jar: javaTool,
+  javap: javaTool,
+  javadoc: javaTool,
+  jarsigner: javaTool,
+  keytool: javaTool,
+  jdeps: javaTool,
+  jdeprscan: javaTool,
+  jlink: javaTool,
+  jmod: javaTool,
+  jps: javaTool,
+  jstat: javaTool,
+  jstack: javaTool,
+  jmap: javaTool,
+  jinfo: javaTool,
+  jfr: javaTool,
+  jimage: javaTool,
+  jconsole: javaTool,
+  serialver: javaTool,
+  rmiregistry: javaTool,
+  iptables: packetFilter,
+  ip6tables: packetFilter,
+  "iptables-restore": packetFilter,
+  "ip6tables-restore": packetFilter,
+  "iptables-legacy": packetFilter,
+  "iptables-nft": packetFilter,
+  ebtables: packetFilter,
+  arptables: packetFilter,
+  json_pp: { words: /eval/ },
+  pygmentize: { letters: "x", valued: "lfFOPoSsHaN" },
+  savelog: { letters: "x" },
+  rpcgen: { letters: "Y" },
+  slattach: { letters: "c" },
+  xrdb: { words: /^-(?:cpp|edit|backup)/ },
+  grog: { long: "--run" },
+  ug: { letters: "Q", long: "--filter --pager --view --query --config --save-config" },
+  gpgsm: { long: "--agent-program --dirmngr-program --protect-tool-program --options --homedir" },
+  "llvm-cov": { words: /^-{1,2}Xdemangler/ },
+  osslsigncode: { words: /^-(?:pkcs11|engine|provider)/ },
   ctags: { words: /^--(?:options|optlib-dir|filter|_)/ },
   unzip: { letters: "K" },
   ffmpeg: { words: /^(?:-init_hw_device|-filter_complex_script|-\/)/ },
@@ -126,10 +174,15 @@ export const forbiddenRules: ReadonlyMap<string, Rule> = new Map(
 
 function judge(name: string, args: readonly string[], forbidden: Forbidden): ReturnType<Rule> {
   const options = args.slice(0, endOfOptions(args, forbidden.flags));
-  const hit = options.find((word) => isForbidden(word, forbidden)) ?? args.find((word) => forbidden.words?.test(word));
+  const hit =
+    options.find((word) => isForbidden(word, forbidden)) ?? args.find((word) => isForbiddenWord(word, forbidden));
   return hit === undefined
     ? fine
     : concern(`${name} can run or load other code, or write a file, by ${hit.replace(/=.*/s, "=…").slice(0, 40)}`);
+}
+
+function isForbiddenWord(word: string, { words, spellings = (one) => [one] }: Forbidden): boolean {
+  return words !== undefined && (spellings(word)?.some((spelling) => words.test(spelling)) ?? true);
 }
 
 function isForbidden(word: string, { letters = "", valued = "", long = "" }: Forbidden): boolean {

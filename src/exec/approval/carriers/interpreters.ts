@@ -17,7 +17,8 @@ interface Interpreter {
 const interpreters: Readonly<Record<string, Interpreter>> = {
   python: { flags: /^-[BbEIOsSuq]+$/, alone: /^(?:-V|-VV|--version)$/ },
   node: {
-    flags: /^--(?:no-warnings|enable-source-maps|trace-warnings|no-deprecation|throw-deprecation|trace-deprecation)$/,
+    flags:
+      /^--(?:no-warnings|enable-source-maps|trace-warnings|no-deprecation|throw-deprecation|trace-deprecation|trace-uncaught|experimental-strip-types|max-old-space-size=\d{1,6}|check|test)$/,
     alone: /^(?:-v|--version)$/,
     notScripts: /^inspect$/,
   },

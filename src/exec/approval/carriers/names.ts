@@ -29,6 +29,20 @@ const aliases: Readonly<Record<string, string>> = {
   "ld.gold": "ld",
   "ld.bfd": "ld",
   "ld.lld": "ld",
+  "ld.mold": "ld",
+  gold: "ld",
+  "lto-dump": "gcc",
+  gfortran: "gcc",
+  gdc: "gcc",
+  gccgo: "gcc",
+  gm2: "gcc",
+  gnat: "gcc",
+  "ctags-universal": "ctags",
+  "exuberant-ctags": "ctags",
+  tomlq: "yq",
+  xq: "yq",
+  "xq-python": "yq",
+  ugrep: "ug",
   gsort: "sort",
   gsplit: "split",
   ginstall: "install",
@@ -57,9 +71,15 @@ export function familyNames(path: string): readonly string[] {
   const last = unversioned.split("-").at(-1) ?? "";
   const loader = /^ld(?:-linux.*|-musl.*|64)?\.so(?:\.\d+)*$|^ld-.*\.so(?:\.\d+)*$/.test(name) ? ["ld.so"] : [];
   const cross = /^(?:gcc|g\+\+|cpp|cc|c\+\+|clang|clang\+\+|ld|ar|as|nm)$/.test(last) ? [last] : [];
+  // x86_64-linux-gnu-gprofng is gprofng.
+  const native = unversioned.replace(/^[a-z0-9_]+-(?:[a-z0-9_]+-)*?(?:gnu|musl|(?:gnu|musl)?eabi|elf|mingw)\w*-/, "");
   const runner = /^qemu-(?!img|nbd|io|ga)/.test(name) ? ["qemu-user"] : name.startsWith("git-") ? ["git-shell"] : [];
+  // Only those of the system: anybody may have an update-notes of their own.
+  const administers = /^\/(?:usr\/)?s?bin\/(?:dpkg-(?!query$)|update-|deb-systemd-|xdg-|s6-)/.test(path)
+    ? ["service"]
+    : [];
   // busybox.nosuid, toybox-x86_64, nvim.appimage, docker-buildx: a flavour or a part of the same program.
   const part = /^(busybox|toybox|n?vim|emacs|docker|podman|kubectl)[-._]/.exec(name)?.slice(1) ?? [];
-  const all = [name, ...runner, ...part, bare, unversioned, stem, ...cross, ...loader];
+  const all = [name, ...runner, ...administers, ...part, bare, unversioned, native, stem, ...cross, ...loader];
   return [...new Set(all.flatMap((one) => [one, aliases[one] ?? one]))];
 }

@@ -47,11 +47,19 @@ function afterAddress(text: string): string {
   return rest.slice(second[0].length).replace(/^(?:\s*!)*\s*/, "");
 }
 
+/** `:a`, `b a`, `t`: seds that read on to the end of the line run less of it, never more. */
+const jump = /^(?::\s*\w+|[bt](?:\s*\w+)?)\s*(?=[;}\n]|$)/;
+
+/** A line to print, written behind its letter; a backslash could make the next line part of it, or not. */
+const line = /^[aic][ \t]+[^\s\\][^\\\n]*(?=\n|$)/;
+
 /** What follows one command; undefined when it is not one of the plain ones. */
 function afterCommand(text: string): string | undefined {
   if (text.startsWith("{")) return text.slice(1);
   const simple = /^(?:[pPdDgGhHxnNz=]|[lqQ]\s*\d*)\s*(?=[;}\n]|$)/.exec(text);
   if (simple !== null) return text.slice(simple[0].length);
+  const other = jump.exec(text) ?? line.exec(text);
+  if (other !== null) return text.slice(other[0].length);
   const letter = text[0];
   const mark = text[1];
   if ((letter !== "s" && letter !== "y") || mark === undefined || /[\\\nA-Za-z0-9\s]/.test(mark)) return undefined;
