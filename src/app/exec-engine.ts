@@ -7,7 +7,8 @@ import { createExec, type Exec, type ExecDeps } from "../exec/exec.ts";
 import { createLoginPath, minimalPath, searchPath } from "../exec/login-path.ts";
 import { createNodeRuns } from "../exec/node-run.ts";
 import type { NodePort } from "../exec/node-port.ts";
-import { chooseShell, findProgram } from "../exec/shell.ts";
+import { findProgram } from "../exec/find-program.ts";
+import { chooseShell } from "../exec/shell.ts";
 import { createStartRun } from "../exec/start-run.ts";
 
 export interface Engine {

@@ -1,17 +1,19 @@
 // A command in a pseudo-terminal: cursor questions are answered, what it draws can be read as a screen.
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { constants as system } from "node:os";
-import { delimiter, isAbsolute, join } from "node:path";
+import { delimiter, resolve } from "node:path";
 
 import type * as Library from "@lydell/node-pty";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { HouseError } from "../core/error.ts";
 import type { HostLaunch } from "./box.ts";
+import { isRunnable, whyNotRunnable } from "./find-program.ts";
+import { minimalPath } from "./login-path.ts";
 import type { CapturedOutput } from "./output.ts";
 import { inputClosed } from "./piped.ts";
 import type { PipelinePart } from "./running.ts";
 import { createScreen } from "./screen.ts";
-import { startError } from "./start-error.ts";
+import { isFolder, startError } from "./start-error.ts";
 import type { Started } from "./start-run.ts";
 import { createQueryFilter } from "./terminal-query.ts";
 
@@ -79,7 +81,7 @@ export async function startTerminal({ parts, size, output }: TerminalOptions): P
 
 async function open(launch: HostLaunch, size: TerminalOptions["size"]): Promise<Terminal> {
   const { spawn } = await load();
-  const program = await findProgram(launch);
+  const program = await programOf(launch);
   const [file = "", ...args] = withFiles(launch, program);
   const env = { ...launch.env, TERM: "xterm-256color" };
   try {
@@ -112,27 +114,16 @@ function noTerminal(why: string, cause?: unknown): HouseError {
 }
 
 /** Looked up here: the library forks first, and a child that cannot start the program only exits. */
-async function findProgram(launch: HostLaunch): Promise<string> {
+async function programOf(launch: HostLaunch): Promise<string> {
   const name = launch.argv[0] ?? "";
-  const folders = name.includes("/") ? [""] : (launch.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
-  try {
-    if (!statSync(launch.cwd).isDirectory()) throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
-    let failure: unknown = Object.assign(new Error("not found"), { code: "ENOENT" });
-    for (const folder of folders) {
-      const path = folder === "" ? (isAbsolute(name) ? name : join(launch.cwd, name)) : join(folder, name);
-      try {
-        accessSync(path, constants.X_OK);
-        if (statSync(path).isFile()) return path;
-      } catch (error) {
-        if (errnoOf(error) === undefined) throw error;
-        if (errnoOf(error) !== "ENOENT") failure = error;
-      }
-    }
-    throw failure;
-  } catch (error) {
-    launch.release?.();
-    throw await startError(launch, error);
-  }
+  const folders = name.includes("/") ? [""] : (launch.env["PATH"]?.split(delimiter) ?? minimalPath);
+  const paths = folders.map((folder) => resolve(launch.cwd, folder, name));
+  const found = (await isFolder(launch.cwd)) ? paths.find(isRunnable) : undefined;
+  if (found !== undefined) return found;
+  launch.release?.();
+  // Of many folders the one that has such a file tells more than those that do not.
+  const code = paths.map(whyNotRunnable).findLast((why) => why !== undefined && why !== "ENOENT") ?? "ENOENT";
+  throw await startError(launch, Object.assign(new Error("not runnable"), { code }));
 }
 
 /** The library passes no open files on; the child opens ours by name instead, while we keep them open. */

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { createMask } from "../base/mask.ts";
 import { openLog } from "../base/log.ts";
 import { createLoginPath, searchPath } from "./login-path.ts";
-import { chooseShell, findProgram } from "./shell.ts";
+import { chooseShell } from "./shell.ts";
 
 const having =
   (...paths: string[]) =>
@@ -38,12 +38,6 @@ test("no SHELL, one that is gone, or one that refuses logins means sh", () => {
     chooseShell({}, () => undefined),
     "/bin/sh",
   );
-});
-
-test("programs are found in order, only files that may be run", () => {
-  assert.equal(findProgram("sh", ["/nowhere", "/bin"]), "/bin/sh");
-  assert.equal(findProgram("passwd", ["/etc"]), undefined);
-  assert.equal(findProgram("/bin/sh", []), "/bin/sh");
 });
 
 test("folders are merged in order, each once, relative ones left out", () => {

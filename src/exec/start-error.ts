@@ -39,7 +39,8 @@ export async function startError(launch: HostLaunch, cause: unknown): Promise<Ho
   });
 }
 
-async function isFolder(path: string): Promise<boolean> {
+/** One that may be entered. */
+export async function isFolder(path: string): Promise<boolean> {
   try {
     if (!(await stat(path)).isDirectory()) return false;
     await access(path, constants.X_OK);

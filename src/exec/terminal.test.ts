@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { env, openTestEngine, until } from "./engine.cases.ts";
 import { encodeKeys } from "./keys.ts";
 import type { Running } from "./running.ts";
-import { findProgram } from "./shell.ts";
+import { findProgram } from "./find-program.ts";
 import { createQueryFilter } from "./terminal-query.ts";
 
 const engine = openTestEngine({ graceMs: 300 });

@@ -5,7 +5,7 @@ import type { AnalysedSegment, Analysis, Place } from "./analysis.ts";
 import { boundFiles } from "./bound-files.ts";
 import { contentMark } from "./content.ts";
 import type { Identity, Plan, Segment } from "./plan.ts";
-import { findProgram, identityOf } from "./programs.ts";
+import { identifyProgram, identityOf } from "./programs.ts";
 import { shebangOf } from "./shebang.ts";
 
 export interface PlanInput {
@@ -91,7 +91,7 @@ function shellOf(path: string | undefined, full: (identity: Identity) => Identit
 /** A name is looked up again: a program that appeared earlier on PATH is another program. */
 function verifySegment(segment: Segment, plan: Plan): void {
   const name = segment.argv[0] ?? "";
-  const now = findProgram(name, { cwd: plan.cwd.path, path: plan.path });
+  const now = identifyProgram(name, { cwd: plan.cwd.path, path: plan.path });
   verify(`the program ${name}`, segment.program, now);
   const others = [...(segment.inner ?? []), ...(segment.shebang === undefined ? [] : [segment.shebang.interpreter])];
   for (const other of others) verify(`the program ${other.path}`, other, identityOf(other.path, "file"));

@@ -7,7 +7,7 @@ import { analyse, type Analysis, type Place } from "./analyse.ts";
 import type { Ask, Security } from "../route.ts";
 import { effectivePolicy, type AllowEntry } from "./effective.ts";
 import { judge, type Judgement } from "./judge.ts";
-import { findProgram } from "./programs.ts";
+import { identifyProgram } from "./programs.ts";
 import { defaultSafeBins } from "./safe-bins.ts";
 
 export interface Ground {
@@ -35,7 +35,7 @@ export function openGround(): Ground {
   writeFileSync(join(out, "secret"), "S3CRET-CANARY\n");
   const path = [...systemPath, bin];
   for (const name of wanted) {
-    if (findProgram(name, { cwd: root, path: systemPath }) !== undefined) continue;
+    if (identifyProgram(name, { cwd: root, path: systemPath }) !== undefined) continue;
     writeFileSync(join(bin, name), "#!/bin/sh\nexit 0\n");
     chmodSync(join(bin, name), 0o755);
   }

@@ -7,7 +7,7 @@ import { contentWith } from "./content.ts";
 import { changedSince } from "./freeze.ts";
 import { nodeCopies, nodeStart } from "./hold-node.ts";
 import { pythonStart } from "./hold-python.ts";
-import { findProgram, trustedFolders } from "./programs.ts";
+import { identifyProgram, trustedFolders } from "./programs.ts";
 import { canHold, relativeWay, scriptUse, type ScriptUse } from "./script-use.ts";
 import type { Identity, Plan, Segment } from "./plan.ts";
 
@@ -80,7 +80,7 @@ function evaluated(
 ): Omit<HeldScript, "use"> {
   const copy = join(folder, basename(name));
   keep(copy, bytes);
-  const cat = findProgram("cat", { cwd: "/", path: trustedFolders })?.path ?? "cat";
+  const cat = identifyProgram("cat", { cwd: "/", path: trustedFolders })?.path ?? "cat";
   const text = `eval "$(${cat} '${copy.replaceAll("'", "'\\''")}' || echo exit 126)"`;
   return { words: [...flags, "-c", text, name, ...args], cwd };
 }

@@ -1,8 +1,9 @@
-// Finds the program a name means, as the system would: on PATH or by its path, an executable regular file.
-import { accessSync, constants, readlinkSync, realpathSync, statSync, type BigIntStats } from "node:fs";
+// Which file exactly a name or path means now: programs, scripts and folders by device and inode, through every link.
+import { readlinkSync, realpathSync, statSync, type BigIntStats } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
+import { isRunnable } from "../find-program.ts";
 import type { Identity } from "./plan.ts";
 
 interface Ground {
@@ -14,7 +15,7 @@ interface Ground {
 const conjured = /^\/(?:proc|dev|sys)\//;
 
 /** Undefined when there is none. Relative folders on PATH are passed over: what they mean changes with the folder. */
-export function findProgram(name: string, ground: Ground): Identity | undefined {
+export function identifyProgram(name: string, ground: Ground): Identity | undefined {
   if (name === "") return undefined;
   if (name.includes("/")) return executable(resolve(ground.cwd, name));
   for (const folder of ground.path) {
@@ -105,11 +106,5 @@ function linkTarget(path: string): string | undefined {
 function executable(path: string): Identity | undefined {
   const identity = conjured.test(path) ? undefined : identityOf(path, "file");
   if (identity === undefined || conjured.test(identity.real)) return undefined;
-  try {
-    accessSync(path, constants.X_OK);
-    return identity;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  return isRunnable(path) ? identity : undefined;
 }

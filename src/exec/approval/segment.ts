@@ -7,7 +7,7 @@ import { guardedConcern } from "./guarded.ts";
 import { leadsElsewhere } from "../environment.ts";
 import type { RawCommand } from "./line.ts";
 import type { Identity } from "./plan.ts";
-import { findProgram, inTrustedFolder } from "./programs.ts";
+import { identifyProgram, inTrustedFolder } from "./programs.ts";
 import { refuse } from "./refusal.ts";
 import { steersCode } from "./variables.ts";
 import { expandWord } from "./wildcards.ts";
@@ -132,7 +132,7 @@ function locate(name: string, place: Place): Identity {
   if (unseen.test(name)) return refuse("exec.unseen", "the name of a program holds characters that cannot be seen");
   if (builtins.has(name)) return refuse("exec.builtin", `${name} is a command of the shell itself`);
   return (
-    findProgram(name, place) ??
+    identifyProgram(name, place) ??
     refuse("exec.no-program", `no program ${JSON.stringify(name.slice(0, 80))} can be found`)
   );
 }

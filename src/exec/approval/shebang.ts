@@ -3,7 +3,7 @@ import { basename, isAbsolute } from "node:path";
 
 import { firstBytes } from "./content.ts";
 import type { Identity } from "./plan.ts";
-import { findProgram } from "./programs.ts";
+import { identifyProgram } from "./programs.ts";
 
 /** As much of a first line as the kernel looks at. */
 const LINE_BYTES = 256;
@@ -31,7 +31,7 @@ export function shebangOf(
 ): { readonly interpreter: Identity; readonly flags: readonly string[] } | undefined {
   const start = firstBytes(path, LINE_BYTES);
   if (!hasLine(start)) {
-    const shell = isText(start) ? findProgram("/bin/sh", ground) : undefined;
+    const shell = isText(start) ? identifyProgram("/bin/sh", ground) : undefined;
     return shell === undefined ? undefined : { interpreter: shell, flags: [] };
   }
   const line = /^#![ \t]*([^\n]+)\n/.exec(start.toString("latin1"))?.[1]?.trim();
@@ -40,6 +40,6 @@ export function shebangOf(
   const isEnv = basename(program) === "env";
   // The kernel hands all the rest over as one word.
   if (isEnv ? !/^[\w.+][\w.+-]*$/.test(word) : /\s/.test(word)) return undefined;
-  const interpreter = findProgram(isEnv ? word : program, ground);
+  const interpreter = identifyProgram(isEnv ? word : program, ground);
   return interpreter === undefined ? undefined : { interpreter, flags: isEnv || word === "" ? [] : [word] };
 }

@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import { HouseError } from "../../core/error.ts";
 import type { Log } from "../../base/log.ts";
 import type { Box, HostLaunch, Launch } from "../box.ts";
+import { findProgram } from "../find-program.ts";
 import { createAnonymousFiles, type AnonymousFiles } from "./anonymous-file.ts";
 import { fixedArguments, launchArguments, shieldArguments } from "./bubblewrap-arguments.ts";
 import { probeBubblewrap } from "./bubblewrap-probe.ts";
@@ -24,7 +25,8 @@ export interface BubblewrapDeps {
 }
 
 export function createBubblewrap({ shields, folder, path, log }: BubblewrapDeps): Backend {
-  const program = findProgram(path);
+  // The system's own one first: AppArmor rules that allow namespaces are written for that path.
+  const program = findProgram("bwrap", ["/usr/bin", ...path.split(delimiter)]);
   const seccomp = seccompProgram(process.arch);
   const tools: Tools = {
     folder,
@@ -68,11 +70,6 @@ interface Tools {
   readonly shields: Shields;
   readonly setup: Setup;
   readonly log: Log;
-}
-
-/** The system's own one first: AppArmor rules that allow namespaces are written for that path. */
-function findProgram(path: string): string | undefined {
-  return ["/usr/bin", ...path.split(delimiter)].map((folder) => join(folder, "bwrap")).find((file) => existsSync(file));
 }
 
 function check({ container }: BoxSpec): void {

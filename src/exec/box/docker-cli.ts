@@ -1,9 +1,9 @@
 // Calls of the docker program: with the gateway's own Docker settings and nothing else of its environment.
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter } from "node:path";
 
 import type { Env } from "../../base/paths.ts";
+import { findProgram } from "../find-program.ts";
 
 export interface DockerCli {
   /** Absolute; undefined when it is not installed. */
@@ -29,7 +29,7 @@ const passedOn = [
 
 export function createDockerCli(gatewayEnv: Env): DockerCli {
   const folders = (gatewayEnv["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
-  const program = folders.map((folder) => join(folder, "docker")).find((file) => existsSync(file));
+  const program = findProgram("docker", folders);
   const env = Object.fromEntries(
     passedOn.flatMap((name): [string, string][] => {
       const value = gatewayEnv[name];

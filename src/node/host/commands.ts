@@ -3,7 +3,7 @@ import { HouseError } from "../../core/error.ts";
 import { checker, Type } from "../../core/schema.ts";
 import { ApprovalsFileSchema } from "../../protocol/methods/approvals.ts";
 import { readApprovals, withoutToken, writeApprovals } from "../../exec/approval/file.ts";
-import { findProgram } from "../../exec/approval/programs.ts";
+import { identifyProgram } from "../../exec/approval/programs.ts";
 import type { RunCall, SystemRun } from "./run.ts";
 
 /** As the gateway hears it at connect. */
@@ -51,7 +51,7 @@ function which(params: unknown, path: readonly string[]): { readonly bins: Reado
   const odd = bins.find((name) => name.includes("/") || name.includes("\0"));
   if (odd !== undefined) throw new HouseError("wire.invalid-request", "bins are names of programs, without a folder");
   const found = bins.flatMap((name) => {
-    const program = findProgram(name, { cwd: "/", path });
+    const program = identifyProgram(name, { cwd: "/", path });
     return program === undefined ? [] : [[name, program.path] as const];
   });
   return { bins: Object.fromEntries(found) };

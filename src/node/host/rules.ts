@@ -7,7 +7,7 @@ import { readApprovals } from "../../exec/approval/file.ts";
 import { makePlan } from "../../exec/approval/freeze.ts";
 import { judge, type Judgement } from "../../exec/approval/judge.ts";
 import type { Plan } from "../../exec/approval/plan.ts";
-import { findProgram, identityOf } from "../../exec/approval/programs.ts";
+import { identifyProgram, identityOf } from "../../exec/approval/programs.ts";
 import { defaultSafeBins } from "../../exec/approval/safe-bins.ts";
 import { boxShell } from "../../exec/box/shell.ts";
 import { quotedWords, type RunRequest } from "./run-request.ts";
@@ -70,7 +70,7 @@ function planOf(job: Job, analysis: Analysis, depth: "place" | "content"): Plan 
   const plan = makePlan({ analysis, place, env, shell: "/bin/sh", host: "node", agent, session, depth });
   if (analysis.kind === "pipeline" && (job.script !== undefined || plan.segments.length === 1)) return plan;
   const { argv, env: more } = exactWords(job);
-  const program = findProgram(argv[0] ?? "", place);
+  const program = identifyProgram(argv[0] ?? "", place);
   if (program === undefined) throw new HouseError("exec.not-found", `there is no program "${argv[0] ?? ""}" here`);
   const { shell: _none, ...rest } = plan;
   const inner = plan.segments.flatMap((segment) => [segment.program, ...(segment.inner ?? [])]);

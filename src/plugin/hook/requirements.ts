@@ -4,7 +4,7 @@ import { delimiter } from "node:path";
 import type { Env } from "../../base/paths.ts";
 import { getAt, parsePath } from "../../config/path.ts";
 import type { Config } from "../../config/schema/index.ts";
-import { findProgram } from "../../exec/shell.ts";
+import { findProgram } from "../../exec/find-program.ts";
 import type { Requirements } from "./hook.ts";
 
 export interface Ground {

@@ -1,6 +1,6 @@
 // For programs nobody described: arguments that plainly hold a command for a shell, or an option that says it takes one.
 import type { Place } from "../analysis.ts";
-import { findProgram } from "../programs.ts";
+import { identifyProgram } from "../programs.ts";
 import { familyNames } from "./names.ts";
 import { isShell, neverByAllowlist } from "./never.ts";
 import { concern, fine, type Finding } from "./rule.ts";
@@ -50,5 +50,5 @@ function holdsCommand(word: string, place: Place): boolean {
     .trim()
     .split(/\s+/, 50);
   if (!rest.some((part) => /^(?:[/~|>&;-]|\.\.?\/)/.test(part)) || !/^[\w./+-]+$/.test(program)) return false;
-  return findProgram(program, place) !== undefined;
+  return identifyProgram(program, place) !== undefined;
 }
