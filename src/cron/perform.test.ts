@@ -62,6 +62,19 @@ test("a model must be one that may be used: by name or alias where the config li
   assert.deepEqual(posted[0]?.model, { provider: "a", id: "small" });
 });
 
+test("a model of a job is named as everywhere: usual aliases, any case, what the config itself chooses", async () => {
+  const models = { "anthropic/claude-opus-4-6": {}, "a/Small": {} };
+  const model = { primary: "a/Small", fallbacks: ["b/spare"] };
+  const config = { agents: { defaults: { models, model } } };
+  const used = async (wish: string): Promise<unknown> =>
+    (await ranOnce(job({ model: wish }), { config })).posted[0]?.model;
+  assert.deepEqual(await used("opus"), { provider: "anthropic", id: "claude-opus-4-6" });
+  assert.deepEqual(await used("A/small"), { provider: "a", id: "small" });
+  assert.deepEqual(await used("b/spare"), { provider: "b", id: "spare" });
+  const { row } = await ranOnce(job({ model: "nothing" }), { config });
+  assert.match(row?.error ?? "", /payload\.model is not a model: nothing/);
+});
+
 test("ends: an error counts and keeps its words, a cut one is unknown and does not count", async () => {
   const failure = { code: "model.failed", message: "no answer", hint: "check the key" };
   const failed = await ranOnce(job(), {}, { status: "error", text: "", failure });

@@ -150,7 +150,7 @@ async function takeTurn(
     authorised: false,
     stamp: true,
     label: `Cron: ${name}`.slice(0, 64).toWellFormed(),
-    ...(model === undefined ? {} : { model: modelRef(model, deps.config()) }),
+    ...(model === undefined ? {} : { model: await modelRef(model, deps.config()) }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
     ...(toolsAllow === undefined ? {} : { toolsAllow }),
@@ -216,19 +216,13 @@ function lastLine(text: string): string {
   return (text.trim().split("\n").at(-1) ?? "it failed").slice(0, 500).toWellFormed();
 }
 
-/** By alias or as provider/model; where the config lists the models that may be used, only those. */
-function modelRef(wish: string, config: Config): ModelRef {
-  const listed = config.agents?.defaults?.models ?? {};
-  const named = Object.entries(listed).find(([, entry]) => entry?.alias?.toLowerCase() === wish.toLowerCase())?.[0];
-  const word = named ?? wish;
-  const slash = word.indexOf("/");
-  if (slash <= 0) throw refuse(`payload.model is not a model: ${word.slice(0, 80)}`, "payload.model: provider/model");
-  const isListed = Object.keys(listed).length === 0 || Object.hasOwn(listed, word) || word === primaryOf(config);
-  if (!isListed) throw refuse(`model ${word} is not allowed here`, `add it under agents.defaults.models`);
-  return { provider: word.slice(0, slash), id: word.slice(slash + 1) };
-}
-
-function primaryOf(config: Config): string | undefined {
-  const model = config.agents?.defaults?.model;
-  return typeof model === "string" ? model : model?.primary;
+/** By alias or as provider/model, as everywhere; where the config lists the models that may be used, only those. */
+async function modelRef(wish: string, config: Config): Promise<ModelRef> {
+  const { aliasesOf, isModelAllowed, parseModelRef } = await import("../model/catalog.ts");
+  const isNamed = wish.includes("/") || aliasesOf(config).has(wish.trim().toLowerCase());
+  const ref = isNamed ? parseModelRef(wish, config) : undefined;
+  if (ref === undefined)
+    throw refuse(`payload.model is not a model: ${wish.slice(0, 80)}`, "payload.model: provider/model");
+  if (isModelAllowed(config, ref)) return ref;
+  throw refuse(`model ${wish.slice(0, 80)} is not allowed here`, `add it under agents.defaults.models`);
 }
