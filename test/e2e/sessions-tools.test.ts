@@ -461,6 +461,8 @@ describe("sessions_list, sessions_history and session_status", () => {
     assert.match(String(set["statusText"]), /Model: fake\/fake-2 \(set for this session\), auth ready/);
     const refused = await stage.call("session_status", { model: "fake/fake-9" });
     assert.match(JSON.stringify(refused), /Model \\"fake\/fake-9\\" is not allowed/);
+    const nowhere = await stage.call("session_status", { model: "nowhere/thing" });
+    assert.match(JSON.stringify(nowhere), /No model is called \\"nowhere\/thing\\": there is no provider nowhere/);
     const cleared = await stage.call("session_status", { model: "default" });
     assert.match(String(cleared["statusText"]), /Model: fake\/fake-1, auth ready/);
   });

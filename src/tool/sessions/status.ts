@@ -84,13 +84,22 @@ async function setModel(
 
 /** `agents.defaults.models` is both the list of allowed models and where aliases live. */
 async function resolveModel(raw: string, config: Config): Promise<ModelRef> {
-  const { aliasesOf, isModelAllowed, parseModelRef } = await import("../../model/catalog.ts");
+  const { aliasesOf, isModelAllowed, isProviderKnown, parseModelRef } = await import("../../model/catalog.ts");
   const isNamed = aliasesOf(config).has(raw.trim().toLowerCase()) || /^[^/\s]+\/\S/.test(raw.trim());
   const ref = isNamed ? parseModelRef(raw, config) : undefined;
   if (ref === undefined) {
     throw new ToolError("model.bad-reference", `not a model reference: ${raw}`, {
       hint: "write provider/model, for example openai/gpt-5.2",
     });
+  }
+  if (!isProviderKnown(config, ref.provider)) {
+    throw new ToolError(
+      "model.unknown-provider",
+      `No model is called "${raw}": there is no provider ${ref.provider}.`,
+      {
+        hint: "Use /model to list available models",
+      },
+    );
   }
   if (isModelAllowed(config, ref)) return ref;
   const near = nearest(raw, Object.keys(config.agents?.defaults?.models ?? {}));
