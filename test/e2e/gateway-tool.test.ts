@@ -237,6 +237,7 @@ describe("the gateway tool", () => {
       { action: "restart", more: { surprise: 1 } },
       { action: "restart", timeoutMs: "soon" },
       { action: "restart", more: 7 },
+      { action: "config.patch", raw: "{}", delayMs: -1 },
       {},
     ])
       assert.equal((await tool(args)).status, 400, JSON.stringify(args));

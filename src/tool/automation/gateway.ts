@@ -18,7 +18,7 @@ const actions = [
   "help",
 ] as const;
 const word = Type.Optional(Type.String());
-const count = Type.Optional(Type.Number());
+const count = Type.Optional(Type.Number({ minimum: 0 }));
 
 const params = Type.Object(
   {
