@@ -100,8 +100,17 @@ function wordedIssues(raw: readonly RawIssue[]): Issue[] {
       const keys = params["additionalProperties"] as string[];
       return keys.map((key) => unexpectedAt(path, key));
     }
+    if (keyword === "enum") return [{ path, keyword, message: `${issue.message}: ${choices(params["allowedValues"])}` }];
     return [{ path, keyword, message: wording(issue.message) }];
   });
+}
+
+const MAX_CHOICES = 40;
+
+/** Whoever sent another word should not have to look them up. */
+function choices(values: unknown): string {
+  const words = Array.isArray(values) ? values.map(String) : [];
+  return words.length > MAX_CHOICES ? `${words.slice(0, MAX_CHOICES).join(", ")}, …` : words.join(", ");
 }
 
 function wording(message: string): string {

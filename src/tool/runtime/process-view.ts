@@ -115,8 +115,9 @@ export async function logPage(
 }
 
 function pageNote(from: number, to: number, total: number): string {
+  if (to === from) return `[none of the ${total} lines, which are counted from 0]`;
   const more = to < total ? `; go on with offset ${to}` : from > 0 ? "; offset and limit show others" : "";
-  return `[lines ${from}-${Math.max(from, to - 1)} of ${total}${more}]`;
+  return `[lines ${from}-${to - 1} of ${total}${more}]`;
 }
 
 function fitting(lines: readonly string[]): readonly string[] {

@@ -80,7 +80,7 @@ export const createProcessTool = ({ processes, clock, mask = noMask }: ProcessTo
         case "submit":
           return send(entry, Buffer.from(`${args.data ?? ""}\r`), "Submitted.");
         case "paste":
-          return send(entry, encodePaste(requireText(args.text, "text"), args.bracketed ?? true), "Pasted.");
+          return send(entry, encodePaste(requireText(args.text, "text", "paste"), args.bracketed ?? true), "Pasted.");
         case "kill":
           return kill(entry);
         case "clear":
@@ -119,7 +119,7 @@ function entryOf(processes: ProcessTable, { action, sessionId }: Arguments, call
   });
 }
 
-function requireText(text: string | undefined, name: string, action = "this action"): string {
+function requireText(text: string | undefined, name: string, action: string): string {
   if (text !== undefined && text !== "") return text;
   throw new ToolError("process.missing-argument", `process: ${action} needs ${name}`, { hint: `give ${name}` });
 }
