@@ -152,6 +152,23 @@ export const plain: readonly string[] = [
   "git fast-import --export-marks={{CANARY}}",
   "git bundle create {{CANARY}} --all",
   "git format-patch -o {{OUT}} HEAD~1",
+  "git -c color.ui=always -c alias.x='!touch {{CANARY}}' x",
+  "git -c core.quotepath=off -c core.fsmonitor='touch {{CANARY}}' status",
+  "git -c diff.external={{OUT}}/x diff --no-index app.ts src/app.ts",
+  "git -c include.path={{OUT}}/conf status",
+  "git -c 'color.ui\nalias.x=!touch {{CANARY}}' x",
+  "git remote set-url --push origin 'ext::touch {{CANARY}}'",
+  "git remote add --mirror=fetch x foo://bar",
+  "git config remote.x.url 'ext::touch {{CANARY}}'",
+  "git config user.name x --file={{CANARY}}",
+  "git config --file {{CANARY}} user.name x",
+  "git config --global user.name x",
+  "git merge -s ours -s evil HEAD",
+  "git apply --unsafe-paths --directory={{OUT}} x.patch",
+  "git submodule update --init",
+  "cd linked-head && git status",
+  "cd pointing && git fetch ssh://127.0.0.1/x",
+  "cd hollow && git status",
 ];
 
 /** With an entry that covers every program there is. */
@@ -286,6 +303,21 @@ export const everything: readonly string[] = [
   "openclaw config set tools.exec.security full",
   "openclaw approvals allowlist add /bin/sh",
   "crontab {{OUT}}/job",
+  "curl -s '{file}://{{SECRET}}'",
+  "curl -s '[f-f]ile://{{SECRET}}'",
+  "curl -s '{x,file://{{SECRET}}}'",
+  "curl -s 'fi{\\l}e://{{SECRET}}'",
+  "sed ':a;e touch {{CANARY}}' app.ts",
+  "sed -e '1a x\\' -e '1e touch {{CANARY}}' app.ts",
+  "sed '1a x\ne touch {{CANARY}}' app.ts",
+  "sed 'b;w {{CANARY}}' app.ts",
+  'awk \'BEGIN{print "if (" > "{{CANARY}}"; x=")"}\'',
+  "awk '{ if (NF > 0) print 1 > \"{{CANARY}}\" }' app.ts",
+  "node --check --import {{OUT}}/x.mjs ok.js",
+  "node --test --import={{OUT}}/x.mjs ok.js",
+  "node --max-old-space-size=1 -e 1",
+  "env A=1",
+  "nice",
 ];
 
 /** Programs that start others, most of them not on this machine: put there as traps, with an entry that covers them. */
@@ -392,6 +424,35 @@ export const planted: readonly string[] = [
   "nc.openbsd h 1",
   "ksh93 -c x",
   "zsh5 -c x",
+  "not-14 touch {{CANARY}}",
+  "memusage touch {{CANARY}}",
+  "sotruss touch {{CANARY}}",
+  "heaptrack touch {{CANARY}}",
+  "uclampset -m 0 touch {{CANARY}}",
+  "x86_64-linux-gnu-gprofng collect app touch {{CANARY}}",
+  "gdbtui -batch -ex x",
+  "gpg-agent --daemon touch {{CANARY}}",
+  "pg_virtualenv touch {{CANARY}}",
+  "llvm-reduce --test={{OUT}}/x x.ll",
+  "opt -load={{OUT}}/x.so x",
+  "lli x.bc",
+  "json_pp -f eval",
+  "pygmentize -x -l {{OUT}}/x.py app.ts",
+  "javap -J-javaagent:x.jar X",
+  "iptables --modprobe={{OUT}}/x -L",
+  "iptables-apply -c x",
+  "savelog -x {{OUT}}/x app.ts",
+  "rpcgen -Y {{OUT}} x.x",
+  "tree -aR -L 1",
+  "tc exec bpf x",
+  "gfortran -wrapper {{OUT}}/x x.f",
+  "x86_64-linux-gnu-ld.bfd -plugin {{OUT}}/x.so x.o",
+  "mksquashfs src x -p 'a f 444 0 0 touch {{CANARY}}'",
+  "ps2pdf -dNOSAFER x.ps",
+  "duckdb -c .shell",
+  "gdbserver :1 touch {{CANARY}}",
+  "mvnDebug -v",
+  "cg_diff --mod-filename=x a b",
 ];
 
 /** With no entry, and the usual programs trusted with a stream. */
@@ -489,7 +550,9 @@ const names =
   UV_INDEX_URL POETRY_REPOSITORIES_X_URL CONDA_EXE PDB PERLDB_OPTS PAGER SYSTEMD_EDITOR KUBE_EDITOR P4EDITOR PSQL_EDITOR
   AWS_PAGER CHROME_PATH CHROME_DEVEL_SANDBOX PUPPETEER_EXECUTABLE_PATH ELECTRON_OVERRIDE_DIST_PATH ESBUILD_BINARY_PATH SASS_BINARY_PATH
   GOCACHEPROG COVERAGE_PROCESS_START SOFTHSM2_CONF OPENSC_CONF SSLEAY_CONF CC_FOR_BUILD LD_FOR_TARGET LADSPA_PATH LV2_PATH AUTOSSH_PATH
-  XML_CATALOG_FILES GNUTLS_SYSTEM_PRIORITY_FILE WSLENV ProgramFiles __COMPAT_LAYER AWK OBJDUMP ICU_DATA`
+  XML_CATALOG_FILES GNUTLS_SYSTEM_PRIORITY_FILE WSLENV ProgramFiles __COMPAT_LAYER AWK OBJDUMP ICU_DATA LESSEDIT MODULE_PATH
+  CCC_OVERRIDE_OPTIONS INTEL_LIBITTNOTIFY64 NVTX_INJECTION64_PATH SDL_DYNAMIC_API LMOD_CMD PARALLEL_SHELL IDEA_VM_OPTIONS TEXFORMATS
+  shell_escape HUGO_SECURITY_EXEC_ALLOW TEXTDOMAINDIR GCOV_PREFIX VSCODE_GIT_ASKPASS_NODE M4`
     .trim()
     .split(/\s+/);
 
@@ -617,6 +680,12 @@ export const controls: readonly string[] = [
   "rg -i foo -A 2 -B 2 src",
   "rg -e foo -e bar .",
   "ls | rg '\\.ts$'",
+  "git -c color.ui=always status",
+  "git config user.email me@example.com",
+  "git remote add origin https://example.com/x.git",
+  "git merge -s ours HEAD",
+  "git apply --check x.patch",
+  "git submodule status",
 ];
 
 /** Plain work where every program has an entry. */
@@ -651,6 +720,15 @@ export const fine: readonly string[] = [
   "perl --version",
   "less app.ts",
   "wc -l app.ts src/app.ts",
+  "env",
+  "env | sort | head -3",
+  "sed ':a;N;$!ba;s/\\n/,/g' app.ts",
+  "sed '1i // first' app.ts",
+  "awk '{ print $1; if (NF > 3) n++ } END { print n }' app.ts",
+  "node --check ok.js",
+  "node --max-old-space-size=256 ok.js",
+  'curl -sS --max-time 1 -d \'{"url":"https://example.com/"}\' http://127.0.0.1:9/',
+  "curl -sS --max-time 1 'http://127.0.0.1:9/{a,b}.png'",
 ];
 
 /** Variables a call may well set. */

@@ -1,6 +1,6 @@
 // Attacks on commands that are ours, beside the shared corpus: each must be refused, and plain work beside it must run.
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
@@ -88,7 +88,23 @@ function plant({ out, canary, workspaceOf }: ExecGround): void {
     writeFileSync(join(folder, "Makefile"), "all:\n\t@echo made\n");
     writeFileSync(join(folder, "evil.mk"), `all:\n\t@touch '${canary}'\n`);
     mkdirSync(join(folder, "ünï"), { recursive: true });
+    layRepositories(folder, canary);
   }
+}
+
+/** Three folders that git takes for repositories although they have no .git of the usual kind. */
+function layRepositories(folder: string, canary: string): void {
+  const settings = `[core]\n\tbare = false\n\tfsmonitor = touch '${canary}'; false\n\tsshCommand = touch '${canary}'; false\n`;
+  for (const name of ["linked-head", "hollow", "shared"])
+    for (const part of ["objects", "refs"]) mkdirSync(join(folder, name, part), { recursive: true });
+  for (const name of ["pointing", "hollow/.git"]) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ["linked-head", "hollow"])
+    writeFileSync(join(folder, name, "config"), `${settings}\tworktree = ${join(folder, name)}\n`);
+  writeFileSync(join(folder, "shared", "config"), settings);
+  for (const name of ["pointing", "hollow"]) writeFileSync(join(folder, name, "HEAD"), "ref: refs/heads/main\n");
+  writeFileSync(join(folder, "pointing", "commondir"), "../shared\n");
+  rmSync(join(folder, "linked-head", "HEAD"), { force: true });
+  symlinkSync("refs/heads/main", join(folder, "linked-head", "HEAD"));
 }
 
 function nameOf({ input }: ExecAttack): string {

@@ -163,7 +163,7 @@ describe("always", () => {
       "tool | sh",
       "tool && tool",
       "xargs tool",
-      "env",
+      "env -i",
       "openclaw x",
     ]) {
       assert.deepEqual(alwaysCovers(await frozen(command)).entries, [], command);
