@@ -41,6 +41,12 @@ describe("what a node may run", () => {
       "deny",
     ],
     [
+      "null is no word: the next one counts, as on the node itself",
+      ours("full", "off"),
+      { version: 1, defaults: { security: "deny" }, agents: { main: { security: null } } },
+      "deny",
+    ],
+    [
       "the star's over the default's",
       ours("full", "off"),
       {

@@ -3,13 +3,13 @@ import { ToolError } from "../core/error.ts";
 import type { AgentId } from "../core/names.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
+import { asks, securities, stricter } from "./approval/said.ts";
 import type { Elevation } from "./elevated.ts";
 
 export const EXEC_HOST = ["sandbox", "gateway", "node"] as const;
-/** From strict to loose. */
-export const EXEC_SECURITY = ["deny", "allowlist", "full"] as const;
-/** From loose to strict. */
-export const EXEC_ASK = ["off", "on-miss", "always"] as const;
+/** In the order people are shown them. */
+export const EXEC_SECURITY = securities;
+export const EXEC_ASK = asks.toReversed();
 const levels = ["off", "on", "ask", "full"] as const;
 const LEVEL = "elevated level";
 
@@ -90,9 +90,9 @@ export function routeExec(input: RouteInput): Route {
   const security = stricter(
     full ? "full" : (configured.security ?? (host === "sandbox" ? "deny" : "allowlist")),
     asked.security,
-    EXEC_SECURITY,
+    securities,
   );
-  const ask = looserLast(full ? "off" : configured.ask, asked.ask);
+  const ask = stricter(full ? "off" : configured.ask, asked.ask, asks);
   if (host !== "sandbox" && security === "deny") throw denied(host);
   const node = params.node?.trim() || configured.node;
   return {
@@ -167,16 +167,6 @@ function first<const Values extends readonly string[]>(
     hint: name === LEVEL ? "/elevated off" : `/exec ${name}=${known[0]}`,
     details: { refused: true },
   });
-}
-
-/** `order` goes from strict to loose. */
-export function stricter<Value extends string>(base: Value, wish: Value | undefined, order: readonly Value[]): Value {
-  if (wish === undefined) return base;
-  return order.indexOf(wish) < order.indexOf(base) ? wish : base;
-}
-
-function looserLast(base: Ask, wish: Ask | undefined): Ask {
-  return stricter(base, wish, EXEC_ASK.toReversed());
 }
 
 interface Level {
