@@ -147,8 +147,10 @@ async function onGateway(
 ): Promise<Finished> {
   const { plan, timeoutMs, tty, noticeMs } = body;
   await verifyPlan(plan);
-  if (approval.decision === "allow-always") addEntries(deps.stateDir, plan.agent, alwaysCovers(plan).entries);
+  const isForGood = approval.decision === "allow-always";
+  const remembered = isForGood ? addEntries(deps.stateDir, plan.agent, alwaysCovers(plan).entries) : [];
   const running = await startPinned(deps, plan, { tty, timeoutMs });
+  deps.noteUse(remembered, plan);
   const owner = {
     agent: plan.agent as AgentId,
     session: sessionOf(approval),

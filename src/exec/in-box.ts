@@ -1,7 +1,8 @@
 // A command in the session's sandbox: the whole shell line, because the walls are the kernel's.
-import { isAbsolute, posix } from "node:path";
+import { lstatSync } from "node:fs";
+import { isAbsolute, join, posix } from "node:path";
 
-import { ToolError } from "../core/error.ts";
+import { errnoOf, ToolError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import type { Box } from "./box.ts";
 import { boxShell } from "./box/shell.ts";
@@ -30,8 +31,14 @@ export async function runInBox({ deps, follow }: Room, order: Order): Promise<Ex
 
 /** As seen from inside. A host path below a mount is the same folder by another name; models get both to see. */
 function insideFolder(box: Box, workdir: string | undefined): string {
-  if (workdir === undefined || workdir === "") return box.workdir;
+  if (workdir === undefined || workdir.trim() === "") return box.workdir;
   if (workdir.includes("\0")) throw outside(workdir);
+  const inside = mappedFolder(box, workdir);
+  if (isSurelyMissing(box, inside)) throw missing(inside);
+  return inside;
+}
+
+function mappedFolder(box: Box, workdir: string): string {
   const wanted = posix.resolve(box.workdir, workdir);
   const host = box.mounts.find((mount) => isBelow(wanted, mount.host));
   if (host !== undefined && !box.mounts.some((mount) => isBelow(wanted, mount.inside)))
@@ -40,7 +47,38 @@ function insideFolder(box: Box, workdir: string | undefined): string {
   throw outside(workdir);
 }
 
+/** Looked at from here, so that it is said as on the host. A link means something else inside: then the start decides. */
+function isSurelyMissing({ mounts }: Box, folder: string): boolean {
+  const [mount] = mounts
+    .filter(({ inside }) => isBelow(folder, inside))
+    .toSorted((a, b) => b.inside.length - a.inside.length);
+  if (mount === undefined) return false;
+  let at = mount.host;
+  for (const name of folder.slice(mount.inside.length).split("/").filter(Boolean)) {
+    at = join(at, name);
+    const kind = kindOf(at);
+    if (kind !== "folder") return kind === "none";
+  }
+  return false;
+}
+
+function kindOf(path: string): "folder" | "none" | "unsure" {
+  try {
+    const stats = lstatSync(path);
+    if (stats.isDirectory()) return "folder";
+    return stats.isSymbolicLink() ? "unsure" : "none";
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" ? "none" : "unsure";
+  }
+}
+
 const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+function missing(folder: string): ToolError {
+  return new ToolError("exec.bad-folder", `there is no folder "${visible(folder)}" in this sandbox`, {
+    hint: "give an existing folder as workdir, or leave it out",
+  });
+}
 
 function outside(workdir: string): ToolError {
   return new ToolError("exec.bad-folder", `"${visible(workdir, 200)}" is not a folder of this sandbox`, {

@@ -76,14 +76,17 @@ async function judged(
   return { judgement: isHeard ? judgement : judgeUnanswerable(input), input };
 }
 
+const BE_THERE = "be there to be asked (openclaw dashboard) and run it again";
+
 function denied({ code, reason, unmatched }: Judgement, { policy }: JudgeInput, { call }: Order): ToolError {
   const [program] = unmatched;
   const { security, ask } = policy;
+  const list =
+    program === undefined || !isAbsolute(program)
+      ? "openclaw approvals get; or let a person decide: tools.exec.ask on-miss"
+      : `openclaw approvals allowlist add ${program} --agent ${call.agent}`;
   return new ToolError("exec.denied", `not run on host=gateway: ${reason}`, {
-    hint:
-      program === undefined || !isAbsolute(program)
-        ? "openclaw approvals get; or let a person decide: tools.exec.ask on-miss"
-        : `openclaw approvals allowlist add ${program} --agent ${call.agent}`,
+    hint: code === "exec.nobody-to-ask" ? `${BE_THERE}; or ${list}` : list,
     details: { refused: true, rule: code, reason, host: "gateway", security, ask, sources: policy.sources, unmatched },
   });
 }

@@ -68,7 +68,10 @@ export function judge(input: JudgeInput): Judgement {
 /** What holds when a question reaches nobody. */
 export function judgeUnanswerable(input: JudgeInput): Judgement {
   const fallback: Security = input.policy.askFallback;
-  if (fallback === "deny") return plain("deny", "exec.nobody-to-ask", "nobody can be asked, and askFallback is deny");
+  if (fallback === "deny") {
+    const { unmatched } = coverOf(input).facts;
+    return { ...plain("deny", "exec.nobody-to-ask", "nobody can be asked, and askFallback is deny"), unmatched };
+  }
   return judge({ ...input, policy: { ...input.policy, security: fallback, ask: "off" } });
 }
 

@@ -2,23 +2,27 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { newId } from "../../base/ids.ts";
-import type { AllowEntry } from "./effective.ts";
+import type { AllowEntry, EntryRef } from "./effective.ts";
 import { readApprovals, whileAlone, writeAlone } from "./file.ts";
 
-/** Entries that are there already are not added again. */
-export function addEntries(stateDir: string, agent: string, entries: readonly AllowEntry[]): void {
-  if (entries.length > 0) whileAlone(stateDir, () => addAlone(stateDir, agent, entries));
+/** Entries that are there already are not added again. Returns where each of them stands now. */
+export function addEntries(stateDir: string, agent: string, entries: readonly AllowEntry[]): readonly EntryRef[] {
+  return entries.length === 0 ? [] : whileAlone(stateDir, () => addAlone(stateDir, agent, entries));
 }
 
-function addAlone(stateDir: string, agent: string, entries: readonly AllowEntry[]): void {
+function addAlone(stateDir: string, agent: string, entries: readonly AllowEntry[]): readonly EntryRef[] {
   const { file, hash, exists } = readApprovals(stateDir);
   const rules = file.agents?.[agent] ?? {};
   const known = (rules.allowlist ?? []).map(meaningOf);
   const fresh = entries.filter((entry) => !known.some((other) => isDeepStrictEqual(other, meaningOf(entry))));
-  if (fresh.length === 0) return;
   const allowlist = [...(rules.allowlist ?? []), ...fresh.map((entry) => ({ ...entry, id: newId() }))];
   const agents = { ...file.agents, [agent]: { ...rules, allowlist } };
-  writeAlone(stateDir, { ...file, agents }, exists ? hash : undefined);
+  if (fresh.length > 0) writeAlone(stateDir, { ...file, agents }, exists ? hash : undefined);
+  return allowlist.flatMap((entry, index) =>
+    entries.some((added) => isDeepStrictEqual(meaningOf(added), meaningOf(entry)))
+      ? [{ agent, index, pattern: entry.pattern, entry }]
+      : [],
+  );
 }
 
 function meaningOf({ pattern, args, cwd, argPattern }: AllowEntry): unknown {

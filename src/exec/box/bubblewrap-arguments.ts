@@ -73,7 +73,11 @@ export function shieldArguments({ host, inside }: Mount, shield: Shield, hidden:
 }
 
 export function launchArguments({ env, cwd, tty }: Launch, spec: BoxSpec): string[] {
-  const all = { ...defaultEnv(tty), ...spec.container.env, ...env };
+  const usual = defaultEnv(tty);
+  const { PATH: own, ...configured } = spec.container.env ?? {};
+  // As in an image, whose profile sets its own folders: a configured PATH goes in front of them, never in their place.
+  const path = own === undefined ? {} : { PATH: `${own}:${usual["PATH"]}` };
+  const all = { ...usual, ...configured, ...path, ...env };
   return [
     // A session of its own would take the terminal's keys away; there the kernel filter forbids typing into it.
     ...(tty ? [] : ["--new-session"]),

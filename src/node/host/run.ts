@@ -172,9 +172,11 @@ async function start(
   }
   const plan = planFor("content");
   consents.compare(job.runId, plan, job.consent?.frozen);
-  if (job.consent?.always === true && job.agent !== "*")
-    addEntries(deps.stateDir, job.agent, alwaysCovers(plan).entries);
-  return startPinned(room, plan, options);
+  const isForGood = job.consent?.always === true && job.agent !== "*";
+  const remembered = isForGood ? addEntries(deps.stateDir, job.agent, alwaysCovers(plan).entries) : [];
+  const running = await startPinned(room, plan, options);
+  deps.noteUse(remembered, plan);
+  return running;
 }
 
 async function startWords(deps: RunDeps, job: Job, timeoutMs: number | undefined): Promise<Running> {
