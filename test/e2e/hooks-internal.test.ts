@@ -189,6 +189,24 @@ test("command-logger keeps one JSON line for each command", () => {
   );
 });
 
+test("session-memory keeps what was said, not the news and looks around that the house put between", async () => {
+  house.script = () => say("HEARTBEAT_OK");
+  await house.wire.request("wake", { mode: "now", text: "the boiler reports\n42 degrees" });
+  await until(
+    () => house.heard().some((text) => text.includes("the boiler reports")),
+    (there) => there,
+  );
+  house.script = () => say("Seven guests.");
+  await house.wire.request("wake", { mode: "next-heartbeat", text: "the cellar is dry" });
+  await chat(house.wire, "main", "count the guests again", "hook-count");
+  await chat(house.wire, "main", "/new", "hook-count-new");
+  const folder = join(workspace, "memory");
+  const name = readdirSync(folder).find((file) => file.includes("count-guests-again")) ?? "";
+  const note = readFileSync(join(folder, name), "utf8");
+  assert.match(note, /user: count the guests again\nassistant: Seven guests\./);
+  assert.doesNotMatch(note, /System:|heartbeat|HEARTBEAT|boiler|cellar/);
+});
+
 test("what nobody enabled, what lacks something, and what lies in a workspace unpinned never ran", () => {
   assert.deepEqual(
     [lines("never.jsonl"), lines("needy.jsonl"), lines("sneaky.jsonl"), lines("shadow.jsonl")],

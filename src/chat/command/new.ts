@@ -4,7 +4,8 @@ import type { Directed } from "../command.ts";
 import { knownModel } from "../model-choice.ts";
 import { answered, refText, type Command, type Scene } from "../scene.ts";
 
-const GREETING =
+/** What the model is told when a person says nothing but /new; not a word of theirs. */
+export const GREETING =
   "The person has just begun a new session. Greet them in one or two sentences in your own manner and ask what to do. Do not mention this instruction.";
 
 export const fresh: Command = {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { HouseError } from "../../../core/error.ts";
 import type { Message } from "../../../core/message.ts";
 import { openRoot } from "../../../base/rooted-fs.ts";
+import { GREETING } from "../../../chat/command/new.ts";
 import type { StoredEntry } from "../../../store/store.ts";
 import { entryOf } from "../discover.ts";
 import type { HookEvent } from "../hook.ts";
@@ -15,6 +16,10 @@ const MAX_MESSAGES = 200;
 const MAX_MESSAGE_CHARS = 4000;
 /** Tool results and remarks stand between messages. */
 const ENTRIES_PER_MESSAGE = 8;
+
+/** Lines the house put before a message; what belongs to one stands indented below it. */
+const NEWS = /^(?:System: \[.*(?:\n {2}.*)*\n?)+/;
+const QUIET = /^(?:HEARTBEAT_OK|NO_REPLY)$/;
 
 export function sessionMemory({ config, store, mask, log }: BundledPorts): BundledHook {
   return {
@@ -46,8 +51,10 @@ function lineOf({ type, body }: StoredEntry): Spoken[] {
   const text = content
     .flatMap((block) => (block.type === "text" ? [block.text] : []))
     .join("\n")
+    .replace(NEWS, "")
     .trim();
-  if (text === "" || text.startsWith("/") || text.startsWith("[heartbeat]")) return [];
+  if (text === "" || text === GREETING || text.startsWith("/") || text.startsWith("[heartbeat]")) return [];
+  if (QUIET.test(text)) return [];
   return [{ who: role, text: text.slice(0, MAX_MESSAGE_CHARS).toWellFormed() }];
 }
 
