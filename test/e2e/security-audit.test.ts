@@ -1,9 +1,12 @@
 // `openclaw security audit` and its line in the doctor, as a person runs them.
 import assert from "node:assert/strict";
-import { chmodSync, statSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 
 import { newCli, type Cli } from "../cli-kit.ts";
+import { root } from "../kit.ts";
 
 interface Report {
   readonly ok: boolean;
@@ -18,6 +21,7 @@ interface Report {
   readonly mended: readonly { readonly does: string }[];
 }
 
+const noShell = process.platform === "win32" ? "the commands are for a POSIX shell" : false;
 const clis: Cli[] = [];
 after(() => clis.forEach((cli) => cli.dispose()));
 const open = (text?: string): Cli => {
@@ -74,6 +78,44 @@ test("the commands it prints mend what they belong to", async () => {
     assert.ok(!ids.includes(id), id);
   }
 });
+
+test(
+  "typed in a shell as they stand, they close a careless set-up and keep its secrets",
+  { skip: noShell },
+  async () => {
+    const token = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+    const cli = open(`{
+  gateway: { mode: "local", auth: { token: "${token}" }, trustedProxies: ["0.0.0.0/0"], controlUi: { allowInsecureAuth: true } },
+  tools: { elevated: { allowFrom: { webchat: ["*", "ada"] } }, exec: { pathPrepend: ["/tmp"] }, agentToAgent: { enabled: true } },
+  agents: { list: [{ id: "main" }, { id: "other" }] },
+  commands: { bash: true, config: true },
+}`);
+    const program = join(cli.home, "openclaw");
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(root, "openclaw.mjs")}' "$@"\n`, {
+      mode: 0o755,
+    });
+    const env = { HOME: cli.home, PATH: `${cli.home}:${process.env["PATH"] ?? ""}`, NO_COLOR: "1" };
+    const look = async (): Promise<Report> => report((await cli.run("security", "audit", "--json")).stdout);
+    const before = (await look()).findings.filter(({ fix }) => /^(?:openclaw config|printf) /.test(fix));
+    for (const { fix } of before) {
+      const { status, stderr } = spawnSync("sh", ["-c", fix], { env, encoding: "utf8", cwd: cli.home });
+      assert.equal(status, 0, `${fix}: ${stderr}`);
+    }
+    const after = (await look()).findings.map(({ id }) => id);
+    const closed = ["exec.elevated-anyone", "exposure.insecure-auth", "exposure.trusted-proxies", "secrets.plain"];
+    for (const id of [...closed, "tools.agents-see-all", "commands.bash", "commands.config"]) {
+      assert.ok(
+        before.some((finding) => finding.id === id),
+        `${id} was not found`,
+      );
+      assert.ok(!after.includes(id), `${id} is still there`);
+    }
+    assert.ok(!after.includes("exposure.weak-secret") && !after.includes("files.others-read"));
+    assert.equal((await cli.run("config", "get", "gateway.auth.token")).stdout.trim(), token);
+    assert.doesNotMatch(cli.text(), new RegExp(token));
+    assert.match(cli.text(), /"ada"/);
+  },
+);
 
 test("--fix makes private files private and nothing else", async () => {
   const cli = open('{ gateway: { mode: "local", auth: { token: "abc" } } }');

@@ -67,7 +67,7 @@ function betweenFindings(ground: Ground): Finding[] {
       what: "every agent may read and write the sessions of every other",
       why: "an agent that talks to strangers can then use the one that talks to you",
       where: at(ground, "tools.agentToAgent.enabled"),
-      fix: setKey("tools.agentToAgent.allow", '\'["<agent>", "<agent>"]\''),
+      fix: setKey("tools.agentToAgent.enabled", "false"),
     });
   if (tools?.message?.crossContext?.allowAcrossProviders === true)
     found.push({

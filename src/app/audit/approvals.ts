@@ -38,7 +38,7 @@ function unreadable({ paths }: Ground, error: HouseError): Finding {
     what: `the approvals cannot be read: ${error.message}`,
     why: "commands on this host are refused until it is mended",
     where: { file: approvalsPath(paths.state) },
-    fix: `openclaw approvals get, then mend ${approvalsPath(paths.state)}`,
+    fix: `openclaw approvals get # says what cannot be read in ${approvalsPath(paths.state)}`,
   };
 }
 
@@ -48,7 +48,7 @@ function levelFindings(
   { security, ask, askFallback, autoAllowSkills }: Level,
 ): Finding[] {
   const where = { file: approvalsPath(paths.state), path: place };
-  const fix = `openclaw approvals set --file <a file in which ${place} is stricter>`;
+  const fix = `openclaw dashboard # then Nodes, Exec approvals, Scope: ${place === "defaults" ? "Defaults" : place}`;
   const found: Finding[] = [];
   if (askFallback === "full")
     found.push({

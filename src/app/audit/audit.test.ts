@@ -1,5 +1,6 @@
 // Every finding of the audit, each shown a set-up that has it and the nearest one that has not.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -568,7 +569,12 @@ describe("each finding", () => {
         mine.some((finding) => finding.weight === wanted),
         `${idsOf(found).join(" ")}; ${mine.map((one) => one.weight).join()}`,
       );
-      for (const { what, why, fix } of mine) assert.ok(what.length > 10 && why.length > 10 && fix.length > 5);
+      for (const { what, why, fix } of mine) {
+        assert.ok(what.length > 10 && why.length > 10 && fix.length > 5);
+        // To be typed as it is: nothing to fill in, and a shell can read it.
+        assert.doesNotMatch(fix, /<[a-z]|…|, then /);
+        if (process.platform !== "win32") assert.equal(spawnSync("sh", ["-n", "-c", fix]).status, 0, fix);
+      }
       const missing = await lookAt({ ...good, env: { ...environment, ...good.env } });
       assert.deepEqual(
         missing.findings.filter((finding) => finding.id === id && finding.weight === weight),

@@ -1,7 +1,7 @@
 // Who may talk to the agents from chats.
 import { isRecord } from "../../core/record.ts";
 import { type ConfigPath } from "../../config/path.ts";
-import { at, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
+import { at, listWithout, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
 
 /** A channel, or one account of it, with the keys that hold there. */
 interface Scope {
@@ -90,7 +90,10 @@ function groupFindings(ground: Ground, { channel, path, keys }: Scope): Finding[
       what: `everybody in the groups of ${channel} may talk to the agent`,
       why: "members come and go; the list of those you trust should not",
       where: at(ground, [...path, "groupAllowFrom"]),
-      fix: setKey([...path, "groupAllowFrom"], "'[\"<id>\"]'"),
+      fix: setKey(
+        [...path, "groupAllowFrom"],
+        listWithout(people, (one) => one === "*"),
+      ),
     });
   for (const kind of ["groups", "guilds", "channels"]) {
     const others = isRecord(keys[kind]) ? keys[kind]["*"] : undefined;
@@ -116,7 +119,8 @@ function nameFindings(ground: Ground, { channel, path, keys }: Scope): Finding[]
     [dm["allowFrom"], [...path, "dm", "allowFrom"]],
   ];
   return lists.flatMap(([people, key]) => {
-    const names = Array.isArray(people) ? people.filter((one) => typeof one === "string" && isName(channel, one)) : [];
+    const list: readonly unknown[] = Array.isArray(people) ? people : [];
+    const names = list.filter((one) => typeof one === "string" && isName(channel, one));
     if (names.length === 0) return [];
     return [
       {
@@ -125,7 +129,10 @@ function nameFindings(ground: Ground, { channel, path, keys }: Scope): Finding[]
         what: `${channel} lets people in by name: ${names.slice(0, 4).join(", ")}`,
         why: "a name can be changed and taken by somebody else; an id cannot",
         where: at(ground, key),
-        fix: setKey(key, "'[\"<id>\"]'"),
+        fix: setKey(
+          key,
+          listWithout(list, (one) => names.includes(one)),
+        ),
       },
     ];
   });

@@ -6,7 +6,7 @@ import { agentConfig, workspaceOf } from "../../config/agents.ts";
 import type { ConfigPath } from "../../config/path.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { statOf } from "./files.ts";
-import { at, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
+import { at, listWithout, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
 import { programKind } from "./programs.ts";
 import { reachOf } from "./reach.ts";
 import { within } from "./sandbox.ts";
@@ -153,7 +153,10 @@ function elevatedFindings(
         what: `everybody on ${channel} may run commands outside the sandbox`,
         why: "elevated is the way out of the sandbox; it is for people you know by id",
         where: at(ground, [...path, "allowFrom", channel, index]),
-        fix: setKey([...path, "allowFrom", channel], "'[\"<your id>\"]'"),
+        fix: setKey(
+          [...path, "allowFrom", channel],
+          listWithout(people, (one) => one === "*"),
+        ),
       },
     ];
   });

@@ -135,7 +135,7 @@ function aroundFindings(ground: Ground): Finding[] {
         what: `gateway.trustedProxies names ${isAll ? "everybody" : "a range"}: ${proxy}`,
         why: "a trusted proxy may say who a client is; this gateway takes single addresses only, so the entry does nothing, and a wider one would be a hole",
         where: at(ground, path),
-        fix: setKey(path, "<address of your proxy>"),
+        fix: unsetKey(path),
       },
     ];
   });

@@ -73,6 +73,11 @@ export function unsetKey(path: ConfigPath | string): string {
   return `openclaw config unset ${quoted(typeof path === "string" ? path : formatPath(path))}`;
 }
 
+/** A list as an argument: what stays of it. */
+export function listWithout(list: readonly unknown[], isOut: (one: unknown) => boolean): string {
+  return `'${JSON.stringify(list.filter((one) => !isOut(one))).replaceAll("'", "'\\''")}'`;
+}
+
 function quoted(path: string): string {
   return /^[\w.-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

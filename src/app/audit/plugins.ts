@@ -18,7 +18,7 @@ export function checkPlugins(ground: Ground): Finding[] {
             what: "plugins load without a list of those you chose (plugins.allow)",
             why: "whatever appears in their folders runs inside the gateway at the next start",
             where: at(ground, paths.length > 0 ? "plugins.load.paths" : "plugins.installs"),
-            fix: setKey("plugins.allow", `'${JSON.stringify(installed.length > 0 ? installed : ["<plugin>"])}'`),
+            fix: setKey("plugins.allow", `'${JSON.stringify(installed)}'`),
           },
         ]
       : []),

@@ -21,7 +21,7 @@ export function checkSecrets(ground: Ground): Finding[] {
             what: `${plain.length} ${plain.length === 1 ? "secret is" : "secrets are"} written out in the config: ${plain.slice(0, 6).join(", ")}${plain.length > 6 ? " …" : ""}`,
             why: "copies, backups and screen shares of the config carry them along; a reference to the environment does not",
             where: at(ground, first),
-            fix: `printf 'MY_SECRET=…\\n' >> ${shellWord(join(paths.state, ".env"))} && ${setKey(first, "'${MY_SECRET}'")}`,
+            fix: moveToEnvironment(first, shellWord(join(paths.state, ".env"))),
           },
         ]),
     ...(first === undefined ? [] : inRepository(ground, first)),
@@ -38,6 +38,17 @@ export function checkSecrets(ground: Ground): Finding[] {
         ]
       : []),
   ];
+}
+
+/** The value itself is not in the command: it would be on the screen, and in the history of the shell. */
+function moveToEnvironment(path: string, file: string): string {
+  const name = path
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, "_")
+    .replace(/_$/, "");
+  const value = `"$(openclaw config get ${shellWord(path)})"`;
+  const set = setKey(path, `'\${${name}}'`);
+  return `printf '${name}=%s\\n' ${value} >> ${file} && chmod 600 ${file} && ${set}`;
 }
 
 /** Paths whose value stands in a file as it is. A value that came from `${NAME}` is somewhere else. */
