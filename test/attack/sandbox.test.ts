@@ -1,6 +1,15 @@
 // Attacks on the sandbox through a real gateway with canaries: out of the box, through its settings, by its side doors.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -149,6 +158,19 @@ describe("inside a box of a running gateway", { skip }, () => {
     );
     assert.match(text, /NoNewPrivs:\s*1/);
     assert.doesNotMatch(text, /uid=0\(root\)|^0$/m);
+  });
+
+  test("SBX-021 nor can one be made for somebody outside, by any of the calls that set a mode", async () => {
+    const { text } = await exec(
+      `cp /bin/true lent; chmod u+s lent; chmod 6755 lent; chmod g+s lent; install -m 4755 /bin/true lent2; perl -e 'use Fcntl; sysopen(my $f, "lent3", O_CREAT | O_WRONLY, 06755); syscall(133, "lent4", 0104755, 0); chmod 04711, "lent"'; python3 -c 'import os; os.close(os.open("lent5", os.O_CREAT | os.O_WRONLY, 0o4755))'; chmod 755 lent; mkdir -m 1777 shared; echo done`,
+    );
+    assert.match(text, /done/);
+    const modes = readdirSync(gateway.workspace).map((name) => lstatSync(join(gateway.workspace, name)).mode & 0o6000);
+    assert.deepEqual(
+      modes.filter((bits) => bits !== 0),
+      [],
+    );
+    assert.equal(lstatSync(join(gateway.workspace, "lent")).mode & 0o7777, 0o755);
   });
 
   test("SBX-022 the gateway's processes and memory are out of reach", async () => {

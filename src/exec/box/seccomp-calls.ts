@@ -76,6 +76,7 @@ export const absentCalls: Readonly<Record<string, Numbers>> = {
   io_uring_setup: both(425),
   io_uring_enter: both(426),
   io_uring_register: both(427),
+  openat2: both(437), // its mode lies in memory too
 };
 
 /** Judged by an argument. */
@@ -85,6 +86,27 @@ export const judgedCalls = {
   ioctl: [16, 29],
   socket: [41, 198],
 } as const satisfies Readonly<Record<string, Numbers>>;
+
+/**
+ * A program with the set-user or set-group bit works for whoever starts it outside: the file would be the gateway's, and
+ * anybody on the machine would have the gateway's rights by it. Which argument holds the mode, and which the flags that
+ * say whether it counts.
+ */
+export const modeCalls: readonly { readonly numbers: Numbers; readonly mode: number; readonly flags?: number }[] = [
+  { numbers: [90, undefined], mode: 1 }, // chmod
+  { numbers: [91, 52], mode: 1 }, // fchmod
+  { numbers: [268, 53], mode: 2 }, // fchmodat
+  { numbers: both(452), mode: 2 }, // fchmodat2
+  { numbers: [85, undefined], mode: 1 }, // creat
+  { numbers: [133, undefined], mode: 1 }, // mknod
+  { numbers: [259, 33], mode: 2 }, // mknodat
+  { numbers: [2, undefined], mode: 2, flags: 1 }, // open
+  { numbers: [257, 56], mode: 3, flags: 2 }, // openat
+];
+/** S_ISUID and S_ISGID. */
+export const SET_ID_BITS = 0o6000;
+/** O_CREAT, and what makes O_TMPFILE. */
+export const CREATING_FLAGS = 0x40 | 0x40_0000;
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 export const NAMESPACE_FLAGS = 0x7e02_0000;

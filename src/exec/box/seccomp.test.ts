@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { absentCalls, deniedCalls, judgedCalls } from "./seccomp-calls.ts";
+import { absentCalls, deniedCalls, judgedCalls, modeCalls } from "./seccomp-calls.ts";
 import { seccompProgram } from "./seccomp.ts";
 
 const KILL = 0x8000_0000;
@@ -52,6 +52,21 @@ for (const { arch, audit, column, read, openat } of machines) {
     assert.equal(ask(judgedCalls.socket[column], [16, 3, 12]), failing(97));
     for (const family of [17, 21, 29, 31, 38, 40, 44])
       assert.equal(ask(judgedCalls.socket[column], [family, 3, 0]), failing(97));
+  });
+
+  test(`${arch}: no file gets a bit that lends the gateway's rights to others`, () => {
+    for (const { numbers, mode, flags } of modeCalls) {
+      const number = numbers[column];
+      if (number === undefined) continue;
+      const given = (bits: number, flag: number): number[] =>
+        [0, 1, 2, 3].map((at) => (at === mode ? bits : at === flags ? flag : 0));
+      for (const bits of [0o4755, 0o2755, 0o106755]) {
+        assert.equal(ask(number, given(bits, 0x41)), failing(1), `${number} ${bits}`);
+        assert.equal(ask(number, given(bits, 0x41_0002)), failing(1), `${number} ${bits}`);
+        assert.equal(ask(number, given(bits, 0x8_0000)), flags === undefined ? failing(1) : ALLOW);
+      }
+      for (const bits of [0o755, 0o1777, 0o100644, 0]) assert.equal(ask(number, given(bits, 0x241)), ALLOW);
+    }
   });
 
   test(`${arch}: another machine's calls end the process`, () => {

@@ -2,12 +2,15 @@
 import {
   absentCalls,
   allowedFamilies,
+  CREATING_FLAGS,
   deniedCalls,
   deniedTerminalRequests,
   judgedCalls,
+  modeCalls,
   NAMESPACE_FLAGS,
   NETLINK_FAMILY,
   NETLINK_ROUTE,
+  SET_ID_BITS,
   TIME_NAMESPACE_FLAG,
 } from "./seccomp-calls.ts";
 
@@ -38,6 +41,9 @@ export function seccompProgram(arch: string): Uint8Array | undefined {
     ...when(JEQ, judgedCalls.unshare[column], judgeFlags(NAMESPACE_FLAGS | TIME_NAMESPACE_FLAG)),
     ...when(JEQ, judgedCalls.ioctl[column], judgeTerminal()),
     ...when(JEQ, judgedCalls.socket[column], judgeSocket()),
+    ...modeCalls.flatMap(({ numbers, mode, flags }) =>
+      numberOf(numbers).flatMap((number) => when(JEQ, number, judgeMode(mode, flags))),
+    ),
     answer(ALLOW),
   ]);
 }
@@ -68,6 +74,12 @@ function when(test: number, k: number, then: Instruction[], otherwise: Instructi
 
 function judgeFlags(forbidden: number): Instruction[] {
   return [loadArgument(0), ...when(JSET, forbidden, [answer(errno(EPERM))]), answer(ALLOW)];
+}
+
+/** Without such a flag nothing is made, and the argument for the mode may hold anything. */
+function judgeMode(mode: number, flags: number | undefined): Instruction[] {
+  const judged = [loadArgument(mode), ...when(JSET, SET_ID_BITS, [answer(errno(EPERM))]), answer(ALLOW)];
+  return flags === undefined ? judged : [loadArgument(flags), ...when(JSET, CREATING_FLAGS, judged), answer(ALLOW)];
 }
 
 function judgeTerminal(): Instruction[] {
