@@ -135,6 +135,24 @@ test("next shows the times ahead with their offset; --dry-run shows a job that i
   assert.equal((await json<{ jobs: number }>("status")).jobs, before.jobs);
 });
 
+test("next shows both changes of the clocks ahead: no time is lost in spring, none comes twice in autumn", async () => {
+  const times = async (expr: string): Promise<string[]> =>
+    (await cron("next", "--cron", expr, "--tz", "Europe/Berlin", "--count", "7")).stdout.trim().split("\n").slice(1);
+  const days = (lines: readonly string[]): Set<string> => new Set(lines.map((line) => line.slice(0, 10)));
+  const spring = await times("30 2 25-31 3 *");
+  assert.equal(days(spring).size, 7);
+  assert.deepEqual(
+    spring.filter((line) => line.includes("forward")).map((line) => line.slice(11)),
+    ["03:00:00 +02:00  clocks went forward 1 h before this"],
+  );
+  const autumn = await times("30 2 25-31 10 *");
+  assert.equal(days(autumn).size, 7);
+  assert.ok(
+    autumn.every((line) => line.slice(11, 19) === "02:30:00"),
+    autumn.join("\n"),
+  );
+});
+
 test("wrong words are said before anything is sent, wrong values with the key that mends them", async () => {
   for (const [words, complaint] of [
     [["add", "--name", "x", "--message", "x"], /say when/],

@@ -96,3 +96,30 @@ function spawnThree() {
     { name: "sessions_spawn", args: { task: "wait", label: "waiter", agentId: "reader" } },
   ]);
 }
+
+test("sub-agents run so many at a time (subagents.maxConcurrent); the others wait their turn, and all are told", async (t) => {
+  const lanes = await openStage({ more: { agents: { defaults: { subagents: { maxConcurrent: 2 } } } } });
+  t.after(() => lanes.close());
+  const gate = Promise.withResolvers<void>();
+  let [working, most] = [0, 0];
+  lanes.play(async ({ first, text }) => {
+    if (text.includes("[Sub-agent]")) return say("One more is done.");
+    if (!first.includes("count sheep")) return say("hello");
+    working += 1;
+    most = Math.max(most, working);
+    await gate.promise;
+    working -= 1;
+    return say("a hundred sheep");
+  });
+  for (const label of ["one", "two", "three", "four", "five"]) {
+    const { status } = await lanes.call("sessions_spawn", { task: `count sheep ${label}`, label });
+    assert.equal(status, "accepted");
+  }
+  await until(
+    () => working,
+    (now) => now === 2,
+  );
+  gate.resolve();
+  await untilSaid(lanes.wire, "agent:main:main", /^assistant: One more is done\./, 5);
+  assert.equal(most, 2);
+});
