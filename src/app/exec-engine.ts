@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import { createUseNotes } from "../exec/approval/use-notes.ts";
 import { childEnvironment } from "../exec/environment.ts";
 import { createExec, type Exec, type ExecDeps } from "../exec/exec.ts";
+import { limitsOf } from "../exec/limits.ts";
 import { createLoginPath, minimalPath, searchPath } from "../exec/login-path.ts";
 import { createNodeRuns } from "../exec/node-run.ts";
 import type { NodePort } from "../exec/node-port.ts";
@@ -27,7 +28,7 @@ export interface EngineParts extends Pick<ExecDeps, Given> {
 
 export function openEngine({ nodes, folder, log, ...given }: EngineParts): Engine {
   const { env, home, stateDir } = given;
-  const runs = createStartRun({ folder, clock: systemClock, log });
+  const runs = createStartRun({ folder, clock: systemClock, log, pendingChars: limitsOf(env).pendingChars });
   const notes = createUseNotes(stateDir, home, () => systemClock.now(), log);
   const own = env["PATH"];
   const find = (program: string): string | undefined =>

@@ -2,7 +2,8 @@
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { ExecDeps, Order } from "./exec.ts";
 import type { ProcessSession } from "./processes.ts";
-import { AGGREGATE_CHARS, exitNotice, finished, TAIL_CHARS, type ExecOutcome, type Finished } from "./result.ts";
+import { limitsOf, type ExecLimits } from "./limits.ts";
+import { exitNotice, finished, TAIL_CHARS, type ExecOutcome, type Finished } from "./result.ts";
 import type { Exit, Running } from "./running.ts";
 import { shownTail, type TailMask } from "./shown-tail.ts";
 
@@ -28,6 +29,7 @@ export interface Reporting {
 }
 
 export function createFollow(deps: ExecDeps): Follow {
+  const limits = limitsOf(deps.env);
   return {
     async inTurn(order, running, cwd) {
       const { args, call, timeoutMs } = order;
@@ -40,9 +42,9 @@ export function createFollow(deps: ExecDeps): Follow {
       const atOnce = args.background === true && !isSynchronous;
       const exit = atOnce
         ? undefined
-        : await foregroundEnd(running, call.signal, isSynchronous ? undefined : yieldMsOf(order));
+        : await foregroundEnd(running, call.signal, isSynchronous ? undefined : yieldMsOf(order, limits));
       if (exit === undefined) return inBackground(deps, { ...order, warnings }, running, cwd);
-      const ended = endedRun(running, exit, timeoutMs, cwd, deps.mask);
+      const ended = endedRun(running, exit, { timeoutMs, cwd }, limits, deps.mask);
       await running.output.discard();
       return finished(ended, warnings);
     },
@@ -56,7 +58,7 @@ export function createFollow(deps: ExecDeps): Follow {
       const timer = noticeMs === 0 ? undefined : setTimeout(tell, noticeMs);
       const exit = await running.ended;
       clearTimeout(timer);
-      return endedRun(running, exit, timeoutMs, owner.cwd, deps.mask);
+      return endedRun(running, exit, { timeoutMs, cwd: owner.cwd }, limits, deps.mask);
     },
   };
 }
@@ -65,8 +67,8 @@ const SYNCHRONOUS = "background was ignored: process is not allowed here, so the
 const NO_TERMINAL = "pty was not possible here: the command runs without a terminal.";
 const MAX_YIELD_MS = 3_600_000;
 
-function yieldMsOf({ args, settings }: Order): number {
-  return Math.min(args.yieldMs ?? settings.backgroundMs ?? 10_000, MAX_YIELD_MS);
+function yieldMsOf({ args, settings }: Order, limits: ExecLimits): number {
+  return Math.min(args.yieldMs ?? settings.backgroundMs ?? limits.yieldMs, MAX_YIELD_MS);
 }
 
 /** Undefined when it still runs after `yieldMs`. A caller that goes away takes the command with it. */
@@ -91,12 +93,18 @@ async function foregroundEnd(
   }
 }
 
-function endedRun(running: Running, exit: Exit, timeoutMs: number | undefined, cwd: string, mask: TailMask): Finished {
+function endedRun(
+  running: Running,
+  exit: Exit,
+  about: Pick<Finished, "timeoutMs" | "cwd">,
+  { aggregateChars }: ExecLimits,
+  mask: TailMask,
+): Finished {
   const { output, startedAt } = running;
-  const truncated = output.totalChars > AGGREGATE_CHARS;
+  const truncated = output.totalChars > aggregateChars;
   // Whole, it is masked with the rest of the result.
-  const aggregated = truncated ? shownTail(output, AGGREGATE_CHARS, mask, true) : output.tail(AGGREGATE_CHARS);
-  return { exit, aggregated, truncated, startedAt, timeoutMs, cwd };
+  const aggregated = truncated ? shownTail(output, aggregateChars, mask, true) : output.tail(aggregateChars);
+  return { exit, aggregated, truncated, startedAt, ...about };
 }
 
 function inBackground(deps: ExecDeps, order: Order, running: Running, cwd: string): ExecOutcome {

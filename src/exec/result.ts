@@ -46,7 +46,7 @@ export interface ExecOutcome {
   readonly text: string;
 }
 
-/** Of a finished command; beyond this the end is kept, since that is where errors stand. */
+/** Of what a node answers; beyond this the end is kept, since that is where errors stand. */
 export const AGGREGATE_CHARS = 200_000;
 export const TAIL_CHARS = 2000;
 

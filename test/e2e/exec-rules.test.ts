@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { exec, readApprovals, until, writeApprovals } from "../exec-kit.ts";
+import { exec, proc, readApprovals, until, writeApprovals } from "../exec-kit.ts";
 import { dispose, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
 import { chat, textOf } from "../model-kit.ts";
 import { ranFine, scriptedNode } from "../node-kit.ts";
@@ -333,4 +333,36 @@ test("keys of one agent: the notice of a long approved command, and apply_patch"
   };
   assert.deepEqual([await offered("main"), await offered("told")], [false, true]);
   wire.end();
+});
+
+test("limits of the gateway's environment hold where the config says nothing", async (t) => {
+  const gateway = await startGateway({
+    config: {
+      agents: {
+        list: [
+          { id: "main", default: true },
+          { id: "own", tools: { exec: { backgroundMs: 60_000 } } },
+        ],
+      },
+    },
+    env: {
+      PI_BASH_YIELD_MS: "50",
+      PI_BASH_MAX_OUTPUT_CHARS: "1500",
+      OPENCLAW_BASH_PENDING_MAX_OUTPUT_CHARS: "1200",
+    },
+  });
+  t.after(() => dispose(gateway));
+  const quick = await exec(gateway, { command: "seq 2000; sleep 3; echo end" });
+  assert.equal(quick.details["status"], "running");
+  const { sessionId } = quick.details;
+  await until(
+    () => proc(gateway, { action: "log", sessionId, limit: 1 }),
+    ({ text, details }) => details["status"] === "completed" && text.endsWith("end"),
+  );
+  const news = await proc(gateway, { action: "poll", sessionId });
+  assert.deepEqual([String(news.details["aggregated"]).length, news.details["truncated"]], [1200, true]);
+  assert.match(news.text, /^\[… about \d+ characters left out here; read them with log\]/);
+  const own = await exec(gateway, { command: "seq 2000; sleep 1" }, as("own"));
+  const { status, truncated, aggregated } = own.details;
+  assert.deepEqual([status, truncated, String(aggregated).length], ["completed", true, 1500]);
 });
