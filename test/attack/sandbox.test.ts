@@ -53,10 +53,14 @@ describe("inside a box of a running gateway", { skip }, () => {
     writeFileSync(join(home, "secret.txt"), CANARY);
     mkdirSync(join(home, ".ssh"));
     writeFileSync(join(home, ".ssh", "id_rsa"), CANARY);
+    writeFileSync(join(home, "handed-down"), CANARY);
+    // Whoever starts the gateway may have files open that are nobody else's business.
+    const open = `exec 9<>"$HOME/handed-down"${existsSync("/bin/bash") ? ' 77<>"$HOME/handed-down"' : ""}; exec "$@"`;
     gateway = await startGateway({
       home,
       config: boxed() as Record<string, unknown>,
       env: { SECRET_OF_THE_GATEWAY: CANARY },
+      under: [existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh", "-c", open, "sh"],
     });
     sockets = await listen(join(home, "host.sock"), `\0openclaw-attack-${process.pid}`);
   });
@@ -171,6 +175,14 @@ describe("inside a box of a running gateway", { skip }, () => {
       [],
     );
     assert.equal(lstatSync(join(gateway.workspace, "lent")).mode & 0o7777, 0o755);
+  });
+
+  test("nothing that is open in the gateway is open inside, neither over pipes nor in a terminal", async () => {
+    for (const pty of [false, true]) {
+      const { text } = await exec("ls /proc/self/fd | tr '\\n' ' '; echo; ls -l /proc/[0-9]*/fd 2>/dev/null", { pty });
+      assert.match(text, /^0 1 2 3 \r?\n/, text); // 3 is the list itself
+      assert.doesNotMatch(text, /handed-down/);
+    }
   });
 
   test("SBX-022 the gateway's processes and memory are out of reach", async () => {

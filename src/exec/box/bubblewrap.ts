@@ -15,6 +15,7 @@ import { seccompProgram } from "./seccomp.ts";
 import { createSetup, type Setup } from "./setup.ts";
 import type { Shields } from "./shield.ts";
 import type { Backend, BoxSpec, Works } from "./spec.ts";
+import { withoutStrays } from "./strays.ts";
 
 export interface BubblewrapDeps {
   readonly shields: Shields;
@@ -140,12 +141,8 @@ function hostLaunch(spec: BoxSpec, tools: Tools, words: readonly string[], argv:
       tools.files.pathOf(tools.seccomp),
       String(groups.folders.length),
       ...groups.folders,
-      tools.program,
-      "--args",
-      "4",
-      "--seccomp",
-      "3",
-      "--",
+      // Closed here, by number: bwrap hands everything on that it finds open.
+      ...withoutStrays([tools.program, "--args", "4", "--seccomp", "3", "--"], 5),
       ...(groups.boundsProcesses ? argv : countedInside(argv, limits.pids)),
     ],
     cwd: "/",
