@@ -69,6 +69,7 @@ export function openCatalog(
       version: readVersion(),
       ...fileDeps(paths, files),
       closedFolders: async (call) => (await import("./steering.ts")).closedFolders(store, paths, call),
+      isGuest: async (call) => (await import("./steering.ts")).isGuest(store, call),
       exec: commands.exec,
       processes: commands.processes,
       mask: commands.mask,

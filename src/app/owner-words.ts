@@ -15,22 +15,22 @@ export async function isOwnersTurn({ store }: { readonly store: Store }, turn: s
 
 /** The door by which words came into a turn that may not use directives; undefined when there were none. */
 export async function strangersDoor(store: Store, turn: string): Promise<string | undefined> {
-  return (await strangersDoors(store, turn))[0];
+  return doorsOf(await wordsIn(store, turn))[0];
 }
 
 /** Whether words of people nobody knows led to it. What heartbeats and jobs do by themselves is the agent's own. */
 export async function isStrangerLed(store: Store, turn: string): Promise<boolean> {
-  const doors = await strangersDoors(store, turn);
+  const words = await wordsIn(store, turn);
+  if (words.some((one) => isTrue(one?.outside))) return true;
+  const doors = doorsOf(words);
   return doors.some((door) => openDoors.has(door)) || (doors.length > 0 && (await readsOutside(store, turn)));
 }
 
 const openDoors: ReadonlySet<string> = new Set(["voice", "node", "hook", "sessions_send", "unknown"]);
 
 /** All of them: words may have been joined to it on the way. */
-async function strangersDoors(store: Store, turn: string): Promise<readonly string[]> {
-  return (await wordsIn(store, turn)).flatMap((words) =>
-    words === undefined ? "unknown" : isTrue(words.authorised) ? [] : words.source,
-  );
+function doorsOf(words: readonly (TurnRequest | undefined)[]): readonly string[] {
+  return words.flatMap((one) => (one === undefined ? "unknown" : isTrue(one.authorised) ? [] : one.source));
 }
 
 /** A line of a webhook that waited for it. */

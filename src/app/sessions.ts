@@ -26,12 +26,14 @@ export function openSessions(house: House, models: ModelBook, outbound: Outbound
   let opening: Promise<Engines> | undefined;
   let isClosed = false;
   const open = async (): Promise<Engines> => {
-    const [{ createChildren }, { createTalks }] = await Promise.all([
+    const [{ createChildren }, { createTalks }, words] = await Promise.all([
       import("../agent/child/children.ts"),
       import("../agent/talk/talks.ts"),
+      import("./owner-words.ts"),
     ]);
+    const isStrangerLed = (turn: string): Promise<boolean> => words.isStrangerLed(store, turn);
     const opened = {
-      children: createChildren({ ...shared, models, mask, log: log.child("children") }),
+      children: createChildren({ ...shared, models, mask, isStrangerLed, log: log.child("children") }),
       talks: createTalks({ ...shared, log: log.child("talks") }),
     };
     // A run that is being ended may still ask for the first of them: kept, and followed by the next start.

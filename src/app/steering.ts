@@ -1,4 +1,4 @@
-// Which folders hold files that steer an agent's later turns and are closed to a call that strangers' words led to.
+// What is closed to a call that strangers' words led to: files that steer an agent's later turns, and other conversations.
 import { isSubagentKey, type SessionKey } from "../core/names.ts";
 import type { Paths } from "../base/paths.ts";
 import { agentIds, mainKeyOf, workspaceOf } from "../config/agents.ts";
@@ -21,6 +21,15 @@ export async function closedFolders(
     (await isOwnersTurn({ store }, turn));
   // A sandbox has files of its own with these names, and several sessions may share one.
   return isOpen ? [] : [...agentIds(config).map((id) => workspaceOf(config, id, paths)), workspace];
+}
+
+/**
+ * Whoever speaks in a room, by a webhook or in a chat of their own hears what is read there: other conversations of the
+ * same agent are not theirs, as little as MEMORY.md is. The owner's words there, and calls outside of any turn, are.
+ */
+export async function isGuest(store: Store, call: Pick<ToolCall, "session" | "turn" | "config">): Promise<boolean> {
+  const { session, turn, config } = call;
+  return !isPrivate(session, mainKeyOf(config)) && !(await isOwnersTurn({ store }, turn));
 }
 
 /** A sub-agent does what its requester wants; one whose requester is not known is nobody's. */

@@ -7,6 +7,8 @@ import type { Route } from "../channel/outbound.ts";
 /** Who asks, and what for. */
 export interface SpawnWish {
   readonly requester: { readonly agent: AgentId; readonly session: SessionKey; readonly sandboxed: boolean };
+  /** The turn that asks: a child of one that strangers' words led to is theirs as well. */
+  readonly turn: string;
   /** Names of the tools the requester has itself: a child gets no others. */
   readonly tools: readonly string[];
   readonly task: string;
@@ -42,6 +44,8 @@ export interface ChildBody {
   readonly sessionId: string;
   readonly route?: Route;
   readonly telling: Telling;
+  /** Strangers' words led to it. */
+  readonly outside?: true;
   readonly result?: ChildResult;
 }
 

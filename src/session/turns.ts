@@ -16,6 +16,8 @@ export interface TurnRequest {
   readonly source: string;
   /** May use commands and directives. Callers that speak for strangers say false. */
   readonly authorised: boolean;
+  /** Strangers' words led to it by way of another turn: what they may not have done here, it may not do either. */
+  readonly outside?: true;
   /** Who speaks, when they may also answer approvals; absent: they may not. */
   readonly approver?: Answerer;
   /** Who speaks may also change the settings of the house (`operator.admin`, or its owner in a chat). */

@@ -20,7 +20,7 @@ import { createWriteTool } from "./fs/write.ts";
 import { createMemoryGet } from "./memory/get.ts";
 import { createMemorySearch } from "./memory/search.ts";
 import { agentsList } from "./plain/agents-list.ts";
-import { createSessionsHistory } from "./sessions/history.ts";
+import { createSessionsHistory, type GuestDeps } from "./sessions/history.ts";
 import { createSessionsList } from "./sessions/list.ts";
 import { createSessionsSend } from "./sessions/send.ts";
 import { createSessionsSpawn } from "./sessions/spawn.ts";
@@ -33,7 +33,7 @@ import type { Tool } from "./tool.ts";
 export { withFiles } from "./fs/access.ts";
 export type { FileToolDeps } from "./fs/access.ts";
 
-export interface BuiltinDeps extends FileToolDeps {
+export interface BuiltinDeps extends FileToolDeps, GuestDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly version: string;

@@ -18,6 +18,8 @@ export interface ChildrenDeps extends Omit<TellDeps, "closing"> {
   readonly models: Pick<ModelBook, "candidates" | "list">;
   readonly config: () => Config;
   readonly mask: Mask;
+  /** Whether words of people nobody knows led to a turn. */
+  readonly isStrangerLed: (turn: string) => Promise<boolean>;
 }
 
 const LISTED = 100;
@@ -110,7 +112,8 @@ export function createChildren(deps: ChildrenDeps): Children {
         const { ref: model, warning } = await pickModel(wish.model, agent, config, deps.models);
         const thinking = pickThinking(wish.thinking, agent, config);
         const requester = await store.sessions.get(session);
-        const offspring = newOffspring(wish, { agent, model, thinking, requester }, clock.now());
+        const outside = await deps.isStrangerLed(wish.turn);
+        const offspring = newOffspring(wish, { agent, model, thinking, requester, outside }, clock.now());
         await start(wish, offspring, requester === undefined);
         const { runId, childKey: childSessionKey } = offspring.record;
         return { status: "accepted", runId, childSessionKey, ...(warning === undefined ? {} : { warning }) };
@@ -126,8 +129,16 @@ export function createChildren(deps: ChildrenDeps): Children {
       const stopped = await Promise.all(chosen.map((child) => stopOne(child, telling)));
       return stopped.filter((child) => child !== undefined);
     },
-    async ask({ childKey }, text, timeoutMs, signal) {
-      const turn = { runId: newId(), sessionKey: childKey, text, source: "sessions_spawn", authorised: false };
+    async ask({ childKey, body }, text, timeoutMs, signal) {
+      const outside = body.outside === true ? { outside: true as const } : {};
+      const turn = {
+        runId: newId(),
+        sessionKey: childKey,
+        text,
+        source: "sessions_spawn",
+        authorised: false,
+        ...outside,
+      };
       await turns().post(turn);
       return turns().wait(turn.runId, timeoutMs, signal);
     },

@@ -43,9 +43,12 @@ export interface Choices {
   readonly model: ModelRef | undefined;
   readonly thinking: ThinkingLevel | undefined;
   readonly requester: SessionRecord | undefined;
+  readonly outside: boolean;
 }
 
-export function newOffspring(wish: SpawnWish, { agent, model, thinking, requester }: Choices, now: number): Offspring {
+export function newOffspring(wish: SpawnWish, choices: Choices, now: number): Offspring {
+  const { agent, model, thinking, requester } = choices;
+  const outside = choices.outside ? { outside: true as const } : {};
   const runId = newId();
   const childKey = childKeyOf(agent, newId());
   const { runTimeoutSeconds = 0, cleanup = "keep", task } = wish;
@@ -71,6 +74,7 @@ export function newOffspring(wish: SpawnWish, { agent, model, thinking, requeste
     sessionId: session.sessionId,
     ...(route === undefined ? {} : { route }),
     telling: "turn",
+    ...outside,
   };
   return {
     session,
@@ -81,6 +85,7 @@ export function newOffspring(wish: SpawnWish, { agent, model, thinking, requeste
       text: task,
       source: "sessions_spawn",
       authorised: false,
+      ...outside,
       timeoutMs: runTimeoutSeconds === 0 ? NO_LIMIT_MS : Math.min(runTimeoutSeconds * 1000, NO_LIMIT_MS),
     },
   };

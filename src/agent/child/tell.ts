@@ -44,12 +44,14 @@ async function hasRequester(deps: TellDeps, child: Child): Promise<boolean> {
 }
 
 async function announce(deps: TellDeps, child: Child): Promise<void> {
-  const { requesterKey: sessionKey, runId } = child;
+  const { requesterKey: sessionKey, runId, body } = child;
   const [model] = await deps.models.candidates({ agentId: splitSessionKey(sessionKey).agentId });
   if (model !== undefined || child.state === "announcing") {
     const announceId = `${runId}:announce`;
     const text = announcement(child);
-    await deps.turns().post({ runId: announceId, sessionKey, text, source: "sessions_spawn", authorised: false });
+    const outside = body.outside === true ? { outside: true as const } : {};
+    const turn = { runId: announceId, sessionKey, text, source: "sessions_spawn", authorised: false, ...outside };
+    await deps.turns().post(turn);
     await deps.store.children.update(runId, (row) =>
       row.state === "ended" ? { ...row, state: "announcing" } : undefined,
     );

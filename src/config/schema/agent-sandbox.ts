@@ -63,9 +63,11 @@ const properties = {
   }),
   workspaceAccess: choice("What the sandbox sees of the agent's workspace.", ["none", "ro", "rw"], { default: "none" }),
   workspaceRoot: text("Folder of the sandboxes' own workspaces.", { fallback: "<state>/sandboxes" }),
-  sessionToolsVisibility: choice("Sessions the session tools show to a sandboxed session.", ["spawned", "all"], {
-    default: "spawned",
-  }),
+  sessionToolsVisibility: choice(
+    "Sessions the session tools show to a sandboxed session, and where others than the owner speak.",
+    ["spawned", "all"],
+    { default: "spawned" },
+  ),
   perSession: flag("Older spelling of scope: true is session, false is shared."),
   docker,
   browser,

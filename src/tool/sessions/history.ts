@@ -6,14 +6,19 @@ import type { Mask } from "../../base/mask.ts";
 import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import { readHistory } from "../../session/history.ts";
 import { findSession } from "../../session/session.ts";
-import { maySee } from "../../session/visibility.ts";
+import { maySee, type Viewer } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
 import { defineTool, json, type ToolCall } from "../tool.ts";
 
 const MAX_BYTES = 65_536;
 const MAX_MESSAGES = 1000;
 
-export interface HistoryToolDeps {
+/** Whether what a call reads is read for strangers. */
+export interface GuestDeps {
+  readonly isGuest?: (call: ToolCall) => Promise<boolean>;
+}
+
+export interface HistoryToolDeps extends GuestDeps {
   readonly store: Pick<Store, "sessions" | "transcript">;
   readonly mask?: Mask;
 }
@@ -34,7 +39,7 @@ export const createSessionsHistory = (deps: HistoryToolDeps) =>
     prepare: ({ sessionId, ...rest }) => (sessionId === undefined ? rest : { sessionKey: sessionId, ...rest }),
     intent: () => ({ does: "look" }),
     async run(args, call) {
-      const record = await visibleSession(deps.store, args.sessionKey, call);
+      const record = await visibleSession(deps, args.sessionKey, call);
       const { messages, dropped, cut, bytes } = await readHistory(deps.store.transcript, record, {
         limit: Math.min(args.limit ?? 50, MAX_MESSAGES),
         includeTools: args.includeTools ?? false,
@@ -80,14 +85,23 @@ function wordsIn(value: unknown): string[] {
 
 /** Unknown and not visible answer alike, so that nobody can probe for other people's sessions. */
 export async function visibleSession(
-  store: Pick<Store, "sessions">,
+  deps: GuestDeps & { readonly store: Pick<Store, "sessions"> },
   keyOrId: string,
   call: ToolCall,
 ): Promise<SessionRecord> {
   const context = { defaultAgent: defaultAgentId(call.config), mainKey: mainKeyOf(call.config) };
-  const found = await findSession(store.sessions, keyOrId, context, call.agent);
-  if (found !== undefined && maySee(call, found, call.config)) return found;
+  const found = await findSession(deps.store.sessions, keyOrId, context, call.agent);
+  const viewer = await viewerOf(deps, call);
+  if (found !== undefined && maySee(viewer, found, call.config)) return found;
   throw new ToolError("session.unknown", `there is no session "${keyOrId}" that ${call.session} may see`, {
-    hint: "sessions_list shows the visible ones; tools.agentToAgent opens those of other agents",
+    hint:
+      viewer.guest === true
+        ? 'other chats are closed where others speak; agents.defaults.sandbox.sessionToolsVisibility: "all" opens them'
+        : "sessions_list shows the visible ones; tools.agentToAgent opens those of other agents",
   });
+}
+
+export async function viewerOf({ isGuest }: GuestDeps, call: ToolCall): Promise<Viewer> {
+  const { agent, session, sandboxed } = call;
+  return { agent, session, sandboxed, guest: (await isGuest?.(call)) === true };
 }

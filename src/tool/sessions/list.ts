@@ -7,16 +7,19 @@ import { visibleSessions } from "../../session/list.ts";
 import { toToolRow } from "../../session/rows.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
 import { defineTool, json, type ToolCall } from "../tool.ts";
+import { viewerOf, type GuestDeps } from "./history.ts";
 
 const kinds = ["main", "group", "cron", "hook", "node", "other"] as const;
 const DEFAULT_ROWS = 50;
 const MAX_ROWS = 200;
 const MAX_MESSAGES = 20;
 
-export const createSessionsList = (deps: {
+export interface ListToolDeps extends GuestDeps {
   readonly store: Pick<Store, "sessions" | "transcript">;
   readonly clock: Clock;
-}) =>
+}
+
+export const createSessionsList = (deps: ListToolDeps) =>
   defineTool({
     name: "sessions_list",
     summary: "List sessions you may see, with filters and last messages",
@@ -38,7 +41,7 @@ export const createSessionsList = (deps: {
         activeSince: activeMinutes === undefined ? undefined : deps.clock.now() - activeMinutes * 60_000,
         limit: Math.min(limit, MAX_ROWS),
       };
-      const records = await visibleSessions(deps.store.sessions, call, wish, call.config);
+      const records = await visibleSessions(deps.store.sessions, await viewerOf(deps, call), wish, call.config);
       const sessions = await Promise.all(
         records.map((record) => toRow(record, args.messageLimit ?? 0, call, deps.store)),
       );

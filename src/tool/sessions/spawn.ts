@@ -25,9 +25,9 @@ export const createSessionsSpawn = (deps: { readonly children: () => Pick<Childr
     intent: ({ label, agentId }) => ({ does: "send", to: `sub-agent ${label ?? agentId ?? ""}`.trim() }),
     async run(args, call) {
       if (args.task.trim() === "") throw blank("sessions_spawn", "task");
-      const { agent, session, sandboxed } = call;
+      const { agent, session, sandboxed, turn } = call;
       const tools = call.offers?.() ?? [...coreTools.keys()].filter((name) => call.allows(name));
-      const answer = await deps.children().spawn({ requester: { agent, session, sandboxed }, tools, ...args });
+      const answer = await deps.children().spawn({ requester: { agent, session, sandboxed }, turn, tools, ...args });
       return { ...json(answer), isError: answer.status === "forbidden" };
     },
   });

@@ -13,9 +13,9 @@ import type { SessionRecord, Store } from "../../store/store.ts";
 import type { Late } from "../late.ts";
 import { subjectOf } from "../subject.ts";
 import { defineTool, type ToolCall } from "../tool.ts";
-import { visibleSession } from "./history.ts";
+import { visibleSession, type GuestDeps } from "./history.ts";
 
-export interface StatusDeps {
+export interface StatusDeps extends GuestDeps {
   readonly store: Pick<Store, "sessions">;
   readonly clock: Clock;
   readonly version: string;
@@ -53,9 +53,9 @@ export const createSessionStatus = (deps: StatusDeps) =>
 async function targetOf(
   key: string | undefined,
   call: ToolCall,
-  deps: { store: Pick<Store, "sessions">; clock: Clock },
+  deps: Pick<StatusDeps, "store" | "clock" | "isGuest">,
 ): Promise<SessionRecord> {
-  if (key !== undefined) return visibleSession(deps.store, key, call);
+  if (key !== undefined) return visibleSession(deps, key, call);
   return (await deps.store.sessions.get(call.session)) ?? newSession(call.session, deps.clock.now());
 }
 
