@@ -8,7 +8,7 @@ import type { Agents } from "../agent/agent.ts";
 import { HouseError } from "../core/error.ts";
 import { systemClock } from "../base/clock.ts";
 import { planReload } from "../config/reload.ts";
-import { watchConfig } from "../config/watch.ts";
+import { watchConfig, type ConfigWatch } from "../config/watch.ts";
 import { announceApprovals } from "../gateway/approval-events.ts";
 import { bindingOf, type BindFlags } from "../gateway/bind.ts";
 import type { GatewayContext } from "../gateway/context.ts";
@@ -126,7 +126,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   const webhooks = openWebhooks(house, { tell: wake.tell, outbound });
   const serveHook = webhooks.serve;
   let gateway: Gateway | undefined;
-  let watcher: { close(): void } | undefined;
+  let watcher: ConfigFollower | undefined;
   let pruning: NodeJS.Timeout | undefined;
   const close = async (reason: Parameters<Gateway["close"]>[0]): Promise<void> => {
     watcher?.close();
@@ -153,6 +153,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
       pageFolder: pageFolder(),
       serveHook,
       voiceWake,
+      arriving: () => watcher?.look(),
     });
     house.lock.describe({ port: gateway.port });
     warnOnce(house);
@@ -236,9 +237,11 @@ function takeOver({ settings, log, mask, env }: House, restart: GatewayHooks["re
     });
 }
 
-function followConfig(house: House, context: GatewayContext): { close(): void } {
+type ConfigFollower = Pick<ConfigWatch, "look" | "close">;
+
+function followConfig(house: House, context: GatewayContext): ConfigFollower {
   const { mode, debounceMs = 300 } = house.settings.now().config.gateway?.reload ?? {};
-  if (mode === "off") return { close: () => {} };
+  if (mode === "off") return { look: () => {}, close: () => {} };
   const watcher = watchConfig({
     files: house.settings.loaded().files,
     debounceMs,

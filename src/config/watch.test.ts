@@ -121,3 +121,26 @@ test("nothing is heard after close", { timeout: 300_000 }, async (t) => {
   await rest();
   assert.equal(count(), 0);
 });
+
+test(
+  "looked for before it is quiet: a file put in the place of another is seen at once, one written in place waits",
+  { timeout: 300_000 },
+  async (t) => {
+    const { config: file } = makeStateFolder(t, { "openclaw.json": "{}" }).paths;
+    let calls = 0;
+    const watch = watchConfig({ files: [file], debounceMs: 3_600_000, onChange: () => (calls += 1) });
+    t.after(() => watch.close());
+    watch.look();
+    assert.equal(calls, 0);
+    appendFileSync(file, " ");
+    watch.look();
+    assert.equal(calls, 0, "it may be half there");
+    writeFileAtomic(file, "{ui: {}}");
+    watch.look();
+    watch.look();
+    assert.equal(calls, 1);
+    unlinkSync(file);
+    watch.look();
+    assert.equal(calls, 1, "it may come back");
+  },
+);

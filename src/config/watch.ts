@@ -13,6 +13,8 @@ export interface WatchOptions {
 export interface ConfigWatch {
   /** From now on these files: a config may start or stop including others. */
   follow(files: readonly string[]): void;
+  /** Without waiting for quiet: a file that was put in the place of another is whole already. */
+  look(): void;
   close(): void;
 }
 
@@ -58,6 +60,9 @@ export function watchConfig({ files, debounceMs, onChange }: WatchOptions): Conf
       watched = next;
       seen = signatureOf(next);
       arm();
+    },
+    look() {
+      if (!isClosed && isReplaced(seen, signatureOf(watched))) check();
     },
     close() {
       isClosed = true;
@@ -127,4 +132,10 @@ function signatureOf(files: readonly string[]): string {
       return stat === undefined ? "absent" : `${stat.ino}:${stat.size}:${stat.mtimeNs}`;
     })
     .join("|");
+}
+
+/** Another file under the same name. One that was written in place may be half there, one that is gone may come back. */
+function isReplaced(before: string, now: string): boolean {
+  const [old, fresh] = [before, now].map((signature) => signature.split("|").map((file) => file.split(":")[0]));
+  return fresh?.every((file) => file !== "absent") === true && fresh.some((file, index) => file !== old?.[index]);
 }

@@ -46,6 +46,8 @@ export interface GatewayOptions {
   readonly pageFolder: string;
   readonly serveHook?: ServeHook;
   readonly voiceWake: VoiceWake;
+  /** Before each connection: who comes after a change of the config finds it in force. */
+  readonly arriving?: () => void;
 }
 
 export async function openGateway({
@@ -57,6 +59,7 @@ export async function openGateway({
   pageFolder,
   serveHook,
   voiceWake,
+  arriving,
 }: GatewayOptions): Promise<Gateway> {
   const { clock, log, hub, presence, devices } = context;
   const throttle = createThrottle(clock);
@@ -134,6 +137,7 @@ export async function openGateway({
       return;
     }
     pending += 1;
+    arriving?.();
     const peer = peerOf(request, peerRules());
     sockets.handleUpgrade(request, socket, head, (ws) => serveConnection(ws, peer, connection));
   };

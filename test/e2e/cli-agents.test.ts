@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { newCli, wellEnded } from "../cli-kit.ts";
+import { dispose, startGateway } from "../kit.ts";
 
 test("add, bind, list, delete: main stays, comments stay, files stay", async () => {
   const cli = newCli("{\n  // mine\n  gateway: { mode: 'local' }, // keep\n}\n");
@@ -103,4 +104,14 @@ test("refusals: unknown, twice, the default one, bound elsewhere, nobody to ask"
   wellEnded(await cli.run("agents", "bind", "main", "--channel", "telegram"));
   assert.deepEqual(await said("bind", "ops", "--channel", "telegram"), [1, "telegram is bound to agent main already"]);
   cli.dispose();
+});
+
+test("an agent that was just added is there for the next command, however long the gateway waits for quiet", async (t) => {
+  const gateway = await startGateway({ config: { gateway: { reload: { debounceMs: 600_000 } } } });
+  t.after(() => dispose(gateway));
+  const cli = newCli(undefined, gateway.home);
+  wellEnded(await cli.run("agents", "add", "freshly"));
+  const words = ["cron", "add", "--name", "hers", "--every", "1h", "--exec", "true", "--agent", "freshly", "--json"];
+  const { agentId } = JSON.parse(wellEnded(await cli.run(...words))) as { agentId: string };
+  assert.equal(agentId, "freshly");
 });
