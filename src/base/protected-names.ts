@@ -58,6 +58,7 @@ export const protectedNames: readonly ProtectedName[] = [
     ".config/fish",
   ),
   ...bound("git obeys the programs it names in every repository", ".gitconfig", ".config/git"),
+  ...bound("hg and jj run the hooks and programs it names", ".hg/hgrc", ".hg/hgrc-not-shared", ".jj/repo/config.toml"),
   ...bound("it decides who may log in here and what runs then", ".ssh"),
   ...bound("it runs by itself at log-in", ".config/autostart", ".config/systemd", "library/launchagents"),
 ];

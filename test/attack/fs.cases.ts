@@ -112,6 +112,10 @@ export const fsCases: readonly AttackCase[] = [
   write("W28", "/proc/sysrq-trigger", "deny", "the kernel's switches", true),
   write("W29", "pipe", "deny", "pipe"),
   write("W30", ".bashrc", "deny", "start-up file, should the workspace be a home"),
+  write("W32", "sub/HEAD", "deny", "any folder with a HEAD is a repository to git"),
+  write("W33", "new/deep/HEAD", "deny", "the same in a folder that is to be made"),
+  write("W34", "sub/HEA\u200bD", "deny", "a character some disks ignore"),
+  write("W35", "sub/.hg/hgrc", "deny", "hg runs its hooks"),
   { id: "W31", tool: "write", params: { path: "huge.txt", content: "<1GB>" }, expect: "error", why: "too much" },
   edit("E01", "../../etc/hosts", "deny", "edit outside"),
   edit("E02", "link-to-secret", "deny", "edit through a link"),
@@ -136,6 +140,9 @@ export const fsCases: readonly AttackCase[] = [
   write("A15", "near-link", "allow", "through a link that stays inside"),
   write("A16", "{{OUT}}/notes.md", "allow", "anywhere, with the disk open", true),
   edit("A17", "src/app.ts", "allow", "plain edit"),
+  write("A19", "src/head.ts", "allow", "a name that only begins alike"),
+  write("A20", "docs/HEAD/notes.md", "allow", "a folder of that name"),
+  write("A21", "sub/config", "allow", "a file of that name in no repository"),
   write("A18", "openclaw.json", "allow", "a file of that name in a project"),
 ];
 

@@ -44,8 +44,12 @@ export function protectionOf(names: readonly string[], isBound: boolean): Protec
   );
   if (rule !== undefined) return rule;
   const bare = folded.some((name, at) => name.endsWith(".git") && bareRepositoryNames.has(folded[at + 1] ?? ""));
-  return bare ? protectedNames[0] : undefined;
+  return bare || makesRepository(names) ? protectedNames[0] : undefined;
 }
+
+/** With this file any folder becomes a repository, and the `config` beside it is obeyed. Nothing else is called that. */
+const makesRepository = (names: readonly string[]): boolean =>
+  (names.at(-1) ?? "").normalize("NFKC").replaceAll(/\p{Cf}/gu, "") === "HEAD";
 
 function holdsRun(names: readonly string[], wanted: readonly string[]): boolean {
   return names.some((_, start) => wanted.every((name, at) => names[start + at] === name));
