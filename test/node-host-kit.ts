@@ -117,6 +117,13 @@ export function readNodeJson(state: string): Record<string, unknown> {
   return JSON.parse(readFileSync(join(state, "node.json"), "utf8")) as Record<string, unknown>;
 }
 
+/** What it keeps once it is in: the gateway knows it as connected a moment before. */
+export const keptNodeJson = (state: string): Promise<Record<string, unknown>> =>
+  until(
+    () => readNodeJson(state),
+    ({ token, link }) => token !== undefined && (link as { state?: string } | undefined)?.state === "connected",
+  );
+
 /** False for what is gone or only waits to be collected. */
 export function isLive(pid: number): boolean {
   try {

@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 
 import { errnoOf, HouseError } from "../core/error.ts";
 import { scratch, type CapturedOutput } from "./output.ts";
-import type { PipePool } from "./pipes.ts";
+import type { Pipe, PipePool } from "./pipes.ts";
 import type { PipelinePart } from "./running.ts";
 import { startError } from "./start-error.ts";
 import type { Started } from "./start-run.ts";
@@ -72,29 +72,37 @@ interface Plumbing {
 }
 
 async function openPlumbing(length: number, pipes: PipePool, isApart: boolean): Promise<Plumbing> {
-  const input = await pipes.take("child");
-  const output = await pipes.take("us");
-  const errors = isApart ? await pipes.take("us") : output;
-  const links = [];
-  for (let at = 1; at < length; at += 1) links.push(await pipes.takeLink());
-  if (input === undefined || output === undefined || errors === undefined) throw noPipes();
-  const stdin = [input.theirs, ...links.map((link) => link?.read ?? input.theirs)];
-  const stdout = [...links.map((link) => link?.write ?? output.theirs), output.theirs];
-  return {
-    input: input.ours,
-    outputEnd: output.ours,
-    ...(isApart ? { errorsEnd: errors.ours } : {}),
-    stdin,
-    stdout,
-    errors: errors.theirs,
-    theirs: [...new Set([...stdin, ...stdout, errors.theirs])],
+  const open: number[] = [];
+  const take = async (towards: "child" | "us"): Promise<Pipe> => {
+    const pipe = await pipes.take(towards);
+    open.push(pipe.ours, pipe.theirs);
+    return pipe;
   };
-}
-
-function noPipes(): HouseError {
-  return new HouseError("exec.start-failed", "pipes for commands could not be made", {
-    hint: "mkfifo must be installed, and the state folder on a file system that has named pipes",
-  });
+  try {
+    const input = await take("child");
+    const output = await take("us");
+    const errors = isApart ? await take("us") : output;
+    const links = [];
+    for (let at = 1; at < length; at += 1) {
+      const link = await pipes.takeLink();
+      open.push(link.read, link.write);
+      links.push(link);
+    }
+    const stdin = [input.theirs, ...links.map(({ read }) => read)];
+    const stdout = [...links.map(({ write }) => write), output.theirs];
+    return {
+      input: input.ours,
+      outputEnd: output.ours,
+      ...(isApart ? { errorsEnd: errors.ours } : {}),
+      stdin,
+      stdout,
+      errors: errors.theirs,
+      theirs: [...new Set([...stdin, ...stdout, errors.theirs])],
+    };
+  } catch (error) {
+    for (const fd of open) closeSync(fd);
+    throw error;
+  }
 }
 
 function stdioOf(plumbing: Plumbing, at: number, { launch, errors, output, input }: PipelinePart): StdioOptions {

@@ -5,6 +5,8 @@ import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
+import { HouseError } from "../core/error.ts";
+
 /** Two a command: one `mkfifo` for 32 commands. */
 const BATCH = 64;
 const REFILL_BELOW = 16;
@@ -15,26 +17,25 @@ export interface Pipe {
   readonly theirs: number;
 }
 
+/** Rejects with `exec.start-failed`; the next command tries anew, since what was missing may be there again. */
 export interface PipePool {
-  /** Undefined when this machine has no named pipes; the caller takes what Node has. */
-  take(towards: "child" | "us"): Promise<Pipe | undefined>;
+  take(towards: "child" | "us"): Promise<Pipe>;
   /** Between two children: what the first writes the second reads. */
-  takeLink(): Promise<{ readonly read: number; readonly write: number } | undefined>;
+  takeLink(): Promise<{ readonly read: number; readonly write: number }>;
 }
 
 export function createPipePool(folder: () => Promise<string>): PipePool {
   const free: string[] = [];
   let batches = 0;
   let filling: Promise<void> | undefined;
-  let isUnsupported = false;
 
   const fill = async (): Promise<void> => {
     const place = join(await folder(), "pipes");
     await mkdir(place, { recursive: true, mode: 0o700 });
     const batch = (batches += 1);
     const names = Array.from({ length: BATCH }, (_, at) => join(place, `${batch}-${at}`));
-    isUnsupported = !(await makePipes(names));
-    if (!isUnsupported) free.push(...names);
+    await makePipes(names);
+    free.push(...names);
   };
   const refill = async (): Promise<void> => {
     filling ??= fill().finally(() => {
@@ -42,23 +43,22 @@ export function createPipePool(folder: () => Promise<string>): PipePool {
     });
     return filling;
   };
-  const path = async (): Promise<string | undefined> => {
-    while (free.length === 0 && !isUnsupported) await refill();
-    if (free.length < REFILL_BELOW && !isUnsupported) refill().catch(() => (isUnsupported = true));
-    return free.pop();
+  const path = async (): Promise<string> => {
+    for (;;) {
+      const name = free.pop();
+      // Ahead of time; whoever finds none left hears why.
+      if (free.length < REFILL_BELOW && name !== undefined) refill().catch(() => undefined);
+      if (name !== undefined) return name;
+      await refill().catch((error: unknown) => Promise.reject(noPipes(error)));
+    }
   };
 
   return {
     async take(towards) {
-      const name = await path();
-      if (name === undefined) return undefined;
-      const ends = openBoth(name, towards === "us");
+      const ends = openBoth(await path(), towards === "us");
       return towards === "us" ? { ours: ends.read, theirs: ends.write } : { ours: ends.write, theirs: ends.read };
     },
-    async takeLink() {
-      const name = await path();
-      return name === undefined ? undefined : openBoth(name, false);
-    },
+    takeLink: async () => openBoth(await path(), false),
   };
 }
 
@@ -77,10 +77,21 @@ function openBoth(name: string, readerIsOurs: boolean): { readonly read: number;
   }
 }
 
-async function makePipes(names: readonly string[]): Promise<boolean> {
-  return new Promise((resolve) => {
-    execFile("mkfifo", ["-m", "600", ...names], { env: { PATH: "/usr/local/bin:/usr/bin:/bin" } }, (error) =>
-      resolve(error === null),
+async function makePipes(names: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile(
+      "mkfifo",
+      ["-m", "600", ...names],
+      { env: { PATH: "/usr/local/bin:/usr/bin:/bin" } },
+      (error, _said, why) => (error === null ? resolve() : reject(new Error(why.split("\n")[0] || error.message))),
     );
+  });
+}
+
+function noPipes(cause: unknown): HouseError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new HouseError("exec.start-failed", `pipes for commands could not be made: ${why}`, {
+    hint: "mkfifo must be installed, and the state folder writable on a file system that has named pipes",
+    cause,
   });
 }

@@ -11,6 +11,7 @@ import {
   disposeNode,
   isLive,
   pidIn,
+  keptNodeJson,
   readNodeJson,
   startNodeHost,
   type NodeHost,
@@ -79,6 +80,7 @@ describe("coming back", () => {
     const { gateway, admin } = await gatewayFor(t);
     const first = hostFor(t, gateway, { name: "lab", approvals: open });
     const { nodeId, connectedAtMs } = await connectedAs(admin, "lab");
+    await keptNodeJson(first.state);
     const file = join(first.home, "left.pid");
     const asked = exec(gateway, { command: sleeper(file) });
     const pid = await pidIn(file);
@@ -101,7 +103,7 @@ describe("coming back", () => {
     const { gateway, admin } = await gatewayFor(t);
     const host = hostFor(t, gateway, { name: "lab", approvals: open });
     const { nodeId, connectedAtMs = 0 } = await connectedAs(admin, "lab");
-    const before = readNodeJson(host.state)["token"];
+    const { token: before } = await keptNodeJson(host.state);
     const rotated = await admin.request("device.token.rotate", { deviceId: nodeId, role: "node" });
     assert.equal(rotated.ok, true, JSON.stringify(rotated));
     await host.stop("SIGTERM");
@@ -131,7 +133,7 @@ describe("getting in", () => {
     const approved = await openclaw(gateway.home, ["devices", "approve", id]);
     assert.equal(approved.code, 0, approved.stderr);
     const { nodeId } = await connectedAs(admin, "far");
-    assert.equal(typeof readNodeJson(host.state)["token"], "string");
+    await keptNodeJson(host.state);
     const { details } = await exec(gateway, { command: "pwd", node: nodeId });
     assert.equal(details["aggregated"], `${host.home}\n`);
   });
