@@ -14,7 +14,6 @@ import { approvalsPath } from "../exec/approval/file.ts";
 import type { Boxes, BoxesDeps } from "../exec/boxes.ts";
 import { elevationOf } from "../exec/elevated.ts";
 import type { Exec, ExecArgs, ExecCall } from "../exec/exec.ts";
-import { limitsOf } from "../exec/limits.ts";
 import { createProcessTable, type ProcessTable } from "../exec/processes.ts";
 import { routeExec, type Route } from "../exec/route.ts";
 import { sandboxPlace } from "../exec/sandbox-place.ts";
@@ -66,10 +65,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
   const processes = createProcessTable({
     clock: systemClock,
     log: log.child("exec"),
-    cleanupMs: (agent) =>
-      agentConfig(config(), agent)?.tools?.exec?.cleanupMs ??
-      config().tools?.exec?.cleanupMs ??
-      limitsOf(env).cleanupMs,
+    cleanupMs: (agent) => agentConfig(config(), agent)?.tools?.exec?.cleanupMs ?? config().tools?.exec?.cleanupMs,
   });
   const events = createSystemEvents(store.kv, () => systemClock.now());
   let tell: (session: SessionKey, text: string) => Promise<unknown> = events.add;

@@ -5,6 +5,7 @@ import { HouseError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { checkValue, type Finding } from "./check.ts";
 import { withDefaults } from "./defaults.ts";
+import { withEnvironment } from "./environment-defaults.ts";
 import { findLegacyKeys } from "./legacy.ts";
 import { dotEnvFile } from "./environment.ts";
 import { rootPath, type ConfigIssue } from "./issue.ts";
@@ -92,7 +93,7 @@ function judge({ parsed, env }: ConfigParts, legacy: readonly ConfigPath[], chan
   const ours = [...legacy, ...foreign].reduce<unknown>((value, path) => unsetAt(value, path), parsed);
   const findings = checkValue(schemaRoot, ours).filter(({ path }) => !isEmptied(path, legacy));
   if (findings.length > 0) return { config: undefined, errors: findings, warnings: [] };
-  const filled = clampTokens(withDefaults(schemaRoot, parsed)) as Config;
+  const filled = clampTokens(withEnvironment(withDefaults(schemaRoot, parsed), parsed, env)) as Config;
   const { errors, warnings } = checkRules(ours as Config, env);
   return { config: filled, errors, warnings };
 }

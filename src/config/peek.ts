@@ -27,7 +27,11 @@ export async function peekConfig(
     });
   }
   if (hasAt(parsed, segments)) return { found: true, value: getAt(parsed, segments), from: "file" };
-  const [{ withDefaults }, { schemaRoot }] = await Promise.all([import("./defaults.ts"), import("./schema-root.ts")]);
-  const value = getAt(withDefaults(schemaRoot, parsed), segments);
+  const [{ withDefaults }, { withEnvironment }, { schemaRoot }] = await Promise.all([
+    import("./defaults.ts"),
+    import("./environment-defaults.ts"),
+    import("./schema-root.ts"),
+  ]);
+  const value = getAt(withEnvironment(withDefaults(schemaRoot, parsed), parsed, env), segments);
   return value === undefined ? { found: false, value, from: "none" } : { found: true, value, from: "default" };
 }

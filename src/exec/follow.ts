@@ -42,7 +42,7 @@ export function createFollow(deps: ExecDeps): Follow {
       const atOnce = args.background === true && !isSynchronous;
       const exit = atOnce
         ? undefined
-        : await foregroundEnd(running, call.signal, isSynchronous ? undefined : yieldMsOf(order, limits));
+        : await foregroundEnd(running, call.signal, isSynchronous ? undefined : yieldMsOf(order));
       if (exit === undefined) return inBackground(deps, { ...order, warnings }, running, cwd);
       const ended = endedRun(running, exit, { timeoutMs, cwd }, limits, deps.mask);
       await running.output.discard();
@@ -67,8 +67,8 @@ const SYNCHRONOUS = "background was ignored: process is not allowed here, so the
 const NO_TERMINAL = "pty was not possible here: the command runs without a terminal.";
 const MAX_YIELD_MS = 3_600_000;
 
-function yieldMsOf({ args, settings }: Order, limits: ExecLimits): number {
-  return Math.min(args.yieldMs ?? settings.backgroundMs ?? limits.yieldMs, MAX_YIELD_MS);
+function yieldMsOf({ args, settings }: Order): number {
+  return Math.min(args.yieldMs ?? settings.backgroundMs ?? 10_000, MAX_YIELD_MS);
 }
 
 /** Undefined when it still runs after `yieldMs`. A caller that goes away takes the command with it. */

@@ -208,7 +208,7 @@ describe("what came of it", () => {
       truncated: false,
       startedAt: 1000,
       timeoutMs: undefined,
-      cwd: "",
+      cwd: undefined,
     }));
   test("a time limit", async () =>
     assert.deepEqual((await finishedWith(ran({ exitCode: undefined, timedOut: true, success: false }))).exit, {

@@ -188,7 +188,7 @@ function finishedOf(payload: unknown, job: NodeJob, startedAt: number, endedAt: 
     truncated: whole.length > AGGREGATE_CHARS || said["truncated"] === true,
     startedAt,
     timeoutMs: job.timeoutMs,
-    cwd: job.cwd ?? "",
+    cwd: job.cwd,
   };
 }
 

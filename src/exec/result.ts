@@ -7,7 +7,8 @@ export type ExecDetails =
       readonly exitCode: number;
       readonly durationMs: number;
       readonly aggregated: string;
-      readonly cwd: string;
+      /** Unknown where a node chose it. */
+      readonly cwd?: string;
       readonly truncated?: boolean;
     }
   | {
@@ -17,7 +18,8 @@ export type ExecDetails =
       readonly timedOut?: boolean;
       readonly durationMs: number;
       readonly aggregated: string;
-      readonly cwd: string;
+      /** Unknown where a node chose it. */
+      readonly cwd?: string;
       readonly truncated?: boolean;
     }
   | {
@@ -56,7 +58,7 @@ export interface Finished {
   readonly truncated: boolean;
   readonly startedAt: number;
   readonly timeoutMs: number | undefined;
-  readonly cwd: string;
+  readonly cwd: string | undefined;
 }
 
 /** `marked` is how what the command wrote is shown to a model; where it is ours, as it is. */
@@ -66,7 +68,8 @@ export function finished(
   marked: (shown: string) => string = (shown) => shown,
 ): ExecOutcome {
   const { exit, aggregated, truncated, startedAt, cwd } = run;
-  const common = { durationMs: exit.endedAt - startedAt, aggregated, cwd, ...(truncated ? { truncated } : {}) };
+  const where = cwd === undefined ? {} : { cwd };
+  const common = { durationMs: exit.endedAt - startedAt, aggregated, ...where, ...(truncated ? { truncated } : {}) };
   const shown = truncated ? `[… the beginning was left out; this is the end]\n${aggregated}` : aggregated;
   if (exit.code === 0 && exit.reason === undefined) {
     const details = { status: "completed", exitCode: 0, ...common } as const;

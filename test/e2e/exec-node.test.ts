@@ -100,9 +100,10 @@ describe("host=node", () => {
   test("only what the call gives is sent: nothing of the gateway's environment, no default folder", async () => {
     const node = await nodeIn(gateway);
     node.script(host(() => ranFine("")));
-    await exec(gateway, { command: "true" });
+    const { details } = await exec(gateway, { command: "true" });
     const params = runsOf(node)[0]?.params ?? {};
     assert.deepEqual([Object.hasOwn(params, "env"), Object.hasOwn(params, "cwd")], [false, false]);
+    assert.equal("cwd" in details, false, "where it ran is the node's to know");
   });
 
   test("a failed command is a failed command", async () => {

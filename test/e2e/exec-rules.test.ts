@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { exec, proc, readApprovals, until, writeApprovals } from "../exec-kit.ts";
-import { dispose, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
+import { dispose, openclaw, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
 import { chat, textOf } from "../model-kit.ts";
 import { ranFine, scriptedNode } from "../node-kit.ts";
 
@@ -352,6 +352,8 @@ test("limits of the gateway's environment hold where the config says nothing", a
     },
   });
   t.after(() => dispose(gateway));
+  const get = await openclaw(gateway.home, ["config", "get", "tools.exec.backgroundMs"], { PI_BASH_YIELD_MS: "50" });
+  assert.equal(get.stdout.trim(), "50");
   const quick = await exec(gateway, { command: "seq 2000; sleep 3; echo end" });
   assert.equal(quick.details["status"], "running");
   const { sessionId } = quick.details;

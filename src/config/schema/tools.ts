@@ -41,11 +41,11 @@ const execProperties = {
   ask: choice("When a person is asked first.", ["off", "on-miss", "always"], { default: "on-miss" }),
   node: text("Node that runs commands when host is node; unset means any node that can."),
   backgroundMs: whole("Milliseconds a command may hold the turn before it goes on in the background.", {
-    fallback: "10000, or PI_BASH_YIELD_MS of the gateway's environment",
+    default: 10_000,
   }),
   timeoutSec: number("Seconds after which a command is ended.", { default: 1800, minimum: 0 }),
   cleanupMs: whole("Milliseconds a finished command stays listed; held between a minute and three hours.", {
-    fallback: "1800000, or PI_BASH_JOB_TTL_MS of the gateway's environment",
+    default: 1_800_000,
   }),
   notifyOnExit: flag("Tell the session when a background command ends.", { default: true }),
   approvalRunningNoticeMs: whole("Milliseconds after which an approved, still running command is reported; 0 never.", {
