@@ -115,6 +115,7 @@ export const fsCases: readonly AttackCase[] = [
   write("W32", "sub/HEAD", "deny", "any folder with a HEAD is a repository to git"),
   write("W33", "new/deep/HEAD", "deny", "the same in a folder that is to be made"),
   write("W34", "sub/HEA\u200bD", "deny", "a character some disks ignore"),
+  write("W36", ".git\\config", "deny", "a name that parts elsewhere"),
   write("W35", "sub/.hg/hgrc", "deny", "hg runs its hooks"),
   { id: "W31", tool: "write", params: { path: "huge.txt", content: "<1GB>" }, expect: "error", why: "too much" },
   edit("E01", "../../etc/hosts", "deny", "edit outside"),

@@ -38,7 +38,8 @@ export function foldName(name: string): string {
 }
 
 export function protectionOf(names: readonly string[], isBound: boolean): ProtectedName | undefined {
-  const folded = names.map(foldName);
+  // Elsewhere a backslash parts names too.
+  const folded = names.flatMap((name) => name.split("\\")).map(foldName);
   const rule = protectedNames.find(
     ({ names: wanted, when }) => (when === "always" || isBound) && holdsRun(folded, wanted),
   );
