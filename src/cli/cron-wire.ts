@@ -1,4 +1,5 @@
 // Jobs as the gateway shows them, and one call about them.
+import { HouseError } from "../core/error.ts";
 import { withGateway } from "./client.ts";
 import type { Io } from "./io.ts";
 import { span } from "./print.ts";
@@ -28,6 +29,10 @@ export interface ShownJob {
 export async function callCron(io: Io, flags: WireFlags, method: string, params: unknown): Promise<unknown> {
   await requireConfigUnless(flags.url !== undefined, io);
   return withGateway(io, await targetOf(io, flags), (client) => client.call(method, params));
+}
+
+export function unknownJob(id: string): HouseError {
+  return new HouseError("cron.unknown-job", `unknown cron job id: ${id}`, { hint: "openclaw cron list --all" });
 }
 
 export function scheduleText({ schedule }: Pick<ShownJob, "schedule">): string {

@@ -22,7 +22,9 @@ async function dispatch(found: Found, io: Io): Promise<number> {
   const { entry, words } = found;
   if (beforeDashes(words).some((word) => word === "--help" || word === "-h")) return printHelp(entry, io);
   const { command } = await entry.load();
-  return command.run(io, parseWords(words, command, entry.path));
+  return command.run(io, parseWords(words, command, entry.path)).catch((error: unknown) => {
+    throw error instanceof UsageError && error.helpFor.length === 0 ? new UsageError(error.message, entry.path) : error;
+  });
 }
 
 /** A bare group is a question; a group with words we cannot place is a mistake. */

@@ -25,7 +25,7 @@ async function named(reference: string, port: NodePort): Promise<NodeFacts> {
     if (!(error instanceof HouseError)) throw error;
     const code = error.code === "node.ambiguous" ? "exec.node-ambiguous" : "exec.node-unknown";
     throw new ToolError(code, error.message, {
-      hint: error.hint ?? "openclaw nodes status",
+      hint: error.hint ?? "openclaw gateway call node.list",
       details: { refused: true },
       cause: error,
     });

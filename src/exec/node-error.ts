@@ -11,7 +11,7 @@ export interface NodeFailure {
 export function unknownNode(reference: string, known: readonly string[]): HouseError {
   const names = known.length === 0 ? "no node is paired" : `known: ${known.join(", ")}`;
   return new HouseError("node.unknown", `unknown node: ${visible(reference, 100)} (${names})`, {
-    hint: "openclaw nodes status",
+    hint: "openclaw gateway call node.list",
   });
 }
 
@@ -32,7 +32,7 @@ export function notConnected(nodeId: string): HouseError {
 
 export function noSuchCommand(command: string): HouseError {
   return new HouseError("node.no-command", "node command not allowed", {
-    hint: "openclaw nodes describe",
+    hint: "openclaw gateway call node.list",
     details: { reason: "command not declared by node", command: visible(command, 100) },
   });
 }

@@ -255,7 +255,7 @@ function nodeError(error: unknown, name: string): unknown {
   };
   const [mine, text] = known[code] ?? [code, message];
   return new ToolError(mine, text, {
-    hint: "openclaw nodes status",
+    hint: "openclaw gateway call node.list",
     details: { host: "node", ...(said === undefined ? {} : { nodeError: said }) },
     cause: error,
   });

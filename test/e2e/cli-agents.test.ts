@@ -76,6 +76,29 @@ test("add, bind, list, delete: main stays, comments stay, files stay", async () 
   cli.dispose();
 });
 
+test("the hint of a default agent that cannot be removed leads there, as it is typed", async () => {
+  const hintOf = async (config: string, id: string) => {
+    const cli = newCli(config);
+    const { code, stderr } = await cli.run("agents", "delete", id, "--force");
+    assert.equal(code, 1);
+    return [cli, /^fix: .*?(openclaw .*)$/m.exec(stderr)?.[1]] as const;
+  };
+  const [, alone] = await hintOf("{}", "main");
+  assert.equal(alone, "openclaw agents add support");
+  const [cli, hint] = await hintOf("{ agents: { list: [{ id: 'ops', default: true }, { id: 'main' }] } }", "ops");
+  assert.equal(
+    hint,
+    "openclaw config set 'agents.list[0].default' false && openclaw config set 'agents.list[1].default' true",
+  );
+  for (const line of hint?.split(" && ") ?? []) {
+    const [, path = "", value = ""] = /config set '(.*)' (.*)$/.exec(line) ?? [];
+    wellEnded(await cli.run("config", "set", path, value));
+  }
+  wellEnded(await cli.run("agents", "delete", "ops", "--force"));
+  const [, none] = await hintOf("{ agents: { list: [{ id: 'ops' }, { id: 'main' }] } }", "main");
+  assert.equal(none, undefined);
+});
+
 test("refusals: unknown, twice, the default one, bound elsewhere, nobody to ask", async () => {
   const cli = newCli("{ agents: { list: [{ id: 'main' }, { id: 'ops' }] } }");
   const before = cli.text();
@@ -94,6 +117,8 @@ test("refusals: unknown, twice, the default one, bound elsewhere, nobody to ask"
     2,
     'nobody is here to answer "Remove agent ops and its bindings from the config?"; use --force',
   ]);
+  const { stderr: alone } = await cli.run("agents", "delete", "ops");
+  assert.equal(alone.split("\n")[1], "fix: openclaw agents delete --help");
   assert.deepEqual(await said("bind", "ops"), [2, "missing --channel <channel>: where it answers"]);
   assert.deepEqual(await said("bind", "ghost", "--channel", "telegram"), [
     1,

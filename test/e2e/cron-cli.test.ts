@@ -176,6 +176,8 @@ test("wrong words are said before anything is sent, wrong values with the key th
     [["add", "--name", "x", "--every", "1h", "--session", "main", "--message", "x"], /systemEvent/],
     [["run", "nope"], /unknown cron job id: nope/],
     [["edit", "nope", "--name", "y"], /unknown cron job id: nope/],
+    [["rm", "nope"], /unknown cron job id: nope\nfix: openclaw cron list --all/],
+    [["runs", "nope"], /unknown cron job id: nope\nfix: openclaw cron list --all/],
   ] as const) {
     const { code, stderr } = await cron(...words);
     assert.equal(code, 1, words.join(" "));

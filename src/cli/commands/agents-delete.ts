@@ -1,8 +1,9 @@
 // `openclaw agents delete`: takes an agent and its bindings out of the config; its files and sessions stay on disk.
 import { HouseError } from "../../core/error.ts";
-import { DEFAULT_AGENT, parseAgentId } from "../../core/names.ts";
-import { defaultAgentId, workspaceOf } from "../../config/agents.ts";
+import { DEFAULT_AGENT, parseAgentId, type AgentId } from "../../core/names.ts";
+import { agentIds, defaultAgentId, workspaceOf } from "../../config/agents.ts";
 import type { Edit } from "../../config/edit.ts";
+import type { Config } from "../../config/schema/index.ts";
 import { requireAgent, sameAgent } from "../agent-rows.ts";
 import { confirm } from "../ask.ts";
 import { defineCommand } from "../command.ts";
@@ -20,10 +21,7 @@ export const command = defineCommand({
   async run(io, { options, arguments: [raw = ""] }) {
     const { config: now } = await requireConfig(io);
     const id = requireAgent(now, raw);
-    if (id === DEFAULT_AGENT || id === defaultAgentId(now))
-      throw new HouseError("agent.needed", `agent "${id}" cannot be removed: it is the one that answers by default`, {
-        hint: "make another one the default first: openclaw config set 'agents.list[1].default' true",
-      });
+    if (id === DEFAULT_AGENT || id === defaultAgentId(now)) throw needed(id, now);
     if (
       options.force !== true &&
       !(await confirm(io, `Remove agent ${id} and its bindings from the config?`, "--force"))
@@ -44,3 +42,23 @@ export const command = defineCommand({
     return 0;
   },
 });
+
+function needed(id: AgentId, config: Config): HouseError {
+  if (id !== defaultAgentId(config))
+    return new HouseError("agent.needed", `agent "${id}" cannot be removed: sessions without an agent are its own`);
+  const ids = agentIds(config);
+  const other = ids.findIndex((known) => known !== id);
+  // The first that is marked wins.
+  const unmark =
+    config.agents?.list?.[ids.indexOf(id)]?.default === true ? `${setDefault(ids.indexOf(id), false)} && ` : "";
+  return new HouseError("agent.needed", `agent "${id}" cannot be removed: it is the one that answers by default`, {
+    hint:
+      other < 0
+        ? "add another one first: openclaw agents add support"
+        : `make another one the default first: ${unmark}${setDefault(other, true)}`,
+  });
+}
+
+function setDefault(index: number, value: boolean): string {
+  return `openclaw config set 'agents.list[${index}].default' ${value}`;
+}

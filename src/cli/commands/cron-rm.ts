@@ -1,6 +1,6 @@
 // `openclaw cron rm`: removes a job; what became of its times stays on record.
 import { defineCommand } from "../command.ts";
-import { callCron } from "../cron-wire.ts";
+import { callCron, unknownJob } from "../cron-wire.ts";
 import { oneLine, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
@@ -11,7 +11,8 @@ export const command = defineCommand({
   examples: [{ line: "cron rm 6f1c0b7e-…", does: "it is gone; its runs stay on record" }],
   async run(io, { options, arguments: [id = ""] }) {
     const answer = (await callCron(io, options, "cron.remove", { id })) as { removed: boolean };
-    io.print(io.json ? toJson(answer) : oneLine(answer.removed ? `removed ${id}` : `there is no job ${id}`));
-    return answer.removed || io.json ? 0 : 1;
+    if (!answer.removed && !io.json) throw unknownJob(id);
+    io.print(io.json ? toJson(answer) : oneLine(`removed ${id}`));
+    return 0;
   },
 });

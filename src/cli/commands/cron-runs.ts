@@ -1,9 +1,10 @@
 // `openclaw cron runs`: what became of each time of a job, also of those that were missed.
 import { defineCommand, UsageError } from "../command.ts";
-import { callCron } from "../cron-wire.ts";
+import { callCron, unknownJob, type ShownJob } from "../cron-wire.ts";
+import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
 import { span, table, toJson } from "../print.ts";
-import { wireOptions } from "../target.ts";
+import { wireOptions, type WireFlags } from "../target.ts";
 
 interface Entry {
   readonly ts: number;
@@ -31,11 +32,18 @@ export const command = defineCommand({
     const limit = wholeNumber("limit", options.limit, { min: 1, max: 5000 }) ?? 50;
     const answer = (await callCron(io, options, "cron.runs", { id, limit })) as { entries: Entry[] };
     if (io.json) io.print(toJson(answer));
-    else if (answer.entries.length === 0) io.print("It has not run yet.");
+    else if (answer.entries.length === 0) io.print(await whyNone(io, options, id));
     else io.print(table(answer.entries, shape, io).join("\n"));
     return 0;
   },
 });
+
+/** A job that was removed keeps its runs, so only one without any may be a slip of the pen. */
+async function whyNone(io: Io, flags: WireFlags, id: string): Promise<string> {
+  const { jobs } = (await callCron(io, flags, "cron.list", { includeDisabled: true })) as { jobs: ShownJob[] };
+  if (!jobs.some((job) => job.id === id)) throw unknownJob(id);
+  return "It has not run yet.";
+}
 
 const shape = [
   { title: "When", text: ({ runAtMs }: Entry) => new Date(runAtMs).toISOString() },

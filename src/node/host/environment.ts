@@ -42,6 +42,6 @@ function prefixOf(wanted: string, own: string): readonly string[] {
 
 function refused(message: string): HouseError {
   return new HouseError("exec.rejected-variable", `${message} (host=node)`, {
-    hint: "send <folders>:<pathEnv of the node, as openclaw nodes describe shows it>, or leave PATH out",
+    hint: "send <folders>:<pathEnv of the node, as openclaw gateway call node.list shows it>, or leave PATH out",
   });
 }
