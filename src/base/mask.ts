@@ -31,6 +31,7 @@ export function createMask(secrets: readonly string[] = [], patterns?: readonly 
   const mask = (text: string): string => {
     let out = text;
     for (const value of known) if (out.includes(value)) out = out.replaceAll(value, shorten(value));
+    if (out.includes("\n")) out = maskBroken(out, known);
     if (patterns === undefined && !hint.test(out)) return out;
     for (const shape of patterns ?? shapes) out = out.replace(shape, shorten);
     return out;
@@ -42,6 +43,19 @@ export function createMask(secrets: readonly string[] = [], patterns?: readonly 
     unfinished: (text: string) => Math.max(0, ...known.map((value) => begunAtEnd(text, value))),
   });
 }
+
+/** `base64`, `xxd -p` and `fold` break their lines wherever they are full, also inside a value. */
+function maskBroken(text: string, known: readonly string[]): string {
+  const joined = text.replaceAll(/\r?\n/g, "");
+  const broken = known.filter((value) => value.length >= MIN_BROKEN && joined.includes(value));
+  return broken.reduce((out, value) => out.replace(brokenPattern(value), shorten(value)), text);
+}
+
+/** Two short lines that make up a short value are more often something else. */
+const MIN_BROKEN = 16;
+
+const brokenPattern = (value: string): RegExp =>
+  new RegExp(Array.from(value, (char) => char.replace(/[^\w]/, "\\$&")).join("(?:\\r?\\n)?"), "g");
 
 /** Shorter beginnings are ordinary words too often. */
 const MIN_BEGUN = 3;
@@ -63,19 +77,36 @@ function encodings(secrets: readonly string[]): string[] {
     .filter((secret) => secret.length >= 6)
     .flatMap((secret) => {
       const bytes = Buffer.from(secret, "utf8");
+      const hex = bytes.toString("hex");
+      const inUrl = encodeURIComponent(secret);
+      const inJson = JSON.stringify(secret).slice(1, -1);
+      const percent = hex.replaceAll(/../g, "%$&");
       return [
         secret,
-        encodeURIComponent(secret),
-        JSON.stringify(secret).slice(1, -1),
+        inUrl,
+        inUrl.replaceAll(/%../g, (code) => code.toLowerCase()),
+        inJson,
+        JSON.stringify(inJson).slice(1, -1),
+        secret.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char),
         bytes.toString("base64"),
         bytes.toString("base64url"),
-        bytes.toString("hex"),
+        ...[hex, percent, hex.replaceAll(/../g, "\\x$&")].flatMap((form) => [form, upperDigits(form)]),
         ...shiftedBase64(bytes),
       ];
     });
   // Longest first, so that a value inside another does not leave the rest of the longer one behind.
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const upperDigits = (form: string): string => form.replaceAll(/[a-f]/g, (digit) => digit.toUpperCase());
 
 /** Base64 of the secret inside a longer text: the middle is the same for each of the three alignments. */
 function shiftedBase64(bytes: Buffer): string[] {

@@ -45,6 +45,28 @@ test("SEC-007 a known secret in a result is masked, also encoded", async () => {
   assert.ok(!text.includes(Buffer.from(secret).toString("base64").slice(4, 30)), "also inside a longer encoded text");
 });
 
+test("SEC-007 the forms that everyday programs write are masked too, also broken over lines", async () => {
+  const hex = Buffer.from(secret).toString("hex");
+  const base64 = Buffer.from(`${secret}-model`).toString("base64");
+  const forms = [
+    hex.toUpperCase(),
+    hex.replaceAll(/../g, "%$&"),
+    hex.replaceAll(/../g, "\\x$&"),
+    hex.replaceAll(/.{30}/g, "$&\n"), // xxd -p
+    base64.replaceAll(/.{38}/g, "$&\n"), // base64 -w 38
+    base64.replaceAll(/.{20}/g, "$&\r\n"),
+    secret.replaceAll(/.{10}/g, "$&\n"), // fold
+    JSON.stringify(JSON.stringify({ secret })),
+  ];
+  for (const form of forms) {
+    writeFileSync(join(gateway.workspace, "form.txt"), `before\n${form}\nafter\n`);
+    const { body } = await invoke(gateway, "exec", { command: "cat form.txt" });
+    const told = (body as { result: { content: { text: string }[] } }).result.content[0]?.text ?? "";
+    assert.match(told, /before[^]*after/);
+    assert.ok(!told.includes(form) && told.length < form.length + 10, told);
+  }
+});
+
 test("SEC-001 SEC-003 a secret in arguments or errors reaches neither log nor journal", async () => {
   await invoke(gateway, "read", { path: `/nope/${secret}` });
   await invoke(gateway, `no_such_${secret}`, {});
