@@ -7,16 +7,11 @@ import { workspaceOf } from "../config/agents.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { approvalsPath } from "../exec/approval/file.ts";
 import type { Memory } from "../memory/memory.ts";
-import type { CronDoor } from "../cron/ask.ts";
-import type { Children } from "../session/children.ts";
-import type { Standing } from "../session/standing.ts";
-import type { Talks } from "../session/talks.ts";
 import type { Store } from "../store/store.ts";
-import type { Admin } from "../tool/admin.ts";
 import { builtinTools, withFiles, type FileToolDeps } from "../tool/builtin.ts";
 import { createCatalog, type Catalog, type Settings } from "../tool/catalog.ts";
-import { late, type Late } from "../tool/late.ts";
 import type { OpenExec } from "./exec.ts";
+import { createLatePorts, type LatePorts } from "./late-ports.ts";
 import { createSettings } from "./settings.ts";
 
 export { withFiles };
@@ -24,15 +19,8 @@ export { withFiles };
 /** What the tools that run commands need. */
 export type CatalogExec = Pick<OpenExec, "exec" | "processes" | "boxes" | "mask">;
 
-/** Things made after the tools; a catalogue that is only looked at has none. */
-export interface LatePorts {
-  readonly memory: Pick<Memory, "search" | "read">;
-  readonly admin: Late<Admin>;
-  readonly children: Late<Children>;
-  readonly talks: Late<Talks>;
-  readonly cron: Late<CronDoor>;
-  readonly standing: Late<Standing>;
-}
+/** A catalogue that is only looked at has none of it. */
+type CatalogPorts = LatePorts & { readonly memory: Pick<Memory, "search" | "read"> };
 
 /** What file tools share with whoever takes their changes back. */
 export type FilePorts = Pick<FileToolDeps, "lanes" | "keeper">;
@@ -53,14 +41,7 @@ export function openCatalog(
   settings: () => Settings,
   commands: CatalogExec,
   files: FilePorts = { lanes: createLanes() },
-  ports: LatePorts = {
-    memory: {} as Memory,
-    admin: late("gateway"),
-    children: late("sub-agents"),
-    talks: late("sessions_send"),
-    cron: late("cron"),
-    standing: late("how sessions stand"),
-  },
+  ports: CatalogPorts = { memory: {} as Memory, ...createLatePorts() },
 ): Catalog {
   return createCatalog({
     tools: builtinTools({

@@ -12,26 +12,19 @@ import type { LoadedConfig } from "../config/load.ts";
 import { redactionPatterns } from "../config/patterns.ts";
 import { secretsOf } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { CronDoor } from "../cron/ask.ts";
-import type { Children } from "../session/children.ts";
-import type { Standing } from "../session/standing.ts";
-import type { Talks } from "../session/talks.ts";
-import type { Turns } from "../session/turns.ts";
-import type { Wake } from "../session/wake.ts";
 import { openStore } from "../store/builtin.ts";
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
 import { createCallTool, type CallTool } from "../tool/call.ts";
-import type { Admin } from "../tool/admin.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import { openCatalog } from "./catalog.ts";
-import { late, type Late } from "../tool/late.ts";
 import { openExec, type OpenExec } from "./exec.ts";
+import { createLatePorts, type LatePorts } from "./late-ports.ts";
 import { openMemoryOver, type OpenMemory } from "./memory.ts";
 import { openUndo, type OpenUndo } from "./undo.ts";
 import { createSettings, type LiveSettings } from "./settings.ts";
 
-export interface House {
+export interface House extends LatePorts {
   readonly paths: Paths;
   readonly env: Env;
   readonly version: string;
@@ -42,18 +35,6 @@ export interface House {
   readonly storeFile: string;
   readonly settings: LiveSettings;
   readonly commands: OpenExec;
-  /** Tied by who opens the agents; tools and jobs keep the port. */
-  readonly turns: Late<Turns>;
-  /** Tied with them: telling a session something, and giving it a turn to read it in. */
-  readonly wake: Late<Wake>;
-  /** Restarting and configuring the gateway from inside. */
-  readonly admin: Late<Admin>;
-  /** Sub-agents, and messages between sessions: tied with the agents. */
-  readonly children: Late<Children>;
-  readonly talks: Late<Talks>;
-  /** Jobs at set times. */
-  readonly cron: Late<CronDoor>;
-  readonly standing: Late<Standing>;
   readonly undo: OpenUndo;
   readonly memory: OpenMemory;
   readonly catalog: Catalog;
@@ -88,23 +69,13 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   const settings = createSettings(paths, env, loaded);
   const version = readVersion();
   const config = (): Config => settings.now().config;
-  const turns = late<Turns>("work for agents");
-  const wake = late<Wake>("waking a session");
-  const admin = late<Admin>("gateway");
-  const children = late<Children>("sub-agents");
-  const talks = late<Talks>("sessions_send");
-  const cron = late<CronDoor>("cron");
-  const standing = late<Standing>("how sessions stand");
+  const ports = createLatePorts();
   const commands = openExec({ paths, env, store, log, mask, config });
   const memory = openMemoryOver({ paths, env, store, log, config });
   const undo = openUndo({ paths, store, mask, log, config, catalog: () => catalog });
   const catalog: Catalog = openCatalog(paths, store, settings.now, commands, undo.ports, {
     memory,
-    admin,
-    children,
-    talks,
-    cron,
-    standing,
+    ...ports,
   });
   const callTool = createCallTool({
     catalog,
@@ -117,6 +88,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     },
   });
   return {
+    ...ports,
     paths,
     env,
     version,
@@ -127,13 +99,6 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     storeFile,
     settings,
     commands,
-    turns,
-    wake,
-    admin,
-    children,
-    talks,
-    cron,
-    standing,
     undo,
     memory,
     catalog,
