@@ -100,7 +100,8 @@ function wordedIssues(raw: readonly RawIssue[]): Issue[] {
       const keys = params["additionalProperties"] as string[];
       return keys.map((key) => unexpectedAt(path, key));
     }
-    if (keyword === "enum") return [{ path, keyword, message: `${issue.message}: ${choices(params["allowedValues"])}` }];
+    if (keyword === "enum")
+      return [{ path, keyword, message: `${issue.message}: ${choices(params["allowedValues"])}` }];
     return [{ path, keyword, message: wording(issue.message) }];
   });
 }
