@@ -8,7 +8,7 @@ import type { Agents } from "../agent/agent.ts";
 import { HouseError } from "../core/error.ts";
 import { systemClock } from "../base/clock.ts";
 import { planReload } from "../config/reload.ts";
-import { watchConfig, type ConfigWatch } from "../config/watch.ts";
+import { watchConfig } from "../config/watch.ts";
 import { announceApprovals } from "../gateway/approval-events.ts";
 import { bindingOf, type BindFlags } from "../gateway/bind.ts";
 import type { GatewayContext } from "../gateway/context.ts";
@@ -237,7 +237,11 @@ function takeOver({ settings, log, mask, env }: House, restart: GatewayHooks["re
     });
 }
 
-type ConfigFollower = Pick<ConfigWatch, "look" | "close">;
+interface ConfigFollower {
+  /** Takes a change over that needs no restart, at once; all others in their own time. */
+  look(): void;
+  close(): void;
+}
 
 function followConfig(house: House, context: GatewayContext): ConfigFollower {
   const { mode, debounceMs = 300 } = house.settings.now().config.gateway?.reload ?? {};
@@ -250,7 +254,14 @@ function followConfig(house: House, context: GatewayContext): ConfigFollower {
       watcher.follow(house.settings.loaded().files);
     },
   });
-  return watcher;
+  return { look: () => watcher.look(() => isHot(house)), close: () => watcher.close() };
+}
+
+/** A restart in front of somebody who is just coming in would only turn them away. */
+function isHot({ settings }: House): boolean {
+  const next = settings.read();
+  const mode = settings.now().config.gateway?.reload?.mode ?? "hybrid";
+  return next.valid && planReload(settings.loaded().config, next.config, mode).restart.length === 0;
 }
 
 /** Beside the bundle when it runs, else the last build beside the sources. */

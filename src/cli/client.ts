@@ -1,7 +1,10 @@
 // A connection to a gateway: signed connect, requests, and failures in words that name the way out.
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { HouseError } from "../core/error.ts";
 import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
+import { readLockOwner, stateLockOf } from "../base/lock.ts";
 import { readVersion } from "../base/version.ts";
 import { connectRequest, type Signer } from "../protocol/connect-request.ts";
 import { keepDeviceToken, openIdentity, readDeviceToken } from "./identity.ts";
@@ -44,7 +47,7 @@ const scopes = ["operator.admin", "operator.approvals", "operator.pairing"];
 export async function connectGateway(io: Io, target: Target, { caps = [] }: ClientWishes = {}): Promise<GatewayClient> {
   const identity = openIdentity(io.paths().state);
   try {
-    return await connectAs(io, target, identity, caps);
+    return await onceItIsBack(io, target, () => connectAs(io, target, identity, caps));
   } catch (error) {
     // Bound to another address, the gateway takes its own owner for a stranger, whom only its owner could let in.
     const isOwner = target.isLocal && (target.token ?? target.password) !== undefined;
@@ -52,6 +55,32 @@ export async function connectGateway(io: Io, target: Target, { caps = [] }: Clie
     return connectAs(io, target, undefined, caps);
   }
 }
+
+const LOOK_AGAIN_MS = 100;
+/** Between two lives of the same process nobody holds the lock for a moment. */
+const BETWEEN_LIVES_MS = 1000;
+
+/** A gateway of this machine that starts or restarts is waited for: nothing was asked of it yet. */
+async function onceItIsBack<T>(io: Io, target: Target, connect: () => Promise<T>): Promise<T> {
+  const lock = stateLockOf(io.paths().state);
+  const until = systemClock.now() + target.timeoutMs;
+  let aliveAt = readLockOwner(lock) === undefined ? undefined : systemClock.now();
+  for (;;) {
+    try {
+      return await connect();
+    } catch (error) {
+      if (!target.isLocal || !isPassing(error) || systemClock.now() > until) throw error;
+      await sleep(LOOK_AGAIN_MS);
+      const now = systemClock.now();
+      if (readLockOwner(lock) !== undefined) aliveAt = now;
+      const isGone = aliveAt === undefined || now - aliveAt > BETWEEN_LIVES_MS;
+      if (isGone) throw error;
+    }
+  }
+}
+
+const isPassing = (error: unknown): boolean =>
+  error instanceof HouseError && (error.code === "gateway.down" || error.code === "gateway.restarting");
 
 /** Without an identity the shared secret alone must be enough. */
 async function connectAs(

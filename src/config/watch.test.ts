@@ -130,17 +130,20 @@ test(
     let calls = 0;
     const watch = watchConfig({ files: [file], debounceMs: 3_600_000, onChange: () => (calls += 1) });
     t.after(() => watch.close());
-    watch.look();
+    const always = (): boolean => true;
+    watch.look(always);
     assert.equal(calls, 0);
     appendFileSync(file, " ");
-    watch.look();
+    watch.look(always);
     assert.equal(calls, 0, "it may be half there");
     writeFileAtomic(file, "{ui: {}}");
-    watch.look();
-    watch.look();
+    watch.look(() => false);
+    assert.equal(calls, 0);
+    watch.look(always);
+    watch.look(always);
     assert.equal(calls, 1);
     unlinkSync(file);
-    watch.look();
+    watch.look(always);
     assert.equal(calls, 1, "it may come back");
   },
 );

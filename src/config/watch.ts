@@ -13,8 +13,8 @@ export interface WatchOptions {
 export interface ConfigWatch {
   /** From now on these files: a config may start or stop including others. */
   follow(files: readonly string[]): void;
-  /** Without waiting for quiet: a file that was put in the place of another is whole already. */
-  look(): void;
+  /** Without waiting for quiet: a file that was put in the place of another is whole already. `fits` is asked first. */
+  look(fits: () => boolean): void;
   close(): void;
 }
 
@@ -61,8 +61,8 @@ export function watchConfig({ files, debounceMs, onChange }: WatchOptions): Conf
       seen = signatureOf(next);
       arm();
     },
-    look() {
-      if (!isClosed && isReplaced(seen, signatureOf(watched))) check();
+    look(fits) {
+      if (!isClosed && isReplaced(seen, signatureOf(watched)) && fits()) check();
     },
     close() {
       isClosed = true;
