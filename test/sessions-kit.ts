@@ -154,3 +154,26 @@ export function untilSaid(wire: Wire, sessionKey: string, pattern: RegExp, count
   const look = async (): Promise<string[]> => (await historyOf(wire, sessionKey)).filter((line) => pattern.test(line));
   return until(look, (lines) => lines.length >= count);
 }
+
+export const isAnnounce = ({ text }: Turn): boolean => text.includes("Announce step");
+export const isReplyTurn = ({ text }: Turn): boolean => text.startsWith("[Reply from");
+export const isResult = ({ text }: Turn): boolean => text.startsWith("[Sub-agent]");
+
+/** A row of sessions_list. */
+export interface SessionRow {
+  readonly key: string;
+  readonly kind: string;
+  readonly messages?: readonly { readonly role: string }[];
+}
+export const rowsOf = (answer: Record<string, unknown>): SessionRow[] => answer["sessions"] as SessionRow[];
+
+/** What open chats of a session were shown, run by run; undefined for silence. */
+export function shownIn(wire: Wire, sessionKey: string): (string | undefined)[] {
+  return wire.frames.flatMap((frame) => {
+    const chatFrame = frame.payload as
+      | { sessionKey?: string; state?: string; message?: { content: { text: string }[] } }
+      | undefined;
+    if (frame.event !== "chat" || chatFrame?.sessionKey !== sessionKey || chatFrame.state === "delta") return [];
+    return [chatFrame.message?.content.map(({ text }) => text).join("")];
+  });
+}

@@ -5,10 +5,9 @@ import { after, before, test } from "node:test";
 import { until } from "../exec-kit.ts";
 import { call, hang, say } from "../fakes/openai.ts";
 import { chat } from "../model-kit.ts";
-import { openStage, untilSaid, type Stage, type Turn } from "../sessions-kit.ts";
+import { isResult, openStage, untilSaid, type Stage, type Turn } from "../sessions-kit.ts";
 
 let stage: Stage;
-const isResult = ({ text }: Turn): boolean => text.startsWith("[Sub-agent]");
 const quietly = (turn: Turn) => say(isResult(turn) ? "NO_REPLY" : "ok");
 
 before(async () => {
