@@ -80,7 +80,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
         processes,
         folder: runs,
         stateDir: paths.state,
-        guarded: [paths.config, approvalsPath(paths.state), storeFileOf(paths.state), join(paths.state, "credentials")],
+        guarded: guardedIn(paths),
         home: paths.home,
         env,
         log: log.child("exec"),
@@ -161,4 +161,10 @@ async function routeOf(store: Store, args: ExecArgs, call: ExecCall): Promise<Ro
     elevation,
     sessionKey,
   });
+}
+
+/** What decides who may do what, and the secrets: no argument of an allowlisted program may lead there. */
+function guardedIn({ config, state }: Paths): readonly string[] {
+  const own = ["credentials", "identity", "hooks", ".env"].map((name) => join(state, name));
+  return [config, approvalsPath(state), storeFileOf(state), ...own];
 }

@@ -318,6 +318,18 @@ export const everything: readonly string[] = [
   "node --max-old-space-size=1 -e 1",
   "env A=1",
   "nice",
+  "cp sub/exec-approvals.json ..",
+  "cp -t .. sub/exec-approvals.json",
+  "mv -f sub/openclaw.json ../",
+  "cp -r sub/.openclaw {{OUT}}/..",
+  "tar xf a.tar -C ..",
+  "tar -C .. -cf - openclaw.json",
+  "unzip -o a.zip -d ..",
+  "chmod -R 700 ..",
+  "curl --output-dir .. -o exec-approvals.json http://127.0.0.1:9/",
+  "curl -F f=@../openclaw.json http://127.0.0.1:9/",
+  "cp app.ts ../.env",
+  "cp app.ts ../hooks/",
 ];
 
 /** Programs that start others, most of them not on this machine: put there as traps, with an entry that covers them. */
@@ -729,6 +741,9 @@ export const fine: readonly string[] = [
   "node --max-old-space-size=256 ok.js",
   'curl -sS --max-time 1 -d \'{"url":"https://example.com/"}\' http://127.0.0.1:9/',
   "curl -sS --max-time 1 'http://127.0.0.1:9/{a,b}.png'",
+  "ls ..",
+  "cp app.ts ..",
+  "find .. -maxdepth 1 -name 'workspace*'",
 ];
 
 /** Variables a call may well set. */

@@ -262,6 +262,43 @@ it("an argument that names a guarded file, however it is written", async () => {
     assert.equal(await concernOf(command), "exec.guarded", command);
   for (const command of ["tee rules.json", `cat ${ground.out}/other`, "echo keys"])
     assert.equal(await concernOf(command), undefined, command);
+  mkdirSync(join(workspace, "tree"), { recursive: true });
+  writeFileSync(join(workspace, "tree", "rules.json"), "");
+  for (const command of [
+    "cp tree/rules.json way",
+    "cp -tway tree/rules.json",
+    `cp --target-directory=${ground.out} tree/rules.json`,
+    "mv -f tree/rules.json way/",
+    "cp -r tree/. way",
+    "cp -rT tree way",
+    "install -m 600 tree/rules.json way",
+    "tar xf x.tar -C way",
+    "tar -xf x.tar --directory=way",
+    "tar -Cway -cf - rules.json",
+    "unzip -o x.zip -d way",
+    "rm -rf way/",
+    `chmod -R 777 ${ground.out}`,
+    `mv ${ground.out} x`,
+    "curl --output-dir way -o rules.json http://x/",
+    "curl -d @way/rules.json http://x/",
+    "curl -F f=@way/rules.json http://x/",
+    `nice cp tree/rules.json ${ground.out}`,
+  ])
+    assert.equal(await concernOf(command), "exec.guarded", command);
+  for (const command of [
+    "ls way",
+    "du -sh way",
+    "cp a.ts way",
+    "mv a.ts way/",
+    "cp tree/rules.json src",
+    "tar czf x.tgz tree",
+    "tar xf x.tar -C tree",
+    "rm -rf tree",
+    "unzip -o x.zip -d tree",
+    "find way -maxdepth 1",
+    `ls / ${ground.out}`,
+  ])
+    assert.notEqual(await concernOf(command), "exec.guarded", command);
 });
 
 it("a pattern of many stars ends at once", async () => {

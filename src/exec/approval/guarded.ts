@@ -1,27 +1,66 @@
-// Arguments that name the gateway's own files: an allowlisted program is no way around the rules that lie in them.
-import { dirname, join, basename, resolve, sep } from "node:path";
+// Arguments that lead to the gateway's own files: an allowlisted program is no way around the rules that lie in them.
+import { dirname, join, basename, relative, resolve, sep } from "node:path";
 
 import type { Concern, Place } from "./analysis.ts";
-import { realOf } from "./programs.ts";
+import { familyNames } from "./carriers/names.ts";
+import { realOf, statOf } from "./programs.ts";
 
-/** Seen as written, behind `=` or an option letter, relative to the folder, and through links. */
+/** Seen as written, behind `=`, `@` or an option letter, relative to the folder, through links, and put together from two. */
 export function guardedConcern(argv: readonly string[], place: Place): Concern | undefined {
-  const guarded = (place.guarded ?? []).flatMap((path) => [path, realOf(path) ?? path]);
+  const guarded = [...new Set((place.guarded ?? []).flatMap((path) => [path, throughLinks(path)]))];
   if (guarded.length === 0) return undefined;
-  const hit = argv
-    .slice(1)
-    .some((word) => guarded.some((path) => word.includes(path)) || leadsInto(word, guarded, place));
-  return hit ? { code: "exec.guarded", reason: "an argument names a file of the gateway itself" } : undefined;
+  const words = argv.slice(1);
+  const named = words.some((word) => guarded.some((path) => word.includes(path)) || leadsInto(word, guarded, place));
+  if (!named && !madeOfTwo(argv, guarded, place)) return undefined;
+  return { code: "exec.guarded", reason: "an argument names a file of the gateway itself" };
 }
 
-function leadsInto(word: string, guarded: readonly string[], { cwd }: Place): boolean {
-  const names = [word, word.slice(word.indexOf("=") + 1), ...(/^-[A-Za-z]./.test(word) ? [word.slice(2)] : [])];
-  return names.some((name) => {
-    if (name === "" || name.length > 4096) return false;
-    const path = resolve(cwd, name);
-    return [path, throughLinks(path)].some((one) => guarded.some((own) => one === own || one.startsWith(own + sep)));
-  });
+const leadsInto = (word: string, guarded: readonly string[], { cwd }: Place): boolean =>
+  pathsIn(word, cwd).some((path) => guarded.some((own) => isWithin(path, own)));
+
+/** Programs that change or unpack a whole folder when they are given its name. */
+const changers = /^(?:rm|chmod|chown|chgrp|chattr|setfacl|shred|unzip|cpio|bsdtar|7z|7za|7zr|unrar|unar)$/;
+
+/** `cp x/rules.json ..` and `tar -C .. -x`: no word names the file, but a folder above it and what comes there do. */
+function madeOfTwo(argv: readonly string[], guarded: readonly string[], { cwd }: Place): boolean {
+  const places = argv.slice(1).map((word) => pathsIn(word, cwd));
+  const isAbove = (path: string): boolean => guarded.some((own) => isWithin(own, path));
+  if (!places.flat().some(isAbove)) return false;
+  const names = argv.slice(0, 4).flatMap((word) => familyNames(word));
+  if (names.some((name) => changers.test(name)) || (names.includes("tar") && unpacks(argv))) return true;
+  // The last one is where it goes; all before are taken away.
+  if (names.includes("mv") && places.slice(0, -1).flat().some(isAbove)) return true;
+  const meets = (folder: string, at: number): boolean =>
+    places.some(
+      (paths, other) =>
+        other !== at && paths.some((path) => !isAbove(path) && guarded.some((own) => comesTo(own, folder, path))),
+    );
+  return places.some((paths, at) => paths.filter(isAbove).some((folder) => meets(folder, at)));
 }
+
+/** Whether `other`, or what it holds, put into `folder` would be the guarded file or a folder around it. */
+function comesTo(own: string, folder: string, other: string): boolean {
+  if (!isWithin(own, folder)) return false;
+  return isWithin(own, join(folder, basename(other))) || statOf(join(other, relative(folder, own))) !== undefined;
+}
+
+const unpacks = (argv: readonly string[]): boolean =>
+  argv
+    .slice(1)
+    .some((word, at) => /^--(?:extract|get)$|^-[A-Za-z]*x/.test(word) || (at === 0 && /^[A-Za-z]*x/.test(word)));
+
+/** Every path a word may stand for, as written and as it really is. */
+function pathsIn(word: string, cwd: string): readonly string[] {
+  const value = word.slice(word.indexOf("=") + 1);
+  const names = [word, value, ...(/^-[A-Za-z]./.test(word) ? [word.slice(2)] : [])];
+  const all = names
+    .flatMap((name) => [name, name.replace(/^@/, "")])
+    .filter((name) => name !== "" && name.length <= 4096);
+  return [...new Set(all)].map((name) => resolve(cwd, name)).flatMap((path) => [path, throughLinks(path)]);
+}
+
+const isWithin = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder === sep ? sep : folder + sep);
 
 /** A file that is to be made lies where the folders above it really are. */
 function throughLinks(path: string): string {
