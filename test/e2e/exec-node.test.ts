@@ -106,6 +106,14 @@ describe("host=node", () => {
     assert.equal("cwd" in details, false, "where it ran is the node's to know");
   });
 
+  test("no terminal and no background on a node: it is said, and the command runs to its end", async () => {
+    const node = await nodeIn(gateway);
+    node.script(host(() => ranFine("done\n")));
+    const { text, details } = await exec(gateway, { command: "true", pty: true, background: true });
+    assert.match(text, /^pty was ignored: nodes have no terminal[^\n]*\nbackground and yieldMs were ignored/);
+    assert.equal(details["status"], "completed");
+  });
+
   test("a failed command is a failed command", async () => {
     const node = await nodeIn(gateway);
     node.script(

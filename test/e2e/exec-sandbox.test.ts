@@ -193,20 +193,26 @@ describe("workspaceAccess ro", { skip: noBubblewrap }, () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startGateway({
-      config: { agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "ro" } } } },
+      config: {
+        tools: { exec: { applyPatch: { enabled: true } } },
+        agents: { defaults: { model: "openai/gpt-5.2", sandbox: { mode: "all", workspaceAccess: "ro" } } },
+      },
     });
     mkdirSync(gateway.workspace, { recursive: true });
     writeFileSync(join(gateway.workspace, "a.txt"), "readable\n");
   });
   after(() => dispose(gateway));
 
-  test("/agent can be read by commands and by read; nothing there can be written; write and edit are off", async () => {
+  test("/agent can be read by commands and by read; nothing there can be written; write, edit and apply_patch are off", async () => {
     const { text } = await exec(gateway, { command: "cat /agent/a.txt; echo x > /agent/b.txt" });
     assert.match(text, /readable/);
     assert.equal(existsSync(join(gateway.workspace, "b.txt")), false);
     assert.match((await call(gateway, "read", { path: "/agent/a.txt" })).text, /readable/);
-    for (const tool of ["write", "edit"])
-      assert.match((await call(gateway, tool, { path: "x", content: "y" })).text, /not available|ro\b/);
+    for (const tool of ["write", "edit", "apply_patch"]) {
+      const { error } = await call(gateway, tool, {});
+      assert.equal(error?.type, "tool.unavailable", tool);
+      assert.match(String(error?.details?.["explain"]), /its sandbox may only read the workspace/, tool);
+    }
   });
 });
 

@@ -3,12 +3,19 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 
-import { exec, proc, until, type Called } from "../exec-kit.ts";
+import { call, exec, proc, until, type Called } from "../exec-kit.ts";
 import { dispose, startGateway, type TestGateway } from "../kit.ts";
 
 let gateway: TestGateway;
 before(async () => {
-  gateway = await startGateway({ config: { agents: { list: [{ id: "main", default: true }, { id: "other" }] } } });
+  const list = [
+    { id: "main", default: true },
+    { id: "other" },
+    { id: "without", tools: { deny: ["group:runtime"] } },
+    { id: "no-bash", tools: { deny: ["bash"] } },
+    { id: "only-bash", tools: { allow: ["bash"] } },
+  ];
+  gateway = await startGateway({ config: { agents: { list } } });
   mkdirSync(gateway.workspace, { recursive: true });
 });
 after(() => dispose(gateway));
@@ -103,6 +110,33 @@ describe("exec", () => {
       assert.deepEqual([status, error?.type], [400, "tool.bad-arguments"]);
       assert.ok(error?.message.endsWith(`at /${name}: must be equal to one of the allowed values: ${legal}`));
     });
+});
+
+test("bash is another name of exec, for a call and in the rules; group:runtime is exec and process", async () => {
+  const as = (agent: string) => ({ body: { sessionKey: `agent:${agent}:main` } });
+  assert.equal((await call(gateway, "bash", { command: "echo by that name" })).text, "by that name\n");
+  const outcome = async (agent: string): Promise<readonly unknown[]> => {
+    const tools = [
+      call(gateway, "exec", { command: "true" }, as(agent)),
+      call(gateway, "bash", { command: "true" }, as(agent)),
+      proc(gateway, { action: "list" }, as(agent)),
+    ];
+    return (await Promise.all(tools)).map(({ error, details }) => error?.type ?? details["status"]);
+  };
+  assert.deepEqual(
+    {
+      other: await outcome("other"),
+      without: await outcome("without"),
+      "no-bash": await outcome("no-bash"),
+      "only-bash": await outcome("only-bash"),
+    },
+    {
+      other: ["completed", "completed", "completed"],
+      without: ["tool.refused", "tool.refused", "tool.refused"],
+      "no-bash": ["tool.refused", "tool.refused", "completed"],
+      "only-bash": ["completed", "completed", "tool.refused"],
+    },
+  );
 });
 
 describe("process", () => {
