@@ -47,6 +47,8 @@ function checkAt(raw: Raw, now: number, mayBePast: boolean): Schedule {
   return { kind: "at", at: new Date(at).toISOString() };
 }
 
+const DAY_MS = 86_400_000;
+
 /** ISO 8601 (without a zone in `tz`, else in UTC), milliseconds since 1970, or a length of time from now. */
 export function atMs(given: unknown, now: number, tz?: string): number | undefined {
   if (typeof given === "number") return Number.isFinite(given) ? given : undefined;
@@ -64,10 +66,15 @@ export function atMs(given: unknown, now: number, tz?: string): number | undefin
   return ahead === undefined ? undefined : now + ahead;
 }
 
-/** The moment at which clocks in that zone show what these show in UTC. */
+/**
+ * The moment at which clocks in that zone show what these show in UTC. Of a time that comes twice the first; one that is
+ * left out is as much later as the clocks went forward.
+ */
 function inZone(utcMs: number, tz: string): number {
-  const guess = utcMs - offsetMinutes(utcMs, tz) * 60_000;
-  return utcMs - offsetMinutes(guess, tz) * 60_000;
+  const before = utcMs - offsetMinutes(utcMs - DAY_MS, tz) * 60_000;
+  const after = utcMs - offsetMinutes(utcMs + DAY_MS, tz) * 60_000;
+  const isShown = (ms: number): boolean => ms + offsetMinutes(ms, tz) * 60_000 === utcMs;
+  return [before, after].find(isShown) ?? before;
 }
 
 function checkEvery(raw: Raw, now: number): Schedule {

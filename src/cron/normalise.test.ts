@@ -185,6 +185,16 @@ test("times: without a zone UTC, with one as written, or in the zone named besid
   assert.equal(atMs("2026-01-02T03:04:05+02:00", NOW), Date.parse("2026-01-02T01:04:05Z"));
   assert.equal(atMs("2026-01-02", NOW), Date.parse("2026-01-02T00:00:00Z"));
   assert.equal(atMs("2026-01-02 03:04", NOW), Date.parse("2026-01-02T03:04:00Z"));
+  for (const [wall, zone, moment] of [
+    ["2027-03-28T01:59:00", "Europe/Berlin", "2027-03-28T00:59:00Z"],
+    ["2027-03-28T02:30:00", "Europe/Berlin", "2027-03-28T01:30:00Z"],
+    ["2027-10-31T02:30:00", "Europe/Berlin", "2027-10-31T00:30:00Z"],
+    ["2027-10-31T03:00:00", "Europe/Berlin", "2027-10-31T02:00:00Z"],
+    ["2027-03-14T02:30:00", "America/New_York", "2027-03-14T07:30:00Z"],
+    ["2027-11-07T01:30:00", "America/New_York", "2027-11-07T05:30:00Z"],
+    ["2027-11-07T02:00:00", "America/New_York", "2027-11-07T07:00:00Z"],
+  ] as const)
+    assert.equal(atMs(wall, NOW, zone), Date.parse(moment), `${wall} ${zone}`);
   for (const bad of ["", "tomorrow", "2026-13-45T00:00:00Z", "12", null, {}]) assert.equal(atMs(bad, NOW), undefined);
 });
 
