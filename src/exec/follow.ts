@@ -108,9 +108,10 @@ function endedRun(
 }
 
 function inBackground(deps: ExecDeps, order: Order, running: Running, cwd: string): ExecOutcome {
-  const { args, call, settings, warnings } = order;
+  const { args, call, route, settings, warnings } = order;
   const { agent, session } = call;
-  const entry = deps.processes.add(running, { agent, session, command: args.command, cwd });
+  const boxed = route.runsIn === "box";
+  const entry = deps.processes.add(running, { agent, session, command: args.command, cwd, boxed });
   if (settings.notifyOnExit !== false) void tellExit(deps, entry, running, session);
   const tail = shownTail(running.output, TAIL_CHARS, deps.mask, false);
   const { pid, startedAt } = running;

@@ -12,6 +12,8 @@ export interface ProcessOwner {
   readonly session: SessionKey;
   readonly command: string;
   readonly cwd: string;
+  /** Behind the walls of a sandbox; what is not said to be is outside of them. */
+  readonly boxed?: boolean;
   /** Made from the command when left out. */
   readonly name?: string;
 }
@@ -126,6 +128,7 @@ function createEntry(id: string, running: Running, owner: ProcessOwner): Process
   });
   return {
     ...owner,
+    boxed: owner.boxed ?? false,
     name: owner.name ?? labelOf(owner.command),
     id,
     running,

@@ -20,13 +20,14 @@ import { createWriteTool } from "./fs/write.ts";
 import { createMemoryGet } from "./memory/get.ts";
 import { createMemorySearch } from "./memory/search.ts";
 import { agentsList } from "./plain/agents-list.ts";
-import { createSessionsHistory, type GuestDeps } from "./sessions/history.ts";
+import { createSessionsHistory } from "./sessions/history.ts";
 import { createSessionsList } from "./sessions/list.ts";
 import { createSessionsSend } from "./sessions/send.ts";
 import { createSessionsSpawn } from "./sessions/spawn.ts";
 import { createSessionStatus } from "./sessions/status.ts";
 import { createExecTool } from "./runtime/exec.ts";
 import { createProcessTool } from "./runtime/process.ts";
+import type { GuestDeps } from "./guest.ts";
 import type { Late } from "./late.ts";
 import type { Tool } from "./tool.ts";
 

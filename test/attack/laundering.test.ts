@@ -12,12 +12,23 @@ import { HOOK_TOKEN, hook } from "../hook-kit.ts";
 import { scriptedNode, type ScriptedNode } from "../node-kit.ts";
 import { openStage, type Script, type Stage } from "../sessions-kit.ts";
 
+const noBox: string | false = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
 let stage: Stage;
 let node: ScriptedNode;
 /** By a word in the last message that is no tool's result. */
 const scripts = new Map<string, Script>();
 before(async () => {
-  stage = await openStage({ more: { hooks: { enabled: true, token: HOOK_TOKEN } } });
+  stage = await openStage({
+    more: {
+      hooks: { enabled: true, token: HOOK_TOKEN },
+      agents: {
+        list: [
+          { id: "main", default: true },
+          { id: "rooms", sandbox: { mode: "non-main" } },
+        ],
+      },
+    },
+  });
   node = await scriptedNode(stage.gateway, { name: "Porch" });
   stage.play((turn) => [...scripts].find(([word]) => turn.text.includes(word))?.[1](turn) ?? say("noted"));
 });
@@ -102,12 +113,13 @@ async function reach(begin: (words: string) => Promise<unknown>, tool: string, a
   );
 }
 
+const byHook = async (message: string): Promise<void> => {
+  assert.equal((await hook(stage.gateway, "/agent", { message, deliver: false })).status, 202);
+};
+
 describe("other conversations of the same agent", () => {
   const SAID = "the safe opens with 2580";
   const DIRECT = "agent:main:whatsapp:direct:+15550002222";
-  const byHook = async (message: string): Promise<void> => {
-    assert.equal((await hook(stage.gateway, "/agent", { message, deliver: false })).status, 202);
-  };
   const inChat =
     (sessionKey: string) =>
     (message: string): Promise<unknown> =>
@@ -144,5 +156,67 @@ describe("other conversations of the same agent", () => {
     assert.ok((await reach(inChat(room), "sessions_history", { sessionKey: "main" })).includes(SAID));
     const direct = await stage.call("sessions_history", { sessionKey: "main" }, "agent:main:hook:mine");
     assert.ok(JSON.stringify(direct).includes(SAID));
+  });
+});
+
+describe("a shell that stands open", () => {
+  const shellOf = async (sessionKey: string): Promise<string> =>
+    String((await stage.call("exec", { command: "sh", background: true }, sessionKey))["sessionId"]);
+  /** Touched by the shell, when its line reaches it. */
+  const touching = (name: string): { path: string; line: string } => {
+    const path = join(stage.gateway.home, name);
+    return { path, line: `touch ${path}\n` };
+  };
+
+  test(
+    "outside of the sandbox is out of reach from inside, by list, by id and by every verb",
+    { skip: noBox },
+    async () => {
+      const sessionId = await shellOf("agent:rooms:main");
+      const { path, line } = touching("from-inside");
+      const room = "agent:rooms:discord:group:7";
+      assert.deepEqual((await stage.call("process", { action: "list" }, room))["sessions"], []);
+      for (const args of [
+        { action: "write", data: line },
+        { action: "submit", data: line },
+        { action: "paste", text: line },
+        { action: "send-keys", literal: line },
+        { action: "log" },
+        { action: "kill" },
+        { action: "remove" },
+      ]) {
+        const { refused } = await stage.call("process", { ...args, sessionId }, room);
+        assert.match(JSON.stringify(refused), /there is no background command/, args.action);
+      }
+      // What runs behind the same walls is theirs; and the owner's chat still has its own, and theirs.
+      const inside = await shellOf(room);
+      for (const other of [`${room}0`, "agent:rooms:main"]) {
+        const { sessions } = await stage.call("process", { action: "list" }, other);
+        assert.ok(JSON.stringify(sessions).includes(inside), other);
+      }
+      await stage.call("process", { action: "kill", sessionId: inside }, room);
+      await stage.call("process", { action: "write", data: touching("own").line, sessionId }, "agent:rooms:main");
+      await until(
+        () => existsSync(touching("own").path),
+        (there) => there,
+      );
+      await stage.call("process", { action: "kill", sessionId }, "agent:rooms:main");
+      assert.equal(existsSync(path), false);
+    },
+  );
+
+  test("in the owner's chat is not written to in a webhook's turn", async () => {
+    const sessionId = await shellOf("main");
+    const { path, line } = touching("by-hook");
+    const heard = await reach(byHook, "process", { action: "write", sessionId, data: line });
+    assert.match(heard, /there is no background command/);
+    assert.ok(!(await reach(byHook, "process", { action: "list" })).includes(sessionId));
+    await stage.call("process", { action: "write", data: touching("by-owner").line, sessionId });
+    await until(
+      () => existsSync(touching("by-owner").path),
+      (there) => there,
+    );
+    await stage.call("process", { action: "kill", sessionId });
+    assert.equal(existsSync(path), false);
   });
 });

@@ -6,6 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { encodeKeys, encodePaste } from "../../exec/keys.ts";
 import type { ProcessSession, ProcessTable } from "../../exec/processes.ts";
 import { noMask, type TailMask } from "../../exec/shown-tail.ts";
+import type { GuestDeps } from "../guest.ts";
 import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
 import { createHeldBack, headOf, logPage, pollNews, toRow, type ProcessDetails } from "./process-view.ts";
 
@@ -42,14 +43,14 @@ const params = Type.Object(
 
 type Arguments = Static<typeof params>;
 
-export interface ProcessToolDeps {
+export interface ProcessToolDeps extends GuestDeps {
   readonly processes: ProcessTable;
   readonly clock: Clock;
   /** For what is cut out of an output; whole results are masked by their caller. */
   readonly mask?: TailMask;
 }
 
-export const createProcessTool = ({ processes, clock, mask = noMask }: ProcessToolDeps) => {
+export const createProcessTool = ({ processes, clock, mask = noMask, isGuest }: ProcessToolDeps) => {
   const held = createHeldBack((text) => mask.unfinished(text));
   return defineTool({
     name: "process",
@@ -64,8 +65,10 @@ export const createProcessTool = ({ processes, clock, mask = noMask }: ProcessTo
         ? { does: "look" }
         : { does: "admin", what: `process ${action} ${visible(sessionId ?? "", 80)}` },
     async run(args, call): Promise<ToolResult<ProcessDetails>> {
-      if (args.action === "list") return listAll(processes.list(call.agent), clock, mask);
-      const entry = entryOf(processes, args, call);
+      const guest = (await isGuest?.(call)) === true;
+      const isOpen = (entry: ProcessSession): boolean => mayReach(entry, call, guest);
+      if (args.action === "list") return listAll(processes.list(call.agent).filter(isOpen), clock, mask);
+      const entry = entryOf(processes, args, call, isOpen);
       switch (args.action) {
         case "poll":
           return pollNews(entry, held);
@@ -107,11 +110,22 @@ function listAll(entries: readonly ProcessSession[], clock: Clock, mask: TailMas
   return { content: [{ type: "text", text }], details: { status: "completed", sessions } };
 }
 
-/** Unknown, expired and another agent's answer alike, so that nobody can probe for other people's. */
-function entryOf(processes: ProcessTable, { action, sessionId }: Arguments, call: ToolCall): ProcessSession {
+/** A shell that stands open is a way to run commands: no sandbox leads to one outside, and a stranger's chat to no other. */
+function mayReach({ session, boxed }: ProcessSession, call: ToolCall, guest: boolean): boolean {
+  if (session === call.session) return true;
+  return !guest && (!call.sandboxed || boxed);
+}
+
+/** Unknown, expired, out of reach and another agent's answer alike, so that nobody can probe for other people's. */
+function entryOf(
+  processes: ProcessTable,
+  { action, sessionId }: Arguments,
+  call: ToolCall,
+  isOpen: (entry: ProcessSession) => boolean,
+): ProcessSession {
   const id = requireText(sessionId, "sessionId", action);
   const entry = processes.get(call.agent, id);
-  if (entry !== undefined) return entry;
+  if (entry !== undefined && isOpen(entry)) return entry;
   const error = `there is no background command "${visible(id, 80)}" of this agent`;
   throw new ToolError("process.unknown", error, {
     hint: "process list shows them; finished ones are kept for tools.exec.cleanupMs",

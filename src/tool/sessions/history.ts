@@ -8,15 +8,11 @@ import { readHistory } from "../../session/history.ts";
 import { findSession } from "../../session/session.ts";
 import { maySee, type Viewer } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
+import type { GuestDeps } from "../guest.ts";
 import { defineTool, json, type ToolCall } from "../tool.ts";
 
 const MAX_BYTES = 65_536;
 const MAX_MESSAGES = 1000;
-
-/** Whether what a call reads is read for strangers. */
-export interface GuestDeps {
-  readonly isGuest?: (call: ToolCall) => Promise<boolean>;
-}
 
 export interface HistoryToolDeps extends GuestDeps {
   readonly store: Pick<Store, "sessions" | "transcript">;

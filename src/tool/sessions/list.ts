@@ -6,8 +6,9 @@ import { readHistory } from "../../session/history.ts";
 import { visibleSessions } from "../../session/list.ts";
 import { toToolRow } from "../../session/rows.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
+import type { GuestDeps } from "../guest.ts";
 import { defineTool, json, type ToolCall } from "../tool.ts";
-import { viewerOf, type GuestDeps } from "./history.ts";
+import { viewerOf } from "./history.ts";
 
 const kinds = ["main", "group", "cron", "hook", "node", "other"] as const;
 const DEFAULT_ROWS = 50;

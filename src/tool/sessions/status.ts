@@ -10,10 +10,11 @@ import type { Standing } from "../../session/standing.ts";
 import { entryOf, newSession, patchSession } from "../../session/session.ts";
 import { mayChange } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
+import type { GuestDeps } from "../guest.ts";
 import type { Late } from "../late.ts";
 import { subjectOf } from "../subject.ts";
 import { defineTool, type ToolCall } from "../tool.ts";
-import { visibleSession, type GuestDeps } from "./history.ts";
+import { visibleSession } from "./history.ts";
 
 export interface StatusDeps extends GuestDeps {
   readonly store: Pick<Store, "sessions">;
