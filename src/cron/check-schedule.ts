@@ -81,7 +81,10 @@ function checkEvery(raw: Raw, now: number): Schedule {
   only(raw, ["kind", "everyMs", "anchorMs"]);
   const { everyMs, anchorMs = now } = raw;
   if (typeof everyMs !== "number" || !Number.isFinite(everyMs) || everyMs < MIN_EVERY_MS || everyMs > MAX_EVERY_MS)
-    throw refuse(`schedule.everyMs must be a number of milliseconds, at least ${MIN_EVERY_MS}`, "schedule.everyMs");
+    throw refuse(
+      `schedule.everyMs must be a number of milliseconds from ${MIN_EVERY_MS} to ${MAX_EVERY_MS}`,
+      "schedule.everyMs",
+    );
   if (typeof anchorMs !== "number" || !Number.isFinite(anchorMs) || Math.abs(anchorMs - now) > MAX_AHEAD_MS)
     throw refuse("schedule.anchorMs must be a time in milliseconds since 1970", "schedule.anchorMs");
   return { kind: "every", everyMs: Math.round(everyMs), anchorMs: Math.round(anchorMs) };

@@ -210,7 +210,7 @@ function flag(value: unknown, name: string): boolean {
 
 function seconds(value: unknown, name: string): number {
   if (typeof value === "number" && Number.isFinite(value) && value > 0 && value <= MAX_RUN_SECONDS) return value;
-  throw refuse(`${name} must be a number of seconds above 0`, name);
+  throw refuse(`${name} must be a number of seconds above 0, at most ${MAX_RUN_SECONDS}`, name);
 }
 
 function names(value: unknown, name: string): readonly string[] {

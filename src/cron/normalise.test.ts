@@ -198,6 +198,21 @@ test("times: without a zone UTC, with one as written, or in the zone named besid
   for (const bad of ["", "tomorrow", "2026-13-45T00:00:00Z", "12", null, {}]) assert.equal(atMs(bad, NOW), undefined);
 });
 
+test("numbers out of bounds are refused with both bounds", () => {
+  const job = { name: "n", schedule: { everyMs: 60_000 }, payload: { kind: "exec", command: "true" } };
+  const words = (more: object): string => {
+    try {
+      made({ ...job, ...more });
+      return "taken";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  assert.equal(words({ payload: { ...job.payload, timeout: 604_800 } }), "taken");
+  assert.match(words({ payload: { ...job.payload, timeout: 604_801 } }), /above 0, at most 604800/);
+  assert.match(words({ schedule: { everyMs: 999 } }), /from 1000 to \d+/);
+});
+
 test("lengths of time", () => {
   assert.deepEqual(["1500", "90s", "1h30m", "1.5h", "2d", "1w", "250ms", "h", "-5m", "5 x", ""].map(durationMs), [
     1500,
