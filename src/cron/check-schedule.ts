@@ -82,7 +82,7 @@ function checkEvery(raw: Raw, now: number): Schedule {
   const { everyMs, anchorMs = now } = raw;
   if (typeof everyMs !== "number" || !Number.isFinite(everyMs) || everyMs < MIN_EVERY_MS || everyMs > MAX_EVERY_MS)
     throw refuse(
-      `schedule.everyMs must be a number of milliseconds from ${MIN_EVERY_MS} to ${MAX_EVERY_MS}`,
+      `schedule.everyMs must be a number of milliseconds, at least ${MIN_EVERY_MS}, at most ${MAX_EVERY_MS}`,
       "schedule.everyMs",
     );
   if (typeof anchorMs !== "number" || !Number.isFinite(anchorMs) || Math.abs(anchorMs - now) > MAX_AHEAD_MS)

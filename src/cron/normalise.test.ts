@@ -199,7 +199,7 @@ test("times: without a zone UTC, with one as written, or in the zone named besid
 });
 
 test("numbers out of bounds are refused with both bounds", () => {
-  const job = { name: "n", schedule: { everyMs: 60_000 }, payload: { kind: "exec", command: "true" } };
+  const job = { name: "n", schedule: { everyMs: 60_000 }, payload: { kind: "agentTurn", message: "x" } };
   const words = (more: object): string => {
     try {
       made({ ...job, ...more });
@@ -208,9 +208,9 @@ test("numbers out of bounds are refused with both bounds", () => {
       return (error as Error).message;
     }
   };
-  assert.equal(words({ payload: { ...job.payload, timeout: 604_800 } }), "taken");
-  assert.match(words({ payload: { ...job.payload, timeout: 604_801 } }), /above 0, at most 604800/);
-  assert.match(words({ schedule: { everyMs: 999 } }), /from 1000 to \d+/);
+  assert.equal(words({ payload: { ...job.payload, timeoutSeconds: 604_800 } }), "taken");
+  assert.match(words({ payload: { ...job.payload, timeoutSeconds: 604_801 } }), /above 0, at most 604800/);
+  assert.match(words({ schedule: { everyMs: 999 } }), /at least 1000, at most \d+/);
 });
 
 test("lengths of time", () => {
