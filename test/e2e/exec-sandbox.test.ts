@@ -216,6 +216,28 @@ describe("workspaceAccess ro", { skip: noBubblewrap }, () => {
   });
 });
 
+test("what a sandbox puts in place of protected names is in no commit", { skip: noBubblewrap }, async () => {
+  const gateway = await startGateway({
+    config: {
+      agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw", backend: "bubblewrap" } } },
+    },
+  });
+  mkdirSync(gateway.workspace, { recursive: true });
+  const init = spawnSync("git", ["init", "-q", gateway.workspace]);
+  assert.equal(init.status, 0);
+  const { text } = await exec(gateway, {
+    command:
+      "echo made > made.txt; git add -A && git -c user.name=a -c user.email=a@b commit -qm all && git show --name-only --format= && git status --short; echo end",
+    yieldMs: 120_000,
+  });
+  const own = text
+    .split("\n")
+    .filter((line) => line.includes(".") && !/AGENTS|SOUL|TOOLS|IDENTITY|USER|HEARTBEAT|BOOTSTRAP/.test(line));
+  assert.deepEqual(own, ["made.txt"], text);
+  assert.match(text, /end/);
+  await dispose(gateway);
+});
+
 test("without a working backend nothing runs, and the error names the fix", async () => {
   const gateway = await startGateway({
     config: { agents: { defaults: { sandbox: { mode: "all", backend: "docker" } } } },

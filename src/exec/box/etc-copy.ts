@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import { newSecret, sha256 } from "../../base/ids.ts";
+import { placeholderFiles } from "./shield.ts";
 
 export const BOX_HOME = "/home/sandbox";
 
@@ -94,6 +95,11 @@ function ownFiles(uid: string, gid: string): Record<string, string> {
     group: `root:x:0:\n${gid === "0" ? "" : `sandbox:x:${gid}:\n`}nogroup:x:65534:\n`,
     hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
     hostname: "sandbox\n",
+    // `git add -A` inside would take what only stands in for protected names.
+    gitconfig: "[core]\n\texcludesFile = /etc/gitignore\n",
+    gitignore: placeholderFiles()
+      .map((name) => `/${name}\n`)
+      .join(""),
     // The machine's own profile would set another PATH and run whatever is in /etc/profile.d.
     profile: `export PATH="\${PATH:-/usr/local/bin:/usr/bin:/bin}"\n`,
   };

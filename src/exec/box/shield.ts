@@ -181,6 +181,12 @@ const folders: ReadonlySet<string> = new Set([
 const isFolder = (path: string): boolean =>
   folders.has(path) || protectedNames.some(({ names }) => names.join("/").startsWith(`${path}/`));
 
+/** Files that may be placeholders at the top of a workspace: nobody means to commit these. */
+export const placeholderFiles = (): readonly string[] =>
+  protectedNames.flatMap(({ names: [name = "", ...below], when }) =>
+    when === "always" && below.length === 0 && !isFolder(name) ? [name] : [],
+  );
+
 function putPlaceholders(workspace: string, paths: readonly string[], ledger: string): void {
   if (paths.length === 0) return;
   // Written down first: what a crash leaves behind is found and removed later.
