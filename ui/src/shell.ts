@@ -10,12 +10,17 @@ import { views, type View, type ViewEntry } from "./views.ts";
 import "./parts/approval-desk.ts";
 import "./views/pair.ts";
 
+/** What is in front comes first. */
+const readAheadMs = 1000;
+
 export class Shell extends LightElement {
   static override properties = { app: { attribute: false }, isMenuOpen: { state: true } };
   declare app: App;
   declare isMenuOpen: boolean;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #loaded = new Map<string, View | Error>();
+  /** The connection over which views were last read. */
+  #readOver = 0;
 
   constructor() {
     super();
@@ -32,6 +37,16 @@ export class Shell extends LightElement {
     super.disconnectedCallback();
     window.removeEventListener("hashchange", this.#turn);
     window.removeEventListener("keydown", this.#escape);
+  }
+
+  /** Views are read ahead: one that is opened first while the gateway is away could not be read any more. */
+  protected override willUpdate(): void {
+    const { connection, epoch } = this.#state.value;
+    if (connection.phase !== "connected" || epoch === this.#readOver) return;
+    this.#readOver = epoch;
+    for (const [id, view] of this.#loaded) if (view instanceof Error) this.#loaded.delete(id);
+    const others = views.filter(({ id }) => !this.#loaded.has(id) && id !== parseRoute(location.hash).view);
+    setTimeout(() => others.forEach((entry) => void this.#load(entry)), readAheadMs);
   }
 
   protected override render(): TemplateResult {
@@ -103,7 +118,9 @@ export class Shell extends LightElement {
 
   #drawView(entry: ViewEntry, rest: readonly string[]): unknown {
     const view = this.#loaded.get(entry.id);
-    if (view instanceof Error) return drawFailure(view);
+    if (view instanceof Error)
+      return html`${drawFailure(view)}
+        <p><button class="button" type="button" @click=${() => location.reload()}>Reload the page</button></p>`;
     if (view !== undefined) return view.draw(this.app, rest);
     void this.#load(entry);
     return html`<p class="quiet" role="status">Opening ${entry.title} …</p>`;
@@ -112,7 +129,7 @@ export class Shell extends LightElement {
   async #load(entry: ViewEntry): Promise<void> {
     const loaded = await entry.load().then(
       ({ view }) => view,
-      () => new Error("This part of the page could not be read; after an update of the gateway, reload the page."),
+      () => new Error("This part of the page could not be read: the gateway was away, or was updated since."),
     );
     this.#loaded.set(entry.id, loaded);
     this.requestUpdate();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { deliveryWords, nextWords, payloadWords, runWords, scheduleWords } from "./describe.ts";
+import { deliveryWords, nextWords, payloadWords, runWords, scheduleWords, toMoment, zoneOf } from "./describe.ts";
 
 test("schedules in words", () => {
   assert.equal(scheduleWords({ kind: "every", everyMs: 5_400_000 }), "every 1 h 30 min");
@@ -40,4 +40,13 @@ test("what it does and where its result goes", () => {
   );
   assert.equal(runWords({}), "");
   assert.equal(runWords({ why: "late", missed: 3 }), "late, stands for 3 missed");
+});
+
+test("the next time of a job with a zone is told in that zone, which is named", () => {
+  const at = Date.parse("2026-11-17T01:30:00Z");
+  assert.equal(zoneOf({ schedule: { kind: "cron", expr: "30 2 * * *", tz: "Europe/Berlin" } }), "Europe/Berlin");
+  assert.equal(zoneOf({ schedule: { kind: "every", everyMs: 1000 } }), undefined);
+  assert.match(toMoment(at, "Europe/Berlin"), /2:30:00.*\(Europe\/Berlin\)$/);
+  assert.equal(toMoment(at), new Date(at).toLocaleString());
+  assert.equal(toMoment(at, "Mars/Phobos"), new Date(at).toLocaleString());
 });

@@ -45,9 +45,21 @@ export function runWords({ why, missed }: Pick<CronRun, "why" | "missed">): stri
   return [...(why === undefined ? [] : [visible(why, 200)]), ...stands].join(", ");
 }
 
-/** In the time of this browser. */
-export function toMoment(ms: number): string {
-  return Number.isNaN(ms) ? "at an unknown time" : new Date(ms).toLocaleString();
+/** The zone the job itself names; it is the one its times are thought in. */
+export function zoneOf({ schedule }: Pick<CronJob, "schedule">): string | undefined {
+  return schedule.kind === "cron" ? schedule.tz : undefined;
+}
+
+/** In the time of this browser, or of the zone given, which is then named. */
+export function toMoment(ms: number, timeZone?: string): string {
+  if (Number.isNaN(ms)) return "at an unknown time";
+  if (timeZone === undefined) return new Date(ms).toLocaleString();
+  try {
+    return `${new Date(ms).toLocaleString([], { timeZone })} (${timeZone})`;
+  } catch {
+    // This browser does not know a zone that the gateway knows.
+    return new Date(ms).toLocaleString();
+  }
 }
 
 const textIn = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -5,7 +5,7 @@ import type { App } from "../app.ts";
 import type { NoticeRow, ReplyRow, Row, ToldRow, UserRow } from "../chat/rows.ts";
 import { roomOf } from "../chat/room.ts";
 import { badge } from "./badge.ts";
-import "./copy-line.ts";
+import { drawHint } from "./hint.ts";
 import { LightElement } from "./light-element.ts";
 import { drawMarkdown } from "./markdown.ts";
 import { drawPicture } from "./result.ts";
@@ -53,7 +53,7 @@ export class ChatRow extends LightElement {
     return html`
       <div class="note bad" role="alert">
         <p><span class="strong">Not sent.</span> ${failure?.message ?? ""}</p>
-        ${failure?.hint === undefined ? nothing : html`<copy-line .text=${failure.hint}></copy-line>`}
+        ${drawHint(failure?.hint)}
         <div class="actions">
           <button class="button small" type="button" @click=${() => room.retry(this.session, runId)}>Send again</button>
           <button class="button small" type="button" @click=${() => room.discard(this.session, runId)}>Discard</button>
@@ -100,7 +100,7 @@ function drawNotice({ tone, text, hint }: NoticeRow): TemplateResult {
   return html`
     <div class="note bad" role="alert">
       <p class="strong">${text}</p>
-      ${hint === undefined ? nothing : html`<copy-line .text=${hint}></copy-line>`}
+      ${drawHint(hint)}
     </div>
   `;
 }

@@ -3,8 +3,8 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import { HouseError } from "../../../src/core/error.ts";
 import { textOf } from "../credential.ts";
-import "./copy-line.ts";
 import { drawExplain } from "./decision.ts";
+import { drawHint } from "./hint.ts";
 
 export function drawFailure(error: unknown): TemplateResult {
   const message = error instanceof Error ? error.message : String(error);
@@ -17,7 +17,7 @@ export function drawFailure(error: unknown): TemplateResult {
         hint === undefined
           ? nothing
           : html`<p>To change this:</p>
-              <copy-line .text=${hint}></copy-line>`
+              ${drawHint(hint)}`
       }
       ${explain === undefined ? nothing : drawExplain(explain)}
     </div>

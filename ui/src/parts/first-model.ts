@@ -8,6 +8,7 @@ import { toShort } from "../words.ts";
 import { badge } from "./badge.ts";
 import "./copy-line.ts";
 import { drawFailure } from "./failure.ts";
+import { drawHint } from "./hint.ts";
 import { LightElement } from "./light-element.ts";
 import { drawLoad, Load } from "./load.ts";
 
@@ -61,7 +62,7 @@ export class FirstModel extends LightElement {
         </details>
         <div class="note quiet">
           <p>Tools work without a model. Send this to run one under the same rules:</p>
-          <copy-line .text=${'/tool read {"path":"AGENTS.md"}'}></copy-line>
+          <copy-line .text=${"/tool session_status {}"}></copy-line>
         </div>
       </section>
     `;
@@ -138,7 +139,7 @@ function drawTry(attempt: Try | undefined): TemplateResult | typeof nothing {
         <span class="strong">It did not answer.</span>
         ${typeof failure === "string" ? failure : (textOf(failure, "message") ?? "")}
       </p>
-      ${hint === undefined ? nothing : html`<copy-line .text=${hint}></copy-line>`}
+      ${drawHint(hint)}
     </div>
   `;
 }

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import { visible } from "../../../src/core/visible.ts";
 import type { App } from "../app.ts";
-import { deliveryWords, nextWords, payloadWords, runWords, scheduleWords, toMoment } from "../cron/describe.ts";
+import { deliveryWords, nextWords, payloadWords, runWords, scheduleWords, toMoment, zoneOf } from "../cron/describe.ts";
 import { toHash } from "../route.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { CronJob, CronRun } from "../wire.ts";
@@ -156,7 +156,7 @@ function drawFacts(job: CronJob): TemplateResult {
       "Next",
       state.nextRunAtMs === undefined || state.runningAtMs !== undefined
         ? nextWords(job, Date.now())
-        : `${nextWords(job, Date.now())}, ${toMoment(state.nextRunAtMs)}`,
+        : `${nextWords(job, Date.now())}, ${toMoment(state.nextRunAtMs, zoneOf(job))}`,
     ],
     ["Does", visible(payloadWords(job).what)],
     ["Agent", job.agentId === undefined ? "the default one" : visible(job.agentId, 80)],
@@ -165,7 +165,9 @@ function drawFacts(job: CronJob): TemplateResult {
       "Failed",
       state.consecutiveErrors === undefined || state.consecutiveErrors === 0
         ? undefined
-        : `${state.consecutiveErrors} times in a row`,
+        : state.consecutiveErrors === 1
+          ? "the last time"
+          : `${state.consecutiveErrors} times in a row`,
     ],
   ];
   return html`<dl class="facts">

@@ -42,7 +42,22 @@ function drawNone(): TemplateResult {
   return html`
     <p>No machine is paired as a node yet. On the one that should run commands:</p>
     <copy-line .text=${nodeCommand(location)}></copy-line>
+    ${isLoopback(location) ? drawTunnel(location.port) : nothing}
     <p class="quiet">Its request then waits below, under Devices, until you approve it.</p>
+  `;
+}
+
+/** Only this machine reaches the gateway by that name: another one needs a way here, and can then type the same. */
+function isLoopback({ hostname }: Pick<Location, "hostname">): boolean {
+  return /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(hostname);
+}
+
+function drawTunnel(port: string): TemplateResult {
+  return html`
+    <p class="quiet">
+      On a machine other than the gateway's own, open a way here first and leave it open:
+      <code>ssh -N -L ${port}:127.0.0.1:${port} <i>user@gateway</i></code>
+    </p>
   `;
 }
 

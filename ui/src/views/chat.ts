@@ -165,7 +165,7 @@ function drawWelcome(): TemplateResult {
       <h2>Nothing said here yet</h2>
       <p class="quiet">
         Ask for something. <code>/help</code> lists the commands, <code>!command</code> runs a command, and
-        <code>/tool read {"path":"AGENTS.md"}</code> runs a tool without the model.
+        <code>/tool session_status {}</code> runs a tool without the model.
       </p>
     </div>
   `;
