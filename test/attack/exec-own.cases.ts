@@ -698,6 +698,7 @@ export const controls: readonly string[] = [
   "git merge -s ours HEAD",
   "git apply --check x.patch",
   "git submodule status",
+  "ls | tr [:lower:] [:upper:]",
 ];
 
 /** Plain work where every program has an entry. */

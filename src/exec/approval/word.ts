@@ -62,7 +62,7 @@ function ansiText(part: { readonly text: string; readonly value: string }): Piec
 }
 
 function wildcard(kind: "star" | "question" | "bracket", text: string): Piece {
-  if (kind === "bracket" && !/^\[[!^]?[A-Za-z0-9_.,+@%=-]+\]$/.test(text))
+  if (kind === "bracket" && !/^\[[!^]?[A-Za-z0-9_.,:+@%=-]+\]$/.test(text))
     refuse("exec.pattern", `its character set ${text.slice(0, 60)} is more than letters, digits and ranges`);
   return { text, wild: true };
 }
