@@ -51,6 +51,7 @@ export function openCatalog(
       ...fileDeps(paths, files),
       closedFolders: async (call) => (await import("./steering.ts")).closedFolders(store, paths, call),
       isGuest: async (call) => (await import("./steering.ts")).isGuest(store, call),
+      isStrangers: async (call) => (await import("./steering.ts")).isStrangers(store, call),
       exec: commands.exec,
       processes: commands.processes,
       mask: commands.mask,

@@ -14,13 +14,18 @@ import { isOwnersTurn, isStrangerLed } from "./owner-words.ts";
 export async function closedFolders(
   store: Store,
   paths: Paths,
-  { session, turn, config, workspace }: Pick<ToolCall, "session" | "turn" | "config" | "workspace">,
+  call: Pick<ToolCall, "session" | "turn" | "config" | "workspace">,
 ): Promise<readonly string[]> {
-  const isOpen =
-    (isPrivate(await requesterOf(store, session), mainKeyOf(config)) && !(await isStrangerLed(store, turn))) ||
-    (await isOwnersTurn({ store }, turn));
+  if (!(await isStrangers(store, call))) return [];
+  const { config, workspace } = call;
   // A sandbox has files of its own with these names, and several sessions may share one.
-  return isOpen ? [] : [...agentIds(config).map((id) => workspaceOf(config, id, paths)), workspace];
+  return [...agentIds(config).map((id) => workspaceOf(config, id, paths)), workspace];
+}
+
+export async function isStrangers(store: Store, call: Pick<ToolCall, "session" | "turn" | "config">): Promise<boolean> {
+  const { session, turn, config } = call;
+  if (await isOwnersTurn({ store }, turn)) return false;
+  return !isPrivate(await requesterOf(store, session), mainKeyOf(config)) || isStrangerLed(store, turn);
 }
 
 /**

@@ -111,7 +111,8 @@ function inBackground(deps: ExecDeps, order: Order, running: Running, cwd: strin
   const { args, call, route, settings, warnings } = order;
   const { agent, session } = call;
   const boxed = route.runsIn === "box";
-  const entry = deps.processes.add(running, { agent, session, command: args.command, cwd, boxed });
+  const gated = !boxed && (route.approvals || call.sandboxed);
+  const entry = deps.processes.add(running, { agent, session, command: args.command, cwd, boxed, gated });
   if (settings.notifyOnExit !== false) void tellExit(deps, entry, running, session);
   const tail = shownTail(running.output, TAIL_CHARS, deps.mask, false);
   const { pid, startedAt } = running;

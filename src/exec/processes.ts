@@ -14,6 +14,8 @@ export interface ProcessOwner {
   readonly cwd: string;
   /** Behind the walls of a sandbox; what is not said to be is outside of them. */
   readonly boxed?: boolean;
+  /** Somebody's yes or rights were needed to start it; so they were unless it is said that they were not. */
+  readonly gated?: boolean;
   /** Made from the command when left out. */
   readonly name?: string;
 }
@@ -129,6 +131,7 @@ function createEntry(id: string, running: Running, owner: ProcessOwner): Process
   return {
     ...owner,
     boxed: owner.boxed ?? false,
+    gated: owner.gated ?? true,
     name: owner.name ?? labelOf(owner.command),
     id,
     running,

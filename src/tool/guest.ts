@@ -2,5 +2,8 @@
 import type { ToolCall } from "./tool.ts";
 
 export interface GuestDeps {
+  /** Others than the owner speak in this chat, and do so now. */
   readonly isGuest?: (call: ToolCall) => Promise<boolean>;
+  /** Strangers' words led to it, in whatever chat. */
+  readonly isStrangers?: (call: ToolCall) => Promise<boolean>;
 }

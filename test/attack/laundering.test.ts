@@ -205,6 +205,41 @@ describe("a shell that stands open", () => {
     },
   );
 
+  test("by the owner's yes is typed into by the owner only, also in the chat that asked for it", async () => {
+    const config = { tools: { exec: { host: "gateway", ask: "always" } } };
+    const own = await openStage({ more: config });
+    const ear = await scriptedNode(own.gateway, { name: "Ear" });
+    const asked = await own.call("exec", { command: "cat", background: true });
+    await ask(own.wire, "exec.approval.resolve", { id: asked["approvalId"], decision: "allow-once" });
+    const sessionId = await until(
+      async () => (await own.call("process", { action: "list" }))["sessions"] as { sessionId: string }[],
+      (sessions) => sessions.length > 0,
+    ).then(([first]) => first?.sessionId ?? "");
+    const word = randomUUID();
+    let heard = "";
+    own.play(({ role, text }) => {
+      if (role !== "tool")
+        return text.includes(word) ? call("process", { action: "submit", sessionId, data: "x" }) : say("noted");
+      heard = text;
+      return say("over");
+    });
+    assert.equal((await ear.report("voice.transcript", { text: word })).ok, true);
+    await until(
+      () => heard,
+      (text) => text !== "",
+    );
+    assert.match(heard, /runs by the owner's leave/);
+    heard = "";
+    await ask(own.wire, "chat.send", { sessionKey: "main", message: word, idempotencyKey: word });
+    await until(
+      () => heard,
+      (text) => text !== "",
+    );
+    assert.match(heard, /Submitted/);
+    ear.end();
+    await own.close();
+  });
+
   test("in the owner's chat is not written to in a webhook's turn", async () => {
     const sessionId = await shellOf("main");
     const { path, line } = touching("by-hook");

@@ -50,7 +50,7 @@ export interface ProcessToolDeps extends GuestDeps {
   readonly mask?: TailMask;
 }
 
-export const createProcessTool = ({ processes, clock, mask = noMask, isGuest }: ProcessToolDeps) => {
+export const createProcessTool = ({ processes, clock, mask = noMask, isGuest, isStrangers }: ProcessToolDeps) => {
   const held = createHeldBack((text) => mask.unfinished(text));
   return defineTool({
     name: "process",
@@ -69,6 +69,7 @@ export const createProcessTool = ({ processes, clock, mask = noMask, isGuest }: 
       const isOpen = (entry: ProcessSession): boolean => mayReach(entry, call, guest);
       if (args.action === "list") return listAll(processes.list(call.agent).filter(isOpen), clock, mask);
       const entry = entryOf(processes, args, call, isOpen);
+      if (entry.gated && typing.has(args.action) && (await isStrangers?.(call)) === true) throw ownersOnly(entry);
       switch (args.action) {
         case "poll":
           return pollNews(entry, held);
@@ -108,6 +109,17 @@ function listAll(entries: readonly ProcessSession[], clock: Clock, mask: TailMas
   );
   const text = lines.length === 0 ? "No background commands." : lines.join("\n");
   return { content: [{ type: "text", text }], details: { status: "completed", sessions } };
+}
+
+const typing: ReadonlySet<Arguments["action"]> = new Set(["write", "send-keys", "submit", "paste"]);
+
+/** A yes was for the command as it was shown, and elevated is for who may: what is typed into it afterwards is neither. */
+function ownersOnly({ id }: ProcessSession): ToolError {
+  const error = `${id} runs by the owner's leave; nothing is typed into it in a turn that others' words led to`;
+  return new ToolError("process.owner-only", error, {
+    hint: "the owner asks for it in their own chat, or start another command",
+    details: { refused: true, status: "failed", sessionId: id, error },
+  });
 }
 
 /** A shell that stands open is a way to run commands: no sandbox leads to one outside, and a stranger's chat to no other. */
