@@ -698,7 +698,6 @@ export const controls: readonly string[] = [
   "git merge -s ours HEAD",
   "git apply --check x.patch",
   "git submodule status",
-  "ls | tr [:lower:] [:upper:]",
 ];
 
 /** Plain work where every program has an entry. */
@@ -745,6 +744,7 @@ export const fine: readonly string[] = [
   "ls ..",
   "cp app.ts ..",
   "find .. -maxdepth 1 -name 'workspace*'",
+  "ls | tr [:lower:] [:upper:]",
 ];
 
 /** Variables a call may well set. */
