@@ -1,9 +1,27 @@
 // What tests of commands share: calls of exec and process through the front door, and the approvals file of a gateway.
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { invoke, type TestGateway } from "./kit.ts";
+import { dispose, invoke, startGateway, type GatewayPlan, type TestGateway, type Wire } from "./kit.ts";
+
+/** A gateway of one test, with a workspace. */
+export async function gatewayFor(t: TestContext, plan: GatewayPlan): Promise<TestGateway> {
+  const gateway = await startGateway(plan);
+  t.after(() => dispose(gateway));
+  mkdirSync(gateway.workspace, { recursive: true });
+  return gateway;
+}
+
+/** For calls from the main session of this agent. */
+export const asAgent = (agent: string) => ({ body: { sessionKey: `agent:${agent}:main` } });
+
+/** The System lines that wait for a session. */
+export async function linesOf(wire: Wire, sessionKey: string): Promise<string[]> {
+  const { payload } = await wire.request("system-events.list", { sessionKey });
+  return ((payload as unknown as { events?: { text: string }[] })?.events ?? []).map(({ text }) => text);
+}
 
 export interface Called {
   readonly status: number;

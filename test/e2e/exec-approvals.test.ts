@@ -5,13 +5,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { exec, readApprovals, until, writeApprovals } from "../exec-kit.ts";
+import { exec, linesOf, readApprovals, until, writeApprovals } from "../exec-kit.ts";
 import { dispose, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
-
-const linesOf = async (wire: Wire, sessionKey: string): Promise<string[]> => {
-  const { payload } = await wire.request("system-events.list", { sessionKey });
-  return ((payload as unknown as { events?: { text: string }[] })?.events ?? []).map(({ text }) => text);
-};
 
 describe("security=allowlist, ask=off", () => {
   let gateway: TestGateway;

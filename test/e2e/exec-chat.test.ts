@@ -206,3 +206,17 @@ describe("elevated", () => {
     assert.equal(await told(session, "! echo free"), "```\nfree\n```");
   });
 });
+
+test("/exec from a client that may only speak changes nothing, whatever it asks for", async (t) => {
+  await open({});
+  t.after(close);
+  const speaker = await operator(gateway, { scopes: ["operator.read", "operator.write"] });
+  const session = "agent:main:spoken";
+  const before = textOf(await chat(wire, session, "/exec", "look-1"));
+  for (const [index, words] of ["/exec host=gateway security=full ask=off", "/exec security=full do it"].entries()) {
+    const end = await chat(speaker, session, words, `speak-${index}`);
+    assert.match(textOf(end) || (end.errorMessage ?? ""), /operator\.approvals|may not|approv/i, words);
+  }
+  assert.equal(textOf(await chat(wire, session, "/exec", "look-2")), before);
+  speaker.end();
+});

@@ -1,17 +1,15 @@
 // Sandboxed sessions through the front door: commands and files meet inside, nothing of the host is in reach.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { call, exec, proc, until, writeApprovals } from "../exec-kit.ts";
+import { call, exec, gatewayFor, proc, until, writeApprovals } from "../exec-kit.ts";
 import { dispose, operator, startGateway, type TestGateway } from "../kit.ts";
+import { noBubblewrap } from "../sandbox-kit.ts";
 
-const noBubblewrap: string | false =
-  spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "true"]).status === 0
-    ? false
-    : "needs a working bubblewrap: apt-get install -y bubblewrap";
 const group = { body: { sessionKey: "agent:main:telegram:group:-100" } };
 
 describe("sandbox mode non-main", { skip: noBubblewrap }, () => {
@@ -255,4 +253,46 @@ test("without a working backend nothing runs, and the error names the fix", asyn
   }
   assert.equal(existsSync(canary), false);
   await dispose(gateway);
+});
+
+test("a sub-agent is never elevated, though its sender is listed", { skip: noBubblewrap }, async (t) => {
+  const gateway = await gatewayFor(t, {
+    config: {
+      agents: { defaults: { sandbox: { mode: "all" } } },
+      tools: { elevated: { allowFrom: { webchat: ["*"] } } },
+    },
+  });
+  writeApprovals(gateway.state, { agents: { main: { allowlist: [{ pattern: "/usr/bin/id" }] } } });
+  const sub = { body: { sessionKey: "agent:main:subagent:0d9c2a52-2f5e-4a4e-9d4e-3d6a5a0c1b11" } };
+  assert.equal((await exec(gateway, { command: "id -u", elevated: true })).details["status"], "completed");
+  const { error } = await exec(gateway, { command: "id -u", elevated: true }, sub);
+  assert.equal(error?.type, "exec.elevated-unavailable");
+  assert.match(error?.message ?? "", /session: sub-agents are never elevated/);
+  assert.equal((await exec(gateway, { command: "pwd" }, sub)).text.trim(), "/workspace");
+});
+
+describe("B25 binds of the defaults and of an agent", { skip: noBubblewrap }, () => {
+  const rows = [
+    ["agent", "are joined", "all\nown"],
+    ["shared", "of the agent are ignored in a box for all", "all\nno own"],
+  ] as const;
+  for (const [scope, words, seen] of rows)
+    test(words, async (t) => {
+      const folders = ["all", "own"].map((name) => {
+        const folder = mkdtempSync(join(tmpdir(), `openclaw-bind-${name}-`));
+        writeFileSync(join(folder, "who"), `${name}\n`);
+        return folder;
+      });
+      const [all, own] = folders;
+      const config = {
+        agents: {
+          defaults: { sandbox: { mode: "all", scope, docker: { binds: [`${all}:/all:ro`] } } },
+          list: [{ id: "main", sandbox: { docker: { binds: [`${own}:/own:ro`] } } }],
+        },
+      };
+      const gateway = await gatewayFor(t, { config });
+      const { text } = await exec(gateway, { command: "cat /all/who; cat /own/who 2>/dev/null || echo no own" });
+      assert.equal(text.trim(), seen);
+      for (const folder of folders) rmSync(folder, { recursive: true });
+    });
 });
