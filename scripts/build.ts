@@ -5,6 +5,7 @@ import { rolldown, type InputOptions, type OutputOptions } from "rolldown";
 import { build as buildPage } from "vite";
 
 import { root } from "./ground.mjs";
+import { keepChunks } from "./keep-chunks.ts";
 
 const dist = join(root, "dist");
 const next = join(root, "dist.next");
@@ -40,6 +41,7 @@ rmSync(next, { recursive: true, force: true });
 mkdirSync(next, { recursive: true });
 await Promise.all([buildSources(), ...threads.map(([name, source]) => buildThread(name, source)), buildUi()]);
 writeFileSync(join(next, "built"), started.toISOString());
+keepChunks(dist, next, process.env["npm_lifecycle_event"] === "prepack");
 rmSync(dist, { recursive: true, force: true });
 cpSync(next, dist, { recursive: true });
 // A source saved while the build ran is newer than the build.
