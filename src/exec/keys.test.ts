@@ -79,5 +79,12 @@ test("hex bytes and literal text follow the keys", () => {
 test("a paste is bracketed unless asked otherwise, and cannot close its own bracket", () => {
   assert.equal(encodePaste("a\nb").toString(), "\u001b[200~a\nb\u001b[201~");
   assert.equal(encodePaste("a", false).toString(), "a");
-  assert.equal(encodePaste("a\u001b[201~rm").toString(), "\u001b[200~arm\u001b[201~");
+  for (const text of [
+    "a\u001b[201~rm",
+    "a\u001b[20\u001b[201~1~rm",
+    "a\u001b\u001b[201~[201~rm",
+    "a\u001b[2\u001b[201~01~\u001b\u001b\u001b[201~",
+  ])
+    assert.equal(encodePaste(text).toString().indexOf("\u001b[201~"), encodePaste(text).length - 6, text);
+  assert.equal(encodePaste("a\u001b[201~rm").toString(), "\u001b[200~a[201~rm\u001b[201~");
 });

@@ -38,11 +38,16 @@ export function encodeKeys({ keys = [], hex = [], literal = "" }: KeyInput): Enc
   return { bytes: Buffer.concat(parts), warnings };
 }
 
-/** Pasted text between the marks that tell a program it was not typed; a mark inside the text would end it early. */
+/**
+ * Pasted text between the marks that tell a program it was not typed. A mark inside would end it early: it loses what makes
+ * it one, and stays as text, since taking it out whole could put another one together from what was around it.
+ */
 export function encodePaste(text: string, bracketed = true): Buffer {
   if (!bracketed) return Buffer.from(text);
-  return Buffer.from(`${ESC}[200~${text.replaceAll(`${ESC}[201~`, "")}${ESC}[201~`);
+  return Buffer.from(`${ESC}[200~${text.replaceAll(endOfPaste, "")}${ESC}[201~`);
 }
+
+const endOfPaste = new RegExp(`${ESC}+(?=\\[201~)`, "g");
 
 const named: Readonly<Record<string, string>> = {
   enter: "\r",
