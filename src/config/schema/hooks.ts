@@ -88,7 +88,9 @@ export const hooks = section("Webhooks from outside and scripts on events inside
     toleranceSeconds: whole("How old a signature may be.", { fallback: "300", minimum: 1 }),
   }),
   presets: texts("Ready-made rules, such as gmail."),
-  transformsDir: text("Folder of transform scripts."),
+  transformsDir: text("Folder of transform scripts, below the folder of the config.", {
+    fallback: "hooks/transforms beside the config",
+  }),
   mappings: list("Rules; the first that fits is used.", mapping),
   gmail,
   internal,
