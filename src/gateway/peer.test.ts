@@ -4,11 +4,11 @@ import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { foldAddress, isOurHost, isOurOrigin, peerOf } from "./peer.ts";
+import { foldAddress, isFromElsewhere, isOurHost, isOurOrigin, peerOf } from "./peer.ts";
 
 const rules = { trustedProxies: ["10.0.0.2"], allowedHosts: ["claw.example"], allowedOrigins: ["https://ui.example"] };
 const ask = (remoteAddress: string, headers: Record<string, string>): IncomingMessage =>
-  ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
+  ({ socket: { remoteAddress }, headers, rawHeaders: Object.entries(headers).flat() }) as unknown as IncomingMessage;
 
 test("one client has one address, however it is spelt", () => {
   for (const spelling of [
@@ -39,6 +39,14 @@ const localCases: [name: string, remote: string, headers: Record<string, string>
     "an unknown proxy that hides in Forwarded",
     "127.0.0.1",
     { host: "localhost", forwarded: "for=127.0.0.1" },
+    false,
+    "127.0.0.1",
+  ],
+  ["a tunnel that names only its own header", "127.0.0.1", { host: "localhost", "cf-ray": "1" }, false, "127.0.0.1"],
+  [
+    "a proxy that only says https",
+    "127.0.0.1",
+    { host: "localhost", "x-forwarded-proto": "https" },
     false,
     "127.0.0.1",
   ],
@@ -85,6 +93,34 @@ test("only our names and addresses are our host", () => {
     "127.0.0.1@evil",
   ])
     assert.equal(isOurs(host), false, host);
+});
+
+test("two Host headers are none, whichever comes first", () => {
+  for (const [first, second] of [
+    ["127.0.0.1:18789", "evil.example"],
+    ["localhost", "localhost"],
+  ]) {
+    const request = { ...ask("127.0.0.1", { host: first ?? "" }), rawHeaders: ["Host", first, "hOsT", second] };
+    const peer = peerOf(request as unknown as IncomingMessage, rules);
+    assert.deepEqual([peer.local, isOurHost(peer, rules)], [false, false]);
+  }
+});
+
+test("a page of another site is known by what its browser says of it, also without an origin", () => {
+  const isElsewhere = (method: string, headers: Record<string, string>): boolean =>
+    isFromElsewhere({ ...ask("127.0.0.1", headers), method } as unknown as IncomingMessage);
+  for (const site of ["cross-site", "same-site", "anything"])
+    assert.equal(isElsewhere("POST", { "sec-fetch-site": site }), true, site);
+  for (const [method, headers] of [
+    ["POST", {}],
+    ["POST", { "sec-fetch-mode": "cors" }],
+    ["POST", { "sec-fetch-site": "same-origin" }],
+    ["POST", { "sec-fetch-site": "none" }],
+    // A link to the page; and an origin, which is judged by itself.
+    ["GET", { "sec-fetch-site": "cross-site" }],
+    ["POST", { "sec-fetch-site": "cross-site", origin: "https://ui.example" }],
+  ] as const)
+    assert.equal(isElsewhere(method, headers), false, `${method} ${JSON.stringify(headers)}`);
 });
 
 test("only our origin and the listed ones are ours", () => {

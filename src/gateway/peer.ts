@@ -22,17 +22,31 @@ export interface PeerRules {
 export function peerOf(request: IncomingMessage, { trustedProxies }: PeerRules): Peer {
   const socketAddress = foldAddress(request.socket.remoteAddress ?? "");
   const { headers } = request;
+  const host = onlyHost(request);
   const forwarded = forwardedFor(headers);
   const trusted = trustedProxies.some((proxy) => foldAddress(proxy) === socketAddress);
   const address = trusted && forwarded !== undefined ? foldAddress(forwarded) : socketAddress;
   const viaUnknownProxy = !trusted && hasProxyHeaders(headers);
   return {
     address,
-    local: !viaUnknownProxy && isLoopback(address) && (trusted || isLoopbackHost(hostName(headers.host))),
+    local: !viaUnknownProxy && isLoopback(address) && (trusted || isLoopbackHost(hostName(host))),
     origin: headers.origin,
-    host: headers.host,
+    host,
     userAgent: headers["user-agent"],
   };
+}
+
+/** Two of them mean two things to two readers: then it is none. */
+function onlyHost({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  const count = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
+  return count > 1 ? undefined : headers.host;
+}
+
+/** A page of another site without an Origin to judge: no browser sends that by itself, and no program says so of itself. */
+export function isFromElsewhere({ method, headers }: IncomingMessage): boolean {
+  const site = headers["sec-fetch-site"];
+  if (site === undefined || method === "GET" || method === "HEAD") return false;
+  return headers.origin === undefined && site !== "same-origin" && site !== "none";
 }
 
 /** Refuses names that point here without being ours: the DNS rebinding guard. IP literals cannot be rebound. */
@@ -84,10 +98,10 @@ function parseOrigin(origin: string): URL | undefined {
   return url.protocol === "http:" || url.protocol === "https:" ? url : undefined;
 }
 
+const proxyHeader = /^(?:x-forwarded(?:-.*)?|x-real-ip|x-client-ip|true-client-ip|forwarded|via|cf-.*|tailscale-.*)$/;
+
 function hasProxyHeaders(headers: IncomingMessage["headers"]): boolean {
-  return ["x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via"].some(
-    (name) => headers[name] !== undefined,
-  );
+  return Object.keys(headers).some((name) => proxyHeader.test(name));
 }
 
 /** The last hop a trusted proxy wrote; earlier ones are whatever the client claimed. */

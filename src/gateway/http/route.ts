@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Agents } from "../../agent/agent.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { GatewayContext } from "../context.ts";
-import { isOurHost, isOurOrigin, peerOf, type PeerRules } from "../peer.ts";
+import { isFromElsewhere, isOurHost, isOurOrigin, peerOf, type PeerRules } from "../peer.ts";
 import type { SharedSecret } from "../secret.ts";
 import type { Throttle } from "../throttle.ts";
 import { sendError, sendJson, sendText, setSecurityHeaders } from "./answer.ts";
@@ -40,7 +40,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
   const peer = peerOf(request, rules);
   if (!isOurHost(peer, rules))
     return sendText(response, 403, "This Host is not allowed. Add it to gateway.allowedHosts.\n");
-  if (!isOurOrigin(peer, rules))
+  if (!isOurOrigin(peer, rules) || isFromElsewhere(request))
     return sendText(response, 403, "This Origin is not allowed. Add it to gateway.controlUi.allowedOrigins.\n");
   const path = pathOf(request);
   if (path === "/health") return answerHealth(request, response);
