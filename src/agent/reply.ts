@@ -2,7 +2,7 @@
 import type { TurnRequest } from "../session/turns.ts";
 import { ackedPrefix, ackedTail, mayBecomeAck, splitAck } from "./ack.ts";
 
-export const SILENT = "NO_REPLY";
+const SILENT = "NO_REPLY";
 
 /** The whole answer in a talk between sessions: one ends it, the other keeps its outcome out of the chat. */
 const talkTokens = ["REPLY_SKIP", "ANNOUNCE_SKIP"] as const;

@@ -99,7 +99,7 @@ function hasNotes(config: Config, agent: AgentId, paths: Paths): boolean {
 }
 
 /** What people and agents said to each other; tool output and pictures are no talk. */
-export function transcriptsOf({ sessions, transcript }: Pick<Store, "sessions" | "transcript">): Transcripts {
+function transcriptsOf({ sessions, transcript }: Pick<Store, "sessions" | "transcript">): Transcripts {
   return {
     async list(agentId) {
       const records = await sessions.list({ agentId, limit: MAX_SESSIONS });

@@ -57,7 +57,7 @@ export function fillIn(env: Env, more: Readonly<Record<string, string>>): Env {
 }
 
 /** `KEY=value` lines; `export`, quotes and comments as people are used to, nothing is executed or expanded. */
-export function parseDotEnv(text: string): [name: string, value: string][] {
+function parseDotEnv(text: string): [name: string, value: string][] {
   return text.split(/\r\n|\n|\r/).flatMap((line): [string, string][] => {
     const match = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(line);
     return match === null ? [] : [[match[1] ?? "", unquote((match[2] ?? "").trim())]];
@@ -84,7 +84,7 @@ function sift(pairs: readonly (readonly string[])[]): DotEnv {
 }
 
 /** Names that decide where the gateway lives, what code it loads or whom it talks to: only the process may set them. */
-export function isSteering(name: string): boolean {
+function isSteering(name: string): boolean {
   return !allowed.has(name) && steering.some((pattern) => pattern.test(name));
 }
 

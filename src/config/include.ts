@@ -131,7 +131,7 @@ function realOf(path: string): string {
 }
 
 /** Objects merge key by key; of anything else the later one stays. */
-export function deepMerge(earlier: unknown, later: unknown): unknown {
+function deepMerge(earlier: unknown, later: unknown): unknown {
   if (!isRecord(earlier) || !isRecord(later)) return later;
   const merged = new Map<string, unknown>(Object.entries(earlier));
   for (const [key, value] of Object.entries(later))

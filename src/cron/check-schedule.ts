@@ -7,7 +7,7 @@ import { offsetMinutes } from "./preview.ts";
 import { refuse } from "./refuse.ts";
 import { nextFire, patternOf } from "./schedule.ts";
 
-export const MIN_EVERY_MS = 1_000;
+const MIN_EVERY_MS = 1_000;
 const MAX_EVERY_MS = 10 * 366 * 86_400_000;
 const MAX_AHEAD_MS = 50 * 366 * 86_400_000;
 /** Clocks of callers differ, and a command line takes its time. */

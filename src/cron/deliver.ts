@@ -30,7 +30,7 @@ export async function deliver(deps: CronDeps, run: Run, end: RunEnd): Promise<st
 }
 
 /** Nothing to say, or only that there is nothing. */
-export function isNothing(text: string): boolean {
+function isNothing(text: string): boolean {
   return text.trim() === "" || /^[\s*_`~]*HEARTBEAT_OK[\s*_`~.!]*$/.test(text);
 }
 

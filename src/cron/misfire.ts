@@ -4,7 +4,7 @@ import { bodyOf, stateOf, type Misfire, type Schedule } from "./job.ts";
 import { firesFrom, lastFire, nextFire } from "./schedule.ts";
 
 /** Timers are late, machines are busy, gateways restart: up to here a slot is in time. */
-export const IN_TIME_MS = 60_000;
+const IN_TIME_MS = 60_000;
 /** Passed slots that get a row each; more share one. */
 const MAX_ROWS = 100;
 

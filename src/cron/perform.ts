@@ -37,7 +37,7 @@ export interface RunEnd {
 }
 
 /** A job that makes up for a missed slot right after a start must not cause the next start (G11). */
-export const NO_RESTART: readonly string[] = ["gateway"];
+const NO_RESTART: readonly string[] = ["gateway"];
 /** What a running row says once its line is with the main session. */
 export const TOLD = "told";
 const DEFAULT_TOOL_MS = 30 * 60_000;

@@ -27,7 +27,7 @@ export function previewOf(schedule: Schedule, afterMs: number, count: number): P
   return { tz, fires };
 }
 
-export function hostZone(): string {
+function hostZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 

@@ -4,7 +4,7 @@ import { bodyOf, isGoneAfterRun, stateOf, type JobState } from "./job.ts";
 import type { RunEnd } from "./perform.ts";
 import { nextFire } from "./schedule.ts";
 
-export const BACKOFF_MS: readonly number[] = [30_000, 60_000, 300_000, 900_000, 3_600_000];
+const BACKOFF_MS: readonly number[] = [30_000, 60_000, 300_000, 900_000, 3_600_000];
 
 export interface Ended {
   readonly end: Pick<RunEnd, "state" | "why" | "error">;

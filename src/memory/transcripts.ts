@@ -33,7 +33,7 @@ export interface Delta {
 
 const PAGE = 500;
 
-export const pathOfSession = (sessionId: string): string => `sessions/${sessionId}`;
+const pathOfSession = (sessionId: string): string => `sessions/${sessionId}`;
 
 /** Lines are entries, so a citation names the entry. `size` of the file is the last entry read in. */
 export async function readInTalk(

@@ -61,7 +61,7 @@ export async function audit({ paths, env, deep = false, machine }: AuditOptions)
   return reportOf(found);
 }
 
-export function reportOf(found: readonly Finding[]): AuditReport {
+function reportOf(found: readonly Finding[]): AuditReport {
   const findings = found.toSorted(
     (a, b) => weights.indexOf(a.weight) - weights.indexOf(b.weight) || a.id.localeCompare(b.id),
   );

@@ -30,7 +30,7 @@ import { whoami } from "./whoami.ts";
 
 export const directives: readonly Directive[] = [model, think, verbose, reasoning, elevated, exec, queue];
 
-export const allCommands: readonly Command[] = [
+const allCommands: readonly Command[] = [
   help(() => allCommands),
   commands(() => allCommands),
   status,

@@ -26,7 +26,7 @@ export interface JudgeInput {
 }
 
 /** Programs that open a pager or an editor would hand a terminal to whoever types into it. */
-export const unattendedEnvironment: Readonly<Record<string, string>> = {
+const unattendedEnvironment: Readonly<Record<string, string>> = {
   PAGER: "cat",
   GIT_PAGER: "cat",
   MANPAGER: "cat",

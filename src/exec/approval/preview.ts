@@ -34,7 +34,7 @@ export function describePlan(plan: Plan): PreviewCard {
 }
 
 /** What runs, quoted so that a shell would read it the same way: shown instead of what somebody wrote. */
-export function shownSegment(segment: Segment): string {
+function shownSegment(segment: Segment): string {
   const assignments = Object.entries(segment.env).map(([name, value]) => `${name}=${quoted(value)}`);
   const streams = [
     ...(segment.input === "empty" ? ["</dev/null"] : []),

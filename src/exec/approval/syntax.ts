@@ -19,7 +19,7 @@ interface Parser {
 }
 
 /** Longer lines are not read: nobody could be shown them whole, and reading must end soon. */
-export const maxCommandChars = 16_000;
+const maxCommandChars = 16_000;
 
 let parser: Promise<Parser> | undefined;
 

@@ -12,7 +12,7 @@ import type { BoxSpec } from "./spec.ts";
 export const LABEL = "openclaw.sandbox";
 export const SETTINGS_LABEL = "openclaw.sandbox.settings";
 /** Marks every process of one command, so that they are found when it must end. */
-export const RUN_MARK = "OPENCLAW_SANDBOX_RUN";
+const RUN_MARK = "OPENCLAW_SANDBOX_RUN";
 const HOME = "/home/sandbox";
 
 /** Waits for ever, and buries processes whose parents are gone: an image need not have an init. */

@@ -55,7 +55,7 @@ async function runOnce(
 }
 
 /** Output and exit code of a launch that needs no input. */
-export async function runToEnd(
+async function runToEnd(
   launch: HostLaunch,
   timeoutMs: number,
 ): Promise<{ readonly code: number | null; readonly said: string }> {

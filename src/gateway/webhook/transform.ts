@@ -75,7 +75,7 @@ export function transformFile(module: string, config: Config, paths: Paths): str
 }
 
 /** `hooks/transforms` beside the config unless named; always inside the config's folder and outside every workspace. */
-export function transformsFolder(config: Config, paths: Paths): string {
+function transformsFolder(config: Config, paths: Paths): string {
   const home = realOf(dirname(paths.config));
   const named = config.hooks?.transformsDir;
   const folder = realOf(resolve(home, named === undefined ? "hooks/transforms" : fromHome(named, paths)));

@@ -5,7 +5,7 @@ import { HouseError } from "../../core/error.ts";
 import type { AgentId } from "../../core/names.ts";
 import type { VectorStatus } from "../memory.ts";
 
-export const embedProviders = ["openai", "gemini", "voyage", "ollama", "local"] as const;
+const embedProviders = ["openai", "gemini", "voyage", "ollama", "local"] as const;
 export type EmbedProvider = (typeof embedProviders)[number];
 
 /** Some models embed what is asked and what is searched differently. */

@@ -2,7 +2,7 @@
 import { protectedNames, type ProtectedName } from "../../base/protected-names.ts";
 
 /** Folders of a bare repository (`x.git`) that git obeys like those of `.git`. */
-export const bareRepositoryNames: ReadonlySet<string> = new Set(["config", "hooks", "head", "objects", "refs", "info"]);
+const bareRepositoryNames: ReadonlySet<string> = new Set(["config", "hooks", "head", "objects", "refs", "info"]);
 
 /** Package managers keep one copy on the disk and link it into every project: a second name there is usual. */
 export const sharedFolders: ReadonlySet<string> = new Set(["node_modules", "site-packages", ".pnpm-store", ".pnpm"]);

@@ -13,8 +13,8 @@ import { foldArguments } from "../fold-arguments.ts";
 import { takeLines, type EndOfLine, type Lines } from "./lines.ts";
 import { requireText } from "./path.ts";
 
-export const READ_MAX_LINES = 2000;
-export const READ_MAX_BYTES = 50 * 1024;
+const READ_MAX_LINES = 2000;
+const READ_MAX_BYTES = 50 * 1024;
 const IMAGE_MAX_BYTES = 5_000_000;
 const BINARY_MAX_BYTES = 64_000_000;
 const COUNT_BYTES = 32_000_000;

@@ -82,7 +82,7 @@ function withShared(own: string, folder?: string): Repository {
 }
 
 /** The first setting that is not known to be harmless; what cannot be read line by line is a problem too. */
-export function problemIn(text: string): string | undefined {
+function problemIn(text: string): string | undefined {
   let section = "";
   for (const raw of text.split("\n")) {
     const line = raw.trim();

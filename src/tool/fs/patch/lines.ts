@@ -1,7 +1,7 @@
 // The lines of a patch between its markers, numbered, one after the other.
 import { ToolError } from "../../../core/error.ts";
 
-export const MAX_HUNKS = 5_000;
+const MAX_HUNKS = 5_000;
 
 const BEGIN = "*** Begin Patch";
 const END = "*** End Patch";

@@ -15,7 +15,7 @@ export type PatchOp =
       readonly hunks: readonly Hunk[];
     };
 
-export const MAX_PATCH_BYTES = 10_000_000;
+const MAX_PATCH_BYTES = 10_000_000;
 export const MAX_OPS = 500;
 
 /** Throws ToolError `patch.*` with the line in words and as `details.line`. Nothing on the disk is looked at. */
