@@ -1,15 +1,22 @@
 // What agents may reach beyond commands: files, each other, other chats, and rules that do nothing.
-import { agentConfig } from "../../config/agents.ts";
+import { agentConfig, workspaceOf } from "../../config/agents.ts";
 import { coreTools } from "../../tool/policy/groups.ts";
 import { listWarnings } from "../../tool/policy/warnings.ts";
 import { openDoors } from "./channels.ts";
 import { at, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
 import { reachOf } from "./reach.ts";
+import { within } from "./sandbox.ts";
 
 const strong = ["exec", "write", "edit", "apply_patch", "gateway", "cron", "nodes", "browser"];
 
 export function checkAgents(ground: Ground): Finding[] {
-  return [...fileFindings(ground), ...openFindings(ground), ...betweenFindings(ground), ...deadRules(ground)];
+  return [
+    ...fileFindings(ground),
+    ...wideFindings(ground),
+    ...openFindings(ground),
+    ...betweenFindings(ground),
+    ...deadRules(ground),
+  ];
 }
 
 function fileFindings(ground: Ground): Finding[] {
@@ -27,6 +34,27 @@ function fileFindings(ground: Ground): Finding[] {
         why: "it can be talked into reading your keys or changing your start-up files",
         where: at(ground, path),
         fix: setKey(path, "true"),
+      },
+    ];
+  });
+}
+
+/** A workspace that is a whole home or disk: all that is bound to it is bound to nothing. */
+function wideFindings(ground: Ground): Finding[] {
+  const { config } = ground.loaded;
+  return reachOf(config).flatMap(({ agent, own }): Finding[] => {
+    const folder = workspaceOf(config, agent, ground.paths);
+    if (!within(ground.paths.state, folder)) return [];
+    const isOwn = agentConfig(config, agent)?.workspace !== undefined;
+    const path = isOwn ? [...own, "workspace"] : ["agents", "defaults", "workspace"];
+    return [
+      {
+        id: "tools.wide-workspace",
+        weight: "high",
+        what: `agent ${agent}: its workspace ${folder} holds the state of the gateway and all that is beside it`,
+        why: "what keeps tools and sandboxes inside the workspace then lets them reach your keys and files",
+        where: at(ground, path),
+        fix: unsetKey(path),
       },
     ];
   });

@@ -334,6 +334,18 @@ const pairs: readonly Pair[] = [
   // agents
   pair("tools.whole-disk", "medium", {}, { tools: safeTools }),
   pair(
+    "tools.wide-workspace",
+    "high",
+    { agents: { defaults: { workspace: "~" } } },
+    { agents: { defaults: { workspace: "~/garden" } } },
+  ),
+  pair(
+    "tools.wide-workspace",
+    "high",
+    { agents: { list: [{ id: "main" }, { id: "ops", workspace: "/" }] } },
+    { agents: { list: [{ id: "main" }, { id: "ops", workspace: "~/ops" }] } },
+  ),
+  pair(
     "tools.open-to-strangers",
     "critical",
     telegram({ dmPolicy: "open", allowFrom: ["*"] }),
