@@ -246,6 +246,7 @@ const pairs: readonly Pair[] = [
     exec({ host: "sandbox" }, { agents: boxed }),
   ),
   pair("exec.unsafe-bin", "high", exec({ safeBins: ["cut", "python3.12"] }), exec({ safeBins: ["cut", "jq"] })),
+  pair("exec.idle-bin", "info", exec({ safeBins: ["cut", "cat"] }), exec({ safeBins: ["cut", "sort"] })),
   pair("exec.path-folder", "high", exec({ pathPrepend: ["bin"] }), exec({ pathPrepend: ["/usr/local/bin"] })),
   pair(
     "exec.path-folder",

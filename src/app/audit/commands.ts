@@ -5,6 +5,7 @@ import { expandHome } from "../../base/paths.ts";
 import { agentConfig, workspaceOf } from "../../config/agents.ts";
 import type { ConfigPath } from "../../config/path.ts";
 import type { Config } from "../../config/schema/index.ts";
+import { isKnownFilter } from "../../exec/approval/safe-bins.ts";
 import { statOf } from "./files.ts";
 import { at, listWithout, setKey, unsetKey, type Finding, type Ground } from "./finding.ts";
 import { programKind } from "./programs.ts";
@@ -93,7 +94,7 @@ function policyFindings(ground: Ground, agent: ReturnType<typeof reachOf>[number
 function listFindings(ground: Ground, path: ConfigPath, { safeBins = [], pathPrepend = [] }: Exec): Finding[] {
   const bins = safeBins.flatMap((name, index): Finding[] => {
     const kind = programKind(name);
-    if (kind === undefined) return [];
+    if (kind === undefined) return isKnownFilter(name) ? [] : [idleBin(ground, [...path, "safeBins", index], name)];
     return [
       {
         id: "exec.unsafe-bin",
@@ -109,6 +110,17 @@ function listFindings(ground: Ground, path: ConfigPath, { safeBins = [], pathPre
     folderFindings(ground, [...path, "pathPrepend", index], folder),
   );
   return [...bins, ...folders];
+}
+
+function idleBin(ground: Ground, path: ConfigPath, name: string): Finding {
+  return {
+    id: "exec.idle-bin",
+    weight: "info",
+    what: `${name} is listed as a safe filter, but there are no rules for its arguments: it still needs an approval`,
+    why: "only filters whose every option is known can be kept to reading their input",
+    where: at(ground, path),
+    fix: `openclaw approvals allowlist add $(command -v ${/^[\w.+-]+$/.test(name) ? name : "<program>"})`,
+  };
 }
 
 /** A folder others fill decides which program a name means. */

@@ -52,9 +52,12 @@ const execProperties = {
     default: 10_000,
   }),
   pathPrepend: texts("Folders put in front of PATH.", { default: [] }),
-  safeBins: texts("Filters that need no approval when they only read standard input; replaces the built-in list.", {
-    fallback: "cut, uniq, head, tail, tr, wc",
-  }),
+  safeBins: texts(
+    "Filters that need no approval when they only read standard input; replaces the built-in list. grep, jq and sort may be named too; others have no effect.",
+    {
+      fallback: "cut, uniq, head, tail, tr, wc",
+    },
+  ),
   applyPatch: section("The apply_patch tool.", {
     enabled: flag("Offer apply_patch.", { default: false }),
     allowModels: texts("Models that may use it; unset means every model."),
