@@ -62,7 +62,11 @@ function toolPage({ name, summary, description, params }: Tool): string {
       ? "No parameters.\n"
       : `| Parameter | Type | Required | |\n|---|---|---|---|\n${rows.join("\n")}\n`;
   const group = groupOf(name);
-  return `# ${name}\n\n${summary}.\n\n${description}\n\nPolicy group: ${group === undefined ? "none" : `\`group:${group}\``}.\n\n${table}\nTry it: \`openclaw tools call ${name}\`; why it is allowed or not: \`openclaw tools explain ${name}\`.\n`;
+  // These have an older name each, so the schema requires neither of the two.
+  const aliased = ["path", "oldText", "newText"];
+  const needed = properties.flatMap(([key]) => (required.has(key) || aliased.includes(key) ? [key] : []));
+  const words = [`openclaw tools call ${name}`, ...needed.map((key) => `${key}=…`)].join(" ");
+  return `# ${name}\n\n${summary}.\n\n${description}\n\nPolicy group: ${group === undefined ? "none" : `\`group:${group}\``}.\n\n${table}\nTry it: \`${words}\`; why it is allowed or not: \`openclaw tools explain ${name}\`.\n`;
 }
 
 function writeConfig(): void {
