@@ -5,12 +5,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import JSON5 from "json5";
 
-import { editText, locateIn, type Edit } from "./edit.ts";
+import { editText, type Edit } from "./edit.ts";
 import { anyDocument, commentsOf } from "./json5.cases.ts";
-import { nodeAt, parseText, valueOf, type TextNode } from "./json5-text.ts";
-import { setAt, unsetAt, type Segment } from "./path.ts";
+import { nodeAt, parseText, placeOf, valueOf, type TextNode } from "./json5-text.ts";
+import { parsePath, setAt, unsetAt, type Segment } from "./path.ts";
 
-const runs = Number(process.env["EDIT_RUNS"] ?? 300);
+const runs = Number(process.env["OPENCLAW_EDIT_RUNS"] ?? 300);
 
 const written = `// mine
 {
@@ -112,16 +112,17 @@ test("edits that cannot be are refused", () => {
   assert.throws(() => editText("{ a: ", [{ path: "a", value: 1 }]), { code: "config.syntax" });
 });
 
-test("places are found", () => {
-  const places = ["gateway", "gateway.auth.token", "tools.allow[1]", '["un known"]', "no.such"].map((path) =>
-    locateIn(written, path),
+test("places are found; of what is not there, that of the nearest parent", () => {
+  const root = parseText(written);
+  const places = ["gateway", "gateway.auth.token", "tools.allow[1]", '["un known"]', "tools.such"].map((path) =>
+    placeOf(written, root, parsePath(path)),
   );
   assert.deepEqual(places, [
-    { line: 4, column: 3 },
-    { line: 4, column: 35 },
-    { line: 8, column: 7 },
-    { line: 12, column: 13 },
-    undefined,
+    { line: 4, column: 3, exact: true },
+    { line: 4, column: 35, exact: true },
+    { line: 8, column: 7, exact: true },
+    { line: 12, column: 13, exact: true },
+    { line: 5, column: 3, exact: false },
   ]);
 });
 

@@ -8,11 +8,9 @@ import {
   entryOf,
   nodeAt,
   parseText,
-  placeOf,
   valueOf,
   splice,
   type Part,
-  type Place,
   type TextContainer,
   type TextEntry,
   type TextNode,
@@ -33,13 +31,6 @@ export function editText(text: string, edits: readonly Edit[]): string {
     const path = typeof edit.path === "string" ? parsePath(edit.path) : edit.path;
     return edit.remove === true ? removeAt(current, path) : setAt(current, path, edit.value);
   }, text);
-}
-
-/** Where the entry at a path begins, when it is there. */
-export function locateIn(text: string, path: string | ConfigPath): Place | undefined {
-  const segments = typeof path === "string" ? parsePath(path) : path;
-  const { exact, ...place } = placeOf(text, parseText(text), segments);
-  return exact ? place : undefined;
 }
 
 function setAt(text: string, path: ConfigPath, value: unknown): string {

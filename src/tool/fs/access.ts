@@ -97,7 +97,7 @@ export async function withWorkspace<T>(
   }
 }
 
-/** Puts right what a killed gateway left half done. Every file tool does it on first use; at start it is done sooner. */
+/** Puts right what a killed gateway left half done. Every file tool does it on first use; this does nothing else. */
 export function recoverFiles(deps: Pick<FileToolDeps, "stateDir">): Promise<void> {
   return batchesOf(deps).recover();
 }
