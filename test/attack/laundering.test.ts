@@ -129,7 +129,7 @@ describe("other conversations of the same agent", () => {
       await inChat(sessionKey)(SAID);
       await until(
         () => stage.history(sessionKey),
-        (lines) => lines.some((line) => line.startsWith("assistant:")),
+        (lines) => lines.some((line) => line.includes(SAID)) && lines.at(-1)?.startsWith("assistant:") === true,
       );
     }
   });
