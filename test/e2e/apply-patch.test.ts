@@ -1,17 +1,12 @@
 // apply_patch through the front door: what each part of a patch does to the files, and that a bad one changes nothing.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 
 import { call, exec, type Called } from "../exec-kit.ts";
 import { dispose, startGateway, type TestGateway } from "../kit.ts";
-
-const noBubblewrap: string | false =
-  spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "true"]).status === 0
-    ? false
-    : "needs a working bubblewrap: apt-get install -y bubblewrap";
+import { noBubblewrap } from "../sandbox-kit.ts";
 
 let gateway: TestGateway;
 before(async () => {

@@ -1,6 +1,5 @@
 // The rules for commands where nothing is said, where others wrote into the approvals file, per session and in the sandbox.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,11 +9,8 @@ import { exec, readApprovals, until, writeApprovals } from "../exec-kit.ts";
 import { dispose, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
 import { chat, textOf } from "../model-kit.ts";
 import { ranFine, scriptedNode } from "../node-kit.ts";
+import { noBubblewrap } from "../sandbox-kit.ts";
 
-const noBubblewrap: string | false =
-  spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "true"]).status === 0
-    ? false
-    : "needs a working bubblewrap: apt-get install -y bubblewrap";
 const as = (agent: string) => ({ body: { sessionKey: `agent:${agent}:main` } });
 const uname = { pattern: "/usr/bin/uname" };
 
