@@ -39,6 +39,7 @@ import { createVoiceWake } from "../gateway/voice-wake.ts";
 import { openGateway, type Gateway } from "../gateway/server.ts";
 import { listWarnings } from "../tool/policy/warnings.ts";
 import { coreTools } from "../tool/policy/groups.ts";
+import { recoverFiles } from "../tool/fs/access.ts";
 import { createOutbound } from "../channel/outbound.ts";
 import { openAdmin, type Restart } from "./admin.ts";
 import { openAgents } from "./agents.ts";
@@ -203,8 +204,14 @@ function pruneBoxes({ commands, log }: House): NodeJS.Timeout {
 }
 
 /** What a dead process left half done is named as such before anything new starts. */
-async function recover({ store, log }: House): Promise<void> {
-  const calls = await store.journal.close();
+async function recover({ store, paths, log }: House): Promise<void> {
+  const [calls] = await Promise.all([
+    store.journal.close(),
+    // Before a command can see half a patch. What cannot be put right now is tried again by the first file tool.
+    recoverFiles({ stateDir: paths.state }).catch((error: unknown) =>
+      log.error("a change of files that was cut off could not be put right", { error }),
+    ),
+  ]);
   if (calls > 0) log.warn(`${calls} tool calls were cut off by the last end of the gateway; their outcome is unknown`);
 }
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { recoverFiles } from "../../src/tool/fs/access.ts";
+import { dispose, startGateway } from "../kit.ts";
 
 const fixture = join(import.meta.dirname, "..", "fixtures", "file-tool.ts");
 // Every system call that changes names or makes them last; every push takes a part of them.
@@ -142,6 +143,17 @@ test(
     }
   },
 );
+
+test("the next start puts it right, before any tool is used", async () => {
+  const trial = trialOf("a patch of five files");
+  const home = newHome();
+  runTool(home, trial, [String(stepsOf(trial).indexOf("finish") + 1)]);
+  const workspace = join(home, ".openclaw", "workspace");
+  assert.equal(readFileSync(join(workspace, "a.txt"), "utf8"), "A\n");
+  const gateway = await startGateway({ home });
+  assert.deepEqual(treeOf(workspace), { ...before, sub: "/" });
+  await dispose(gateway);
+});
 
 test("what somebody changed in the meantime is not undone", async () => {
   const trial = trialOf("a patch of five files");

@@ -97,7 +97,7 @@ export async function withWorkspace<T>(
   }
 }
 
-/** Puts right what a killed gateway left half done. Every file tool does it on first use; this does nothing else. */
+/** Puts right what a killed gateway left half done: at its next start, and by the first file tool where that failed. */
 export function recoverFiles(deps: Pick<FileToolDeps, "stateDir">): Promise<void> {
   return batchesOf(deps).recover();
 }
