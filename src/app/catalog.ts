@@ -8,13 +8,13 @@ import type { LoadedConfig } from "../config/load.ts";
 import { approvalsPath } from "../exec/approval/file.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Store } from "../store/store.ts";
-import { builtinTools, withFiles, type FileToolDeps } from "../tool/builtin.ts";
+import { builtinTools, recoverFiles, withFiles, type FileToolDeps } from "../tool/builtin.ts";
 import { createCatalog, type Catalog, type Settings } from "../tool/catalog.ts";
 import type { OpenExec } from "./exec.ts";
 import { createLatePorts, type LatePorts } from "./late-ports.ts";
 import { createSettings } from "./settings.ts";
 
-export { withFiles };
+export { recoverFiles, withFiles };
 
 /** What the tools that run commands need. */
 export type CatalogExec = Pick<OpenExec, "exec" | "processes" | "boxes" | "mask">;

@@ -31,7 +31,7 @@ import type { GuestDeps } from "./guest.ts";
 import type { Late } from "./late.ts";
 import type { Tool } from "./tool.ts";
 
-export { withFiles } from "./fs/access.ts";
+export { recoverFiles, withFiles } from "./fs/access.ts";
 export type { FileToolDeps } from "./fs/access.ts";
 
 export interface BuiltinDeps extends FileToolDeps, GuestDeps {
