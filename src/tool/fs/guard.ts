@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { errnoOf } from "../../core/error.ts";
 import { refused } from "../../base/rooted-error.ts";
 import type { Guard, Visit } from "../../base/rooted-fs.ts";
-import { foldName, plainProcFiles, protectionOf, readableState, steeringNames } from "./protect.ts";
+import { foldName, plainProcFiles, protectionOf, readableState, steeringFolders, steeringNames } from "./protect.ts";
 
 export interface GuardedPaths {
   readonly stateDir: string;
@@ -179,7 +179,11 @@ function refuseNames({ real }: Visit, { workspace, isBound }: Zones): void {
 function refuseSteering({ real, trail }: Visit, { closed }: Zones): void {
   const names = real.split("/").slice(1);
   const depths = closed.flatMap((zone) => [depthIn(zone, real), depthById(zone, trail)]);
-  if (!depths.some((depth) => depth === names.length - 1) || !steeringNames.has(foldName(names.at(-1) ?? ""))) return;
+  const steers = (depth: number): boolean => {
+    const name = foldName(names[depth] ?? "");
+    return steeringFolders.has(name) || (depth === names.length - 1 && steeringNames.has(name));
+  };
+  if (!depths.some((depth) => depth !== undefined && steers(depth))) return;
   throw refused("fs.protected", real, "steers later turns, and words that are not the owner's led to this one", {
     hint: "the owner changes it, or asks for it in their own chat",
     rule: "fs.protected:steering",

@@ -15,6 +15,9 @@ export const steeringNames: ReadonlySet<string> = new Set(
   "agents soul tools identity user heartbeat bootstrap memory boot".split(" ").map((name) => `${name}.md`),
 );
 
+/** Its folders whose files become instructions the same way. */
+export const steeringFolders: ReadonlySet<string> = new Set(["skills"]);
+
 /** The only files of /proc that say nothing about a process. */
 export const plainProcFiles: ReadonlySet<string> = new Set([
   "cpuinfo",
