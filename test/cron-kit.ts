@@ -40,6 +40,7 @@ export interface WireRun {
   readonly sessionId?: string;
   readonly runAtMs: number;
   readonly durationMs: number;
+  readonly nextRunAtMs?: number;
 }
 
 /** The answer, or a throw with what was refused. */

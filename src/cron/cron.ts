@@ -133,8 +133,9 @@ export function createCron(deps: CronDeps): CronEngine {
       return { ok: true, ran: true, runId: started.runId, ended: started.ended };
     },
     async runs(id, limit) {
-      const rows = await slots.list(id, limit);
-      return rows.filter(({ state }) => state !== "running").map(toEntry);
+      const [rows, record] = await Promise.all([slots.list(id, limit), jobs.get(id)]);
+      const schedule = record === undefined ? undefined : bodyOf(record).schedule;
+      return rows.filter(({ state }) => state !== "running").map((row) => toEntry(row, schedule));
     },
     async preview(input, count) {
       const raw = isRecord(input) ? input : {};

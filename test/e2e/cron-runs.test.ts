@@ -41,6 +41,17 @@ test("at: once, at its time; success removes the job, its row stays", async () =
   assert.deepEqual([started?.["action"], finished?.["action"], finished?.["status"]], ["started", "finished", "ok"]);
 });
 
+test("a row says when its job comes next; a job that comes no more says nothing", async () => {
+  const { id, state } = await addJob(wire, { name: "next", schedule: hourly, command: "true", delivery: quiet });
+  await ask(wire, "cron.run", { id });
+  assert.equal((await firstRun(wire, id)).nextRunAtMs, state.nextRunAtMs);
+  await ask(wire, "cron.remove", { id });
+  assert.deepEqual(
+    (await runsOf(wire, id)).filter(({ nextRunAtMs }) => nextRunAtMs !== undefined),
+    [],
+  );
+});
+
 test("agentTurn: a turn in a session of its own, prefixed with job and name, a new session id each run", async () => {
   house.script = () => say("The brief.");
   const { id } = await addJob(wire, { name: "brief", schedule: hourly, message: "Sum up.", delivery: quiet });
