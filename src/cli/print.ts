@@ -86,6 +86,9 @@ export function span(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
+/** One job, two jobs. */
+export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? "" : "s"}`;
+
 export function shortPath(path: string, io: Pick<Io, "paths">): string {
   return shortenHome(path, io.paths().home);
 }

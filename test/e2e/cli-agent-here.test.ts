@@ -55,7 +55,7 @@ test("replies, uses tools, remembers, records and says what failed", async (t) =
   const [file = ""] = readdirSync(folder);
   assert.equal(
     wellEnded(await cli.run("sessions", "replay", join(folder, file))),
-    "same (1 runs, 2 model turns, 1 tool calls)\n",
+    "same (1 run, 2 model turns, 1 tool call)\n",
   );
 });
 

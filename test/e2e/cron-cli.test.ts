@@ -25,7 +25,7 @@ test("add, list, status, edit, disable, enable, run, runs, rm: the life of a job
   );
   const { id } = added;
   assert.match((await cron("list")).stdout, new RegExp(`${id} +disk +every 1 h +in `));
-  assert.match((await cron("status")).stdout, /^1 jobs, next in /);
+  assert.match((await cron("status")).stdout, /^1 job, next in /);
   const edited = await json<WireJob>("edit", id, "--every", "2h", "--name", "disk2", "--description", "changed");
   assert.deepEqual([edited.name, edited.schedule["everyMs"]], ["disk2", 7_200_000]);
   assert.equal((await json<WireJob>("disable", id)).enabled, false);

@@ -349,7 +349,7 @@ test("openclaw memory status, index and search go through the running gateway", 
   );
   assert.match(
     (await openclaw(gateway.home, ["memory", "index", "--force", "--agent", "other"])).stdout,
-    /^other: 1 files, 1 pieces; 1 read in/,
+    /^other: 1 file, 1 piece; 1 read in/,
   );
   const found = await openclaw(gateway.home, ["memory", "search", "lease", "ends", "--json", "--max-results", "1"]);
   assert.equal((JSON.parse(found.stdout) as Answer).results[0]?.path, "memory/2026-03-01.md");

@@ -2,7 +2,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { defineCommand } from "../command.ts";
 import { callCron } from "../cron-wire.ts";
-import { span, toJson } from "../print.ts";
+import { counted, span, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
@@ -19,7 +19,7 @@ export const command = defineCommand({
     else {
       const { enabled, jobs, nextWakeAtMs } = status;
       const next = nextWakeAtMs === null ? "nothing is due" : `next in ${span(nextWakeAtMs - systemClock.now())}`;
-      io.print(enabled ? `${jobs} jobs, ${next}` : `${jobs} jobs, switched off (cron.enabled)`);
+      io.print(enabled ? `${counted(jobs, "job")}, ${next}` : `${counted(jobs, "job")}, switched off (cron.enabled)`);
     }
     return 0;
   },

@@ -1,7 +1,7 @@
 // `openclaw health`: one question to the gateway, for people and for monitoring.
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
-import { columns, oneLine, toJson } from "../print.ts";
+import { columns, counted, oneLine, toJson } from "../print.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
 interface Health {
@@ -42,7 +42,7 @@ function rowsOf(
   const { ok, agents = [], sessions, channelOrder = [], defaultAgentId, loopDelayP99Ms, droppedLogLines = 0 } = health;
   const names = agents.map(
     ({ agentId, sessions: own }) =>
-      `${oneLine(agentId)}${agentId === defaultAgentId ? " (default)" : ""}, ${own?.count ?? 0} sessions`,
+      `${oneLine(agentId)}${agentId === defaultAgentId ? " (default)" : ""}, ${counted(own?.count ?? 0, "session")}`,
   );
   return [
     ["Gateway", `${ok ? good("well") : "not well"} (${url}, answered in ${ms} ms)`],

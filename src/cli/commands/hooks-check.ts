@@ -1,7 +1,7 @@
 // `openclaw hooks check`: whether every hook that is enabled also runs.
 import { defineCommand } from "../command.ts";
 import { hooksHere, isEligible } from "../hooks-here.ts";
-import { toJson } from "../print.ts";
+import { counted, toJson } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
@@ -29,7 +29,7 @@ export const command = defineCommand({
     };
     if (io.json) io.print(toJson({ ...counts, broken, olderHandlers: older }));
     else {
-      io.print(`${counts.total} hooks, ${counts.eligible} could run here, ${counts.running} run`);
+      io.print(`${counted(counts.total, "hook")}, ${counts.eligible} could run here, ${counts.running} run`);
       for (const { name, why } of broken) io.print(`  ${io.paint.warn(name)}: ${why}`);
       if (older > 0)
         io.say(

@@ -1,7 +1,7 @@
 // `openclaw memory index`: reads the notes in now; with --force into a new index that then takes the place of the old.
 import { defineCommand } from "../command.ts";
 import { agentsFor, withMemory } from "../memory-here.ts";
-import { safe, toJson } from "../print.ts";
+import { counted, safe, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
@@ -30,7 +30,9 @@ export const command = defineCommand({
       return 0;
     }
     for (const { agentId, files, chunks, changed, removed, skipped, ms } of reports) {
-      io.print(`${agentId}: ${files} files, ${chunks} pieces; ${changed} read in, ${removed} taken out (${ms} ms)`);
+      io.print(
+        `${agentId}: ${counted(files, "file")}, ${counted(chunks, "piece")}; ${changed} read in, ${removed} taken out (${ms} ms)`,
+      );
       if (verbose) for (const { path, why } of skipped) io.print(safe(`  left out: ${path} ${why}`));
     }
     return 0;

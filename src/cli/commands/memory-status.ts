@@ -4,7 +4,7 @@ import type { MemoryStatus } from "../../memory/memory.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { agentsFor, withMemory } from "../memory-here.ts";
-import { columns, safe, toJson } from "../print.ts";
+import { columns, counted, safe, toJson } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 import { wireOptions } from "../target.ts";
 
@@ -67,7 +67,10 @@ function toRecord(row: MemoryStatus, wanted: string): object {
 function linesOf(io: Io, row: MemoryStatus, verbose: boolean): string[] {
   const { vectors } = row;
   const pairs: (readonly [string, string])[] = [
-    ["Indexed", `${row.files} files, ${row.chunks} pieces, ${Math.round(row.bytes / 1024)} kB${freshness(row)}`],
+    [
+      "Indexed",
+      `${counted(row.files, "file")}, ${counted(row.chunks, "piece")}, ${Math.round(row.bytes / 1024)} kB${freshness(row)}`,
+    ],
     ["Found by", foundBy(row)],
     ["Sources", [...row.sources, ...row.extraPaths].join(", ")],
     ["Workspace", row.workspace],
@@ -83,7 +86,7 @@ function linesOf(io: Io, row: MemoryStatus, verbose: boolean): string[] {
             "Left out",
             verbose
               ? row.skipped.map(({ path, why }) => `${path} ${why}`).join("\n")
-              : `${row.skipped.length} files (--verbose)`,
+              : `${counted(row.skipped.length, "file")} (--verbose)`,
           ],
         ] as const)),
     ...row.notes.map((note) => ["Note", note] as const),

@@ -1,7 +1,7 @@
 // `openclaw sessions replay`: a recorded session once more, offline, and where it first differs.
 import { expandHome } from "../../base/paths.ts";
 import { defineCommand } from "../command.ts";
-import { safe, toJson } from "../print.ts";
+import { counted, safe, toJson } from "../print.ts";
 
 export const command = defineCommand({
   summary: "Run a recorded session again, offline, and name the first difference.",
@@ -17,7 +17,7 @@ export const command = defineCommand({
     const { replay } = await import("../../agent/replay.ts");
     const report = await replay(expandHome(file, io.paths().home));
     const { same, runs, turns, calls, difference } = report;
-    const count = `${runs} runs, ${turns} model turns, ${calls} tool calls`;
+    const count = `${counted(runs, "run")}, ${counted(turns, "model turn")}, ${counted(calls, "tool call")}`;
     if (io.json) io.print(toJson(report));
     else if (difference === undefined) io.print(`same (${count})`);
     else {
