@@ -353,6 +353,28 @@ test("the watch sees edits, new folders and removals, and a storm of writes ends
   });
 });
 
+test("what is written into a folder that was only just found, or made anew under its name, is not missed", async () => {
+  const { workspace, settings, write } = ground({ watch: true });
+  await used(settings, async (engine) => {
+    await engine.sync({});
+    const found = async (word: string, path: string): Promise<void> => {
+      for (let tries = 0; (await find(engine, word, false))[0] !== `${path}:1-1`; tries += 1) {
+        assert.ok(tries < 20_000, `${word} is not found`);
+        await wait(3);
+      }
+    };
+    for (let round = 0; round < 8; round += 1) {
+      const path = `memory/place${round % 2}/deep/note.md`;
+      for (const word of ["first", "second", "third"]) {
+        write(path, `${word}${round}`);
+        await found(`${word}${round}`, path);
+      }
+      if (round % 2 === 1)
+        for (const name of ["place0", "place1"]) rmSync(join(workspace, "memory", name), { recursive: true });
+    }
+  });
+});
+
 test(
   "killed at any moment of indexing, the next process finishes it and nothing is missing or double",
   { timeout: 900_000 },

@@ -142,7 +142,10 @@ export function openUpkeep(settings: IndexSettings, events: UpkeepEvents): Upkee
     const startedAt = performance.now();
     const folders: WatchedFolder[] = [];
     const count = await by.all(memoryRoots(settings), {
-      folder: (path, prefix, root) => folders.push({ path, prefix, root }),
+      folder(path, prefix, root) {
+        folders.push({ path, prefix, root });
+        if (settings.watch && !closed) watch.add({ path, prefix, root });
+      },
     });
     if (settings.watch && !closed) watch.follow(folders);
     lookMs = performance.now() - startedAt;

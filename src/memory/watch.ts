@@ -1,6 +1,6 @@
 // Watching the folders of notes: one watch a folder, every event only marks what to look at, so a storm costs little.
 import { lstatSync, watch, type FSWatcher } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { errnoOf } from "../core/error.ts";
 import { curatedNames, isNote, isWalked, type MemoryRoot } from "./roots.ts";
@@ -22,7 +22,9 @@ export interface WatchEvents {
 }
 
 export interface Watch {
-  /** The folders to watch from now on. */
+  /** Said before the folder is read: what changes in it after that is heard. */
+  add(folder: WatchedFolder): void;
+  /** These were all; others are watched no more. */
   follow(folders: readonly WatchedFolder[]): void;
   /** False when the system gives no more watches: then changes are found by looking. */
   readonly isWhole: () => boolean;
@@ -39,14 +41,16 @@ export function createWatch(events: WatchEvents): Watch {
   };
   const start = (folder: WatchedFolder): boolean => {
     try {
-      const watcher = watch(folder.path, { persistent: false }, (event, name) => {
-        hear(events, folder, event, name, isWatched);
-      });
-      // The folder itself went away; the one above it tells the same.
-      watcher.on("error", () => {
-        unwatch(keyOf(folder));
+      // The folder itself went away, and another one may come under its name: that one needs a watch of its own.
+      const lost = (): void => {
+        if (watches.get(keyOf(folder))?.watcher === watcher) unwatch(keyOf(folder));
         events.anything();
+      };
+      const watcher = watch(folder.path, { persistent: false }, (event, name) => {
+        if (event === "rename" && name === basename(folder.path)) lost();
+        else hear(events, folder, event, name, isWatched);
       });
+      watcher.on("error", lost);
       watches.set(keyOf(folder), { watcher, path: folder.path });
       return true;
     } catch (error) {
@@ -55,6 +59,9 @@ export function createWatch(events: WatchEvents): Watch {
     }
   };
   return {
+    add(folder) {
+      if (!watches.has(keyOf(folder)) && watches.size < MAX_FOLDERS) start(folder);
+    },
     follow(folders) {
       const wanted = new Map(folders.slice(0, MAX_FOLDERS).map((folder) => [keyOf(folder), folder]));
       for (const key of watches.keys()) if (!wanted.has(key)) unwatch(key);
