@@ -86,7 +86,7 @@ export function twoModels(server: FakeServer, more: Record<string, unknown> = {}
   };
 }
 
-interface RawMessage {
+export interface RawMessage {
   readonly role: string;
   readonly content: unknown;
 }
@@ -133,8 +133,10 @@ export async function callTool(
 export async function historyOf(wire: Wire, sessionKey: string): Promise<string[]> {
   const { payload } = await wire.request("chat.history", { sessionKey, limit: 1000 });
   const { messages } = payload as unknown as { messages: RawMessage[] };
-  return messages.map(({ role, content }) => `${role}: ${plain(content)}`);
+  return messages.map(lineOf);
 }
+
+export const lineOf = ({ role, content }: RawMessage): string => `${role}: ${plain(content)}`;
 
 /** Waits until no talk and no sub-agent is left: what comes next is heard alone. */
 export async function atRest({ gateway }: Stage): Promise<void> {
