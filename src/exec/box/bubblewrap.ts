@@ -15,7 +15,7 @@ import { seccompProgram } from "./seccomp.ts";
 import { createSetup, type Setup } from "./setup.ts";
 import type { Shields } from "./shield.ts";
 import type { Backend, BoxSpec, Works } from "./spec.ts";
-import { withoutStrays } from "./strays.ts";
+import { shellWithoutStrays } from "./strays.ts";
 
 export interface BubblewrapDeps {
   readonly shields: Shields;
@@ -131,18 +131,24 @@ function hostLaunch(spec: BoxSpec, tools: Tools, words: readonly string[], argv:
   const bounded = groups.boundsMemory
     ? limits
     : { ...limits, process: { data: limits.memoryBytes, ...limits.process } };
+  // Closed here, by number: bwrap hands everything on that it finds open.
+  const { shell, closes } = shellWithoutStrays();
   return {
     argv: [
-      "/bin/sh",
+      ...shell,
       "-c",
-      `${entry}${ulimitScript(bounded)}exec "$@" 4<"$a" 3<"$s"`,
+      `${closes}${entry}${ulimitScript(bounded)}exec "$@" 4<"$a" 3<"$s"`,
       spec.name,
       tools.files.pathOf([...words, ""].join("\0")),
       tools.files.pathOf(tools.seccomp),
       String(groups.folders.length),
       ...groups.folders,
-      // Closed here, by number: bwrap hands everything on that it finds open.
-      ...withoutStrays([tools.program, "--args", "4", "--seccomp", "3", "--"], 5),
+      tools.program,
+      "--args",
+      "4",
+      "--seccomp",
+      "3",
+      "--",
       ...(groups.boundsProcesses ? argv : countedInside(argv, limits.pids)),
     ],
     cwd: "/",

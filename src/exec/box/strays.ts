@@ -6,14 +6,16 @@ import { errnoOf } from "../../core/error.ts";
 const CLOSED_ON_START = 0o2000000;
 const BASH = "/bin/bash";
 
-/** The same program without them. Those below `first` are the caller's to fill. */
-export function withoutStrays(argv: readonly string[], first: number): readonly string[] {
-  const strays = strayFiles().filter((fd) => fd >= first);
-  if (strays.length === 0) return argv;
-  // Other shells know numbers of one digit only.
-  const shell = existsSync(BASH) ? BASH : "/bin/sh";
-  const closes = strays.filter((fd) => shell === BASH || fd < 10).map((fd) => `exec ${fd}<&-; `);
-  return [shell, "-c", `${closes.join("")}exec "$@"`, "sh", ...argv];
+/** A plain shell, and the beginning of its script that closes them. */
+export function shellWithoutStrays(): { readonly shell: readonly string[]; readonly closes: string } {
+  const strays = strayFiles();
+  // Small shells know numbers of one digit only; they start faster, so they are used where they do.
+  const needsBash = strays.some((fd) => fd > 9) && existsSync(BASH);
+  const closed = strays.filter((fd) => needsBash || fd <= 9);
+  return {
+    shell: needsBash ? [BASH, "--posix"] : ["/bin/sh"],
+    closes: closed.map((fd) => `exec ${fd}<&-; `).join(""),
+  };
 }
 
 /** Their numbers. Everything we open ourselves closes when a program starts; without /proc nobody can tell. */
