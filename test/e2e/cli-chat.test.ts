@@ -189,7 +189,7 @@ test("what was recorded replays the same, has no secret in it, and a changed lin
     const ran = await cli.run("sessions", "replay", path);
     assert.match(
       ran.stdout,
-      /^same \(\d+ runs, \d+ model turns, \d+ tool calls\)\n$/,
+      /^same \(\d+ runs?, \d+ model turns?, \d+ tool calls?\)\n$/,
       `${file}: ${ran.stdout}${ran.stderr}`,
     );
   }
