@@ -11,8 +11,8 @@ import { call, say, type Reply } from "../fakes/openai.ts";
 import { HOOK_TOKEN, hook } from "../hook-kit.ts";
 import { scriptedNode, type ScriptedNode } from "../node-kit.ts";
 import { openStage, type Script, type Stage } from "../sessions-kit.ts";
+import { noBubblewrap } from "../sandbox-kit.ts";
 
-const noBox: string | false = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
 let stage: Stage;
 let node: ScriptedNode;
 /** By a word in the last message that is no tool's result. */
@@ -170,7 +170,7 @@ describe("a shell that stands open", () => {
 
   test(
     "outside of the sandbox is out of reach from inside, by list, by id and by every verb",
-    { skip: noBox },
+    { skip: noBubblewrap },
     async () => {
       const sessionId = await shellOf("agent:rooms:main");
       const { path, line } = touching("from-inside");

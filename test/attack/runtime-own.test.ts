@@ -8,8 +8,8 @@ import { after, before, describe, test } from "node:test";
 import { call, exec, proc, until, type Called } from "../exec-kit.ts";
 import { dispose, operator, startGateway, tempHome, type TestGateway, type Wire } from "../kit.ts";
 import { chat, textOf } from "../model-kit.ts";
+import { noBubblewrap } from "../sandbox-kit.ts";
 
-const noBox = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
 const CANARY = "CANARY-51c2";
 const GROUP = { body: { sessionKey: "agent:main:telegram:group:77" } };
 const idOf = ({ details, text }: Called): string => {
@@ -17,7 +17,7 @@ const idOf = ({ details, text }: Called): string => {
   return String(details["approvalId"]);
 };
 
-describe("a box over the agent's workspace, and the unboxed session beside it", { skip: noBox }, () => {
+describe("a box over the agent's workspace, and the unboxed session beside it", { skip: noBubblewrap }, () => {
   let gateway: TestGateway;
   let home: string;
   before(async () => {
@@ -141,35 +141,39 @@ describe("a box over the agent's workspace, and the unboxed session beside it", 
   });
 });
 
-test("read-only access: /agent shows the agent's workspace and nothing beside it", { skip: noBox }, async (t) => {
-  const gateway = await startGateway({
-    config: { agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "ro", backend: "bubblewrap" } } } },
-  });
-  t.after(() => dispose(gateway));
-  mkdirSync(gateway.workspace, { recursive: true });
-  writeFileSync(join(gateway.workspace, "plan.txt"), "the plan");
-  writeFileSync(join(gateway.state, "beside.txt"), CANARY);
-  symlinkSync(join(gateway.state, "beside.txt"), join(gateway.workspace, "out"));
-  assert.match((await call(gateway, "read", { path: "/agent/plan.txt" })).text, /the plan/);
-  for (const path of [
-    "/agent/../beside.txt",
-    "/agent/out",
-    "/agent/./../beside.txt",
-    "/agent//../beside.txt",
-    "/agent/../workspace/../beside.txt",
-    "/agent/../agent/../beside.txt",
-    "/agent/plan.txt/../../beside.txt",
-    join(gateway.state, "beside.txt"),
-  ]) {
-    const { status, text } = await call(gateway, "read", { path });
-    assert.notEqual(status, 200, path);
-    assert.doesNotMatch(text, new RegExp(CANARY), path);
-  }
-  for (const workdir of ["/agent/..", "/agent/../..", "/agent/out"])
-    assert.doesNotMatch((await exec(gateway, { command: "cat beside.txt; ls", workdir })).text, new RegExp(CANARY));
-  await exec(gateway, { command: "echo x > /agent/plan.txt; echo x > plan2.txt", workdir: "/agent" });
-  assert.equal(readFileSync(join(gateway.workspace, "plan.txt"), "utf8"), "the plan");
-});
+test(
+  "read-only access: /agent shows the agent's workspace and nothing beside it",
+  { skip: noBubblewrap },
+  async (t) => {
+    const gateway = await startGateway({
+      config: { agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "ro", backend: "bubblewrap" } } } },
+    });
+    t.after(() => dispose(gateway));
+    mkdirSync(gateway.workspace, { recursive: true });
+    writeFileSync(join(gateway.workspace, "plan.txt"), "the plan");
+    writeFileSync(join(gateway.state, "beside.txt"), CANARY);
+    symlinkSync(join(gateway.state, "beside.txt"), join(gateway.workspace, "out"));
+    assert.match((await call(gateway, "read", { path: "/agent/plan.txt" })).text, /the plan/);
+    for (const path of [
+      "/agent/../beside.txt",
+      "/agent/out",
+      "/agent/./../beside.txt",
+      "/agent//../beside.txt",
+      "/agent/../workspace/../beside.txt",
+      "/agent/../agent/../beside.txt",
+      "/agent/plan.txt/../../beside.txt",
+      join(gateway.state, "beside.txt"),
+    ]) {
+      const { status, text } = await call(gateway, "read", { path });
+      assert.notEqual(status, 200, path);
+      assert.doesNotMatch(text, new RegExp(CANARY), path);
+    }
+    for (const workdir of ["/agent/..", "/agent/../..", "/agent/out"])
+      assert.doesNotMatch((await exec(gateway, { command: "cat beside.txt; ls", workdir })).text, new RegExp(CANARY));
+    await exec(gateway, { command: "echo x > /agent/plan.txt; echo x > plan2.txt", workdir: "/agent" });
+    assert.equal(readFileSync(join(gateway.workspace, "plan.txt"), "utf8"), "the plan");
+  },
+);
 
 describe("two agents", () => {
   let gateway: TestGateway;
@@ -282,7 +286,7 @@ describe("two agents", () => {
 
 test(
   "two agents have two boxes: files, processes and sockets of one are not there for the other",
-  { skip: noBox },
+  { skip: noBubblewrap },
   async (t) => {
     const gateway = await startGateway({
       config: {

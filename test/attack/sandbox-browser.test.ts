@@ -1,15 +1,14 @@
 // SBX-026: no viewer page and no debugging port of a sandbox browser is ever open, whatever the config asks for.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { after, test } from "node:test";
 
 import { createYard } from "../../src/exec/box.cases.ts";
 import { noEngine, startEngine, type TestEngine } from "../docker-kit.ts";
 import { dispose, freePort, invoke, openclaw, startGateway } from "../kit.ts";
+import { noBubblewrap } from "../sandbox-kit.ts";
 
-const noBubblewrap = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
 let engine: TestEngine | undefined;
 after(() => engine?.stop());
 

@@ -20,8 +20,8 @@ import { test, type TestContext } from "node:test";
 
 import { mirrorFiles } from "../../src/exec/box/mirror.ts";
 import { createYard, type Yard } from "../../src/exec/box.cases.ts";
+import { noBubblewrap } from "../sandbox-kit.ts";
 
-const skip = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
 const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 200);
 const CANARY = "CANARY-025";
 
@@ -130,7 +130,7 @@ test(`SBX-025 a parent swapped for a link while it is copied: ${rounds} rounds`,
 
 test(
   "SBX-025 a box is filled with its agent's files, and again, through nothing planted inside",
-  { skip },
+  { skip: noBubblewrap },
   async (t) => {
     const ground = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;
     const settings = { workspaceAccess: "none", scope: "agent" } as const;
@@ -167,7 +167,7 @@ test(
   },
 );
 
-test("a box for all agents, or with the workspace itself, is not filled", { skip }, async (t) => {
+test("a box for all agents, or with the workspace itself, is not filled", { skip: noBubblewrap }, async (t) => {
   const ground = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;
   const shared = createYard(ground, { workspaceAccess: "none", scope: "shared" });
   t.after(() => shared.close());

@@ -16,8 +16,8 @@ import { after, before, describe, test } from "node:test";
 
 import { until } from "../exec-kit.ts";
 import { dispose, invoke, startGateway, tempHome, type TestGateway } from "../kit.ts";
+import { noBubblewrap } from "../sandbox-kit.ts";
 
-const skip = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
 const CANARY = "CANARY-7f3a";
 
 interface Answer {
@@ -40,7 +40,7 @@ const boxed = (sandbox: object = {}): object => ({
   agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw", backend: "bubblewrap", ...sandbox } } },
 });
 
-describe("inside a box of a running gateway", { skip }, () => {
+describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
   let gateway: TestGateway;
   let home: string;
   let sockets: Server[];
@@ -233,7 +233,7 @@ describe("inside a box of a running gateway", { skip }, () => {
   });
 });
 
-describe("settings that would open the box", { skip }, () => {
+describe("settings that would open the box", { skip: noBubblewrap }, () => {
   const cases: readonly { readonly name: string; readonly docker: (home: string) => object }[] = [
     { name: "SBX-001 the whole disk", docker: () => ({ binds: ["/:/h"] }) },
     { name: "SBX-002 the engine's socket", docker: () => ({ binds: ["/var/run/docker.sock:/s"] }) },

@@ -11,8 +11,8 @@ import { call, say, type Reply } from "../fakes/openai.ts";
 import { detailsOf } from "../kit.ts";
 import { scriptedNode, type ScriptedNode } from "../node-kit.ts";
 import { openStage, untilSaid, type Script, type Stage, type Turn } from "../sessions-kit.ts";
+import { noBubblewrap } from "../sandbox-kit.ts";
 
-const noBox: string | false = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
 const BOXED = "agent:boxed:main";
 const hourly = { kind: "every", everyMs: 3_600_000 };
 let stage: Stage;
@@ -122,7 +122,7 @@ for (const event of ["voice.transcript", "agent.request"] as const)
 
     test(
       "does not leave the sandbox, though the page's people may and the level is full",
-      { skip: noBox },
+      { skip: noBubblewrap },
       async () => {
         const canary = join(stage.gateway.home, `canary-${event}`);
         const heard = await reach(event, "exec", { command: `touch ${canary}`, elevated: true }, BOXED);
@@ -143,7 +143,7 @@ for (const event of ["voice.transcript", "agent.request"] as const)
     });
   });
 
-test("the page's people do leave it: what was closed above is open to them", { skip: noBox }, async () => {
+test("the page's people do leave it: what was closed above is open to them", { skip: noBubblewrap }, async () => {
   const canary = join(stage.gateway.home, "canary-owner");
   const { error } = await callExec(
     stage.gateway,

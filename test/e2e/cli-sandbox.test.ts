@@ -1,12 +1,10 @@
 // `openclaw sandbox …` as a person types it: what is built, why, and taking it down.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 
 import { newCli, wellEnded, type Cli } from "../cli-kit.ts";
 import { dispose, invoke, startGateway, type TestGateway } from "../kit.ts";
-
-const noBox = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
+import { noBubblewrap } from "../sandbox-kit.ts";
 
 describe("sandbox explain", () => {
   const config = {
@@ -80,7 +78,7 @@ describe("sandbox explain", () => {
   });
 });
 
-describe("sandbox list and recreate", { skip: noBox }, () => {
+describe("sandbox list and recreate", { skip: noBubblewrap }, () => {
   let gateway: TestGateway;
   let cli: Cli;
   before(async () => {
