@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
 import { isRecord } from "../core/record.ts";
+import { encodeHeader, headerNameOf } from "../mcp/message.ts";
 import type { Target } from "./target.ts";
 
 export interface BridgePlan {
@@ -21,7 +22,7 @@ export async function bridgeMcp({ target, headers, input, write }: BridgePlan): 
     const control = new AbortController();
     if (id !== undefined) underWay.set(id, control);
     try {
-      const answer = await post(target, headers, line, control.signal);
+      const answer = await post(target, { ...headers, ...headersOf({ method, params }) }, line, control.signal);
       if (answer !== "") write(`${answer}\n`);
     } catch (error) {
       if (id === undefined || control.signal.aborted) return;
@@ -42,6 +43,19 @@ function shapeOf(line: string): { readonly id?: unknown; readonly method?: unkno
   } catch {
     return {}; // the gateway answers what is wrong with it
   }
+}
+
+/** HTTP repeats in headers what a request since 2026-07-28 states in its body; earlier ones state nothing. */
+function headersOf({ method, params }: Pick<ReturnType<typeof shapeOf>, "method" | "params">): Record<string, string> {
+  const meta = isRecord(params) ? params["_meta"] : undefined;
+  const revision = isRecord(meta) ? meta["io.modelcontextprotocol/protocolVersion"] : undefined;
+  if (typeof revision !== "string" || typeof method !== "string" || !isRecord(params)) return {};
+  const name = headerNameOf(method, params);
+  return {
+    "mcp-protocol-version": encodeHeader(revision),
+    "mcp-method": encodeHeader(method),
+    ...(name === undefined ? {} : { "mcp-name": encodeHeader(name) }),
+  };
 }
 
 /** By hand instead of by fetch, which gives up on answers after five minutes; a tool may take longer. */

@@ -8,7 +8,7 @@ export interface RpcRequest {
   readonly id: RpcId | undefined;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Since 2026-07-28 each request says its revision itself; before, `initialize` agreed on one. */
+  /** Since 2026-07-28 each request states its revision itself; before, `initialize` agreed on one. */
   readonly revision: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface RpcAnswer {
   readonly body?: object;
 }
 
-/** What HTTP headers say about the body; they must not say otherwise, or a proxy judged another message than we do. */
+/** What HTTP headers state about the body. A proxy may have decided by them, so they must agree with the body. */
 export interface HeaderClaims {
   readonly revision?: string | undefined;
   readonly method?: string | undefined;
@@ -30,6 +30,10 @@ export const SHAKEN = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] a
 /** Newest first. Stated by every request. */
 export const STATED = ["2026-07-28"] as const;
 
+/** The only revision with batches. Requests without the version header count as this one. */
+const BATCH_REVISION = "2025-03-26";
+const MAX_BATCH = 50;
+
 export const RPC = {
   parse: -32700,
   invalid: -32600,
@@ -40,45 +44,148 @@ export const RPC = {
   badRevision: -32022,
 } as const;
 
+const META = "io.modelcontextprotocol/";
+const metaKeys = ["protocolVersion", "clientInfo", "clientCapabilities"].map((name) => `${META}${name}`);
+
+/** The messages of a batch, undefined for a body that is no batch, or the refusal of the whole batch. */
+export function readBatch(value: unknown, { revision }: HeaderClaims): readonly unknown[] | RpcAnswer | undefined {
+  if (!Array.isArray(value)) return undefined;
+  if ((revision ?? BATCH_REVISION) !== BATCH_REVISION)
+    return refusal(400, RPC.invalid, `batches exist only in revision ${BATCH_REVISION}; send one message per request`);
+  if (value.length === 0 || value.length > MAX_BATCH)
+    return refusal(400, RPC.invalid, `a batch holds 1 to ${MAX_BATCH} messages, this one holds ${value.length}`);
+  if (value.some((one) => isRecord(one) && (one["method"] === "initialize" || metaOf(one["params"]) !== undefined)))
+    return refusal(400, RPC.invalid, "initialize and requests that state their revision cannot be part of a batch");
+  return value;
+}
+
 /** A request or notification; or the answer to what is neither. */
 export function readMessage(value: unknown, claims: HeaderClaims): RpcRequest | RpcAnswer {
-  if (Array.isArray(value)) return refusal(400, RPC.invalid, "one message a request: batches are not taken");
   if (!isRecord(value) || value["jsonrpc"] !== "2.0") return refusal(400, RPC.invalid, "no JSON-RPC 2.0 message");
   const { id, method, params = {} } = value;
   // An answer to a question of ours: we ask none.
   if (method === undefined && ("result" in value || "error" in value)) return { status: 202 };
   if (typeof method !== "string") return refusal(400, RPC.invalid, "method must be a string");
-  if (id !== undefined && typeof id !== "string" && typeof id !== "number")
-    return refusal(400, RPC.invalid, "id must be a string or a number");
-  if (!isRecord(params)) return refusal(200, RPC.badParams, "params must be an object", id);
-  const meta = params["_meta"];
-  const said = isRecord(meta) ? meta["io.modelcontextprotocol/protocolVersion"] : undefined;
-  const request = { id, method, params, revision: typeof said === "string" ? said : undefined };
-  return misfit(request, claims) ?? request;
+  if (id !== undefined && typeof id !== "string" && !Number.isSafeInteger(id))
+    return refusal(400, RPC.invalid, "id must be a string or an integer");
+  const request = { id: id as RpcId | undefined, method, params: isRecord(params) ? params : {}, revision: undefined };
+  const meta = metaOf(params);
+  if (meta === undefined && !isStated(claims.revision)) return readShaken(request, params, claims);
+  // Notifications have no header rules and get no answer, so nothing is to be checked.
+  return id === undefined ? request : readStated(request, meta ?? {}, claims);
 }
 
-function misfit({ id, method, params, revision }: RpcRequest, claims: HeaderClaims): RpcAnswer | undefined {
-  const known: readonly string[] = revision === undefined ? SHAKEN : STATED;
-  const asked = revision ?? claims.revision;
-  if (asked !== undefined && !known.includes(asked) && method !== "initialize")
-    return refusal(400, RPC.badRevision, `this revision of MCP is not spoken here: ${asked.slice(0, 40)}`, id, {
-      supported: [...STATED, ...SHAKEN],
-      requested: asked.slice(0, 40),
-    });
-  if (revision === undefined) return undefined;
-  const isTrue =
-    (claims.revision ?? revision) === revision &&
-    (claims.method ?? method) === method &&
-    (method !== "tools/call" || claims.name === undefined || claims.name === params["name"]);
-  return isTrue ? undefined : refusal(400, RPC.headerMismatch, "the mcp- headers say otherwise than the body", id);
+function readShaken(request: RpcRequest, params: unknown, { revision }: HeaderClaims): RpcRequest | RpcAnswer {
+  const known: readonly string[] = SHAKEN;
+  if (revision !== undefined && !known.includes(revision) && request.method !== "initialize")
+    return unknownRevision(revision, request.id);
+  return isRecord(params) ? request : refusal(200, RPC.badParams, "params must be an object", request.id);
 }
 
-export function result({ id, revision }: RpcRequest, value: Readonly<Record<string, unknown>>): RpcAnswer {
-  const whole = revision === undefined ? value : { resultType: "complete", ...value };
+function readStated(
+  request: RpcRequest,
+  meta: Readonly<Record<string, unknown>>,
+  claims: HeaderClaims,
+): RpcRequest | RpcAnswer {
+  const { id } = request;
+  const stated = meta[`${META}protocolVersion`];
+  const wrong = headerProblem(request, stated, claims);
+  if (wrong !== undefined) return refusal(400, RPC.headerMismatch, `header mismatch: ${wrong}`, id);
+  if (typeof stated !== "string")
+    return refusal(400, RPC.badParams, `params._meta needs "${META}protocolVersion", a string`, id);
+  if (!isStated(stated)) return unknownRevision(stated, id);
+  if (!isRecord(meta[`${META}clientCapabilities`]))
+    return refusal(400, RPC.badParams, `params._meta needs "${META}clientCapabilities", an object`, id);
+  return { ...request, revision: stated };
+}
+
+/** What is wrong with the headers of a request that states its revision. */
+function headerProblem(
+  { method, params }: RpcRequest,
+  stated: unknown,
+  { revision, method: claimed, name }: HeaderClaims,
+): string | undefined {
+  if (revision === undefined) return "MCP-Protocol-Version is missing";
+  if (stated !== undefined && revision !== stated) return "MCP-Protocol-Version is not the revision in params._meta";
+  if (claimed === undefined) return "Mcp-Method is missing";
+  if (claimed !== method) return "Mcp-Method is not the method of the body";
+  const source = namedBy[method];
+  if (source === undefined) return undefined;
+  if (name === undefined) return "Mcp-Name is missing";
+  const decoded = decodeHeader(name);
+  if (decoded === undefined) return "Mcp-Name is not valid Base64 of UTF-8 text";
+  return decoded === params[source] ? undefined : `Mcp-Name is not params.${source} of the body`;
+}
+
+const namedBy: Readonly<Record<string, string | undefined>> = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+};
+
+/** The parameter that `Mcp-Name` repeats for this method, if any. */
+export function headerNameOf(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
+  const value = params[namedBy[method] ?? ""];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Text that is not plain ASCII, or looks encoded, travels as Base64 of its UTF-8 bytes. */
+export function encodeHeader(text: string): string {
+  const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !encoded.test(text);
+  return isPlain ? text : `=?base64?${Buffer.from(text, "utf8").toString("base64")}?=`;
+}
+
+const encoded = /^=\?base64\?(.*)\?=$/;
+
+function decodeHeader(value: string): string | undefined {
+  const base64 = encoded.exec(value)?.[1];
+  if (base64 === undefined) return value;
+  const bytes = Buffer.from(base64, "base64");
+  if (bytes.toString("base64") !== base64) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined; // not UTF-8: the caller refuses it
+  }
+}
+
+/** The `_meta` of a request that carries its own protocol fields, as requests since 2026-07-28 do. */
+function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
+  const meta = isRecord(params) ? params["_meta"] : undefined;
+  return isRecord(meta) && metaKeys.some((key) => Object.hasOwn(meta, key)) ? meta : undefined;
+}
+
+function isStated(revision: string | undefined): boolean {
+  const known: readonly (string | undefined)[] = STATED;
+  return known.includes(revision);
+}
+
+function unknownRevision(requested: string, id: RpcId | undefined): RpcAnswer {
+  const shown = requested.slice(0, 40);
+  return refusal(400, RPC.badRevision, `unsupported protocol version: ${shown}`, id, {
+    supported: [...STATED, ...SHAKEN],
+    requested: shown,
+  });
+}
+
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Since 2026-07-28 each result states that it is whole, and who gave it. */
+export function result(
+  { id, revision }: RpcRequest,
+  value: Readonly<Record<string, unknown>>,
+  serverInfo: ServerInfo,
+): RpcAnswer {
+  const whole =
+    revision === undefined ? value : { resultType: "complete", ...value, _meta: { [`${META}serverInfo`]: serverInfo } };
   return { status: 200, body: { jsonrpc: "2.0", id, result: whole } };
 }
 
+/** Without an id when the request's own could not be read: null is no id in MCP. */
 export function refusal(status: number, code: number, message: string, id?: RpcId, more?: unknown): RpcAnswer {
   const error = { code, message, ...(more === undefined ? {} : { data: more }) };
-  return { status, body: { jsonrpc: "2.0", id: id ?? null, error } };
+  return { status, body: { jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error } };
 }

@@ -7,8 +7,8 @@ import type { CallTool } from "../tool/call.ts";
 import type { Catalog, OfferedTool } from "../tool/catalog.ts";
 import type { Subject } from "../tool/subject.ts";
 import type { Intent, ToolResult } from "../tool/tool.ts";
-import { readMessage, refusal, result, RPC, SHAKEN, STATED } from "./message.ts";
-import type { HeaderClaims, RpcAnswer, RpcRequest } from "./message.ts";
+import { readBatch, readMessage, refusal, result, RPC, SHAKEN, STATED } from "./message.ts";
+import type { HeaderClaims, RpcAnswer, RpcRequest, ServerInfo } from "./message.ts";
 
 export interface McpPorts {
   readonly version: string;
@@ -25,6 +25,19 @@ export interface McpCaller {
 }
 
 export async function answerMcp(message: unknown, caller: McpCaller, ports: McpPorts): Promise<RpcAnswer> {
+  const batch = readBatch(message, caller.claims);
+  if (batch === undefined) return answerOne(message, caller, ports);
+  if ("status" in batch) return batch;
+  const answers: object[] = [];
+  // In order: a later call may build on what an earlier one did.
+  for (const one of batch) {
+    const { body } = await answerOne(one, caller, ports);
+    if (body !== undefined) answers.push(body);
+  }
+  return answers.length === 0 ? { status: 202 } : { status: 200, body: answers };
+}
+
+async function answerOne(message: unknown, caller: McpCaller, ports: McpPorts): Promise<RpcAnswer> {
   const request = readMessage(message, caller.claims);
   if ("status" in request) return request;
   if (request.id === undefined) return { status: 202 };
@@ -39,34 +52,39 @@ export async function answerMcp(message: unknown, caller: McpCaller, ports: McpP
 
 async function answer(request: RpcRequest, caller: McpCaller, ports: McpPorts): Promise<RpcAnswer> {
   const { method, params, id, revision } = request;
-  const serverInfo = { name: "openclaw", version: ports.version };
+  const serverInfo = infoOf(ports);
+  const done = (value: Readonly<Record<string, unknown>>): RpcAnswer => result(request, value, serverInfo);
+  const unknown = (): RpcAnswer =>
+    refusal(revision === undefined ? 200 : 404, RPC.unknownMethod, `unknown method: ${visible(method, 80)}`, id);
+  if (eraOf[method] === (revision === undefined ? "stated" : "shaken")) return unknown();
   switch (method) {
     case "initialize": {
       const protocolVersion = SHAKEN.find((known) => known === params["protocolVersion"]) ?? SHAKEN[0];
-      return result(request, { protocolVersion, capabilities: { tools: {} }, serverInfo });
+      return done({ protocolVersion, capabilities: { tools: {} }, serverInfo });
     }
     case "server/discover":
-      return result(request, {
-        supportedVersions: STATED,
-        capabilities: { tools: {} },
-        ...ownList,
-        _meta: { "io.modelcontextprotocol/serverInfo": serverInfo },
-      });
+      return done({ supportedVersions: [...STATED, ...SHAKEN], capabilities: { tools: {} }, ...ownList });
     case "ping":
-      return result(request, {});
+      return done({});
     case "tools/list":
-      return result(request, { tools: await listed(caller, ports), ...(revision === undefined ? {} : ownList) });
+      // The list is one page, so no cursor was ever given out.
+      if (params["cursor"] !== undefined) return refusal(200, RPC.badParams, "unknown cursor: list from the start", id);
+      return done({ tools: await listed(caller, ports), ...(revision === undefined ? {} : ownList) });
     case "tools/call":
       return call(request, caller, ports);
     default:
-      return refusal(
-        revision === undefined ? 200 : 404,
-        RPC.unknownMethod,
-        `unknown method: ${visible(method, 80)}`,
-        id,
-      );
+      return unknown();
   }
 }
+
+const infoOf = ({ version }: McpPorts): ServerInfo => ({ name: "openclaw", version });
+
+/** Methods that only one way to agree on a revision has. */
+const eraOf: Readonly<Record<string, "shaken" | "stated" | undefined>> = {
+  initialize: "shaken",
+  ping: "shaken",
+  "server/discover": "stated",
+};
 
 /** What policy shows may change with every edit of the config, and is one caller's own. */
 const ownList = { ttlMs: 0, cacheScope: "private" } as const;
@@ -114,7 +132,7 @@ function verbsOf(parameters: unknown): string[] {
 
 const absent: ReadonlySet<string> = new Set(["tool.refused", "tool.unknown", "tool.unavailable"]);
 
-async function call(request: RpcRequest, caller: McpCaller, { callTool }: McpPorts): Promise<RpcAnswer> {
+async function call(request: RpcRequest, caller: McpCaller, ports: McpPorts): Promise<RpcAnswer> {
   const { name, arguments: args } = request.params;
   if (typeof name !== "string" || name.trim() === "")
     return refusal(200, RPC.badParams, "tools/call needs a name", request.id);
@@ -122,7 +140,8 @@ async function call(request: RpcRequest, caller: McpCaller, { callTool }: McpPor
   try {
     return result(
       request,
-      contentOf(await callTool({ tool: name.trim(), args, ...who, caller: "mcp", signal: caller.signal })),
+      contentOf(await ports.callTool({ tool: name.trim(), args, ...who, caller: "mcp", signal: caller.signal })),
+      infoOf(ports),
     );
   } catch (error) {
     if (!(error instanceof HouseError)) throw error;
@@ -130,11 +149,8 @@ async function call(request: RpcRequest, caller: McpCaller, { callTool }: McpPor
     // A tool this caller does not have is no tool to it; what a tool says while it works is for the model.
     if (absent.has(error.code))
       return refusal(200, RPC.badParams, `Tool not available: ${wordsOf(error)}`, request.id, facts);
-    return result(request, {
-      content: [{ type: "text", text: wordsOf(error) }],
-      structuredContent: facts,
-      isError: true,
-    });
+    const content = [{ type: "text", text: wordsOf(error) }];
+    return result(request, { content, structuredContent: facts, isError: true }, infoOf(ports));
   }
 }
 

@@ -234,7 +234,10 @@ describe("at the door", () => {
   const broken: readonly (readonly [string, unknown, number, number])[] = [
     ["no JSON", "{", 400, -32700],
     ["JSON that can be read two ways", '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}', 400, -32700],
-    ["a batch", [rpc("ping")], 400, -32600],
+    ["an empty batch", [], 400, -32600],
+    ["an id that is no integer", { ...rpc("ping"), id: 1.5 }, 400, -32600],
+    ["a cursor that was never given out", rpc("tools/list", { cursor: "nowhere" }), 200, -32602],
+    ["a method of a later revision", rpc("server/discover"), 200, -32601],
     ["no JSON-RPC", { id: 1, method: "ping" }, 400, -32600],
     ["an id of null", { ...rpc("ping"), id: null }, 400, -32600],
     ["a method that is none", rpc("resources/list"), 200, -32601],
@@ -249,16 +252,86 @@ describe("at the door", () => {
       assert.notEqual(error.message, "");
     });
 
-  test("headers that say otherwise than the body, and revisions nobody speaks, are refused", async () => {
-    const meta = (revision: string) => ({ _meta: { "io.modelcontextprotocol/protocolVersion": revision } });
+  const meta = (revision: string, capabilities: object = { "io.modelcontextprotocol/clientCapabilities": {} }) => ({
+    _meta: { "io.modelcontextprotocol/protocolVersion": revision, ...capabilities },
+  });
+  const modern = { "mcp-protocol-version": "2026-07-28" };
+  const outcomeOf = async (body: unknown, headers: Record<string, string>): Promise<[number, number | undefined]> => {
+    const { status, text } = await post(body, headers);
+    return [status, (JSON.parse(text) as { error?: { code: number } }).error?.code];
+  };
+
+  test("refuses 2026-07-28 requests whose headers are missing or differ from the body", async () => {
     const call = rpc("tools/call", { name: "exec", arguments: { command: "touch never" }, ...meta("2026-07-28") });
-    const codeOf = async (body: unknown, headers: Record<string, string>): Promise<number | undefined> =>
-      (JSON.parse((await post(body, headers)).text) as { error?: { code: number } }).error?.code;
-    assert.equal(await codeOf(call, { "mcp-method": "tools/list" }), -32020);
-    assert.equal(await codeOf(call, { "mcp-name": "read" }), -32020);
-    assert.equal(await codeOf(call, { "mcp-protocol-version": "2025-11-25" }), -32020);
-    assert.equal(await codeOf(rpc("tools/list", meta("2999-01-01")), {}), -32022);
-    assert.equal(await codeOf(rpc("tools/list"), { "mcp-protocol-version": "1999-01-01" }), -32022);
+    const headers = { ...modern, "mcp-method": "tools/call", "mcp-name": "exec" };
+    for (const missing of Object.keys(headers)) {
+      const rest = Object.fromEntries(Object.entries(headers).filter(([name]) => name !== missing));
+      assert.deepEqual(await outcomeOf(call, rest), [400, -32020], missing);
+    }
+    for (const other of [
+      { "mcp-method": "tools/list" },
+      { "mcp-name": "read" },
+      { "mcp-name": "=?base64?%%%?=" },
+      { "mcp-protocol-version": "2025-11-25" },
+    ])
+      assert.deepEqual(await outcomeOf(call, { ...headers, ...other }), [400, -32020], JSON.stringify(other));
+  });
+
+  test("accepts a Base64 Mcp-Name that decodes to the name in the body", async () => {
+    const headers = { ...modern, "mcp-method": "tools/call", "mcp-name": "=?base64?YWdlbnRzX2xpc3Q=?=" };
+    const call = rpc("tools/call", { name: "agents_list", ...meta("2026-07-28") });
+    assert.deepEqual(await outcomeOf(call, headers), [200, undefined]);
+  });
+
+  test("refuses 2026-07-28 requests without client capabilities, and methods that revision removed", async () => {
+    const list = { ...modern, "mcp-method": "tools/list" };
+    assert.deepEqual(await outcomeOf(rpc("tools/list", meta("2026-07-28", {})), list), [400, -32602]);
+    assert.deepEqual(await outcomeOf(rpc("tools/list"), list), [400, -32602]);
+    for (const method of ["ping", "initialize", "logging/setLevel"])
+      assert.deepEqual(
+        await outcomeOf(rpc(method, meta("2026-07-28")), { ...modern, "mcp-method": method }),
+        [404, -32601],
+        method,
+      );
+  });
+
+  test("refuses unknown revisions", async () => {
+    const headers = { "mcp-protocol-version": "2999-01-01", "mcp-method": "tools/list" };
+    assert.deepEqual(await outcomeOf(rpc("tools/list", meta("2999-01-01")), headers), [400, -32022]);
+    assert.deepEqual(await outcomeOf(rpc("tools/list"), { "mcp-protocol-version": "1999-01-01" }), [400, -32022]);
+  });
+
+  test("answers a batch of revision 2025-03-26 in order, without its notifications", async () => {
+    const batch = [
+      { ...rpc("ping"), id: "a" },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { ...rpc("tools/call", { name: "agents_list" }), id: "b" },
+      { ...rpc("nowhere"), id: "c" },
+    ];
+    const revisions: Record<string, string>[] = [{}, { "mcp-protocol-version": "2025-03-26" }];
+    for (const headers of revisions) {
+      const { status, text } = await post(batch, headers);
+      const answers = JSON.parse(text) as { id: string; error?: { code: number } }[];
+      assert.equal(status, 200);
+      assert.deepEqual(
+        answers.map(({ id, error }) => [id, error?.code]),
+        [
+          ["a", undefined],
+          ["b", undefined],
+          ["c", -32601],
+        ],
+      );
+    }
+    assert.deepEqual(await outcomeOf(batch, { "mcp-protocol-version": "2025-06-18" }), [400, -32600]);
+    const silent = await post([{ jsonrpc: "2.0", method: "notifications/initialized" }]);
+    assert.deepEqual([silent.status, silent.text], [202, ""]);
+  });
+
+  test("names the Bearer scheme when it refuses a caller without the secret", async () => {
+    const absent = await post(rpc("ping"), { authorization: "" });
+    assert.match(absent.headers.get("www-authenticate") ?? "", /^Bearer realm="openclaw"$/);
+    const wrong = await post(rpc("ping"), { authorization: "Bearer wrong-token" });
+    assert.match(wrong.headers.get("www-authenticate") ?? "", /^Bearer .*error="invalid_token"/);
   });
 
   test("too much, and another kind of body", async () => {
@@ -286,8 +359,9 @@ describe("at the door", () => {
 });
 
 describe("openclaw mcp", () => {
-  const started = async (...args: string[]): Promise<Client> => {
-    const client = new Client({ name: "desk", version: "1" });
+  const started = (...args: string[]): Promise<Client> => startedWith({}, ...args);
+  const startedWith = async (clientOptions: Options, ...args: string[]): Promise<Client> => {
+    const client = new Client({ name: "desk", version: "1" }, clientOptions);
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
@@ -307,6 +381,14 @@ describe("openclaw mcp", () => {
     const several = await Promise.all([1, 2, 3].map(() => client.callTool({ name: "session_status" })));
     for (const { isError } of several) assert.equal(isError ?? false, false);
     await assert.rejects(client.callTool({ name: "exec", arguments: { command: "true" } }), /Tool not available/);
+    await client.close();
+  });
+
+  test("adds the headers that HTTP wants for a program that speaks 2026-07-28", async () => {
+    const client = await startedWith({ versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    assert.equal(client.getNegotiatedProtocolVersion(), "2026-07-28");
+    const { isError } = await client.callTool({ name: "session_status" });
+    assert.equal(isError ?? false, false);
     await client.close();
   });
 

@@ -26,6 +26,10 @@ export function admitBearer(
     return true;
   }
   if (given !== undefined) throttle.failed(peer.address);
+  response.setHeader(
+    "www-authenticate",
+    `Bearer realm="openclaw"${given === undefined ? "" : ', error="invalid_token"'}`,
+  );
   sendJson(response, 401, { error: { message: "Unauthorized", type: "unauthorized" } });
   return false;
 }

@@ -27,7 +27,7 @@ export async function serveMcp(
       : await answerMcp(message.value, callerOf(request, context, gone.signal), { version, catalog, callTool, log });
   if (response.destroyed) return;
   if (answer.body === undefined) return void response.writeHead(answer.status).end();
-  sendJson(response, answer.status, "error" in answer.body ? masked(answer.body, mask) : answer.body);
+  sendJson(response, answer.status, hasRefusal(answer.body) ? masked(answer.body, mask) : answer.body);
 }
 
 async function bodyOf(
@@ -46,6 +46,10 @@ async function bodyOf(
     response.setHeader("connection", "close");
     return { refused: refusal(error.code === "http.too-large" ? 413 : 408, RPC.invalid, words) };
   }
+}
+
+function hasRefusal(body: object): boolean {
+  return (Array.isArray(body) ? body : [body]).some((one: object) => "error" in one);
 }
 
 /** Results are masked where tools run; a refusal can quote what the caller said, and that may be anything. */
