@@ -51,7 +51,7 @@ function patchEdits(current: unknown, patch: unknown, path: ConfigPath): Edit[] 
 }
 
 /** The value of a strict JSON object; undefined for anything else. */
-function strictValue(text: string): unknown {
+export function strictValue(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : undefined;

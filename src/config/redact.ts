@@ -116,6 +116,13 @@ function markersIn(value: unknown, path: Segment[]): ConfigPath[] {
   return Object.entries(value).flatMap(([key, child]) => markersIn(child, [...path, key]));
 }
 
+/** The value itself, when it holds no marker; for places where nothing is stored. */
+export function requireNoMarkers<T>(value: T, path: ConfigPath): T {
+  const [marker] = markersIn(value, [...path]);
+  if (marker !== undefined) throw nothingStored(formatPath(marker));
+  return value;
+}
+
 /** Where the value of a marker is stored. Entries of lists are told apart by their id, else by their unchanged number. */
 function storedPath(next: unknown, current: unknown, path: ConfigPath): ConfigPath {
   const stored: Segment[] = [];
@@ -131,7 +138,8 @@ function storedPath(next: unknown, current: unknown, path: ConfigPath): ConfigPa
   return stored;
 }
 
-function matchingIndex(from: unknown, to: unknown, index: number): number | undefined {
+/** Where the item of a changed list was before. */
+export function matchingIndex(from: unknown, to: unknown, index: number): number | undefined {
   if (!Array.isArray(from) || !Array.isArray(to)) return undefined;
   const item: unknown = from[index];
   const id = isRecord(item) ? item["id"] : undefined;

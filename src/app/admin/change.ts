@@ -5,9 +5,9 @@ import { HouseError, ToolError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { sha256 } from "../../base/ids.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { overlayText, patchText } from "../../config/patch.ts";
+import { patchText } from "../../config/patch.ts";
 import { protectedChanges, type ConfigSide, type ProtectedChange } from "../../config/protected.ts";
-import { restoreRedactedText } from "../../config/redact.ts";
+import { savedText } from "../../config/save.ts";
 import { parseSource } from "../../config/source.ts";
 import { writeConfig } from "../../config/write.ts";
 import type { Approval } from "../../exec/approval/desk-record.ts";
@@ -44,7 +44,7 @@ export function createChanges(house: House, restarts: Restarts): Changes {
   return {
     async ask(ask, caller) {
       const current = settings.read();
-      const nextText = nextTextOf(ask, current.raw);
+      const nextText = nextTextOf(ask, current);
       const baseHash = ask.baseHash ?? current.hash;
       const { changed, loaded } = tried(() => writeConfig({ paths, env, nextText, baseHash, check: true }));
       if (!changed)
@@ -147,7 +147,7 @@ export function createChanges(house: House, restarts: Restarts): Changes {
     const body = approval.body as ChangeBody;
     try {
       const current = settings.read();
-      const nextText = nextTextOf(body, current.raw);
+      const nextText = nextTextOf(body, current);
       // First the base: the owner saw what this change does to that text, not to another.
       writeConfig({ paths, env, nextText, baseHash: body.baseHash, check: true });
       if (sha256(nextText) !== body.nextHash)
@@ -204,10 +204,8 @@ function whyAsked(touched: readonly ProtectedChange[]): string {
 }
 
 /** Agents get the config with secrets hidden; what they send back unchanged is put back. */
-function nextTextOf({ action, raw }: Pick<ChangeAsk, "action" | "raw">, current: string): string {
-  return tried(() =>
-    action === "config.patch" ? patchText(current, raw) : overlayText(current, restoreRedactedText(raw, current)),
-  );
+function nextTextOf({ action, raw }: Pick<ChangeAsk, "action" | "raw">, current: LoadedConfig): string {
+  return tried(() => (action === "config.patch" ? patchText(current.raw, raw) : savedText(current, raw)));
 }
 
 function sideOf(text: string, parsed: unknown): ConfigSide {

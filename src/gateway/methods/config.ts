@@ -36,15 +36,16 @@ export function configMethods(context: GatewayContext): Served[] {
 
 async function snapshot({ readConfig }: GatewayContext): Promise<unknown> {
   const { redactConfig, redactRaw } = await import("../../config/redact.ts");
+  const { shownConfig } = await import("../../config/save.ts");
   const loaded = readConfig();
-  const { path, exists, raw, parsed, valid, config, hash, issues, warnings, legacyIssues } = loaded;
+  const { path, exists, raw, parsed, valid, hash, issues, warnings, legacyIssues } = loaded;
   return {
     path,
     exists,
     raw: redactRaw(raw),
     parsed: redactConfig(parsed),
     valid,
-    config: redactConfig(config),
+    config: shownConfig(loaded),
     hash,
     issues,
     warnings,
@@ -58,11 +59,9 @@ async function replace(
   baseHash: string | undefined,
 ): Promise<Record<string, unknown>> {
   requireHash(context, baseHash);
-  const { restoreRedactedText } = await import("../../config/redact.ts");
-  const { overlayText, writeConfig } = await import("../../config/write.ts");
-  const current = context.readConfig();
-  // Laid over the file rather than put in its place, so that comments survive a save from a form (ruling 19).
-  const nextText = overlayText(current.raw, restoreRedactedText(raw, current.raw));
+  const { savedText } = await import("../../config/save.ts");
+  const { writeConfig } = await import("../../config/write.ts");
+  const nextText = savedText(context.readConfig(), raw);
   writeConfig({ paths: context.paths, env: context.env, nextText, ...(baseHash === undefined ? {} : { baseHash }) });
   return written(context);
 }
@@ -85,9 +84,9 @@ async function patch(
 }
 
 async function written(context: GatewayContext): Promise<Record<string, unknown>> {
-  const { redactConfig } = await import("../../config/redact.ts");
-  const { path, config, hash } = context.readConfig();
-  return { ok: true, path, config: redactConfig(config), hash };
+  const { shownConfig } = await import("../../config/save.ts");
+  const loaded = context.readConfig();
+  return { ok: true, path: loaded.path, config: shownConfig(loaded), hash: loaded.hash };
 }
 
 /** Published clients match on these two sentences. */
