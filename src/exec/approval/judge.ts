@@ -25,8 +25,12 @@ export interface JudgeInput {
   readonly home?: string;
 }
 
-/** Programs that open a pager or an editor would hand a terminal to whoever types into it. */
+/**
+ * Programs that open a pager or an editor would hand a terminal to whoever types into it. Git reaches no repository on this
+ * machine by a path, however it was told to: the other side would run its own hooks and settings, and git gives it none of ours.
+ */
 const unattendedEnvironment: Readonly<Record<string, string>> = {
+  GIT_ALLOW_PROTOCOL: "http:https:ssh:git",
   PAGER: "cat",
   GIT_PAGER: "cat",
   MANPAGER: "cat",

@@ -20,8 +20,16 @@ interface Forbidden {
 
 const compiler: Forbidden = {
   words:
-    /^(?:-wrapper|-fplugin|-fpass-plugin|-specs|--specs|-B|@|-load|-Xclang|-fuse-ld|--ld-path|-plugin|-W[alp],.*(?:plugin|@|-T|script)|-Xassembler|-Xpreprocessor|-Xlinker|-iplugindir|--config|-T)/,
+    /^(?:-wrapper|-fmodule-mapper|-{1,2}gcc-(?:toolchain|install-dir)|-ccc-|--prefix|-foffload|-fplugin|-fpass-plugin|-specs|--specs|-B|@|-load|-Xclang|-fuse-ld|--ld-path|-plugin|-W[alp],.*(?:plugin|@|-T|script)|-Xassembler|-Xpreprocessor|-Xlinker|-iplugindir|--config|-T)/,
 };
+
+/** Tools on the library of clang load modules of their own, and start the compiler they are told to ask. */
+const clangTool: Forbidden = {
+  words:
+    /^(?:@|-{1,2}(?:load|plugins?|add-plugin|query-driver|fplugin|fpass-plugin|Xclang|clang-tidy-binary|clang-apply-replacements-binary)(?:=|$))|plugin|-load/,
+};
+
+const binutils: Forbidden = { words: /^(?:--plugin|@)/ };
 
 /** Tools of the JDK hand -J to the machine that runs them: agents, and commands for when it fails. */
 const javaTool: Forbidden = { words: /^(?:@|-J|-{1,2}(?:doclet|taglet|provider|plugin|add-module|module-path|agent))/ };
@@ -66,7 +74,44 @@ const programs: Readonly<Record<string, Forbidden>> = {
   clang: compiler,
   "clang++": compiler,
   ld: { words: /^(?:-plugin|--plugin|@|-T|--script|-dT)/ },
-  ar: { words: /^(?:--plugin|@)/ },
+  ar: binutils,
+  ranlib: binutils,
+  strip: binutils,
+  objcopy: binutils,
+  size: binutils,
+  addr2line: binutils,
+  readelf: binutils,
+  "clang-tidy": clangTool,
+  "run-clang-tidy": clangTool,
+  clangd: clangTool,
+  "clang-check": clangTool,
+  "clang-query": { words: /./ },
+  "clang-format": { words: /^@/ },
+  "include-what-you-use": clangTool,
+  iwyu: clangTool,
+  cppcheck: { words: /^--(?:addon|addon-python|clang|exe|rule-file|library|project|executor)(?:=|$)/ },
+  protoc: { long: "--plugin --plugin_out", words: /^(?:@|--plugin)/ },
+  msgfmt: { words: /^--(?:java|csharp)/ },
+  wrk: { letters: "s", long: "--script" },
+  gm: { words: /[|@]|^msl:|^ephemeral:|:/ },
+  kustomize: { words: /^--(?:enable|helm-command|network|mount|env)/ },
+  // Backups and copies: a repository elsewhere is reached by another program, named by an option, an address or a setting.
+  restic: {
+    letters: "o",
+    valued: "rphH",
+    words:
+      /^--(?:opt|(?:from-)?password-c|(?:from-)?repository-|stdin-from-c)|^(?:-r|--repo=|--from-repo=)?(?:sftp|rclone):|^(?:mount|self-update)$/,
+  },
+  rclone: {
+    words:
+      /(?:command|-ssh|mapper|metadata-program|askpass)(?:=|$)|^--(?:config|rc|plugin|exec)|^:|^[^/]*,[^/]*:|^(?:mount|mount2|nfsmount|cmount|serve|rcd|config|selfupdate|gui|rc|authorize|test)$/,
+  },
+  borg: {
+    long: "--rsh --remote-path --content-from-command --paths-from-command",
+    words: /^(?:ssh:|[^/]+@[^/]*:)|^(?:mount|serve|with-lock)$/,
+  },
+  kopia: { words: /^--(?:.*-(?:command|exe|args|path)|config-file)(?:=|$)|^(?:mount|server|policy|rclone|sftp)$/ },
+  "youtube-dl": { long: "--exec --external-downloader --config-location --ffmpeg-location" },
   as: { words: /^@/ },
   nm: { long: "--plugin", words: /^@/ },
   objdump: { words: /^@/ },
@@ -149,22 +194,8 @@ const programs: Readonly<Record<string, Forbidden>> = {
   insmod: { words: /./ },
   modprobe: { words: /./ },
   "yt-dlp": {
-    long: "--exec --exec-before-download --config-locations --plugin-dirs --downloader --external-downloader --netrc-cmd",
+    long: "--exec --exec-before-download --config-locations --plugin-dirs --downloader --external-downloader --netrc-cmd --ffmpeg-location --js-runtimes --use-postprocessor --batch-file --alias",
   },
-  eslint: {
-    letters: "cf",
-    long: "--config --rulesdir --resolve-plugins-relative-to --format --parser --plugin --parser-options",
-  },
-  prettier: { long: "--config --plugin --plugin-search-dir --find-config-path" },
-  mocha: { letters: "r", long: "--require --import --config --package --reporter --ui --node-option --loader" },
-  jest: {
-    letters: "c",
-    long: "--config --setupFiles --transform --runner --resolver --globalSetup --globalTeardown --testEnvironment --reporters",
-  },
-  pytest: { letters: "pco", long: "--config-file --rootdir --confcutdir --override-ini --plugin" },
-  pylint: { long: "--init-hook --load-plugins --rcfile" },
-  mypy: { long: "--config-file --python-executable --custom-typeshed-dir" },
-  flake8: { long: "--config --append-config --enable-extensions" },
   delta: { words: /^--(?:pager|paging)/ },
 };
 

@@ -10,6 +10,10 @@ export interface GitSettings {
   /** A setting that is not among the harmless ones. */
   readonly problem?: string;
   readonly hooks: readonly string[];
+  /** Remotes and branches that lead to a repository on this machine, by name. */
+  readonly local: readonly string[];
+  /** Names of all remotes. */
+  readonly remotes: readonly string[];
   /** The files that were read: they decide what git does. */
   readonly files: readonly string[];
 }
@@ -21,26 +25,63 @@ const harmless =
 /** Linked repositories inside are entered too, as git does; deeper than a few levels nobody looks. */
 export function gitSettings(cwd: string, depth = 3): GitSettings {
   const found = repositoryOf(cwd);
-  if (found === undefined) return { hooks: [], files: [] };
-  if (found === "unclear") return { problem: "its .git does not lead to a plain repository", hooks: [], files: [] };
+  if (found === undefined) return none;
+  if (found === "unclear") return { ...none, problem: "its .git does not lead to a plain repository" };
   const files = ["config", "config.worktree"]
     .map((name) => join(found.shared, name))
     .concat(join(found.own, "config.worktree"));
   const present = [...new Set(files)].filter((path) => identityOf(path, "file") !== undefined);
-  const texts = present.map(readText);
-  const problem =
-    texts.map(problemIn).find((one) => one !== undefined) ?? linkedProblem(found, texts.join("\n"), depth);
-  return { ...(problem === undefined ? {} : { problem }), hooks: hooksIn(join(found.shared, "hooks")), files: present };
+  const read = present.map((path) => readSettings(readText(path)));
+  const settings = read.flatMap((one) => one.settings);
+  const problem = read.find((one) => one.problem !== undefined)?.problem ?? linkedProblem(found, settings, depth);
+  return {
+    ...(problem === undefined ? {} : { problem }),
+    hooks: hooksIn(join(found.shared, "hooks")),
+    files: present,
+    ...remotesIn(settings),
+  };
 }
 
-function linkedProblem(repository: Repository, settings: string, depth: number): string | undefined {
+const none: GitSettings = { hooks: [], files: [], local: [], remotes: [] };
+
+/** One setting as it is written: section in lower case, subsection as it is, name in lower case. */
+interface Setting {
+  readonly key: string;
+  readonly value: string;
+}
+
+function remotesIn(settings: readonly Setting[]): Pick<GitSettings, "local" | "remotes"> {
+  const named = settings.flatMap(({ key, value }) => {
+    const name = /^remote\.(.+)\.(?:url|pushurl)$/.exec(key)?.[1];
+    return name === undefined ? [] : [{ name, value }];
+  });
+  const remotes = new Set(named.map(({ name }) => name));
+  const branches = settings.flatMap(({ key, value }) =>
+    /^branch\..+\.(?:remote|pushremote)$/.test(key) && !remotes.has(value) && value !== "." ? [value] : [],
+  );
+  const local = named.filter(({ value }) => isLocalAddress(value)).map(({ name }) => name);
+  return { remotes: [...remotes], local: [...local, ...branches.filter(isLocalAddress)] };
+}
+
+/** Neither `scheme://…` nor `host:path`. */
+export const isLocalAddress = (address: string): boolean =>
+  /^file:/i.test(address) || (!address.includes("://") && !/^[^/]+:/.test(address));
+
+function linkedProblem(repository: Repository, settings: readonly Setting[], depth: number): string | undefined {
   if (repository.folder === undefined) return undefined;
-  const links = linkedPaths(repository.own, /objectformat\s*=\s*sha256/i.test(settings) ? 32 : 20);
+  const isLong = settings.some(({ key, value }) => key === "extensions.objectformat" && /^sha256$/i.test(value));
+  const links = linkedPaths(repository.own, isLong ? 32 : 20);
   if (links === undefined) return "its index cannot be read for linked repositories";
   const folder = repository.folder;
   const present = links.map((path) => join(folder, path)).filter((path) => statOf(join(path, ".git")) !== undefined);
   if (present.length > 0 && depth === 0) return "repositories linked too deep into one another";
-  return present.map((path) => gitSettings(path, depth - 1).problem).find((problem) => problem !== undefined);
+  return present.map((path) => problemOfLinked(path, depth)).find((problem) => problem !== undefined);
+}
+
+/** A status or a fetch goes into it, and its own hooks run there. */
+function problemOfLinked(path: string, depth: number): string | undefined {
+  const { problem, hooks } = gitSettings(path, depth - 1);
+  return problem ?? (hooks.length === 0 ? undefined : `hooks of a linked repository (${hooks.slice(0, 3).join(", ")})`);
 }
 
 interface Repository {
@@ -81,25 +122,32 @@ function withShared(own: string, folder?: string): Repository {
   return { own, shared, ...(folder === undefined ? {} : { folder }) };
 }
 
-/** The first setting that is not known to be harmless; what cannot be read line by line is a problem too. */
-function problemIn(text: string): string | undefined {
+interface ReadSettings {
+  readonly settings: readonly Setting[];
+  /** The first setting that is not known to be harmless, or what cannot be read line by line. */
+  readonly problem?: string;
+}
+
+function readSettings(text: string): ReadSettings {
+  const settings: Setting[] = [];
   let section = "";
   for (const raw of text.split("\n")) {
     const line = raw.trim();
     if (line === "" || line.startsWith("#") || line.startsWith(";")) continue;
-    if (line.endsWith("\\")) return "a setting that goes on over several lines";
+    if (line.endsWith("\\")) return { settings, problem: "a setting that goes on over several lines" };
     const head = /^\[([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\]$/.exec(line);
     if (head !== null) {
       section = head[2] === undefined ? (head[1] ?? "").toLowerCase() : `${(head[1] ?? "").toLowerCase()}.${head[2]}`;
       continue;
     }
     const setting = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/.exec(line);
-    if (setting === null) return "a line that is not a plain setting";
+    if (setting === null) return { settings, problem: "a line that is not a plain setting" };
     const key = `${section}.${(setting[1] ?? "").toLowerCase()}`;
-    if (!harmless.test(key) && !isBoolean(key, setting[2])) return key;
-    if (leadsToHelper(key, setting[2] ?? "")) return `${key} (a transport helper)`;
+    if (!harmless.test(key) && !isBoolean(key, setting[2])) return { settings, problem: key };
+    if (leadsToHelper(key, setting[2] ?? "")) return { settings, problem: `${key} (a transport helper)` };
+    settings.push({ key, value: setting[2] ?? "" });
   }
-  return undefined;
+  return { settings };
 }
 
 /** Is this setting, given for one command or written down for later ones, known to start nothing? */

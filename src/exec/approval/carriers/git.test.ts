@@ -24,6 +24,8 @@ describe("git", () => {
   git("config", "user.name", "a");
   git("config", "user.email", "a@b");
   git("commit", "-q", "--allow-empty", "-m", "x");
+  execFileSync("git", ["init", "-q", "--bare", "other.git"], { cwd: repository });
+  writeFileSync(join(repository, "other.bundle"), "");
   const inRepo = (command: string): Promise<string> => verdict(`cd repo && ${command}`);
 
   for (const command of [
@@ -68,6 +70,15 @@ describe("git", () => {
     "git rebase --strategy=ort main",
     "git apply --check x.patch",
     "git submodule status",
+    "git push origin main",
+    "git fetch origin docs",
+    "git pull --ff-only",
+    "git clone -b main https://example.com/x.git ./elsewhere",
+    "git clone https://example.com/x.git ../elsewhere",
+    "git ls-remote https://example.com/x.git",
+    "git push ssh://git@example.com/x.git HEAD:refs/heads/x",
+    "git fetch git@example.com:x/y.git",
+    "git remote add backup ../backup.git",
   ])
     it(`allowed: ${command}`, async () => assert.equal(await inRepo(command), "run"));
 
@@ -159,6 +170,24 @@ describe("git", () => {
     "git apply --rej x.patch",
     "git submodule update --init",
     "git submodule status --recursive",
+    "git push ../other.git HEAD",
+    "git push ./other.git HEAD",
+    "git push .. HEAD",
+    "git push file:///srv/other.git HEAD",
+    "git push FILE:///srv/other.git HEAD",
+    "git push --repo=../other.git",
+    "git push other HEAD",
+    "git fetch /srv/other.git",
+    "git fetch --shallow-since 2020 /srv/other.git",
+    "git fetch --multiple origin ../other.git",
+    "git fetch other",
+    "git pull other main",
+    "git clone other x",
+    "git clone --depth 1 file:///srv/other.git",
+    "git clone ~/other.git",
+    "git clone -- ../other.git",
+    "git ls-remote other",
+    "git ls-remote other.bundle",
   ])
     it(`refused: ${command}`, async () => assert.equal(await inRepo(command), "exec.arguments"));
 
@@ -190,6 +219,30 @@ describe("git", () => {
       assert.equal(answer, "exec.arguments");
     });
   }
+
+  describe("a remote that leads to a repository on this machine", () => {
+    const named: readonly [key: string, value: string, refused: readonly string[], allowed: readonly string[]][] = [
+      [
+        "remote.near.url",
+        "../other.git",
+        ["git fetch near", "git fetch --all", "git pull"],
+        ["git fetch far", "git status"],
+      ],
+      ["remote.far.pushurl", "file:///srv/other.git", ["git push far main", "git push"], ["git log"]],
+      ["branch.main.remote", "../other.git", ["git pull", "git fetch"], ["git diff"]],
+    ];
+    for (const [key, value, refused, allowed] of named) {
+      it(`${key} = ${value}`, async () => {
+        git("config", "remote.far.url", "https://example.com/x.git");
+        git("config", key, value);
+        const answers = async (commands: readonly string[]): Promise<string[]> => Promise.all(commands.map(inRepo));
+        const seen = [await answers(refused), await answers(allowed)];
+        git("config", "--unset", key);
+        git("config", "--remove-section", "remote.far");
+        assert.deepEqual(seen, [refused.map(() => "exec.arguments"), allowed.map(() => "run")]);
+      });
+    }
+  });
 
   it("hooks count where they run", async () => {
     writeFileSync(join(repository, ".git/hooks/pre-commit"), "#!/bin/sh\n");
@@ -245,6 +298,9 @@ describe("git", () => {
     });
     git("add", "inner");
     assert.equal(await inRepo("git status"), "run");
+    writeFileSync(join(inner, ".git/hooks/post-index-change"), "#!/bin/sh\n");
+    assert.equal(await inRepo("git status"), "exec.arguments");
+    rmSync(join(inner, ".git/hooks/post-index-change"));
     execFileSync("git", ["config", "core.fsmonitor", "id"], { cwd: inner });
     assert.equal(await inRepo("git status"), "exec.arguments");
     git("update-index", "--index-version", "4");

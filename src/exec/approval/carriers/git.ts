@@ -1,7 +1,8 @@
 // git: a closed list of subcommands, none of the options that carry commands, and a repository whose settings carry none.
 import type { Place } from "../analysis.ts";
+import { statOf } from "../programs.ts";
 import { endOfOptions } from "./options.ts";
-import { gitSettings, isPlainSetting, needsHelper } from "./git-settings.ts";
+import { gitSettings, isLocalAddress, isPlainSetting, needsHelper, type GitSettings } from "./git-settings.ts";
 import { concern, fine, type Finding, type Rule } from "./rule.ts";
 import { resolve } from "node:path";
 
@@ -84,11 +85,45 @@ export const gitRule: Rule = (args, _judged, place) => {
     return concern(`git ${command.slice(0, 30)} can run other programs, or is an alias`);
   const wrong = argumentProblem(command, rest);
   if (wrong !== undefined) return concern(`git ${command} ${wrong}`);
-  return settingsFinding(opened.cwd, hooks);
+  const settings = gitSettings(opened.cwd);
+  const local = localRepository(command, rest, opened.cwd, settings);
+  if (local !== undefined)
+    return concern(
+      `git ${command} reaches a repository on this machine, whose own hooks and settings would run: ${local}`,
+    );
+  return settingsFinding(settings, hooks);
 };
 
-function settingsFinding(cwd: string, hooks: boolean): Finding {
-  const settings = gitSettings(cwd);
+/** Options of the reaching commands whose value is the next word. */
+const valuedWords =
+  /^(?:-[bojc]|--branch|--origin|--depth|--deepen|--jobs|--reference|--reference-if-able|--push-option|--shallow-since|--shallow-exclude|--refmap|--server-option|--negotiation-tip|--sort)$/;
+
+/**
+ * A repository on this machine that the command names, or that a remote it uses leads to. The environment of the run forbids the
+ * transport as such; this says so before, where a person can still be asked.
+ */
+function localRepository(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  { local, remotes }: GitSettings,
+): string | undefined {
+  if (!/^(?:clone|fetch|pull|push|ls-remote)$/.test(command)) return undefined;
+  const operands = args.filter((word, at) => !word.startsWith("-") && !valuedWords.test(args[at - 1] ?? ""));
+  const values = args.flatMap((word) => /^--(?:repo|url)=(.*)$/s.exec(word)?.slice(1) ?? []);
+  const [first] = [...values, ...operands];
+  if (first === undefined) return local[0];
+  // Behind the address of a clone stands the folder to make; behind that of the others, what to bring.
+  const isPath = (word: string): boolean => /^(?:file:|[/~]|\.\.?(?:\/|$))/i.test(word);
+  const named = [first, ...(command === "clone" ? [] : operands)].find(isPath);
+  if (named !== undefined) return named;
+  if (args.some((word) => /^--(?:all|mu)/.test(word))) return local[0];
+  if (remotes.includes(first) && command !== "clone") return local.includes(first) ? first : undefined;
+  const isThere = ["", ".git", ".bundle"].some((end) => statOf(resolve(cwd, first + end)) !== undefined);
+  return isLocalAddress(first) && isThere ? first : undefined;
+}
+
+function settingsFinding(settings: GitSettings, hooks: boolean): Finding {
   if (settings.problem !== undefined)
     return concern(`the repository's own settings can run programs: ${settings.problem}`);
   const run = hooks ? settings.hooks : settings.hooks.filter((name) => quietHooks.test(name));

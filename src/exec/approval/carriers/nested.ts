@@ -14,8 +14,20 @@ const readers = new Set(
 
 const inlineShell = /(?:^|[\s;|&/("'`=])(?:ba|da|z|k|c|tc|fi|a)?sh\s+-[a-z]*c\b/;
 
-const takesCommand =
-  /^--(?:[a-z0-9-]*-)?(?:exec|exec-batch|exec-path|execute|eval|evaluate|command|cmd|program|shell|rsh|pager|editor|preload|hook|plugin|checkpoint-action|load-module)(?:=|$)|^-exec(?:dir)?$/;
+/** Said in place of a command: use none, or the usual one. */
+const switched = "(?!(?:true|false|yes|no|on|off|none|auto|never|always|\\d+)?$)";
+
+/** `--exec x`, `-exec x`, `--on-exec=x`, `-load=x`. */
+const takesCommand = new RegExp(
+  `^--?(?:(?:[a-z0-9-]*-)?(?:exec|exec-batch|exec-path|execute|execdir|eval|evaluate|command|cmd|program|shell|rsh|pager|editor|preload|hook|plugin|checkpoint-action|load-module)|load|proxycommand|interpreter)(?:=${switched}|$)`,
+  "i",
+);
+
+/** A setting inside a word: `sftp.command=x`, `:sftp,ssh=x:`, `config:tunnels:x=y`, `core.editor=x`. */
+const setsCommand = new RegExp(
+  `(?:^|[.,:;?&_-])(?:command|cmd|exec|ssh|sshcommand|rsh|shell|program|pager|editor|hook|plugin|helper|tunnels?:[^=]*|proxycommand|localcommand|preload|interpreter)=${switched}`,
+  "i",
+);
 
 export function carriesShell(names: readonly string[], args: readonly string[], place: Place): Finding {
   if (names.some((name) => readers.has(name))) return fine;
@@ -24,7 +36,7 @@ export function carriesShell(names: readonly string[], args: readonly string[], 
   if (args.some((word) => inlineShell.test(word))) return concern("one of its arguments holds a command for a shell");
   const line = args.find((word) => holdsCommand(word, place));
   if (line !== undefined) return concern(`its argument ${JSON.stringify(line.slice(0, 40))} reads like a command`);
-  const option = args.find((word) => takesCommand.test(word));
+  const option = args.find((word) => takesCommand.test(word) || setsCommand.test(word));
   return option === undefined
     ? fine
     : concern(`its option ${option.replace(/=.*/s, "=…").slice(0, 40)} takes a command`);
