@@ -49,7 +49,9 @@ export const gateway = section("How the gateway listens and whom it lets in.", {
   controlUi: section("The Control UI in the browser.", {
     enabled: flag("Serve it.", { default: true }),
     basePath: text("Path it is served under.", { default: "/" }),
-    root: text("Folder of its files, instead of the built-in ones."),
+    root: text(
+      "Folder of its files, instead of the built-in ones. Anybody who reaches the port can read it; hidden files and links out of it are not served.",
+    ),
     allowedOrigins: texts("Further origins that may connect."),
     allowInsecureAuth: flag("Let it sign in by token alone over plain HTTP.", { default: false }),
     dangerouslyDisableDeviceAuth: flag("Do not ask browsers for a device identity.", { default: false }),

@@ -9,12 +9,23 @@ import { sendText } from "./answer.ts";
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".mjs": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
   ".png": "image/png",
   ".ico": "image/x-icon",
+  ".jpg": "image/jpeg",
+  ".jpeg": "image/jpeg",
+  ".gif": "image/gif",
+  ".webp": "image/webp",
   ".json": "application/json; charset=utf-8",
+  ".map": "application/json; charset=utf-8",
+  ".webmanifest": "application/manifest+json",
+  ".txt": "text/plain; charset=utf-8",
+  ".wasm": "application/wasm",
+  ".woff": "font/woff",
   ".woff2": "font/woff2",
+  ".ttf": "font/ttf",
 };
 
 interface PageFile {
@@ -35,13 +46,35 @@ export function createPage(folder: string): ServePage {
     // Only names that were found on disk are served, so a path from outside never reaches the file system.
     const file = files.get(path.replace(/^\//, "")) ?? files.get("index.html");
     if (file === undefined) return sendText(response, 503, "The page is not built. Run: npm run build\n");
-    response.writeHead(200, {
-      "content-type": file.type,
-      "content-length": file.body.length,
-      "cache-control": file.forever ? "public, max-age=31536000, immutable" : "no-cache",
-    });
-    response.end(request.method === "HEAD" ? undefined : file.body);
+    sendBytes(request, response, file);
   };
+}
+
+export function sendBytes(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  { body, type, forever = false }: Pick<PageFile, "body" | "type"> & { readonly forever?: boolean },
+): void {
+  response.writeHead(200, {
+    "content-type": type,
+    "content-length": body.length,
+    "cache-control": forever ? "public, max-age=31536000, immutable" : "no-cache",
+  });
+  response.end(method === "HEAD" ? undefined : body);
+}
+
+export function contentType(name: string): string {
+  return types[extname(name).toLowerCase()] ?? "application/octet-stream";
+}
+
+/** Undefined for a path with a broken escape. */
+export function decodedPath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
 }
 
 function readFiles(folder: string): ReadonlyMap<string, PageFile> {
@@ -55,7 +88,7 @@ function readFiles(folder: string): ReadonlyMap<string, PageFile> {
           name,
           {
             body: readFileSync(full),
-            type: types[extname(name)] ?? "application/octet-stream",
+            type: contentType(name),
             forever: name.startsWith("assets/"),
           },
         ];

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { Agents } from "../../agent/agent.ts";
+import { controlUiBase } from "../../config/avatar.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { GatewayContext } from "../context.ts";
 import { isFromElsewhere, isOurHost, isOurOrigin, peerOf, type PeerRules } from "../peer.ts";
@@ -64,10 +65,28 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
   const hook = hookAt(path, deps.context.config());
   if (hook !== undefined && deps.serveHook !== undefined)
     return deps.serveHook(request, response, { rest: hook, peer, throttle: deps.throttle });
-  const ui = deps.context.config().gateway?.controlUi;
-  if (path.startsWith("/avatar/")) return sendText(response, 404, "Not Found");
+  return answerPage(request, response, deps, path);
+}
+
+/** The Control UI and what belongs to it, below `gateway.controlUi.basePath`. */
+async function answerPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { context, servePage }: RouteDeps,
+  path: string,
+): Promise<void> {
+  const ui = context.config().gateway?.controlUi;
   if (ui?.enabled === false) return sendText(response, 404, "Not Found");
-  deps.servePage(request, response, withoutBase(path, ui?.basePath));
+  const base = controlUiBase(context.config());
+  // Pages name their files relative to the folder they are in.
+  if (base !== "" && path === base)
+    return sendText(response, 302, "", { location: `${base}/${(request.url ?? "").slice(path.length)}` });
+  const rest = base !== "" && path.startsWith(`${base}/`) ? path.slice(base.length) : path;
+  if (rest.startsWith("/avatar/"))
+    return (await import("./avatar.ts")).serveAvatar(request, response, context, rest.slice("/avatar/".length));
+  if (ui?.root !== undefined && ui.root.trim() !== "")
+    return (await import("./page-root.ts")).servePageRoot(request, response, context, rest);
+  servePage(request, response, rest);
 }
 
 /** The OpenAI-shaped endpoints, each off until the config opens it. */
@@ -98,9 +117,4 @@ function pathOf(request: IncomingMessage): string {
   const target = request.url ?? "/";
   const end = target.indexOf("?");
   return end < 0 ? target : target.slice(0, end);
-}
-
-function withoutBase(path: string, base = "/"): string {
-  const prefix = base.replace(/\/+$/, "");
-  return prefix !== "" && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
 }

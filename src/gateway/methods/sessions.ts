@@ -4,6 +4,7 @@ import { parseAgentId, parseSessionKey, mainSessionKey, type KeyContext, type Se
 import { textOf, type AssistantMessage } from "../../core/message.ts";
 import * as methods from "../../protocol/methods/sessions.ts";
 import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
+import { avatarUrl } from "../../config/avatar.ts";
 import { lastText, readHistory } from "../../session/history.ts";
 import { toWireRow } from "../../session/rows.ts";
 import { entryOf, findSession, patchSession, requireSession, resetSession } from "../../session/session.ts";
@@ -156,7 +157,10 @@ export function sessionMethods(context: GatewayContext, work: SessionWork): Serv
         scope: config.session?.scope ?? "per-sender",
         agents: agentIds(config).map((id) => {
           const { name, identity } = agentConfig(config, id) ?? {};
-          return { id, ...(name === undefined ? {} : { name }), ...(identity === undefined ? {} : { identity }) };
+          const picture = avatarUrl(config, id);
+          const shown =
+            identity === undefined || picture === undefined ? identity : { ...identity, avatarUrl: picture };
+          return { id, ...(name === undefined ? {} : { name }), ...(shown === undefined ? {} : { identity: shown }) };
         }),
       };
     }),
@@ -167,7 +171,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork): Serv
       return {
         agentId: agent,
         name: own?.identity?.name ?? own?.name ?? config.ui?.assistant?.name ?? agent,
-        avatar: own?.identity?.avatar ?? own?.identity?.emoji ?? agent.slice(0, 1).toUpperCase(),
+        avatar: avatarUrl(config, agent) ?? initialsOf(own?.identity) ?? agent.slice(0, 1).toUpperCase(),
       };
     }),
   ];
@@ -200,6 +204,12 @@ export function sessionMethods(context: GatewayContext, work: SessionWork): Serv
     const spawned = params.spawnedBy === undefined ? {} : { spawnedBy: keyOf(params.spawnedBy) };
     return (await sessions.list({ label: params.label, ...agent, ...spawned, limit: 1 }))[0];
   }
+}
+
+/** A few letters or an emoji instead of a picture. */
+function initialsOf(identity: { readonly avatar?: string; readonly emoji?: string } | undefined): string | undefined {
+  const { avatar, emoji } = identity ?? {};
+  return avatar !== undefined && avatar !== "" && !/[/.:]/.test(avatar) ? avatar : emoji;
 }
 
 /** What a session without an override would ask first, by the config alone. */
