@@ -4,6 +4,8 @@ import { forbiddenRules } from "./approval/carriers/forbidden.ts";
 import { interpreterRules } from "./approval/carriers/interpreters.ts";
 import { familyNames } from "./approval/carriers/names.ts";
 import { neverByAllowlist } from "./approval/carriers/never.ts";
+import { plainPrograms } from "./approval/carriers/plain.ts";
+import { inTrustedFolder } from "./approval/programs.ts";
 import { wrappers } from "./approval/wrappers.ts";
 
 /** The program a node would remember for good; undefined when the command is more than one harmless program. */
@@ -11,7 +13,10 @@ export function rememberedOnNode(command: string): string | undefined {
   const words = command.trim().split(/ +/);
   const [program = ""] = words;
   if (!words.every((word) => /^[\w@%+,./:-]+$/.test(word))) return undefined;
-  return familyNames(program).some(carries) ? undefined : program;
+  const [name = ""] = program.split("/").slice(-1);
+  // A node compares no content: what is not the system's own could be anything by the next time.
+  const isSystems = name === program || inTrustedFolder({ path: program, real: program });
+  return !isSystems || !plainPrograms.has(name) || familyNames(program).some(carries) ? undefined : program;
 }
 
 const families: ReadonlySet<string> = new Set(["awk", "find", "git", "sed", "tar"]);

@@ -201,6 +201,26 @@ describe("ask=on-miss", () => {
     assert.doesNotMatch(JSON.stringify(readApprovals(gateway.state)), /bin\/(?:da|ba)?sh"/);
   });
 
+  test("allow-always on a script, or a program that follows a file, runs it once and asks again", async () => {
+    const script = join(gateway.workspace, "build.sh");
+    for (const name of ["pytest", "just"])
+      writeFileSync(join(gateway.workspace, name), "#!/bin/sh\necho run >> built\n", { mode: 0o755 });
+    writeFileSync(script, "#!/bin/sh\necho run >> built\n", { mode: 0o755 });
+    for (const [at, command] of ["./build.sh", "sh build.sh", "./pytest -q", "./just build"].entries()) {
+      const { details } = await exec(gateway, { command });
+      const request = await asked(details["approvalId"]);
+      assert.equal("always" in request.card, false, `always is not offered for ${command}`);
+      await wire.request("exec.approval.resolve", { id: request.id, decision: "allow-always" });
+      const built = join(gateway.workspace, "built");
+      await until(
+        () => (existsSync(built) ? readFileSync(built, "utf8").split("\n").length - 1 : 0),
+        (runs) => runs === at + 1,
+      );
+      assert.equal((await exec(gateway, { command })).details["status"], "approval-pending", command);
+    }
+    assert.doesNotMatch(JSON.stringify(readApprovals(gateway.state)), /build|pytest|just/);
+  });
+
   test("what was approved is what runs: a script rewritten after the question is not", async () => {
     const script = join(gateway.workspace, "deploy.sh");
     writeFileSync(script, "echo good > effect\n");

@@ -64,11 +64,12 @@ function levelText(level: Readonly<Record<string, unknown>>): string {
   return words.length === 0 ? "as the config says" : words.join(", ");
 }
 
-function entryText({ pattern, args, argPattern, cwd }: AllowEntry): string {
+function entryText({ pattern, args, argPattern, cwd, sha256 }: AllowEntry): string {
   const bound = [
     ...(args === undefined ? [] : [`only with ${args.length === 0 ? "no arguments" : JSON.stringify(args)}`]),
     ...(argPattern === undefined ? [] : [`only with arguments like ${argPattern}`]),
     ...(cwd === undefined ? [] : [`in ${cwd}`]),
+    ...(sha256 === undefined ? [] : [`while its sha256 is ${sha256.slice(0, 16)}…`]),
   ];
   return oneLine([pattern, ...bound].join(", "));
 }

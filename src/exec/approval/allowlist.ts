@@ -8,6 +8,7 @@ import { Lru } from "../../base/lru.ts";
 import { compilePattern } from "../../config/patterns.ts";
 import type { AnalysedSegment } from "./analysis.ts";
 import type { EntryRef } from "./effective.ts";
+import { isRemembered, stillMeans } from "./instructions.ts";
 import { realOf } from "./programs.ts";
 
 /** Compiled patterns; what a pattern means never changes, so they cannot go stale. */
@@ -30,6 +31,7 @@ export function matchEntry(
     if (!paths.some((spelling) => matchesPath(entry.pattern, spelling, home))) return false;
     if (entry.cwd !== undefined && !sameFolder(entry.cwd, cwd)) return false;
     if (entry.args !== undefined && !sameWords(entry.args, argv.slice(1))) return false;
+    if (isRemembered(entry) && !stillMeans(entry, segment.judged, segment.scripts)) return false;
     return entry.argPattern === undefined || argumentsFit(entry.argPattern, argv.slice(1));
   });
 }

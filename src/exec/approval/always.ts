@@ -2,6 +2,7 @@
 import type { AllowEntry } from "./effective.ts";
 import { literalPattern } from "./allowlist.ts";
 import { judgedOf, neverAlways } from "./carrier.ts";
+import { programMark } from "./instructions.ts";
 import type { Plan } from "./plan.ts";
 
 export interface AlwaysCover {
@@ -15,8 +16,9 @@ export function alwaysCovers(plan: Plan): AlwaysCover {
   const blocked = plan.segments.map((segment) => neverAlways(segment, plan)).find((why) => why !== undefined);
   if (blocked !== undefined) return nothing(blocked);
   const entries = plan.segments.map((segment): AllowEntry => {
-    const { path, argv } = judgedOf(segment);
-    return { pattern: literalPattern(path), args: argv.slice(1), cwd: plan.cwd.real };
+    const judged = judgedOf(segment);
+    const { path, argv } = judged;
+    return { pattern: literalPattern(path), args: argv.slice(1), cwd: plan.cwd.real, ...programMark(judged) };
   });
   const shown = plan.segments.map((segment) =>
     judgedOf(segment)

@@ -14,6 +14,7 @@ import { neverByAllowlist } from "./carriers/never.ts";
 import type { Finding, Rule } from "./carriers/rule.ts";
 import { sedRule } from "./carriers/sed.ts";
 import { tarRule } from "./carriers/tar.ts";
+import { followsFiles } from "./instructions.ts";
 import type { Plan, Segment } from "./plan.ts";
 import { onlyPrints, wrappers } from "./wrappers.ts";
 
@@ -82,7 +83,5 @@ export function neverAlways(segment: Segment, plan: Plan): string | undefined {
   const judged = judgedOf(segment);
   const place = { cwd: plan.cwd.path, workspace: plan.cwd.path, home: "/", path: plan.path };
   const { concern, scripts } = concernOf(judged, place);
-  if (concern !== undefined) return concern.reason;
-  const interpreter = familyNames(judged.path).some((name) => interpreterRules.has(name)) && scripts.length > 0;
-  return interpreter ? `${judged.path} is an interpreter: it is allowed once at a time` : undefined;
+  return concern === undefined ? followsFiles(judged, scripts) : concern.reason;
 }

@@ -131,10 +131,10 @@ describe("a plan that was allowed", () => {
 
 describe("always", () => {
   it("covers exactly these arguments in this folder", async () => {
-    const plan = await frozen("nice tool 'a b' | wc -l");
+    const plan = await frozen("nice cat 'a b' | wc -l");
     const cover = alwaysCovers(plan);
     assert.deepEqual(cover.entries, [
-      { pattern: join(tools, "tool"), args: ["a b"], cwd: ground.workspace },
+      { pattern: "/usr/bin/cat", args: ["a b"], cwd: ground.workspace },
       { pattern: "/usr/bin/wc", args: ["-l"], cwd: ground.workspace },
     ]);
     const policy = effectivePolicy(
@@ -146,10 +146,10 @@ describe("always", () => {
       judge({ analysis: await analyse(command, { ...place, cwd }), policy, safeBins: [] }).outcome;
     assert.deepEqual(
       [
-        await outcome("nice tool 'a b' | wc -l"),
-        await outcome("tool 'a b'"),
-        await outcome("tool a b"),
-        await outcome("tool 'a b'", ground.out),
+        await outcome("nice cat 'a b' | wc -l"),
+        await outcome("cat 'a b'"),
+        await outcome("cat a b"),
+        await outcome("cat 'a b'", ground.out),
       ],
       ["run", "run", "ask", "ask"],
     );
@@ -177,9 +177,10 @@ describe("the card", () => {
     assert.equal(card.text, `FOO=1 tool 'a b' '$'\\''' 2>&1`);
     assert.deepEqual(
       card.rows.map(({ label }) => label),
-      ["written", "program", "program", "folder", "variable", "host", "agent", "session"],
+      ["written", "program", "program", "folder", "variable", "host", "agent", "session", "always"],
     );
-    assert.match(card.always ?? "", /^exactly "tool" "a b" "\$'" in /);
+    assert.equal(card.always, undefined);
+    assert.match(describePlan(await frozen("cat 'a b' \"$'\"")).always ?? "", /^exactly "cat" "a b" "\$'" in /);
   });
 
   it("hides nothing", async () => {

@@ -25,6 +25,6 @@ function addAlone(stateDir: string, agent: string, entries: readonly AllowEntry[
   );
 }
 
-function meaningOf({ pattern, args, cwd, argPattern }: AllowEntry): unknown {
-  return { pattern, args, cwd, argPattern };
+function meaningOf({ pattern, args, cwd, argPattern, sha256 }: AllowEntry): unknown {
+  return { pattern, args, cwd, argPattern, sha256 };
 }

@@ -18,6 +18,7 @@ const allowEntry = Type.Object(
     argPattern: maybe(Type.String()),
     args: maybe(Type.Array(Type.String())),
     cwd: maybe(Type.String()),
+    sha256: maybe(Type.String()),
     lastUsedAt: maybe(Type.Number({ minimum: 0 })),
     lastUsedCommand: maybe(Type.String()),
     lastResolvedPath: maybe(Type.String()),
