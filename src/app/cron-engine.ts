@@ -1,4 +1,7 @@
 // The engine of jobs, wired: agents, tools and chats as it needs them, and the owner's answers to what others asked for.
+import { isDeepStrictEqual } from "node:util";
+
+import { HouseError } from "../core/error.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
@@ -7,14 +10,14 @@ import type { Mask } from "../base/mask.ts";
 import type { CronAsker, CronChange, CronDoor } from "../cron/ask.ts";
 import { createCron, type CronEngine } from "../cron/cron.ts";
 import type { CronDeps, CronEvent, ToolRun } from "../cron/deps.ts";
-import type { Job } from "../cron/job.ts";
+import type { Job, JobBody } from "../cron/job.ts";
 import { unknownJob } from "../cron/refuse.ts";
 import { veiledWords } from "../cron/veil.ts";
 import type { Approval } from "../exec/approval/desk-record.ts";
 import { subjectOf } from "../tool/subject.ts";
-import type { ToolResult } from "../tool/tool.ts";
+import type { ToolCall, ToolResult } from "../tool/tool.ts";
 import { cronCard } from "./cron-card.ts";
-import { mayTouch, notOwners, reachOf } from "./cron-rights.ts";
+import { bodyOf, mayTouch, notOwners, reachOf } from "./cron-rights.ts";
 import type { CronPorts } from "./cron.ts";
 import type { House } from "./house.ts";
 import { isOwnersTurn, isStrangerLed } from "./owner-words.ts";
@@ -24,6 +27,15 @@ export interface CronHouse {
   readonly door: CronDoor;
   /** A question about a job was answered, or its time was over. */
   answered(approval: Approval): Promise<void>;
+  /** Throws when the rules in force, or the job by now, are not those the owner was asked under. */
+  recheck(approval: Approval, call: ToolCall): Promise<void>;
+}
+
+/** What is kept with the question: the change, and what the owner was shown of the job and of why. */
+interface JobChange {
+  readonly change: CronChange;
+  readonly reach?: string | undefined;
+  readonly job?: JobBody | undefined;
 }
 
 export interface EnginePorts extends CronPorts {
@@ -79,7 +91,8 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
       const card = cronCard(change, asker, job, reach);
       const { agent, session } = asker;
       const request = { id: `${newId()}-cron`, kind: "config" as const, agent, session, timeoutMs: ASK_MS };
-      const { id: approvalId, expiresAtMs } = await desk.ask({ ...request, body: { change }, card });
+      const body: JobChange = { change, reach, job: job === undefined ? undefined : bodyOf(job) };
+      const { id: approvalId, expiresAtMs } = await desk.ask({ ...request, body, asker: await asker.origin?.(), card });
       return { waiting: { approvalId, expiresAtMs } };
     },
   };
@@ -87,6 +100,17 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
   return {
     engine,
     door,
+    async recheck({ body }, call) {
+      const { change, reach: shown, job: then } = (body ?? {}) as Partial<JobChange>;
+      if (change === undefined) return;
+      const asker: CronAsker = { ...call, allows: (tool) => call.allows(tool) };
+      const job = change.action === "add" ? undefined : await touched(change.id, asker);
+      if (job !== undefined && !isSameJson(bodyOf(job), then))
+        throw new HouseError("approval.changed", "the job was changed since this was asked; ask again");
+      const reach = reachOf(change, job, asker, config(), systemClock.now());
+      if (reach !== undefined && reach !== shown)
+        throw new HouseError("approval.changed", `under the rules now in force ${reach}, which the card did not say`);
+    },
     async answered(approval) {
       const { id, state, agent, session, body } = approval;
       const { change } = (body ?? {}) as { change?: CronChange };
@@ -130,6 +154,11 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
     if (session === null) return;
     await house.wake().tell(session as SessionKey, mask(`Cron (${card.title}): ${outcome}`));
   }
+}
+
+/** Compared as it is kept: without keys that hold nothing. */
+function isSameJson(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(one ?? null)), JSON.parse(JSON.stringify(other ?? null)));
 }
 
 /** Events reach every client, also those that may only look. */

@@ -49,7 +49,8 @@ function withAgent(body: JobBody, { agent }: CronAsker): JobBody {
   return body.agentId === undefined ? { ...body, agentId: agent } : body;
 }
 
-function bodyOf(job: Job | undefined): JobBody {
+/** A job without what changes by itself. */
+export function bodyOf(job: Job | undefined): JobBody {
   if (job === undefined) throw new TypeError("a change needs the job it changes");
   const { id: _id, createdAtMs: _created, updatedAtMs: _updated, state: _state, ...body } = job;
   return body;

@@ -8,6 +8,7 @@ import type { CronDoor } from "../cron/ask.ts";
 import type { Cron } from "../cron/cron.ts";
 import type { CronEvent } from "../cron/deps.ts";
 import type { Approval } from "../exec/approval/desk-record.ts";
+import type { Asker } from "../tool/tool.ts";
 import type { CronHouse } from "./cron-engine.ts";
 import type { House } from "./house.ts";
 
@@ -49,6 +50,9 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
       if (!isStopped) await opened.engine.start();
       return opened;
     }));
+  const uncheck = house.commands.desk.checkBy(async (approval) => {
+    if (isCronAsk(approval)) await (await engine()).recheck(approval, await house.recallTool(approval.asker as Asker));
+  });
   const unwatch = house.commands.desk.watch({
     resolved: (approval) => follow(approval),
     lapsed: (approval) => follow(approval),
@@ -87,6 +91,7 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
     stop() {
       isStopped = true;
       unwatch();
+      uncheck();
       opening?.then(({ engine: ready }) => ready.stop()).catch(() => undefined); // told when it was opened
     },
     async close() {

@@ -101,6 +101,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
     mask,
     exec: {
       perform: async (args, call) => (await engine()).exec.perform(args, call),
+      recheck: async (body, call) => (await engine()).exec.recheck(body, call),
     },
     // An answer may come to a question of the last process: then the engine must be there to hear it.
     async recover() {

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
+import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
 import { acquireLock, stateLockOf, type Lock } from "../base/lock.ts";
 import { openLog, type LogOptions, type LogSink } from "../base/log.ts";
@@ -15,9 +16,11 @@ import type { Config } from "../config/schema/index.ts";
 import { openStore } from "../store/builtin.ts";
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
-import { createCallTool, type CallTool } from "../tool/call.ts";
+import { createCallTool, createRecallTool, type CallTool, type RecallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
+import type { Subject } from "../tool/subject.ts";
 import { openCatalog } from "./catalog.ts";
+import { checkConsent } from "./consent.ts";
 import { openExec, type OpenExec } from "./exec.ts";
 import { createLatePorts, type LatePorts } from "./late-ports.ts";
 import { openMemoryOver, type OpenMemory } from "./memory.ts";
@@ -39,6 +42,7 @@ export interface House extends LatePorts {
   readonly memory: OpenMemory;
   readonly catalog: Catalog;
   readonly callTool: CallTool;
+  readonly recallTool: RecallTool;
   close(): Promise<void>;
 }
 
@@ -77,16 +81,21 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     memory,
     ...ports,
   });
-  const callTool = createCallTool({
+  const calls = {
     catalog,
     journal: store.journal,
     mask,
     log: log.child("tools"),
     clock: systemClock,
-    async requireBox(subject) {
+    config,
+    async requireBox(subject: Subject) {
       await commands.boxes.of(subject);
     },
-  });
+    sessionId: async (key: SessionKey) => (await store.sessions.get(key))?.sessionId,
+  };
+  const callTool = createCallTool(calls);
+  const recallTool = createRecallTool(calls);
+  checkConsent(commands, recallTool);
   return {
     ...ports,
     paths,
@@ -103,6 +112,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     memory,
     catalog,
     callTool,
+    recallTool,
     async close() {
       await memory.close();
       await commands.close();

@@ -18,6 +18,8 @@ export interface CronAsker {
   readonly sandboxed: boolean;
   /** Whether the asker itself may use a tool. */
   readonly allows: (tool: string) => boolean;
+  /** Plain JSON: the call, to be judged again when the owner answers. */
+  readonly origin?: (() => Promise<unknown>) | undefined;
 }
 
 export type CronChanged =

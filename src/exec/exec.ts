@@ -12,10 +12,10 @@ import type { EntryRef } from "./approval/effective.ts";
 import type { Plan } from "./approval/plan.ts";
 import type { Boxes } from "./boxes.ts";
 import { createFollow, type Follow } from "./follow.ts";
-import { createGated, type Gated } from "./gated.ts";
+import { createGated, type Gated, type GatedBody } from "./gated.ts";
 import type { NodeRuns } from "./node-run.ts";
-import { runOnNode } from "./on-node.ts";
-import { runOnHost } from "./on-host.ts";
+import { recheckOnNode, runOnNode } from "./on-node.ts";
+import { recheckOnHost, runOnHost } from "./on-host.ts";
 import { runInBox } from "./in-box.ts";
 import type { ProcessTable } from "./processes.ts";
 import type { ExecOutcome } from "./result.ts";
@@ -88,6 +88,8 @@ export interface ExecCall {
   };
   readonly config: Config;
   readonly signal: AbortSignal;
+  /** Plain JSON: who asks, kept with an approval so that the call can be judged again when it is answered. */
+  readonly asker?: () => Promise<unknown>;
   allows(tool: string): boolean;
 }
 
@@ -114,6 +116,11 @@ export interface Room {
 export interface Exec {
   /** Throws ToolError for what the caller should read; details.refused marks a rule that said no. */
   perform(args: ExecArgs, call: ExecCall): Promise<ExecOutcome>;
+  /**
+   * Routes and judges what waits for an approval again, as if `call` asked for it now. Resolves when it would run or be
+   * asked about here, as the very same plan; else throws what a fresh call would, or why it is another one.
+   */
+  recheck(body: GatedBody, call: ExecCall): Promise<void>;
 }
 
 const MAX_COMMAND_CHARS = 100_000;
@@ -126,13 +133,33 @@ export function createExec(deps: ExecDeps): Exec & { close(): void } {
   return {
     async perform(args, call) {
       checkCommand(args.command);
-      const route = await deps.route(args, call);
-      const order = orderOf(args, call, route);
-      if (route.runsIn === "node") return runOnNode(room, order);
-      return route.runsIn === "box" ? runInBox(room, order) : runOnHost(room, order);
+      const order = await ordered(args, call);
+      if (order.route.runsIn === "node") return runOnNode(room, order);
+      return order.route.runsIn === "box" ? runInBox(room, order) : runOnHost(room, order);
+    },
+    async recheck(body, call) {
+      const order = await ordered(body.args, call);
+      const { runsIn } = order.route;
+      if (runsIn === (body.on === "node" ? "host" : "node") || runsIn === "box") throw runsElsewhere(body.on, order);
+      if (body.on === "gateway") await recheckOnHost(deps, order, body.plan);
+      else await recheckOnNode(deps, order, body.job);
     },
     close: () => gated.close(),
   };
+
+  async function ordered(args: ExecArgs, call: ExecCall): Promise<Order> {
+    return orderOf(args, call, await deps.route(args, call));
+  }
+}
+
+function runsElsewhere(on: GatedBody["on"], { route }: Order): ToolError {
+  const now = route.runsIn === "box" ? "in the sandbox" : route.runsIn === "node" ? "on a node" : "on the gateway host";
+  const then = on === "node" ? "a node" : "the gateway host";
+  return new ToolError(
+    "exec.moved",
+    `this was asked for ${then}, but commands of this session now run ${now} (host=${route.host})`,
+    { hint: "run the command again: it is judged where it would run now", details: { refused: true } },
+  );
 }
 
 function checkCommand(command: string): void {

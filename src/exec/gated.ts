@@ -7,7 +7,7 @@ import { verifyPlan } from "./approval/freeze.ts";
 import { describePlan } from "./approval/preview.ts";
 import type { Plan } from "./approval/plan.ts";
 import { addEntries } from "./approval/remember.ts";
-import type { ExecDeps, Order } from "./exec.ts";
+import type { ExecArgs, ExecDeps, Order } from "./exec.ts";
 import type { Follow } from "./follow.ts";
 import { isHeadless } from "./headless.ts";
 import { rememberedOnNode } from "./node-always.ts";
@@ -16,7 +16,7 @@ import { deniedNotice, endOf, TAIL_CHARS, type ExecOutcome, type Finished } from
 import { startPinned } from "./start-plan.ts";
 
 /** What is kept with the question: all that is needed to do exactly that, also by the next process. */
-export type GatedBody =
+export type GatedBody = { readonly args: ExecArgs } & (
   | {
       readonly on: "gateway";
       readonly plan: Plan;
@@ -24,7 +24,8 @@ export type GatedBody =
       readonly tty: boolean;
       readonly noticeMs: number;
     }
-  | { readonly on: "node"; readonly job: NodeJob; readonly noticeMs: number };
+  | { readonly on: "node"; readonly job: NodeJob; readonly noticeMs: number }
+);
 
 export interface Gated {
   ask(order: Order, body: GatedBody): Promise<ExecOutcome>;
@@ -63,6 +64,7 @@ export function createGated(deps: ExecDeps, follow: Follow): Gated {
         agent: call.agent,
         session: call.session,
         body,
+        asker: await call.asker?.(),
         card: body.on === "gateway" ? describePlan(body.plan) : nodeCard(body.job),
         request: {
           command: args.command,

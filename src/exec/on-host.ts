@@ -4,10 +4,10 @@ import { isAbsolute, join, resolve } from "node:path";
 
 import { ToolError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
-import { analyse, type Place } from "./approval/analyse.ts";
+import { analyse, type Analysis, type Place } from "./approval/analyse.ts";
 import { effectivePolicy } from "./approval/effective.ts";
 import { readApprovals } from "./approval/file.ts";
-import { makePlan } from "./approval/freeze.ts";
+import { changedSince, makePlan, planHash, verifyPlan } from "./approval/freeze.ts";
 import { judge, judgeUnanswerable, type JudgeInput, type Judgement } from "./approval/judge.ts";
 import type { Plan } from "./approval/plan.ts";
 import { statOf } from "./approval/programs.ts";
@@ -21,32 +21,20 @@ import { startPlan, startWith } from "./start-plan.ts";
 
 export async function runOnHost(room: Room, order: Order): Promise<ExecOutcome> {
   const { deps, follow } = room;
-  const { args, call, route, timeoutMs } = order;
-  rejectVariables(args.env ?? {}, "gateway");
-  const cwd = hostFolder(args.workdir, call.workspace, deps.home);
-  const path = await deps.searchPath(order.settings.pathPrepend ?? []);
-  const { home, guarded } = deps;
-  const place: Place = { cwd, workspace: call.workspace, home, path, guarded };
+  const { args, route, timeoutMs } = order;
+  const place = await placeOf(deps, order);
+  const { cwd } = place;
   if (!route.approvals) return follow.inTurn(order, await startShell(deps, order, place), cwd);
 
   const { judgement, input } = await judged(deps, order, place);
   if (judgement.outcome === "deny") throw denied(judgement, input, order);
-  const planFor = (depth: "place" | "content"): Plan =>
-    makePlan({
-      analysis: input.analysis,
-      place,
-      env: args.env ?? {},
-      shell: deps.shell(),
-      host: "gateway",
-      agent: call.agent,
-      session: call.session,
-      depth,
-    });
+  const planFor = (depth: "place" | "content"): Plan => planOf(deps, order, input.analysis, place, depth);
   if (judgement.outcome === "ask") {
     const noticeMs = order.settings.approvalRunningNoticeMs ?? 10_000;
     const limit = timeoutMs === undefined ? {} : { timeoutMs };
     return room.gated.ask(order, {
       on: "gateway",
+      args,
       plan: planFor("content"),
       ...limit,
       tty: args.pty === true,
@@ -61,19 +49,55 @@ export async function runOnHost(room: Room, order: Order): Promise<ExecOutcome> 
   return follow.inTurn(order, running, plan.cwd.path);
 }
 
+/** What waits for an answer, judged again: denied now, or no longer the plan that was shown, it throws. */
+export async function recheckOnHost(deps: ExecDeps, order: Order, plan: Plan): Promise<void> {
+  const place = await placeOf(deps, order);
+  const input = await judgeInput(deps, order, place);
+  const judgement = judge(input);
+  if (order.route.approvals && judgement.outcome === "deny") throw denied(judgement, input, order);
+  await verifyPlan(plan);
+  const now = planOf(deps, order, input.analysis, place, "content");
+  // Programs were looked up on the PATH of then, and are the same: the folders themselves may differ.
+  if (planHash({ ...now, path: [] }) !== planHash({ ...plan, path: [] })) throw changedSince("what it would start");
+}
+
+async function placeOf(deps: ExecDeps, { args, call, settings }: Order): Promise<Place> {
+  rejectVariables(args.env ?? {}, "gateway");
+  const cwd = hostFolder(args.workdir, call.workspace, deps.home);
+  const path = await deps.searchPath(settings.pathPrepend ?? []);
+  const { home, guarded } = deps;
+  return { cwd, workspace: call.workspace, home, path, guarded };
+}
+
+function planOf(
+  deps: ExecDeps,
+  { args, call }: Order,
+  analysis: Analysis,
+  place: Place,
+  depth: "place" | "content",
+): Plan {
+  const { agent, session } = call;
+  const env = args.env ?? {};
+  return makePlan({ analysis, place, env, shell: deps.shell(), host: "gateway", agent, session, depth });
+}
+
 /** A question that reaches nobody is answered by `askFallback`. */
 async function judged(
   deps: ExecDeps,
-  { args, call, route, settings }: Order,
+  order: Order,
   place: Place,
 ): Promise<{ readonly judgement: Judgement; readonly input: JudgeInput }> {
+  const input = await judgeInput(deps, order, place);
+  const judgement = judge(input);
+  const isHeard = judgement.outcome !== "ask" || (deps.desk.reachable() && !isHeadless(order.call.session));
+  return { judgement: isHeard ? judgement : judgeUnanswerable(input), input };
+}
+
+async function judgeInput(deps: ExecDeps, { args, call, route, settings }: Order, place: Place): Promise<JudgeInput> {
   const { file } = readApprovals(deps.stateDir);
   const policy = effectivePolicy({ security: route.security, ask: route.ask }, file, call.agent);
   const analysis = await analyse(args.command, place);
-  const input: JudgeInput = { analysis, policy, safeBins: settings.safeBins ?? defaultSafeBins, home: deps.home };
-  const judgement = judge(input);
-  const isHeard = judgement.outcome !== "ask" || (deps.desk.reachable() && !isHeadless(call.session));
-  return { judgement: isHeard ? judgement : judgeUnanswerable(input), input };
+  return { analysis, policy, safeBins: settings.safeBins ?? defaultSafeBins, home: deps.home };
 }
 
 const BE_THERE = "be there to be asked (openclaw dashboard) and run it again";

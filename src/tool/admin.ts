@@ -9,6 +9,8 @@ export interface AdminCaller {
   readonly turn?: string;
   /** Told instead of `session`, when another one was named. */
   readonly tell?: SessionKey | undefined;
+  /** Plain JSON: the agent's call, to be judged again when the owner answers. */
+  readonly asker?: (() => Promise<unknown>) | undefined;
 }
 
 export interface RestartAsk {

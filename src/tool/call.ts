@@ -1,17 +1,19 @@
 // The only place a tool runs: find, decide, check, intend, run, bound, journal. Every caller comes through here.
 import { HouseError, ToolError } from "../core/error.ts";
+import type { SessionKey } from "../core/names.ts";
 import { checker, describeIssues, type Checker } from "../core/schema.ts";
 import { visible } from "../core/visible.ts";
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
+import type { Config } from "../config/schema/index.ts";
 import type { JournalEntry, JournalTable } from "../store/store.ts";
 import { boundArguments } from "./arguments.ts";
 import { boundResult } from "./bound.ts";
 import type { Catalog, Verdict } from "./catalog.ts";
-import type { Subject } from "./subject.ts";
-import type { CallHints, Intent, Tool, ToolCall, ToolResult } from "./tool.ts";
+import { subjectOf, type Subject } from "./subject.ts";
+import type { Asker, CallHints, Intent, Tool, ToolCall, ToolResult } from "./tool.ts";
 
 export interface CallRequest {
   readonly tool: string;
@@ -35,6 +37,8 @@ export interface CallDeps {
   readonly clock: Clock;
   /** Throws `sandbox.*` when a sandboxed session has no sandbox to work in. Left out: there is none. */
   readonly requireBox?: (subject: Subject) => Promise<void>;
+  /** The id of a session's record; undefined when there is no such session. Left out: sessions are not recorded. */
+  readonly sessionId?: (session: SessionKey) => Promise<string | undefined>;
 }
 
 export type CallTool = (request: CallRequest) => Promise<ToolResult>;
@@ -66,6 +70,22 @@ export function createCallTool(deps: CallDeps): CallTool {
       await record.ended(outcomeOf(error), error);
       throw masked(error, deps, record.id);
     }
+  };
+}
+
+export type RecallTool = (asker: Asker) => Promise<ToolCall>;
+
+/** Judges an earlier call again under the rules in force. Throws what a fresh call would, and `session.gone`. */
+export function createRecallTool(deps: CallDeps & { readonly config: () => Config }): RecallTool {
+  return async function recallTool(asker) {
+    const { tool, agent: agentId, session: sessionKey, sessionId, model, group, limits, turn, hints } = asker;
+    const now = subjectOf({ sessionKey, agentId, model }, deps.config());
+    const subject: Subject = { ...now, group, ...(limits === undefined ? {} : { limits }) };
+    if (sessionId !== undefined && (await deps.sessionId?.(subject.session)) !== sessionId)
+      throw new ToolError("session.gone", `session ${subject.session} was deleted or reset since this was asked`);
+    const request: CallRequest = { tool, args: {}, subject, caller: "approval", hints, turn };
+    admit(deps.catalog.judge(subject, tool), request);
+    return callOf(request, turn, new AbortController().signal, deps);
   };
 }
 
@@ -108,26 +128,35 @@ async function runTool(
   deps: CallDeps,
   record: CallRecord,
 ): Promise<ToolResult> {
-  const { subject } = request;
-  const call: ToolCall = {
-    id: record.id,
-    turn: request.turn ?? record.id,
+  const call = callOf(request, record.id, signal, deps);
+  const intent = tool.intent(args, call);
+  await requireBox(intent, request.subject, deps);
+  await record.intends(intent, unrecorded(args, tool));
+  return tool.run(args, call);
+}
+
+function callOf(request: CallRequest, id: string, signal: AbortSignal, deps: CallDeps): ToolCall {
+  const { subject, hints = {}, turn = id } = request;
+  return {
+    id,
+    turn,
     agent: subject.agent,
     session: subject.session,
     ...deps.catalog.surroundings(subject),
     sandboxed: subject.sandboxed,
     subagent: subject.subagent,
     senderIds: subject.group?.senderIds ?? [],
-    hints: request.hints ?? {},
+    hints,
+    async asker() {
+      const { agent, session, model, group, limits } = subject;
+      const sessionId = await deps.sessionId?.(session);
+      return { tool: request.tool, agent, session, sessionId, turn, model, group, limits, hints };
+    },
     allows: (tool) => isOffered(deps.catalog.judge(subject, tool)),
     offers: () => deps.catalog.offered(subject).map(({ name }) => name),
     signal,
     progress: (partial) => request.progress?.(boundResult(partial, deps.mask)),
   };
-  const intent = tool.intent(args, call);
-  await requireBox(intent, subject, deps);
-  await record.intends(intent, unrecorded(args, tool));
-  return tool.run(args, call);
 }
 
 function isOffered({ decision, tool, unavailable }: Verdict): boolean {

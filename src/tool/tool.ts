@@ -3,6 +3,7 @@ import type { Block } from "../core/message.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Static, TObject } from "../core/schema.ts";
 import type { Config } from "../config/schema/index.ts";
+import type { CallLimit, GroupContext } from "./policy/shape.ts";
 
 /** What a call is about to do. Approvals, audit and page titles read this; only allow and deny lists read names. */
 export type Intent =
@@ -77,11 +78,27 @@ export interface ToolCall {
   /** What directives in that message asked for, for this turn only. */
   readonly hints: CallHints;
   readonly signal: AbortSignal;
+  /** Plain JSON by which `recallTool` judges this call again later, when an approval for it is answered. */
+  readonly asker?: () => Promise<Asker>;
   /** Whether another tool may be used by the same caller; `exec` asks for `process`. */
   allows(tool: string): boolean;
   /** Names of all tools the same caller is offered. */
   offers?(): readonly string[];
   progress(partial: ToolResult): void;
+}
+
+/** Who called which tool, kept with a pending approval. Rights are not in it: they are looked up again. */
+export interface Asker {
+  readonly tool: string;
+  readonly agent: string;
+  readonly session: string;
+  /** Id of the session's record; absent where there was no record. */
+  readonly sessionId?: string | undefined;
+  readonly turn: string;
+  readonly model?: string | undefined;
+  readonly group?: GroupContext | undefined;
+  readonly limits?: readonly CallLimit[] | undefined;
+  readonly hints: CallHints;
 }
 
 /** `/exec` and `/elevated` inside a message: they hold for its turn and are nobody's arguments. */

@@ -16,7 +16,11 @@ import { openHouse, type House } from "../house.ts";
 const folder = mkdtempSync(join(tmpdir(), "openclaw-admin-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const caller: AdminCaller = { agent: "main" as AgentId, session: "agent:main:main" as SessionKey };
+const caller: AdminCaller = {
+  agent: "main" as AgentId,
+  session: "agent:main:main" as SessionKey,
+  asker: async () => ({ tool: "gateway", agent: "main", session: "agent:main:main", turn: "a-turn", hints: {} }),
+};
 const owner = { clientId: "page", surface: "webchat" };
 const TEXT = `{
   gateway: { mode: "local", auth: { mode: "token", token: "a-secret-of-the-owner-0123" } },

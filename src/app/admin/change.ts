@@ -104,6 +104,7 @@ export function createChanges(house: House, restarts: Restarts): Changes {
       ...(caller.tell === undefined ? {} : { tell: caller.tell }),
     };
     const { agent, session } = caller;
+    const asker = await caller.asker?.();
     const card = changeCard({
       action,
       before: current.raw,
@@ -116,7 +117,7 @@ export function createChanges(house: House, restarts: Restarts): Changes {
     const approval =
       waiting(session, body) ??
       (await desk
-        .ask({ kind: "config", agent, session, timeoutMs: Math.min(timeoutMs ?? ASK_MS, ASK_MS), body, card })
+        .ask({ kind: "config", agent, session, timeoutMs: Math.min(timeoutMs ?? ASK_MS, ASK_MS), body, asker, card })
         .catch((error: unknown) => {
           throw error instanceof HouseError && error.code === "approval.too-long" ? tooLong(error) : error;
         }));

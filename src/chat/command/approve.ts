@@ -42,7 +42,10 @@ export const approve: Command = {
     // Whoever may not answer hears the same as for an id that never was.
     if (!waiting.some((approval) => approval.id.toLowerCase().startsWith(id.toLowerCase()))) throw unknown(id);
     const done = await deps.approvals.answer(id, decision, context.approver);
-    return answered(`Approval ${done.id.slice(0, 8)}: ${said[decision]}.`);
+    const slug = done.id.slice(0, 8);
+    if (done.state === "denied" && decision !== "deny")
+      return answered(`Approval ${slug}: not run, the rules in force do not allow it: ${done.reason ?? "denied"}`);
+    return answered(`Approval ${slug}: ${said[decision]}.`);
   },
 };
 

@@ -1,4 +1,5 @@
 // `openclaw approvals resolve`: answers what waits.
+import { isRecord } from "../../core/record.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { oneLine, toJson } from "../print.ts";
@@ -26,7 +27,9 @@ export const command = defineCommand({
     const answer = await withGateway(io, await targetOf(io, options), (client) =>
       client.call("exec.approval.resolve", { id, decision }),
     );
-    io.print(io.json ? toJson(answer) : oneLine(`${id}: ${decision}`));
-    return 0;
+    const refused = isRecord(answer) && typeof answer["reason"] === "string" ? answer["reason"] : undefined;
+    const words = refused === undefined ? decision : `not run, the rules in force do not allow it: ${refused}`;
+    io.print(io.json ? toJson(answer) : oneLine(`${id}: ${words}`));
+    return refused === undefined ? 0 : 1;
   },
 });

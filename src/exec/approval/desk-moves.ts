@@ -17,6 +17,8 @@ export interface AskRequest {
   readonly timeoutMs?: number | undefined;
   /** Plain JSON: the frozen plan, or the change. What was asked is what may be done. */
   readonly body: unknown;
+  /** Plain JSON: who asked, for the checks at the answer and at the start. */
+  readonly asker?: unknown;
   readonly card: ApprovalCard;
   /** The recorded fields of the wire, where they are known. */
   readonly request?: {
@@ -58,6 +60,7 @@ export function opened(ask: AskRequest, now: number): Approval {
     }),
     card,
     body: copyOf(ask.body),
+    ...(ask.asker === undefined ? {} : { asker: copyOf(ask.asker) }),
     createdAtMs: now,
     expiresAtMs: now + Math.min(Math.max(1, timeoutMs), MAX_TIMEOUT_MS),
     state: "pending",
@@ -96,6 +99,12 @@ export function withdrawn(current: Approval, reason: string, now: number): Appro
 /** A yes that was not used. The answer stays on record; the outcome is a denial. */
 export function lapsed(current: Approval, reason: string, now: number): Approval {
   return current.state === "allowed" ? { ...current, state: "denied", reason, closedAtMs: now } : current;
+}
+
+/** Allowed by a person, and not by the rules in force when it would start. */
+export function refused(current: Approval, reason: string, now: number): Approval {
+  if (current.state !== "allowed") return current;
+  return { ...current, state: "denied", decision: "deny", reason, closedAtMs: now };
 }
 
 export function begun(current: Approval, now: number): Approval {

@@ -23,6 +23,8 @@ export interface Approval {
   readonly card: ApprovalCard;
   /** Plain JSON, exactly as given; gone once the approval is closed. */
   readonly body?: unknown;
+  /** Who asked, as plain JSON; gone once the approval is closed. */
+  readonly asker?: unknown;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly state: ApprovalState;
@@ -105,7 +107,12 @@ export function toResolved({
 }
 
 /** A line of the trail, for programs. */
-export function toTrail({ origin: _origin, body: _body, ...approval }: Approval): Omit<Approval, "origin" | "body"> {
+export function toTrail({
+  origin: _origin,
+  body: _body,
+  asker: _asker,
+  ...approval
+}: Approval): Omit<Approval, "origin" | "body" | "asker"> {
   return approval;
 }
 
@@ -122,6 +129,7 @@ export function forTheTrail(approval: Approval, mask: (text: string) => string):
     ...approval,
     ...(reason === undefined ? {} : { reason: short(reason) }),
     body: undefined,
+    asker: undefined,
     request: {
       ...request,
       command: short(request.command),

@@ -29,7 +29,10 @@ export interface ApprovalDesk {
   withdraw(id: string, reason: string): Promise<boolean>;
   /** Everything the house asked for this session: whoever stopped it wants none of it begun later. Returns how many. */
   withdrawAll(session: string, reason: string): Promise<number>;
-  /** True exactly once for an allowed approval, and durable: only then may the caller start. A `user` must be its own. */
+  /**
+   * True exactly once for an allowed approval, and durable: only then may the caller start. A `user` must be its own. The
+   * checks judge it once more; what they refuse is closed as denied, and the listeners are told why.
+   */
   begin(id: string, user?: User): Promise<boolean>;
   /** What was begun has ended. */
   finish(id: string, outcome?: string): Promise<void>;
@@ -46,6 +49,8 @@ export interface ApprovalDesk {
   reachable(): boolean;
   /** Adds a way to people; returns how to take it away. */
   reachBy(port: () => boolean): () => void;
+  /** Adds a check under the rules in force, run at the answer and at the start; it throws HouseError to refuse. */
+  checkBy(check: (approval: Approval) => Promise<void>): () => void;
   /** What the recovery closed is told to later listeners too: who runs commands may be loaded after it. */
   watch(listener: DeskListener): () => void;
   /** Ends waiting and timers; what is pending stays pending on disk. */
@@ -71,6 +76,7 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
   const listeners = createListeners(log);
   const waiters = createWaiters();
   const ports = new Set<() => boolean>();
+  const checks = new Set<(approval: Approval) => Promise<void>>();
   const timers = new Map<string, NodeJS.Timeout>();
   let isOpen = true;
   let loaded: Promise<number> | undefined;
@@ -92,7 +98,15 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
     },
     async answer(given, decision, by) {
       await desk.recover();
-      const after = await step(idNamed(given, pending()), (current, now) => moves.answered(current, decision, by, now));
+      const id = idNamed(given, pending());
+      // In the order they came: a yes that is being checked is not overtaken.
+      const after = await lanes.run(`answer ${id}`, async () => {
+        const refusal = decision === "deny" ? undefined : await refusalOf(id);
+        return step(id, (current, now) => {
+          const next = moves.answered(current, decision, by, now);
+          return refusal === undefined ? next : moves.refused(next, refusal, now);
+        });
+      });
       if (after.state === "expired") throw moves.unknownId();
       return after;
     },
@@ -122,10 +136,13 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
     },
     async begin(id, user) {
       await desk.recover();
-      if (shelf.get(id) === undefined) return false;
+      const known = shelf.get(id);
+      if (known === undefined || (user !== undefined && grantOf(known, user) === undefined)) return false;
+      const refusal = await refusalOf(id);
       let isFirst = false;
       await step(id, (current, now) => {
         if (user !== undefined && grantOf(current, user) === undefined) return current;
+        if (refusal !== undefined) return moves.refused(current, refusal, now);
         const next = moves.begun(current, now);
         isFirst = current.state === "allowed" && next.state === "started";
         return next;
@@ -157,6 +174,10 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
       ports.add(port);
       return () => void ports.delete(port);
     },
+    checkBy(check) {
+      checks.add(check);
+      return () => void checks.delete(check);
+    },
     watch: (listener) => listeners.watch(listener),
     close() {
       isOpen = false;
@@ -166,6 +187,21 @@ export function createApprovalDesk({ store, clock, log, mask = (text) => text, k
     },
   };
   return desk;
+
+  /** Why the rules in force do not let it start; undefined when they do. */
+  async function refusalOf(id: string): Promise<string | undefined> {
+    const approval = shelf.get(id);
+    if (approval === undefined || isClosed(approval)) return undefined;
+    for (const check of checks) {
+      try {
+        await check(approval);
+      } catch (error) {
+        if (!(error instanceof HouseError)) throw error;
+        return error.message.split("\n")[0] ?? error.code;
+      }
+    }
+    return undefined;
+  }
 
   /** One change at a time for each approval; nobody hears of it before it is on disk. */
   function step(id: string, move: (current: Approval, now: number) => Approval): Promise<Approval> {

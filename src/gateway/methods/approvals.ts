@@ -23,8 +23,9 @@ export function approvalMethods({ paths, approvals, clock }: GatewayContext): Se
     }),
     serve(methods.approvalResolve, async ({ id, decision }, client) => {
       if (!isDecision(decision)) throw new HouseError("wire.invalid-request", "invalid decision");
-      await approvals.answer(id, decision, answererOf(client));
-      return { ok: true };
+      const { state, reason } = await approvals.answer(id, decision, answererOf(client));
+      // As recorded, but for a yes that the rules in force do not allow: whoever gave it reads why nothing ran.
+      return decision === "deny" || state !== "denied" ? { ok: true } : { ok: true, decision: "deny", reason };
     }),
     serve(methods.approvalsPending, ({ recent = 0 }) => ({
       now: clock.now(),

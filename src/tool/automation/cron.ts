@@ -69,8 +69,8 @@ async function perform(
   call: ToolCall,
   cron: CronDoor,
 ): Promise<ToolResult> {
-  const { agent, session, turn, sandboxed } = call;
-  const asker: CronAsker = { agent, session, turn, sandboxed, allows: (tool) => call.allows(tool) };
+  const { agent, session, turn, sandboxed, asker: origin } = call;
+  const asker: CronAsker = { agent, session, turn, sandboxed, allows: (tool) => call.allows(tool), origin };
   switch (action) {
     case "status":
       return json(await cron.status());

@@ -134,11 +134,11 @@ function rawOf({ action, raw }: Arguments): string {
 
 /** Another session is told only when it is one of the same agent, and not from behind a wall. */
 function callerOf({ sessionKey }: Arguments, call: ToolCall): AdminCaller {
-  const { agent, session, turn } = call;
+  const { agent, session, turn, asker } = call;
   const tell: SessionKey | undefined =
     sessionKey === undefined ? undefined : subjectOf({ sessionKey, agentId: agent }, call.config).session;
-  if (tell === undefined || tell === session) return { agent, session, turn };
-  if (!call.sandboxed && !call.subagent) return { agent, session, turn, tell };
+  if (tell === undefined || tell === session) return { agent, session, turn, asker };
+  if (!call.sandboxed && !call.subagent) return { agent, session, turn, asker, tell };
   throw new ToolError("gateway.other-session", `gateway: ${session} may have nobody told but itself`, {
     hint: "leave out sessionKey",
     details: { refused: true },

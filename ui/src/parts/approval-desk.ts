@@ -21,7 +21,7 @@ export class ApprovalDesk extends LightElement {
     error: { state: true },
     armedId: { state: true },
     sentId: { state: true },
-    isLate: { state: true },
+    notice: { state: true },
   };
   declare app: App;
   declare isFolded: boolean;
@@ -30,8 +30,8 @@ export class ApprovalDesk extends LightElement {
   declare armedId: string | undefined;
   /** The card whose answer is on its way. */
   declare sentId: string | undefined;
-  /** The last answer came after another, or after the end. */
-  declare isLate: boolean;
+  /** Why the last answer started nothing: it came too late, or the rules changed. */
+  declare notice: string | undefined;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   #shownId: string | undefined;
   #seen: ReadonlySet<string> = new Set();
@@ -42,7 +42,7 @@ export class ApprovalDesk extends LightElement {
   constructor() {
     super();
     this.isFolded = false;
-    this.isLate = false;
+    this.notice = undefined;
   }
 
   override connectedCallback(): void {
@@ -71,12 +71,12 @@ export class ApprovalDesk extends LightElement {
   protected override render(): TemplateResult {
     const { approvals } = this.#state.value;
     const [first] = approvals;
-    const late = this.isLate ? html`<p class="note warn" role="status">${lateWords}</p>` : nothing;
-    if (first === undefined) return html`${this.isLate ? html`<div class="approval">${late}</div>` : nothing}`;
+    const notice = this.notice === undefined ? nothing : html`<p class="note warn" role="status">${this.notice}</p>`;
+    if (first === undefined) return html`${notice === nothing ? nothing : html`<div class="approval">${notice}</div>`}`;
     if (this.isFolded) return this.#drawFolded(approvals.length);
     return html`
       <section class="approval" aria-label="Approvals" @keydown=${this.#escape}>
-        ${late}
+        ${notice}
         <header>
           <h2 aria-live="assertive">${headline(approvals.length)}</h2>
           <button class="button small" type="button" aria-expanded="true" @click=${this.#fold}>Later</button>
@@ -144,19 +144,25 @@ export class ApprovalDesk extends LightElement {
     this.sentId = id;
     this.error = undefined;
     const failure = await this.app.client.request("exec.approval.resolve", { id, decision }).then(
-      () => undefined,
+      (answer) => this.#sayRefused(answer),
       (error: unknown) => error,
     );
     this.sentId = undefined;
-    if (isUnknown(failure)) this.#sayLate();
+    if (isUnknown(failure)) this.#say(lateWords, 8000);
     else this.error = failure;
     if (failure === undefined || isUnknown(failure)) dropApproval(this.app.store, id);
   }
 
-  #sayLate(): void {
-    this.isLate = true;
+  /** A yes that the rules in force do not allow is answered with the reason. */
+  #sayRefused(answer: unknown): undefined {
+    const { reason } = (answer ?? {}) as { readonly reason?: unknown };
+    if (typeof reason === "string") this.#say(`Not run. The rules in force do not allow it: ${reason}`, 30_000);
+  }
+
+  #say(words: string, forMs: number): void {
+    this.notice = words;
     clearTimeout(this.#forgetting);
-    this.#forgetting = setTimeout(() => (this.isLate = false), 8000);
+    this.#forgetting = setTimeout(() => (this.notice = undefined), forMs);
   }
 
   /** The focus stays on the button that takes the place of the one that was pressed. */
