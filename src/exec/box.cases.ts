@@ -1,8 +1,10 @@
 // What every box must do and must not allow, by real commands in a real one.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -12,7 +14,7 @@ import {
 } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
@@ -60,6 +62,7 @@ interface RunMore {
 
 export interface Ran {
   readonly code: number | null;
+  readonly notes: readonly string[];
   readonly text: string;
   readonly reason?: string | undefined;
 }
@@ -133,7 +136,8 @@ export function createYard(ground: BoxGround, sandbox: Sandbox = {}, wishes: Wis
       if (more.input !== undefined) await running.write(Buffer.from(more.input));
       if (more.tty !== true) await running.closeInput();
       const { code, reason } = await running.ended;
-      return { code, text: running.output.tail(100_000).trim(), reason };
+      const notes = (await launch.notes) ?? [];
+      return { code, notes, text: running.output.tail(100_000).trim(), reason };
     },
     async close() {
       await engine.close();
@@ -369,25 +373,169 @@ export function boxCases(title: string, makeGround: () => Promise<BoxGround | st
       });
     });
 
-    check("in a repository one can commit, but not change what git obeys", async () => {
-      await withYard({}, async (own) => {
+    check("with gitWrite one can commit in a repository, but not change what git obeys", async () => {
+      await withYard({ gitWrite: true }, async (own) => {
         const git = join(own.workspace, ".git");
         mkdirSync(git);
         writeFileSync(join(git, "HEAD"), "ref: refs/heads/main\n");
         writeFileSync(join(git, "config"), "[core]\n");
+        const nested = join(own.workspace, "deep", "repo", ".git");
+        mkdirSync(nested, { recursive: true });
+        writeFileSync(join(nested, "HEAD"), "ref: refs/heads/main\n");
+        writeFileSync(join(nested, "config"), "[core]\n");
         const tries = [
           "echo x > .git/config",
           "rm -f .git/config; echo x > .git/config",
           "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
           "echo /evil > .git/commondir",
+          "echo x > .git/config.worktree",
+          "echo x > deep/repo/.git/config",
+          "mkdir -p deep/repo/.git/hooks; echo x > deep/repo/.git/hooks/post-checkout",
+          "mv deep other; mkdir -p deep/repo/.git; echo x > deep/repo/.git/config",
           "mkdir -p .git/modules/a; echo x > .git/modules/a/config",
           "mv .git gone; mkdir .git; echo x > .git/config",
         ];
         for (const line of tries) await own.run(`(${line}) 2>/dev/null; echo`);
-        assert.equal((await own.run("echo new > .git/index; cat .git/index .git/config")).text, "new\n[core]");
+        const write = "for r in .git deep/repo/.git; do echo new > $r/index; cat $r/index $r/config; done";
+        assert.equal((await own.run(write)).text, "new\n[core]\nnew\n[core]");
         await own.boxes.close();
-        assert.deepEqual(readdirSync(git).sort(), ["HEAD", "config", "index"]);
-        assert.equal(readFileSync(join(git, "config"), "utf8"), "[core]\n");
+        for (const folder of [git, nested]) {
+          assert.deepEqual(readdirSync(folder).sort(), ["HEAD", "config", "index"]);
+          assert.equal(readFileSync(join(folder, "config"), "utf8"), "[core]\n");
+        }
+      });
+    });
+
+    check("every git folder of the workspace is read-only, and the owner's git runs nothing afterwards", async (t) => {
+      if (noGit !== false) return t.skip(noGit);
+      await withYard({}, async (own) => {
+        const owner = ownersGit(own);
+        layRepositories(own, owner);
+        const evil = `[core]\n\tfsmonitor = "touch ${owner.canary}; false"\n\thooksPath = /workspace/evil-hooks\n`;
+        writeFileSync(join(own.workspace, "evil"), evil);
+        const folders = [".git", "nested/repo/.git", "store.git", ".git/worktrees/tree", ".git/modules/sub"];
+        const tries = [
+          ...folders.flatMap((folder) => [
+            `cp evil ${folder}/config`,
+            `cp evil ${folder}/config.worktree`,
+            `rm -f ${folder}/config; cp evil ${folder}/config`,
+            `mkdir -p ${folder}/hooks && cp evil ${folder}/hooks/post-index-change`,
+            `mkdir -p ${folder}/rebase-merge && echo 'exec touch ${owner.canary}' > ${folder}/rebase-merge/git-rebase-todo`,
+            `mkdir -p ${folder}/info && echo '* filter=x' > ${folder}/info/attributes`,
+            `echo /workspace/evil > ${folder}/commondir`,
+            `echo x > ${folder}/index`,
+            `rm -rf ${folder}`,
+          ]),
+          "mv nested elsewhere && mkdir -p nested/repo && cp -r elsewhere/repo/.git nested/repo/.git && cp evil nested/repo/.git/config",
+          "echo 'gitdir: /workspace/evil-git' > tree/.git",
+          "rm tree/.git && echo 'gitdir: ../evil-git' > tree/.git",
+          "mkdir -p empty/sub/.git && cp evil empty/sub/.git/config",
+          "mv empty gone && mkdir -p empty/sub/.git && cp evil empty/sub/.git/config",
+        ];
+        const before = snapshot(own.workspace, [...folders, "tree/.git", "empty"]);
+        for (const folder of folders) assert.ok(existsSync(join(own.workspace, folder, "HEAD")), folder);
+        await own.run(`${tries.map((line) => `(${line}) 2>/dev/null`).join("; ")}; true`);
+        await own.boxes.close();
+        assert.deepEqual(snapshot(own.workspace, [...folders, "tree/.git", "empty"]), before);
+        owner.everyday();
+        assert.equal(existsSync(owner.canary), false);
+        writeFileSync(join(own.workspace, "nested/repo/.git/config"), evil);
+        owner.git("nested/repo", "status");
+        assert.ok(existsSync(owner.canary), "the trap works");
+      });
+    });
+
+    check("a git folder made inside that would run programs outside is set aside, and a plain one stays", async (t) => {
+      if (noGit !== false) return t.skip(noGit);
+      await withYard({}, async (own) => {
+        const owner = ownersGit(own);
+        layRepositories(own, owner);
+        const core = `[core]\n\trepositoryformatversion = 0\n\tbare = false\n`;
+        writeFileSync(join(own.workspace, "plain"), core);
+        writeFileSync(join(own.workspace, "evil"), `${core}\tfsmonitor = "touch ${owner.canary}; false"\n`);
+        const make = (folder: string, config: string): string =>
+          `mkdir -p ${folder}/objects ${folder}/refs && echo 'ref: refs/heads/main' > ${folder}/HEAD && cp ${config} ${folder}/config`;
+        const { notes } = await own.run(
+          [
+            make("fine/.git", "plain"),
+            make("bad/.git", "evil"),
+            make("in/node_modules/x/.git", "evil"),
+            make("bare.git", "evil"),
+            make("fine2/.git", "plain") + " && mkdir fine2/.git/hooks && cp evil fine2/.git/hooks/post-index-change",
+            make("steps/.git", "plain") + " && mkdir steps/.git/rebase-merge",
+            make("shown/HEADS", "evil") + " && echo 'gitdir: HEADS' > shown/.git",
+            make("behind/.git", "evil") + " && chmod 0311 behind",
+            make("deep/.git/inside/.git", "evil") + " && " + make("deep/.git", "plain"),
+            make("later/.git", "plain") +
+              " && mv later/.git/config later/settings && ln -s ../settings later/.git/config",
+            make("hooked/.git", "plain") + " && mkdir hooked/hooks && ln -s ../hooks hooked/.git/hooks",
+            make("split/.git", "plain") +
+              " && mkdir -p split/data/objects split/data/refs && echo ../data > split/.git/commondir",
+            "mkdir linked && ln -s ../shown/HEADS linked/.git",
+          ].join(" && "),
+        );
+        const aside = [
+          "bad/.git",
+          "in/node_modules/x/.git",
+          "bare.git",
+          "fine2/.git",
+          "steps/.git",
+          "shown/HEADS",
+          "behind/.git",
+        ];
+        for (const folder of [...aside, "deep/.git/inside/.git", "later/.git", "hooked/.git", "split/.git"])
+          assert.deepEqual(
+            ["HEAD", "HEAD.set-aside"].map((name) => existsSync(join(own.workspace, folder, name))),
+            [false, true],
+            folder,
+          );
+        assert.ok(existsSync(join(own.workspace, "fine/.git/HEAD")), "a plain one stays");
+        assert.ok(
+          notes.some((note) => /bad\/\.git: core\.fsmonitor.*HEAD is now HEAD\.set-aside/.test(note)),
+          notes.join("\n"),
+        );
+        owner.everyday();
+        for (const folder of [
+          "bad",
+          "in/node_modules/x",
+          "bare.git",
+          "fine2",
+          "steps",
+          "shown",
+          "linked",
+          "behind",
+          "deep/.git/inside",
+          "fine",
+        ])
+          owner.git(folder, "status");
+        owner.git(".", "add", "-A");
+        owner.git(".", "status");
+        assert.equal(existsSync(owner.canary), false);
+        // What was plain is kept so from now on.
+        await own.run("cp evil fine/.git/config 2>/dev/null; true");
+        owner.git("fine", "status");
+        assert.equal(existsSync(owner.canary), false);
+      });
+    });
+
+    check("a command that is still running cannot have what it swaps mounted for another one", async () => {
+      await withYard({}, async (own) => {
+        mkdirSync(join(own.home, "outside"));
+        writeFileSync(join(own.home, "outside", "secret"), "CANARY");
+        const box = await own.box();
+        const slow = own.run(
+          `mkdir -p x/.git/objects x/.git/refs y; echo 'ref: refs/heads/main' > x/.git/HEAD; echo made > made; while [ ! -e stop ]; do mv x z; ln -s '${join(own.home, "outside")}' x; rm x; mv z x; done`,
+          { box },
+        );
+        while (!existsSync(join(own.workspace, "made"))) await wait(20);
+        for (let round = 0; round < 8; round += 1) {
+          const { text } = await own.run("cat x/secret 2>/dev/null; grep -c /workspace/x /proc/self/mountinfo; true", {
+            box,
+          });
+          assert.equal(text, "0");
+        }
+        writeFileSync(join(own.workspace, "stop"), "");
+        await slow;
       });
     });
 
@@ -541,6 +689,77 @@ export function boxCases(title: string, makeGround: () => Promise<BoxGround | st
       });
     });
   });
+}
+
+const noGit: string | false = spawnSync("git", ["--version"]).status === 0 ? false : "needs git";
+
+interface OwnersGit {
+  readonly canary: string;
+  /** Outside, as the owner would; its own failures do not count. */
+  readonly git: (folder: string, ...args: string[]) => void;
+  /** What an owner does next. */
+  everyday(): void;
+}
+
+function ownersGit({ home, workspace }: Yard): OwnersGit {
+  const git = (folder: string, ...args: string[]): void => {
+    const words = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "protocol.file.allow=always", ...args];
+    const env = { PATH: process.env["PATH"], HOME: home, GIT_EDITOR: "true", GIT_CONFIG_NOSYSTEM: "1" };
+    spawnSync("git", words, { cwd: join(workspace, folder), env, stdio: "ignore" });
+  };
+  const lines = [
+    "status",
+    "diff",
+    "add -A",
+    "stash",
+    "stash pop",
+    "rebase --continue",
+    "sparse-checkout init --cone",
+    "sparse-checkout disable",
+    "submodule status",
+    "checkout -b topic",
+    "commit --allow-empty -m next",
+    "gc --auto",
+  ];
+  return {
+    canary: join(home, "canary"),
+    git,
+    everyday() {
+      for (const folder of [".", "nested/repo", "tree", "sub"])
+        for (const line of lines) git(folder, ...line.split(" "));
+    },
+  };
+}
+
+/** One at the top with a worktree, a submodule and an empty link; one below, and a bare one. */
+function layRepositories({ workspace }: Yard, { git }: OwnersGit): void {
+  for (const folder of ["nested/repo", "empty/sub"]) mkdirSync(join(workspace, folder), { recursive: true });
+  writeFileSync(join(workspace, "notes.md"), "x\n");
+  git(".", "init", "-q", "-b", "main");
+  git(".", "add", "notes.md");
+  git(".", "commit", "-qm", "x");
+  git("nested/repo", "init", "-q");
+  git("nested/repo", "commit", "-q", "--allow-empty", "-m", "x");
+  git(".", "init", "-q", "--bare", "store.git");
+  git("nested/repo", "push", "-q", "../../store.git", "HEAD:refs/heads/main");
+  git(".", "worktree", "add", "-q", "tree");
+  git(".", "submodule", "add", "-q", "-b", "main", "./store.git", "sub");
+  git(".", "update-index", "--add", "--cacheinfo", `160000,${"1".repeat(40)},empty/sub`);
+  git(".", "commit", "-qm", "links");
+}
+
+/** Every file below, with its content. */
+function snapshot(workspace: string, folders: readonly string[]): Record<string, string> {
+  const paths = folders.flatMap((folder) => {
+    const place = join(workspace, folder);
+    if (!existsSync(place)) return [];
+    if (!lstatSync(place).isDirectory()) return [folder];
+    const below = readdirSync(place, { recursive: true, withFileTypes: true });
+    return below
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(workspace, join(entry.parentPath, entry.name)));
+  });
+  return Object.fromEntries(paths.sort().map((path) => [path, readFileSync(join(workspace, path), "latin1")]));
 }
 
 async function listenEverywhere(home: string): Promise<Server[]> {

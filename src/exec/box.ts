@@ -24,6 +24,8 @@ export interface HostLaunch {
   release?(): void;
   /** Called once the process started here is gone, however it ended; not when it could not be started. */
   gone?(): void;
+  /** Resolves after `gone`: what the command left behind that a person or model must know. */
+  readonly notes?: Promise<readonly string[]>;
   /** Ends what goes on inside when the process started here is gone: a container has a life of its own. */
   end?(): Promise<void>;
 }
@@ -45,6 +47,8 @@ export interface Box {
   readonly workdir: string;
   /** Configured variables: they are there inside already, under those of a launch. Undefined for the host. */
   readonly env?: Readonly<Record<string, string>>;
+  /** True when commands may change the repositories of the workspace. Undefined for the host. */
+  readonly gitWrite?: boolean;
   /** Builds and starts what is missing (container, set-up command), then says what to start. Throws `sandbox.*`. */
   launch(launch: Launch): Promise<HostLaunch>;
 }

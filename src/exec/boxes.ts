@@ -176,6 +176,7 @@ function specFor(who: Who, deps: BoxesDeps, root: string): Specified {
       workdir: settings.docker.workdir,
       hidden,
       homes: [paths.home, deps.env["HOME"] ?? paths.home].map(canonicalPath),
+      gitWrite: settings.gitWrite,
       container: settings.docker,
       settingsHash: sha256(JSON.stringify([settings.docker, settings.workspaceAccess, mounts])).slice(0, 16),
       lastUsedAt: undefined,

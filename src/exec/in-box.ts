@@ -26,8 +26,25 @@ export async function runInBox({ deps, follow }: Room, order: Order): Promise<Ex
   const tty = args.pty === true;
   const launch = await box.launch({ argv, cwd, env, tty });
   const running = await startWith(deps, { pipeline: [{ launch }], tty, timeoutMs });
-  return follow.inTurn(order, running, cwd);
+  const outcome = await follow.inTurn(order, running, cwd);
+  if (outcome.details.status === "running") {
+    void launch.notes?.then((notes) => Promise.all(notes.map((note) => deps.notify(session, note))));
+    return outcome;
+  }
+  const notes = [...((await launch.notes) ?? []), ...readOnlyNotes(box, args.command, outcome)];
+  return notes.length === 0 ? outcome : { ...outcome, warnings: [...outcome.warnings, ...notes] };
 }
+
+/** A command that could not write to a repository is told why, and which key changes it. */
+function readOnlyNotes({ gitWrite }: Box, command: string, { details }: ExecOutcome): readonly string[] {
+  if (gitWrite !== false || details.status !== "failed") return [];
+  const isKept = /read-only file system|EROFS|permission denied|EACCES/i.test(details.aggregated);
+  if (!isKept || !/\bgit\b/.test(`${command}\n${details.aggregated}`)) return [];
+  return [GIT_READ_ONLY];
+}
+
+const GIT_READ_ONLY =
+  "Git repositories are read-only in this sandbox: status, log and diff work; commit, add, switch and init at the top do not. The owner can allow them with agents.defaults.sandbox.gitWrite or agents.list[].sandbox.gitWrite: true.";
 
 /** As seen from inside. A host path below a mount is the same folder by another name; models get both to see. */
 function insideFolder(box: Box, workdir: string | undefined): string {

@@ -31,6 +31,7 @@ test("without a config there is no sandbox, and every default is filled in", () 
     backend: "auto",
     scope: "agent",
     workspaceAccess: "none",
+    gitWrite: false,
     workspaceRoot: "/h/.openclaw/sandboxes",
     docker: {
       image: "openclaw-sandbox:bookworm-slim",

@@ -18,6 +18,8 @@ export interface SandboxSettings {
   readonly backend: BackendChoice;
   readonly scope: SandboxScope;
   readonly workspaceAccess: WorkspaceAccess;
+  /** Commands may change the repositories of the workspace. */
+  readonly gitWrite: boolean;
   /** Absolute. */
   readonly workspaceRoot: string;
   readonly docker: ContainerSettings;
@@ -62,6 +64,7 @@ export function sandboxSettings(config: Config, agent: AgentId, paths: Paths): S
     backend: own.backend ?? defaults.backend ?? "auto",
     scope,
     workspaceAccess: own.workspaceAccess ?? defaults.workspaceAccess ?? "none",
+    gitWrite: own.gitWrite ?? defaults.gitWrite ?? false,
     workspaceRoot: expandHome(
       own.workspaceRoot ?? defaults.workspaceRoot ?? join(paths.state, "sandboxes"),
       paths.home,

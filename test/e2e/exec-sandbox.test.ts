@@ -124,7 +124,7 @@ describe("elevated", { skip: noBubblewrap }, () => {
   before(async () => {
     gateway = await startGateway({
       config: {
-        agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw" } } },
+        agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw", gitWrite: true } } },
         tools: { elevated: { allowFrom: { webchat: ["*"] } } },
       },
     });
@@ -153,7 +153,7 @@ describe("elevated", { skip: noBubblewrap }, () => {
     wire.end();
   });
 
-  test("rw: git commits in a repository of the workspace, and its hooks and config stay as they are", async () => {
+  test("rw with gitWrite: git commits in a repository of the workspace, and its hooks and config stay as they are", async () => {
     const repository = { cwd: gateway.workspace, env: { ...process.env, HOME: gateway.home } };
     spawnSync("git", ["init", "-q"], repository);
     spawnSync("git", ["config", "user.email", "a@example.com"], repository);
@@ -217,7 +217,7 @@ describe("workspaceAccess ro", { skip: noBubblewrap }, () => {
 test("what a sandbox puts in place of protected names is in no commit", { skip: noBubblewrap }, async () => {
   const gateway = await startGateway({
     config: {
-      agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw", backend: "bubblewrap" } } },
+      agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw", gitWrite: true, backend: "bubblewrap" } } },
     },
   });
   mkdirSync(gateway.workspace, { recursive: true });

@@ -147,6 +147,12 @@ export const pairs: readonly Pair[] = [
   ),
   pair("sandbox.image-option", "critical", docker({ image: "--privileged" }), docker({ image: "mine:1" })),
   pair(
+    "sandbox.git-write",
+    "medium",
+    { agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw", gitWrite: true } } } },
+    { agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw" } } } },
+  ),
+  pair(
     "sandbox.host-browser",
     "medium",
     { agents: { defaults: { sandbox: { mode: "all", browser: { allowHostControl: true } } } } },

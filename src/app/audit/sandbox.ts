@@ -86,7 +86,7 @@ function scopesOf({ agents }: Config): [ConfigPath, Sandbox][] {
   ];
 }
 
-function piercings(ground: Ground, path: ConfigPath, { docker, browser }: Sandbox): Finding[] {
+function piercings(ground: Ground, path: ConfigPath, { docker, browser, gitWrite }: Sandbox): Finding[] {
   const key = (...rest: ConfigPath): ConfigPath => [...path, ...rest];
   const {
     network = "none",
@@ -158,6 +158,16 @@ function piercings(ground: Ground, path: ConfigPath, { docker, browser }: Sandbo
       "the name of the image begins with a dash",
       "the engine would read it as an option",
       unsetKey(key("docker", "image")),
+    ),
+    ...one(
+      gitWrite === true,
+      ground,
+      key("gitWrite"),
+      "sandbox.git-write",
+      "medium",
+      "sandboxed commands may change the git repositories of the workspace",
+      "what they leave there, such as a nested repository or a rebase under way, can start programs when you use git outside; hooks and settings of known repositories stay read-only",
+      unsetKey(key("gitWrite")),
     ),
     ...one(
       browser?.allowHostControl === true,

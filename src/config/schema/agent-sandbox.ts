@@ -62,6 +62,10 @@ const properties = {
     default: "agent",
   }),
   workspaceAccess: choice("What the sandbox sees of the agent's workspace.", ["none", "ro", "rw"], { default: "none" }),
+  gitWrite: flag(
+    "Sandboxed commands may change git repositories of the workspace (commit, switch, rebase); otherwise every .git is read-only there.",
+    { default: false },
+  ),
   workspaceRoot: text("Folder of the sandboxes' own workspaces.", { fallback: "<state>/sandboxes" }),
   sessionToolsVisibility: choice(
     "Sessions the session tools show to a sandboxed session, and where others than the owner speak.",

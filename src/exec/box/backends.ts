@@ -24,7 +24,7 @@ export interface Backends {
 
 export function createBackends({ folder, env, log, clock }: BackendDeps): Backends {
   // One for both: they may work in the same folder.
-  const shields = createShields(join(folder, ".shields"));
+  const shields = createShields(join(folder, ".shields"), log);
   const all = [
     createBubblewrap({ shields, folder: join(folder, ".bubblewrap"), path: env["PATH"] ?? "/usr/bin:/bin", log }),
     createDocker({ shields, folder: join(folder, ".docker"), env, log, clock }),

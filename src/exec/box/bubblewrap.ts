@@ -101,13 +101,18 @@ function openBox(spec: BoxSpec, tools: Tools): Box {
     // Somebody may have taken the box down from another process.
     if (!existsSync(join(spec.folder, "private"))) fixed = undefined;
     const standing = await (fixed ??= fixedArguments(spec, tools.folder));
-    const held = tools.shields.raise(workspace.host, isHome);
+    const held = await tools.shields.raise(workspace.host, { isHome, gitWrite: spec.gitWrite, hidden: spec.hidden });
+    const { promise: notes, resolve } = Promise.withResolvers<readonly string[]>();
     const words = [
       ...standing,
       ...shieldArguments(workspace, held.shield, spec.hidden),
       ...launchArguments(launch, spec),
     ];
-    return { ...hostLaunch(spec, tools, words, launch.argv), gone: () => held.drop() };
+    const gone = (): void => {
+      held.drop();
+      resolve(held.check());
+    };
+    return { ...hostLaunch(spec, tools, words, launch.argv), gone, notes };
   };
   return {
     kind: "bubblewrap",
@@ -115,6 +120,7 @@ function openBox(spec: BoxSpec, tools: Tools): Box {
     mounts: spec.mounts,
     workdir: spec.workdir,
     env: spec.container.env,
+    gitWrite: spec.gitWrite,
     async launch(launch) {
       await tools.setup.ensure(spec, prepare);
       return prepare(launch);

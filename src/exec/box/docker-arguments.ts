@@ -2,6 +2,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
+import { sha256 } from "../../base/ids.ts";
 import type { Launch, Mount } from "../box.ts";
 import type { ContainerSettings } from "../sandbox-settings.ts";
 import { isWithin } from "./hidden.ts";
@@ -11,6 +12,8 @@ import type { BoxSpec } from "./spec.ts";
 
 export const LABEL = "openclaw.sandbox";
 export const SETTINGS_LABEL = "openclaw.sandbox.settings";
+/** Which names were read-only when the container was made: its mounts stay as they were then. */
+export const SHIELD_LABEL = "openclaw.sandbox.shield";
 /** Marks every process of one command, so that they are found when it must end. */
 const RUN_MARK = "OPENCLAW_SANDBOX_RUN";
 const HOME = "/home/sandbox";
@@ -26,7 +29,11 @@ export function createWords(spec: BoxSpec, shield: Shield, envFile: string): str
     "create",
     ...option("pull", ["never"]),
     ...option("name", [spec.name]),
-    ...option("label", [`${LABEL}=${spec.scopeKey}`, `${SETTINGS_LABEL}=${spec.settingsHash}`]),
+    ...option("label", [
+      `${LABEL}=${spec.scopeKey}`,
+      `${SETTINGS_LABEL}=${spec.settingsHash}`,
+      `${SHIELD_LABEL}=${shieldHash(shield)}`,
+    ]),
     ...option("hostname", ["sandbox"]),
     ...option("network", [container.network]),
     ...option("user", [container.user ?? ownUser()]),
@@ -47,6 +54,9 @@ export function createWords(spec: BoxSpec, shield: Shield, envFile: string): str
     ...firstProcess,
   ];
 }
+
+export const shieldHash = ({ pinned, hollow, readOnly }: Shield): string =>
+  sha256(JSON.stringify([pinned, [...hollow, ...readOnly].sort()])).slice(0, 16);
 
 /** Files the command makes belong to whoever runs the gateway. */
 function ownUser(): string {

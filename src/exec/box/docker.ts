@@ -9,10 +9,20 @@ import type { Log } from "../../base/log.ts";
 import type { Env } from "../../base/paths.ts";
 import type { Box, HostLaunch, Launch } from "../box.ts";
 import { createAnonymousFiles, type AnonymousFiles } from "./anonymous-file.ts";
-import { containerEnv, createWords, endWords, envLines, execWords, LABEL, SETTINGS_LABEL } from "./docker-arguments.ts";
+import {
+  containerEnv,
+  createWords,
+  endWords,
+  envLines,
+  execWords,
+  LABEL,
+  SETTINGS_LABEL,
+  SHIELD_LABEL,
+  shieldHash,
+} from "./docker-arguments.ts";
 import { createDockerCli, type DockerCli } from "./docker-cli.ts";
 import { createSetup, type Setup } from "./setup.ts";
-import type { Shield, Shields } from "./shield.ts";
+import type { Raised, Shield, Shields } from "./shield.ts";
 import type { Backend, BoxSpec, Standing, Works } from "./spec.ts";
 
 export interface DockerDeps {
@@ -89,10 +99,9 @@ interface Live {
   sweeping: Promise<void> | undefined;
 }
 
-interface Held {
+interface Held extends Pick<Raised, "check" | "drop"> {
   readonly signature: string;
   seenAt: number;
-  drop(): void;
 }
 
 async function probeDocker(cli: DockerCli): Promise<Works> {
@@ -120,6 +129,7 @@ function openBox(spec: BoxSpec, tools: Tools): Box {
     mounts: spec.mounts,
     workdir: spec.workdir,
     env: spec.container.env,
+    gitWrite: spec.gitWrite,
     async launch(launch) {
       const live = liveIn(spec.name, tools);
       const mark = newSecret(8);
@@ -146,7 +156,9 @@ function hostLaunch(spec: BoxSpec, tools: Tools, launch: Launch, mark: string): 
   const { cli, files } = tools;
   const live = liveIn(spec.name, tools);
   live.marks.add(mark);
+  const { promise: notes, resolve } = Promise.withResolvers<readonly string[]>();
   return {
+    notes,
     argv: [
       cli.program ?? "docker",
       ...execWords({
@@ -160,6 +172,7 @@ function hostLaunch(spec: BoxSpec, tools: Tools, launch: Launch, mark: string): 
     env: launch.tty ? { ...cli.env, TERM } : cli.env,
     gone() {
       live.marks.delete(mark);
+      resolve(tools.held.get(spec.name)?.check() ?? []);
       if (live.marks.size > 0) return;
       live.timer = setTimeout(() => void sweep(spec.name, tools), IDLE_MS).unref();
     },
@@ -197,21 +210,44 @@ async function ensureContainer(spec: BoxSpec, tools: Tools): Promise<void> {
   const { held, clock, shields } = tools;
   const [workspace] = spec.mounts;
   if (workspace === undefined) throw new Error("a box has a workspace");
-  const raised = shields.raise(workspace.host, spec.homes.includes(workspace.host));
-  const signature = signatureOf(workspace.host, raised.shield);
+  const isHome = spec.homes.includes(workspace.host);
+  const options = { isHome, gitWrite: spec.gitWrite, hidden: spec.hidden };
   const known = held.get(spec.name);
-  if (known?.signature === signature && clock.now() - known.seenAt < TRUST_MS) {
+  const isIdle = known !== undefined && liveIn(spec.name, tools).marks.size <= 1;
+  let raised = await shields.raise(workspace.host, { ...options, idle: isIdle ? 1 : 0 });
+  if (known?.signature === signatureOf(workspace.host, raised.shield) && clock.now() - known.seenAt < TRUST_MS) {
     raised.drop();
     return;
   }
+  // What a container that stood left running could still swap what was found: looked at again once that is gone.
+  const renew = async (): Promise<Shield> => {
+    known?.drop();
+    raised.drop();
+    raised = await shields.raise(workspace.host, options);
+    return raised.shield;
+  };
   try {
-    await bringUp(spec, tools, raised.shield, known !== undefined && known.signature !== signature);
+    const isStale = known !== undefined && known.signature !== signatureOf(workspace.host, raised.shield);
+    await bringUp(spec, tools, { shield: raised.shield, isStale, renew });
   } catch (error) {
     raised.drop();
     throw error;
   }
   known?.drop();
-  held.set(spec.name, { signature, seenAt: clock.now(), drop: () => raised.drop() });
+  const signature = signatureOf(workspace.host, raised.shield);
+  held.set(spec.name, {
+    signature,
+    seenAt: clock.now(),
+    drop: () => raised.drop(),
+    check: () => raised.check(),
+  });
+}
+
+interface Protection {
+  readonly shield: Shield;
+  /** The container has other files mounted than these names mean now. */
+  readonly isStale: boolean;
+  readonly renew: () => Promise<Shield>;
 }
 
 /** Which files the protected names are now: a replaced one is mounted no more and needs a restart. */
@@ -221,18 +257,19 @@ function signatureOf(workspace: string, { pinned, hollow, readOnly }: Shield): s
     .join("|");
 }
 
-async function bringUp(spec: BoxSpec, tools: Tools, shield: Shield, isStale: boolean): Promise<void> {
+async function bringUp(spec: BoxSpec, tools: Tools, { shield, isStale, renew }: Protection): Promise<void> {
   const { cli, log } = tools;
   const { code, out } = await cli.run([
     "inspect",
     "--type",
     "container",
     "-f",
-    `{{.State.Running}} {{index .Config.Labels "${SETTINGS_LABEL}"}}`,
+    `{{.State.Running}} {{index .Config.Labels "${SETTINGS_LABEL}"}} {{index .Config.Labels "${SHIELD_LABEL}"}}`,
     spec.name,
   ]);
-  const [running, hash] = out.trim().split(" ");
-  if (code === 0 && hash !== spec.settingsHash && wasRecent(spec, tools)) {
+  const [running, hash, shielded] = out.trim().split(" ");
+  const isShielded = shielded === shieldHash(shield) && !isStale;
+  if (code === 0 && hash !== spec.settingsHash && isShielded && wasRecent(spec, tools)) {
     log.warn("the sandbox was used a moment ago and keeps its older settings", {
       sandbox: spec.name,
       command: `openclaw sandbox recreate ${spec.scopeKey === "shared" ? "--all" : `--${spec.scopeKey.replace(":", " ")}`}`,
@@ -240,10 +277,10 @@ async function bringUp(spec: BoxSpec, tools: Tools, shield: Shield, isStale: boo
     if (running !== "true") await must(cli, ["start", spec.name], spec);
     return;
   }
-  const isCurrent = code === 0 && hash === spec.settingsHash && !isStale;
+  const isCurrent = code === 0 && hash === spec.settingsHash && isShielded;
   if (isCurrent && running === "true") return;
   if (code === 0 && !isCurrent) await cli.run(["rm", "-f", "-v", spec.name]);
-  if (!isCurrent) await createContainer(spec, tools, shield);
+  if (!isCurrent) await createContainer(spec, tools, code === 0 ? await renew() : shield);
   await must(cli, ["start", spec.name], spec);
 }
 

@@ -52,7 +52,7 @@ async function openFolder(root: string): Promise<Root | undefined> {
 }
 
 /** A link may be swapped for one that leads elsewhere; none is needed here. */
-const noLinks: Guard = ({ access, real }) => {
+export const noLinks: Guard = ({ access, real }) => {
   if (access === "follow") throw refused("fs.link", real, "is a link", { hint: "put the file itself in its place" });
 };
 

@@ -9,6 +9,8 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { createShields } from "./shield.ts";
 
+const plain = { isHome: false, gitWrite: false, hidden: [] };
+
 function ground(t: TestContext): { workspace: string; ledger: string } {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-shield-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,8 +23,8 @@ test("absent names get a placeholder, and it goes a moment after the last user",
   const { workspace, ledger } = ground(t);
   writeFileSync(join(workspace, "mine.txt"), "mine");
   const shields = createShields(ledger);
-  const first = shields.raise(workspace, false);
-  const second = shields.raise(workspace, false);
+  const first = await shields.raise(workspace, plain);
+  const second = await shields.raise(workspace, plain);
   assert.ok(first.shield.hollow.includes(".git"));
   assert.ok(first.shield.readOnly.includes(".mcp.json"));
   assert.deepEqual(second.shield, first.shield);
@@ -36,23 +38,23 @@ test("absent names get a placeholder, and it goes a moment after the last user",
   assert.deepEqual(readdirSync(ledger), []);
 });
 
-test("what somebody put there meanwhile stays", (t) => {
+test("what somebody put there meanwhile stays", async (t) => {
   const { workspace, ledger } = ground(t);
   const shields = createShields(ledger);
-  shields.raise(workspace, false);
+  await shields.raise(workspace, plain);
   writeFileSync(join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n");
   writeFileSync(join(workspace, ".envrc"), "export A=1\n");
   shields.close();
   assert.deepEqual(readdirSync(workspace).sort(), [".envrc", ".git"]);
 });
 
-test("what exists is shown as it is; a folder around it is pinned", (t) => {
+test("what exists is shown as it is; a folder around it is pinned", async (t) => {
   const { workspace, ledger } = ground(t);
   mkdirSync(join(workspace, ".config", "git"), { recursive: true });
   writeFileSync(join(workspace, ".config", "git", "config"), "[core]");
   writeFileSync(join(workspace, ".git"), "gitdir: elsewhere");
   const shields = createShields(ledger);
-  const { pinned, readOnly, hollow } = shields.raise(workspace, false).shield;
+  const { pinned, readOnly, hollow } = (await shields.raise(workspace, plain)).shield;
   assert.deepEqual(pinned, [".config"]);
   assert.ok(readOnly.includes(".config/git") && readOnly.includes(".git"));
   assert.ok(!hollow.includes(".config"));
@@ -60,12 +62,12 @@ test("what exists is shown as it is; a folder around it is pinned", (t) => {
   assert.deepEqual(readdirSync(workspace).sort(), [".config", ".git"]);
 });
 
-test("in a home folder the names that shells and log-ins obey are protected too", (t) => {
+test("in a home folder the names that shells and log-ins obey are protected too", async (t) => {
   const { workspace, ledger } = ground(t);
   writeFileSync(join(workspace, ".bashrc"), "alias x=y\n");
   writeFileSync(join(workspace, ".config"), "a file where a folder is usual");
   const shields = createShields(ledger);
-  const { readOnly, hollow } = shields.raise(workspace, true).shield;
+  const { readOnly, hollow } = (await shields.raise(workspace, { ...plain, isHome: true })).shield;
   for (const name of [".bashrc", ".profile", ".config"]) assert.ok(readOnly.includes(name), name);
   assert.ok(hollow.includes(".ssh"));
   shields.close();
@@ -73,10 +75,10 @@ test("in a home folder the names that shells and log-ins obey are protected too"
   assert.equal(readFileSync(join(workspace, ".bashrc"), "utf8"), "alias x=y\n");
 });
 
-test("a link under a protected name is refused", (t) => {
+test("a link under a protected name is refused", async (t) => {
   const { workspace, ledger } = ground(t);
   symlinkSync("/etc", join(workspace, ".idea"));
-  assert.throws(() => createShields(ledger).raise(workspace, false), { code: "sandbox.unsafe-link" });
+  await assert.rejects(createShields(ledger).raise(workspace, plain), { code: "sandbox.unsafe-link" });
 });
 
 const raiseIn = (workspace: string, ledger: string, then: string): string[] => [
@@ -84,11 +86,11 @@ const raiseIn = (workspace: string, ledger: string, then: string): string[] => [
   "-e",
   `import { createShields } from ${JSON.stringify(new URL("shield.ts", import.meta.url).href)};
    const shields = createShields(${JSON.stringify(ledger)});
-   shields.raise(${JSON.stringify(workspace)}, false);
+   await shields.raise(${JSON.stringify(workspace)}, ${JSON.stringify(plain)});
    ${then}`,
 ];
 
-test("what a killed process left is removed by the next one", (t) => {
+test("what a killed process left is removed by the next one", async (t) => {
   const { workspace, ledger } = ground(t);
   assert.throws(() =>
     execFileSync(process.execPath, raiseIn(workspace, ledger, `process.kill(process.pid, "SIGKILL");`), {
@@ -97,15 +99,32 @@ test("what a killed process left is removed by the next one", (t) => {
   );
   assert.ok(readdirSync(workspace).includes(".git"));
   const shields = createShields(ledger);
-  shields.raise(workspace, false);
+  await shields.raise(workspace, plain);
   shields.close();
   assert.deepEqual(readdirSync(workspace), []);
+});
+
+test("a git folder that was made before a crash is checked with the next command", async (t) => {
+  const { workspace, ledger } = ground(t);
+  const make = `mkdirSync(join(workspace, "sub/.git/objects"), { recursive: true });
+    mkdirSync(join(workspace, "sub/.git/refs"));
+    writeFileSync(join(workspace, "sub/.git/HEAD"), "ref: refs/heads/main");
+    writeFileSync(join(workspace, "sub/.git/config"), "[core]\\n\\tfsmonitor = id");`;
+  const then = `const { mkdirSync, writeFileSync } = await import("node:fs"); const { join } = await import("node:path");
+    const workspace = ${JSON.stringify(workspace)}; ${make} process.kill(process.pid, "SIGKILL");`;
+  assert.throws(() => execFileSync(process.execPath, raiseIn(workspace, ledger, then), { stdio: "ignore" }));
+  const warnings: string[] = [];
+  const shields = createShields(ledger, { warn: (message) => void warnings.push(message) });
+  await shields.raise(workspace, plain);
+  shields.close();
+  assert.deepEqual(readdirSync(join(workspace, "sub/.git")).sort(), ["HEAD.set-aside", "config", "objects", "refs"]);
+  assert.match(warnings.join(), /because of sub\/\.git: core\.fsmonitor/);
 });
 
 test("while another process works there its shield stays, and it cleans up for both", async (t) => {
   const { workspace, ledger } = ground(t);
   const shields = createShields(ledger);
-  shields.raise(workspace, false);
+  await shields.raise(workspace, plain);
   const other = spawn(
     process.execPath,
     raiseIn(

@@ -16,6 +16,8 @@ export interface BoxSpec {
   readonly hidden: readonly string[];
   /** Home folders of this machine: a workspace that is one gets the names shells and log-ins obey protected too. */
   readonly homes: readonly string[];
+  /** Commands may change the repositories of the workspace. */
+  readonly gitWrite: boolean;
   readonly container: ContainerSettings;
   /** Changes with every setting that a built box cannot take up. */
   readonly settingsHash: string;

@@ -117,9 +117,13 @@ function fromPointer(file: string, folder: string): Repository | "unclear" {
 }
 
 function withShared(own: string, folder?: string): Repository {
+  return { own, shared: sharedFolder(own), ...(folder === undefined ? {} : { folder }) };
+}
+
+/** Where a git folder keeps its settings and hooks: itself, unless it says otherwise. */
+export function sharedFolder(own: string): string {
   const pointer = join(own, "commondir");
-  const shared = identityOf(pointer, "file") === undefined ? own : resolve(own, readText(pointer).trim());
-  return { own, shared, ...(folder === undefined ? {} : { folder }) };
+  return identityOf(pointer, "file") === undefined ? own : resolve(own, readText(pointer).trim());
 }
 
 interface ReadSettings {
