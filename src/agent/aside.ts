@@ -5,6 +5,8 @@ import { HouseError } from "../core/error.ts";
 import type { RunFailure, RunOutcome } from "../core/event.ts";
 import type { AssistantMessage } from "../core/message.ts";
 import { newId } from "../base/ids.ts";
+import { newSession } from "../session/session.ts";
+import { unansweredEntry } from "../session/unanswered.ts";
 import type { Job } from "./job.ts";
 import { finish, mergedOutcome, outcomeOf, RETRY_MS, writeLater, type RunRoom } from "./outcome.ts";
 import type { SessionSeat } from "./shrink.ts";
@@ -25,12 +27,20 @@ export async function concludeCommand(
     ...(failure === undefined ? {} : { failure }),
   });
   const note = { customType: "command", text: job.turn.text, answer: text };
-  await Promise.all([
-    store.transcript.append(seat.record.sessionId, [{ id: newId(), type: "custom", at: clock.now(), body: note }]),
-    store.sessions.update(seat.record.key, (current) => current ?? seat.record),
-    store.inbox.finish(job.turn.runId, failure === undefined ? "done" : "failed", outcome),
-    ...job.merged.map(({ turn }) => store.inbox.finish(turn.runId, "done", mergedOutcome(outcome, turn.runId))),
-  ]);
+  const write = (): Promise<unknown> =>
+    store.together(() =>
+      Promise.all([
+        store.transcript.append(seat.record.sessionId, [{ id: newId(), type: "custom", at: clock.now(), body: note }]),
+        store.sessions.update(seat.record.key, (current) => current ?? seat.record),
+        store.inbox.finish(job.turn.runId, failure === undefined ? "done" : "failed", outcome),
+        ...job.merged.map(({ turn }) => store.inbox.finish(turn.runId, "done", mergedOutcome(outcome, turn.runId))),
+      ]),
+    );
+  // It was carried out, and whoever gave it must not wait for the disk to hear so: `/stop` has to work on a full one.
+  await write().catch((error: unknown) => {
+    room.deps.log.error("the end of a command could not be written", { error, runId: job.turn.runId });
+    job.written = writeLater(room, write);
+  });
   finish(job, outcome);
 }
 
@@ -62,26 +72,30 @@ async function sayNow(room: RunRoom, job: Job, seat: SessionSeat, startedAt: num
     timestamp: at,
     stopReason: "stop",
   };
-  await Promise.all([
-    store.transcript.append(seat.record.sessionId, [{ id: newId(), type: "message", at, body }]),
-    store.sessions.update(seat.record.key, (current) => ({ ...(current ?? seat.record), updatedAt: at })),
-    store.inbox.finish(job.turn.runId, "done", outcome),
-  ]);
+  await store.together(() =>
+    Promise.all([
+      store.transcript.append(seat.record.sessionId, [{ id: newId(), type: "message", at, body }]),
+      store.sessions.update(seat.record.key, (current) => ({ ...(current ?? seat.record), updatedAt: at })),
+      store.inbox.finish(job.turn.runId, "done", outcome),
+    ]),
+  );
   finish(job, outcome);
 }
 
-/** Ends a job that never ran. */
+/** Ends a job that never ran, and those merged into it: what was written stays visible, with the reason. */
 export async function dismiss(
   room: RunRoom,
   job: Job,
   status: "error" | "aborted",
   failure: RunFailure,
 ): Promise<void> {
-  const now = room.deps.clock.now();
-  const outcome: RunOutcome = {
-    runId: job.turn.runId,
-    sessionKey: job.turn.sessionKey,
-    sessionId: (await room.deps.store.sessions.get(job.turn.sessionKey))?.sessionId ?? "",
+  const { store, clock, log } = room.deps;
+  const now = clock.now();
+  const { sessionKey, runId } = job.turn;
+  const endIn = (sessionId: string): RunOutcome => ({
+    runId,
+    sessionKey,
+    sessionId,
     status,
     startedAt: now,
     endedAt: now,
@@ -89,11 +103,40 @@ export async function dismiss(
     silent: false,
     toolCalls: 0,
     failure,
+  });
+  const all = [job, ...job.merged];
+  const write = async (): Promise<RunOutcome> => {
+    // Asked for at once when there is a session: what is written next comes behind it.
+    const current =
+      (await store.sessions.get(sessionKey)) ??
+      (await store.sessions.update(sessionKey, (known) => known ?? newSession(sessionKey, now)));
+    const outcome = endIn(current?.sessionId ?? "");
+    const entries = all.flatMap(({ heard, turn }) => (heard ? [] : (unansweredEntry(turn, failure, now) ?? [])));
+    await store.together(() =>
+      Promise.all([
+        ...(entries.length === 0 ? [] : [store.transcript.append(outcome.sessionId, entries)]),
+        ...all.map(({ turn }) => store.inbox.finish(turn.runId, "failed", mergedOrOwn(outcome, turn.runId))),
+      ]),
+    );
+    return outcome;
   };
-  const write = (): Promise<void> => room.deps.store.inbox.finish(job.turn.runId, "failed", outcome);
-  await write().catch((error: unknown) => {
-    room.deps.log.error("the end of a turn could not be written", { error, runId: job.turn.runId });
-    job.written = writeLater(room, () => [write()]);
+  const outcome = await write().catch(async (error: unknown) => {
+    log.error("the end of a turn could not be written", { error, runId });
+    job.written = writeLater(room, write);
+    return endIn((await sessionIdOf(room, job)) ?? "");
   });
   finish(job, outcome);
+}
+
+const mergedOrOwn = (outcome: RunOutcome, runId: string): RunOutcome =>
+  runId === outcome.runId ? outcome : mergedOutcome(outcome, runId);
+
+/** Undefined when there is none, or the store cannot tell: its end must not wait for that. */
+async function sessionIdOf({ deps }: RunRoom, { turn }: Job): Promise<string | undefined> {
+  try {
+    return (await deps.store.sessions.get(turn.sessionKey))?.sessionId;
+  } catch (error) {
+    if (error instanceof HouseError) return undefined;
+    throw error;
+  }
 }

@@ -6,29 +6,42 @@ import { entryOf } from "../session/session.ts";
 import { QUIET, type QuietBody } from "../session/quiet.ts";
 import type { TurnRequest } from "../session/turns.ts";
 import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.ts";
+import { unansweredEntry } from "../session/unanswered.ts";
 import { runBodyOf, type Job } from "./job.ts";
-import { failureOf, finish, mergedOutcome, outcomeOf, writeLater, type End, type RunRoom } from "./outcome.ts";
+import {
+  failureOf,
+  finish,
+  mergedOutcome,
+  outcomeOf,
+  whenRoom,
+  writeLater,
+  type End,
+  type RunRoom,
+} from "./outcome.ts";
 import type { SessionSeat } from "./shrink.ts";
 import { cacheHitRate, contextOf } from "./usage.ts";
 
-/** The last writes share one commit: what was said, how it ended, what it cost. Only then is anybody told. */
+/** The last writes are one step: what was said, how it ended, what it cost. Only then is anybody told. */
 export async function conclude(room: RunRoom, job: Job, seat: SessionSeat, end: End): Promise<void> {
   const { deps } = room;
   const outcome = outcomeOf(room, job, seat, end);
   try {
-    await Promise.all([end.settled, ...lastWrites(room, job, seat, end, outcome)]);
-    deps.log.debug("run ended", factsOf(outcome));
-    finish(job, outcome);
-  } catch (error) {
-    deps.log.error("the end of a run could not be written", { error, runId: job.turn.runId });
-    const told: RunOutcome = { ...outcome, status: "error", failure: failureOf(error, deps.log) };
-    job.written = writeLater(room, () => [
-      deps.store.runs.put(endedRun(job, told)),
-      ...[job, ...job.merged].map(({ turn: { runId } }) =>
-        deps.store.inbox.finish(runId, "failed", runId === told.runId ? told : mergedOutcome(told, runId)),
-      ),
-    ]);
-    finish(job, told);
+    const book = await booked(room, seat, end, outcome);
+    const lines = (await end.rest?.()) ?? [];
+    const write = (final: RunOutcome) => (): Promise<unknown> =>
+      deps.store.together(() => Promise.all([...lastWrites(room, job, seat, end, final, lines), book?.()]));
+    await whenRoom(room, job, write(outcome)).then(
+      () => {
+        deps.log.debug("run ended", factsOf(outcome));
+        finish(job, outcome);
+      },
+      (error: unknown) => {
+        deps.log.error("the end of a run could not be written", { error, runId: job.turn.runId });
+        const failed: RunOutcome = { ...outcome, status: "error", failure: failureOf(error, deps.log) };
+        job.written = writeLater(room, write(failed));
+        finish(job, failed);
+      },
+    );
   } finally {
     end.budget?.close();
   }
@@ -39,43 +52,54 @@ function endedRun(job: Job, { runId, sessionKey, sessionId, status, startedAt, e
 }
 
 function lastWrites(
-  { deps, ledger }: RunRoom,
+  { deps: { store } }: RunRoom,
   job: Job,
   seat: SessionSeat,
   end: End,
   outcome: RunOutcome,
+  lines: readonly TranscriptEntry[],
 ): Promise<unknown>[] {
-  const { store } = deps;
-  const { runId, sessionKey, status, endedAt, startedAt, usage } = outcome;
+  const { runId, sessionKey, sessionId, status, endedAt, failure } = outcome;
   const state = status === "ok" ? "done" : "failed";
-  const used = end.budget?.used();
-  const { failure } = outcome;
+  const entries = [
+    ...lines,
+    ...unheardEntries(job, outcome),
+    ...(failure === undefined || status !== "error" ? [] : [failureEntry(failure, endedAt)]),
+    ...(isQuiet(job, outcome) && end.entry?.sessionId === sessionId ? [quietEntry(end, outcome)] : []),
+  ];
   return [
-    ...(failure === undefined || status !== "error"
-      ? []
-      : [store.transcript.append(outcome.sessionId, [failureEntry(failure, endedAt)])]),
+    ...(entries.length === 0 ? [] : [store.transcript.append(sessionId, entries)]),
     store.runs.put(endedRun(job, outcome)),
     store.inbox.finish(runId, state, outcome),
     ...job.merged.map(({ turn }) => store.inbox.finish(turn.runId, state, mergedOutcome(outcome, turn.runId))),
-    ...(isQuiet(job, outcome) && end.entry?.sessionId === outcome.sessionId
-      ? [store.transcript.append(outcome.sessionId, [quietEntry(end, outcome)])]
-      : []),
     store.sessions.update(sessionKey, (current) => withOutcome(current ?? seat.record, end, outcome, job.turn)),
-    ...(usage === undefined || used === undefined
-      ? []
-      : [
-          ledger.add({
-            agentId: seat.record.agentId,
-            sessionKey,
-            provider: outcome.provider ?? "unknown",
-            model: outcome.model ?? "unknown",
-            usage: used,
-            costUsd: used.costUsd,
-            calls: used.calls,
-            durationMs: endedAt - startedAt,
-          }),
-        ]),
   ];
+}
+
+/** What was written to a run that never began stays visible. */
+function unheardEntries(job: Job, { failure, endedAt }: RunOutcome): TranscriptEntry[] {
+  const why = failure ?? { code: "run.unheard", message: "the run ended before it began" };
+  return [job, ...job.merged].flatMap(({ heard, turn }) => (heard ? [] : (unansweredEntry(turn, why, endedAt) ?? [])));
+}
+
+async function booked(
+  { ledger }: RunRoom,
+  { record: { agentId } }: SessionSeat,
+  { budget }: End,
+  { sessionKey, usage, provider, model, endedAt, startedAt }: RunOutcome,
+): Promise<(() => Promise<void>) | undefined> {
+  const used = budget?.used();
+  if (usage === undefined || used === undefined) return undefined;
+  return ledger.book({
+    agentId,
+    sessionKey,
+    provider: provider ?? "unknown",
+    model: model ?? "unknown",
+    usage: used,
+    costUsd: used.costUsd,
+    calls: used.calls,
+    durationMs: endedAt - startedAt,
+  });
 }
 
 /** The record says why there is no answer; no model reads it. */

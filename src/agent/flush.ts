@@ -79,7 +79,7 @@ async function writeNotes(deps: AgentsDeps, input: FlushInput): Promise<{ calls:
   const signal = AbortSignal.any([input.signal, over.signal, AbortSignal.timeout(MAX_MS)]);
   const door = createToolDoor(deps.callTool, deps.catalog, desk.subject, {}, input.turn.runId);
   let requests = 0;
-  const { status, toolCalls, failure, settled } = await runLoop(
+  const { status, toolCalls, failure } = await runLoop(
     [...recent(input, desk), question(prompt ?? promptFor(deps), deps.clock.now())],
     {
       model(messages, stop) {
@@ -89,7 +89,8 @@ async function writeNotes(deps: AgentsDeps, input: FlushInput): Promise<{ calls:
       },
       reserve: desk.reserve,
       // It is on record in the journal of calls; in the transcript it would only make it longer.
-      append: async () => {},
+      append: () => {},
+      save: async () => {},
       callTool: async (call, stop, progress) =>
         tools.has(call.name)
           ? door.call(call, stop, progress)
@@ -103,7 +104,6 @@ async function writeNotes(deps: AgentsDeps, input: FlushInput): Promise<{ calls:
     },
     signal,
   );
-  await settled;
   if (status === "ok") return { calls: toolCalls };
   const bound = requests > MAX_REQUESTS ? `more than ${MAX_REQUESTS} requests` : `longer than ${MAX_MS / 1000} s`;
   return { calls: toolCalls, failure: failure?.message ?? `stopped: ${bound}` };

@@ -1,4 +1,4 @@
-// A disk that is full for a while at the end of turns: everybody hears an end at once, and it is on the disk later.
+// A disk that is full for a while: turns wait for space and say so, nothing is stored by halves, a stop still works.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,25 +10,22 @@ import { MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } f
 
 interface Disk {
   isFull: boolean;
-  /** What is refused while it is. */
-  refuses: "ends" | "texts";
 }
 
+/** Steps and single writes alike are refused while the disk is full. */
 async function house(t: TestContext, disk: Disk, said: Say = text("done")): Promise<AgentHouse> {
-  const full = (): Promise<never> => Promise.reject(new HouseError("store.full", "no space left"));
+  const full = (): Promise<never> =>
+    Promise.reject(new HouseError("store.full", "no space left for the store", { hint: "free some space" }));
   const wrap = (store: Store): Store => ({
     ...store,
-    inbox: {
-      ...store.inbox,
-      finish: (...end) => (disk.isFull ? full() : store.inbox.finish(...end)),
-    },
-    transcript: {
-      ...store.transcript,
-      append: (...entries) => (disk.isFull && disk.refuses === "texts" ? full() : store.transcript.append(...entries)),
+    together: <T>(ask: () => T): T => (disk.isFull ? (full() as T) : store.together(ask)),
+    sessions: {
+      ...store.sessions,
+      update: (...change) => (disk.isFull ? full() : store.sessions.update(...change)),
     },
   });
   const opened = await openAgentHouse({
-    models: scriptedBook(() => said),
+    models: scriptedBook((_request, index) => (index === 0 ? said : text("done"))),
     wrap,
     more: { retryMs: 20 },
   });
@@ -55,28 +52,100 @@ const endOf = (opened: AgentHouse, runId: string): Promise<string | undefined> =
     (state) => state !== "pending",
   );
 
-test("the end of a run is written when there is room again; until then whoever asks hears it all the same", async (t) => {
-  const disk: Disk = { isFull: true, refuses: "ends" };
+const noticesOf = ({ events }: AgentHouse): string[] =>
+  events.flatMap(({ body }) => (body.stream === "notice" ? [body.text] : []));
+const wordsOf = async (opened: AgentHouse): Promise<string[]> =>
+  (await opened.messages()).map(({ role, content }) => `${role}: ${textOf(content)}`);
+
+test("a turn waits for space before it begins, says so once, and then runs once", async (t) => {
+  const disk: Disk = { isFull: true };
   const opened = await house(t, disk);
-  const outcome = await opened.ask("hi", { runId: "r1" });
-  assert.equal(outcome.failure?.code, "store.full");
-  assert.equal(await stateOf(opened, "r1"), "pending");
-  assert.deepEqual(await opened.agents.wait("r1", 60_000), outcome);
-  const again = await opened.agents.post({
-    runId: "r1",
-    sessionKey: MAIN,
-    text: "hi",
-    source: "agent",
-    authorised: true,
-  });
-  assert.equal(again.fresh, false);
+  await opened.send("hi", { runId: "r1" });
+  await until(
+    async () => noticesOf(opened),
+    (notices) => notices.length > 0,
+  );
+  assert.equal(await opened.agents.wait("r1", 100), undefined, "it has no end, least of all a failed one");
+  assert.deepEqual(noticesOf(opened), [
+    "Waiting: no space left for the store. Nothing is lost; this continues by itself. Fix: free some space.",
+  ]);
+  assert.deepEqual(await wordsOf(opened), []);
   disk.isFull = false;
-  assert.equal(await endOf(opened, "r1"), "failed");
-  assert.deepEqual(await opened.agents.wait("r1", 60_000), outcome);
+  assert.equal((await opened.agents.wait("r1", 60_000))?.status, "ok");
+  assert.deepEqual(await wordsOf(opened), ["user: hi", "assistant: done"]);
 });
 
-test("a turn that is stopped before it began has its end at once", async (t) => {
-  const disk: Disk = { isFull: false, refuses: "ends" };
+test("no model is asked before the words are stored", async (t) => {
+  const disk: Disk = { isFull: true };
+  const models = scriptedBook(() => text("done"));
+  const opened = await openAgentHouse({
+    models,
+    more: { retryMs: 20 },
+    wrap: (store) => ({
+      ...store,
+      transcript: {
+        ...store.transcript,
+        append: (...entries) =>
+          disk.isFull
+            ? Promise.reject(new HouseError("store.full", "no space left"))
+            : store.transcript.append(...entries),
+      },
+    }),
+  });
+  t.after(() => opened.close());
+  await opened.send("hi", { runId: "r1" });
+  await until(
+    async () => noticesOf(opened),
+    (notices) => notices.length > 0,
+  );
+  assert.equal(models.requests.length, 0);
+  disk.isFull = false;
+  assert.equal((await opened.agents.wait("r1", 60_000))?.status, "ok");
+  assert.equal(models.requests.length, 1);
+});
+
+test("the answer waits for space, and is told when it is stored", async (t) => {
+  const disk: Disk = { isFull: false };
+  const opened = await house(t, disk, [{ waitMs: 50 }, ...text("the answer")]);
+  opened.agents.watch(({ body }) => {
+    if (body.stream === "lifecycle" && body.phase === "start") disk.isFull = false;
+    if (body.stream === "assistant") disk.isFull = true;
+  });
+  await opened.send("hi", { runId: "r1" });
+  await until(
+    async () => noticesOf(opened),
+    (notices) => notices.length > 0,
+  );
+  assert.deepEqual(await wordsOf(opened), ["user: hi"]);
+  assert.equal(await opened.agents.wait("r1", 100), undefined);
+  disk.isFull = false;
+  const outcome = await opened.agents.wait("r1", 60_000);
+  assert.deepEqual([outcome?.status, outcome?.text], ["ok", "the answer"]);
+  assert.deepEqual(await wordsOf(opened), ["user: hi", "assistant: the answer"]);
+  assert.equal(await endOf(opened, "r1"), "done");
+});
+
+test("a run that is stopped while its answer waits for space ends at once, and is stored later", async (t) => {
+  const disk: Disk = { isFull: false };
+  const opened = await house(t, disk, text("the answer"));
+  opened.agents.watch(({ body }) => {
+    if (body.stream === "assistant") disk.isFull = true;
+  });
+  await opened.send("hi", { runId: "r1" });
+  await until(
+    async () => noticesOf(opened),
+    (notices) => notices.length > 0,
+  );
+  assert.deepEqual(await opened.agents.abort({ sessionKey: MAIN }, "not wanted"), ["r1"]);
+  assert.notEqual((await opened.agents.wait("r1", 60_000))?.status, "ok");
+  assert.equal(await stateOf(opened, "r1"), "pending");
+  disk.isFull = false;
+  assert.equal(await endOf(opened, "r1"), "failed");
+  assert.deepEqual(await wordsOf(opened), ["user: hi", "assistant: the answer"]);
+});
+
+test("a turn that is stopped before it began has its end at once, and its words are shown when they are stored", async (t) => {
+  const disk: Disk = { isFull: false };
   const opened = await house(t, disk, ["hang"]);
   await opened.send("one", { runId: "one" });
   await opened.send("two", { runId: "two" });
@@ -90,7 +159,7 @@ test("a turn that is stopped before it began has its end at once", async (t) => 
 });
 
 test("words of the house wait for room, and are said once", async (t) => {
-  const disk: Disk = { isFull: true, refuses: "texts" };
+  const disk: Disk = { isFull: true };
   const opened = await house(t, disk);
   await opened.agents.say(MAIN, "the job is done", "said-1");
   await sleep(100);

@@ -12,6 +12,8 @@ export interface Job extends Waiting {
   readonly control: AbortController;
   /** Before `directing`, and while `placing` (it waits for its turn among others), nothing of it has happened. */
   stage: "waiting" | "directing" | "placing" | "running" | "ended";
+  /** Its words are in the transcript, or on their way there with the run. */
+  heard: boolean;
   /** Commands and directives were asked already, beside the lane. */
   directed?: DirectedTurn;
   /** Others whose messages this run answers too. */
@@ -57,6 +59,7 @@ export function createJob(
     acceptedAt,
     control: new AbortController(),
     stage: "waiting",
+    heard: false,
     merged: [],
     overheard: [],
     outside: false,

@@ -4,6 +4,7 @@ import { stopped, type Job } from "./job.ts";
 
 export interface LanePorts {
   settings(): Promise<QueueSettings>;
+  /** Never throws: whatever goes wrong in a run, the lane goes on behind it. */
   run(job: Job, summarised: readonly Job[], steer: () => readonly Job[]): Promise<void>;
   /** Ends a job without running it. */
   dismiss(job: Job, why: "dropped" | "interrupted" | { readonly reason: string }): Promise<void>;
@@ -23,6 +24,8 @@ export interface Lane {
   close(stop: (job: Job) => void): Promise<void>;
 }
 
+const RETRY_MS = 1_000;
+
 export function createLane(ports: LanePorts): Lane {
   let active: Job | undefined;
   let waiting: Job[] = [];
@@ -32,6 +35,7 @@ export function createLane(ports: LanePorts): Lane {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let running: Promise<void> = Promise.resolve();
+  let lastSettings: QueueSettings | undefined;
 
   const start = (settings: QueueSettings): void => {
     const count = nextBatch(waiting, settings.mode);
@@ -49,7 +53,9 @@ export function createLane(ports: LanePorts): Lane {
     waiting = [...steering.splice(0), ...waiting];
     if (isClosed) return;
     if (waiting.length === 0) return ports.idle();
-    const settings = await ports.settings();
+    const settings = await ports.settings().catch(() => lastSettings);
+    // Those that wait must not be left behind because the store cannot be read in this moment.
+    if (settings === undefined) return void (timer = setTimeout(() => void next(), RETRY_MS));
     const first = waiting[0];
     // Somebody who waits for this very answer is not kept waiting for others to finish typing.
     const waitMs = first?.alone === true ? 0 : quietFor(lastArrival, ports.now(), settings.debounceMs);
@@ -78,6 +84,7 @@ export function createLane(ports: LanePorts): Lane {
   return {
     add(job, settings) {
       if (isClosed) return; // it stays in the inbox
+      lastSettings = settings;
       lastArrival = ports.now();
       const arrival = onArrival(job.alone ? "followup" : settings.mode, active !== undefined);
       if (arrival === "steer") return void steering.push(job);

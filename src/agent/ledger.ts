@@ -44,8 +44,8 @@ export interface LedgerQuery {
 }
 
 export interface Ledger {
-  /** Durable when it resolves. */
-  add(entry: LedgerEntry): Promise<void>;
+  /** Counts it, once; the write that it resolves with stores the sums and may be repeated. */
+  book(entry: LedgerEntry): Promise<() => Promise<void>>;
   totals(query: LedgerQuery): Promise<Totals>;
   /** One row a day, agent and model, oldest first. */
   daily(query: LedgerQuery): Promise<DayRow[]>;
@@ -88,15 +88,19 @@ export function createLedger(store: Pick<Store, "kv">, clock: Pick<Clock, "now">
   const totals = async (query: LedgerQuery): Promise<Totals> => (await rows(query)).reduce<Totals>(plus, nothing);
 
   return {
-    async add(entry) {
+    async book(entry) {
       const [byDay, session] = await Promise.all([loadDays(), loadSession(entry.sessionKey)]);
       const key = [localDay(clock.now()), entry.agentId, entry.provider, entry.model].join("|");
       const more = totalsOf(entry);
-      // Sums change here at once; writes follow in order, so the last one holds all of them.
+      // Sums change here at once, and a write holds the sums of its moment: the last one holds all of them.
       const day = plus(byDay.get(key) ?? nothing, more);
       byDay.set(key, day);
       session.totals = plus(session.totals, more);
-      await Promise.all([store.kv.set(DAYS, key, day), store.kv.set(SESSIONS, entry.sessionKey, session.totals)]);
+      return () =>
+        store.kv.setAll([
+          { space: DAYS, key, value: byDay.get(key) },
+          { space: SESSIONS, key: entry.sessionKey, value: session.totals },
+        ]);
     },
     totals,
     daily: rows,

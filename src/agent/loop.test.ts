@@ -42,7 +42,8 @@ async function play(
           if (event !== "hang" && !("waitMs" in event)) yield event;
         }
       },
-      append: async (message) => void kept.push(message),
+      append: (message) => void kept.push(message),
+      save: async () => {},
       callTool: async ({ name, args }) => {
         ran.push(`${name} ${JSON.stringify(args)}`);
         return { content: [{ type: "text", text: `${name} done` }], isError: false };
@@ -58,7 +59,6 @@ async function play(
     },
     control.signal,
   );
-  await end.settled;
   return { end, kept, events, ran, requests };
 }
 

@@ -13,8 +13,10 @@ import { addUsage } from "./usage.ts";
 export interface LoopPorts extends CallPorts {
   /** One model turn over these messages; the last event is `end` or `error`. */
   model(messages: readonly Message[], signal: AbortSignal): AsyncIterable<TurnEvent>;
-  /** Into the transcript, in order. Resolves when durable; the loop waits for it only where it must. */
-  append(message: Message): Promise<void>;
+  /** Takes a message for the transcript, in order. */
+  append(message: Message): void;
+  /** Stores what was appended so far, in one step; what is left at the end is stored with the end of the run. */
+  save(): Promise<void>;
   emit(body: RunEventBody): void;
   /** User messages to take in now; asked at tool boundaries only. */
   steer(): readonly UserMessage[];
@@ -35,8 +37,6 @@ export interface LoopEnd {
   readonly toolCalls: number;
   readonly clientCalls?: readonly ClientCall[];
   readonly failure?: RunFailure;
-  /** Resolves when all that was appended is durable. The caller's last writes can share its commit. */
-  readonly settled: Promise<unknown>;
 }
 
 export async function runLoop(start: readonly Message[], ports: LoopPorts, signal: AbortSignal): Promise<LoopEnd> {
@@ -46,20 +46,14 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
   let toolCalls = 0;
   let repairs = 0;
   const repeated = createRepeatWatch();
-  const writes: Promise<void>[] = [];
 
   const keep = (message: Message): void => {
     messages.push(message);
-    const write = ports.append(message);
-    write.catch(() => {}); // seen below, when all writes are awaited
-    writes.push(write);
+    ports.append(message);
   };
   const end = (status: LoopEnd["status"], failure?: RunFailure, clientCalls?: readonly ClientCall[]): LoopEnd => {
     if (status === "aborted" && messages.at(-1)?.role !== "assistant") keep(stopMark(reply?.ref, ports.now()));
-    const settled = Promise.all(writes);
-    settled.catch(() => {}); // whoever takes the result awaits it
     return {
-      settled,
       status,
       text: reply?.text ?? "",
       model: reply?.ref,
@@ -96,7 +90,7 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
     if (reply.calls.length === 0) return end("ok");
 
     // What the model asked for is on record before anything it asked for happens.
-    await Promise.all(writes.splice(0));
+    await ports.save();
     const { answers, steered, clientCalls, stop } = await runCalls(reply.calls, {
       ports,
       signal,
@@ -105,11 +99,14 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
     });
     toolCalls += reply.calls.length;
     for (const [index, call] of reply.calls.entries()) keep(resultOf(call, answers[index], ports.now()));
+    // Words that were taken in are on record, also when the run ends here.
+    for (const message of steered) keep(message);
     if (signal.aborted) return end("aborted");
     if (stop === "repeat") return end("error", repeating(reply));
     if (stop === "calls") return end("error", tooMany(`${MAX_TOOL_CALLS} tool calls`));
     if (clientCalls.length > 0) return end("ok", undefined, clientCalls);
-    for (const message of steered) keep(message);
+    // The model need not wait for the disk here: what is not stored yet is stored before the next tool, or with the end.
+    ports.save().catch(() => {});
   }
 }
 

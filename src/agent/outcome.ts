@@ -5,6 +5,7 @@ import { HouseError } from "../core/error.ts";
 import type { RunFailure, RunOutcome } from "../core/event.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import type { TranscriptEntry } from "../store/store.ts";
 import { Stop, type Job } from "./job.ts";
 import type { Ledger } from "./ledger.ts";
 import { isSilent, judgeReply } from "./reply.ts";
@@ -19,6 +20,8 @@ export type End = Partial<TurnEnd> & {
   readonly startedAt: number;
   readonly status: RunOutcome["status"];
   readonly text: string;
+  /** Lines of the run that are not stored yet. */
+  readonly rest?: () => Promise<readonly TranscriptEntry[]>;
 };
 
 export function outcomeOf({ deps }: RunRoom, job: Job, seat: SessionSeat, end: End): RunOutcome {
@@ -86,14 +89,43 @@ export function failureOf(error: unknown, log: Log): RunFailure {
   return { code: "run.bug", message: `the run failed unexpectedly (reference ${reference})`, hint: "openclaw logs" };
 }
 
-export const RETRY_MS = 5_000;
+export const RETRY_MS = 1_000;
+
+/** What passes by itself: then a write waits for its turn instead of failing. */
+const passing: ReadonlySet<string> = new Set(["store.full", "store.busy"]);
+
+/**
+ * Repeats a step of writes until there is room for it, and shows the person once that it waits. Rejects with the reason of
+ * the job's signal when it is stopped meanwhile, and at once with every error that does not pass by itself.
+ */
+export async function whenRoom<T>({ deps }: TurnRoom, job: Job, write: () => Promise<T>): Promise<T> {
+  const { signal } = job.control;
+  for (let tries = 0; ; tries++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof HouseError) || !passing.has(error.code)) throw error;
+      if (signal.aborted) throw error;
+      if (tries === 0) {
+        deps.log.warn("a turn waits until it can be stored", { error, runId: job.turn.runId });
+        job.emit({ stream: "notice", text: waitingText(error) });
+      }
+      await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false, signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+}
+
+function waitingText({ message, hint }: HouseError): string {
+  const fix = hint === undefined ? "" : ` Fix: ${hint}.`;
+  return `Waiting: ${message}. Nothing is lost; this continues by itself.${fix}`;
+}
 
 /** A full disk may have room again; the end of the gateway leaves the rest to the next start. */
-export async function writeLater({ deps }: RunRoom, writes: () => Promise<unknown>[]): Promise<void> {
+export async function writeLater({ deps }: RunRoom, write: () => Promise<unknown>): Promise<void> {
   for (;;) {
     await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false });
     try {
-      await Promise.all(writes());
+      await write();
       return;
     } catch (error) {
       if (error instanceof HouseError && error.code === "store.closed") return;

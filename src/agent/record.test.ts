@@ -97,7 +97,8 @@ async function record(folder: string, plans: readonly Plan[]): Promise<string> {
           (result) => ({ ...result, isError: false }),
           (error: unknown) => answerOfError(name, error),
         ),
-      append: async () => {},
+      append: () => {},
+      save: async () => {},
       emit: () => {},
       steer,
       async overflow(messages, _attempt) {

@@ -29,9 +29,36 @@ export async function recover(store: Store, clock: Clock, log: Log): Promise<Let
     log.warn(`${open.length} runs were cut off by the last end of the gateway and are closed as such`);
   await store.inbox.reclaim();
   const letters: Letter[] = [];
-  for (const key of await store.inbox.waiting()) letters.push(...(await store.inbox.claim(key, 100_000)));
+  for (const key of await store.inbox.waiting()) {
+    for (const letter of await store.inbox.claim(key, 100_000))
+      if (!(await closedAlready(store, letter))) letters.push(letter);
+  }
   if (letters.length > 0) log.info(`${letters.length} turns that had not begun are run now`);
   return letters;
+}
+
+/** A run that is recorded as ended is never carried out again, whatever became of its letter. */
+async function closedAlready(store: Store, { id, sessionKey }: Letter): Promise<boolean> {
+  const run = await store.runs.get(id);
+  if (run === undefined || run.state === "running") return false;
+  const { state, startedAt, endedAt = startedAt } = run;
+  const { sessionId = "" } = run.body as Partial<RunBody>;
+  const isOk = state === "ok";
+  const failure = { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" };
+  const outcome: RunOutcome = {
+    runId: id,
+    sessionKey,
+    sessionId,
+    status: isOk ? "ok" : "error",
+    startedAt,
+    endedAt,
+    text: "",
+    silent: isOk,
+    toolCalls: 0,
+    ...(isOk ? {} : { failure }),
+  };
+  await store.inbox.finish(id, isOk ? "done" : "failed", outcome);
+  return true;
 }
 
 async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<void> {
@@ -50,16 +77,20 @@ async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<voi
     toolCalls: 0,
     failure: { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" },
   });
-  const entries = sessionId === undefined ? [] : await closingEntries(store, sessionId, endedAt, isOurs);
   const letters = await Promise.all([run.id, ...merged].map((id) => store.inbox.get(id)));
-  // Asked for in one moment, so that they share a commit: a letter left open behind a closed run would run again.
-  await Promise.all([
-    ...(sessionId === undefined || entries.length === 0 ? [] : [store.transcript.append(sessionId, entries)]),
-    ...letters.flatMap((letter) =>
-      letter === undefined ? [] : [store.inbox.finish(letter.id, "failed", outcomeOf(letter.id))],
-    ),
-    store.runs.put({ ...run, state: "error", endedAt }),
-  ]);
+  // It ended, and only its row does not say so.
+  const isDone = letters[0]?.state === "done";
+  const entries = sessionId === undefined || isDone ? [] : await closingEntries(store, sessionId, endedAt, isOurs);
+  // One step: a letter left open behind a closed run would run again.
+  await store.together(() =>
+    Promise.all([
+      ...(sessionId === undefined || entries.length === 0 ? [] : [store.transcript.append(sessionId, entries)]),
+      ...letters.flatMap((letter) =>
+        letter === undefined ? [] : [store.inbox.finish(letter.id, "failed", outcomeOf(letter.id))],
+      ),
+      store.runs.put({ ...run, state: isDone ? "ok" : "error", endedAt }),
+    ]),
+  );
 }
 
 /** A result for every call that has none, then the word on what happened. */

@@ -105,7 +105,8 @@ function createStage({ turns, status }: RecordedRun): Stage {
     model,
     callTool,
     steer,
-    append: async () => void (length += 1),
+    append: () => void (length += 1),
+    save: async () => {},
     emit: () => {},
     overflow: async () => following(),
     // Where the recording stops for a reason from outside (a budget, a kill), so do we.

@@ -8,12 +8,15 @@ import { mergeTexts } from "../session/queue.ts";
 import { isStale, resetRule } from "../session/reset.ts";
 import { entryOf, newSession, resetSession } from "../session/session.ts";
 import { sourceOnRecord } from "../session/turns.ts";
-import type { RunRecord, SessionRecord } from "../store/store.ts";
+import type { SystemEvent } from "../session/system-events.ts";
+import { unansweredEntry } from "../session/unanswered.ts";
+import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.ts";
 import { concludeCommand, concludeSaid, SAID } from "./aside.ts";
 import { conclude } from "./conclude.ts";
-import { endOfError, type RunRoom } from "./outcome.ts";
+import { endOfError, whenRoom, type RunRoom } from "./outcome.ts";
 import { Leave, runBodyOf, Stop, type Job } from "./job.ts";
 import { DEFAULT_RUN_SECONDS } from "./limits.ts";
+import { createRunTranscript, type RunTranscript } from "./run-transcript.ts";
 import type { SessionSeat } from "./shrink.ts";
 import type { Slots } from "./slots.ts";
 import { runTurn } from "./turn.ts";
@@ -37,12 +40,14 @@ export async function runJob(room: RunRoom, job: Job, plan: RunPlan): Promise<vo
   const limit = createLimit(room, job);
   const talk = [...job.merged];
   job.merged.push(...plan.summarised);
+  const transcript = createRunTranscript((lines) => storeLines(room, job, place, lines));
+  const place: Place = { seat, startedAt, talk, limit, transcript, hasSteered: false };
   try {
-    await attempt(room, job, plan, { seat, startedAt, talk, limit });
+    await attempt(room, job, plan, place);
   } catch (error) {
     const stop = job.control.signal.aborted ? job.control.signal.reason : error;
     if (stop instanceof Leave) return;
-    await conclude(room, job, seat, { startedAt, ...endOfError(stop, deps.log) });
+    await conclude(room, job, seat, { startedAt, ...endOfError(stop, deps.log), rest: transcript.rest });
   } finally {
     limit.stop();
   }
@@ -54,6 +59,9 @@ interface Place {
   /** Messages that go into this turn word by word, besides the leading one. */
   readonly talk: readonly Job[];
   readonly limit: Limit;
+  readonly transcript: RunTranscript;
+  /** Messages were merged into the run since its row was written. */
+  hasSteered: boolean;
 }
 
 async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Promise<void> {
@@ -118,9 +126,10 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
         if (turn.heartbeat === undefined || !isTyping(body)) job.emit(body);
       },
       steer: () => takeSteered(room, job, plan, place),
-      open: (outside) => openRun(room, job, place, outside),
+      transcript: place.transcript,
+      open: (entry, events) => openRun(room, job, plan, place, { entry, events }),
     });
-    await conclude(room, job, seat, { startedAt, ...end });
+    await conclude(room, job, seat, { startedAt, ...end, rest: place.transcript.rest });
   } finally {
     release();
   }
@@ -128,33 +137,74 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
 
 const isTyping = ({ stream }: RunEventBody): boolean => stream === "assistant";
 
-/** The row that says this run is under way, and the session it happens in. */
-async function openRun({ deps }: RunRoom, job: Job, { seat, startedAt }: Place, outside: boolean): Promise<void> {
-  job.outside = outside;
-  const { store } = deps;
+/**
+ * The first step of a run: the row that says it is under way, the session it happens in, and the words it answers. No model
+ * is asked before; with no room on the disk it waits, and that does not count as time it takes.
+ */
+async function openRun(
+  room: RunRoom,
+  job: Job,
+  { summarised }: RunPlan,
+  { seat, startedAt, talk, limit }: Place,
+  { entry, events }: { readonly entry: TranscriptEntry; readonly events: readonly SystemEvent[] },
+): Promise<void> {
+  job.outside = events.some(({ outside }) => outside);
+  const { store, systemEvents } = room.deps;
   const { record } = seat;
-  await Promise.all([
-    store.runs.put(runRow(job, record, startedAt)),
-    store.sessions.update(record.key, (current) =>
-      job.turn.heartbeat === undefined ? { ...(current ?? record), updatedAt: startedAt } : (current ?? record),
+  // Only their first lines go into the turn; all of it stays visible.
+  const inShort = summarised.flatMap(({ turn }) => unansweredEntry(turn, SUMMARISED, entry.at) ?? []);
+  limit.stop();
+  await whenRoom(room, job, () =>
+    store.together(() =>
+      Promise.all([
+        store.runs.put(runRow(job, record, startedAt)),
+        store.sessions.update(record.key, (current) =>
+          job.turn.heartbeat === undefined ? { ...(current ?? record), updatedAt: startedAt } : (current ?? record),
+        ),
+        store.transcript.append(record.sessionId, [...inShort, entry]),
+      ]),
     ),
-  ]);
+  );
+  for (const heard of [job, ...talk, ...summarised]) heard.heard = true;
+  // A crash in between tells them twice rather than never.
+  await whenRoom(room, job, async () => systemEvents?.taken(record.key, events, job.turn.runId));
+  limit.start();
+}
+
+const SUMMARISED = {
+  code: "queue.summarized",
+  message: "too many messages were waiting; the agent got its first line",
+};
+
+/** Lines of the run so far, and the messages it answers from now on, also when it is cut off: one step. */
+function storeLines(room: RunRoom, job: Job, place: Place, lines: readonly TranscriptEntry[]): Promise<unknown> {
+  const { store } = room.deps;
+  const { seat, startedAt } = place;
+  return whenRoom(room, job, async () => {
+    const noteSteered = place.hasSteered;
+    await store.together(() =>
+      Promise.all([
+        store.transcript.append(seat.record.sessionId, lines),
+        ...(noteSteered ? [store.runs.put(runRow(job, seat.record, startedAt))] : []),
+      ]),
+    );
+    if (noteSteered) place.hasSteered = false;
+  });
 }
 
 function runRow(job: Job, { key, sessionId }: SessionRecord, startedAt: number): RunRecord {
   return { id: job.turn.runId, sessionKey: key, state: "running", startedAt, body: runBodyOf(job, sessionId) };
 }
 
-function takeSteered({ deps }: RunRoom, job: Job, plan: RunPlan, { seat, startedAt }: Place): UserMessage[] {
+function takeSteered({ deps }: RunRoom, job: Job, plan: RunPlan, place: Place): UserMessage[] {
   const steered = plan.steer();
   if (steered.length === 0) return [];
   // Those that also get a turn of their own have their outcome from there.
   job.merged.push(...steered.filter(({ stage }) => stage !== "ended"));
   job.overheard.push(...steered.flatMap(({ stage, turn }) => (stage === "ended" ? [turn.runId] : [])));
-  // Those letters are answered by this run from now on, also when it is cut off.
-  deps.store.runs
-    .put(runRow(job, seat.record, startedAt))
-    .catch((error: unknown) => deps.log.error("a steered message could not be noted", { error }));
+  // Stored in one step with their words.
+  place.hasSteered = true;
+  for (const other of steered) other.heard = true;
   return steered.map(({ text, turn }) => ({
     role: "user",
     content: [{ type: "text", text: notTheHouse(text) }, ...(turn.images ?? [])],
@@ -163,15 +213,20 @@ function takeSteered({ deps }: RunRoom, job: Job, plan: RunPlan, { seat, started
   }));
 }
 
-/** The session as it stands, begun anew when its time is over. */
-async function freshSession({ deps, histories }: RunRoom, { turn }: Job, now: number): Promise<SessionRecord> {
+/** The session as it stands, begun anew when its time is over. A new one is stored at once: others may write into it. */
+async function freshSession(room: RunRoom, job: Job, now: number): Promise<SessionRecord> {
+  const { deps, histories } = room;
   const { store } = deps;
+  const { turn } = job;
   const record = await store.sessions.get(turn.sessionKey);
-  if (record === undefined) return newSession(turn.sessionKey, now);
+  if (record === undefined) {
+    const first = newSession(turn.sessionKey, now);
+    return (await whenRoom(room, job, () => store.sessions.update(first.key, (current) => current ?? first))) ?? first;
+  }
   const rule = resetRule(deps.config(), turn.sessionKey, entryOf(record).channel, turn.heartbeat !== undefined);
   if (!isStale(rule, record.updatedAt, now)) return record;
   histories.forget(record.sessionId);
-  return resetSession(store.sessions, turn.sessionKey, now);
+  return whenRoom(room, job, () => resetSession(store.sessions, turn.sessionKey, now));
 }
 
 function agentOf({ deps }: RunRoom, { turn }: Job): AgentId {

@@ -1,6 +1,7 @@
 // The agents: every turn is a row before it runs and has one outcome after; sessions run side by side, each in order.
 import { setMaxListeners } from "node:events";
 
+import { descriptorLimit } from "../base/descriptors.ts";
 import { HouseError } from "../core/error.ts";
 import type { RunEvent, RunFailure, RunOutcome } from "../core/event.ts";
 import { isSubagentKey, sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
@@ -22,6 +23,7 @@ import { INTERRUPTED, recover } from "./recover.ts";
 import { dismiss, SAID } from "./aside.ts";
 import type { RunRoom } from "./outcome.ts";
 import type * as RunModule from "./run.ts";
+import type { RunPlan } from "./run.ts";
 import { createSlots, type Slots } from "./slots.ts";
 
 const MAX_WAITING = 5000;
@@ -70,8 +72,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     if (known !== undefined) return known;
     const lane = createLane({
       settings: () => settingsOf(key),
-      run: async (job, summarised, steer) =>
-        (await loadRun()).runJob(room, job, { summarised, steer, slots: slotsFor(key) }),
+      run: (job, summarised, steer) => runContained(room, job, { summarised, steer, slots: slotsFor(key) }),
       dismiss: (job, why) => dismissFor(room, job, why),
       now: () => clock.now(),
       idle: () => lanes.delete(key),
@@ -101,7 +102,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     if (isClosed) return;
     admit(job).catch((error: unknown) => {
       log.error("a turn could not be begun", { error, runId: job.turn.runId });
-      return dismissFor(room, job, "failed");
+      return dismissFor(room, job, { error });
     });
   };
   const posting = new Map<string, Promise<Receipt>>();
@@ -228,12 +229,28 @@ async function answeredAside(room: RunRoom, job: Job): Promise<boolean> {
   job.directed = directed;
   if (directed.kind === "turn") return false;
   const slots: Slots = { take: async () => () => {} };
-  await (await loadRun()).runJob(room, job, { summarised: [], steer: () => [], slots });
+  await runContained(room, job, { summarised: [], steer: () => [], slots });
   return true;
 }
 
-type Dismissal = "dropped" | "interrupted" | "failed" | { readonly reason: string };
+/** Never throws. Whatever goes wrong, also in loading the code of a run or in ending it, the job has an end and frees its lane. */
+async function runContained(room: RunRoom, job: Job, plan: RunPlan): Promise<void> {
+  try {
+    const { runJob } = await loadRun();
+    await runJob(room, job, plan);
+    const isLeft = job.control.signal.reason instanceof Leave;
+    if (job.stage === "ended" || isLeft) return;
+    throw new TypeError("the run returned without an end");
+  } catch (error) {
+    room.deps.log.error("a run failed outside its own handling", { error, runId: job.turn.runId });
+    for (const other of plan.summarised) if (!job.merged.includes(other)) job.merged.push(other);
+    await dismissFor(room, job, { error });
+  }
+}
 
+type Dismissal = "dropped" | "interrupted" | { readonly error: unknown } | { readonly reason: string };
+
+/** Never throws. */
 async function dismissFor(room: RunRoom, job: Job, why: Dismissal): Promise<void> {
   const { status, ...failure } = wordsFor(why);
   await dismiss(room, job, status, failure).catch((error: unknown) =>
@@ -244,11 +261,23 @@ async function dismissFor(room: RunRoom, job: Job, why: Dismissal): Promise<void
 function wordsFor(why: Dismissal): RunFailure & { readonly status: "error" | "aborted" } {
   if (why === "interrupted")
     return { status: "aborted", code: "run.aborted", message: "a newer message took its place" };
-  if (why === "failed")
-    return { status: "error", code: "run.bug", message: "the turn could not be begun", hint: "openclaw logs" };
+  if (typeof why === "object" && "error" in why) return { status: "error", ...notBegun(why.error) };
   if (why !== "dropped") return { status: "aborted", code: "run.aborted", message: `stopped (${why.reason})` };
   const message = "too many messages were waiting; this one was left out";
   return { status: "error", code: "queue.dropped", message, hint: "messages.queue.cap and messages.queue.drop" };
+}
+
+function notBegun(error: unknown): RunFailure {
+  const limit = descriptorLimit(error);
+  if (limit !== undefined)
+    return { code: "run.no-descriptors", message: `the turn could not begin: ${limit.message}`, hint: limit.hint };
+  if (error instanceof HouseError)
+    return { code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
+  return {
+    code: "run.bug",
+    message: "the turn could not begin",
+    hint: "openclaw logs shows why; then send the message again",
+  };
 }
 
 async function within(

@@ -63,14 +63,16 @@ export async function compactSession(
     return { ok: false, note: made.reason };
   }
   const { key, sessionId } = seat.record;
-  await Promise.all([
-    store.transcript.append(sessionId, [{ id: newId(), type: "compaction", at: clock.now(), body: made.body }]),
-    store.sessions.update(key, (current) =>
-      current === undefined
-        ? undefined
-        : { ...current, entry: { ...current.entry, compactionCount: countOf(current) + 1 } },
-    ),
-  ]);
+  await store.together(() =>
+    Promise.all([
+      store.transcript.append(sessionId, [{ id: newId(), type: "compaction", at: clock.now(), body: made.body }]),
+      store.sessions.update(key, (current) =>
+        current === undefined
+          ? undefined
+          : { ...current, entry: { ...current.entry, compactionCount: countOf(current) + 1 } },
+      ),
+    ]),
+  );
   const note = `${made.summarised} older messages were summed up, ${made.kept} stay as they are`;
   emit({ stream: "compaction", phase: "end", note });
   emit({ stream: "notice", text: note });

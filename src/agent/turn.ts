@@ -15,6 +15,7 @@ import { messagesOf, stampedMessage, type Histories, type StampedMessage } from 
 import type { AgentsDeps, StreamModel } from "./deps.ts";
 import { createDesk, type Desk, type DeskWish } from "./desk.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
+import type { RunTranscript } from "./run-transcript.ts";
 import { runLoop, type LoopEnd } from "./loop.ts";
 
 import { neutralise, notTheHouse } from "../base/outside.ts";
@@ -46,8 +47,9 @@ export interface TurnInput {
   readonly signal: AbortSignal;
   readonly emit: (body: RunEventBody) => void;
   readonly steer: () => readonly UserMessage[];
-  /** Writes that open the run, asked for in the same moment as the user's entry; no tool runs before they hold. */
-  readonly open: (outside: boolean) => Promise<unknown>;
+  readonly transcript: RunTranscript;
+  /** Opens the run with the user's entry, which tells these events; no model is asked before it is stored. */
+  readonly open: (entry: TranscriptEntry, events: readonly SystemEvent[]) => Promise<void>;
 }
 
 export interface TurnEnd extends LoopEnd {
@@ -83,19 +85,15 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   const began = { id: entry.id, sessionId: seat.record.sessionId };
   const window = primary === undefined ? 0 : windowOf(deps, primary);
   const history = primary === undefined ? undefined : await histories.load(seat.record.sessionId, window);
-  const opened = Promise.all([
-    input.open(events.some(({ outside }) => outside)),
-    // Told once they are in the transcript: a crash in between tells them twice rather than never.
-    deps.store.transcript.append(seat.record.sessionId, [entry]).then(async (seq) => {
-      await deps.systemEvents?.taken(seat.record.key, events, input.turn.runId);
-      return seq;
-    }),
-  ]);
-  opened.catch(() => {}); // awaited with every write of the loop
-  if (primary === undefined || history === undefined) return { ...unanswered, settled: opened, failure: noModel };
+  const opened = input.open(entry, events);
+  opened.catch(() => {}); // awaited below, before any model is asked
+  const hasModel = primary !== undefined && history !== undefined;
+  // Read while the words are being stored.
+  const readBootstrap = hasModel ? await bootstrapOf(room, input) : undefined;
+  await opened;
+  if (!hasModel || readBootstrap === undefined) return { ...unanswered, failure: noModel };
 
   const budget = room.budgets.open(config, agentId, seat.record.key);
-  const readBootstrap = await bootstrapOf(room, input);
   const deskWith = (more: Pick<DeskWish, "extraSystem"> = {}): Desk =>
     createDesk(
       { house: deps, streamModel: room.streamModel, readBootstrap, budget },
@@ -115,13 +113,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
     await flushMemory(deps, { ...input, history, contextWindow: window, desk: forNotes });
   }
   const start =
-    history.isPartial || isTooFull(messages, desk.overhead(), window, reserveOf(config))
-      ? await opened.then(() => shrink(1))
-      : messages;
-  const append = async (message: Message): Promise<void> => {
-    const line = { id: newId(), type: "message", at: message.timestamp, body: message };
-    await Promise.all([opened, deps.store.transcript.append(seat.record.sessionId, [line])]);
-  };
+    history.isPartial || isTooFull(messages, desk.overhead(), window, reserveOf(config)) ? await shrink(1) : messages;
   const door = createToolDoor(deps.callTool, deps.catalog, desk.subject, hintsOf(input.once), input.turn.runId);
   const clientTools = new Set(input.turn.clientTools?.map(({ name }) => name));
   const end = await runLoop(
@@ -129,21 +121,23 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
     {
       model: desk.stream,
       reserve: desk.reserve,
-      append,
+      append: input.transcript.add,
+      save: input.transcript.save,
       callTool: door.call,
       looksOnly: door.looksOnly,
       isClientTool: (name) => clientTools.has(name),
       emit,
       steer: input.steer,
-      overflow: (_messages, attempt) => opened.then(() => shrink(attempt)),
+      async overflow(_messages, attempt) {
+        await input.transcript.save();
+        return shrink(attempt);
+      },
       now: () => deps.clock.now(),
     },
     signal,
   );
-  const settled = Promise.all([opened, end.settled]);
-  settled.catch(() => {}); // awaited by the runner
   const failure = end.failure?.message === NO_MODEL ? { failure: noModel } : {};
-  return { ...end, ...failure, settled, budget, contextWindow: window, entry: began, told: events.length };
+  return { ...end, ...failure, budget, contextWindow: window, entry: began, told: events.length };
 }
 
 function hintsOf({ exec, elevated }: CallHints): CallHints {

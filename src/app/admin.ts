@@ -1,5 +1,6 @@
 // The gateway looking after itself: a small front that answers for the engine, which loads when somebody needs it.
 import { systemClock } from "../base/clock.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Approval } from "../exec/approval/desk-record.ts";
 import { hasNotes } from "../session/sentinel.ts";
 import type { Admin } from "../tool/admin.ts";
@@ -21,13 +22,12 @@ export function openAdmin(house: House, restart: Restart): OpenAdmin {
   const log = house.log.child("admin");
   const startedTicks = systemClock.ticks();
   const underWay = new Set<Promise<void>>();
-  let opening: Promise<AdminEngine> | undefined;
   let open: AdminEngine | undefined;
-  const engine = (): Promise<AdminEngine> =>
-    (opening ??= import("./admin/engine.ts").then(({ createAdminEngine }) => {
-      open = createAdminEngine(house, restart, startedTicks);
-      return open;
-    }));
+  const { get: engine } = lazy(async () => {
+    const { createAdminEngine } = await import("./admin/engine.ts");
+    open = createAdminEngine(house, restart, startedTicks);
+    return open;
+  });
   const follow = (what: "resolved" | "lapsed" | "interrupted") => (approval: Approval) => {
     if (approval.kind !== "config" || approval.origin !== "house" || isCronAsk(approval)) return;
     const work = engine()

@@ -1,5 +1,6 @@
 // The agents over an open house: models, commands, recording and the runner, wired. No vendor is loaded here.
 import { systemClock } from "../base/clock.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Agents } from "../agent/agent.ts";
 import type { StreamModel } from "../agent/deps.ts";
 import { createLedger, type Ledger } from "../agent/ledger.ts";
@@ -45,9 +46,9 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
   const stream = createStreamModel(models);
   const hooks = openHooks(house);
   // Commands load with the first message.
-  let talking: Promise<{ readonly direct: Direct; readonly isUrgent: IsUrgent }> | undefined;
-  const chat = (): NonNullable<typeof talking> =>
-    (talking ??= import("../chat/direct.ts").then(({ createDirect, createIsUrgent }) => ({
+  const { get: chat } = lazy(async (): Promise<{ readonly direct: Direct; readonly isUrgent: IsUrgent }> => {
+    const { createDirect, createIsUrgent } = await import("../chat/direct.ts");
+    return {
       isUrgent: createIsUrgent({ config }),
       direct: createDirect({
         store,
@@ -65,7 +66,8 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
         approvals: house.commands.desk,
         undo: house.undo,
       }),
-    })));
+    };
+  });
   const agents: Agents = await createAgents({
     store,
     catalog,

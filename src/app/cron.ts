@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
+import { lazy } from "../base/lazy.ts";
 import { expandHome } from "../base/paths.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import type { CronDoor } from "../cron/ask.ts";
@@ -43,13 +44,20 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
   };
   let isStopped = false;
   const answers = new Set<Promise<void>>();
-  let opening: Promise<CronHouse> | undefined;
-  const engine = (): Promise<CronHouse> =>
-    (opening ??= import("./cron-engine.ts").then(async ({ openCronHouse }) => {
-      const opened = openCronHouse(house, { ...ports, log, olderFile: olderFile(), isSkipped: isSkipped(env) });
+  const opening = lazy<CronHouse>(async () => {
+    const { openCronHouse } = await import("./cron-engine.ts");
+    const opened = openCronHouse(house, { ...ports, log, olderFile: olderFile(), isSkipped: isSkipped(env) });
+    try {
       if (!isStopped) await opened.engine.start();
       return opened;
-    }));
+    } catch (error) {
+      // The next use opens another one: nothing of this one may go on behind it.
+      opened.engine.stop();
+      await opened.engine.close();
+      throw error;
+    }
+  });
+  const engine = opening.get;
   const uncheck = house.commands.desk.checkBy(async (approval) => {
     if (isCronAsk(approval)) await (await engine()).recheck(approval, await house.recallTool(approval.asker as Asker));
   });
@@ -86,16 +94,22 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
       engine().catch((error: unknown) => log.error("jobs could not be started", { error }));
     },
     reload() {
-      opening?.then(({ engine: ready }) => ready.reload()).catch((error: unknown) => log.error("cron", { error }));
+      opening
+        .opened()
+        .then((opened) => opened?.engine.reload())
+        .catch((error: unknown) => log.error("cron", { error }));
     },
     stop() {
       isStopped = true;
       unwatch();
       uncheck();
-      opening?.then(({ engine: ready }) => ready.stop()).catch(() => undefined); // told when it was opened
+      opening
+        .opened()
+        .then((opened) => opened?.engine.stop())
+        .catch((error: unknown) => log.error("cron", { error }));
     },
     async close() {
-      const opened = await opening?.catch(() => undefined); // told when it was opened
+      const opened = await opening.opened();
       await Promise.all(answers);
       await opened?.engine.close();
     },

@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
@@ -70,28 +71,27 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
   const events = createSystemEvents(store.kv, () => systemClock.now());
   let tell: (session: SessionKey, text: string) => Promise<unknown> = events.add;
   const runs = join(paths.state, "runs");
-  let opening: Promise<Engine> | undefined;
-  const engine = (): Promise<Engine> =>
-    (opening ??= import("./exec-engine.ts").then(({ openEngine }) =>
-      openEngine({
-        desk,
-        boxes,
-        nodes,
-        processes,
-        folder: runs,
-        stateDir: paths.state,
-        guarded: guardedIn(paths),
-        home: paths.home,
-        env,
-        log: log.child("exec"),
-        mask,
-        route: (args, call) => routeOf(store, args, call),
-        // Kept, listed and given to a model: none of them is a place for a secret.
-        async notify(session, text) {
-          await tell(session, mask(text));
-        },
-      }),
-    ));
+  const opening = lazy<Engine>(async () =>
+    (await import("./exec-engine.ts")).openEngine({
+      desk,
+      boxes,
+      nodes,
+      processes,
+      folder: runs,
+      stateDir: paths.state,
+      guarded: guardedIn(paths),
+      home: paths.home,
+      env,
+      log: log.child("exec"),
+      mask,
+      route: (args, call) => routeOf(store, args, call),
+      // Kept, listed and given to a model: none of them is a place for a secret.
+      async notify(session, text) {
+        await tell(session, mask(text));
+      },
+    }),
+  );
+  const engine = opening.get;
   return {
     desk,
     boxes,
@@ -115,7 +115,7 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
     },
     async close() {
       desk.close();
-      await (await opening)?.close();
+      await (await opening.opened())?.close();
       await processes.close();
       await boxes.close();
     },
@@ -124,9 +124,8 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
 
 /** Most of the code of boxes is for building them, and most gateways build none in their first minute. */
 function lazyBoxes(deps: BoxesDeps): Boxes {
-  let opening: Promise<Boxes> | undefined;
-  const open = (): Promise<Boxes> =>
-    (opening ??= import("../exec/boxes.ts").then(({ createBoxes }) => createBoxes(deps)));
+  const opening = lazy<Boxes>(async () => (await import("../exec/boxes.ts")).createBoxes(deps));
+  const open = opening.get;
   return {
     of: async (who) => (await open()).of(who),
     place: (who) =>
@@ -134,7 +133,7 @@ function lazyBoxes(deps: BoxesDeps): Boxes {
     list: async () => (await open()).list(),
     recreate: async (filter) => (await open()).recreate(filter),
     prune: async () => (await open()).prune(),
-    close: async () => (await opening)?.close(),
+    close: async () => (await opening.opened())?.close(),
   };
 }
 

@@ -34,7 +34,6 @@ import { voiceMethods } from "../gateway/methods/voice.ts";
 import { updateMethods } from "../gateway/methods/update.ts";
 import { createRunEvents } from "../gateway/run-events.ts";
 import { createPresence } from "../gateway/presence.ts";
-import { createPresenceEvents } from "../gateway/presence-events.ts";
 import { sharedSecret } from "../gateway/secret.ts";
 import { createVoiceWake } from "../gateway/voice-wake.ts";
 import { openGateway, type Gateway } from "../gateway/server.ts";
@@ -68,8 +67,6 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   await recover(house);
   /** Parts that look at the config now and then, told to look at once. */
   const configFollowers = new Set<() => void>();
-  const hub = createHub(systemClock);
-  const presence = createPresence(systemClock, house.version);
   const context: GatewayContext = {
     paths: house.paths,
     env,
@@ -86,9 +83,8 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     events: house.commands.events,
     undo: house.undo,
     devices: await openDeviceBook(store, systemClock),
-    hub,
-    presence,
-    presenceEvents: createPresenceEvents(hub, presence, systemClock),
+    hub: createHub(systemClock),
+    presence: createPresence(systemClock, house.version),
     startedAt: systemClock.now(),
     config,
     readConfig: settings.read,
@@ -133,9 +129,11 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   let gateway: Gateway | undefined;
   let watcher: ConfigFollower | undefined;
   let pruning: NodeJS.Timeout | undefined;
+  let warming: NodeJS.Timeout | undefined;
   const close = async (reason: Parameters<Gateway["close"]>[0]): Promise<void> => {
     watcher?.close();
     clearInterval(pruning);
+    clearTimeout(warming);
     stopAsking();
     jobs.stop();
     await admin.close();
@@ -174,6 +172,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     scripts.started();
     watcher = followConfig(house, context);
     pruning = pruneBoxes(house);
+    warming = warmUp(house);
     return { gateway, context, close };
   } catch (error) {
     // Nothing of a start that failed goes on behind the next try: no port, no run, no timer.
@@ -192,6 +191,21 @@ function sessionWork(agents: Agents): SessionWork {
       throw new HouseError("session.busy", `the run of ${session} does not end`, { hint: "try again in a moment" });
     },
   };
+}
+
+const WARM_AFTER_MS = 3_000;
+
+/**
+ * Code of a turn, a command and an answer is loaded before it is needed: a gateway that has no descriptors left, or whose
+ * package is being replaced, can still serve and end turns. After the start, so that no client waits for it.
+ */
+function warmUp({ log }: House): NodeJS.Timeout {
+  const load = (): void => {
+    Promise.all([import("../agent/run.ts"), import("../chat/direct.ts"), import("./exec-engine.ts")]).catch(
+      (error: unknown) => log.warn("code of turns could not be loaded yet; the first turn tries again", { error }),
+    );
+  };
+  return setTimeout(load, WARM_AFTER_MS).unref();
 }
 
 const PRUNE_EVERY_MS = 3_600_000;

@@ -1,5 +1,6 @@
 // Hooks over an open house: while none is enabled, an event costs a look at the config and loads nothing.
 import { systemClock } from "../base/clock.ts";
+import { lazy } from "../base/lazy.ts";
 import { defaultAgentId, mainKeyOf, workspaceOf } from "../config/agents.ts";
 import { mainSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
 import type { BootstrapFile, Heard, HookContext } from "../plugin/hook/hook.ts";
@@ -38,8 +39,8 @@ export function openHooks(house: House): Hooks {
     const { enabled, entries = {} } = config().hooks?.internal ?? {};
     return enabled === true && Object.values(entries).some((entry) => entry.enabled === true);
   };
-  let emitter: Promise<Emitter> | undefined;
-  const opened = (): Promise<Emitter> => (emitter ??= openEmitter(house));
+  const emitter = lazy(() => openEmitter(house));
+  const opened = emitter.get;
   const sessionContext = async (key: SessionKey, agentId: AgentId): Promise<HookContext> => {
     const record = await store.sessions.get(key);
     return {
@@ -74,7 +75,7 @@ export function openHooks(house: House): Hooks {
       if (isOn()) startup().catch((error: unknown) => log.warn("hooks could not be told of the start", { error }));
     },
     async close() {
-      await (await emitter)?.close();
+      await (await emitter.opened())?.close();
     },
   };
 }

@@ -7,6 +7,7 @@ import type { RunEvent } from "../core/event.ts";
 import { textOf, type Message } from "../core/message.ts";
 import { splitSessionKey, type AgentId } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Log } from "../base/log.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import { defaultAgentId } from "../config/agents.ts";
@@ -39,28 +40,26 @@ const AFTER_START_MS = 500;
 const MAX_SESSIONS = 2000;
 
 export function openMemoryOver({ paths, env, store, log, config }: MemoryHouse): OpenMemory {
-  let opening: Promise<Opened> | undefined;
   let isClosed = false;
   const begun = new Set<string>();
-  const open = (): Promise<Opened> =>
-    (opening ??= Promise.all([import("../memory/open.ts"), import("../memory/embed/open.ts")]).then(
-      ([{ openMemory }, { openEmbedders }]) => {
-        const own = log.child("memory");
-        const embedders = openEmbedders({ config, env, paths, clock: systemClock, log: own });
-        const transcripts = transcriptsOf(store);
-        const memory = openMemory({ config, paths, log: own, embedder: embedders.open, transcripts });
-        return {
-          memory,
-          async close() {
-            await memory.close();
-            await embedders.close();
-          },
-        };
+  const opening = lazy<Opened>(async () => {
+    const { openMemory } = await import("../memory/open.ts");
+    const { openEmbedders } = await import("../memory/embed/open.ts");
+    const own = log.child("memory");
+    const embedders = openEmbedders({ config, env, paths, clock: systemClock, log: own });
+    const transcripts = transcriptsOf(store);
+    const opened = openMemory({ config, paths, log: own, embedder: embedders.open, transcripts });
+    return {
+      memory: opened,
+      async close() {
+        await opened.close();
+        await embedders.close();
       },
-    ));
+    };
+  });
   const memory = async (): Promise<Memory> => {
     if (isClosed) throw new HouseError("memory.closed", "the gateway is stopping");
-    return (await open()).memory;
+    return (await opening.get()).memory;
   };
   const begin = (agent: AgentId): void => {
     if (isClosed || !hasNotes(config(), agent, paths)) return;
@@ -84,7 +83,7 @@ export function openMemoryOver({ paths, env, store, log, config }: MemoryHouse):
     },
     async close() {
       isClosed = true;
-      await (await opening)?.close();
+      await (await opening.opened())?.close();
     },
   };
 }

@@ -6,7 +6,8 @@ import { readParts } from "../config/parts.ts";
 import { getAt } from "../config/path.ts";
 import { watchConfig } from "../config/watch.ts";
 import { DEFAULT_PORT } from "../gateway/bind.ts";
-import { reasonOf, type Started, type StartRoom } from "./start.ts";
+import { reasonOf } from "./start-failures.ts";
+import type { Started, StartRoom } from "./start.ts";
 
 /** How often a cause outside the config (a taken port) is looked at again. */
 const LOOK_AGAIN_MS = 30_000;

@@ -1,5 +1,6 @@
 // Sessions that work together over an open house: sub-agents and talks. The engines load with the first of them.
 import { systemClock } from "../base/clock.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import type { ModelBook } from "../model/model.ts";
 import type { Children } from "../session/children.ts";
@@ -23,7 +24,6 @@ interface Engines {
 export function openSessions(house: House, models: ModelBook, outbound: Outbound): OpenSessions {
   const { store, log, mask } = house;
   const shared = { store, turns: house.turns, outbound, config: () => house.settings.now().config, clock: systemClock };
-  let opening: Promise<Engines> | undefined;
   let isClosed = false;
   const open = async (): Promise<Engines> => {
     const [{ createChildren }, { createTalks }, words] = await Promise.all([
@@ -44,10 +44,11 @@ export function openSessions(house: House, models: ModelBook, outbound: Outbound
     opened.children.close();
     opened.talks.close();
   };
-  const engines = (): Promise<Engines> => (opening ??= open());
+  const opening = lazy(open);
+  const engines = opening.get;
   const close = (): void => {
     isClosed = true;
-    opening?.then(closeAll, () => undefined); // told to who asked for it
+    void opening.opened().then((opened) => (opened === undefined ? undefined : closeAll(opened)));
   };
   const recover = async (): Promise<void> => {
     const [left, due, talking] = await Promise.all([

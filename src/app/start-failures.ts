@@ -42,3 +42,9 @@ export function countStartFailure(stateDir: string, reason: string): number {
 export function forgetStartFailures(stateDir: string): void {
   rmSync(fileIn(stateDir), { force: true });
 }
+
+/** What was wrong, in one line. */
+export function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replaceAll(/(:?)\s*\n\s*/g, (_, colon: string) => (colon === "" ? "; " : ": ")).slice(0, 1000);
+}

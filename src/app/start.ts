@@ -14,8 +14,10 @@ import { sharedSecret } from "../gateway/secret.ts";
 import type { Restart } from "./admin.ts";
 import { openGatewayOver, type RunningGateway } from "./gateway.ts";
 import { openHouse, type House } from "./house.ts";
+// Loaded with the start: when it is needed, loading may be what fails.
+import { waitForCure } from "./repair.ts";
 import type { RunOptions } from "./run.ts";
-import { countStartFailure, forgetStartFailures, startFailures } from "./start-failures.ts";
+import { countStartFailure, forgetStartFailures, reasonOf, startFailures } from "./start-failures.ts";
 
 export interface Started {
   readonly house: House;
@@ -42,7 +44,6 @@ export async function coldStart(room: StartRoom): Promise<Started | undefined> {
   } catch (error) {
     // Somebody who sits in front of it reads the reason; a supervisor would only start it again.
     if (!isWorthWaiting(error) || process.stdout.isTTY || !isOneTooMany(state, error)) throw error;
-    const { waitForCure } = await import("./repair.ts");
     return waitForCure(room, error, async () => {
       const started = await openOnDisk(room, true);
       forgetStartFailures(state);
@@ -59,7 +60,6 @@ export async function warmStart(room: StartRoom, good: LoadedConfig): Promise<St
   const onDisk = loadConfig({ paths: room.paths, env: envOf(room) }).hash;
   const fallen = await tryThrice(() => open(room, good, true, { reason, onDisk }));
   if (fallen instanceof Refused) {
-    const { waitForCure } = await import("./repair.ts");
     return waitForCure(room, refusal.error, () => openOnDisk(room, true));
   }
   fallen.house.log.error(`the config on disk is not in force, going on with the last good one: ${reason}`, {
@@ -76,12 +76,6 @@ function isOneTooMany(state: string, error: unknown): boolean {
     if (failure instanceof HouseError) return false;
     throw failure;
   }
-}
-
-/** What was wrong, in one line. */
-export function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replaceAll(/(:?)\s*\n\s*/g, (_, colon: string) => (colon === "" ? "; " : ": ")).slice(0, 1000);
 }
 
 async function openOnDisk(room: StartRoom, careful: boolean): Promise<Started> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { systemClock } from "../base/clock.ts";
 import { createLanes } from "../base/lane.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Paths } from "../base/paths.ts";
@@ -10,7 +11,6 @@ import type { Config } from "../config/schema/index.ts";
 import type { Store } from "../store/store.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import { subjectOf } from "../tool/subject.ts";
-import type { UndoEngine } from "../tool/undo/engine.ts";
 import type { Undo } from "../tool/undo/undo.ts";
 import { fileDeps, withFiles, type FilePorts } from "./catalog.ts";
 
@@ -31,22 +31,21 @@ export interface UndoHouse {
 
 export function openUndo({ paths, store, mask, log, config, catalog }: UndoHouse): OpenUndo {
   const lanes = createLanes();
-  let loading: Promise<UndoEngine> | undefined;
-  const engine = (): Promise<UndoEngine> =>
-    (loading ??= import("../tool/undo/engine.ts").then(({ createUndoEngine }) =>
-      createUndoEngine({
-        base: join(paths.state, "undo"),
-        journal: store.journal,
-        clock: systemClock,
-        mask,
-        log: log.child("undo"),
-        withFiles(session, places, use) {
-          const subject = subjectOf({ sessionKey: session }, config());
-          const call = { ...catalog().surroundings(subject), sandboxed: subject.sandboxed };
-          return withFiles(fileDeps(paths, { lanes }), call, places, use);
-        },
-      }),
-    ));
+  const { get: engine } = lazy(async () => {
+    const { createUndoEngine } = await import("../tool/undo/engine.ts");
+    return createUndoEngine({
+      base: join(paths.state, "undo"),
+      journal: store.journal,
+      clock: systemClock,
+      mask,
+      log: log.child("undo"),
+      withFiles(session, places, use) {
+        const subject = subjectOf({ sessionKey: session }, config());
+        const call = { ...catalog().surroundings(subject), sandboxed: subject.sandboxed };
+        return withFiles(fileDeps(paths, { lanes }), call, places, use);
+      },
+    });
+  });
   return {
     ports: { lanes, keeper: { before: async (...change) => (await engine()).keeper.before(...change) } },
     list: async (session) => (await engine()).list(session),

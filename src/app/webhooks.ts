@@ -1,4 +1,5 @@
 // Webhooks over an open house: nothing is loaded before the first one comes, or before an earlier process left one to tell.
+import { lazy } from "../base/lazy.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import { PROMISES } from "../gateway/webhook/promises.ts";
 import type { ServeHook } from "../gateway/webhook/door.ts";
@@ -25,8 +26,8 @@ interface Engine {
 }
 
 export function openWebhooks(house: House, ports: WebhookPorts): Webhooks {
-  let engine: Promise<Engine> | undefined;
-  const opened = (): Promise<Engine> => (engine ??= openEngine(house, ports));
+  const engine = lazy(() => openEngine(house, ports));
+  const opened = engine.get;
   return {
     async serve(request, response, hook) {
       const { serve } = await opened();
@@ -38,7 +39,7 @@ export function openWebhooks(house: House, ports: WebhookPorts): Webhooks {
       await follower.resume();
     },
     async close() {
-      await (await engine)?.follower.close();
+      await (await engine.opened())?.follower.close();
     },
   };
 }

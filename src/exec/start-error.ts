@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 
 import { errnoOf, HouseError } from "../core/error.ts";
+import { descriptorLimit } from "../base/descriptors.ts";
 import { visible } from "../core/visible.ts";
 import type { HostLaunch } from "./box.ts";
 
@@ -31,6 +32,12 @@ export async function startError(launch: HostLaunch, cause: unknown): Promise<Ho
       cause,
     });
   }
+  const limit = descriptorLimit(cause);
+  if (limit !== undefined)
+    return new HouseError("exec.no-descriptors", `${program} could not be started: ${limit.message}`, {
+      hint: limit.hint,
+      cause,
+    });
   const why = code === "E2BIG" ? "the arguments and variables are too long for this system" : (code ?? String(cause));
   return new HouseError("exec.start-failed", `${program} could not be started: ${why}`, {
     hint:

@@ -2,6 +2,7 @@
 import { textOf, type Message } from "../core/message.ts";
 import type { SessionRecord, StoredEntry, TranscriptTable } from "../store/store.ts";
 import { quietOf } from "./quiet.ts";
+import { unansweredOf } from "./unanswered.ts";
 
 export interface HistoryQuery {
   readonly limit: number;
@@ -41,7 +42,9 @@ export async function readHistory(
     if (page.length === 0) return { messages: kept.reverse(), dropped: false, cut: anyCut, bytes };
     for (const entry of page.toReversed()) {
       hiddenTo ??= quietOf(entry)?.from;
-      const message = hiddenTo === undefined ? toMessage(entry, query.includeTools) : undefined;
+      // What a person wrote meanwhile, and got no answer to, is no part of such a turn.
+      const message =
+        unansweredOf(entry) ?? (hiddenTo === undefined ? toMessage(entry, query.includeTools) : undefined);
       if (entry.id === hiddenTo) hiddenTo = undefined;
       if (message === undefined) continue;
       const { message: short, cut } = shorten(message);

@@ -10,17 +10,20 @@ export interface Written {
 
 /** Appends, then moves the session to the top of the lists. */
 export async function appendMessage(
-  store: Pick<Store, "sessions" | "transcript">,
+  store: Pick<Store, "sessions" | "transcript" | "together">,
   record: SessionRecord,
   message: Message,
 ): Promise<Written> {
   const messageId = newId();
-  const written = store.transcript.append(record.sessionId, [
-    { id: messageId, type: "message", at: message.timestamp, body: message },
-  ]);
-  const touched = store.sessions.update(record.key, (current) =>
-    current === undefined ? undefined : { ...current, updatedAt: message.timestamp },
+  const [seq] = await store.together(() =>
+    Promise.all([
+      store.transcript.append(record.sessionId, [
+        { id: messageId, type: "message", at: message.timestamp, body: message },
+      ]),
+      store.sessions.update(record.key, (current) =>
+        current === undefined ? undefined : { ...current, updatedAt: message.timestamp },
+      ),
+    ]),
   );
-  const [seq] = await Promise.all([written, touched]);
   return { messageId, seq };
 }

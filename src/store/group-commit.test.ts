@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import fc from "fast-check";
 
 import type { HouseError } from "../core/error.ts";
 import { newStoreFile } from "./cases/files.cases.ts";
 import { openPlain, type Connection } from "./connection.ts";
 import { isLossOfTrust, toStoreError } from "./failure.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
-import { act, firstRow } from "./sql.ts";
+import { act, firstRow, rows } from "./sql.ts";
 
 const durable = { durable: true };
 const loose = { durable: false };
@@ -40,13 +41,40 @@ describe("group commit", () => {
     assert.deepEqual(transactions(log), ["FULL 256", "FULL 256", "FULL 88"]);
   });
 
-  test("a few writes asked for in one breath are never cut apart, however much waits before them", async () => {
-    const { log, keep } = ground();
+  test("the writes of one unit are never cut apart, however many wait before them", async () => {
+    const { commits, log, keep } = ground();
     const asked = Array.from({ length: 254 }, (_, index) => keep(`k${index}`));
-    await Promise.resolve();
-    asked.push(keep("run"), keep("message"), keep("session"));
+    asked.push(...commits.together(() => [keep("run"), keep("message"), keep("session")]));
     await Promise.all(asked);
-    assert.deepEqual(transactions(log), ["FULL 254", "FULL 3"]);
+    assert.deepEqual(transactions(log), ["FULL 254", "FULL 1"], "254 units, then one of three writes");
+  });
+
+  test("a unit that fails takes back all of its writes and nothing of its neighbors", async () => {
+    const { commits, keep, read } = ground();
+    const asked = [
+      keep("a"),
+      ...commits.together(() => [keep("b"), keep("a"), keep("c")]),
+      ...commits.together(() => [keep("d"), ...commits.together(() => [keep("e")])]),
+    ];
+    const outcomes = (await Promise.allSettled(asked)).map(({ status }) => status);
+    assert.deepEqual(outcomes, ["fulfilled", "rejected", "rejected", "rejected", "fulfilled", "fulfilled"]);
+    assert.deepEqual(read(), ["a", "d", "e"]);
+  });
+
+  test("a unit is what was asked for synchronously: later writes are on their own", async () => {
+    const { commits, keep, read } = ground();
+    await commits.together(async () => {
+      const first = keep("a");
+      await first;
+      await assert.rejects(keep("a"), /UNIQUE/);
+    });
+    assert.throws(() =>
+      commits.together(() => {
+        throw new Error("not asked");
+      }),
+    );
+    await keep("b");
+    assert.deepEqual(read(), ["a", "b"]);
   });
 
   test("flush commits at once, before the callers hear of it", async () => {
@@ -141,6 +169,49 @@ describe("group commit on a failing disk", () => {
     faults.isOn = false;
     assert.deepEqual(await outcomesOf([keep("c")]), ["store.full"]);
   });
+});
+
+test("on a disk that fills up and is freed at random, each unit is stored whole or not at all", async () => {
+  const unit = fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 5 });
+  const step = fc.record({
+    units: fc.array(unit, { minLength: 1, maxLength: 12 }),
+    /** Pages the store may grow by from here on; many: the disk was freed. */
+    room: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constant(10_000)),
+    isAwaited: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+      const connection = openPlain(newStoreFile());
+      connection.exec("PRAGMA journal_mode = WAL; CREATE TABLE kept (unit INTEGER, part INTEGER, filler TEXT)");
+      const commits = createGroupCommit(connection);
+      const asked: Promise<string>[] = [];
+      const sizes: number[] = [];
+      for (const { units, room, isAwaited } of steps) {
+        // A real limit of SQLite: what would go beyond it fails as on a full disk.
+        connection.exec(`PRAGMA max_page_count = ${Number(connection.value("PRAGMA page_count")) + room}`);
+        for (const parts of units) {
+          const number = sizes.push(parts.length) - 1;
+          const writes = commits.together(() =>
+            parts.map((size, part) =>
+              commits.write(() => act("INSERT INTO kept VALUES (?, ?, ?)", [number, part, "x".repeat(size)]), durable),
+            ),
+          );
+          asked.push(outcomesOf(writes).then((outcomes) => [...new Set(outcomes)].join()));
+        }
+        if (isAwaited) await Promise.all(asked);
+      }
+      const outcomes = await Promise.all(asked);
+      assert.ok(outcomes.every((outcome) => outcome === "kept" || outcome === "store.full"));
+      const found = connection.run(rows("SELECT unit, count(*) AS parts FROM kept GROUP BY unit ORDER BY unit"));
+      const expected = sizes.flatMap((parts, number) => (outcomes[number] === "kept" ? [{ unit: number, parts }] : []));
+      assert.deepEqual(
+        found.map((row) => ({ ...row })),
+        expected,
+      );
+      connection.close();
+    }),
+    { numRuns: Number(process.env["OPENCLAW_PROPERTY_RUNS"] ?? 60) },
+  );
 });
 
 test("only a failed flush is a loss of trust", () => {

@@ -1,4 +1,5 @@
-// Group commit: writes asked for in the same turn of the event loop share one transaction and one flush.
+// Group commit: writes asked for in the same turn of the event loop share one transaction and one flush; the writes of one
+// unit are stored all together or not at all, whatever happens to the transaction.
 import { HouseError } from "../core/error.ts";
 import type { Connection } from "./connection.ts";
 import { isLossOfTrust } from "./failure.ts";
@@ -6,12 +7,12 @@ import type { Steps } from "./sql.ts";
 
 // Bounds how long one transaction may hold the event loop; the rest goes into the next turn's.
 const MAX_WRITES_PER_COMMIT = 256;
-// Callers that ask for a few writes in one breath count on one commit for all of them: the cut is made before those.
-const MAX_TOGETHER = 64;
 
 export interface GroupCommit {
-  /** Resolves after the commit. A failing write rejects only its own caller. */
+  /** Resolves after the commit. A failing write rejects only the callers of its unit; outside `together` it is a unit of its own. */
   write<T>(steps: () => Steps<T>, options: { readonly durable: boolean }): Promise<T>;
+  /** All writes asked for while `ask` runs, synchronously, are one unit. Inside another unit they belong to that one. */
+  together<T>(ask: () => T): T;
   /** Commits all that is waiting, now. Throws when the store no longer acknowledges anything. */
   flush(): void;
   /** Flushes, then refuses all that comes later. */
@@ -21,19 +22,19 @@ export interface GroupCommit {
 interface Write {
   readonly steps: () => Steps<unknown>;
   readonly durable: boolean;
-  /** Writes of one number were asked for without anything else running in between. */
-  readonly breath: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
+/** Never empty. */
+type Unit = Write[];
 type Settle = () => void;
 
 export function createGroupCommit(connection: Connection): GroupCommit {
-  const waiting: Write[] = [];
+  const waiting: Unit[] = [];
   let isScheduled = false;
-  let breath = 0;
-  let inBreath = false;
+  /** The unit that `together` is gathering; its first write puts it into the queue. */
+  let gathering: Unit | undefined;
   let refusal: unknown;
   let flushesEach: boolean | undefined;
 
@@ -52,27 +53,24 @@ export function createGroupCommit(connection: Connection): GroupCommit {
     if (batch.length > 0) commit(batch);
   }
 
-  function breathNow(): number {
-    if (inBreath) return breath;
-    inBreath = true;
-    queueMicrotask(() => {
-      inBreath = false;
-    });
-    return ++breath;
+  function enqueue(write: Write): void {
+    if (gathering === undefined) waiting.push([write]);
+    else if (gathering.push(write) === 1) waiting.push(gathering);
+    schedule();
   }
 
-  function commit(batch: readonly Write[]): void {
+  function commit(batch: readonly Unit[]): void {
     if (refusal !== undefined) return rejectAll(batch, refusal);
     try {
-      setFlushing(batch.some((write) => write.durable));
+      setFlushing(batch.some((unit) => unit.some(({ durable }) => durable)));
       connection.control("BEGIN IMMEDIATE");
     } catch (error) {
       return rejectAll(batch, error);
     }
     let settles: Settle[];
     try {
-      // A write alone needs no savepoint: taking the transaction back takes back no one else.
-      settles = batch.length === 1 ? batch.map((write) => perform(write)) : batch.map((write) => attempt(write));
+      // A unit alone needs no savepoint: taking the transaction back takes back no one else.
+      settles = batch.length === 1 ? batch.flatMap((unit) => perform(unit)) : batch.flatMap((unit) => attempt(unit));
       connection.control("COMMIT");
     } catch (error) {
       return takeBack(batch, error);
@@ -80,31 +78,33 @@ export function createGroupCommit(connection: Connection): GroupCommit {
     for (const settle of settles) settle();
   }
 
-  function attempt(write: Write): Settle {
+  function attempt(unit: Unit): Settle[] {
     connection.control("SAVEPOINT one");
     try {
-      const settle = perform(write);
+      const settles = perform(unit);
       connection.control("RELEASE one");
-      return settle;
+      return settles;
     } catch (error) {
       // A full disk or an I/O error can make SQLite drop the whole transaction on its own.
       if (!connection.inTransaction()) throw error;
       connection.control("ROLLBACK TO one");
       connection.control("RELEASE one");
-      return () => write.reject(error);
+      return [() => rejectAll([unit], error)];
     }
   }
 
-  function perform(write: Write): Settle {
-    const value = connection.run(write.steps());
-    return () => write.resolve(value);
+  function perform(unit: Unit): Settle[] {
+    return unit.map(({ steps, resolve }) => {
+      const value = connection.run(steps());
+      return () => resolve(value);
+    });
   }
 
-  function takeBack(batch: readonly Write[], error: unknown): void {
+  function takeBack(batch: readonly Unit[], error: unknown): void {
     const failure = rollBack(error);
     if (isLossOfTrust(failure)) refusal = failure;
-    // One write too big for the disk must not take its neighbours with it: each gets a transaction of its own.
-    if (batch.length > 1 && refusal === undefined) return batch.forEach((write) => commit([write]));
+    // One unit too big for the disk must not take its neighbors with it: each gets a transaction of its own.
+    if (batch.length > 1 && refusal === undefined) return batch.forEach((unit) => commit([unit]));
     rejectAll(batch, failure);
   }
 
@@ -131,13 +131,23 @@ export function createGroupCommit(connection: Connection): GroupCommit {
     if (refusal !== undefined) throw refusal;
   }
 
+  function together<T>(ask: () => T): T {
+    if (gathering !== undefined) return ask();
+    gathering = [];
+    try {
+      return ask();
+    } finally {
+      gathering = undefined;
+    }
+  }
+
   return {
     write: <T>(steps: () => Steps<T>, { durable }: { readonly durable: boolean }) =>
       new Promise<T>((resolve, reject) => {
         if (refusal !== undefined) return reject(refusal);
-        waiting.push({ steps, durable, breath: breathNow(), resolve: resolve as (value: unknown) => void, reject });
-        schedule();
+        enqueue({ steps, durable, resolve: resolve as (value: unknown) => void, reject });
       }),
+    together,
     flush,
     end() {
       while (waiting.length > 0) commitSome();
@@ -146,14 +156,13 @@ export function createGroupCommit(connection: Connection): GroupCommit {
   };
 }
 
-/** How many go into the next commit: as many as it takes, without cutting a few that belong together. */
-function cutOf(waiting: readonly Write[]): number {
-  const next = waiting[MAX_WRITES_PER_COMMIT];
-  if (next === undefined) return waiting.length;
-  const start = waiting.findIndex(({ breath }) => breath === next.breath);
-  return start >= MAX_WRITES_PER_COMMIT - MAX_TOGETHER ? start : MAX_WRITES_PER_COMMIT;
+/** How many units go into the next commit: as many as it takes, never a part of one. */
+function cutOf(waiting: readonly Unit[]): number {
+  let writes = 0;
+  const over = waiting.findIndex((unit) => (writes += unit.length) > MAX_WRITES_PER_COMMIT);
+  return over === -1 ? waiting.length : Math.max(1, over);
 }
 
-function rejectAll(batch: readonly Write[], error: unknown): void {
-  for (const write of batch) write.reject(error);
+function rejectAll(batch: readonly Unit[], error: unknown): void {
+  for (const unit of batch) for (const write of unit) write.reject(error);
 }

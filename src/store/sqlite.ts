@@ -81,6 +81,7 @@ function createStore(connection: Connection, report: ReportDamage, looksOnly: bo
     journal: createJournal(sql, report),
     jobs: createJobs(sql, report),
     slots: createSlots(sql, report),
+    together: (ask) => commits.together(ask),
     async settle() {
       if (!isClosed) commits.flush();
     },

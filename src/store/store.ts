@@ -5,7 +5,8 @@ import type { AgentId, SessionKey } from "../core/names.ts";
  * Every write resolves only when it would survive `kill -9`; writes marked durable also survive a power cut.
  * Writes of one table are applied in the order they were asked for. A full or read-only disk rejects with
  * HouseError `store.full` / `store.read-only` and leaves what was there untouched; after a failed flush of the disk every
- * later write rejects with `store.io` until the store is opened again. A write that fails rejects only its own caller.
+ * later write rejects with `store.io` until the store is opened again. A write that fails rejects only its own caller, or
+ * all callers of its step (`together`).
  */
 export interface Store {
   readonly sessions: SessionTable;
@@ -19,6 +20,11 @@ export interface Store {
   readonly journal: JournalTable;
   readonly jobs: JobTable;
   readonly slots: SlotTable;
+  /**
+   * One step: all writes asked for while `ask` runs (synchronously, before its first await) are stored together or not at
+   * all, also on a full disk and over a crash. When one of them fails, all of them reject with its error.
+   */
+  together<T>(ask: () => T): T;
   /** Resolves when everything asked for so far is committed. */
   settle(): Promise<void>;
   close(): Promise<void>;

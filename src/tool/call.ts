@@ -5,6 +5,7 @@ import { checker, describeIssues, type Checker } from "../core/schema.ts";
 import { visible } from "../core/visible.ts";
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
+import { descriptorLimit } from "../base/descriptors.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -292,6 +293,9 @@ function isRefusal(details: unknown): boolean {
 
 /** What was thrown without being expected is a bug: the caller gets a reference, the log all of it. */
 function masked(error: unknown, { log, mask }: CallDeps, id: string): HouseError {
+  const limit = descriptorLimit(error);
+  if (limit !== undefined)
+    return new ToolError("tool.no-descriptors", limit.message, { hint: limit.hint, cause: error });
   if (error instanceof HouseError) {
     const { code, hint, details, cause } = error;
     return new ToolError(code, mask(error.message), {

@@ -72,13 +72,15 @@ export function createChildren(deps: ChildrenDeps): Children {
 
   const start = async (wish: SpawnWish, { record, session, turn }: Offspring, isNew: boolean): Promise<void> => {
     const own = wish.requester.session;
-    // Asked for in one breath, so that they share one commit: all of it is there after a crash, or nothing.
-    await Promise.all([
-      store.children.add(record),
-      store.sessions.put(session),
-      ...(isNew ? [store.sessions.update(own, (row) => row ?? newSession(own, record.createdAt))] : []),
-      turns().post(turn),
-    ]);
+    // One step: all of it is there after a crash, or nothing.
+    await store.together(() =>
+      Promise.all([
+        store.children.add(record),
+        store.sessions.put(session),
+        ...(isNew ? [store.sessions.update(own, (row) => row ?? newSession(own, record.createdAt))] : []),
+        turns().post(turn),
+      ]),
+    );
     follow(record.runId);
   };
 

@@ -13,7 +13,7 @@ import { NO_LIMIT_MS } from "./spawn.ts";
 import { announcement, plainWords } from "./words.ts";
 
 export interface TellDeps {
-  readonly store: Pick<Store, "children" | "sessions">;
+  readonly store: Pick<Store, "children" | "sessions" | "together">;
   readonly turns: () => Turns;
   readonly models: Pick<ModelBook, "candidates">;
   readonly outbound: Outbound;

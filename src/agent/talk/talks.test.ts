@@ -34,7 +34,7 @@ test("a disk that is full for a moment in the middle of a talk: every step once,
     },
   };
   const talks = createTalks({
-    store: { sessions: store.sessions, kv },
+    store: { sessions: store.sessions, kv, together: (ask) => store.together(ask) },
     turns: () => agents,
     outbound: createOutbound(new Map()),
     config: () => ({ session: { agentToAgent: { maxPingPongTurns: 2 } } }) as Config,

@@ -17,7 +17,7 @@ import { nextStep, speakerOf, stepTurn, type Talk } from "./steps.ts";
 import { crowded, depthOf, findTarget } from "./target.ts";
 
 export interface TalksDeps {
-  readonly store: Pick<Store, "sessions" | "kv">;
+  readonly store: Pick<Store, "sessions" | "kv" | "together">;
   readonly turns: () => Turns;
   readonly outbound: Outbound;
   readonly config: () => Config;
@@ -109,11 +109,12 @@ export function createTalks(deps: TalksDeps): Talks {
         announcing: false,
         at: clock.now(),
       };
-      // Asked for in one breath, so that they share one commit.
-      await Promise.all([keep(talk), turns().post(stepTurn(talk))]).catch((error: unknown) => {
-        open.delete(talk.id);
-        throw error;
-      });
+      await store
+        .together(() => Promise.all([keep(talk), turns().post(stepTurn(talk))]))
+        .catch((error: unknown) => {
+          open.delete(talk.id);
+          throw error;
+        });
       follow(talk);
       if (wish.timeoutMs === 0) return { status: "accepted", runId: talk.id, sessionKey: target.key };
       return answerOf(talk, wish.timeoutMs, await turns().wait(talk.id, wish.timeoutMs, wish.signal));

@@ -20,7 +20,9 @@ describe("/status", () => {
     const chat = await openChat({ models, running: ["one"] });
     const usage = { input: 1200, output: 34, cacheRead: 0, cacheWrite: 0, totalTokens: 1234 };
     const entry = { agentId: "main", sessionKey: key, provider: "openai", model: "mini", durationMs: 5 };
-    await chat.ledger.add({ ...entry, usage, costUsd: 0.0123, calls: 2 });
+    await (
+      await chat.ledger.book({ ...entry, usage, costUsd: 0.0123, calls: 2 })
+    )();
     await chat.answer("/model 2 /verbose on");
     assert.equal(
       await chat.answer("/status"),
@@ -69,8 +71,12 @@ describe("smaller commands", () => {
     const entry = { agentId: "main", provider: "openai", model: "mini", durationMs: 1000 };
     const usage = { input: 2000, output: 500, cacheRead: 10, cacheWrite: 5, totalTokens: 2515 };
     const chat = await openChat();
-    await chat.ledger.add({ ...entry, sessionKey: key, usage, costUsd: 1.5, calls: 3 });
-    await chat.ledger.add({ ...entry, sessionKey: "agent:main:other", usage, costUsd: 1.5, calls: 3 });
+    await (
+      await chat.ledger.book({ ...entry, sessionKey: key, usage, costUsd: 1.5, calls: 3 })
+    )();
+    await (
+      await chat.ledger.book({ ...entry, sessionKey: "agent:main:other", usage, costUsd: 1.5, calls: 3 })
+    )();
     assert.equal(await chat.answer("/usage tokens"), "Replies now carry: tokens.");
     assert.deepEqual(await chat.entry(), { responseUsage: "tokens" });
     assert.equal(

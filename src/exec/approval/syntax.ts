@@ -2,6 +2,7 @@
 import type { ParsedScript, Statement, SyntaxNode } from "unbash";
 
 import { HouseError } from "../../core/error.ts";
+import { lazy } from "../../base/lazy.ts";
 import { readSimpleCommand, type RawCommand } from "./line.ts";
 import { Refusal, refuse } from "./refusal.ts";
 import { textOf } from "./word.ts";
@@ -21,10 +22,9 @@ interface Parser {
 /** Longer lines are not read: nobody could be shown them whole, and reading must end soon. */
 const maxCommandChars = 16_000;
 
-let parser: Promise<Parser> | undefined;
-
-export function loadParser(): Promise<Parser> {
-  parser ??= import("unbash").then(({ parse, forEachChild }) => ({
+export const { get: loadParser } = lazy(async (): Promise<Parser> => {
+  const { parse, forEachChild } = await import("unbash");
+  return {
     read(command: string): Parsed {
       const script = nestedAtWill(() => parse(command));
       const errors: string[] = [];
@@ -39,9 +39,8 @@ export function loadParser(): Promise<Parser> {
       nestedAtWill(() => visit(script));
       return { statements: script.commands, errors, openHereDoc, commands };
     },
-  }));
-  return parser;
-}
+  };
+});
 
 /** The parser and the walk go down with the text: what is nested deeper than the stack is not read. */
 function nestedAtWill<T>(read: () => T): T {

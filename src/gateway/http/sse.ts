@@ -1,9 +1,6 @@
 // Server-sent events: opened once, written in order, ended by us or by a reader who left.
 import type { ServerResponse } from "node:http";
 
-import { WIRE_LIMITS } from "../../protocol/frame.ts";
-import { goneSignal } from "./answer.ts";
-
 export interface EventStream {
   send(value: unknown, event?: string): void;
   /** `data: [DONE]`, then the end. */
@@ -11,21 +8,24 @@ export interface EventStream {
   readonly gone: AbortSignal;
 }
 
+const MAX_BUFFERED = 4_000_000;
+
 export function openEventStream(response: ServerResponse): EventStream {
-  const gone = goneSignal(response);
+  const control = new AbortController();
   response.writeHead(200, {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache",
     connection: "keep-alive",
   });
+  response.on("close", () => control.abort());
   const write = (text: string): void => {
     if (response.writableEnded || response.destroyed) return;
     // A reader that stopped reading is cut, so that it cannot fill our memory.
-    if (response.writableLength > WIRE_LIMITS.maxBufferedBytes) response.destroy();
+    if (response.writableLength > MAX_BUFFERED) response.destroy();
     else response.write(text);
   };
   return {
-    gone,
+    gone: control.signal,
     send: (value, event) =>
       write(`${event === undefined ? "" : `event: ${event}\n`}data: ${JSON.stringify(value)}\n\n`),
     done() {

@@ -1,0 +1,41 @@
+// Messages that were accepted and never began: people see them with the reason, no model ever reads them.
+import type { RunFailure } from "../core/event.ts";
+import type { Message, UserMessage } from "../core/message.ts";
+import { newId } from "../base/ids.ts";
+import type { TranscriptEntry } from "../store/store.ts";
+import { sourceOnRecord, type TurnRequest } from "./turns.ts";
+
+const UNANSWERED = "unanswered";
+
+/** A user message of the history with why there is no answer to it. */
+export type UnansweredMessage = UserMessage & { readonly unanswered: Pick<RunFailure, "code" | "message"> };
+
+interface UnansweredBody {
+  readonly customType: typeof UNANSWERED;
+  readonly message: UnansweredMessage;
+}
+
+/** Undefined for turns whose words nobody wrote: heartbeats and what the agent says by itself. */
+export function unansweredEntry(
+  turn: Pick<TurnRequest, "text" | "images" | "source" | "heartbeat">,
+  { code, message: reason }: RunFailure,
+  at: number,
+): TranscriptEntry | undefined {
+  if (turn.heartbeat !== undefined || turn.source === "say") return undefined;
+  const { text, images = [] } = turn;
+  const message: UnansweredMessage = {
+    role: "user",
+    content: [...(text === "" && images.length > 0 ? [] : [{ type: "text" as const, text }]), ...images],
+    timestamp: at,
+    ...sourceOnRecord(turn),
+    unanswered: { code, message: reason },
+  };
+  const body: UnansweredBody = { customType: UNANSWERED, message };
+  return { id: newId(), type: "custom", at, body };
+}
+
+export function unansweredOf({ type, body }: Pick<TranscriptEntry, "type" | "body">): Message | undefined {
+  if (type !== "custom") return undefined;
+  const mark = body as Partial<UnansweredBody> | null;
+  return mark?.customType === UNANSWERED ? mark.message : undefined;
+}
