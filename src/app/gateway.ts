@@ -34,6 +34,7 @@ import { voiceMethods } from "../gateway/methods/voice.ts";
 import { updateMethods } from "../gateway/methods/update.ts";
 import { createRunEvents } from "../gateway/run-events.ts";
 import { createPresence } from "../gateway/presence.ts";
+import { createPresenceEvents } from "../gateway/presence-events.ts";
 import { sharedSecret } from "../gateway/secret.ts";
 import { createVoiceWake } from "../gateway/voice-wake.ts";
 import { openGateway, type Gateway } from "../gateway/server.ts";
@@ -67,6 +68,8 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   await recover(house);
   /** Parts that look at the config now and then, told to look at once. */
   const configFollowers = new Set<() => void>();
+  const hub = createHub(systemClock);
+  const presence = createPresence(systemClock, house.version);
   const context: GatewayContext = {
     paths: house.paths,
     env,
@@ -83,8 +86,9 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     events: house.commands.events,
     undo: house.undo,
     devices: await openDeviceBook(store, systemClock),
-    hub: createHub(systemClock),
-    presence: createPresence(systemClock, house.version),
+    hub,
+    presence,
+    presenceEvents: createPresenceEvents(hub, presence, systemClock),
     startedAt: systemClock.now(),
     config,
     readConfig: settings.read,

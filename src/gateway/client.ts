@@ -1,9 +1,8 @@
-// One connected client after the handshake: who it is and how frames reach it. Slow readers are cut.
-import type { WebSocket } from "ws";
-
+// One connected client after the handshake: who it is and how frames reach it.
 import type { ConnectParams } from "../protocol/connect.ts";
-import { CLOSE, WIRE_LIMITS, type WireError } from "../protocol/frame.ts";
+import type { StateVersion, WireError } from "../protocol/frame.ts";
 import type { Role } from "../protocol/scope.ts";
+import { frameAround, PreparedJson, textFrame, type Frame } from "./frame-bytes.ts";
 
 export interface Client {
   readonly connId: string;
@@ -21,28 +20,38 @@ export interface Client {
   readonly connectedAt: number;
   /** Aborts when the connection ends; work started for this client listens to it. */
   readonly gone: AbortSignal;
-  send(frame: string): void;
+  /** Sends an event now. */
+  send(frame: Frame): void;
+  /** Sends an event with the next flush, or in front of whatever is sent first. */
+  queue(frame: Frame): void;
+  flush(): void;
+  answer(frame: Frame): void;
   close(code: number, reason: string): void;
 }
 
-/** Sends unless the client has stopped reading; then it is cut, so that it cannot fill our memory. */
-export function sendBounded(socket: WebSocket, frame: string): void {
-  if (socket.readyState !== socket.OPEN) return;
-  if (socket.bufferedAmount > WIRE_LIMITS.maxBufferedBytes) {
-    socket.close(CLOSE.policy, "slow consumer");
-    socket.terminate();
-    return;
-  }
-  socket.send(frame);
+/** Why work for a client is aborted. Made once: an error with its own stack for each would be most of the cost of leaving. */
+export const clientLeft = new DOMException("the client disconnected", "AbortError");
+
+export function okFrame(id: string, payload: unknown): Frame {
+  const start = `{"type":"res","id":${JSON.stringify(id)},"ok":true`;
+  if (payload === undefined) return textFrame(`${start}}`);
+  if (payload instanceof PreparedJson) return frameAround(`${start},"payload":`, payload, "}");
+  return textFrame(`${start},"payload":${JSON.stringify(payload)}}`);
 }
 
-export function okFrame(id: string, payload: unknown): string {
-  const body = payload === undefined ? "" : `,"payload":${JSON.stringify(payload)}`;
-  return `{"type":"res","id":${JSON.stringify(id)},"ok":true${body}}`;
+export function errorFrame(id: string, error: WireError): Frame {
+  return textFrame(JSON.stringify({ type: "res", id, ok: false, error }));
 }
 
-export function errorFrame(id: string, error: WireError): string {
-  return JSON.stringify({ type: "res", id, ok: false, error });
+/** An event around a payload that is JSON already. */
+export function eventFrame(
+  event: string,
+  payload: string,
+  { seq, stateVersion }: { readonly seq?: number; readonly stateVersion?: StateVersion | undefined } = {},
+): Frame {
+  const number = seq === undefined ? "" : `,"seq":${seq}`;
+  const version = stateVersion === undefined ? "" : `,"stateVersion":${JSON.stringify(stateVersion)}`;
+  return textFrame(`{"type":"event","event":"${event}","payload":${payload}${number}${version}}`);
 }
 
 /** Close reasons are at most 123 bytes on the wire; the recorded ones are cut to 120. */

@@ -1,4 +1,5 @@
 // One socket from its first byte to its last: challenge, connect, then requests. Wrong turns end it as recorded.
+import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 
 import { HouseError } from "../core/error.ts";
@@ -9,20 +10,27 @@ import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { connectParams, type ConnectParams } from "../protocol/connect.ts";
 import { CLOSE, requestFrame, type RequestFrame } from "../protocol/frame.ts";
-import { closeReason, errorFrame, okFrame, sendBounded, type Client } from "./client.ts";
+import { clientLeft, closeReason, errorFrame, eventFrame, type Client } from "./client.ts";
 import type { Dispatch } from "./dispatch.ts";
+import type { FairQueue } from "./fair-queue.ts";
+import { textFrame } from "./frame-bytes.ts";
 import type { Admitted, Refused } from "./handshake.ts";
+import { createOutbox } from "./outbox.ts";
 import type { Peer } from "./peer.ts";
 
 const HANDSHAKE_MS = 10_000;
 const MAX_IN_FLIGHT = 256;
+/** No further request of a client is started while this much waits for it to be read. */
+const MAX_UNREAD_BYTES = 262_144;
 
 export interface ConnectionDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly dispatch: Dispatch;
   judge(params: ConnectParams, nonce: string, peer: Peer): Promise<Admitted | Refused>;
-  hello(client: Client, admitted: Admitted): unknown;
+  readonly queue: FairQueue;
+  /** The payload of hello-ok, as JSON. */
+  hello(client: Client, admitted: Admitted): string;
   joined(client: Client): void;
   left(client: Client): void;
   refused(refusal: Refused, peer: Peer): void;
@@ -30,10 +38,12 @@ export interface ConnectionDeps {
   settled(): void;
 }
 
-export function serveConnection(socket: WebSocket, peer: Peer, deps: ConnectionDeps): void {
+export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps: ConnectionDeps): void {
   const nonce = newId();
   const gone = new AbortController();
   const inFlight = new Set<string>();
+  const outbox = createOutbox(socket, raw, () => lane.unblock());
+  const lane = deps.queue.lane(() => outbox.waiting() > MAX_UNREAD_BYTES);
   let client: Client | undefined;
   let connecting = false;
   let settled = false;
@@ -44,29 +54,29 @@ export function serveConnection(socket: WebSocket, peer: Peer, deps: ConnectionD
     clearTimeout(deadline);
     deps.settled();
   };
-  const end = (code: number, reason: string): void => socket.close(code, closeReason(reason));
+  const end = (code: number, reason: string): void => {
+    outbox.flush();
+    socket.close(code, closeReason(reason));
+  };
   const deadline = setTimeout(() => end(CLOSE.normal, ""), HANDSHAKE_MS);
 
   socket.on("error", (error) => deps.log.debug("socket error", { error, address: peer.address }));
   socket.on("close", () => {
     settle();
-    gone.abort();
+    lane.close();
+    gone.abort(clientLeft);
     if (client !== undefined) deps.left(client);
   });
   socket.on("message", (bytes: RawData) => {
-    const frame = parse(bytes);
-    if (client !== undefined) return onRequest(frame, client);
+    if (client !== undefined) return enqueue(bytes, client);
     if (connecting) return; // one connect is being judged; anything sent meanwhile is not ours to read
     connecting = true;
-    onFirst(frame).catch((error: unknown) => {
+    onFirst(parse(bytes)).catch((error: unknown) => {
       deps.log.error("handshake failed unexpectedly", { error });
       end(1011, "internal error");
     });
   });
-  sendBounded(
-    socket,
-    JSON.stringify({ type: "event", event: "connect.challenge", payload: { nonce, ts: deps.clock.now() } }),
-  );
+  outbox.answer(eventFrame("connect.challenge", JSON.stringify({ nonce, ts: deps.clock.now() })));
 
   async function onFirst(frame: unknown): Promise<void> {
     if (frame === undefined) return end(CLOSE.normal, "");
@@ -81,17 +91,18 @@ export function serveConnection(socket: WebSocket, peer: Peer, deps: ConnectionD
     if (gone.signal.aborted) return;
     if (!outcome.ok) {
       deps.refused(outcome, peer);
-      sendBounded(socket, errorFrame(frame.id, outcome.error));
+      outbox.answer(errorFrame(frame.id, outcome.error));
       return end(outcome.closeCode, outcome.error.message);
     }
     settle();
     client = toClient(outcome, params);
-    socket.send(okFrame(frame.id, deps.hello(client, outcome)));
+    const hello = deps.hello(client, outcome);
+    outbox.answer(textFrame(`{"type":"res","id":${JSON.stringify(frame.id)},"ok":true,"payload":${hello}}`));
     deps.joined(client);
   }
 
   function refuse(id: string, message: string): void {
-    sendBounded(socket, errorFrame(id, { code: "INVALID_REQUEST", message }));
+    outbox.answer(errorFrame(id, { code: "INVALID_REQUEST", message }));
     end(CLOSE.policy, message);
   }
 
@@ -110,19 +121,31 @@ export function serveConnection(socket: WebSocket, peer: Peer, deps: ConnectionD
       local: peer.local,
       connectedAt: deps.clock.now(),
       gone: gone.signal,
-      send: (text) => sendBounded(socket, text),
+      send: (frame) => outbox.event(frame),
+      queue: (frame) => outbox.queue(frame),
+      flush: () => outbox.flush(),
+      answer: (frame) => outbox.answer(frame),
       close: end,
     };
+  }
+
+  /** Reads no further while requests wait: what a client sends too fast stays in its own socket. */
+  function enqueue(bytes: RawData, from: Client): void {
+    lane.offer(() => {
+      if (lane.size() === 0 && socket.isPaused) socket.resume();
+      onRequest(parse(bytes), from);
+    });
+    if (lane.size() > 0 && !socket.isPaused) socket.pause();
   }
 
   function onRequest(frame: unknown, from: Client): void {
     if (frame === undefined) return; // recorded: broken JSON after the handshake is passed over
     if (!requestFrame.is(frame))
-      return from.send(errorFrame(idOf(frame), { code: "INVALID_REQUEST", message: frameProblem(frame) }));
+      return from.answer(errorFrame(idOf(frame), { code: "INVALID_REQUEST", message: frameProblem(frame) }));
     if (inFlight.has(frame.id))
-      return from.send(errorFrame(frame.id, { code: "INVALID_REQUEST", message: "request id is already in use" }));
+      return from.answer(errorFrame(frame.id, { code: "INVALID_REQUEST", message: "request id is already in use" }));
     if (inFlight.size >= MAX_IN_FLIGHT) {
-      return from.send(
+      return from.answer(
         errorFrame(frame.id, {
           code: "UNAVAILABLE",
           message: `more than ${MAX_IN_FLIGHT} requests at once`,

@@ -15,6 +15,7 @@ import type { DeviceBook } from "./devices.ts";
 import type { Hub } from "./hub.ts";
 import type { Nodes } from "../node/nodes.ts";
 import type { Presence } from "./presence.ts";
+import type { PresenceEvents } from "./presence-events.ts";
 
 export interface GatewayContext {
   readonly paths: Paths;
@@ -37,6 +38,7 @@ export interface GatewayContext {
   /** Shared with whoever else sends commands to nodes; the gateway's own when there is nobody else. */
   readonly nodes?: Nodes;
   readonly presence: Presence;
+  readonly presenceEvents: PresenceEvents;
   readonly startedAt: number;
   /** The config in force (validated, with defaults). */
   readonly config: () => Config;

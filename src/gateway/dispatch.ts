@@ -8,6 +8,7 @@ import type { RequestFrame, WireError } from "../protocol/frame.ts";
 import type { Method } from "../protocol/method.ts";
 import { holdsScope } from "../protocol/scope.ts";
 import { errorFrame, okFrame, type Client } from "./client.ts";
+import { PreparedJson } from "./frame-bytes.ts";
 
 export type Answer<P> = (params: P, client: Client, signal: AbortSignal) => unknown;
 
@@ -19,6 +20,26 @@ export interface Served {
 /** Ties a method of the protocol to what it does; the parameter type comes from its schema. */
 export function serve<P>(method: Method<P>, answer: Answer<P>): Served {
   return { method: method as Method, answer: answer as Answer<never> };
+}
+
+/** A large answer that stays the same for one config: built and serialized once, then only sent. */
+export function preparedFor<C extends object>(
+  config: () => C,
+  build: () => Promise<unknown>,
+): () => Promise<PreparedJson> {
+  let last: { readonly of: C; readonly answer: Promise<PreparedJson> } | undefined;
+  return () => {
+    const now = config();
+    if (last?.of === now) return last.answer;
+    const answer = build().then((value) => new PreparedJson(value));
+    const entry = { of: now, answer };
+    last = entry;
+    // The next question tries again.
+    answer.catch(() => {
+      if (last === entry) last = undefined;
+    });
+    return answer;
+  };
 }
 
 /** Two answers to one request, as `agent` gives: accepted at once, the end when it comes. */
@@ -57,10 +78,10 @@ export function createDispatch(
       try {
         const { method, answer } = admit(table.get(frame.method), frame, client);
         const payload = await answer(paramsOf(method, frame.params) as never, client, client.gone);
-        client.send(okFrame(frame.id, payload instanceof TwoAnswers ? payload.first : payload));
-        if (payload instanceof TwoAnswers) client.send(okFrame(frame.id, await payload.later));
+        client.answer(okFrame(frame.id, payload instanceof TwoAnswers ? payload.first : payload));
+        if (payload instanceof TwoAnswers) client.answer(okFrame(frame.id, await payload.later));
       } catch (error) {
-        client.send(errorFrame(frame.id, toWireError(error, frame.method, log, mask)));
+        client.answer(errorFrame(frame.id, toWireError(error, frame.method, log, mask)));
       }
     },
   };

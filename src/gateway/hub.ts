@@ -2,13 +2,19 @@
 import type { Clock } from "../base/clock.ts";
 import { WIRE_LIMITS, type StateVersion } from "../protocol/frame.ts";
 import { holdsScope, type Scope } from "../protocol/scope.ts";
-import type { Client } from "./client.ts";
+import { eventFrame, type Client } from "./client.ts";
+import { createCrowd } from "./crowd.ts";
 
 /** Who is told: what people and agents say is for those who could read it in the history as well, not for every node. */
 export type Audience = Scope | "anybody";
 
 export function isAmong({ role, scopes }: Pick<Client, "role" | "scopes">, needs: Audience): boolean {
   return needs === "anybody" || (role === "operator" && holdsScope(scopes, needs));
+}
+
+export interface BroadcastOptions {
+  readonly needs?: Audience;
+  readonly stateVersion?: StateVersion;
 }
 
 export interface Hub {
@@ -19,12 +25,14 @@ export interface Hub {
    * To operators who hold a scope: that of looking unless another is named, or `anybody` where an event tells nothing.
    * Events are never replayed; a gap in `seq` says so.
    */
-  broadcast(
-    event: string,
-    payload: unknown,
-    options?: { readonly needs?: Audience; readonly stateVersion?: StateVersion },
-  ): void;
-  /** To one client, with the shared sequence but seen by nobody else. */
+  broadcast(event: string, payload: unknown, options?: BroadcastOptions): void;
+  /** The same for a payload that is JSON already. */
+  broadcastJson(event: string, payload: string, options?: BroadcastOptions): void;
+  /** To those of them that are chosen, without a number in the sequence: others would miss it. */
+  sendSome(event: string, payload: unknown, chosen: (client: Client) => boolean): void;
+  /** True while many clients wait for earlier events: what can be gathered should be. */
+  isBehind(): boolean;
+  /** To one client, with the number of the last shared event: others miss nothing. */
   sendTo(client: Client, event: string, payload: unknown, options?: { readonly stateVersion?: StateVersion }): void;
   /** Closes the connections of a device whose token is no longer good; not the one that asked for it. */
   dropDevice(deviceId: string, role: string, but?: Client): void;
@@ -33,24 +41,27 @@ export interface Hub {
 
 export function createHub(clock: Clock): Hub {
   const clients = new Set<Client>();
+  const crowd = createCrowd(clock);
   let seq = 0;
   let ticking: NodeJS.Timeout | undefined;
 
-  const broadcast: Hub["broadcast"] = (event, payload, { needs = "operator.read", stateVersion } = {}) => {
-    if (clients.size === 0) return;
-    const frame = JSON.stringify({
-      type: "event",
-      event,
-      payload,
-      seq: ++seq,
-      ...(stateVersion === undefined ? {} : { stateVersion }),
-    });
-    for (const client of clients) if (isAmong(client, needs)) client.send(frame);
+  const broadcastJson: Hub["broadcastJson"] = (event, payload, { needs = "operator.read", stateVersion } = {}) => {
+    const audience = [...clients].filter((client) => isAmong(client, needs));
+    if (audience.length > 0) crowd.send(audience, eventFrame(event, payload, { seq: ++seq, stateVersion }));
+  };
+  const broadcast: Hub["broadcast"] = (event, payload, options) => {
+    if (clients.size > 0) broadcastJson(event, JSON.stringify(payload), options);
   };
 
   return {
     clients,
     broadcast,
+    broadcastJson,
+    sendSome(event, payload, chosen) {
+      const audience = [...clients].filter(chosen);
+      if (audience.length > 0) crowd.send(audience, eventFrame(event, JSON.stringify(payload)));
+    },
+    isBehind: () => crowd.isBehind(),
     add(client) {
       clients.add(client);
       // No timer runs while nobody listens: an idle gateway is really idle.
@@ -66,15 +77,8 @@ export function createHub(clock: Clock): Hub {
       ticking = undefined;
     },
     sendTo(client, event, payload, { stateVersion } = {}) {
-      client.send(
-        JSON.stringify({
-          type: "event",
-          event,
-          payload,
-          seq: ++seq,
-          ...(stateVersion === undefined ? {} : { stateVersion }),
-        }),
-      );
+      seq ||= 1;
+      client.send(eventFrame(event, JSON.stringify(payload), { seq, stateVersion }));
     },
     dropDevice(deviceId, role, but) {
       for (const client of clients)

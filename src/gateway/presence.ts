@@ -29,7 +29,11 @@ const TTL_MS = 5 * 60_000;
 const MAX_ROWS = 200;
 
 export interface Presence {
+  /** The name of this machine. */
+  readonly host: string;
   list(): PresenceRow[];
+  /** The list as JSON, cut to so many rows: nodes and people's clients first, then whoever was heard of last. */
+  json(maxRows: number): string;
   version(): number;
   /** False when this kind of client leaves no row (short-lived command lines). */
   seen(client: Client, reason: "connect" | "disconnect"): boolean;
@@ -41,20 +45,27 @@ interface Kept {
   readonly row: PresenceRow;
   /** Connections of this instance that are open now: while there is one, it is here. */
   readonly open: ReadonlyMap<string, Client["role"]>;
+  /** The row as JSON, made when it is first sent: it is sent far more often than it changes. */
+  text?: string;
 }
+
+/** What people look for first when there are more rows than are sent. */
+const foremost = new Set(["node", "ui", "webchat"]);
 
 export function createPresence(clock: Clock, version: string): Presence {
   /** By instance id in lower case, else device id; the longest unheard of first. */
   const kept = new Map<string, Kept>();
+  const host = hostname();
+  const platform = `${process.platform} ${release()}`;
   const self = (): PresenceRow => ({
-    host: hostname(),
+    host,
     version,
-    platform: `${process.platform} ${release()}`,
+    platform,
     deviceFamily: process.platform === "darwin" ? "Mac" : process.platform === "win32" ? "Windows" : "Linux",
     modelIdentifier: process.arch,
     mode: "gateway",
     reason: "self",
-    text: `Gateway: ${hostname()} · ${version}`,
+    text: `Gateway: ${host} · ${version}`,
     ts: clock.now(),
   });
   let changes = 1;
@@ -80,9 +91,16 @@ export function createPresence(clock: Clock, version: string): Presence {
   };
 
   return {
+    host,
     list() {
       forget();
       return [self(), ...[...kept.values()].map(({ row }) => row)];
+    },
+    json(maxRows) {
+      forget();
+      const rows = [...kept.values()];
+      const shown = rows.length < maxRows ? rows : foremostOf(rows).slice(0, maxRows - 1);
+      return `[${[JSON.stringify(self()), ...shown.map((entry) => (entry.text ??= JSON.stringify(entry.row)))].join(",")}]`;
     },
     version: () => changes,
     seen(client, reason) {
@@ -118,6 +136,12 @@ export function createPresence(clock: Clock, version: string): Presence {
       });
     },
   };
+}
+
+function foremostOf(rows: readonly Kept[]): Kept[] {
+  const isForemost = ({ row }: Kept): boolean => foremost.has(row.mode);
+  const newest = rows.toReversed();
+  return [...newest.filter(isForemost), ...newest.filter((entry) => !isForemost(entry))];
 }
 
 function rowOf(

@@ -7,6 +7,8 @@ import type { RunEvent, RunEventBody, RunOutcome } from "../core/event.ts";
 import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Client } from "./client.ts";
+import { readFrame } from "../../test/frames-kit.ts";
+import type { Frame } from "./frame-bytes.ts";
 import { createHub } from "./hub.ts";
 import { createRunEvents } from "./run-events.ts";
 
@@ -29,7 +31,7 @@ function listen(caps: readonly string[] = []): { heard: Heard[]; emit: (body: Ru
     role: "operator",
     scopes: ["operator.admin"],
     caps,
-    send: (frame: string) => heard.push(JSON.parse(frame) as Heard),
+    send: (frame: Frame) => heard.push(readFrame(frame) as Heard),
   } as unknown as Client;
   hub.add(client);
   const onEvent = createRunEvents(hub, systemClock);

@@ -13,13 +13,13 @@ interface RunView {
   lastAgentAt: number;
   lastChatAt: number;
   lastChatText: string;
-  timer: NodeJS.Timeout | undefined;
   event: RunEvent;
 }
 
 /** Returns the listener to give to `agents.watch`. */
 export function createRunEvents(hub: Hub, clock: Clock): (event: RunEvent) => void {
   const views = new Map<string, RunView>();
+  let timer: NodeJS.Timeout | undefined;
 
   const sendAgent = (event: RunEvent, stream: string, data: unknown): void =>
     hub.broadcast("agent", {
@@ -34,8 +34,6 @@ export function createRunEvents(hub: Hub, clock: Clock): (event: RunEvent) => vo
     hub.broadcast("chat", { runId: event.runId, sessionKey: event.sessionKey, seq: event.seq, ...body });
 
   const flush = (view: RunView): void => {
-    clearTimeout(view.timer);
-    view.timer = undefined;
     if (view.unsentDelta === "") return;
     sendAgent(view.event, "assistant", { text: view.text, delta: view.unsentDelta });
     view.unsentDelta = "";
@@ -52,9 +50,18 @@ export function createRunEvents(hub: Hub, clock: Clock): (event: RunEvent) => vo
     view.event = event;
     view.text = text;
     view.unsentDelta += delta;
-    const wait = AGENT_MS - (clock.ticks() - view.lastAgentAt);
-    if (wait <= 0) return flush(view);
-    view.timer ??= setTimeout(() => flush(view), wait);
+    if (isDue(view) && !hub.isBehind()) flush(view);
+    else timer ??= setTimeout(flushDue, AGENT_MS);
+  };
+  const isDue = (view: RunView): boolean => clock.ticks() - view.lastAgentAt >= AGENT_MS;
+  /** All runs together, so that a crowd of clients gets them in one write; gathered further while it is behind. */
+  const flushDue = (): void => {
+    timer = undefined;
+    const isBehind = hub.isBehind();
+    for (const view of views.values()) {
+      if (!isBehind && isDue(view)) flush(view);
+      if (view.unsentDelta !== "") timer ??= setTimeout(flushDue, AGENT_MS);
+    }
   };
 
   const onEnd = (event: RunEvent, outcome: RunOutcome): void => {
@@ -94,7 +101,6 @@ function newView(event: RunEvent): RunView {
     lastAgentAt: -Infinity,
     lastChatAt: -Infinity,
     lastChatText: "",
-    timer: undefined,
     event,
   };
 }
@@ -110,16 +116,11 @@ function sendTool(event: RunEvent, hub: Hub): void {
       : body.phase === "update"
         ? { phase: "update", name, toolCallId, partialResult: body.partial }
         : { phase: "result", name, toolCallId, meta: "", isError: body.isError, result: body.result };
-  let frame: string | undefined;
-  for (const client of hub.clients) {
-    if (!client.caps.includes("tool-events") || !isAmong(client, "operator.read")) continue;
-    frame ??= JSON.stringify({
-      type: "event",
-      event: "agent",
-      payload: { runId: event.runId, stream: "tool", data, sessionKey: event.sessionKey, seq: event.seq, ts: event.ts },
-    });
-    client.send(frame);
-  }
+  hub.sendSome(
+    "agent",
+    { runId: event.runId, stream: "tool", data, sessionKey: event.sessionKey, seq: event.seq, ts: event.ts },
+    (client) => client.caps.includes("tool-events") && isAmong(client, "operator.read"),
+  );
 }
 
 function endOf(outcome: RunOutcome, ts: number): object {

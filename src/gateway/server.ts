@@ -8,11 +8,14 @@ import type { Agents } from "../agent/agent.ts";
 import { CLOSE, WIRE_LIMITS } from "../protocol/frame.ts";
 import { cannotListen, type Binding } from "./bind.ts";
 import { serveConnection, type ConnectionDeps } from "./connection.ts";
+import { UNREAD_MS } from "./outbox.ts";
 import type { GatewayContext } from "./context.ts";
 import { createDispatch, type Served } from "./dispatch.ts";
+import { createFairQueue } from "./fair-queue.ts";
 import { judgeConnect } from "./handshake.ts";
 import type { Vitals } from "./health.ts";
 import { isAmong } from "./hub.ts";
+import { eventFrame } from "./client.ts";
 import { createPage } from "./http/page.ts";
 import { createRoute } from "./http/route.ts";
 import { peerOf, type PeerRules } from "./peer.ts";
@@ -61,15 +64,17 @@ export async function openGateway({
   voiceWake,
   arriving,
 }: GatewayOptions): Promise<Gateway> {
-  const { clock, log, hub, presence, devices } = context;
+  const { clock, log, hub, presence, presenceEvents, devices } = context;
   const throttle = createThrottle(clock);
   const secret = (): SharedSecret => sharedSecret(context.config(), context.env);
   const peerRules = (): PeerRules => rulesOf(context, binding);
   const dispatch = createDispatch(served, context);
   const servePage = createPage(pageFolder);
-  const route = createRoute({ context, throttle, agents, servePage, serveHook, secret, peerRules });
+  const queue = createFairQueue(clock);
+  const route = createRoute({ context, throttle, agents, servePage, serveHook, secret, peerRules, queue });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: WIRE_LIMITS.maxPayload, perMessageDeflate: false });
   const stateVersion = () => ({ presence: presence.version(), health: 1 });
+  const features = JSON.stringify({ methods: dispatch.announced, events: announcedEvents });
   let pending = 0;
   let port = binding.port;
 
@@ -77,41 +82,32 @@ export async function openGateway({
     clock,
     log,
     dispatch,
+    queue,
     judge: (params, nonce, peer) => judgeConnect(params, nonce, peer, { devices, throttle, clock, secret, peerRules }),
-    hello: (client, { issued }) => ({
-      type: "hello-ok",
-      protocol: 3,
-      server: { version: context.version, host: presence.list()[0]?.host ?? "", connId: client.connId },
-      features: { methods: dispatch.announced, events: announcedEvents },
-      snapshot: {
-        presence: isAmong(client, "operator.read") ? presence.list() : [],
+    hello(client, { issued }) {
+      const mayLook = isAmong(client, "operator.read");
+      const server = { version: context.version, host: presence.host, connId: client.connId };
+      const { configPath, stateDir } = { configPath: context.paths.config, stateDir: context.paths.state };
+      const rest = {
         health: vitals.lastHealth(client),
         stateVersion: stateVersion(),
         uptimeMs: Math.round(clock.now() - context.startedAt),
-        ...(isAmong(client, "operator.read")
-          ? { configPath: context.paths.config, stateDir: context.paths.state }
-          : undefined),
+        ...(mayLook ? { configPath, stateDir } : undefined),
         sessionDefaults: vitals.sessionDefaults(),
-      },
-      ...(issued === undefined ? {} : { auth: issued }),
-      policy: WIRE_LIMITS,
-    }),
+      };
+      const snapshot = `{"presence":${mayLook ? presenceEvents.list() : "[]"},${JSON.stringify(rest).slice(1)}`;
+      const tail = JSON.stringify({ ...(issued === undefined ? {} : { auth: issued }), policy: WIRE_LIMITS }).slice(1);
+      return `{"type":"hello-ok","protocol":3,"server":${JSON.stringify(server)},"features":${features},"snapshot":${snapshot},${tail}`;
+    },
     joined(client) {
       hub.add(client);
-      if (presence.seen(client, "connect"))
-        hub.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
+      if (presence.seen(client, "connect")) presenceEvents.changed();
       void vitals
         .health(client)
         .then((health) => hub.sendTo(client, "health", health, { stateVersion: stateVersion() }));
       // As recorded: without a number in the sequence.
       if (client.role === "node")
-        client.send(
-          JSON.stringify({
-            type: "event",
-            event: "voicewake.changed",
-            payload: { triggers: voiceWake.triggers() },
-          }),
-        );
+        client.send(eventFrame("voicewake.changed", JSON.stringify({ triggers: voiceWake.triggers() })));
       log.debug(`connected: ${client.info.id}/${client.info.mode} as ${client.role}`, {
         address: client.address,
         scopes: client.scopes,
@@ -119,8 +115,7 @@ export async function openGateway({
     },
     left(client) {
       hub.remove(client);
-      if (presence.seen(client, "disconnect"))
-        hub.broadcast("presence", { presence: presence.list() }, { stateVersion: stateVersion() });
+      if (presence.seen(client, "disconnect")) presenceEvents.changed();
     },
     refused({ error, opened }, peer) {
       log.warn(`connection refused: ${error.message}`, { address: peer.address, userAgent: peer.userAgent });
@@ -139,7 +134,7 @@ export async function openGateway({
     pending += 1;
     arriving?.();
     const peer = peerOf(request, peerRules());
-    sockets.handleUpgrade(request, socket, head, (ws) => serveConnection(ws, peer, connection));
+    sockets.handleUpgrade(request, socket, head, (ws) => serveConnection(ws, socket, peer, connection));
   };
 
   const servers: Server[] = [];
@@ -149,6 +144,10 @@ export async function openGateway({
       route,
     );
     server.on("upgrade", upgrade);
+    // Only for a client that takes nothing of an answer; one that waits for an answer is left alone.
+    server.setTimeout(UNREAD_MS, (socket) => {
+      if (socket.writableLength > 0) socket.destroy();
+    });
     server.on("clientError", (error, socket) => {
       log.debug("malformed HTTP request", { error });
       socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
@@ -163,6 +162,7 @@ export async function openGateway({
     port,
     urls: binding.hosts.slice(0, 1).map((host) => `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`),
     async close({ text, restartExpectedMs }) {
+      presenceEvents.close();
       hub.broadcast("shutdown", { reason: text, restartExpectedMs: restartExpectedMs ?? null }, { needs: "anybody" });
       const closed = servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve())));
       hub.closeAll(

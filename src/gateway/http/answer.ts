@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { HouseError } from "../../core/error.ts";
+import { clientLeft } from "../client.ts";
 
 const always: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
@@ -15,6 +16,13 @@ const always: Readonly<Record<string, string>> = {
 
 export function setSecurityHeaders(response: ServerResponse): void {
   for (const name in always) response.setHeader(name, always[name] ?? "");
+}
+
+/** Aborts when the exchange is over, answered or not. */
+export function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.on("close", () => gone.abort(clientLeft));
+  return gone.signal;
 }
 
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {

@@ -7,7 +7,7 @@ import { answerMcp, type McpCaller } from "../../mcp/server.ts";
 import { refusal, RPC, type RpcAnswer } from "../../mcp/message.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
-import { readBody, sendJson } from "./answer.ts";
+import { goneSignal, readBody, sendJson } from "./answer.ts";
 import { chatOf } from "./tools-invoke.ts";
 
 const MAX_BODY = 2_000_000;
@@ -17,14 +17,13 @@ export async function serveMcp(
   response: ServerResponse,
   context: GatewayContext,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.on("close", () => gone.abort());
+  const gone = goneSignal(response);
   const message = await bodyOf(request, response);
   const { version, catalog, callTool, log, mask } = context;
   const answer =
     "refused" in message
       ? message.refused
-      : await answerMcp(message.value, callerOf(request, context, gone.signal), { version, catalog, callTool, log });
+      : await answerMcp(message.value, callerOf(request, context, gone), { version, catalog, callTool, log });
   if (response.destroyed) return;
   if (answer.body === undefined) return void response.writeHead(answer.status).end();
   sendJson(response, answer.status, hasRefusal(answer.body) ? masked(answer.body, mask) : answer.body);

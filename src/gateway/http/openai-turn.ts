@@ -9,7 +9,7 @@ import type { Agents } from "../../agent/agent.ts";
 import type { TurnRequest } from "../../session/turns.ts";
 import { subjectOf, type Subject } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
-import { readBody, sendError, sendJson } from "./answer.ts";
+import { goneSignal, readBody, sendError, sendJson } from "./answer.ts";
 
 /** The parsed body, or undefined when the answer has been sent. */
 export async function readJson(
@@ -99,9 +99,7 @@ export async function wholeTurn(
   agents: Agents,
   turn: TurnRequest,
 ): Promise<RunOutcome | undefined> {
-  const gone = new AbortController();
-  response.on("close", () => gone.abort());
-  const outcome = await runTurn(agents, turn, gone.signal, () => {});
+  const outcome = await runTurn(agents, turn, goneSignal(response), () => {});
   const failure = failureStatus(outcome);
   if (failure === undefined) return outcome;
   const { status, ...error } = failure;

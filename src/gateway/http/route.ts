@@ -1,10 +1,12 @@
 // Every HTTP request: headers, host check, then one of a few routes; what is left is the page.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
 import type { Agents } from "../../agent/agent.ts";
 import { controlUiBase } from "../../config/avatar.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { GatewayContext } from "../context.ts";
+import type { FairQueue, Lane } from "../fair-queue.ts";
 import { isFromElsewhere, isOurHost, isOurOrigin, peerOf, type PeerRules } from "../peer.ts";
 import type { SharedSecret } from "../secret.ts";
 import type { Throttle } from "../throttle.ts";
@@ -22,16 +24,27 @@ export interface RouteDeps {
   readonly servePage: ServePage;
   /** Absent where webhooks are not taken at all. */
   readonly serveHook?: ServeHook | undefined;
+  readonly queue: FairQueue;
   secret(): SharedSecret;
   peerRules(): PeerRules;
 }
 
 export function createRoute(deps: RouteDeps): (request: IncomingMessage, response: ServerResponse) => void {
+  /** Requests that are sent without waiting for answers take turns with those of other connections. */
+  const lanes = new WeakMap<Socket, Lane>();
+  const laneOf = (socket: Socket): Lane => {
+    const lane = lanes.get(socket) ?? deps.queue.lane();
+    lanes.set(socket, lane);
+    return lane;
+  };
   return function route(request, response) {
     setSecurityHeaders(response);
-    answer(request, response, deps).catch((error: unknown) => {
-      deps.context.log.error("unexpected failure in an HTTP request", { error });
-      if (!response.headersSent) sendError(response, 500, "internal", "internal error");
+    laneOf(request.socket).offer(() => {
+      if (response.destroyed) return;
+      answer(request, response, deps).catch((error: unknown) => {
+        deps.context.log.error("unexpected failure in an HTTP request", { error });
+        if (!response.headersSent) sendError(response, 500, "internal", "internal error");
+      });
     });
   };
 }

@@ -6,7 +6,7 @@ import { parseStrict } from "../../core/strict-json.ts";
 import { visible } from "../../core/visible.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
-import { readBody, sendError, sendJson } from "./answer.ts";
+import { goneSignal, readBody, sendError, sendJson } from "./answer.ts";
 
 const MAX_BODY = 2_000_000;
 
@@ -24,12 +24,11 @@ export async function invokeTool(
 ): Promise<void> {
   const body = await parseBody(request, response);
   if (body === undefined) return;
-  const gone = new AbortController();
-  response.on("close", () => gone.abort());
+  const signal = goneSignal(response);
   try {
     const subject = subjectOf({ sessionKey: body.sessionKey, ...chatOf(request) }, context.config());
     const args = withAction(body, context, subject);
-    const result = await context.callTool({ tool: body.tool, args, subject, caller: "http", signal: gone.signal });
+    const result = await context.callTool({ tool: body.tool, args, subject, caller: "http", signal });
     sendJson(response, 200, { ok: true, result });
   } catch (error) {
     answerFailure(response, error, body.tool, context);

@@ -4,22 +4,17 @@ import * as methods from "../../protocol/methods/config.ts";
 import { leaveNote, type RestartNote } from "../../session/sentinel.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
-import { serve, type Served } from "../dispatch.ts";
+import { preparedFor, serve, type Served } from "../dispatch.ts";
 
 const DEFAULT_DELAY_MS = 2000;
 
 export function configMethods(context: GatewayContext): Served[] {
   return [
     serve(methods.configGet, () => snapshot(context)),
-    serve(methods.configSchema, async () => {
-      const { configJsonSchema, uiHints } = await import("../../config/json-schema.ts");
-      return {
-        schema: configJsonSchema(),
-        uiHints: uiHints(),
-        version: context.version,
-        generatedAt: new Date(context.clock.now()).toISOString(),
-      };
-    }),
+    serve(
+      methods.configSchema,
+      preparedFor(context.config, async () => schemaAnswer(context)),
+    ),
     serve(methods.configSet, ({ raw, baseHash }) => replace(context, raw, baseHash)),
     serve(methods.configApply, async ({ raw, baseHash, restartDelayMs, ...wanted }) => {
       const told = toldOf(context, wanted);
@@ -32,6 +27,11 @@ export function configMethods(context: GatewayContext): Served[] {
       return { ...written, ...announceRestart(context, "config.patch", restartDelayMs, told) };
     }),
   ];
+}
+
+async function schemaAnswer({ version, clock }: GatewayContext): Promise<unknown> {
+  const { configJsonSchema, uiHints } = await import("../../config/json-schema.ts");
+  return { schema: configJsonSchema(), uiHints: uiHints(), version, generatedAt: new Date(clock.now()).toISOString() };
 }
 
 async function snapshot({ readConfig }: GatewayContext): Promise<unknown> {

@@ -8,7 +8,7 @@ import type { NodeLink, NodeRow } from "../../node/link.ts";
 import { createNodes } from "../../node/nodes.ts";
 import * as methods from "../../protocol/methods/nodes.ts";
 import type { Turns } from "../../session/turns.ts";
-import type { Client } from "../client.ts";
+import { eventFrame, type Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 import type { NodeWords } from "../node-words.ts";
@@ -176,7 +176,7 @@ function toLink(client: Client): NodeLink[] {
       connectedAtMs: client.connectedAt,
       gone: client.gone,
       // Recorded without a sequence: it is for this node alone.
-      send: (event, payload) => client.send(JSON.stringify({ type: "event", event, payload })),
+      send: (event, payload) => client.send(eventFrame(event, JSON.stringify(payload))),
     },
   ];
 }

@@ -16,7 +16,7 @@ export function systemMethods(
   vitals: Vitals,
   heartbeats: Pick<Heartbeats, "wakeMain">,
 ): Served[] {
-  const { presence, hub, log, events, config } = context;
+  const { presence, presenceEvents, log, events, config } = context;
   const loop = createLoopDelay();
   const trySandbox = createSandboxTrial(context);
   return [
@@ -36,11 +36,7 @@ export function systemMethods(
       if (Object.keys(about).length === 0) await heartbeats.wakeMain(text.trim(), "next-heartbeat");
       else {
         presence.beacon({ ...about, text: text.slice(0, 500) }, client.connId);
-        hub.broadcast(
-          "presence",
-          { presence: presence.list() },
-          { stateVersion: { presence: presence.version(), health: 1 } },
-        );
+        presenceEvents.changed();
       }
       return { ok: true };
     }),

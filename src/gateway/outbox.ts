@@ -1,0 +1,81 @@
+// What goes out on one connection: frames in order, bytes counted, clients that stop reading disconnected.
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+
+import { CLOSE, WIRE_LIMITS } from "../protocol/frame.ts";
+import { sizeOf, type Frame } from "./frame-bytes.ts";
+
+export interface Outbox {
+  /** Bytes the client has not taken yet. */
+  waiting(): number;
+  /** Never disconnects by itself: requests are not started while much is waiting. */
+  answer(frame: Frame): void;
+  /** Disconnects a client that lets events pile up beyond the announced limit. */
+  event(frame: Frame): void;
+  /** An event that is written with the next flush, answer or event. */
+  queue(frame: Frame): void;
+  flush(): void;
+}
+
+/** How long a client may take nothing while something is waiting for it. */
+export const UNREAD_MS = 30_000;
+
+type RawSocket = Duplex & { setTimeout?(ms: number): unknown };
+
+/** `raw` is the stream below `socket`; frames are written to it as they are, `onDrain` tells when all were taken. */
+export function createOutbox(socket: WebSocket, raw: RawSocket, onDrain: () => void): Outbox {
+  let queued: Frame[] = [];
+  let queuedBytes = 0;
+  /** Bytes of events since the client had last taken everything. */
+  let eventBytes = 0;
+
+  const waiting = (): number => raw.writableLength + queuedBytes;
+  const disconnect = (): void => {
+    socket.close(CLOSE.policy, "slow consumer");
+    socket.terminate();
+  };
+  const write = (frame: Frame | undefined): void => {
+    if (socket.readyState !== socket.OPEN) return;
+    const frames = frame === undefined ? queued : [...queued, frame];
+    queued = [];
+    queuedBytes = 0;
+    const [only] = frames;
+    if (frames.length === 1 && only?.length === 1 && only[0] !== undefined) return void raw.write(only[0]);
+    raw.cork();
+    for (const pieces of frames) for (const piece of pieces) raw.write(piece);
+    raw.uncork();
+  };
+  const admit = (frame: Frame): boolean => {
+    if (socket.readyState !== socket.OPEN) return false;
+    if (waiting() === 0) eventBytes = 0;
+    else if (eventBytes > WIRE_LIMITS.maxBufferedBytes && waiting() > WIRE_LIMITS.maxBufferedBytes) {
+      disconnect();
+      return false;
+    }
+    eventBytes += sizeOf(frame);
+    return true;
+  };
+
+  raw.on("drain", onDrain);
+  raw.setTimeout?.(UNREAD_MS);
+  // Fires only when neither side made progress; a quiet client with nothing to read is fine.
+  raw.on("timeout", () => {
+    if (waiting() > 0) disconnect();
+  });
+
+  return {
+    waiting,
+    answer: write,
+    event(frame) {
+      if (admit(frame)) write(frame);
+    },
+    queue(frame) {
+      if (!admit(frame)) return;
+      queued.push(frame);
+      queuedBytes += sizeOf(frame);
+    },
+    flush() {
+      if (queued.length > 0) write(undefined);
+    },
+  };
+}

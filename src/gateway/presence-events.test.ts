@@ -1,0 +1,103 @@
+// Presence is told as a gathered change: few frames, bounded bytes, the recorded shape.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fakeClient, fakeTime } from "../../test/frames-kit.ts";
+import type { Client } from "./client.ts";
+import { createHub } from "./hub.ts";
+import { createPresence, type PresenceRow } from "./presence.ts";
+import { createPresenceEvents } from "./presence-events.ts";
+
+interface Told {
+  readonly event: string;
+  readonly seq: number;
+  readonly payload: { readonly presence: PresenceRow[] };
+  readonly stateVersion: { readonly presence: number; readonly health: number };
+}
+
+function open() {
+  const time = fakeTime();
+  const hub = createHub(time);
+  const presence = createPresence(time, "1.0");
+  const events = createPresenceEvents(hub, presence, time, time);
+  const watcher = fakeClient();
+  hub.add(watcher);
+  const join = (at: number, mode = "backend"): Client => {
+    const client = fakeClient({
+      connId: `c${at}`,
+      info: { id: "page", version: "1", platform: "linux", mode },
+      address: "127.0.0.1",
+      local: true,
+    } as unknown as Partial<Client>);
+    hub.add(client);
+    presence.seen(client, "connect");
+    events.changed();
+    return client;
+  };
+  const told = () => watcher.heard as Told[];
+  const close = (): void => {
+    for (const client of hub.clients) hub.remove(client);
+  };
+  return { time, hub, presence, events, join, told, close };
+}
+
+test("tells the first change at once, in the recorded shape", () => {
+  const { time, presence, join, told, close } = open();
+  join(1);
+  time.advance(0);
+  const [first] = told();
+  assert.equal(told().length, 1);
+  assert.deepEqual(first?.payload.presence, presence.list());
+  assert.deepEqual(
+    [first.event, first.stateVersion, typeof first.seq],
+    ["presence", { presence: 2, health: 1 }, "number"],
+  );
+  close();
+});
+
+test("gathers what changes within a quarter of a second", () => {
+  const { time, join, told, close } = open();
+  for (let i = 0; i < 50; i++) {
+    join(i);
+    time.advance(10);
+  }
+  time.advance(250);
+  assert.ok(told().length <= 4, `${told().length} frames for 50 clients in half a second`);
+  assert.equal(told().at(-1)?.payload.presence.length, 51);
+  close();
+});
+
+test("a thousand clients cost a bounded number of bytes, and the last state is told in the end", () => {
+  const { time, hub, join, events, close } = open();
+  let bytes = 0;
+  const broadcast = hub.broadcastJson.bind(hub);
+  hub.broadcastJson = (event, payload, options) => {
+    bytes += payload.length * hub.clients.size;
+    broadcast(event, payload, options);
+  };
+  let hellos = 0;
+  for (let i = 0; i < 1000; i++) {
+    hellos += events.list().length;
+    join(i);
+    time.advance(3);
+  }
+  time.advance(60_000);
+  assert.ok(bytes < 40e6, `${bytes} bytes of events`);
+  assert.ok(hellos < 30e6, `${hellos} bytes of lists in greetings`);
+  close();
+});
+
+test("when not all fit, nodes and pages are listed first", () => {
+  const { join, events, presence, close } = open();
+  join(0, "ui");
+  join(1, "node");
+  for (let i = 2; i < 120; i++) join(i);
+  const rows = JSON.parse(events.list()) as PresenceRow[];
+  assert.equal(rows.length, 64);
+  assert.deepEqual(
+    rows.slice(0, 4).map(({ mode }) => mode),
+    ["gateway", "node", "ui", "backend"],
+  );
+  assert.equal(presence.list().length, 121, "system-presence lists them all");
+  close();
+});

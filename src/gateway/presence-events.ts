@@ -1,0 +1,63 @@
+// Tells clients who is here: changes gathered, the list in its recorded shape, bytes bounded however many clients there are.
+import type { Clock } from "../base/clock.ts";
+import type { Hub } from "./hub.ts";
+import type { Presence } from "./presence.ts";
+
+export interface PresenceEvents {
+  /** Somebody came, left or said something about itself. */
+  changed(): void;
+  /** The list as JSON, for a client that connects now. */
+  list(): string;
+  close(): void;
+}
+
+export interface PresenceTimers {
+  after(ms: number, work: () => void): { clear(): void };
+}
+
+const GATHER_MS = 250;
+/** What presence may cost on all connections together. */
+const BYTES_A_MS = 4000;
+/** With more clients than this, each is told about no more than this many. */
+const MANY = 64;
+
+const systemTimers: PresenceTimers = {
+  after(ms, work) {
+    const timer = setTimeout(work, ms).unref();
+    return { clear: () => clearTimeout(timer) };
+  },
+};
+
+export function createPresenceEvents(
+  hub: Hub,
+  presence: Presence,
+  clock: Clock,
+  timers: PresenceTimers = systemTimers,
+): PresenceEvents {
+  let sentAt = -Infinity;
+  let timer: { clear(): void } | undefined;
+
+  const list = (): string => presence.json(hub.clients.size > MANY ? MANY : Infinity);
+  const tell = (): void => {
+    timer = undefined;
+    const payload = `{"presence":${list()}}`;
+    // Looked at when it is due: more clients may have come since, and each of them makes it dearer.
+    const dueIn = sentAt + Math.max(GATHER_MS, (payload.length * hub.clients.size) / BYTES_A_MS) - clock.ticks();
+    if (dueIn > 0) {
+      timer = timers.after(dueIn, tell);
+      return;
+    }
+    sentAt = clock.ticks();
+    hub.broadcastJson("presence", payload, { stateVersion: { presence: presence.version(), health: 1 } });
+  };
+
+  return {
+    list,
+    changed() {
+      timer ??= timers.after(0, tell);
+    },
+    close() {
+      timer?.clear();
+    },
+  };
+}
