@@ -1,5 +1,7 @@
-// Arguments from outside, bounded before anything looks at them: size, depth, count, well-formed text.
+// Arguments from outside: bounded before anything looks at them, then read the way the tool declares them.
+import { coerce } from "../core/coerce.ts";
 import { ToolError } from "../core/error.ts";
+import type { Tool } from "./tool.ts";
 
 const MAX_CHARS = 12_000_000;
 const MAX_NODES = 100_000;
@@ -13,6 +15,20 @@ export function boundArguments(raw: unknown): Record<string, unknown> {
   const budget = { chars: MAX_CHARS, nodes: MAX_NODES };
   measure(raw, 0, budget);
   return raw as Record<string, unknown>;
+}
+
+/** Aliases folded, null taken for absent, and numbers and booleans read from text where the schema leaves no doubt. */
+export function prepareArguments(
+  { params, prepare }: Pick<Tool, "params" | "prepare">,
+  args: Record<string, unknown>,
+): Record<string, unknown> {
+  const given = withoutNulls(args);
+  return coerce(params, prepare === undefined ? given : prepare(given)) as Record<string, unknown>;
+}
+
+function withoutNulls(args: Record<string, unknown>): Record<string, unknown> {
+  const given = Object.entries(args).filter(([, value]) => value !== null);
+  return given.length === Object.keys(args).length ? args : Object.fromEntries(given);
 }
 
 function measure(value: unknown, depth: number, budget: { chars: number; nodes: number }): void {

@@ -1,7 +1,7 @@
 // The only place a tool runs: find, decide, check, intend, run, bound, journal. Every caller comes through here.
 import { HouseError, ToolError } from "../core/error.ts";
 import type { SessionKey } from "../core/names.ts";
-import { checker, describeIssues, type Checker } from "../core/schema.ts";
+import { checker, type Checker } from "../core/schema.ts";
 import { visible } from "../core/visible.ts";
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
@@ -10,7 +10,8 @@ import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { JournalEntry, JournalTable } from "../store/store.ts";
-import { boundArguments } from "./arguments.ts";
+import { badArguments } from "./argument-errors.ts";
+import { boundArguments, prepareArguments } from "./arguments.ts";
 import { boundResult } from "./bound.ts";
 import type { Catalog, Verdict } from "./catalog.ts";
 import { subjectOf, type Subject } from "./subject.ts";
@@ -111,14 +112,10 @@ function admit(verdict: Verdict, request: CallRequest): Tool {
 }
 
 function checkArguments(tool: Tool, check: Checker<unknown>, raw: unknown): Record<string, unknown> {
-  const bounded = boundArguments(raw);
-  const args = tool.prepare === undefined ? bounded : tool.prepare(bounded);
+  const args = prepareArguments(tool, boundArguments(raw));
   const issues = check.issues(args);
   if (issues.length === 0) return args;
-  throw new ToolError("tool.bad-arguments", `${tool.name}: ${describeIssues(issues.slice(0, 8))}`, {
-    hint: `openclaw tools explain ${tool.name} --schema`,
-    details: { issues: issues.slice(0, 8) },
-  });
+  throw badArguments(tool, args, issues);
 }
 
 async function runTool(

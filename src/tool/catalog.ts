@@ -3,6 +3,7 @@ import type { AgentId } from "../core/names.ts";
 import { Lru } from "../base/lru.ts";
 import type { Config } from "../config/schema/index.ts";
 import { agentConfig } from "../config/agents.ts";
+import { prepareArguments } from "./arguments.ts";
 import { decide } from "./policy/decide.ts";
 import { explainText } from "./policy/explain.ts";
 import { canonicalName, coreTools, groupOf } from "./policy/groups.ts";
@@ -191,7 +192,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       try {
         const place = { config, workspace, workspaceOnly: true, senderIds: [], hints: {}, signal: idle };
         const call = { ...subject, ...place, id: "", turn: "", allows: () => false, progress: () => {} };
-        return tool.intent(tool.prepare === undefined ? args : tool.prepare(args), call).does;
+        return tool.intent(prepareArguments(tool, args), call).does;
       } catch {
         return undefined; // arguments that were not checked may confuse it; the call itself will say how
       }

@@ -1,12 +1,11 @@
-// Arguments as models really send them: documented aliases, text blocks for strings, null for absent.
+// Arguments as models really send them: documented aliases, text blocks for strings.
 
 /** Canonical names win over aliases unless they are blank; nothing is thrown here, the check comes after. */
 export function foldArguments(
   raw: Record<string, unknown>,
   aliases: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
-  const given = Object.entries(raw).filter(([, value]) => value !== null);
-  const folded = new Map(given.map(([name, value]) => [name, plain(value)]));
+  const folded = new Map(Object.entries(raw).map(([name, value]) => [name, plain(value)]));
   for (const [alias, name] of Object.entries(aliases)) {
     const [other, canonical] = [folded.get(alias), folded.get(name)];
     folded.delete(alias);

@@ -138,10 +138,11 @@ describe("commands on the gateway's host that need a yes", () => {
 
   for (const args of [
     { timeout: -1 },
-    { timeout: "30" },
+    { timeout: "30s" },
+    { timeout: "1e308" },
     { timeout: 1e308 },
     { yieldMs: -1 },
-    { yieldMs: 1.5 },
+    { yieldMs: "soon" },
     { yieldMs: 1e12 },
     { approved: true },
     { approvalDecision: "allow-once" },
@@ -269,7 +270,7 @@ describe("output of commands that run freely", () => {
     ["an offset below zero", { action: "log", offset: -1 }],
     ["half a character", { literal: "\ud800" }],
     ["a key of the prototype", { keys: ["__proto__", "constructor"] }],
-    ["no number", { action: "log", offset: "0" }],
+    ["no number", { action: "log", offset: "zero" }],
     ["a field of ours", { approved: true }],
     ["the agent of another", { agent: "main" }],
   ] as const) {

@@ -73,10 +73,12 @@ test("SES-015 a key that is no key is refused by its grammar", async () => {
   }
 });
 
-test("POL-014 numbers out of range and numbers as words are refused", async () => {
-  for (const limit of [-1, 0, 1.5, "30", null]) {
+test("POL-014 refuses numbers out of range and text that is not plainly a number", async () => {
+  for (const limit of [-1, 0, "many", "-1", "0x10", "1e9", " 30", "", true, [30], { limit: 30 }]) {
     assert.equal((await call("sessions_list", { limit })).error?.details?.code, "tool.bad-arguments", String(limit));
   }
+  for (const limit of [30, "30", 1.5, null])
+    assert.equal((await call("sessions_list", { limit })).ok, true, String(limit));
 });
 
 test("POL-015 huge, broken and doubled arguments are refused before anything happens", async () => {
@@ -91,5 +93,5 @@ test("POL-015 huge, broken and doubled arguments are refused before anything hap
 
 test("POL-016 fields that only the house may set are refused", async () => {
   const answer = await call("write", { path: "a.txt", content: "x", approved: true });
-  assert.match(answer.error?.message ?? "", /unexpected property 'approved'/);
+  assert.match(answer.error?.message ?? "", /has no parameter "approved"/);
 });

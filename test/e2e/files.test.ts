@@ -69,7 +69,7 @@ test("a missing parameter is named", async () => {
     ["edit", { path: "x", newText: "y" }, "oldText"],
   ] as const) {
     const { error } = await call(bound, tool, args);
-    assert.deepEqual([error?.details?.code, error?.message.includes(`'${name}'`)], ["tool.bad-arguments", true], tool);
+    assert.deepEqual([error?.details?.code, error?.message.includes(`"${name}"`)], ["tool.bad-arguments", true], tool);
   }
 });
 

@@ -149,8 +149,8 @@ test("bad arguments are 400 and name what is wrong", async () => {
   assert.equal(status, 400);
   const { error } = body as { error: { type: string; message: string } };
   assert.equal(error.type, "tool_error");
-  assert.match(error.message, /unexpected property 'approved'/);
-  assert.match(error.message, /\/limit: must be integer/);
+  assert.match(error.message, /sessions_list has no parameter "approved"/);
+  assert.match(error.message, /"limit" must be a whole number, not "many"/);
 });
 
 test("an unknown agent is refused with the known ones and creates nothing", async () => {

@@ -120,9 +120,9 @@ async function wake({ text = "", mode }: Arguments, asker: CronAsker, cron: Cron
   return json({ ok: true, mode: await cron.wake(asker, text, when) });
 }
 
-/** Fields of a job given flat become the job; other spellings of its id; null is what models send for nothing. */
+/** Fields of a job given flat become the job; other spellings of its id. */
 function fold(raw: Record<string, unknown>): Record<string, unknown> {
-  const { id, more, ...given } = Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
+  const { id, more, ...given } = raw;
   const { action } = given;
   const isChange = action === "add" || action === "update";
   const whole = action === "add" ? "job" : "patch";

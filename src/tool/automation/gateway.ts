@@ -103,11 +103,9 @@ function perform(
   }
 }
 
-/** Other words for the same things, and the rare ones into their place; models send null for what they leave out. */
+/** Other words for the same things, and the rare ones into their place. */
 function fold(raw: Record<string, unknown>): Record<string, unknown> {
-  const { restartDelayMs, more, ...given } = Object.fromEntries(
-    Object.entries(raw).filter(([, value]) => value !== null),
-  );
+  const { restartDelayMs, more, ...given } = raw;
   const named = Object.entries(given).filter(([name]) => rareNames.includes(name));
   const rest = Object.entries(given).filter(([name]) => !rareNames.includes(name));
   const gathered: Record<string, unknown> = {

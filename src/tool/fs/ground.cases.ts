@@ -6,9 +6,11 @@ import { join } from "node:path";
 
 import { HouseError } from "../../core/error.ts";
 import { DEFAULT_AGENT, mainSessionKey } from "../../core/names.ts";
-import { checker, describeIssues } from "../../core/schema.ts";
+import { checker } from "../../core/schema.ts";
 import { createLanes } from "../../base/lane.ts";
 import type { Config } from "../../config/schema/index.ts";
+import { badArguments } from "../argument-errors.ts";
+import { prepareArguments } from "../arguments.ts";
 import type { Tool, ToolCall, ToolResult } from "../tool.ts";
 import type { FileToolDeps } from "./access.ts";
 import { createApplyPatchTool } from "./apply-patch.ts";
@@ -89,12 +91,9 @@ export function openGround(
     async use(name, args, overrides) {
       const tool = tools.get(name);
       assert.ok(tool !== undefined);
-      const prepared = tool.prepare?.(args) ?? args;
-      const check = checker(tool.params);
-      const issues = describeIssues(check.issues(prepared));
-      if (issues !== "")
-        throw new HouseError("tool.bad-arguments", `${name}: ${issues}`, { hint: "look at the schema" });
-      const checked = prepared as Parameters<Tool["run"]>[0];
+      const checked = prepareArguments(tool, args);
+      const issues = checker(tool.params).issues(checked);
+      if (issues.length > 0) throw badArguments(tool, checked, issues);
       tool.intent(checked, call(overrides));
       return tool.run(checked, call(overrides));
     },

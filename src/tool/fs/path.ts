@@ -58,12 +58,12 @@ export function requireText(
   { mayBeEmpty = false } = {},
 ): string {
   if (value === undefined || (!mayBeEmpty && value.trim() === "")) {
-    throw new ToolError("tool.bad-arguments", `${tool}: must have required property '${name}'`, {
+    throw new ToolError("tool.bad-arguments", `${tool}: missing "${name}"`, {
       hint: `call ${tool} again with "${name}"`,
     });
   }
   if (value.isWellFormed()) return value;
-  throw new ToolError("tool.bad-arguments", `${tool}: '${name}' holds broken text (a lone surrogate)`, {
+  throw new ToolError("tool.bad-arguments", `${tool}: "${name}" holds broken text (a lone surrogate)`, {
     hint: "send whole characters",
   });
 }

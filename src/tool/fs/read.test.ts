@@ -109,7 +109,7 @@ test("aliases, blocks for strings, and the name of a missing parameter", async (
   }
   for (const args of [{}, { path: " " }]) {
     const { code, said } = await outcomeOf(ground.use("read", args));
-    assert.deepEqual([code, said.includes("'path'")], ["tool.bad-arguments", true]);
+    assert.deepEqual([code, said.includes('"path"')], ["tool.bad-arguments", true]);
   }
 });
 

@@ -45,7 +45,7 @@ test("missing and broken parameters are named", async () => {
     [{ path: "x", content: "\ud800" }, "content"],
   ] as const) {
     const { code, said } = await outcomeOf(ground.use("write", args));
-    assert.deepEqual([code, said.includes(`'${name}'`)], ["tool.bad-arguments", true], JSON.stringify(args));
+    assert.deepEqual([code, said.includes(`"${name}"`)], ["tool.bad-arguments", true], JSON.stringify(args));
   }
   assert.ok(!existsSync(join(ws, "x")));
 });

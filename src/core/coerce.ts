@@ -1,0 +1,57 @@
+// Reads values the way weak models send them: "2" for 2, "true" for true, 2.5 for a whole number. Only where the schema leaves no doubt.
+import { isRecord } from "./record.ts";
+import type { TSchema } from "./schema.ts";
+
+/** The part of a JSON Schema that decides; a schema with several types has neither and is left alone. */
+interface SchemaNode {
+  readonly type?: unknown;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+}
+
+/** Returns the value itself where nothing changes. Never throws: what does not fit is left for the check. */
+export function coerce(schema: TSchema, value: unknown): unknown {
+  return coerceNode(schema as SchemaNode, value);
+}
+
+function coerceNode(schema: SchemaNode, value: unknown): unknown {
+  switch (schema.type) {
+    case "number":
+      return toNumber(value);
+    case "integer":
+      return toInteger(toNumber(value));
+    case "boolean":
+      return value === "true" ? true : value === "false" ? false : value;
+    case "array":
+      return Array.isArray(value) && schema.items !== undefined ? coerceItems(schema.items, value) : value;
+    case "object":
+      return isRecord(value) && schema.properties !== undefined ? coerceProperties(schema.properties, value) : value;
+    default:
+      return value;
+  }
+}
+
+function coerceItems(items: SchemaNode, value: readonly unknown[]): unknown {
+  const coerced = value.map((item) => coerceNode(items, item));
+  return coerced.some((item, at) => item !== value[at]) ? coerced : value;
+}
+
+function coerceProperties(properties: Readonly<Record<string, SchemaNode>>, value: Record<string, unknown>): unknown {
+  const changed = Object.entries(value).flatMap(([key, given]): [string, unknown][] => {
+    const schema = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    const coerced = schema === undefined ? given : coerceNode(schema, given);
+    return coerced === given ? [] : [[key, coerced]];
+  });
+  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
+}
+
+/** A number exactly as JSON writes one; " 2", "2px", "0x10" and "" are not. */
+const jsonNumber = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
+
+function toNumber(value: unknown): unknown {
+  return typeof value === "string" && jsonNumber.test(value) ? Number(value) : value;
+}
+
+function toInteger(value: unknown): unknown {
+  return typeof value === "number" && Number.isFinite(value) ? Math.round(value) : value;
+}

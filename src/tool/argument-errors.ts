@@ -1,0 +1,82 @@
+// What a caller reads about arguments that do not fit: the field, what is wanted, what was given, and what the tool takes.
+import { ToolError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
+import type { Issue, TObject } from "../core/schema.ts";
+import { visible } from "../core/visible.ts";
+import type { Tool } from "./tool.ts";
+
+const MAX_ISSUES = 8;
+
+export function badArguments(
+  { name, params, unrecorded = [] }: Pick<Tool, "name" | "params" | "unrecorded">,
+  args: Record<string, unknown>,
+  issues: readonly Issue[],
+): ToolError {
+  const shown = issues.slice(0, MAX_ISSUES);
+  const sentences = shown.map((issue) => describe(issue, name, args, unrecorded));
+  return new ToolError("tool.bad-arguments", `${name}: ${[...new Set(sentences)].join("; ")}`, {
+    hint: parametersOf(name, params),
+    details: { issues: shown },
+  });
+}
+
+function describe(issue: Issue, tool: string, args: Record<string, unknown>, secret: readonly string[]): string {
+  const { path, keyword, message, key = "" } = issue;
+  const field = fieldName(path);
+  if (keyword === "required") return `missing ${quoted(joined(field, key))}`;
+  if (keyword === "additionalProperties")
+    return field === "" ? `${tool} has no parameter ${quoted(key)}` : `${quoted(field)} has no field ${quoted(key)}`;
+  const given = at(args, path);
+  const isSecret = secret.includes(field.split(".")[0] ?? "");
+  if (message === "must be array" && typeof given === "string" && !isSecret)
+    return `${quoted(field)} must be a list: [${shortJson(given)}]`;
+  const wanted = plainTypes[message] ?? message.replace("equal to one of the allowed values:", "one of");
+  return `${quoted(field)} ${wanted}, not ${isSecret ? kindOf(given) : shortJson(given)}`;
+}
+
+/** The check's own words, as a person would say them. */
+const plainTypes: Readonly<Record<string, string>> = {
+  "must be array": "must be a list",
+  "must be object": "must be an object",
+  "must be string": "must be a text",
+  "must be number": "must be a number",
+  "must be integer": "must be a whole number",
+  "must be boolean": "must be true or false",
+};
+
+function parametersOf(tool: string, params: TObject): string {
+  const names = Object.keys(params.properties);
+  const required = new Set(params.required ?? []);
+  const list = names.map((name) => (required.has(name) ? `${name} (required)` : name));
+  return list.length === 0 ? `${tool} takes no parameters` : `${tool} takes ${list.join(", ")}`;
+}
+
+/** `/job/schedule/0` as a reader writes it: `job.schedule.0`. */
+function fieldName(pointer: string): string {
+  return steps(pointer).join(".");
+}
+
+function at(value: unknown, pointer: string): unknown {
+  return steps(pointer).reduce<unknown>((inner, step) => {
+    if (Array.isArray(inner)) return inner[Number(step)] as unknown;
+    return isRecord(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined;
+  }, value);
+}
+
+function steps(pointer: string): readonly string[] {
+  return pointer === ""
+    ? []
+    : pointer
+        .slice(1)
+        .split("/")
+        .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+const joined = (field: string, key: string): string => (field === "" ? key : `${field}.${key}`);
+const quoted = (name: string): string => `"${visible(name, 100)}"`;
+const shortJson = (value: unknown): string => visible(JSON.stringify(value) ?? "undefined", 60);
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  return value === null ? "null" : `a value of type ${typeof value}`;
+}
