@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { encodeKeys, encodePaste } from "./keys.ts";
+import { encodeKeys, encodePaste, stepsForPipe } from "./keys.ts";
 
 const bytesOf = (...keys: string[]): string => encodeKeys({ keys }).bytes.toString("latin1");
 
@@ -67,13 +67,26 @@ test("anything else is sent as text, with a warning; one character of any script
   assert.equal(encodeKeys({ keys: ["constructor", "C-constructor", "M-toString"] }).warnings.length, 3);
 });
 
-test("hex bytes and literal text follow the keys", () => {
+test("types literal text first, then hex bytes, then keys", () => {
   assert.deepEqual(
     encodeKeys({ keys: ["Esc"], hex: ["1b", "0x03", "ff"], literal: "Enter" }).bytes,
-    Buffer.from([27, 27, 3, 255, ...Buffer.from("Enter")]),
+    Buffer.from([...Buffer.from("Enter"), 0x1b, 0x03, 0xff, 0x1b]),
   );
   for (const bad of ["", "100", "zz", "0x", "-1"])
     assert.throws(() => encodeKeys({ hex: [bad] }), { code: "process.bad-keys" });
+});
+
+test("turns keys into lines, signals and end of input for a command without a terminal", () => {
+  assert.deepEqual(stepsForPipe({ literal: "a", keys: ["b", "Enter", "C-c", "C-d", "C-\\", "Tab"] }), [
+    { does: "write", bytes: Buffer.from("ab\n") },
+    { does: "signal", signal: "SIGINT" },
+    { does: "close" },
+    { does: "signal", signal: "SIGQUIT" },
+    { does: "write", bytes: Buffer.from("\t") },
+  ]);
+  assert.deepEqual(stepsForPipe({ keys: ["constructor"] }), [{ does: "write", bytes: Buffer.from("constructor") }]);
+  for (const key of ["Up", "Escape", "C-z", "M-x", "F1", "BSpace"])
+    assert.equal(stepsForPipe({ keys: [key] }), undefined, key);
 });
 
 test("a paste is bracketed unless asked otherwise, and cannot close its own bracket", () => {

@@ -1,4 +1,4 @@
-// Key names as tmux has them, turned into the bytes a terminal would send.
+// Key names as tmux has them, turned into the bytes a terminal would send, or into what a command without one understands.
 import { ToolError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 
@@ -11,7 +11,7 @@ export interface KeyInput {
   readonly keys?: readonly string[];
   /** One byte each: `1b`, `0x03`. */
   readonly hex?: readonly string[];
-  /** Sent as it is, after the keys. */
+  /** Sent as it is, before hex and keys: text is typed first, then Enter. */
   readonly literal?: string;
 }
 
@@ -31,12 +31,57 @@ export function encodeKeys({ keys = [], hex = [], literal = "" }: KeyInput): Enc
     ...(unknown.length > MAX_WARNINGS ? [`and ${unknown.length - MAX_WARNINGS} more of that kind`] : []),
   ];
   const parts = [
-    ...encoded.map(({ token, text }) => Buffer.from(text ?? token)),
-    Buffer.from(hex.map(hexByte)),
     Buffer.from(literal),
+    Buffer.from(hex.map(hexByte)),
+    ...encoded.map(({ token, text }) => Buffer.from(text ?? token)),
   ];
   return { bytes: Buffer.concat(parts), warnings };
 }
+
+/** What a command reads through a pipe, where no terminal turns control characters into signals. */
+export type PipeStep =
+  | { readonly does: "write"; readonly bytes: Buffer }
+  | { readonly does: "signal"; readonly signal: "SIGINT" | "SIGQUIT" }
+  | { readonly does: "close" };
+
+const pipeKeys: ReadonlyMap<string, PipeStep> = new Map<string, PipeStep>([
+  ["\r", { does: "write", bytes: Buffer.from("\n") }],
+  ["\u0003", { does: "signal", signal: "SIGINT" }],
+  ["\u001c", { does: "signal", signal: "SIGQUIT" }],
+  ["\u0004", { does: "close" }],
+]);
+
+/** Undefined for keys that mean something only to a terminal: arrows, Escape, Ctrl-Z. */
+export function stepsForPipe({ keys = [], hex = [], literal = "" }: KeyInput): readonly PipeStep[] | undefined {
+  const text = Buffer.concat([Buffer.from(literal), Buffer.from(hex.map(hexByte))]);
+  const steps = keys.map((token): PipeStep | undefined => {
+    const sent = encodeKey(token) ?? token;
+    // oxlint-disable-next-line no-control-regex
+    return pipeKeys.get(sent) ?? (/^[^\u0000-\u0008\u000b-\u001f\u007f]*$/.test(sent) ? writeStep(sent) : undefined);
+  });
+  return steps.every((step) => step !== undefined) ? joinWrites([writeStep(text), ...steps]) : undefined;
+}
+
+function joinWrites(steps: readonly PipeStep[]): readonly PipeStep[] {
+  const joined: PipeStep[] = [];
+  let waiting: Buffer[] = [];
+  const flush = (): void => {
+    const bytes = Buffer.concat(waiting);
+    if (bytes.length > 0) joined.push(writeStep(bytes));
+    waiting = [];
+  };
+  for (const step of steps) {
+    if (step.does === "write") waiting.push(step.bytes);
+    else {
+      flush();
+      joined.push(step);
+    }
+  }
+  flush();
+  return joined;
+}
+
+const writeStep = (text: string | Buffer): PipeStep => ({ does: "write", bytes: Buffer.from(text) });
 
 /**
  * Pasted text between the marks that tell a program it was not typed. A mark inside would end it early: it loses what makes

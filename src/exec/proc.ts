@@ -73,6 +73,11 @@ export function readProcess(pid: number, withMark = false): Process | undefined 
   };
 }
 
+/** The name the kernel shows for it, at most 15 characters; "" when it is gone. */
+export function programName(pid: number): string {
+  return readSmall(`/proc/${pid}/comm`)?.toString("utf8").trimEnd() ?? "";
+}
+
 /** Signals exactly this process: a pid that another one has got meanwhile is left alone. False when it is gone. */
 export function signalProcess(target: Process, signal: NodeJS.Signals): boolean {
   const now = readProcess(target.pid);

@@ -37,6 +37,7 @@ function scripted(): { running: Running; end(exit: Exit): Promise<void>; discard
     output,
     write: async () => {},
     closeInput: async () => {},
+    interrupt: async () => {},
     end: () => ended,
     ended,
     screen: async () => undefined,

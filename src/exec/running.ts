@@ -57,6 +57,8 @@ export interface Running {
   /** Resolves when the bytes were taken; rejects with `exec.input-closed`. */
   write(bytes: Uint8Array): Promise<void>;
   closeInput(): Promise<void>;
+  /** What Ctrl-C or Ctrl-\\ does in a terminal: the signal goes to every process of the command. */
+  interrupt(signal: "SIGINT" | "SIGQUIT"): Promise<void>;
   /** TERM to the whole tree, KILL after a grace time; resolves when nothing of it is left. */
   end(reason: EndReason): Promise<Exit>;
   /** Resolves after the last byte of output; never rejects. */

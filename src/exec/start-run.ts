@@ -12,7 +12,7 @@ import { MARK, ownMark } from "./proc.ts";
 import { startTerminal } from "./pty.ts";
 import { createRunFolder } from "./run-folder.ts";
 import type { EndReason, Exit, RunOptions, Running, StartRun } from "./running.ts";
-import { endTree, type Leader } from "./tree.ts";
+import { endTree, signalTree, type Leader } from "./tree.ts";
 import { createWarden } from "./warden.ts";
 
 export interface StartRunDeps {
@@ -124,8 +124,8 @@ function follow(started: Started, { deps, options, output, errors, mark }: Follo
     };
   });
 
+  const tree = { owns: (one: string) => one === mark, leaders: started.leaders };
   const endAll = async (): Promise<Exit> => {
-    const tree = { owns: (one: string) => one === mark, leaders: started.leaders };
     // Whoever ends a command need not be ready for a failure: there is nothing to be done about one but to say it.
     const rest = await endTree(tree, { graceMs: graceOf(deps) }).catch((error: unknown) => {
       log.error("the processes of a command could not be looked up", { error });
@@ -147,6 +147,7 @@ function follow(started: Started, { deps, options, output, errors, mark }: Follo
     ...(errors === undefined ? {} : { errors }),
     write: (bytes) => started.write(bytes),
     closeInput: () => started.closeInput(),
+    interrupt: (signal) => signalTree(tree, signal),
     async end(why) {
       if (!isOver) reason ??= why;
       ending ??= endAll().finally(() => {

@@ -1,6 +1,6 @@
 // The end of a command: asked first, forced after a grace time, until nothing it ever started is left.
 import { errnoOf } from "../core/error.ts";
-import { hasProc, isOrphanMark, readProcess, scanProcesses, signalProcess, type Process } from "./proc.ts";
+import { hasProc, isOrphanMark, programName, readProcess, scanProcesses, signalProcess, type Process } from "./proc.ts";
 
 /** Processes that belong together: one command, or all commands of a gateway. */
 export interface Tree {
@@ -91,6 +91,19 @@ async function findSurely(tree: Tree): Promise<readonly Process[]> {
     await sleep(5);
   }
   return [];
+}
+
+/** Programs that only carry a command into its sandbox: a signal would take the sandbox away before the command could react. */
+const sandboxCarriers: ReadonlySet<string> = new Set(["bwrap", "docker"]);
+
+/** One signal to every process of the tree; those that handle it go on. */
+export async function signalTree(tree: Tree, signal: NodeJS.Signals): Promise<void> {
+  if (!hasProc()) {
+    for (const { pid, isReaped } of tree.leaders) if (!isReaped()) signalGroup(pid, signal);
+    return;
+  }
+  const members = await findSurely(tree);
+  for (const member of members) if (!sandboxCarriers.has(programName(member.pid))) signalProcess(member, signal);
 }
 
 /** What gateways that no longer live left behind. Returns how many processes were ended. */

@@ -3,7 +3,7 @@ import { ToolError, HouseError } from "../../core/error.ts";
 import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import type { Clock } from "../../base/clock.ts";
-import { encodeKeys, encodePaste } from "../../exec/keys.ts";
+import { encodeKeys, encodePaste, stepsForPipe } from "../../exec/keys.ts";
 import type { ProcessSession, ProcessTable } from "../../exec/processes.ts";
 import { noMask, type TailMask } from "../../exec/shown-tail.ts";
 import type { GuestDeps } from "../guest.ts";
@@ -59,7 +59,6 @@ export const createProcessTool = ({ processes, clock, mask = noMask, isGuest, is
       "Background commands of exec. poll: new output and exit. log: lines, the last 200 by default. screen: what a pty shows now. submit: Enter. clear forgets a finished one, remove also kills.",
     params,
     unrecorded: ["data", "literal", "text", "keys", "hex"],
-    prepare: withoutNulls,
     intent: ({ action, sessionId }) =>
       action === "list" || action === "poll" || action === "log" || action === "screen"
         ? { does: "look" }
@@ -82,9 +81,9 @@ export const createProcessTool = ({ processes, clock, mask = noMask, isGuest, is
         case "send-keys":
           return sendKeys(entry, args);
         case "submit":
-          return send(entry, Buffer.from(`${args.data ?? ""}\r`), "Submitted.");
+          return send(entry, Buffer.from(`${args.data ?? ""}${entry.running.tty ? "\r" : "\n"}`), "Submitted.");
         case "paste":
-          return send(entry, encodePaste(requireText(args.text, "text", "paste"), args.bracketed ?? true), "Pasted.");
+          return paste(entry, args);
         case "kill":
           return kill(entry);
         case "clear":
@@ -95,11 +94,6 @@ export const createProcessTool = ({ processes, clock, mask = noMask, isGuest, is
     },
   });
 };
-
-/** Models send null for what they leave out. */
-function withoutNulls(raw: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
-}
 
 function listAll(entries: readonly ProcessSession[], clock: Clock, mask: TailMask): ToolResult<ProcessDetails> {
   const sessions = entries.map((entry) => toRow(entry, clock.now(), mask));
@@ -168,10 +162,58 @@ async function write(entry: ProcessSession, { data, eof = false }: Arguments): P
   return answer(entry, eof ? "Written; input closed." : "Written.");
 }
 
+/** The marks around pasted text mean something to a terminal program only. */
+async function paste(
+  entry: ProcessSession,
+  { text, bracketed = true }: Arguments,
+): Promise<ToolResult<ProcessDetails>> {
+  const bytes = encodePaste(requireText(text, "text", "paste"), bracketed && entry.running.tty);
+  return send(entry, bytes, "Pasted.");
+}
+
 async function sendKeys(entry: ProcessSession, args: Arguments): Promise<ToolResult<ProcessDetails>> {
   const { bytes, warnings } = encodeKeys(args);
   if (bytes.length === 0) requireText(undefined, "keys, hex or literal", "send-keys");
+  if (!entry.running.tty) return sendToPipe(entry, args, warnings);
   return send(entry, bytes, [...warnings, `Sent ${bytes.length} bytes.`].join("\n"));
+}
+
+async function sendToPipe(
+  entry: ProcessSession,
+  args: Arguments,
+  warnings: readonly string[],
+): Promise<ToolResult<ProcessDetails>> {
+  const steps = stepsForPipe(args);
+  if (steps === undefined) throw noTerminal(entry);
+  const done = [...warnings];
+  for (const step of steps) {
+    requireRunning(entry);
+    switch (step.does) {
+      case "write":
+        await put(entry, step.bytes);
+        done.push(`Sent ${step.bytes.length} bytes.`);
+        break;
+      case "signal":
+        await entry.running.interrupt(step.signal);
+        done.push(
+          `${entry.id} has no terminal: sent it ${step.signal} instead. poll shows whether it stopped; kill ends it.`,
+        );
+        break;
+      case "close":
+        await entry.running.closeInput();
+        done.push("Closed its input.");
+        break;
+    }
+  }
+  return answer(entry, done.join("\n"));
+}
+
+function noTerminal(entry: ProcessSession): ToolError {
+  const error = `${entry.id} has no terminal: it understands text, Enter, C-c, C-d and C-\\, and no other keys`;
+  return new ToolError("process.no-terminal", error, {
+    hint: "start it again with exec pty:true",
+    details: { status: "failed", sessionId: entry.id, error },
+  });
 }
 
 async function send(entry: ProcessSession, bytes: Buffer, text: string): Promise<ToolResult<ProcessDetails>> {
