@@ -94,6 +94,7 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
       const [ref] = await models.candidates({ agentId, override });
       return ref === undefined ? undefined : { ref, credentials: (await models.ready?.(ref, agentId)) ?? 0 };
     },
+    models: () => models.list(),
     used: (session) => ledger.session(session),
     active: (session) => agents.active(session).length,
   });

@@ -27,16 +27,32 @@ export interface FoundServer {
 
 const fallbackProvider = "anthropic";
 
-/** A name as people write it: an alias, `provider/model`, or a model of the default provider; `@profile` pins one. */
+/**
+ * A name as people write it: an alias, `provider/model`, or a bare model id that one provider has (else the default
+ * provider's); `@profile` pins a credential.
+ */
 export function parseModelRef(text: string, config: Config): ModelRef | undefined {
   const [name, profile] = splitProfile(text.trim());
   if (name === "") return undefined;
   const full = aliasesOf(config).get(name.toLowerCase()) ?? name;
   const slash = full.indexOf("/");
-  const provider = slash < 0 ? fallbackProvider : full.slice(0, slash).trim().toLowerCase();
+  const provider = slash < 0 ? onlyProviderOf(full, config) : full.slice(0, slash).trim().toLowerCase();
   const id = full.slice(slash + 1).trim();
   if (provider === "" || id === "") return undefined;
   return { provider, id: keptCase(provider, id, config), ...(profile === undefined ? {} : { profile }) };
+}
+
+/** Providers of the config come first: a name that is theirs is theirs, whatever vendor uses it too. */
+function onlyProviderOf(id: string, config: Config): string {
+  const isNamed = (name: string): boolean => name.toLowerCase() === id.toLowerCase();
+  const configured = Object.entries(config.models?.providers ?? {}).flatMap(([provider, entry]) =>
+    (entry?.models ?? []).some((model) => isNamed(model.id)) ? [provider] : [],
+  );
+  const known = Object.entries(knownModels).flatMap(([provider, models]) =>
+    Object.keys(models).some(isNamed) ? [provider] : [],
+  );
+  const [only, ...more] = configured.length > 0 ? configured : known;
+  return only !== undefined && more.length === 0 ? only : fallbackProvider;
 }
 
 /** Aliases in lower case with what they stand for; the person's own win over the usual ones. */

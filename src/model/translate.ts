@@ -170,14 +170,14 @@ function resultPart(
   return { ...head, output: { type: "content", value: [{ type: "text", text }, ...files] } };
 }
 
-const unanswered = "No result: the run ended before this tool answered.";
+const unanswered = "Error: no result: the run ended before this tool answered.";
 
-/** Never empty: several vendors refuse an empty result. */
+/** Never empty: several vendors refuse an empty result. Only some can mark a failure, so the text of every one says it. */
 function resultText({ content, isError }: ToolResultMessage): string {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text.toWellFormed()] : [])).join("\n");
+  if (isError) return text === "" ? "Error: the tool failed without a message" : `Error: ${text}`;
   if (text !== "") return text;
-  if (content.some(({ type }) => type === "image")) return "(a picture)";
-  return isError ? "(failed without a word)" : "(no output)";
+  return content.some(({ type }) => type === "image") ? "(a picture)" : "(no output)";
 }
 
 function picturesOf({ name }: ToolCallBlock, result: ToolResultMessage | undefined, target: Target): UserPart[] {

@@ -8,6 +8,8 @@ export interface Standing {
     agent: AgentId,
     override: ModelRef | undefined,
   ): Promise<{ readonly ref: ModelRef; readonly credentials: number } | undefined>;
+  /** Every model that can be named, and whether a credential for it is there. */
+  models(): Promise<readonly (ModelRef & { readonly ready: boolean })[]>;
   used(session: SessionKey): Promise<{ readonly input: number; readonly output: number; readonly costUsd: number }>;
   /** Runs under way or waiting. */
   active(session: SessionKey): number;

@@ -6,8 +6,10 @@ export const TALKS = "talks";
 
 export interface SendWish {
   readonly from: { readonly agent: AgentId; readonly session: SessionKey; readonly sandboxed: boolean };
-  /** A key in any spelling, or a session id. */
-  readonly to: string;
+  /** A key in any spelling, or a session id. Without one, `label` or the main session of `agentId`. */
+  readonly to?: string | undefined;
+  readonly label?: string | undefined;
+  readonly agentId?: string | undefined;
   readonly message: string;
   /** 0: do not wait. */
   readonly timeoutMs: number;

@@ -34,11 +34,14 @@ export function seesOnlySpawned({ agent, sandboxed, session, guest = false }: Vi
   return (own ?? config.agents?.defaults?.sandbox?.sessionToolsVisibility ?? "spawned") === "spawned";
 }
 
-/** `tools.agentToAgent`: off unless enabled, and then only between agents both of which are listed. */
+export function isListed(id: AgentId, allow: readonly string[]): boolean {
+  return allow.some((entry) => entry === "*" || entry.trim().toLowerCase() === id);
+}
+
+/** `tools.agentToAgent`: off unless enabled; with a list, only between agents both of which are on it. */
 export function mayCross(from: AgentId, to: AgentId, config: Config): boolean {
   const rule = config.tools?.agentToAgent;
   if (rule?.enabled !== true) return false;
-  const allowed = rule.allow ?? [];
-  const listed = (id: AgentId): boolean => allowed.some((entry) => entry === "*" || entry.trim().toLowerCase() === id);
-  return listed(from) && listed(to);
+  if (rule.allow === undefined) return true;
+  return isListed(from, rule.allow) && isListed(to, rule.allow);
 }

@@ -102,9 +102,17 @@ describe("sessions_list, sessions_history and session_status", () => {
     assert.deepEqual([set["ok"], set["changedModel"]], [true, true]);
     assert.match(String(set["statusText"]), /Model: fake\/fake-2 \(set for this session\), auth ready/);
     const refused = await stage.call("session_status", { model: "fake/fake-9" });
-    assert.match(JSON.stringify(refused), /Model \\"fake\/fake-9\\" is not allowed/);
+    assert.match(
+      JSON.stringify(refused),
+      /model \\"fake\/fake-9\\" is not allowed here .*known: fake\/fake-1, fake\/fake-2/,
+    );
     const nowhere = await stage.call("session_status", { model: "nowhere/thing" });
-    assert.match(JSON.stringify(nowhere), /No model is called \\"nowhere\/thing\\": there is no provider nowhere/);
+    assert.match(
+      JSON.stringify(nowhere),
+      /model \\"nowhere\/thing\\" is not allowed here .*known: fake\/fake-1, fake\/fake-2/,
+    );
+    const bare = await stage.call("session_status", { model: "FAKE-2" });
+    assert.match(String(bare["statusText"]), /Model: fake\/fake-2 \(set for this session\)/);
     const cleared = await stage.call("session_status", { model: "default" });
     assert.match(String(cleared["statusText"]), /Model: fake\/fake-1, auth ready/);
   });

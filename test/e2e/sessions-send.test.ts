@@ -90,6 +90,20 @@ describe("sessions_send (conformance check 9)", () => {
     assert.equal((await stage.call("sessions_send", mainOfHelper, here))["status"], "accepted");
   });
 
+  test("by label, and by agent id for the main session of that agent", async () => {
+    await stage.wire.request("sessions.patch", { key: there, label: `desk-${count}` });
+    const labeled = await stage.call(
+      "sessions_send",
+      { label: `desk-${count}`, message: "hi", timeoutSeconds: 0 },
+      here,
+    );
+    assert.deepEqual([labeled["status"], labeled["sessionKey"]], ["accepted", there]);
+    const byAgent = await stage.call("sessions_send", { agentId: "helper", message: "hi", timeoutSeconds: 0 }, here);
+    assert.deepEqual([byAgent["status"], byAgent["sessionKey"]], ["accepted", "agent:helper:main"]);
+    const none = await stage.call("sessions_send", { label: "nowhere", message: "hi" }, here);
+    assert.match(String(none["error"]), /no session has the label "nowhere"; sessions_list shows the labels/);
+  });
+
   test("a session cannot send to itself", async () => {
     const answer = await stage.call("sessions_send", { sessionKey: here, message: "hi" }, here);
     assert.deepEqual(answer, { status: "error", error: "a session cannot send to itself" });
@@ -177,3 +191,25 @@ describe("sessions_send with session.agentToAgent.maxPingPongTurns 0 (conformanc
     assert.equal(other["status"], "forbidden");
   });
 });
+
+for (const [title, rule, message] of [
+  ["enabled without a list means all agents", { enabled: true }, undefined],
+  [
+    "an empty list names nobody, and both agents are named in the refusal",
+    { enabled: true, allow: [] },
+    /does not list main and helper; only the owner can add them/,
+  ],
+  [
+    "a list with one of the two names the other in the refusal",
+    { enabled: true, allow: ["main"] },
+    /does not list helper; only the owner can add it/,
+  ],
+] as const) {
+  test(`tools.agentToAgent: ${title}`, async (t) => {
+    const opened = await openStage({ more: { tools: { agentToAgent: rule } } });
+    t.after(() => opened.close());
+    const answer = await opened.call("sessions_send", { agentId: "helper", message: "hi", timeoutSeconds: 0 });
+    if (message === undefined) assert.equal(answer["status"], "accepted");
+    else assert.match(String(answer["error"]), message);
+  });
+}

@@ -95,11 +95,16 @@ describe("sessions_spawn and agents_list (conformance check 10)", () => {
     assert.ok(!of("task-one")?.tools.includes("exec"));
   });
 
-  test("a model that is not allowed is skipped with a warning; an empty one is an error", async () => {
+  test("refuses a model that no provider lists and names the known ones; takes a bare id that one provider has", async () => {
     stage.play((turn) => say(isResult(turn) ? "NO_REPLY" : "ok"));
-    const answer = await stage.call("sessions_spawn", { task: "x", model: "nowhere/big" }, here);
-    assert.equal(answer["status"], "accepted");
-    assert.match(String(answer["warning"]), /nowhere\/big/);
+    for (const model of ["nowhere/big", "fake/big", "big"])
+      assert.match(
+        JSON.stringify(await stage.call("sessions_spawn", { task: "x", model }, here)),
+        /there is no model .*known: fake\/fake-1, fake\/fake-2/,
+        model,
+      );
+    const bare = await stage.call("sessions_spawn", { task: "x", model: "fake-2", timeoutSeconds: 60 }, here);
+    assert.deepEqual([bare["status"], bare["warning"]], ["accepted", undefined]);
     const empty = await stage.call("sessions_spawn", { task: "x", model: " " }, here);
     assert.match(JSON.stringify(empty), /model is empty/);
   });

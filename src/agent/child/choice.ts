@@ -5,6 +5,7 @@ import { agentConfig } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { isModelAllowed, namesIn, parseModelRef } from "../../model/catalog.ts";
 import type { ModelBook, ModelRef, ThinkingLevel } from "../../model/model.ts";
+import { pickListedModel } from "../../model/pick.ts";
 
 export interface ModelPick {
   /** Absent: the model its agent would use anyway. */
@@ -12,7 +13,10 @@ export interface ModelPick {
   readonly warning?: string;
 }
 
-/** What cannot be used is skipped with a word on it, so that work is not lost over a name. */
+/**
+ * A name the caller gave must be one of the listed models. What the config names and cannot be used is skipped with a
+ * warning, so that work is not lost over it.
+ */
 export async function pickModel(
   wished: string | undefined,
   target: AgentId,
@@ -21,11 +25,9 @@ export async function pickModel(
 ): Promise<ModelPick> {
   if (wished?.trim() === "")
     throw new ToolError("model.bad-reference", "sessions_spawn: model is empty", { hint: "leave it out" });
-  const rules = [
-    wished?.trim() === "default" ? undefined : wished,
-    agentConfig(config, target)?.subagents?.model,
-    config.agents?.defaults?.subagents?.model,
-  ];
+  if (wished !== undefined && wished.trim() !== "default")
+    return { ref: pickListedModel(wished, config, await models.list()) };
+  const rules = [agentConfig(config, target)?.subagents?.model, config.agents?.defaults?.subagents?.model];
   const skipped: string[] = [];
   for (const rule of rules) {
     const [name] = namesIn(rule);

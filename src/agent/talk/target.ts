@@ -1,11 +1,19 @@
 // Whom a session may write to: asked of the key first, and only then whether there is such a session.
-import { parseSessionKey, sessionKindOf, splitSessionKey, type SessionKey } from "../../core/names.ts";
+import {
+  mainSessionKey,
+  parseAgentId,
+  parseSessionKey,
+  sessionKindOf,
+  splitSessionKey,
+  type SessionKey,
+} from "../../core/names.ts";
+import { visible } from "../../core/visible.ts";
 import { agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { sendDecision } from "../../session/send-policy.ts";
 import { newSession } from "../../session/session.ts";
 import type { SendWish } from "../../session/talks.ts";
-import { maySee } from "../../session/visibility.ts";
+import { isListed, mayCross, maySee } from "../../session/visibility.ts";
 import type { Store } from "../../store/store.ts";
 import { speakerOf, type Talk } from "./steps.ts";
 
@@ -13,10 +21,37 @@ export type Target = { readonly key: SessionKey } | { readonly status: "forbidde
 
 /** Keys are routing, not authority: naming one opens nothing, and makes nothing but the main session of an agent. */
 export async function findTarget(
-  { from, to }: Pick<SendWish, "from" | "to">,
+  { from, to, label, agentId }: Pick<SendWish, "from" | "to" | "label" | "agentId">,
   config: Config,
   sessions: Store["sessions"],
 ): Promise<Target> {
+  if (to !== undefined) return byKey(from, to, config, sessions);
+  if (label !== undefined) return byLabel(from, label, agentId, config, sessions);
+  return byKey(from, mainSessionKey(parseAgentId(agentId ?? from.agent), mainKeyOf(config)), config, sessions);
+}
+
+/** Labels are not unique: of the sessions the sender may see, exactly one must have it. */
+async function byLabel(
+  from: SendWish["from"],
+  label: string,
+  agentId: string | undefined,
+  config: Config,
+  sessions: Store["sessions"],
+): Promise<Target> {
+  const agent = agentId === undefined ? {} : { agentId: parseAgentId(agentId) };
+  const labeled = await sessions.list({ label, ...agent, limit: 50 });
+  const [only, ...more] = labeled.filter((target) => target.key !== from.session && maySee(from, target, config));
+  if (only === undefined)
+    return {
+      status: "error",
+      error: `no session has the label "${visible(label, 100)}"; sessions_list shows the labels`,
+    };
+  if (more.length === 0) return byKey(from, only.key, config, sessions);
+  const keys = [only, ...more].slice(0, 10).map(({ key }) => key);
+  return { status: "error", error: `several sessions have that label; give sessionKey instead: ${keys.join(", ")}` };
+}
+
+async function byKey(from: SendWish["from"], to: string, config: Config, sessions: Store["sessions"]): Promise<Target> {
   const context = { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) };
   const key = parseSessionKey(to, context, from.agent);
   const record = (await sessions.get(key)) ?? (await sessions.byId(to.trim()));
@@ -40,9 +75,12 @@ function isMainOfAgent(key: SessionKey, config: Config): boolean {
 
 function whyNot({ agent }: SendWish["from"], to: SessionKey, config: Config): string {
   if (to === "global" || to === "unknown") return "it is no session of an agent";
-  if (agent === splitSessionKey(to).agentId) return "it may write only to sessions it started";
-  if (config.tools?.agentToAgent?.enabled !== true) return "tools.agentToAgent.enabled is not true";
-  return "tools.agentToAgent.allow does not name both agents, or it may write only to sessions it started";
+  const other = splitSessionKey(to).agentId;
+  if (agent === other || mayCross(agent, other, config)) return "it may write only to sessions it started";
+  const { enabled, allow = [] } = config.tools?.agentToAgent ?? {};
+  if (enabled !== true) return "tools.agentToAgent.enabled is not true; only the owner can change that";
+  const missing = [agent, other].filter((id) => !isListed(id, allow));
+  return `tools.agentToAgent.allow does not list ${missing.join(" and ")}; only the owner can add ${missing.length === 1 ? "it" : "them"}`;
 }
 
 /** Of one session at a time: agents that answer each other by writing anew must come to an end. */

@@ -188,7 +188,7 @@ export const tools = section("Which tools the model gets and how they behave.", 
   }),
   agentToAgent: section("Messages between agents.", {
     enabled: flag("Let agents see and write to each other's sessions.", { default: false }),
-    allow: texts("Agents that take part."),
+    allow: texts("Agents that take part; all of them when this is left out."),
   }),
   message,
   web: section("Web tools.", { search, fetch }),

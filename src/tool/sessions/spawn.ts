@@ -1,6 +1,7 @@
 // sessions_spawn: a sub-agent for one task; it runs on its own and its result comes back to this chat.
 import { Type } from "../../core/schema.ts";
 import type { Children } from "../../session/children.ts";
+import { foldArguments } from "../fold-arguments.ts";
 import { coreTools } from "../policy/groups.ts";
 import { defineTool, json } from "../tool.ts";
 import { blank } from "./blank.ts";
@@ -22,6 +23,7 @@ export const createSessionsSpawn = (deps: { readonly children: () => Pick<Childr
       },
       { additionalProperties: false },
     ),
+    prepare: (raw) => foldArguments(raw, { timeoutSeconds: "runTimeoutSeconds" }),
     intent: ({ label, agentId }) => ({ does: "send", to: `sub-agent ${label ?? agentId ?? ""}`.trim() }),
     async run(args, call) {
       if (args.task.trim() === "") throw blank("sessions_spawn", "task");

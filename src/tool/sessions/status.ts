@@ -1,6 +1,5 @@
 // session_status: where this session stands, what time it is, and the model override set or cleared.
 import { ToolError } from "../../core/error.ts";
-import { nearest } from "../../core/nearest.ts";
 import { Type } from "../../core/schema.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema/index.ts";
@@ -64,7 +63,7 @@ async function setModel(
   record: SessionRecord,
   model: string,
   call: ToolCall,
-  deps: { store: Pick<Store, "sessions">; clock: Clock },
+  deps: Pick<StatusDeps, "store" | "clock" | "standing">,
 ): Promise<SessionRecord> {
   if (!mayChange(call, record, call.config)) {
     throw new ToolError("session.not-yours", `${call.session} may not change session ${record.key}`, {
@@ -76,37 +75,18 @@ async function setModel(
       providerOverride: null,
       modelOverride: null,
     });
-  const { provider, id: name } = await resolveModel(model, call.config);
+  const { provider, id: name } = await resolveModel(model, call.config, deps.standing?.known());
   return patchSession(deps.store.sessions, record.key, deps.clock.now(), {
     providerOverride: provider,
     modelOverride: name,
   });
 }
 
-/** `agents.defaults.models` is both the list of allowed models and where aliases live. */
-async function resolveModel(raw: string, config: Config): Promise<ModelRef> {
-  const { aliasesOf, isModelAllowed, isProviderKnown, parseModelRef } = await import("../../model/catalog.ts");
-  const isNamed = aliasesOf(config).has(raw.trim().toLowerCase()) || /^[^/\s]+\/\S/.test(raw.trim());
-  const ref = isNamed ? parseModelRef(raw, config) : undefined;
-  if (ref === undefined) {
-    throw new ToolError("model.bad-reference", `not a model reference: ${raw}`, {
-      hint: "write provider/model, for example openai/gpt-5.2",
-    });
-  }
-  if (!isProviderKnown(config, ref.provider)) {
-    throw new ToolError(
-      "model.unknown-provider",
-      `No model is called "${raw}": there is no provider ${ref.provider}.`,
-      {
-        hint: "Use /model to list available models",
-      },
-    );
-  }
-  if (isModelAllowed(config, ref)) return ref;
-  const near = nearest(raw, Object.keys(config.agents?.defaults?.models ?? {}));
-  throw new ToolError("model.not-allowed", `Model "${raw}" is not allowed. Use /model to list available models.`, {
-    hint: near === undefined ? "add it under agents.defaults.models" : `did you mean ${near}?`,
-  });
+async function resolveModel(wish: string, config: Config, standing: Standing | undefined): Promise<ModelRef> {
+  const { pickListedModel } = await import("../../model/pick.ts");
+  if (standing !== undefined) return pickListedModel(wish, config, await standing.models());
+  const { allModels } = await import("../../model/catalog.ts");
+  return pickListedModel(wish, config, allModels(config, []));
 }
 
 /** The same family of facts as /status. What only a running gateway knows is left out elsewhere. */
