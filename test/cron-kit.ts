@@ -41,6 +41,7 @@ export interface WireRun {
   readonly runAtMs: number;
   readonly durationMs: number;
   readonly nextRunAtMs?: number;
+  readonly deliversTo?: string;
 }
 
 /** The answer, or a throw with what was refused. */

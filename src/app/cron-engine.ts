@@ -1,16 +1,22 @@
 // The engine of jobs, wired: agents, tools and chats as it needs them, and the owner's answers to what others asked for.
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 import { HouseError } from "../core/error.ts";
-import type { AgentId, SessionKey } from "../core/names.ts";
+import { isSubagentKey, sessionKindOf, type AgentId, type SessionKey } from "../core/names.ts";
+import { isRecord } from "../core/record.ts";
 import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
+import { mainKeyOf } from "../config/agents.ts";
 import type { CronAsker, CronChange, CronDoor } from "../cron/ask.ts";
 import { createCron, type CronEngine } from "../cron/cron.ts";
 import type { CronDeps, CronEvent, ToolRun } from "../cron/deps.ts";
+import { quoteRecent, withContext } from "../cron/context.ts";
 import type { Job, JobBody } from "../cron/job.ts";
+import { normalisePatch } from "../cron/normalise.ts";
+import { createJobOutputs } from "../cron/outputs.ts";
 import { unknownJob } from "../cron/refuse.ts";
 import { veiledWords } from "../cron/veil.ts";
 import type { Approval } from "../exec/approval/desk-record.ts";
@@ -62,6 +68,7 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
     outbound: ports.outbound,
     runTool: (run) => runTool(house, run),
     emit: (event) => ports.broadcast(forEverybody(event, mask)),
+    outputs: createJobOutputs(join(house.paths.state, "cron", "output")),
     olderFile: ports.olderFile,
     isSkipped: ports.isSkipped,
   };
@@ -79,12 +86,17 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
       await touched(id, asker);
       return engine.runs(id, limit);
     },
+    async output(asker, id, slot, page) {
+      await touched(id, asker);
+      return engine.output(id, slot, page);
+    },
     async wake({ session, turn }, text, mode) {
       const used = mode === "now" && (await isOwnersTurn(house, turn)) ? "now" : "next-heartbeat";
       await house.wake().tell(session, text, used, { outside: await isStrangerLed(house.store, turn) });
       return used;
     },
-    async change(change, asker) {
+    async change(asked, asker) {
+      const change = asked.action === "add" ? await fromSession(asked, asker, house) : asked;
       const job = change.action === "add" ? undefined : await touched(change.id, asker);
       const reach = reachOf(change, job, asker, config(), systemClock.now());
       if (reach === undefined && (await isOwnersTurn(house, asker.turn))) return { done: await perform(change, asker) };
@@ -135,7 +147,7 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
   async function perform(change: CronChange, { agent }: Pick<CronAsker, "agent">): Promise<unknown> {
     switch (change.action) {
       case "add":
-        return engine.add(change.job, agent);
+        return engine.add(change.job, { agent, session: change.session });
       case "update":
         return engine.update(change.id, change.patch);
       case "remove":
@@ -159,6 +171,27 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
 /** Compared as it is kept: without keys that hold nothing. */
 function isSameJson(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(one ?? null)), JSON.parse(JSON.stringify(other ?? null)));
+}
+
+/** A job made in a chat belongs to it: its line or result goes there, unless the job says where. */
+async function fromSession(
+  { job, contextMessages = 0 }: Extract<CronChange, { action: "add" }>,
+  { agent, session }: CronAsker,
+  { store, settings }: House,
+): Promise<CronChange> {
+  const raw = normalisePatch(job);
+  const { agentId = agent, sessionTarget, delivery } = raw;
+  const { channel, to, mode } = isRecord(delivery) ? delivery : {};
+  const kind = sessionKindOf(session, mainKeyOf(settings.now().config));
+  const isChat = (kind === "group" || kind === "other") && !isSubagentKey(session);
+  const isFree = [sessionTarget, channel, to].every((value) => value === undefined) && mode !== "none";
+  const record = contextMessages === 0 ? undefined : await store.sessions.get(session);
+  const quoted = record === undefined ? "" : await quoteRecent(store.transcript, record, contextMessages);
+  return {
+    action: "add",
+    job: { ...raw, agentId, ...(quoted === "" ? {} : { payload: withContext(raw["payload"], quoted) }) },
+    ...(isChat && isFree && agentId === agent ? { session } : {}),
+  };
 }
 
 /** Events reach every client, also those that may only look. */

@@ -36,12 +36,11 @@ export function reachOf(
   const owner = agentOf(body, config);
   if (owner !== asker.agent) return `it would run as agent ${owner}`;
   const { payload } = body;
+  const home = (change.action === "add" ? change.session : job?.sessionKey) ?? mainOf(body, config);
   const tool = payload.kind === "exec" ? "exec" : payload.kind === "tool" ? payload.tool : undefined;
   if (tool !== undefined && !asker.allows(tool)) return `it would use ${tool}, which the asker may not`;
   const leavesBox =
-    asker.sandboxed &&
-    payload.kind === "systemEvent" &&
-    !subjectOf({ sessionKey: mainOf(body, config) }, config).sandboxed;
+    asker.sandboxed && payload.kind === "systemEvent" && !subjectOf({ sessionKey: home }, config).sandboxed;
   return leavesBox ? "it would speak to the main session, which is not sandboxed, from a sandbox" : undefined;
 }
 

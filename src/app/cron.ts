@@ -70,11 +70,12 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
     status: async () => (await engine()).engine.status(),
     list: async (options) => (await engine()).engine.list(options),
     get: async (id) => (await engine()).engine.get(id),
-    add: async (input, agent) => (await engine()).engine.add(input, agent),
+    add: async (input, from) => (await engine()).engine.add(input, from),
     update: async (id, patch) => (await engine()).engine.update(id, patch),
     remove: async (id) => (await engine()).engine.remove(id),
     run: async (id, mode) => (await engine()).engine.run(id, mode),
     runs: async (id, limit) => (await engine()).engine.runs(id, limit),
+    output: async (id, slot, page) => (await engine()).engine.output(id, slot, page),
     preview: async (input, count) => (await engine()).engine.preview(input, count),
   };
   const door = async (): Promise<CronDoor> => (await engine()).door;
@@ -83,6 +84,7 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
     list: async (asker, options) => (await door()).list(asker, options),
     run: async (asker, id, mode) => (await door()).run(asker, id, mode),
     runs: async (asker, id, limit) => (await door()).runs(asker, id, limit),
+    output: async (asker, id, slot, page) => (await door()).output(asker, id, slot, page),
     change: async (change, asker) => (await door()).change(change, asker),
     wake: async (asker, text, mode) => (await door()).wake(asker, text, mode),
   });

@@ -4,9 +4,17 @@ import type { WakeMode } from "../session/wake.ts";
 import type { CronStatus, RunAnswer } from "./cron.ts";
 import type { RunEntry } from "./entry.ts";
 import type { Job } from "./job.ts";
+import type { OutputPage } from "./outputs.ts";
 
 export type CronChange =
-  | { readonly action: "add"; readonly job: unknown }
+  | {
+      readonly action: "add";
+      readonly job: unknown;
+      /** How many messages of the asker's session are quoted below the text of a reminder. */
+      readonly contextMessages?: number;
+      /** The chat it was made in, when its line or result goes there. Set by the gateway, never by a caller. */
+      readonly session?: SessionKey;
+    }
   | { readonly action: "update"; readonly id: string; readonly patch: unknown }
   | { readonly action: "remove"; readonly id: string };
 
@@ -34,6 +42,12 @@ export interface CronDoor {
   /** Throws `cron.owner-only` in a turn that a stranger's words, a hook or another job led to. */
   run(asker: CronAsker, id: string, mode: "force" | "due"): Promise<RunAnswer>;
   runs(asker: CronAsker, id: string, limit: number): Promise<RunEntry[]>;
+  output: (
+    asker: CronAsker,
+    id: string,
+    slot: string,
+    page: { readonly offset: number; readonly limit: number },
+  ) => Promise<OutputPage>;
   /**
    * Work that outlives the turn needs the owner when a stranger's words, a hook or another job led to it, and when it
    * could do what the asker cannot.

@@ -1,5 +1,5 @@
 // Jobs at set times: added, changed, removed, run, looked at. Every door to them comes here.
-import type { AgentId } from "../core/names.ts";
+import type { AgentId, SessionKey } from "../core/names.ts";
 import { HouseError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { createLanes } from "../base/lane.ts";
@@ -13,6 +13,7 @@ import { toEntry, type RunEntry } from "./entry.ts";
 import { bodyOf, toJob, type Job, type JobBody } from "./job.ts";
 import { planSkip } from "./misfire.ts";
 import { normaliseJob } from "./normalise.ts";
+import type { OutputPage } from "./outputs.ts";
 import { isMoreOften, patched } from "./patch.ts";
 import { previewOf, type Preview } from "./preview.ts";
 import { recoverRuns } from "./recover.ts";
@@ -26,16 +27,25 @@ export interface Cron {
   /** By next run; those that wait for nothing last. */
   list(options?: { readonly includeDisabled?: boolean }): Promise<Job[]>;
   get(id: string): Promise<Job>;
-  /** Durable when it resolves. Throws `cron.invalid` and `cron.too-many`. `agent`: who asks, when the job names nobody. */
-  add(input: unknown, agent?: AgentId): Promise<Job>;
+  /** Durable when it resolves. Throws `cron.invalid` and `cron.too-many`. */
+  add(input: unknown, from?: JobOrigin): Promise<Job>;
   update(id: string, patch: unknown): Promise<Job>;
   remove(id: string): Promise<{ readonly ok: true; readonly removed: boolean }>;
   /** `ended` comes when the run is over. */
   run(id: string, mode: "force" | "due"): Promise<RunAnswer>;
   /** Rows of its slots that have ended, newest last. */
   runs(id: string, limit: number): Promise<RunEntry[]>;
+  /** What one run of a command or a tool put out, by lines. Throws `cron.no-output`. */
+  output(id: string, slot: string, page: { readonly offset: number; readonly limit: number }): Promise<OutputPage>;
   /** What a job would do, without keeping it: the job as it would be kept, and its next times. */
   preview(input: unknown, count: number): Promise<Preview & { readonly job?: Job; readonly schedule: unknown }>;
+}
+
+/** Who made a job, where the job itself does not say. */
+export interface JobOrigin {
+  readonly agent?: AgentId;
+  /** The chat that its line or result goes to. */
+  readonly session?: SessionKey | undefined;
 }
 
 export interface CronEngine extends Cron {
@@ -99,9 +109,9 @@ export function createCron(deps: CronDeps): CronEngine {
         .map((record) => shown(record));
     },
     get: async (id) => shown(await required(id)),
-    add: (input, agent) =>
+    add: (input, from) =>
       change(async () => {
-        const record = newRecord(input, agent);
+        const record = newRecord(input, from);
         await requireRoom(bodyOf(record));
         await jobs.put(record);
         tell(record, "added");
@@ -120,6 +130,7 @@ export function createCron(deps: CronDeps): CronEngine {
       change(async () => {
         await jobs.claim(id, (job) => givenUp(job, "the job was removed"));
         const removed = await jobs.delete(id);
+        await deps.outputs.remove(id);
         if (removed) deps.emit({ jobId: id, action: "removed" });
         scheduler.kick();
         return { ok: true as const, removed };
@@ -134,8 +145,15 @@ export function createCron(deps: CronDeps): CronEngine {
     },
     async runs(id, limit) {
       const [rows, record] = await Promise.all([slots.list(id, limit), jobs.get(id)]);
-      const schedule = record === undefined ? undefined : bodyOf(record).schedule;
-      return rows.filter(({ state }) => state !== "running").map((row) => toEntry(row, schedule));
+      const body = record === undefined ? undefined : bodyOf(record);
+      return rows.filter(({ state }) => state !== "running").map((row) => toEntry(row, body));
+    },
+    async output(id, slot, { offset, limit }) {
+      const page = await deps.outputs.page(id, slot, offset, limit);
+      if (page !== undefined) return page;
+      throw new HouseError("cron.no-output", `no output is kept for slot ${slot.slice(0, 80)} of this job`, {
+        hint: "runs without a slot lists the slots; output of commands and tools is kept for the last 50 runs",
+      });
     },
     async preview(input, count) {
       const raw = isRecord(input) ? input : {};
@@ -149,7 +167,7 @@ export function createCron(deps: CronDeps): CronEngine {
         const schedule = checkSchedule(wished["schedule"], clock.now());
         return { ...previewOf(schedule, clock.now(), count), schedule };
       }
-      const job = shown(newRecord(input, undefined));
+      const job = shown(newRecord(input));
       return { ...previewOf(job.schedule, clock.now(), count), job, schedule: job.schedule };
     },
     async start() {
@@ -158,6 +176,8 @@ export function createCron(deps: CronDeps): CronEngine {
       // None of these is a reason for jobs not to run: a full disk has room again one day.
       await tried("jobs of an older file are taken over at the next start", () => takeOverOlder(deps));
       await tried("rows of jobs that are gone stay", () => slots.pruneGone(clock.now() - KEEP_GONE_MS));
+      const isThere = async (id: string): Promise<boolean> => (await jobs.get(id)) !== undefined;
+      await tried("output of jobs that are gone stays", () => deps.outputs.prune(isThere, clock.now() - KEEP_GONE_MS));
       const latest = await slots.latest();
       if (latest !== undefined && latest > clock.now() + DAY_MS)
         await tried("jobs wait for times that a wrong clock gave them", () => reanchor(deps));
@@ -191,14 +211,14 @@ export function createCron(deps: CronDeps): CronEngine {
     await work().catch((error: unknown) => log.error(`cron: ${what}`, { error }));
   }
 
-  function newRecord(input: unknown, agent: AgentId | undefined): JobRecord {
+  function newRecord(input: unknown, { agent, session }: JobOrigin = {}): JobRecord {
     const now = clock.now();
     const raw = normaliseJob(input);
-    const body = checkJob(
-      raw["agentId"] === undefined && agent !== undefined ? { ...raw, agentId: agent } : raw,
-      config(),
-      now,
-    );
+    const named = raw["agentId"] === undefined && agent !== undefined ? { ...raw, agentId: agent } : raw;
+    const body: JobBody = {
+      ...checkJob(named, config(), now),
+      ...(session === undefined ? {} : { sessionKey: session }),
+    };
     const next = body.enabled ? nextFire(body.schedule, now - (body.schedule.kind === "at" ? DAY_MS : 0)) : undefined;
     const dates = { createdAt: now, updatedAt: now };
     return { id: newId(), ...(next === undefined ? {} : { nextAt: next }), ...dates, body, state: {} };

@@ -4,7 +4,7 @@ import type { Route } from "../channel/outbound.ts";
 import { entryOf } from "../session/session.ts";
 import type { CronDeps } from "./deps.ts";
 import { bodyOf, type JobBody } from "./job.ts";
-import { mainOf, type Run, type RunEnd } from "./perform.ts";
+import { homeOf, type Run, type RunEnd } from "./perform.ts";
 
 const SUMMARY_CHARS = 400;
 /** Told in its own chat by the session itself; there is no platform to send to. */
@@ -36,7 +36,7 @@ function isNothing(text: string): boolean {
 
 async function send(deps: CronDeps, { job, slot }: Run, text: string): Promise<void> {
   const body = bodyOf(job);
-  const main = mainOf(body, deps.config());
+  const main = await homeOf(body, deps);
   const intentId = `cron:${job.id}:${slot.slot}`;
   const route = await routeOf(deps, body);
   if (route === undefined) return deps.turns.say(main, text, intentId);
@@ -57,7 +57,7 @@ async function send(deps: CronDeps, { job, slot }: Run, text: string): Promise<v
 async function routeOf(deps: CronDeps, body: JobBody): Promise<Route | undefined> {
   const { channel = "last", to } = body.delivery ?? {};
   if (channel !== "last" && !INTERNAL.has(channel)) return { channel, ...(to === undefined ? {} : { to }) };
-  const record = await deps.store.sessions.get(mainOf(body, deps.config()));
+  const record = await deps.store.sessions.get(await homeOf(body, deps));
   const { lastChannel = "", lastTo } = record === undefined ? {} : entryOf(record);
   if (channel !== "last" || INTERNAL.has(lastChannel)) return undefined;
   const place = to ?? lastTo;

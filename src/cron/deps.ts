@@ -8,6 +8,7 @@ import type { SystemEvents } from "../session/system-events.ts";
 import type { Turns } from "../session/turns.ts";
 import type { Wake } from "../session/wake.ts";
 import type { Store } from "../store/store.ts";
+import type { JobOutputs } from "./outputs.ts";
 
 export interface CronDeps {
   readonly store: Pick<Store, "jobs" | "slots" | "inbox" | "journal" | "sessions" | "kv">;
@@ -21,6 +22,8 @@ export interface CronDeps {
   /** The one path of every tool call, without a model; throws what the call throws. */
   readonly runTool: RunTool;
   readonly emit: (event: CronEvent) => void;
+  /** What runs put out, for those who look later. */
+  readonly outputs: JobOutputs;
   /** An older file of jobs, taken over once. */
   readonly olderFile: string;
   /** `OPENCLAW_SKIP_CRON`: nothing runs by itself, whatever the config says. */

@@ -1,6 +1,6 @@
 // A row of a slot as clients read it.
 import type { SlotRecord } from "../store/store.ts";
-import type { Schedule } from "./job.ts";
+import type { JobBody } from "./job.ts";
 import { nextFire } from "./schedule.ts";
 
 /** As recorded, with ours beside: the slot, its state and why. */
@@ -19,16 +19,19 @@ export interface RunEntry {
   readonly sessionKey?: string;
   readonly runAtMs: number;
   readonly durationMs: number;
+  /** Where its result goes: a session key, a channel with its target, or `none`. Of the job as it stands now. */
+  readonly deliversTo?: string;
   /** When its schedule, as it stands now, comes next after that run. */
   readonly nextRunAtMs?: number;
 }
 
-/** Without a schedule: the job is gone. */
-export function toEntry(slot: SlotRecord, schedule?: Schedule): RunEntry {
+/** Without a job: it is gone. */
+export function toEntry(slot: SlotRecord, job?: JobBody): RunEntry {
   const { startedAt = slot.at, endedAt = slot.at, why, error, summary = "", sessionId, sessionKey, missed } = slot;
   const status =
     slot.state === "ran" ? "ok" : slot.state === "failed" || slot.state === "unknown" ? "error" : "skipped";
-  const next = schedule === undefined ? undefined : nextFire(schedule, endedAt);
+  const next = job === undefined ? undefined : nextFire(job.schedule, endedAt);
+  const deliversTo = job === undefined ? undefined : targetOf(job);
   return {
     ts: endedAt,
     jobId: slot.jobId,
@@ -44,6 +47,14 @@ export function toEntry(slot: SlotRecord, schedule?: Schedule): RunEntry {
     ...(sessionKey === undefined ? {} : { sessionKey }),
     runAtMs: slot.startedAt === undefined ? slot.at : startedAt,
     durationMs: slot.startedAt === undefined ? 0 : Math.max(0, endedAt - startedAt),
+    ...(deliversTo === undefined ? {} : { deliversTo }),
     ...(next === undefined ? {} : { nextRunAtMs: next }),
   };
+}
+
+function targetOf({ delivery, sessionKey, sessionTarget }: JobBody): string | undefined {
+  if (sessionTarget === "isolated" && delivery?.mode === "none") return "none";
+  const { channel = "last", to } = delivery ?? {};
+  if (channel !== "last") return to === undefined ? channel : `${channel} ${to}`;
+  return sessionKey;
 }

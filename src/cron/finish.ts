@@ -30,10 +30,20 @@ export function createFinish(
 
   return async (run, ending) => {
     const now = clock.now();
+    await keepOutput(run, ending.end).catch((error: unknown) =>
+      log.warn("the output of a job was not kept", { error }),
+    );
     await persistently(() => write(run, ending, now));
     await tell(run, ending, now);
     await tidy(run, ending.end).catch((error: unknown) => log.warn("cron: what is left of a run stays", { error }));
   };
+
+  /** An agent's turn has its session to look at; of a command the row holds one short line. */
+  async function keepOutput({ job, slot }: Run, { text }: RunEnd): Promise<void> {
+    const { kind } = bodyOf(job).payload;
+    const isWhole = text.trim() === short(text);
+    if ((kind === "exec" || kind === "tool") && !isWhole) await deps.outputs.write(job.id, slot.slot, text);
+  }
 
   async function write({ job, slot }: Run, { end, startedAt, byHand }: Ending, now: number): Promise<void> {
     // Times that came meanwhile, before the job can be due again.

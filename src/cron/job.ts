@@ -1,5 +1,5 @@
 // A job as the house keeps it and as the wire shows it.
-import type { AgentId } from "../core/names.ts";
+import type { AgentId, SessionKey } from "../core/names.ts";
 import type { ThinkingLevel } from "../model/model.ts";
 import type { WakeMode } from "../session/wake.ts";
 import type { JobRecord } from "../store/store.ts";
@@ -52,6 +52,8 @@ export interface JobBody {
   readonly deleteAfterRun?: boolean;
   readonly schedule: Schedule;
   readonly sessionTarget: "main" | "isolated";
+  /** The session it was made in: its line or result goes there. Without one, to the main session of its agent. */
+  readonly sessionKey?: SessionKey;
   readonly wakeMode: WakeMode;
   readonly payload: Payload;
   readonly delivery?: JobDelivery;

@@ -12,8 +12,8 @@ export function patched(body: JobBody, input: unknown, config: Config, now: numb
   const isEnabling = patch["enabled"] === true && !body.enabled;
   const payload = merged(body.payload, patch["payload"]);
   const target = patch["sessionTarget"] ?? targetFor(body, payload);
-  // An agent that is gone since must not keep its jobs from being changed.
-  const { agentId, ...rest } = body;
+  // An agent that is gone since must not keep its jobs from being changed; the session is never a caller's choice.
+  const { agentId, sessionKey, ...rest } = body;
   const raw: Raw = {
     ...rest,
     ...patch,
@@ -24,7 +24,12 @@ export function patched(body: JobBody, input: unknown, config: Config, now: numb
       target === "main" ? patch["delivery"] : (merged(body.delivery, patch["delivery"]) ?? { mode: "announce" }),
   };
   const checked = checkJob(raw, config, now, patch["schedule"] === undefined && !isEnabling);
-  return agentId === undefined || patch["agentId"] !== undefined ? checked : { ...checked, agentId };
+  if (patch["agentId"] !== undefined) return checked;
+  return {
+    ...checked,
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(sessionKey === undefined ? {} : { sessionKey }),
+  };
 }
 
 /** A payload of another kind changes where it runs with it, unless the caller says where. */

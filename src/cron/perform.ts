@@ -73,6 +73,16 @@ function requireAgent({ id, body }: JobRecord, config: Config): void {
   });
 }
 
+/** Where the line or the result of a job goes: the session it was made in while there is one, else the main session. */
+export async function homeOf(
+  body: JobBody,
+  { store, config }: Pick<CronDeps, "store" | "config">,
+): Promise<SessionKey> {
+  const { sessionKey } = body;
+  const isThere = sessionKey !== undefined && (await store.sessions.get(sessionKey)) !== undefined;
+  return isThere ? sessionKey : mainOf(body, config());
+}
+
 export function mainOf(body: JobBody, config: Config): SessionKey {
   if (config.session?.scope === "global") return "global" as SessionKey;
   return mainSessionKey(agentOf(body, config), mainKeyOf(config));
@@ -112,7 +122,7 @@ async function performKind(deps: CronDeps, run: Run): Promise<RunEnd | undefined
 async function tellMain(deps: CronDeps, { job, slot, stopping }: Run, text: string): Promise<RunEnd> {
   if (text.trim() === "") return { state: "skipped", why: "the text is empty", text: "" };
   const body = bodyOf(job);
-  const main = mainOf(body, deps.config());
+  const main = await homeOf(body, deps);
   // The line is there exactly when its row says so: whoever finds the row after a crash knows whether to tell it.
   const together: Together = async (line) => {
     if (await deps.store.slots.note(slot, TOLD, line)) return;

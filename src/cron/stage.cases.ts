@@ -17,6 +17,7 @@ import type { SlotRecord, Store } from "../store/store.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import { createCron, type CronEngine } from "./cron.ts";
 import type { CronDeps, CronEvent, ToolRun } from "./deps.ts";
+import { createJobOutputs } from "./outputs.ts";
 
 export interface Stage {
   readonly store: Store;
@@ -124,6 +125,7 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
       return behaviour(run);
     },
     emit: (event) => void events.push(event),
+    outputs: createJobOutputs(join(folder, "cron", "output")),
     olderFile: plan.olderFile ?? join(folder, "cron", "jobs.json"),
     isSkipped: plan.isSkipped ?? false,
   };

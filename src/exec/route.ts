@@ -247,12 +247,19 @@ function checkHost(
   const key = bySession ? "/exec host" : own === undefined ? "tools.exec.host" : "agents.list[].tools.exec.host";
   throw new ToolError(
     "exec.host-mismatch",
-    `the call asks for host=${asked}, but commands of this session run on host=${configured} (${key})`,
+    `host=${asked} is not what this session uses (${key}=${configured}): its commands run ${realPlace(configured, input.sandboxed)}`,
     {
-      hint: `leave out host; or change tools.exec.host; or an authorised sender writes: /exec host=${asked}`,
+      hint: `leave out host; an authorized sender can change it with /exec host=${asked}`,
       details: { refused: true, requested: asked, configured, key },
     },
   );
+}
+
+/** `sandbox` names a wish: without one, commands run on the host. */
+function realPlace(host: ExecHost, sandboxed: boolean): string {
+  if (host === "node") return "on a paired node";
+  if (host === "gateway") return "on the gateway host, under approvals";
+  return sandboxed ? "in the sandbox" : "on the gateway host itself, because this session is not sandboxed";
 }
 
 function denied(host: ExecHost): ToolError {

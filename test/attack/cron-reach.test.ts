@@ -102,7 +102,8 @@ test("the jobs of an agent one may not talk with are not there: not listed, read
 });
 
 test("from a sandbox no line goes to the main session outside of it without the owner", async () => {
-  await asked({ action: "add", job: { name: "x", schedule: hourly, text: "do it" } }, /from a sandbox/, BOXED);
+  const job = { name: "x", schedule: hourly, text: "do it", sessionTarget: "main" };
+  await asked({ action: "add", job }, /from a sandbox/, BOXED);
 });
 
 test("who is not the owner starts no job by hand, and cannot keep a session awake by itself", async () => {

@@ -70,11 +70,7 @@ test("wake queues a line for the session, now or with the next heartbeat", async
   assert.match((await callTool(house.gateway, "cron", { action: "wake" })).text, /wake needs text/);
 });
 
-test("help says the whole schema; an unknown action and wrong fields are words a model can act on", async () => {
-  assert.match(
-    (await callTool(house.gateway, "cron", { action: "help" })).text,
-    /schedule, one of[\s\S]*payload, one of/,
-  );
+test("an unknown action and wrong fields are refused with words a model can act on", async () => {
   assert.equal((await callTool(house.gateway, "cron", { action: "dance" })).error?.type, "tool.bad-arguments");
   const { error } = await callTool(house.gateway, "cron", {
     action: "add",
@@ -117,4 +113,56 @@ test("gatewayUrl needs an explicit gatewayToken; with both the other gateway ans
     gatewayToken: "x",
   });
   assert.match(far.text, /may only name this machine/);
+});
+
+test("a job made in a chat delivers there, its rows say so, and its output can be paged", async () => {
+  house.script = () => say("hello");
+  const chatKey = "agent:main:kitchen";
+  await chat(wire, chatKey, "begin", "kitchen-1");
+  const inChat = { body: { sessionKey: chatKey } };
+  const added = await callTool(
+    house.gateway,
+    "cron",
+    { action: "add", job: { name: "count", schedule: hourly, payload: { kind: "exec", command: "seq 1 600" } } },
+    inChat,
+  );
+  const id = String(added.details["id"]);
+  assert.equal(added.details["sessionKey"], chatKey);
+  await callTool(house.gateway, "cron", { action: "run", jobId: id, runMode: "force" }, inChat);
+  const run = await firstRun(wire, id);
+  assert.equal(run.deliversTo, chatKey);
+  const { messages } = await ask<{ messages: unknown[] }>(wire, "chat.history", { sessionKey: chatKey });
+  assert.match(JSON.stringify(messages.at(-1)), /count:.*599/);
+  const page = await callTool(house.gateway, "cron", {
+    action: "runs",
+    jobId: id,
+    slot: run.slot,
+    offset: 200,
+    limit: 3,
+  });
+  assert.equal(page.text, "[offset 200 to 202 of 600; go on with offset 203]\n201\n202\n203");
+  const other = await callTool(house.gateway, "cron", { action: "runs", jobId: id, slot: "1" });
+  assert.equal(other.error?.type, "cron.no-output");
+  await callTool(house.gateway, "cron", { action: "remove", jobId: id });
+});
+
+test("a reminder quotes the last messages when contextMessages asks for them", async () => {
+  house.script = () => say("the oven is on");
+  const chatKey = "agent:main:oven";
+  await chat(wire, chatKey, "is it hot?", "oven-1");
+  const { details } = await callTool(
+    house.gateway,
+    "cron",
+    {
+      action: "add",
+      contextMessages: "2",
+      job: { name: "oven", schedule: { kind: "at", at: "3h" }, text: "check it" },
+    },
+    { body: { sessionKey: chatKey } },
+  );
+  assert.match(
+    String((details["payload"] as { text: string }).text),
+    /^check it\n\nRecent messages when this was set:\n- User: .*is it hot\?\n- Assistant: the oven is on$/,
+  );
+  await callTool(house.gateway, "cron", { action: "remove", jobId: details["id"] });
 });

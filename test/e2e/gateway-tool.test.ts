@@ -222,21 +222,13 @@ describe("the gateway tool", () => {
     assert.ok(big.text.length < 30_000, String(big.text.length));
   });
 
-  test("help explains the actions and how changes wait for the owner", async () => {
-    const { text } = await tool({ action: "help" });
-    for (const action of ["restart", "config.get", "config.schema", "config.apply", "config.patch", "update.run"])
-      assert.ok(text.includes(action), action);
-  });
-
   test("arguments nobody named, of the wrong kind, or missing are refused", async () => {
     for (const args of [
       { action: "config.patch" },
       { action: "config.patch", raw: "" },
       { action: "nope" },
       { action: "restart", surprise: 1 },
-      { action: "restart", more: { surprise: 1 } },
       { action: "restart", timeoutMs: "soon" },
-      { action: "restart", more: 7 },
       { action: "config.patch", raw: "{}", delayMs: -1 },
       {},
     ])
@@ -328,17 +320,17 @@ describe("the gateway tool", () => {
   );
 
   test("sub-agents and sandboxed sessions do not have it; it is a member of group:automation", async () => {
-    assert.equal((await tool({ action: "help" }, "agent:main:subagent:s1")).status, 404);
+    assert.equal((await tool({ action: "config.get" }, "agent:main:subagent:s1")).status, 404);
     const { details } = await callTool(
       gateway,
       "gateway",
-      { action: "help" },
+      { action: "config.get" },
       { body: { sessionKey: "agent:main:subagent:s1" } },
     );
     assert.match(JSON.stringify(details), /sub-?agent/i);
     await patch(configText(gateway).replace("{", '{ "tools": { "deny": ["group:automation"] },'));
     await until(
-      () => tool({ action: "help" }),
+      () => tool({ action: "config.get" }),
       ({ status }) => status === 404,
     );
   });

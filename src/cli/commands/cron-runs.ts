@@ -23,20 +23,39 @@ export const command = defineCommand({
   options: {
     ...wireOptions,
     id: { type: "string", value: "id", description: "The job." },
-    limit: { type: "string", value: "n", description: "How many, the newest; 50 unless said." },
+    limit: { type: "string", value: "n", description: "How many, the newest (default: 50; with --slot: 200 lines)." },
+    slot: { type: "string", value: "slot", description: "Show what this run put out; --json lists the slots." },
+    offset: { type: "string", value: "n", description: "With --slot: lines to skip (default: 0)." },
   },
   examples: [{ line: "cron runs --id 6f1c0b7e-… --limit 10", does: "the last ten, newest last" }],
   async run(io, { options, arguments: [named] }) {
     const id = options.id ?? named;
     if (id === undefined) throw new UsageError("which job? --id <id>", ["cron", "runs"]);
-    const limit = wholeNumber("limit", options.limit, { min: 1, max: 5000 }) ?? 50;
-    const answer = (await callCron(io, options, "cron.runs", { id, limit })) as { entries: Entry[] };
+    const limit = wholeNumber("limit", options.limit, { min: 1, max: 5000 });
+    if (options.slot !== undefined) return showOutput(io, options, { id, slot: options.slot, limit });
+    const answer = (await callCron(io, options, "cron.runs", { id, limit: limit ?? 50 })) as { entries: Entry[] };
     if (io.json) io.print(toJson(answer));
     else if (answer.entries.length === 0) io.print(await whyNone(io, options, id));
     else io.print(table(answer.entries, shape, io).join("\n"));
     return 0;
   },
 });
+
+async function showOutput(
+  io: Io,
+  flags: WireFlags & { readonly offset?: string | undefined },
+  { limit = 200, ...run }: { readonly id: string; readonly slot: string; readonly limit?: number | undefined },
+): Promise<number> {
+  const offset = wholeNumber("offset", flags.offset, { min: 0, max: 1_000_000 }) ?? 0;
+  const page = (await callCron(io, flags, "cron.runs", { ...run, offset, limit })) as {
+    text: string;
+    totalLines: number;
+  };
+  io.print(io.json ? toJson(page) : page.text);
+  const rest = page.totalLines - offset - limit;
+  if (rest > 0 && !io.json) io.print(`(${rest} more lines: --offset ${offset + limit})`);
+  return 0;
+}
 
 /** A job that was removed keeps its runs, so only one without any may be a slip of the pen. */
 async function whyNone(io: Io, flags: WireFlags, id: string): Promise<string> {

@@ -10,14 +10,19 @@ import type { Client } from "../client.ts";
 import { serve, type Served } from "../dispatch.ts";
 
 const DEFAULT_RUNS = 50;
+const DEFAULT_LINES = 200;
 const PREVIEWED = 5;
 
 export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[] {
   /** Who may change a job reads it as it is; who may only look gets it without secrets, as with the config. */
   const veilFor = async ({ scopes }: Client): Promise<Veil> => {
     if (holdsScope(scopes, "operator.admin")) return asTheyAre;
-    const { veiledEntry, veiledJob } = await import("../../cron/veil.ts");
-    return { job: (job) => veiledJob(job, mask), entry: (entry) => veiledEntry(entry, mask) };
+    const { veiledEntry, veiledJob, veiledWords } = await import("../../cron/veil.ts");
+    return {
+      job: (job) => veiledJob(job, mask),
+      entry: (entry) => veiledEntry(entry, mask),
+      words: (text) => veiledWords(text, mask),
+    };
   };
   return [
     serve(methods.cronStatus, async () => {
@@ -39,6 +44,11 @@ export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[]
     }),
     serve(methods.cronRuns, async (params, client) => {
       const veil = await veilFor(client);
+      const { slot, offset = 0, limit = DEFAULT_LINES } = params;
+      if (slot !== undefined) {
+        const { text, ...page } = await cron.output(idOf(params), slot, { offset, limit });
+        return { slot, ...page, text: veil.words(text) };
+      }
       return { entries: (await cron.runs(idOf(params), params.limit ?? DEFAULT_RUNS)).map(veil.entry) };
     }),
     serve(methods.cronPreview, async ({ job, count = PREVIEWED, ...named }, client) => {
@@ -52,9 +62,10 @@ export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[]
 interface Veil {
   readonly job: (job: Job) => Job;
   readonly entry: (entry: RunEntry) => RunEntry;
+  readonly words: (text: string) => string;
 }
 
-const asTheyAre: Veil = { job: (job) => job, entry: (entry) => entry };
+const asTheyAre: Veil = { job: (job) => job, entry: (entry) => entry, words: (text) => text };
 
 function idOf({ id, jobId }: { readonly id?: string; readonly jobId?: string }): string {
   const found = id ?? jobId;

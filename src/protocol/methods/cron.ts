@@ -22,7 +22,16 @@ export const cronRun = method(
 export const cronRuns = method(
   "cron.runs",
   "operator.read",
-  Type.Object({ ...named, limit: maybe(Type.Integer({ minimum: 1, maximum: 5000 })) }, closed),
+  Type.Object(
+    {
+      ...named,
+      limit: maybe(Type.Integer({ minimum: 1, maximum: 5000 })),
+      /** Ours: the output of one run instead of the rows. */
+      slot: maybe(word),
+      offset: maybe(Type.Integer({ minimum: 0 })),
+    },
+    closed,
+  ),
 );
 /** Ours: what a job would do, before it is kept. */
 export const cronPreview = method(

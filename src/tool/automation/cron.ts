@@ -1,101 +1,138 @@
-// cron: jobs at set times and wake-ups. A thin skin over the jobs, which load with the first use.
+// cron: jobs at set times and wake-ups. The jobs themselves load with the first use.
 import { ToolError } from "../../core/error.ts";
-import { checker, describeIssues, Type, type Static, type TObject } from "../../core/schema.ts";
+import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import type { CronAsker, CronChange, CronDoor } from "../../cron/ask.ts";
 import type { WakeMode } from "../../session/wake.ts";
 import { callRemote, remoteUrl } from "../remote-gateway.ts";
 import { defineTool, json, type ToolCall, type ToolResult } from "../tool.ts";
 
-const actions = ["status", "list", "add", "update", "remove", "run", "runs", "wake", "help"] as const;
-const word = Type.Optional(Type.String());
-const fields = Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "object" }));
+const actions = ["status", "list", "add", "update", "remove", "run", "runs", "wake"] as const;
+const text = (description: string) => ({ type: "string", description });
+
+/** Shown to the model; what a job may hold is checked where jobs are kept, for every caller alike. */
+const jobShape = {
+  type: "object",
+  properties: {
+    name: text("Short name."),
+    schedule: {
+      type: "object",
+      description:
+        'One of {kind:"at", at:"2030-01-31T08:00:00+01:00" or "20m"}, {kind:"every", everyMs:3600000}, {kind:"cron", expr:"30 8 * * 1-5", tz:"Europe/Berlin"}.',
+    },
+    payload: {
+      type: "object",
+      description:
+        'One of {kind:"systemEvent", text} (a reminder: this session reads the line and takes a turn), {kind:"agentTurn", message, model?, thinking?, timeoutSeconds?} (a turn in a session of its own; message must hold everything it needs to know), {kind:"exec", command, workdir?, timeout?} (a shell command, no model), {kind:"tool", tool, args} (a tool call, no model).',
+    },
+    delivery: {
+      type: "object",
+      description:
+        'Where the result goes: {mode:"announce"|"none", channel?, to?}. Default: announce in the session that made the job. Not for systemEvent.',
+    },
+    enabled: { type: "boolean", description: "Default true." },
+    deleteAfterRun: { type: "boolean", description: "Default true for kind at, else false." },
+    wakeMode: text('For systemEvent: "now" (default) or "next-heartbeat".'),
+    misfire: { description: 'A time that was missed: "once" (default: run once later), "skip" or {windowMs}.' },
+  },
+};
+const job = Type.Unsafe<Record<string, unknown>>({ ...jobShape, description: "add: the job." });
+const patch = Type.Unsafe<Record<string, unknown>>({
+  type: "object",
+  description: "update: fields of the job to change.",
+});
 
 const params = Type.Object(
   {
     action: Type.Enum([...actions], { type: "string" }),
-    job: fields,
-    jobId: word,
-    patch: fields,
-    more: fields,
+    job: Type.Optional(job),
+    jobId: Type.Optional(Type.String({ description: "update, remove, run, runs: id from list." })),
+    patch: Type.Optional(patch),
+    text: Type.Optional(Type.String({ description: "wake: the line this session is to read." })),
+    mode: Type.Optional(
+      Type.Enum(["now", "next-heartbeat", "force", "due"], {
+        type: "string",
+        description: "wake: now (default) or next-heartbeat. run: force (default) or due.",
+      }),
+    ),
+    contextMessages: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 10, description: "add, systemEvent: recent messages to quote; default 0." }),
+    ),
+    includeDisabled: Type.Optional(Type.Boolean({ description: "list: disabled jobs too; default false." })),
+    slot: Type.Optional(Type.String({ description: "runs: show the output of this run; slot from runs." })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, description: "runs with slot: lines to skip; default 0." })),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 5000,
+        description: "runs: rows, default 20; with slot: lines, default 200.",
+      }),
+    ),
+    gatewayUrl: Type.Optional(Type.String({ description: "Another gateway; needs gatewayToken." })),
+    gatewayToken: Type.Optional(Type.String({ description: "Token of gatewayUrl." })),
+    timeoutMs: Type.Optional(Type.Number({ description: "Milliseconds to wait for gatewayUrl; default 30000." })),
   },
   { additionalProperties: false },
 );
-
-/** Seldom needed, so `help` tells of them and not the schema every model reads; callers give them beside `action`. */
-const rare = checker(
-  Type.Object(
-    {
-      text: word,
-      includeDisabled: Type.Optional(Type.Boolean()),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 5000 })),
-      mode: word,
-      gatewayUrl: word,
-      gatewayToken: word,
-      timeoutMs: Type.Optional(Type.Number()),
-    },
-    { additionalProperties: false },
-  ),
-);
-type Rare = ReturnType<typeof rare.parse>;
-const rareNames = Object.keys((rare.schema as TObject).properties);
-const ownNames = ["action", "job", "jobId", "patch", "more"];
-type Arguments = Omit<Static<typeof params>, "more"> & Rare;
+const ownNames = new Set(Object.keys(params.properties));
+type Arguments = Static<typeof params>;
 
 export const createCronTool = (door: () => CronDoor) =>
   defineTool({
     name: "cron",
-    summary: "Jobs at set times, reminders, wake-ups",
-    description: "Ask action help first.",
+    summary: "Schedule reminders, agent turns and commands; wake this session",
+    description:
+      'Schedule and inspect jobs. A reminder: action add, job {name, schedule:{kind:"at", at:"20m"}, payload:{kind:"systemEvent", text:"Remind the user to …"}}. runs shows what became of each time of a job.',
     params,
+    unrecorded: ["gatewayToken"],
     prepare: fold,
-    intent: ({ action, job, jobId }) =>
+    intent: ({ action, job: wanted, jobId }) =>
       isLook(action)
         ? { does: "look" }
-        : { does: "admin", what: visible(`cron ${action} ${jobId ?? nameOf(job)}`.trim(), 200) },
-    async run({ more, ...plain }, call): Promise<ToolResult> {
-      const args: Arguments = { ...plain, ...rareOf(more) };
+        : { does: "admin", what: visible(`cron ${action} ${jobId ?? nameOf(wanted)}`.trim(), 200) },
+    async run(args, call): Promise<ToolResult> {
       const { gatewayUrl, gatewayToken, timeoutMs, ...rest } = args;
       const url = remoteUrl(args, call);
       if (url !== undefined) return callRemote(url, { gatewayUrl, gatewayToken, timeoutMs }, "cron", rest, call);
-      if (args.action === "help") return words((await import("./cron-help.ts")).help);
-      return perform(args.action, args, call, door());
+      return perform(args, call, door());
     },
   });
 
-async function perform(
-  action: Exclude<Arguments["action"], "help">,
-  args: Arguments,
-  call: ToolCall,
-  cron: CronDoor,
-): Promise<ToolResult> {
+async function perform(args: Arguments, call: ToolCall, cron: CronDoor): Promise<ToolResult> {
   const { agent, session, turn, sandboxed, asker: origin } = call;
   const asker: CronAsker = { agent, session, turn, sandboxed, allows: (tool) => call.allows(tool), origin };
-  switch (action) {
+  switch (args.action) {
     case "status":
       return json(await cron.status());
     case "list":
       return json({ jobs: await cron.list(asker, { includeDisabled: args.includeDisabled ?? false }) });
     case "add":
-      return change({ action: "add", job: args.job ?? {} }, asker, cron);
+      return change({ action: "add", job: args.job ?? {}, contextMessages: args.contextMessages ?? 0 }, asker, cron);
     case "update":
       return change({ action: "update", id: idOf(args), patch: args.patch ?? {} }, asker, cron);
     case "remove":
       return change({ action: "remove", id: idOf(args) }, asker, cron);
     case "run": {
       // The run may need the very session that asks for it: nobody waits for it here.
-      const { ended: _ended, ...answer } = await cron.run(
-        asker,
-        idOf(args),
-        oneOf(args.mode, ["force", "due"], "force"),
-      );
+      const mode = oneOf(args.mode, ["force", "due"], "force");
+      const { ended: _ended, ...answer } = await cron.run(asker, idOf(args), mode);
       return json(answer);
     }
     case "runs":
-      return json({ entries: await cron.runs(asker, idOf(args), args.limit ?? 20) });
+      return runs(args, asker, cron);
     case "wake":
       return wake(args, asker, cron);
   }
+}
+
+async function runs(args: Arguments, asker: CronAsker, cron: CronDoor): Promise<ToolResult> {
+  const { slot, offset = 0, limit } = args;
+  if (slot === undefined) return json({ entries: await cron.runs(asker, idOf(args), limit ?? 20) });
+  const page = await cron.output(asker, idOf(args), slot, { offset, limit: limit ?? 200 });
+  const next = offset + page.text.split("\n").length;
+  const more = next < page.totalLines ? `; go on with offset ${next}` : "";
+  const head = `[offset ${offset} to ${Math.min(next, page.totalLines) - 1} of ${page.totalLines}${more}]`;
+  return { content: [{ type: "text", text: `${head}\n${page.text}` }], details: { jobId: args.jobId, slot, ...page } };
 }
 
 async function change(wish: CronChange, asker: CronAsker, cron: CronDoor): Promise<ToolResult> {
@@ -107,53 +144,44 @@ async function change(wish: CronChange, asker: CronAsker, cron: CronDoor): Promi
     content: [
       {
         type: "text",
-        text: `Waiting for the owner: work that stays needs their yes when it was not they who asked, or when it reaches further than you (id ${slug}; /approve ${slug} allow-once|deny). Nothing was changed. What comes of it follows as a System line; do not ask again meanwhile.`,
+        text: `Waiting for the owner's approval: a job that stays needs it when the owner did not ask for it, or when it can do more than you (id ${slug}; /approve ${slug} allow-once|deny). Nothing has changed yet. The answer follows as a System line; do not ask again meanwhile.`,
       },
     ],
     details: { status: "approval-pending", approvalId, approvalSlug: slug, expiresAtMs, action: wish.action },
   };
 }
 
-async function wake({ text = "", mode }: Arguments, asker: CronAsker, cron: CronDoor): Promise<ToolResult> {
-  if (text.trim() === "") throw bad("cron: wake needs text", "text: what the session is to be told");
+async function wake({ text: line = "", mode }: Arguments, asker: CronAsker, cron: CronDoor): Promise<ToolResult> {
+  if (line.trim() === "") throw bad("cron: wake needs text", "text: the line this session is to read");
   const when: WakeMode = oneOf(mode, ["now", "next-heartbeat"], "now");
-  return json({ ok: true, mode: await cron.wake(asker, text, when) });
+  return json({ ok: true, mode: await cron.wake(asker, line, when) });
 }
 
-/** Fields of a job given flat become the job; other spellings of its id. */
+/** Fields of a job given flat become the job; `id` and `runMode` are other names that clients use. */
 function fold(raw: Record<string, unknown>): Record<string, unknown> {
-  const { id, more, ...given } = raw;
+  const { id, runMode, ...given } = raw;
   const { action } = given;
-  const isChange = action === "add" || action === "update";
-  const whole = action === "add" ? "job" : "patch";
-  const isFlat = (name: string): boolean =>
-    isChange && !ownNames.includes(name) && (name === "text" || !rareNames.includes(name));
-  const named = Object.entries(given).filter(([name]) => rareNames.includes(name) && !isFlat(name));
-  const flat = Object.fromEntries(Object.entries(given).filter(([name]) => isFlat(name)));
-  const rest = Object.entries(given).filter(([name]) => !rareNames.includes(name) && !isFlat(name));
-  const gathered = typeof more === "object" ? { ...more, ...Object.fromEntries(named) } : Object.fromEntries(named);
-  const beside = typeof given[whole] === "object" ? given[whole] : {};
+  const whole = action === "add" ? "job" : action === "update" ? "patch" : undefined;
+  const isFlat = (name: string): boolean => whole !== undefined && (name === "text" || !ownNames.has(name));
+  const own = Object.entries(given).filter(([name]) => !isFlat(name));
+  const flat = Object.entries(given).filter(([name]) => isFlat(name));
+  const beside = whole === undefined ? undefined : given[whole];
+  const isObject = beside === undefined || (typeof beside === "object" && !Array.isArray(beside));
   return {
     ...(id === undefined || action === "add" ? {} : { jobId: id }),
-    ...Object.fromEntries(rest),
-    ...(Object.keys(flat).length === 0 ? {} : { [whole]: { ...flat, ...beside } }),
-    ...(more !== undefined && typeof more !== "object" ? { more } : {}),
-    ...(Object.keys(gathered).length === 0 ? {} : { more: gathered }),
+    ...(runMode === undefined ? {} : { mode: runMode }),
+    ...Object.fromEntries(own),
+    ...(whole === undefined || flat.length === 0 || !isObject
+      ? {}
+      : { [whole]: { ...Object.fromEntries(flat), ...beside } }),
   };
 }
 
-function rareOf(more: unknown): Rare {
-  if (more === undefined) return {};
-  if (rare.is(more)) return more;
-  throw bad(`cron: ${describeIssues(rare.issues(more).slice(0, 8))}`, "action help lists them");
+function nameOf(wanted: Readonly<Record<string, unknown>> | undefined): string {
+  return typeof wanted?.["name"] === "string" ? wanted["name"] : "";
 }
 
-function nameOf(job: Readonly<Record<string, unknown>> | undefined): string {
-  return typeof job?.["name"] === "string" ? job["name"] : "";
-}
-
-const isLook = (action: Arguments["action"]): boolean =>
-  action === "status" || action === "list" || action === "runs" || action === "help";
+const isLook = (action: Arguments["action"]): boolean => action === "status" || action === "list" || action === "runs";
 
 function idOf({ action, jobId }: Arguments): string {
   if (jobId !== undefined && jobId.trim() !== "") return jobId.trim();
@@ -168,8 +196,4 @@ function oneOf<T extends string>(given: string | undefined, known: readonly T[],
 
 function bad(message: string, hint: string): ToolError {
   return new ToolError("tool.bad-arguments", message, { hint });
-}
-
-function words(text: string): ToolResult {
-  return { content: [{ type: "text", text }] };
 }

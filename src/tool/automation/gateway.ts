@@ -1,98 +1,68 @@
 // gateway: restarts the gateway, reads and changes its config, updates it. A thin skin over the admin port.
 import { ToolError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
-import { checker, describeIssues, Type, type Static, type TObject } from "../../core/schema.ts";
+import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
+import { whereExec } from "../../exec/where.ts";
 import type { Admin, AdminAnswer, AdminCaller } from "../admin.ts";
+import { foldArguments } from "../fold-arguments.ts";
 import { callRemote, remoteUrl } from "../remote-gateway.ts";
 import { subjectOf } from "../subject.ts";
 import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
 
-const actions = [
-  "restart",
-  "config.get",
-  "config.schema",
-  "config.apply",
-  "config.patch",
-  "update.run",
-  "help",
-] as const;
-const word = Type.Optional(Type.String());
-const count = Type.Optional(Type.Number({ minimum: 0 }));
+const actions = ["restart", "config.get", "config.schema", "config.apply", "config.patch", "update.run"] as const;
+const word = (description: string) => Type.Optional(Type.String({ description }));
+const milliseconds = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
 
 const params = Type.Object(
   {
     action: Type.Enum([...actions], { type: "string" }),
-    raw: word,
-    more: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "object" })),
+    path: word("config.get, config.schema: one part, such as tools.exec; default: everything."),
+    raw: word(
+      "config.patch: JSON5 merge patch, such as {ui:{assistant:{name:'Ada'}}}; null removes a key, lists are replaced. config.apply: the whole new config.",
+    ),
+    baseHash: word("config.apply, config.patch: hash from config.get; refused when the file has changed since."),
+    reason: word("restart: why, for the log."),
+    note: word("Told to you after the restart."),
+    delayMs: milliseconds("Milliseconds before the restart, so that your reply gets out; default 2000."),
+    sessionKey: word("Session that gets the note; default: this one."),
+    timeoutMs: milliseconds("Milliseconds that update.run or gatewayUrl may take."),
+    gatewayUrl: word("Another gateway; needs gatewayToken."),
+    gatewayToken: word("Token of gatewayUrl."),
   },
   { additionalProperties: false },
 );
 
-/** `help` tells of these and not the schema every model reads with every request; callers give them beside `action`. */
-const rare = checker(
-  Type.Object(
-    {
-      path: word,
-      note: word,
-      delayMs: count,
-      baseHash: word,
-      reason: word,
-      sessionKey: word,
-      timeoutMs: count,
-      gatewayUrl: word,
-      gatewayToken: word,
-    },
-    { additionalProperties: false },
-  ),
-);
-type Rare = ReturnType<typeof rare.parse>;
-const rareNames = Object.keys((rare.schema as TObject).properties);
-
-type Arguments = Omit<Static<typeof params>, "more"> & Rare;
+type Arguments = Static<typeof params>;
 
 export const createGatewayTool = (admin: () => Admin) =>
   defineTool({
     name: "gateway",
     summary: "Restart, configure or update this gateway",
-    description: "Ask help first; only when the user wants it.",
+    description:
+      "Read and change the config of this gateway, restart it or update it. Only when the user asks. Config changes restart it where needed. A change that touches security waits for the owner's approval: you get approval-pending and the answer later as a System line; do not repeat it. Secrets show as __OPENCLAW_REDACTED__; sent back, they stay as they are.",
     params,
-    unrecorded: ["raw", "more"],
-    prepare: fold,
+    unrecorded: ["raw", "gatewayToken"],
+    prepare: (raw) => foldArguments(raw, { restartDelayMs: "delayMs" }),
     intent: ({ action }) =>
       isLook(action) ? { does: "look" } : { does: "admin", what: visible(`gateway ${action}`, 100) },
-    async run({ more, ...plain }, call): Promise<ToolResult> {
-      const args: Arguments = { ...plain, ...rareOf(more) };
+    async run(args, call): Promise<ToolResult> {
       const { gatewayUrl, gatewayToken, timeoutMs, ...rest } = args;
       const url = remoteUrl(args, call);
       if (url !== undefined) return callRemote(url, { gatewayUrl, gatewayToken, timeoutMs }, "gateway", rest, call);
-      if (args.action === "help") return toResult({ text: (await import("./gateway-help.ts")).help, details: {} });
-      return toResult(await perform(args.action, args, call, admin()));
+      return toResult(await perform(args, call, admin()));
     },
   });
 
-function rareOf(more: unknown): Rare {
-  if (more === undefined) return {};
-  if (rare.is(more)) return more;
-  throw new ToolError("tool.bad-arguments", `gateway: ${describeIssues(rare.issues(more).slice(0, 8))}`, {
-    hint: "action help lists them",
-  });
-}
-
-function perform(
-  action: Exclude<Arguments["action"], "help">,
-  args: Arguments,
-  call: ToolCall,
-  admin: Admin,
-): Promise<AdminAnswer> {
-  const { path, delayMs, timeoutMs, baseHash } = args;
+async function perform(args: Arguments, call: ToolCall, admin: Admin): Promise<AdminAnswer> {
+  const { action, path, delayMs, timeoutMs, baseHash } = args;
   const caller = callerOf(args, call);
   const [note, reason] = [signed(args.note, caller), signed(args.reason, caller)];
   switch (action) {
     case "restart":
       return admin.restart({ delayMs, reason, note }, caller);
     case "config.get":
-      return admin.configGet(path);
+      return withPlace(await admin.configGet(path), path, call);
     case "config.schema":
       return admin.configSchema(path);
     case "config.apply":
@@ -103,25 +73,14 @@ function perform(
   }
 }
 
-/** Other words for the same things, and the rare ones into their place. */
-function fold(raw: Record<string, unknown>): Record<string, unknown> {
-  const { restartDelayMs, more, ...given } = raw;
-  const named = Object.entries(given).filter(([name]) => rareNames.includes(name));
-  const rest = Object.entries(given).filter(([name]) => !rareNames.includes(name));
-  const gathered: Record<string, unknown> = {
-    ...(restartDelayMs === undefined ? {} : { delayMs: restartDelayMs }),
-    ...(typeof more === "object" ? more : {}),
-    ...Object.fromEntries(named),
-  };
-  return {
-    ...Object.fromEntries(rest),
-    ...(more !== undefined && typeof more !== "object" ? { more } : {}),
-    ...(Object.keys(gathered).length === 0 ? {} : { more: gathered }),
-  };
+/** The keys alone mislead: host=sandbox without a sandbox means the gateway host. */
+function withPlace(answer: AdminAnswer, path: string | undefined, call: ToolCall): AdminAnswer {
+  if (path !== undefined && !/^tools(?:\.exec|$)|sandbox/.test(path)) return answer;
+  const { summary } = whereExec(call.config, call.agent, call.sandboxed);
+  return { ...answer, text: `${answer.text}\nCommands of this session run ${summary}.` };
 }
 
-const isLook = (action: Arguments["action"]): boolean =>
-  action === "config.get" || action === "config.schema" || action === "help";
+const isLook = (action: Arguments["action"]): boolean => action === "config.get" || action === "config.schema";
 
 function rawOf({ action, raw }: Arguments): string {
   if (raw !== undefined && raw.trim() !== "") return raw;

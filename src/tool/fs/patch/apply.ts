@@ -46,12 +46,19 @@ function locate(file: FileLines, hunk: Hunk, cursor: number, path: string, effor
   }
   for (const lines of readingsOf(hunk)) {
     const wanted = lines.flatMap(({ kind, text }) => (kind === "add" ? [] : [text]));
-    if (wanted.length === 0) return { at: hunk.anchors.length > 0 && !hunk.atEnd ? from : file.raw.length, lines };
-    const at = findLines(file, wanted, { from, atEnd: hunk.atEnd, effort });
+    if (wanted.length === 0) return { at: placeToInsert(file, hunk, from), lines };
+    const at = findLines(file, wanted, { from, atEnd: hunk.atEnd, near: hunk.near, effort });
     if (at !== undefined) return { at, lines };
   }
   const wanted = hunk.lines.flatMap(({ kind, text }) => (kind === "add" ? [] : [text]));
   throw notFound("patch.no-match", file, hunk, wanted, { path, from, effort });
+}
+
+/** A hunk that only adds has no lines to look for: after its anchors, at the line its head names, or at the end. */
+function placeToInsert(file: FileLines, { anchors, near, atEnd }: Hunk, from: number): number {
+  if (atEnd) return file.raw.length;
+  if (near !== undefined) return Math.min(Math.max(from, near), file.raw.length);
+  return anchors.length > 0 ? from : file.raw.length;
 }
 
 /** Empty lines at the end may be context or just a gap before the next part: the stricter reading goes first. */

@@ -15,7 +15,9 @@ export interface Numbered {
 
 /** What stands between the markers. Blank lines and a shell's here-document around them are let pass. */
 function envelope(input: string): Numbered[] {
-  const all = input.split("\n").map((text, at): Numbered => ({ number: at + 1, text: text.replace(/\r$/, "") }));
+  const all = input
+    .split(hasOnlyCr(input) ? "\r" : "\n")
+    .map((text, at): Numbered => ({ number: at + 1, text: text.replace(/\r$/, "") }));
   const lines = withoutHereDocument(trimmed(all));
   const [first, last] = [lines[0], lines.at(-1)];
   if (first?.text.trim() !== BEGIN)
@@ -28,6 +30,9 @@ function envelope(input: string): Numbered[] {
     throw problem("patch.after-end", after.number, `nothing may follow "${END}"`, "send one patch per call");
   return lines.slice(1);
 }
+
+/** A patch of several lines in which CR alone ends them. */
+const hasOnlyCr = (input: string): boolean => !input.includes("\n") && /^\s*\*\*\* Begin Patch *\r/.test(input);
 
 function trimmed(lines: readonly Numbered[]): Numbered[] {
   const isFull = ({ text }: Numbered): boolean => text.trim() !== "";

@@ -7,6 +7,8 @@ export interface Hunk {
   readonly line: number;
   /** Texts of the `@@` lines, each to be found after the one before. */
   readonly anchors: readonly string[];
+  /** Lines of the file before it, from a head such as `@@ -17,3 +17,3 @@`: of several places the nearest is meant. */
+  readonly near?: number;
   readonly lines: readonly HunkLine[];
   readonly atEnd: boolean;
 }
@@ -51,6 +53,7 @@ function parseHunk(reader: Reader): Hunk | undefined {
   const anchors: string[] = [];
   for (let next = reader.peek(); next !== undefined && isAnchor(next.text); next = reader.peek())
     anchors.push(reader.next().text.slice(3));
+  const near = anchors.map(linesBefore).findLast((count) => count !== undefined);
   const lines: HunkLine[] = [];
   for (
     let next = reader.peek();
@@ -61,7 +64,13 @@ function parseHunk(reader: Reader): Hunk | undefined {
   const atEnd = reader.peek()?.text.trimEnd() === END_OF_FILE;
   if (atEnd) reader.next();
   if (lines.some(({ bare }) => bare !== true) || (atEnd && lines.length > 0))
-    return { line, anchors: anchors.filter((text) => text.trim() !== ""), lines, atEnd };
+    return {
+      line,
+      anchors: anchors.filter((text) => text.trim() !== "" && linesBefore(text) === undefined),
+      ...(near === undefined ? {} : { near }),
+      lines,
+      atEnd,
+    };
   if (anchors.length === 0 && !atEnd) return undefined;
   throw problem(
     "patch.empty-hunk",
@@ -69,6 +78,16 @@ function parseHunk(reader: Reader): Hunk | undefined {
     "the hunk has no lines",
     "lines of a hunk begin with a blank (kept), - (removed) or + (added)",
   );
+}
+
+/** The head of a unified diff; what it says after the second @@ names a function and is no line of its own. */
+const unifiedHead = /^-(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,\d{1,9})? @@/;
+
+function linesBefore(anchor: string): number | undefined {
+  const [, first, count = "1"] = unifiedHead.exec(anchor) ?? [];
+  if (first === undefined) return undefined;
+  // A head of no lines names the line it stands after.
+  return Number(count) === 0 ? Number(first) : Math.max(0, Number(first) - 1);
 }
 
 const kinds = new Map<string, HunkLine["kind"]>([

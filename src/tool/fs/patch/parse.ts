@@ -41,7 +41,9 @@ const MOVE = "*** Move to:";
 const headers = { "*** Add File:": "add", "*** Delete File:": "delete", "*** Update File:": "update" } as const;
 
 function parseOp(reader: Reader): PatchOp {
-  const { number: line, text } = reader.next();
+  const { number: line, text: written } = reader.next();
+  // Models indent whole patches; where a header is due, blanks before it mean nothing.
+  const text = written.trimStart();
   for (const [header, kind] of Object.entries(headers)) {
     if (!text.startsWith(header)) continue;
     const path = pathAfter(header, text, line);
@@ -70,7 +72,7 @@ function pathAfter(header: string, text: string, line: number): string {
 
 function addedLines(reader: Reader): string[] {
   const lines: string[] = [];
-  for (let next = reader.peek(); next !== undefined && !isHeader(next.text); next = reader.peek()) {
+  for (let next = reader.peek(); next !== undefined && !isHeader(next.text.trimStart()); next = reader.peek()) {
     if (next.text === "" && onlyBlankAhead(reader)) break;
     if (!next.text.startsWith("+"))
       throw problem(
@@ -88,12 +90,13 @@ function addedLines(reader: Reader): string[] {
 function onlyBlankAhead(reader: Reader): boolean {
   reader.skipBlank();
   const next = reader.peek();
-  return next === undefined || isHeader(next.text);
+  return next === undefined || isHeader(next.text.trimStart());
 }
 
 function parseUpdate(reader: Reader, line: number, path: string): PatchOp {
   const next = reader.peek();
-  const moveTo = next?.text.startsWith(MOVE) === true ? pathAfter(MOVE, reader.next().text, next.number) : undefined;
+  const isMove = next?.text.trimStart().startsWith(MOVE) === true;
+  const moveTo = isMove ? pathAfter(MOVE, reader.next().text.trimStart(), next.number) : undefined;
   const hunks = parseHunks(reader);
   if (moveTo !== undefined) return { kind: "update", line, path, moveTo, hunks };
   if (hunks.length > 0) return { kind: "update", line, path, hunks };

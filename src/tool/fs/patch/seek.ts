@@ -7,7 +7,7 @@ export interface FileLines {
   readonly ends: readonly string[];
   readonly bom: string;
   /** The line end of most lines. */
-  readonly eol: "\n" | "\r\n";
+  readonly eol: "\n" | "\r\n" | "\r";
   /** The lines as one level of attention sees them, made on first use. */
   seen(level: number): readonly string[];
 }
@@ -17,10 +17,13 @@ const BOM = "\u00ef\u00bb\u00bf";
 export function splitLines(bytes: Buffer): FileLines {
   const all = bytes.toString("latin1");
   const bom = all.startsWith(BOM) ? BOM : "";
-  const pieces = all.slice(bom.length).split("\n");
+  const body = all.slice(bom.length);
+  // Without a single LF, CR is what ends lines.
+  const isCrOnly = !body.includes("\n") && body.includes("\r");
+  const pieces = body.split(isCrOnly ? "\r" : "\n");
   const last = pieces.pop() ?? "";
   const lines = pieces.map((piece) => (piece.endsWith("\r") ? piece.slice(0, -1) : piece));
-  const ends = pieces.map((piece) => (piece.endsWith("\r") ? "\r\n" : "\n"));
+  const ends = pieces.map((piece) => (isCrOnly ? "\r" : piece.endsWith("\r") ? "\r\n" : "\n"));
   const crlf = ends.filter((end) => end === "\r\n").length;
   const raw = last === "" ? lines : [...lines, last];
   const levels: (readonly string[])[] = [raw];
@@ -28,7 +31,7 @@ export function splitLines(bytes: Buffer): FileLines {
     raw,
     ends: last === "" ? ends : [...ends, ""],
     bom,
-    eol: crlf * 2 > ends.length ? "\r\n" : "\n",
+    eol: isCrOnly ? "\r" : crlf * 2 > ends.length ? "\r\n" : "\n",
     seen: (level) => (levels[level] ??= raw.map((line) => lookAt(decoded(line), level))),
   };
 }
@@ -60,11 +63,18 @@ export interface Effort {
 
 export const newEffort = (): Effort => ({ left: 50_000_000 });
 
-/** The first place at or after `from`; undefined when there is none, or no effort is left. */
+interface Search {
+  readonly from: number;
+  readonly atEnd: boolean;
+  readonly near?: number | undefined;
+  readonly effort: Effort;
+}
+
+/** The first place at or after `from`, or the one nearest to `near`; undefined when there is none, or no effort is left. */
 export function findLines(
   file: FileLines,
   wanted: readonly string[],
-  { from, atEnd, effort }: { readonly from: number; readonly atEnd: boolean; readonly effort: Effort },
+  { from, atEnd, near, effort }: Search,
 ): number | undefined {
   const last = file.raw.length - wanted.length;
   if (atEnd && last >= from) {
@@ -72,7 +82,13 @@ export function findLines(
   }
   for (const level of LEVELS) {
     const [lines, sought] = [file.seen(level), looked(wanted, level)];
-    for (let at = from; at <= last; at += 1) if (standsAt(lines, sought, at, effort)) return at;
+    let nearest: number | undefined;
+    for (let at = from; at <= last; at += 1) {
+      if (!standsAt(lines, sought, at, effort)) continue;
+      if (near === undefined) return at;
+      if (nearest === undefined || Math.abs(at - near) < Math.abs(nearest - near)) nearest = at;
+    }
+    if (nearest !== undefined) return nearest;
   }
   return undefined;
 }
