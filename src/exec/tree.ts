@@ -99,7 +99,7 @@ const sandboxCarriers: ReadonlySet<string> = new Set(["bwrap", "docker"]);
 /** One signal to every process of the tree; those that handle it go on. */
 export async function signalTree(tree: Tree, signal: NodeJS.Signals): Promise<void> {
   if (!hasProc()) {
-    for (const { pid, isReaped } of tree.leaders) if (!isReaped()) signalGroup(pid, signal);
+    for (const leader of tree.leaders) if (!leader.isReaped()) signalGroup(leader.pid, signal);
     return;
   }
   const members = await findSurely(tree);

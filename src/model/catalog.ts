@@ -78,12 +78,6 @@ export function isModelAllowed(config: Config, ref: ModelRef): boolean {
   });
 }
 
-/** Whether requests to it have an address at all, configured or well known; what runs on this machine is well known. */
-export function isProviderKnown(config: Config, provider: string): boolean {
-  if (config.models?.providers?.[provider] !== undefined) return true;
-  return config.models?.mode !== "replace" && Object.hasOwn(knownProviders, provider);
-}
-
 export type ModelChoice = string | { readonly primary?: string; readonly fallbacks?: readonly string[] } | undefined;
 
 /** Primary, then fall-backs, as written. */
