@@ -1,5 +1,5 @@
 // Structured log: one JSON object a line in a private file, a readable line on the console, secrets masked in both.
-import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { HouseError } from "../core/error.ts";
@@ -46,6 +46,8 @@ export function openLog(options: LogOptions): LogSink {
   const console = options.write === undefined ? openConsole() : { write: options.write, close: () => {} };
   let open: { path: string; fd: number } | undefined;
   let dropped = 0;
+  /** Lines the file has missed since the last one it took. */
+  let missed = 0;
 
   const pathNow = (): string => options.file ?? join(options.folder ?? ".", `openclaw-${localDate(clock.now())}.log`);
   const fdNow = (): number => {
@@ -59,21 +61,42 @@ export function openLog(options: LogOptions): LogSink {
     return open.fd;
   };
 
+  /** A whole line or none: what a full disk took of it is taken back, so that the next one does not continue it. */
+  const append = (line: string): void => {
+    const bytes = Buffer.from(`${line}\n`);
+    const fd = fdNow();
+    const written = writeSync(fd, bytes);
+    if (written === bytes.length) return;
+    ftruncateSync(fd, fstatSync(fd).size - written);
+    throw new HouseError("log.full", "the disk took only a part of a log line");
+  };
+  const toFile = (line: string, time: string): void => {
+    try {
+      if (missed > 0) {
+        const words = `${missed} log lines before this one could not be written`;
+        append(JSON.stringify(toLine(time, "warn", "log", words, { dropped: missed })));
+        missed = 0;
+      }
+      append(line);
+    } catch {
+      missed += 1;
+      dropped += 1; // counted, said in the file when it takes lines again, and shown by `health --probe`
+    }
+  };
+
   const emit = (subsystem: string, at: Level, message: string, facts: Facts | undefined): void => {
-    const toFile = levels.indexOf(at) <= levels.indexOf(level) && (options.file ?? options.folder) !== undefined;
-    const toConsole = levels.indexOf(at) <= levels.indexOf(consoleLevel);
-    if (!toFile && !toConsole) return;
+    const isForFile = levels.indexOf(at) <= levels.indexOf(level) && (options.file ?? options.folder) !== undefined;
+    const isForConsole = levels.indexOf(at) <= levels.indexOf(consoleLevel);
+    if (!isForFile && !isForConsole) return;
     const time = new Date(clock.now()).toISOString();
     const line = mask(JSON.stringify(toLine(time, at, subsystem, message, facts)));
     const spoken = (): string =>
       consoleStyle === "json" ? line : mask(readable(time, at, subsystem, message, facts, consoleStyle));
     // Each by itself: a file that cannot be opened must not silence the console, nor a closed terminal the file.
-    if (toFile) attempt(() => writeSync(fdNow(), `${line}\n`));
-    if (toConsole) attempt(() => console.write(spoken()));
-  };
-  const attempt = (work: () => void): void => {
+    if (isForFile) toFile(line, time);
+    if (!isForConsole) return;
     try {
-      work();
+      console.write(spoken());
     } catch {
       dropped += 1; // counted and shown by `health --probe`; there is nowhere left to say it
     }
