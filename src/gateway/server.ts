@@ -16,6 +16,7 @@ import { judgeConnect } from "./handshake.ts";
 import type { Vitals } from "./health.ts";
 import { isAmong } from "./hub.ts";
 import { eventFrame } from "./client.ts";
+import { answerMalformed, endWith } from "./http/malformed.ts";
 import { createPage } from "./http/page.ts";
 import { createRoute } from "./http/route.ts";
 import { peerOf, type PeerRules } from "./peer.ts";
@@ -128,8 +129,7 @@ export async function openGateway({
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (pending >= MAX_PENDING) {
-      socket.end("HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n\r\n");
-      return;
+      return endWith(socket, 503, "too many connections wait for their handshake; retry", { "retry-after": "5" });
     }
     pending += 1;
     arriving?.();
@@ -140,7 +140,14 @@ export async function openGateway({
   const servers: Server[] = [];
   for (const host of binding.hosts) {
     const server = http.createServer(
-      { keepAliveTimeout: 65_000, headersTimeout: 15_000, requestTimeout: 60_000, maxHeaderSize: 16_384 },
+      {
+        keepAliveTimeout: 65_000,
+        headersTimeout: 15_000,
+        requestTimeout: 60_000,
+        maxHeaderSize: 16_384,
+        // Ours to refuse: Node's own refusal has no words.
+        requireHostHeader: false,
+      },
       route,
     );
     server.on("upgrade", upgrade);
@@ -150,7 +157,7 @@ export async function openGateway({
     });
     server.on("clientError", (error, socket) => {
       log.debug("malformed HTTP request", { error });
-      socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+      answerMalformed(error, socket);
     });
     const opened = await listen(server, host, port, servers.length === 0);
     if (!opened) continue;

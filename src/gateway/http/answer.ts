@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { HouseError } from "../../core/error.ts";
 import { clientLeft } from "../client.ts";
 
-const always: Readonly<Record<string, string>> = {
+export const alwaysHeaders: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -15,7 +15,7 @@ const always: Readonly<Record<string, string>> = {
 };
 
 export function setSecurityHeaders(response: ServerResponse): void {
-  for (const name in always) response.setHeader(name, always[name] ?? "");
+  for (const name in alwaysHeaders) response.setHeader(name, alwaysHeaders[name] ?? "");
 }
 
 /** Aborts when the exchange is over, answered or not. */
