@@ -52,6 +52,8 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
       return { ok: true, aborted: runIds.length > 0, runIds };
     }),
     serve(methods.agent, async (params, client) => {
+      if (params.extraSystemPrompt !== undefined && !holdsScope(client.scopes, "operator.admin"))
+        throw invalid("missing scope: operator.admin (extraSystemPrompt changes what the agent is told to do)");
       const sessionKey = await sessionFor(params);
       await requireSend(store.sessions, sessionKey, context.config());
       if (params.label !== undefined) await label(sessionKey, params.label);
