@@ -2,7 +2,7 @@
 import { HouseError } from "../core/error.ts";
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
 import { bindingOf, DEFAULT_PORT } from "../gateway/bind.ts";
-import { sharedSecret } from "../gateway/secret.ts";
+import { sharedSecret, type SharedSecret } from "../gateway/secret.ts";
 import { UsageError, type Options } from "./command.ts";
 import type { Io } from "./io.ts";
 import { wholeNumber } from "./parse.ts";
@@ -88,22 +88,22 @@ function remoteTarget(glance: Glance, timeoutMs: number): Target {
   };
 }
 
-function localTarget(io: Io, glance: Glance, timeoutMs: number): Target {
+/** The secret of the gateway on this machine, as the gateway itself finds it. */
+export function localSecret(glance: Glance): Pick<Target, "token" | "password"> {
+  const word = glance.text("gateway.auth.mode");
   const auth = {
-    mode:
-      glance.text("gateway.auth.mode") === "password"
-        ? ("password" as const)
-        : glance.text("gateway.auth.mode") === "token"
-          ? ("token" as const)
-          : undefined,
+    mode: word === "token" || word === "password" ? (word as SharedSecret["mode"]) : undefined,
     token: glance.text("gateway.auth.token"),
     password: glance.text("gateway.auth.password"),
   };
   const { mode, value } = sharedSecret({ gateway: { auth } }, glance.env);
+  return { token: undefined, password: undefined, [mode]: value };
+}
+
+function localTarget(io: Io, glance: Glance, timeoutMs: number): Target {
   return {
     url: `ws://${localHost(glance)}:${localPort(io, glance)}`,
-    token: mode === "token" ? value : undefined,
-    password: mode === "password" ? value : undefined,
+    ...localSecret(glance),
     from: "this machine",
     isLocal: true,
     timeoutMs,

@@ -43,7 +43,7 @@ test("keys say what they hold", () => {
       {
         path: "gateway.auth.token",
         type: "text",
-        description: "The token; else OPENCLAW_GATEWAY_TOKEN.",
+        description: "The token. OPENCLAW_GATEWAY_TOKEN wins over it where it is set.",
         sensitive: true,
       },
       {
@@ -160,7 +160,7 @@ test("the schema for editors is plain draft 07 and judges like ours", () => {
 test("hints carry labels, help and secrets", () => {
   assert.deepEqual(uiHints()["gateway.auth.token"], {
     label: "Token",
-    help: "The token; else OPENCLAW_GATEWAY_TOKEN.",
+    help: "The token. OPENCLAW_GATEWAY_TOKEN wins over it where it is set.",
     group: "gateway",
     order: keys.findIndex(({ path }) => path === "gateway.auth.token"),
     sensitive: true,

@@ -1,7 +1,6 @@
 // The shared secret of the gateway: which one is in force and whether a caller knows it.
 import type { Env } from "../base/paths.ts";
 import { sameSecret } from "../base/ids.ts";
-import type { Config } from "../config/schema/index.ts";
 
 export interface SharedSecret {
   readonly mode: "token" | "password";
@@ -9,12 +8,25 @@ export interface SharedSecret {
   readonly value: string | undefined;
 }
 
-export function sharedSecret(config: Config, env: Env): SharedSecret {
-  const auth = config.gateway?.auth;
-  const mode = modeOfRun(env) ?? auth?.mode ?? guessedMode(auth ?? {}, env);
-  const fromEnv = mode === "token" ? env["OPENCLAW_GATEWAY_TOKEN"] : env["OPENCLAW_GATEWAY_PASSWORD"];
-  const value = fromEnv || (mode === "token" ? auth?.token : auth?.password);
-  return { mode, value: value === undefined || value.trim() === "" ? undefined : value };
+type Auth = { readonly mode?: SharedSecret["mode"] | undefined } & Partial<
+  Record<SharedSecret["mode"], string | undefined>
+>;
+
+/** The environment wins over the config, in the gateway and in everything that speaks to it. */
+export function sharedSecret(
+  config: { readonly gateway?: { readonly auth?: Auth | undefined } | undefined },
+  env: Env,
+): SharedSecret {
+  const auth = config.gateway?.auth ?? {};
+  const mode = modeOfRun(env) ?? auth.mode ?? guessedMode(auth, env);
+  return { mode, value: filled(env[variableOf[mode]]) ?? filled(auth[mode]) };
+}
+
+export const variableOf = { token: "OPENCLAW_GATEWAY_TOKEN", password: "OPENCLAW_GATEWAY_PASSWORD" } as const;
+
+function filled(word: string | undefined): string | undefined {
+  const plain = word?.trim();
+  return plain === "" ? undefined : plain;
 }
 
 /** `openclaw gateway run --auth` decides for its own run. */
@@ -24,10 +36,19 @@ function modeOfRun(env: Env): SharedSecret["mode"] | undefined {
 }
 
 /** A token wherever there is one; a password only where nothing else is. */
-function guessedMode(auth: { readonly token?: string; readonly password?: string }, env: Env): SharedSecret["mode"] {
-  const hasToken = (env["OPENCLAW_GATEWAY_TOKEN"] || auth.token) !== undefined;
-  const hasPassword = (env["OPENCLAW_GATEWAY_PASSWORD"] || auth.password) !== undefined;
-  return !hasToken && hasPassword ? "password" : "token";
+function guessedMode(auth: Auth, env: Env): SharedSecret["mode"] {
+  const has = (mode: SharedSecret["mode"]): boolean =>
+    (filled(env[variableOf[mode]]) ?? filled(auth[mode])) !== undefined;
+  return !has("token") && has("password") ? "password" : "token";
+}
+
+/** A random 128-bit token needs no limit on attempts; a password or a short token does. */
+export function isGuessable({ mode, value }: SharedSecret): boolean {
+  return mode === "password" || value === undefined || isShortToken(value);
+}
+
+export function isShortToken(value: string): boolean {
+  return value.length < 16 || new Set(value).size < 8;
 }
 
 export function knowsSecret(secret: SharedSecret, given: string | undefined): boolean {

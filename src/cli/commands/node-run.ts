@@ -132,20 +132,17 @@ async function secretFor(io: Io, flags: Secret, gateway: NodeState["gateway"]): 
   if (flags.password !== undefined) return { password: flags.password };
   const { glanceAtConfig } = await import("../settings.ts");
   const glance = await glanceAtConfig(io);
+  const { localPort, localSecret } = await import("../target.ts");
+  const isOwn = isLoopback(host) && port === localPort(io, glance) && glance.text("gateway.mode") !== "remote";
+  if (isOwn) return localSecret(glance);
   const token = glance.env["OPENCLAW_GATEWAY_TOKEN"]?.trim();
   const password = glance.env["OPENCLAW_GATEWAY_PASSWORD"]?.trim();
   if (token) return { token };
   if (password) return { password };
-  const { localPort } = await import("../target.ts");
   const remote = glance.text("gateway.remote.url");
   const { leadsTo } = await import("../../node/host/state.ts");
-  const isRemote = remote !== undefined && leadsTo(remote, gateway);
-  const isOwn = isLoopback(host) && port === localPort(io, glance) && glance.text("gateway.mode") !== "remote";
-  const key = isRemote ? "gateway.remote" : isOwn ? "gateway.auth" : undefined;
-  if (key === undefined) return {};
-  return glance.text("gateway.auth.mode") === "password" && key === "gateway.auth"
-    ? { password: glance.text(`${key}.password`) }
-    : { token: glance.text(`${key}.token`), password: glance.text(`${key}.password`) };
+  if (remote === undefined || !leadsTo(remote, gateway)) return {};
+  return { token: glance.text("gateway.remote.token"), password: glance.text("gateway.remote.password") };
 }
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|::1)$/.test(host);

@@ -1,8 +1,8 @@
 // Has the gateway a secret, and could anybody guess it.
 import { newSecret } from "../../base/ids.ts";
 import { editText } from "../../config/edit.ts";
-import { sharedSecret } from "../../gateway/secret.ts";
-import { ok, type Check } from "./check.ts";
+import { sharedSecret, variableOf } from "../../gateway/secret.ts";
+import { ok, type Check, type Finding } from "./check.ts";
 import { rewriteConfig } from "./rewrite.ts";
 
 const LEAST_LENGTH = 20;
@@ -15,6 +15,17 @@ export const secret: Check = {
     if (loaded.config.gateway?.mode === "remote") return [ok("the gateway is on another machine")];
     const { mode, value } = sharedSecret(loaded.config, loaded.env);
     const key = `gateway.auth.${mode}`;
+    const written = sharedSecret(loaded.config, { OPENCLAW_GATEWAY_AUTH: mode }).value;
+    const overridden: Finding[] =
+      written === undefined || written === value
+        ? []
+        : [
+            {
+              level: "note",
+              message: `${variableOf[mode]} is set and wins over another value in ${key}`,
+              hint: `unset ${variableOf[mode]}, or: openclaw config unset ${key}`,
+            },
+          ];
     if (value === undefined) {
       return [
         {
@@ -33,8 +44,9 @@ export const secret: Check = {
       ];
     }
     if (value.length >= LEAST_LENGTH && !common.test(value) && new Set(value).size > 7)
-      return [ok(`the ${mode} is long enough`)];
+      return [ok(`the ${mode} is long enough`), ...overridden];
     return [
+      ...overridden,
       {
         level: "warn",
         message: `the ${mode} can be guessed: it is short or a common word`,

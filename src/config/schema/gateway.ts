@@ -40,8 +40,8 @@ export const gateway = section("How the gateway listens and whom it lets in.", {
   allowedHosts: texts("Further names clients may use in the Host header."),
   auth: section("How clients prove themselves.", {
     mode: choice("Kind of secret.", ["token", "password"], { fallback: "token" }),
-    token: secret("The token; else OPENCLAW_GATEWAY_TOKEN."),
-    password: secret("The password; else OPENCLAW_GATEWAY_PASSWORD."),
+    token: secret("The token. OPENCLAW_GATEWAY_TOKEN wins over it where it is set."),
+    password: secret("The password. OPENCLAW_GATEWAY_PASSWORD wins over it where it is set."),
     allowTailscale: flag("Trust Tailscale to say who somebody is.", {
       fallback: "on with tailscale.mode serve, unless mode is password",
     }),
