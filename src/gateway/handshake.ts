@@ -8,8 +8,8 @@ import { signedText } from "../protocol/signature.ts";
 import { coversScopes, isScope, type Role } from "../protocol/scope.ts";
 import type { Device, DeviceBook, IssuedToken, PairRequest } from "./devices.ts";
 import { isOurHost, isOurOrigin, type Peer, type PeerRules } from "./peer.ts";
-import { knowsSecret, type SharedSecret } from "./secret.ts";
-import type { Throttle } from "./throttle.ts";
+import { isGuessable, knowsSecret, type SharedSecret } from "./secret.ts";
+import { callerOf, callerOfDevice, type Throttle } from "./throttle.ts";
 
 export interface Admitted {
   readonly ok: true;
@@ -116,22 +116,24 @@ async function checkSecret(
     if (coversScopes(scopes, (params.scopes ?? []).filter(isScope))) return { ok: true, by: "device-token", scopes };
     return refuse(mismatch("token", params));
   }
-  const wait = deps.throttle.waitMs(peer.address);
-  if (wait > 0) {
-    return refuse(`unauthorized: too many failed attempts, wait ${Math.ceil(wait / 1000)} s`, { retryAfterMs: wait });
-  }
   const secret = deps.secret();
   const given = secret.mode === "token" ? auth?.token : auth?.password;
-  if (knowsSecret(secret, given)) {
-    deps.throttle.succeeded(peer.address);
-    return { ok: true, by: "secret" };
-  }
+  // Codes are random and used once: they need no limit.
   const cap = params.device === undefined || auth?.token === undefined ? undefined : deps.devices.spendCode(auth.token);
   if (cap !== undefined) return { ok: true, by: "code", scopes: cap };
   if (given === undefined && params.device === undefined)
     return refuse("device identity required", { code: "NOT_PAIRED" });
-  if (given !== undefined) deps.throttle.failed(peer.address);
-  return refuse(given === undefined ? missing(secret.mode, params) : mismatch(secret.mode, params));
+  if (given === undefined) return refuse(missing(secret.mode, params));
+  const verdict = await deps.throttle.check({
+    caller: known === undefined ? callerOf(peer) : callerOfDevice(known.deviceId),
+    guessable: isGuessable(secret),
+    isRight: () => knowsSecret(secret, given),
+  });
+  if (verdict.ok) return { ok: true, by: "secret" };
+  if (verdict.waitMs === 0) return refuse(mismatch(secret.mode, params));
+  return refuse(`unauthorized: too many failed attempts, wait ${Math.ceil(verdict.waitMs / 1000)} s`, {
+    retryAfterMs: verdict.waitMs,
+  });
 }
 
 async function checkPairing(
@@ -144,7 +146,8 @@ async function checkPairing(
 ): Promise<Admitted | Refused> {
   const wanted = (params.scopes ?? []).filter(isScope);
   if (params.device === undefined) {
-    if (role === "node" || isBrowserClient(params.client.id))
+    // The shared secret alone stands for the owner only at this machine; from anywhere else a device is paired first.
+    if (role === "node" || isBrowserClient(params.client.id) || !peer.local)
       return refuse("device identity required", { code: "NOT_PAIRED" });
     return { ok: true, role, scopes: wanted, deviceId: undefined, issued: undefined };
   }

@@ -71,6 +71,21 @@ const localCases: [name: string, remote: string, headers: Record<string, string>
     false,
     "203.0.113.9",
   ],
+  [
+    "a trusted proxy on this machine for somebody here",
+    "10.0.0.2",
+    { host: "localhost", "x-forwarded-for": "127.0.0.1" },
+    false,
+    "127.0.0.1",
+  ],
+  [
+    "two trusted proxies in a row",
+    "10.0.0.2",
+    { host: "localhost", "x-forwarded-for": "203.0.113.9, 10.0.0.2" },
+    false,
+    "203.0.113.9",
+  ],
+  ["a trusted proxy that names nobody", "10.0.0.2", { host: "localhost" }, false, "10.0.0.2"],
 ];
 for (const [name, remote, headers, local, address] of localCases) {
   test(`${name}: ${local ? "local" : "not local"}`, () => {
@@ -78,6 +93,25 @@ for (const [name, remote, headers, local, address] of localCases) {
     assert.deepEqual({ local: peer.local, address: peer.address }, { local, address });
   });
 }
+
+test("a sign of a proxy is never local, on loopback and behind a trusted proxy either", () => {
+  const names = [
+    "x-forwarded-for",
+    "X_Forwarded_For",
+    "x-forwarded",
+    "forwarded",
+    "x-real-ip",
+    "via",
+    "cf-ray",
+    "fly-region",
+  ];
+  for (const trustedProxies of [[], ["127.0.0.1", "::1"]])
+    for (const name of names)
+      for (const value of ["127.0.0.1", "::1", "localhost", ""]) {
+        const headers = { host: "localhost:18789", [name.toLowerCase()]: value };
+        assert.equal(peerOf(ask("127.0.0.1", headers), { ...rules, trustedProxies }).local, false, `${name}: ${value}`);
+      }
+});
 
 test("only our names and addresses are our host", () => {
   const isOurs = (host: string): boolean => isOurHost(peerOf(ask("127.0.0.1", { host }), rules), rules);

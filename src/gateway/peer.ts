@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 export interface Peer {
   /** One spelling per client: IPv4-mapped IPv6 is folded, so that a limit cannot be doubled by spelling. */
   readonly address: string;
-  /** Loopback socket, no sign of a proxy in between, and a Host header that names this machine. */
+  /** Loopback socket, no sign of a proxy in between (trusted or not), and a Host header that names this machine. */
   readonly local: boolean;
   readonly origin: string | undefined;
   readonly host: string | undefined;
@@ -23,13 +23,11 @@ export function peerOf(request: IncomingMessage, { trustedProxies }: PeerRules):
   const socketAddress = foldAddress(request.socket.remoteAddress ?? "");
   const { headers } = request;
   const host = onlyHost(request);
-  const forwarded = forwardedFor(headers);
-  const trusted = trustedProxies.some((proxy) => foldAddress(proxy) === socketAddress);
-  const address = trusted && forwarded !== undefined ? foldAddress(forwarded) : socketAddress;
-  const viaUnknownProxy = !trusted && hasProxyHeaders(headers);
+  const proxies = new Set(trustedProxies.map(foldAddress));
+  const forwarded = proxies.has(socketAddress) ? forwardedFor(headers, proxies) : undefined;
   return {
-    address,
-    local: !viaUnknownProxy && isLoopback(address) && (trusted || isLoopbackHost(hostName(host))),
+    address: forwarded ?? socketAddress,
+    local: isLoopback(socketAddress) && isLoopbackHost(hostName(host)) && !hasProxyHeaders(headers),
     origin: headers.origin,
     host,
     userAgent: headers["user-agent"],
@@ -98,18 +96,25 @@ function parseOrigin(origin: string): URL | undefined {
   return url.protocol === "http:" || url.protocol === "https:" ? url : undefined;
 }
 
-const proxyHeader = /^(?:x-forwarded(?:-.*)?|x-real-ip|x-client-ip|true-client-ip|forwarded|via|cf-.*|tailscale-.*)$/;
+/** What proxies, tunnels and content networks add; a program that connects by itself sends none of these. */
+const proxyHeader = new RegExp(
+  `^(?:${[
+    "(?:x-)?(?:original-)?forwarded(?:-.*)?",
+    "(?:x-)?(?:real|client|cluster-client|true-client|remote|proxyuser)-(?:ip|addr)",
+    "x-(?:original|proxy|envoy|amzn|amz-cf|azure|arr|appengine|vercel|nginx|scheme|host)(?:-.*)?",
+    "(?:cf|tailscale|fastly|fly|ngrok|akamai|incap|cdn|proxy)-.*",
+    "via",
+  ].join("|")})$`,
+);
 
 function hasProxyHeaders(headers: IncomingMessage["headers"]): boolean {
-  return Object.keys(headers).some((name) => proxyHeader.test(name));
+  return Object.keys(headers).some((name) => proxyHeader.test(name.replaceAll("_", "-")));
 }
 
-/** The last hop a trusted proxy wrote; earlier ones are whatever the client claimed. */
-function forwardedFor(headers: IncomingMessage["headers"]): string | undefined {
-  const list = headers["x-forwarded-for"];
-  const joined = Array.isArray(list) ? list.join(",") : list;
-  const last = joined?.split(",").at(-1)?.trim();
-  if (last !== undefined && isIP(foldAddress(last)) !== 0) return last;
-  const real = headers["x-real-ip"];
-  return typeof real === "string" && isIP(foldAddress(real)) !== 0 ? real : undefined;
+/** The last hop that is no trusted proxy itself; what stands before it is whatever the client claimed. */
+function forwardedFor(headers: IncomingMessage["headers"], proxies: ReadonlySet<string>): string | undefined {
+  const list = headers["x-forwarded-for"] ?? headers["x-real-ip"];
+  const hops = (Array.isArray(list) ? list.join(",") : (list ?? "")).split(",").map(foldAddress);
+  const client = hops.findLast((hop) => !proxies.has(hop));
+  return client !== undefined && isIP(client) !== 0 ? client : undefined;
 }

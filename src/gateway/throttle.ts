@@ -1,33 +1,94 @@
-// Slows down guessing: after too many wrong secrets from one address, that address waits. Bounded memory.
+// Slows down wrong secrets without turning away right ones: only failures count, and only secrets a person could guess are compared at a limited rate.
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Clock } from "../base/clock.ts";
 import { Lru } from "../base/lru.ts";
+import type { Peer } from "./peer.ts";
 
-const WINDOW_MS = 60_000;
-const LOCK_MS = 5 * 60_000;
-const MAX_FAILURES = 10;
+/** Wrong secrets that are answered at full speed; after that the caller is slowed down. */
+const FREE_FAILURES = 10;
+const FORGET_MS = 5 * 60_000;
+/** Time between two comparisons of a guessable secret, once there were too many wrong ones. */
+const LOCAL_SPACING_MS = 200;
+const REMOTE_SPACING_MS = 5000;
+/** A caller whose turn comes later than this is asked to retry; shorter than the deadline of a handshake. */
+const MAX_WAIT_MS = 9000;
+
+export interface Caller {
+  readonly key: string;
+  readonly spacingMs: number;
+}
+
+export type Verdict = { readonly ok: true } | { readonly ok: false; readonly waitMs: number };
+
+export interface Attempt {
+  readonly caller: Caller;
+  /** Short or chosen by a person, so that trying many is worth it. */
+  readonly guessable: boolean;
+  readonly isRight: () => boolean;
+}
 
 export interface Throttle {
-  /** Milliseconds until this address may try again; 0 when it may. */
-  waitMs(address: string): number;
-  failed(address: string): void;
-  succeeded(address: string): void;
+  /** `waitMs` above 0: there were too many wrong ones, and a wrong one is not welcome before that. */
+  check(attempt: Attempt): Promise<Verdict>;
+}
+
+interface Failures {
+  count: number;
+  last: number;
+  /** When the next guessable secret of this caller may be compared. */
+  nextAt: number;
 }
 
 export function createThrottle(clock: Clock): Throttle {
-  const buckets = new Lru<{ since: number; failures: number; lockedUntil: number }>(10_000);
-  return {
-    waitMs: (address) => Math.max(0, (buckets.get(address)?.lockedUntil ?? 0) - clock.ticks()),
-    failed(address) {
-      const now = clock.ticks();
-      const known = buckets.get(address);
-      const fresh = known === undefined || now - known.since > WINDOW_MS;
-      const failures = fresh ? 1 : known.failures + 1;
-      buckets.set(address, {
-        since: fresh ? now : known.since,
-        failures,
-        lockedUntil: failures >= MAX_FAILURES ? now + LOCK_MS : 0,
-      });
-    },
-    succeeded: (address) => buckets.delete(address),
+  const callers = new Lru<Failures>(10_000);
+  const failuresOf = (key: string): Failures | undefined => {
+    const known = callers.get(key);
+    return known !== undefined && clock.ticks() - known.last < FORGET_MS ? known : undefined;
   };
+
+  /** Comparing and counting are one step: requests sent at once cannot share one free attempt. */
+  const compare = ({ caller, isRight }: Attempt): Verdict => {
+    if (isRight()) return { ok: true };
+    const now = clock.ticks();
+    const { count, nextAt } = failuresOf(caller.key) ?? { count: 0, nextAt: 0 };
+    callers.set(caller.key, { count: count + 1, last: now, nextAt });
+    return { ok: false, waitMs: count < FREE_FAILURES ? 0 : Math.max(caller.spacingMs, nextAt - now) };
+  };
+
+  return {
+    async check(attempt) {
+      const { caller, guessable } = attempt;
+      const failures = failuresOf(caller.key);
+      if (!guessable || failures === undefined || failures.count < FREE_FAILURES) return compare(attempt);
+      const now = clock.ticks();
+      const waitMs = Math.max(0, failures.nextAt - now);
+      if (waitMs > MAX_WAIT_MS) return { ok: false, waitMs };
+      failures.nextAt = now + waitMs + caller.spacingMs;
+      if (waitMs > 0) await sleep(waitMs, undefined, { ref: false });
+      return compare(attempt);
+    },
+  };
+}
+
+/** Whoever is not plainly at this machine never slows down whoever is, also when both come through one proxy. */
+export function callerOf({ address, local }: Peer, purpose = "gateway"): Caller {
+  if (local) return { key: `${purpose} local`, spacingMs: LOCAL_SPACING_MS };
+  return { key: `${purpose} ${networkOf(address)}`, spacingMs: REMOTE_SPACING_MS };
+}
+
+/** A paired device proved its key, so guesses by others at its address are not held against it. */
+export function callerOfDevice(deviceId: string): Caller {
+  return { key: `device ${deviceId}`, spacingMs: LOCAL_SPACING_MS };
+}
+
+/** One customer has at least a /64 of IPv6: counting single addresses there would count nothing. */
+function networkOf(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros =
+    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => "0");
+  return [...left, ...zeros, ...right].slice(0, 4).join(":");
 }

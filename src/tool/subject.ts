@@ -12,6 +12,7 @@ import { HouseError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
+import { roomPolicy } from "./policy/room.ts";
 import type { CallLimit, GroupContext } from "./policy/shape.ts";
 
 export interface Subject {
@@ -36,6 +37,8 @@ export interface SubjectRequest {
   readonly guildId?: string | undefined;
   readonly teamId?: string | undefined;
   readonly sender?: string | undefined;
+  /** What a caller says of its chat beside the session key; it can only take tools away. */
+  readonly claimed?: { readonly channel?: string | undefined; readonly accountId?: string | undefined } | undefined;
   /** Asked about, not claimed: `tools explain --sandboxed`. Callers of tools cannot set it. */
   readonly sandboxed?: boolean | undefined;
 }
@@ -52,14 +55,26 @@ export function subjectOf(request: SubjectRequest, config: Config): Subject {
     });
   }
   requireAgent(agent, config);
+  const group = groupFor(request, session);
+  const limits = limitsOfClaim(request.claimed, group, config);
   return {
     agent,
     session,
     model: request.model,
-    group: groupFor(request, session),
+    group,
     sandboxed: request.sandboxed ?? isSandboxed(agent, session, config),
     subagent: isSubagentKey(session),
+    ...(limits.length === 0 ? {} : { limits }),
   };
+}
+
+/** What these tools do takes operator.admin by methods of their own; as tools they take no less (POL-009). */
+const adminTools = ["gateway", "cron"];
+
+/** The same call by somebody who does not hold operator.admin. */
+export function withoutAdmin(subject: Subject): Subject {
+  const limit = { path: "a client without operator.admin", deny: adminTools };
+  return { ...subject, limits: [...(subject.limits ?? []), limit] };
 }
 
 function requireAgent(agent: AgentId, config: Config): void {
@@ -73,9 +88,10 @@ function requireAgent(agent: AgentId, config: Config): void {
 }
 
 function groupFor(request: SubjectRequest, session: SessionKey): GroupContext | undefined {
+  // A room in the session key stands; only a key without one leaves room for the request.
   const fromKey = groupOfKey(session);
-  const channel = (request.channel ?? fromKey?.channel)?.toLowerCase();
-  const groupId = request.groupId ?? fromKey?.id;
+  const channel = (fromKey?.channel ?? request.channel)?.toLowerCase();
+  const groupId = fromKey?.id ?? request.groupId;
   if (channel === undefined || groupId === undefined) return undefined;
   return {
     channel,
@@ -85,6 +101,22 @@ function groupFor(request: SubjectRequest, session: SessionKey): GroupContext | 
     ...(request.teamId === undefined ? {} : { teamId: request.teamId }),
     senderIds: request.sender === undefined ? [] : [request.sender],
   };
+}
+
+/** The rules of the claimed chat come on top of those of the session's own. */
+function limitsOfClaim(
+  claimed: SubjectRequest["claimed"],
+  group: GroupContext | undefined,
+  config: Config,
+): readonly CallLimit[] {
+  if (group === undefined || (claimed?.channel ?? claimed?.accountId) === undefined) return [];
+  const { channel = group.channel, accountId } = claimed ?? {};
+  const policy = roomPolicy(config, { ...group, channel, accountId });
+  if (policy === undefined) return [];
+  const { path, lists } = policy;
+  const allow =
+    lists.allow === undefined || lists.allow.length === 0 ? [] : [...lists.allow, ...(lists.alsoAllow ?? [])];
+  return [{ path, allow, deny: lists.deny }];
 }
 
 function isSandboxed(agent: AgentId, session: SessionKey, config: Config): boolean {

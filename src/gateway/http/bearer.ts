@@ -2,30 +2,33 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { Peer } from "../peer.ts";
-import { knowsSecret, type SharedSecret } from "../secret.ts";
-import type { Throttle } from "../throttle.ts";
+import { isGuessable, knowsSecret, type SharedSecret } from "../secret.ts";
+import { callerOf, type Throttle } from "../throttle.ts";
 import { sendError, sendJson } from "./answer.ts";
 
 /** True when the caller may go on; otherwise the answer has been sent. */
-export function admitBearer(
+export async function admitBearer(
   request: IncomingMessage,
   response: ServerResponse,
   peer: Peer,
   secret: SharedSecret,
   throttle: Throttle,
-): boolean {
-  const wait = throttle.waitMs(peer.address);
-  if (wait > 0) {
-    response.setHeader("retry-after", String(Math.ceil(wait / 1000)));
-    sendError(response, 429, "rate_limited", "Too many failed attempts; wait and retry");
-    return false;
-  }
+): Promise<boolean> {
   const given = /^bearer\s+(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  if (knowsSecret(secret, given)) {
-    throttle.succeeded(peer.address);
-    return true;
-  }
-  if (given !== undefined) throttle.failed(peer.address);
+  if (given === undefined) return unauthorized(response);
+  const verdict = await throttle.check({
+    caller: callerOf(peer),
+    guessable: isGuessable(secret),
+    isRight: () => knowsSecret(secret, given),
+  });
+  if (verdict.ok) return true;
+  if (verdict.waitMs === 0) return unauthorized(response, given);
+  response.setHeader("retry-after", String(Math.ceil(verdict.waitMs / 1000)));
+  sendError(response, 429, "rate_limited", "Too many failed attempts; check the secret, wait and retry");
+  return false;
+}
+
+function unauthorized(response: ServerResponse, given?: string): false {
   response.setHeader(
     "www-authenticate",
     `Bearer realm="openclaw"${given === undefined ? "" : ', error="invalid_token"'}`,

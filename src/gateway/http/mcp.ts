@@ -5,10 +5,10 @@ import { HouseError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import { answerMcp, type McpCaller } from "../../mcp/server.ts";
 import { refusal, RPC, type RpcAnswer } from "../../mcp/message.ts";
-import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
+import type { Peer } from "../peer.ts";
 import { goneSignal, readBody, sendJson } from "./answer.ts";
-import { chatOf } from "./tools-invoke.ts";
+import { bearerSubject } from "./tools-invoke.ts";
 
 const MAX_BODY = 2_000_000;
 
@@ -16,6 +16,7 @@ export async function serveMcp(
   request: IncomingMessage,
   response: ServerResponse,
   context: GatewayContext,
+  peer: Peer,
 ): Promise<void> {
   const gone = goneSignal(response);
   const message = await bodyOf(request, response);
@@ -23,7 +24,12 @@ export async function serveMcp(
   const answer =
     "refused" in message
       ? message.refused
-      : await answerMcp(message.value, callerOf(request, context, gone), { version, catalog, callTool, log });
+      : await answerMcp(message.value, callerOf(request, context, peer, gone), {
+          version,
+          catalog,
+          callTool,
+          log,
+        });
   if (response.destroyed) return;
   if (answer.body === undefined) return void response.writeHead(answer.status).end();
   sendJson(response, answer.status, hasRefusal(answer.body) ? masked(answer.body, mask) : answer.body);
@@ -56,7 +62,7 @@ function masked(body: object, mask: GatewayContext["mask"]): unknown {
   return JSON.parse(mask(JSON.stringify(body))) as unknown;
 }
 
-function callerOf(request: IncomingMessage, context: GatewayContext, signal: AbortSignal): McpCaller {
+function callerOf(request: IncomingMessage, context: GatewayContext, peer: Peer, signal: AbortSignal): McpCaller {
   const header = (name: string): string | undefined => {
     const value = request.headers[name];
     return typeof value === "string" && value !== "" ? value : undefined;
@@ -67,7 +73,7 @@ function callerOf(request: IncomingMessage, context: GatewayContext, signal: Abo
     async subject() {
       const sessionKey = header("x-openclaw-session-key");
       const agentId = header("x-openclaw-agent-id");
-      const subject = subjectOf({ sessionKey, agentId, ...chatOf(request) }, context.config());
+      const subject = bearerSubject(request, peer, { sessionKey, agentId }, context.config());
       const turn = header("x-openclaw-run-id");
       if (turn === undefined) return { subject };
       // Said to be part of a run: then it has no more rights than whoever led to that run.

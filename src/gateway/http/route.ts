@@ -52,6 +52,8 @@ export function createRoute(deps: RouteDeps): (request: IncomingMessage, respons
 async function answer(request: IncomingMessage, response: ServerResponse, deps: RouteDeps): Promise<void> {
   const rules = deps.peerRules();
   const peer = peerOf(request, rules);
+  if (peer.host === undefined)
+    return sendError(response, 400, "invalid_request_error", "the request must have exactly one Host header");
   if (!isOurHost(peer, rules))
     return sendText(response, 403, "This Host is not allowed. Add it to gateway.allowedHosts.\n");
   if (!isOurOrigin(peer, rules) || isFromElsewhere(request))
@@ -60,18 +62,18 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
   if (path === "/health") return answerHealth(request, response);
   if (path === "/tools/invoke") {
     if (request.method !== "POST") return sendText(response, 405, "Method Not Allowed", { allow: "POST" });
-    if (!admitBearer(request, response, peer, deps.secret(), deps.throttle)) return;
-    return invokeTool(request, response, deps.context);
+    if (!(await admitBearer(request, response, peer, deps.secret(), deps.throttle))) return;
+    return invokeTool(request, response, deps.context, peer);
   }
   if (path === "/mcp" && deps.context.config().gateway?.http?.endpoints?.mcp?.enabled === true) {
     if (request.method !== "POST") return sendText(response, 405, "Method Not Allowed", { allow: "POST" });
-    if (!admitBearer(request, response, peer, deps.secret(), deps.throttle)) return;
-    return (await import("./mcp.ts")).serveMcp(request, response, deps.context);
+    if (!(await admitBearer(request, response, peer, deps.secret(), deps.throttle))) return;
+    return (await import("./mcp.ts")).serveMcp(request, response, deps.context, peer);
   }
   const load = turnEndpoint(path, deps.context.config());
   if (load !== undefined) {
     if (request.method !== "POST") return sendText(response, 405, "Method Not Allowed", { allow: "POST" });
-    if (!admitBearer(request, response, peer, deps.secret(), deps.throttle)) return;
+    if (!(await admitBearer(request, response, peer, deps.secret(), deps.throttle))) return;
     const turn = await load();
     return turn(request, response, deps.context, deps.agents);
   }

@@ -4,8 +4,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { HouseError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import { visible } from "../../core/visible.ts";
-import { subjectOf } from "../../tool/subject.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { subjectOf, withoutAdmin, type Subject, type SubjectRequest } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
+import type { Peer } from "../peer.ts";
 import { goneSignal, readBody, sendError, sendJson } from "./answer.ts";
 
 const MAX_BODY = 2_000_000;
@@ -21,12 +23,13 @@ export async function invokeTool(
   request: IncomingMessage,
   response: ServerResponse,
   context: GatewayContext,
+  peer: Peer,
 ): Promise<void> {
   const body = await parseBody(request, response);
   if (body === undefined) return;
   const signal = goneSignal(response);
   try {
-    const subject = subjectOf({ sessionKey: body.sessionKey, ...chatOf(request) }, context.config());
+    const subject = bearerSubject(request, peer, { sessionKey: body.sessionKey }, context.config());
     const args = withAction(body, context, subject);
     const result = await context.callTool({ tool: body.tool, args, subject, caller: "http", signal });
     sendJson(response, 200, { ok: true, result });
@@ -90,22 +93,27 @@ function toBody(value: unknown, response: ServerResponse): Body | undefined {
   };
 }
 
-/** Gives group policy its context; these headers can only narrow what the owner's secret already allows. */
-export function chatOf({ headers }: IncomingMessage): { channel?: string; accountId?: string } {
-  const channel = headers["x-openclaw-message-channel"];
-  const accountId = headers["x-openclaw-account-id"];
-  return {
-    ...(typeof channel === "string" ? { channel } : {}),
-    ...(typeof accountId === "string" ? { accountId } : {}),
+/**
+ * The session of a caller with the shared secret. What its headers say of a chat can only narrow the rules of the
+ * session key; from another machine it is a client without operator.admin, as no device of it was paired.
+ */
+export function bearerSubject(
+  { headers }: IncomingMessage,
+  peer: Peer,
+  request: SubjectRequest,
+  config: Config,
+): Subject {
+  const one = (name: string): string | undefined => {
+    const value = headers[name];
+    return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
   };
+  const claimed = { channel: one("x-openclaw-message-channel"), accountId: one("x-openclaw-account-id") };
+  const subject = subjectOf({ ...request, claimed }, config);
+  return peer.local ? subject : withoutAdmin(subject);
 }
 
 /** `action` beside the arguments is a convenience for tools with many verbs, and only for those. */
-function withAction(
-  { tool, action, args }: Body,
-  context: GatewayContext,
-  subject: ReturnType<typeof subjectOf>,
-): unknown {
+function withAction({ tool, action, args }: Body, context: GatewayContext, subject: Subject): unknown {
   if (action === undefined || (typeof args === "object" && args !== null && "action" in args)) return args;
   const schema = context.catalog.judge(subject, tool).tool?.params.properties;
   return schema !== undefined && "action" in schema ? { ...(args as object | undefined), action } : args;

@@ -2,7 +2,7 @@
 import * as methods from "../../protocol/methods/tools.ts";
 import { agentIds } from "../../config/agents.ts";
 import { HouseError } from "../../core/error.ts";
-import { subjectOf, type Subject } from "../../tool/subject.ts";
+import { subjectOf, withoutAdmin, type Subject } from "../../tool/subject.ts";
 import { holdsScope } from "../../protocol/scope.ts";
 import type { CallOutcome } from "../../store/store.ts";
 import type { Client } from "../client.ts";
@@ -66,10 +66,6 @@ export function toolMethods(context: GatewayContext): Served[] {
   ];
 }
 
-/** What these do takes operator.admin by methods of their own; as tools they take no less (POL-009). */
-const ownersTools = ["gateway", "cron"];
-
 function within({ scopes }: Client, subject: Subject): Subject {
-  if (holdsScope(scopes, "operator.admin")) return subject;
-  return { ...subject, limits: [{ path: "a client without operator.admin", deny: ownersTools }] };
+  return holdsScope(scopes, "operator.admin") ? subject : withoutAdmin(subject);
 }

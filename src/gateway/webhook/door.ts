@@ -12,7 +12,8 @@ import type { Config } from "../../config/schema/index.ts";
 import type { DedupeTable } from "../../store/store.ts";
 import { readBody, sendJson, sendText } from "../http/answer.ts";
 import type { Peer } from "../peer.ts";
-import type { Throttle } from "../throttle.ts";
+import { isShortToken } from "../secret.ts";
+import { callerOf, type Throttle } from "../throttle.ts";
 import { act, type ActDeps } from "./act.ts";
 import { settleAction, type Draft } from "./action.ts";
 import { createDoOnce, deliveryOf, signedOnce, type Answer } from "./delivery.ts";
@@ -71,13 +72,12 @@ export function createServeHook(deps: DoorDeps): ServeHook {
     return draftOf(mapping, { payload, headers: plainHeaders(request), path: rest }, runTransform);
   };
   return async function serveHook(request, response, { rest, peer, throttle }) {
-    if (!admit(request, response, config(), peer, throttle)) return;
+    if (!(await admit(request, response, config(), peer, throttle))) return;
     try {
       const { status, body } = await answerTo(request, rest);
       if (body === undefined) response.writeHead(status).end();
       else sendJson(response, status, body);
     } catch (error) {
-      if (error instanceof HouseError && error.code === "hook.bad-signature") throttle.failed(bucketOf(peer));
       answerFailure(response, error, deps, rest);
     }
   };
@@ -85,34 +85,35 @@ export function createServeHook(deps: DoorDeps): ServeHook {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Wrong tokens are counted apart from the gateway's own: a sender's good one must not forgive guesses at the other. */
-const bucketOf = ({ address }: Peer): string => `webhook ${address}`;
-
-function admit(
+async function admit(
   request: IncomingMessage,
   response: ServerResponse,
   { hooks }: Config,
   peer: Peer,
   throttle: Throttle,
-): boolean {
-  const wait = throttle.waitMs(bucketOf(peer));
-  const given = tokenOf(request);
-  if (request.method !== "POST") sendText(response, 405, "Method Not Allowed", { allow: "POST" });
-  else if (hasTokenInUrl(request.url ?? ""))
-    sendText(
-      response,
+): Promise<boolean> {
+  const refuse = (status: number, text: string, headers?: Readonly<Record<string, string>>): false => {
+    sendText(response, status, text, headers);
+    return false;
+  };
+  if (request.method !== "POST") return refuse(405, "Method Not Allowed", { allow: "POST" });
+  if (hasTokenInUrl(request.url ?? ""))
+    return refuse(
       400,
       "A token in the URL ends up in logs. Send it as Authorization: Bearer <token> or x-openclaw-token, and change this one.\n",
     );
-  else if (wait > 0) sendText(response, 429, "Too Many Requests\n", { "retry-after": String(Math.ceil(wait / 1000)) });
-  else if (given === undefined || !sameSecret(given, hooks?.token ?? "")) {
-    if (given !== undefined) throttle.failed(bucketOf(peer));
-    sendText(response, 401, "Unauthorized");
-  } else {
-    throttle.succeeded(bucketOf(peer));
-    return true;
-  }
-  return false;
+  const given = tokenOf(request);
+  if (given === undefined) return refuse(401, "Unauthorized");
+  const token = hooks?.token ?? "";
+  // Counted apart from the gateway's own secret: guesses at one say nothing about the other.
+  const verdict = await throttle.check({
+    caller: callerOf(peer, "webhook"),
+    guessable: isShortToken(token),
+    isRight: () => sameSecret(given, token),
+  });
+  if (verdict.ok) return true;
+  if (verdict.waitMs === 0) return refuse(401, "Unauthorized");
+  return refuse(429, "Too Many Requests\n", { "retry-after": String(Math.ceil(verdict.waitMs / 1000)) });
 }
 
 function tokenOf({ headers }: IncomingMessage): string | undefined {
