@@ -1,6 +1,7 @@
-// The wall clock, mistrusted: whether it knows the date, and whether somebody set it back so far that jobs would sleep on.
+// The wall clock, mistrusted: whether it knows the date, and whether somebody set it; schedules follow it both ways.
 import type { CronDeps } from "./deps.ts";
 import { bodyOf } from "./job.ts";
+import { setBack, slotKey, type Gap } from "./misfire.ts";
 import { nextFire } from "./schedule.ts";
 
 export interface ClockWatch {
@@ -8,17 +9,24 @@ export interface ClockWatch {
   isSane(): boolean;
   /** Compares it with the time that has really passed. */
   notice(): Promise<void>;
+  /** Times that the clock jumped over, newest last. */
+  jumps(): readonly Gap[];
 }
 
 const SANE_MS = Date.UTC(2025, 0, 1);
+/** Clocks are corrected by fractions of a second all the time. */
+export const STEP_MS = 1_000;
 const WORTH_SAYING_MS = 5_000;
+const MAX_JUMPS = 20;
 export const DAY_MS = 86_400_000;
 
 export function createClockWatch(deps: CronDeps): ClockWatch {
   const { clock, log } = deps;
   let seen = { wall: clock.now(), ticks: clock.ticks() };
   let isTold = false;
+  let jumps: readonly Gap[] = [];
   return {
+    jumps: () => jumps,
     isSane() {
       const isFine = clock.now() >= SANE_MS;
       if (!isFine && !isTold) log.warn("cron: this machine does not know what day it is; jobs wait for its clock");
@@ -28,21 +36,40 @@ export function createClockWatch(deps: CronDeps): ClockWatch {
     async notice() {
       const now = { wall: clock.now(), ticks: clock.ticks() };
       const drift = now.wall - seen.wall - (now.ticks - seen.ticks);
+      const seconds = Math.round(Math.abs(drift) / 1000);
+      if (drift > WORTH_SAYING_MS) {
+        log.info(`cron: the clock jumped ahead by ${seconds} s`);
+        // From the last look on: when exactly it jumped nobody saw.
+        const jump = { fromMs: seen.wall, untilMs: now.wall, why: `the clock jumped ahead by ${seconds} s` };
+        jumps = [...jumps, jump].slice(-MAX_JUMPS);
+      }
+      if (drift < -STEP_MS) {
+        log.warn(`cron: the clock was set back by ${seconds} s; jobs follow it`);
+        await followBack(deps, -drift);
+        jumps = jumps.filter(({ untilMs }) => untilMs <= now.wall);
+      }
+      // Last: what could not be written is tried again with the next look.
       seen = now;
-      if (Math.abs(drift) > WORTH_SAYING_MS) log.info(`cron: the clock moved by ${Math.round(drift / 1000)} s`);
-      if (drift < -DAY_MS) await reanchor(deps);
     },
   };
 }
 
-/** Jobs that wait for a time a wrong clock gave them are due by the clock as it is. */
-export async function reanchor({ store: { jobs }, clock }: Pick<CronDeps, "store" | "clock">): Promise<void> {
+/**
+ * Jobs wait for times by the clock as it was. One that is to run more often than the clock was set back by runs again at the
+ * times that come again; a rarer one does not repeat what it has done.
+ */
+export async function followBack({ store, clock }: Pick<CronDeps, "store" | "clock">, backMs: number): Promise<void> {
   const now = clock.now();
-  for (const { id } of await jobs.list()) {
-    await jobs.update(id, (job) => {
-      const candidate = nextFire(bodyOf(job).schedule, now);
-      if (job.nextAt === undefined || candidate === undefined || candidate + DAY_MS >= job.nextAt) return undefined;
-      return { ...job, nextAt: candidate };
-    });
+  for (const job of await store.jobs.list()) {
+    const { schedule } = bodyOf(job);
+    const next = nextFire(schedule, now);
+    if (job.nextAt === undefined || next === undefined || next >= job.nextAt) continue;
+    const periodMs = (nextFire(schedule, next) ?? Infinity) - next;
+    const keys = [...new Set([String(next), slotKey(job, next)])];
+    const rows = await Promise.all(keys.map((key) => store.slots.get(job.id, key)));
+    if (periodMs > backMs && rows.some((row) => row?.startedAt !== undefined)) continue;
+    await store.jobs.update(job.id, (current) =>
+      current.nextAt === job.nextAt ? setBack(current, now, backMs) : undefined,
+    );
   }
 }

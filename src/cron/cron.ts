@@ -7,7 +7,7 @@ import { newId } from "../base/ids.ts";
 import type { JobRecord, SlotRecord } from "../store/store.ts";
 import { checkJob } from "./check.ts";
 import { checkSchedule, isFrequent } from "./check-schedule.ts";
-import { DAY_MS, reanchor } from "./clock-watch.ts";
+import { DAY_MS, followBack, STEP_MS } from "./clock-watch.ts";
 import type { CronDeps } from "./deps.ts";
 import { toEntry, type RunEntry } from "./entry.ts";
 import { bodyOf, toJob, type Job, type JobBody } from "./job.ts";
@@ -179,8 +179,9 @@ export function createCron(deps: CronDeps): CronEngine {
       const isThere = async (id: string): Promise<boolean> => (await jobs.get(id)) !== undefined;
       await tried("output of jobs that are gone stays", () => deps.outputs.prune(isThere, clock.now() - KEEP_GONE_MS));
       const latest = await slots.latest();
-      if (latest !== undefined && latest > clock.now() + DAY_MS)
-        await tried("jobs wait for times that a wrong clock gave them", () => reanchor(deps));
+      const backMs = (latest ?? 0) - clock.now();
+      if (backMs > STEP_MS)
+        await tried("jobs wait for times that a wrong clock gave them", () => followBack(deps, backMs));
       scheduler.start();
     },
     reload() {

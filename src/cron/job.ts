@@ -69,13 +69,19 @@ export interface JobState {
   readonly consecutiveErrors?: number;
   /** The first slot that a back-off passes over. */
   readonly passedFromMs?: number;
+  /** How often the clock was set back under it, and before when times come again: those are slots of their own. */
+  readonly laps?: number;
+  readonly repeatsUntilMs?: number;
 }
 
 export interface Job extends JobBody {
   readonly id: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  readonly state: Omit<JobState, "passedFromMs"> & { readonly nextRunAtMs?: number; readonly runningAtMs?: number };
+  readonly state: Omit<JobState, "passedFromMs" | "laps" | "repeatsUntilMs"> & {
+    readonly nextRunAtMs?: number;
+    readonly runningAtMs?: number;
+  };
 }
 
 export const bodyOf = (record: JobRecord): JobBody => record.body as JobBody;
@@ -84,7 +90,7 @@ export const stateOf = (record: JobRecord): JobState => record.state as JobState
 /** In the order of the recorded ones, so that two listings of one job are the same text. */
 export function toJob(record: JobRecord, runningAtMs?: number): Job {
   const { agentId, name, description, enabled, deleteAfterRun, ...rest } = bodyOf(record);
-  const { passedFromMs: _passed, ...state } = stateOf(record);
+  const { passedFromMs: _passed, laps: _laps, repeatsUntilMs: _repeats, ...state } = stateOf(record);
   return {
     id: record.id,
     ...(agentId === undefined ? {} : { agentId }),

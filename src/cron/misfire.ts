@@ -12,49 +12,74 @@ export interface Plan {
   /** Ended rows, oldest first. */
   readonly passed: readonly SlotRecord[];
   /** The slot to begin now, if any. */
-  readonly run: { readonly at: number; readonly isLate: boolean } | undefined;
+  readonly run: { readonly slot: string; readonly at: number; readonly isLate: boolean } | undefined;
   readonly job: JobRecord;
 }
 
-/** Since when every place to run in was taken, without a break. */
-export interface Crowd {
-  readonly sinceMs: number;
+/** A time in which slots could not begin for a reason that is known. */
+export interface Gap {
+  readonly fromMs: number;
+  readonly untilMs: number;
   readonly why: string;
 }
 
+/** A time that came before, when the clock was set back since, is a slot of its own. */
+export function slotKey(job: JobRecord, at: number): string {
+  const { laps = 0, repeatsUntilMs = -Infinity } = stateOf(job);
+  return String(at < repeatsUntilMs ? at + laps : at);
+}
+
+/** A job whose next time lies behind times that come again. A pause after errors stays as long as it was. */
+export function setBack(job: JobRecord, now: number, backMs: number): JobRecord {
+  const { schedule } = bodyOf(job);
+  const { passedFromMs, laps = 0, repeatsUntilMs = -Infinity, ...rest } = stateOf(job);
+  const waited = job.nextAt ?? now;
+  const pauseMs = passedFromMs === undefined ? 0 : Math.max(0, waited - backMs - now);
+  const first = nextFire(schedule, now) ?? waited;
+  const next = pauseMs === 0 ? first : (nextFire(schedule, now + pauseMs - 1) ?? first);
+  const state = {
+    ...rest,
+    laps: laps + 1,
+    repeatsUntilMs: Math.max(repeatsUntilMs, waited),
+    ...(next > first ? { passedFromMs: first } : {}),
+  };
+  return { ...job, nextAt: next, state };
+}
+
 /** For a job whose `nextAt` has come. */
-export function planSlot(job: JobRecord, now: number, crowd?: Crowd): Plan {
+export function planSlot(job: JobRecord, now: number, gaps: readonly Gap[] = []): Plan {
   const { schedule, misfire = "once" } = bodyOf(job);
   const due = job.nextAt ?? now;
   const latest = lastFire(schedule, due, now) ?? due;
   const backedOff = passedOver(job, due);
-  const crowdedMs = Math.max(due, Math.min(crowd?.sinceMs ?? latest, latest));
-  const earlier = [
-    ...rowsFor(job.id, schedule, due, crowdedMs, "missed", "nobody was there to run it"),
-    ...rowsFor(job.id, schedule, crowdedMs, latest, "missed", crowd?.why ?? ""),
-  ];
+  const earlier = partsOf(due, latest, gaps).flatMap(({ fromMs, untilMs, why }) =>
+    rowsFor(job, fromMs === due ? due : (nextFire(schedule, fromMs - 1) ?? untilMs), untilMs, "missed", why),
+  );
   const lateMs = now - latest;
   const runs = isMadeUp(misfire, lateMs);
   const own: SlotRecord = {
     jobId: job.id,
-    slot: String(latest),
+    slot: slotKey(job, latest),
     at: latest,
     state: "missed",
-    why: `${Math.round(lateMs / 1000)} s late; the rule of this job is ${misfire === "skip" ? "skip" : "a window"}`,
+    why: [
+      `${Math.round(lateMs / 1000)} s late`,
+      ...gaps.filter((gap) => gap.fromMs <= latest && latest < gap.untilMs).map(({ why }) => why),
+      `the rule of this job is ${misfire === "skip" ? "skip" : "a window"}`,
+    ].join("; "),
     endedAt: now,
   };
   return {
     passed: [...backedOff, ...earlier, ...(runs ? [] : [own])].map((row) => ({ ...row, endedAt: now })),
-    run: runs ? { at: latest, isLate: lateMs > IN_TIME_MS || latest > due } : undefined,
+    run: runs ? { slot: slotKey(job, latest), at: latest, isLate: lateMs > IN_TIME_MS || latest > due } : undefined,
     job: movedOn(job, now),
   };
 }
 
 /** Slots that came while nothing may begin: each is written down with its reason. */
 export function planSkip(job: JobRecord, now: number, why: string): Plan {
-  const { schedule } = bodyOf(job);
   const due = job.nextAt ?? now;
-  const rows = [...passedOver(job, due), ...rowsFor(job.id, schedule, due, now + 1, "skipped", why)];
+  const rows = [...passedOver(job, due), ...rowsFor(job, due, now + 1, "skipped", why)];
   return { passed: rows.map((row) => ({ ...row, endedAt: now })), run: undefined, job: movedOn(job, now) };
 }
 
@@ -66,8 +91,9 @@ function isMadeUp(misfire: Misfire, lateMs: number): boolean {
 function movedOn(job: JobRecord, now: number): JobRecord {
   const { nextAt: _due, ...rest } = job;
   const next = nextFire(bodyOf(job).schedule, now);
-  const { passedFromMs: _passed, ...state } = stateOf(job);
-  return { ...rest, state, ...(next === undefined ? {} : { nextAt: next }) };
+  const { passedFromMs: _passed, repeatsUntilMs, ...state } = stateOf(job);
+  const repeats = repeatsUntilMs === undefined || (next ?? Infinity) >= repeatsUntilMs ? {} : { repeatsUntilMs };
+  return { ...rest, state: { ...state, ...repeats }, ...(next === undefined ? {} : { nextAt: next }) };
 }
 
 /** Slots a back-off went over. */
@@ -75,25 +101,42 @@ function passedOver(job: JobRecord, due: number): SlotRecord[] {
   const { passedFromMs, consecutiveErrors = 0 } = stateOf(job);
   if (passedFromMs === undefined || passedFromMs >= due) return [];
   const why = `waiting after ${consecutiveErrors} ${consecutiveErrors === 1 ? "error" : "errors"} in a row`;
-  return rowsFor(job.id, bodyOf(job).schedule, passedFromMs, due, "skipped", why);
+  return rowsFor(job, passedFromMs, due, "skipped", why);
+}
+
+/** The time from `fromMs` to `untilMs` in parts that each have one reason for what was missed in them. */
+function partsOf(fromMs: number, untilMs: number, gaps: readonly Gap[]): readonly Gap[] {
+  const cuts = gaps.flatMap((gap) => [gap.fromMs, gap.untilMs]).filter((cut) => cut > fromMs && cut < untilMs);
+  const starts = [...new Set([fromMs, ...cuts])].sort((a, b) => a - b);
+  return starts.map((start, at) => {
+    const gap = gaps.find((one) => one.fromMs <= start && start < one.untilMs);
+    return { fromMs: start, untilMs: starts[at + 1] ?? untilMs, why: gap?.why ?? "nobody was there to run it" };
+  });
 }
 
 function rowsFor(
-  jobId: string,
-  schedule: Schedule,
+  job: JobRecord,
   fromMs: number,
   untilMs: number,
   state: "missed" | "skipped",
   why: string,
 ): SlotRecord[] {
   if (fromMs >= untilMs) return [];
+  const { schedule } = bodyOf(job);
+  const jobId = job.id;
   const fires = firesFrom(schedule, fromMs, untilMs, MAX_ROWS + 1);
   const [firstMs = fromMs] = fires;
-  if (fires.length <= MAX_ROWS) return fires.map((at) => ({ jobId, slot: String(at), at, state, why }));
+  if (fires.length <= MAX_ROWS) return fires.map((at) => ({ jobId, slot: slotKey(job, at), at, state, why }));
   const last = lastFire(schedule, fromMs, untilMs - 1) ?? fromMs;
   const missed = countOf(schedule, firstMs, last);
   const words = missed === undefined ? `more than ${MAX_ROWS} slots` : `${missed} slots`;
-  const row = { jobId, slot: `${firstMs}..${last}`, at: last, state, why: `${words}: ${why}` };
+  const row = {
+    jobId,
+    slot: `${slotKey(job, firstMs)}..${slotKey(job, last)}`,
+    at: last,
+    state,
+    why: `${words}: ${why}`,
+  };
   return [missed === undefined ? row : { ...row, missed }];
 }
 

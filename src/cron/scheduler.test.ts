@@ -276,24 +276,80 @@ test("history is bounded: the newest 2,000 rows of a job are kept", () =>
     assert.equal((await stage.rows(id)).length, 2000);
   }));
 
-test("F9 one hour forward: made up for once; one hour back: nothing runs twice", () =>
+test("an hour forward is made up for once; an hour back, frequent jobs go on at once and rare ones repeat nothing", () =>
   withStage(async (stage) => {
-    const { id } = await stage.cron.add(pulse(10 * MINUTE));
+    const frequent = await stage.cron.add(pulse(10 * MINUTE));
+    const expression = await stage.cron.add({
+      ...pulse(0),
+      schedule: { kind: "cron", expr: "*/10 * * * *", tz: "UTC" },
+    });
+    const daily = await stage.cron.add({ ...pulse(0), schedule: { kind: "cron", expr: "10 12 * * *", tz: "UTC" } });
+    const soon = new Date(NOON + 90 * MINUTE).toISOString();
+    const once = await stage.cron.add({ ...pulse(0), schedule: { kind: "at", at: soon }, deleteAfterRun: false });
+    const ran = async (id: string): Promise<number> =>
+      (await stage.rows(id)).filter(({ state }) => state === "ran").length;
+    const all = (): Promise<number[]> => Promise.all([frequent, expression, daily, once].map(({ id }) => ran(id)));
     stage.clock.pass(10 * MINUTE);
     await stage.settle();
+    assert.deepEqual(await all(), [1, 1, 1, 0]);
     stage.clock.set(stage.clock.now() + HOUR);
     await stage.settle();
-    assert.equal(stage.starts.length, 2);
+    assert.deepEqual(await all(), [2, 2, 1, 0]);
+    const whys = (await stage.rows(frequent.id)).filter(({ state }) => state === "missed").map(({ why }) => why);
+    assert.deepEqual(
+      whys,
+      Array.from({ length: 5 }, () => "the clock jumped ahead by 3600 s"),
+    );
     stage.clock.set(stage.clock.now() - HOUR);
     await stage.settle();
-    for (let step = 0; step < 6; step++) {
+    for (let step = 1; step <= 6; step++) {
       stage.clock.pass(10 * MINUTE);
       await stage.settle();
+      assert.deepEqual(await all(), [2 + step, 2 + step, 1, 0]);
     }
-    assert.equal(stage.starts.length, 2);
-    stage.clock.pass(10 * MINUTE);
+    stage.clock.pass(20 * MINUTE);
     await stage.settle();
-    assert.equal(stage.starts.length, 3);
+    assert.deepEqual(await all(), [9, 9, 1, 1]);
+    for (const { id } of [frequent, expression, daily, once])
+      assertOneRowEach((await stage.rows(id)).map(({ slot }) => slot));
+    assert.equal(stage.starts.length, 20);
+    const slots = stage.starts.map(({ session }) => session);
+    assertOneRowEach(slots);
+  }));
+
+test("a clock that is set back while nobody was there does not silence jobs", () =>
+  withStage(async (stage) => {
+    const { id } = await stage.cron.add(pulse(MINUTE));
+    for (let minute = 0; minute < 5; minute++) {
+      stage.clock.pass(MINUTE);
+      await stage.settle();
+    }
+    stage.clock.set(NOON - HOUR);
+    const next = await stage.restart();
+    next.clock.pass(MINUTE);
+    await next.settle();
+    next.clock.pass(MINUTE);
+    await next.settle();
+    assert.equal((await next.rows(id)).filter(({ state }) => state === "ran").length, 7);
+    assertOneRowEach((await next.rows(id)).map(({ slot }) => slot));
+    return next;
+  }));
+
+test("a pause after errors stays as long as it was when the clock is set back", () =>
+  withStage(async (stage) => {
+    const { id } = await stage.cron.add(pulse(10_000));
+    stage.behave(async () => ({ text: "no", isError: true }));
+    stage.clock.pass(10_000);
+    await stage.settle();
+    stage.behave(async () => ({ text: "done", isError: false }));
+    stage.clock.set(NOON - HOUR);
+    await stage.settle();
+    stage.clock.pass(20_000);
+    await stage.settle();
+    assert.equal(stage.starts.length, 1);
+    stage.clock.pass(20_000);
+    await stage.settle();
+    assert.equal(stage.starts.length, 2);
     assertOneRowEach((await stage.rows(id)).map(({ slot }) => slot));
   }));
 
@@ -362,6 +418,11 @@ test("one row for each slot and never two starts, however clock, restarts and lo
         if (what === "hand") await (await stage.cron.run(id, "force")).ended;
         await stage.settle();
       }
+      // Whatever the clock did, the job goes on within two of its intervals.
+      const before = stage.starts.length;
+      stage.clock.pass(2 * seconds * 1000 + 1);
+      await stage.settle();
+      assert.ok(stage.starts.length > before, "the job is silent");
       const rows = await stage.rows(id);
       assertOneRowEach(rows.map(({ slot }) => slot));
       assertNoHoles(rows, began, seconds * 1000);
@@ -383,9 +444,12 @@ function assertNoHoles(
   everyMs: number,
 ): void {
   const timed = rows.filter(({ slot }) => !slot.startsWith("run-"));
-  const total = timed.reduce((sum, { missed = 1 }) => sum + missed, 0);
-  const last = Math.max(began, ...timed.map(({ at }) => at));
-  assert.equal(total, Math.round((last - began) / everyMs));
+  // A time that came again after the clock was set back has a row for each time it came.
+  const times = new Set(
+    timed.flatMap(({ at, missed = 1 }) => Array.from({ length: missed }, (_, back) => at - back * everyMs)),
+  );
+  const last = Math.max(began, ...times);
+  assert.equal(times.size, Math.round((last - began) / everyMs));
 }
 
 test("what a job of the tool kind is called with: its agent, a session of its own, no way to restart when it is late", () =>

@@ -7,7 +7,7 @@ import type { CronDeps } from "./deps.ts";
 import { deliver } from "./deliver.ts";
 import { createFinish } from "./finish.ts";
 import { bodyOf } from "./job.ts";
-import type { Crowd } from "./misfire.ts";
+import type { Gap } from "./misfire.ts";
 import { perform, type Run, type RunEnd } from "./perform.ts";
 import { createClaims, isByHand, type Claimed } from "./slots.ts";
 
@@ -161,10 +161,10 @@ export function createScheduler(deps: CronDeps): Scheduler {
     const due = await jobs.due(now, free + running.size + 1);
     const busy = due.filter(({ id }) => running.has(id));
     const waiting = due.filter(({ id }) => !running.has(id));
-    const crowd = crowdNow();
+    const gaps = [...watch.jumps(), ...crowdNow()];
     const moved = await Promise.all([
       ...busy.map(({ id }) => claims.skip(id, "it was still running")),
-      ...waiting.slice(0, free).map((job) => begin(job, now, crowd)),
+      ...waiting.slice(0, free).map((job) => begin(job, now, gaps)),
     ]);
     const isServed = free > 0 && waiting.length <= free;
     fullSince = places < limit() ? undefined : isServed ? now : (fullSince ?? now);
@@ -172,12 +172,12 @@ export function createScheduler(deps: CronDeps): Scheduler {
   }
 
   /** Why a time was missed that came while others ran: nobody was missing, there was no place. */
-  function crowdNow(): Crowd | undefined {
-    if (fullSince === undefined) return undefined;
-    return { sinceMs: fullSince, why: `other jobs ran (cron.maxConcurrentRuns is ${limit()})` };
+  function crowdNow(): readonly Gap[] {
+    if (fullSince === undefined) return [];
+    return [{ fromMs: fullSince, untilMs: Infinity, why: `other jobs ran (cron.maxConcurrentRuns is ${limit()})` }];
   }
 
-  async function begin(job: JobRecord, now: number, crowd: Crowd | undefined): Promise<boolean> {
+  async function begin(job: JobRecord, now: number, gaps: readonly Gap[]): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<RunEnd | undefined>();
     running.set(job.id, { startedAt: now, ended: promise });
     places += 1;
@@ -185,7 +185,7 @@ export function createScheduler(deps: CronDeps): Scheduler {
       running.delete(job.id);
       places -= 1;
     };
-    const { claimed, moved } = await claims.due(job, now, crowd).catch((error: unknown) => {
+    const { claimed, moved } = await claims.due(job, now, gaps).catch((error: unknown) => {
       letGo();
       throw error;
     });

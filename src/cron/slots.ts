@@ -3,7 +3,7 @@ import { newId } from "../base/ids.ts";
 import type { JobRecord, SlotRecord } from "../store/store.ts";
 import type { CronDeps } from "./deps.ts";
 import { bodyOf } from "./job.ts";
-import { planSkip, planSlot, type Crowd, type Plan } from "./misfire.ts";
+import { planSkip, planSlot, type Gap, type Plan } from "./misfire.ts";
 import { agentOf } from "./perform.ts";
 import { switchedOff } from "./settle.ts";
 
@@ -15,7 +15,11 @@ export interface Claimed {
 
 export interface Claims {
   /** The slot of a due job. `moved`: its job went on, also when nothing is to be begun. */
-  due(job: JobRecord, now: number, crowd?: Crowd): Promise<{ readonly claimed?: Claimed; readonly moved: boolean }>;
+  due(
+    job: JobRecord,
+    now: number,
+    gaps?: readonly Gap[],
+  ): Promise<{ readonly claimed?: Claimed; readonly moved: boolean }>;
   /** A run outside the schedule; with `due` the slot whose time has come. Undefined when there is nothing to begin. */
   byHand(id: string, mode: "force" | "due", now: number): Promise<Claimed | undefined>;
   /** Writes down what is due without beginning it. True when there was something. */
@@ -28,12 +32,12 @@ export const isByHand = ({ slot }: Pick<SlotRecord, "slot">): boolean => slot.st
 
 export function createClaims({ store: { jobs }, clock, config }: Pick<CronDeps, "store" | "clock" | "config">): Claims {
   return {
-    async due(job, now, crowd) {
+    async due(job, now, gaps) {
       const row = newRow(job, now);
       let plan: Plan | undefined;
       const rows = await jobs.claim(job.id, (current) => {
         if (current.nextAt === undefined || current.nextAt > now) return undefined;
-        plan = planSlot(current, now, crowd);
+        plan = planSlot(current, now, gaps);
         return claimOf(plan, row);
       });
       const slot = rows.find(({ state }) => state === "running");
@@ -85,6 +89,6 @@ function claimOf(
 ): { readonly job: JobRecord; readonly rows: readonly SlotRecord[] } {
   // A one-shot whose only time was let go has nothing to wait for.
   if (run === undefined) return { job: bodyOf(job).schedule.kind === "at" ? switchedOff(job) : job, rows: passed };
-  const { at, isLate } = run;
-  return { job, rows: [...passed, { ...row, slot: String(at), at, why: isLate ? "late" : "due" }] };
+  const { slot, at, isLate } = run;
+  return { job, rows: [...passed, { ...row, slot, at, why: isLate ? "late" : "due" }] };
 }

@@ -212,6 +212,8 @@ test("billing rests 5 hours, then twice as long, at most 24; a day without failu
   assert.deepEqual(hours, [5, 10, 20, 5]);
   assert.equal(await book.open(ref, "main"), undefined);
   assert.equal((await book.open(ref, "main", { resting: true }))?.profile, "anthropic:default");
+  clock.at -= 48 * 3_600_000;
+  assert.equal((await book.open(ref, "main"))?.profile, "anthropic:default", "the clock was set back");
 });
 
 test("a broken profile file is left alone and environment keys still work", async () => {

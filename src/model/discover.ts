@@ -33,10 +33,10 @@ export function createDiscovery({ env, clock, deadlineMs }: DiscoveryDeps): Disc
   let known: readonly FoundServer[] = [];
   return {
     find() {
-      const age = last === undefined ? Infinity : clock.now() - last.at;
+      const age = last === undefined ? Infinity : clock.ticks() - last.at;
       if (last !== undefined && age < (known.length > 0 ? keepFoundMs : keepNothingMs)) return last.servers;
       const servers = look(portsOf(env), waitMs).then((found) => (known = found));
-      last = { at: clock.now(), servers };
+      last = { at: clock.ticks(), servers };
       return servers;
     },
     known: () => known,

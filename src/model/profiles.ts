@@ -192,7 +192,10 @@ function memoryKeyOf({ provider }: ModelRef, profile: string, config: Config, en
   return memoryId(provider, profile, key ?? "");
 }
 
-function restingUntil({ cooldownUntil = 0, disabledUntil = 0 }: UsageStats, now: number): number | undefined {
+/** A failure of the future was counted by a clock that has been set back since: its rest would last too long. */
+function restingUntil(stats: UsageStats, now: number): number | undefined {
+  const { cooldownUntil = 0, disabledUntil = 0, lastFailureAt = 0 } = stats;
+  if (lastFailureAt > now) return undefined;
   const until = Math.max(cooldownUntil, disabledUntil);
   return until > now ? until : undefined;
 }

@@ -101,6 +101,7 @@ interface Live {
 
 interface Held extends Pick<Raised, "check" | "drop"> {
   readonly signature: string;
+  /** Monotonic. */
   seenAt: number;
 }
 
@@ -215,7 +216,7 @@ async function ensureContainer(spec: BoxSpec, tools: Tools): Promise<void> {
   const known = held.get(spec.name);
   const isIdle = known !== undefined && liveIn(spec.name, tools).marks.size <= 1;
   let raised = await shields.raise(workspace.host, { ...options, idle: isIdle ? 1 : 0 });
-  if (known?.signature === signatureOf(workspace.host, raised.shield) && clock.now() - known.seenAt < TRUST_MS) {
+  if (known?.signature === signatureOf(workspace.host, raised.shield) && clock.ticks() - known.seenAt < TRUST_MS) {
     raised.drop();
     return;
   }
@@ -237,7 +238,7 @@ async function ensureContainer(spec: BoxSpec, tools: Tools): Promise<void> {
   const signature = signatureOf(workspace.host, raised.shield);
   held.set(spec.name, {
     signature,
-    seenAt: clock.now(),
+    seenAt: clock.ticks(),
     drop: () => raised.drop(),
     check: () => raised.check(),
   });
