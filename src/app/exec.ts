@@ -12,6 +12,7 @@ import { agentConfig, workspaceOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import { createApprovalDesk, type ApprovalDesk } from "../exec/approval/desk.ts";
 import { approvalsPath } from "../exec/approval/file.ts";
+import { lastKnownPath } from "../exec/approval/last-known.ts";
 import type { Boxes, BoxesDeps } from "../exec/boxes.ts";
 import { elevationOf } from "../exec/elevated.ts";
 import type { Exec, ExecArgs, ExecCall } from "../exec/exec.ts";
@@ -166,5 +167,5 @@ async function routeOf(store: Store, args: ExecArgs, call: ExecCall): Promise<Ro
 /** What decides who may do what, and the secrets: no argument of an allowlisted program may lead there. */
 function guardedIn({ config, state }: Paths): readonly string[] {
   const own = ["credentials", "identity", "hooks", ".env"].map((name) => join(state, name));
-  return [config, approvalsPath(state), storeFileOf(state), ...own];
+  return [config, approvalsPath(state), lastKnownPath(approvalsPath(state)), storeFileOf(state), ...own];
 }

@@ -43,6 +43,7 @@ import { coreTools } from "../tool/policy/groups.ts";
 import { createOutbound } from "../channel/outbound.ts";
 import { openAdmin, type Restart } from "./admin.ts";
 import { openAgents } from "./agents.ts";
+import { watchApprovals, type ApprovalsWatch } from "./approvals-watch.ts";
 import { recoverFiles } from "./catalog.ts";
 import { openCron } from "./cron.ts";
 import { secretsIn, type House } from "./house.ts";
@@ -98,7 +99,9 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     },
     restart: hooks.restart,
     ...(hooks.trouble === undefined ? {} : { trouble: hooks.trouble }),
+    approvalsCaution: () => approvals?.caution(),
   };
+  let approvals: ApprovalsWatch | undefined;
   const outbound = createOutbound(new Map());
   const { agents, wake, heartbeats, sessions, hooks: scripts, ...modelDeps } = await openAgents(house, outbound);
   house.commands.wakeBy(wake.tell);
@@ -136,6 +139,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   let warming: NodeJS.Timeout | undefined;
   const close = async (reason: Parameters<Gateway["close"]>[0]): Promise<void> => {
     watcher?.close();
+    approvals?.close();
     clearInterval(pruning);
     clearTimeout(warming);
     stopAsking();
@@ -175,6 +179,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     heartbeats.start((event) => context.hub.broadcast("heartbeat", event));
     scripts.started();
     watcher = followConfig(house, context);
+    approvals = watchApprovals(house.paths.state, log.child("approvals"));
     pruning = pruneBoxes(house);
     warming = warmUp(house);
     return { gateway, context, close };

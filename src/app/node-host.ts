@@ -11,6 +11,7 @@ import { acquireLock, type Lock } from "../base/lock.ts";
 import type { Log } from "../base/log.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import { approvalsPath } from "../exec/approval/file.ts";
+import { lastKnownPath } from "../exec/approval/last-known.ts";
 import { createUseNotes } from "../exec/approval/use-notes.ts";
 import { searchPath } from "../exec/login-path.ts";
 import { createStartRun } from "../exec/start-run.ts";
@@ -29,6 +30,7 @@ import {
 } from "../node/host/state.ts";
 import type { HostWire } from "../node/host/wire-port.ts";
 import { storeFileOf } from "../store/place.ts";
+import { watchApprovals } from "./approvals-watch.ts";
 
 export interface NodeHostParts {
   readonly paths: Paths;
@@ -55,6 +57,7 @@ export async function openNodeHost(parts: NodeHostParts, signal: AbortSignal): P
     const identity = parts.identity();
     const path = searchPath({ prepend: [], login: [], own: env["PATH"], home });
     const engine = createStartRun({ folder, clock: systemClock, log });
+    const approvals = watchApprovals(stateDir, log);
     const notes = createUseNotes(stateDir, home, () => systemClock.now(), log);
     try {
       const run = createSystemRun({
@@ -74,6 +77,7 @@ export async function openNodeHost(parts: NodeHostParts, signal: AbortSignal): P
       await runNodeHost({ stateDir, identity, pathEnv, secret, commands, log, dial: parts.dial }, state, signal);
     } finally {
       notes.close();
+      approvals.close();
       await engine.close();
     }
   } finally {
@@ -84,7 +88,8 @@ export async function openNodeHost(parts: NodeHostParts, signal: AbortSignal): P
 /** What no command line may name by an allowlist alone. */
 function guardedIn({ config, state }: Paths): readonly string[] {
   const own = ["credentials", "identity"].map((name) => join(state, name));
-  return [config, approvalsPath(state), nodeStateFile(state), storeFileOf(state), ...own];
+  const approvals = approvalsPath(state);
+  return [config, approvals, lastKnownPath(approvals), nodeStateFile(state), storeFileOf(state), ...own];
 }
 
 /** Two with one key would take each other's questions. */

@@ -50,4 +50,6 @@ export interface GatewayContext {
   readonly restart: (reason: string, delayMs: number) => void;
   /** Why the config on disk is not the one in force, when it is not. */
   readonly trouble?: () => string | undefined;
+  /** What the owner should know about the approvals file: it is gone, or cannot be read. */
+  readonly approvalsCaution?: () => { readonly text: string; readonly fix: string } | undefined;
 }

@@ -75,6 +75,7 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
   const insideOf = (now: number): object => ({
     sandbox: sandboxNow(context),
     ...troubleOf(context),
+    ...approvalsOf(context),
     agents: figures.byAgent.map(({ agentId, count, recent }) => ({
       agentId,
       isDefault: agentId === defaultAgentId(context.config()),
@@ -166,6 +167,12 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
 function troubleOf({ trouble, mask }: GatewayContext): { trouble?: string } {
   const reason = trouble?.();
   return reason === undefined ? {} : { trouble: mask(reason) };
+}
+
+/** Only when the owner should look. */
+function approvalsOf({ approvalsCaution }: GatewayContext): { approvals?: object } {
+  const caution = approvalsCaution?.();
+  return caution === undefined ? {} : { approvals: { caution } };
 }
 
 function toRecent({ key, updatedAt }: SessionRecord, now: number): unknown {

@@ -33,6 +33,8 @@ export interface Health {
   readonly sessions?: { readonly path?: string; readonly count: number };
   /** Why the config on disk is not the one in force, when it is not. */
   readonly trouble?: string;
+  /** There when the approvals file is gone or cannot be read. */
+  readonly approvals?: { readonly caution: Caution };
   /** Of the default agent; `caution` when it has none or it cannot start. */
   readonly sandbox?: {
     readonly agentId: string;

@@ -24,8 +24,12 @@ export const command = defineCommand({
   },
 });
 
-export function approvalLines({ path, exists, file }: ApprovalsSnapshot, io: Io): string[] {
-  const place = `${shortPath(path, io)}${exists ? "" : " (not there: no rules, so nothing is allowed without asking)"}`;
+export function approvalLines({ path, exists, file, lost }: ApprovalsSnapshot, io: Io): string[] {
+  const missing =
+    lost === true
+      ? " (gone: the rules it held last stay in force; openclaw approvals restore)"
+      : " (not there: no rules, so nothing is allowed without asking)";
+  const place = `${shortPath(path, io)}${exists ? "" : missing}`;
   const agents = Object.entries(file.agents ?? {}).flatMap(([id, { allowlist = [], ...level }]) => [
     io.paint.strong(`Agent ${oneLine(id)}`),
     ...columns(

@@ -44,6 +44,11 @@ export const entries: readonly Entry[] = [
   ),
   row("approvals pending", "Show what waits for approval.", () => import("./approvals-pending.ts")),
   row("approvals resolve", "Answer a waiting approval.", () => import("./approvals-resolve.ts")),
+  row(
+    "approvals restore",
+    "Write a lost approvals file again, with the rules it held last.",
+    () => import("./approvals-restore.ts"),
+  ),
   row("approvals set", "Replace the exec approvals by those of a file.", () => import("./approvals-set.ts")),
   row("chat", "Talk with an agent in the terminal.", () => import("./chat.ts")),
   row("completion", "Print a completion script for your shell.", () => import("./completion.ts")),

@@ -1,4 +1,5 @@
 // All checks, in the order in which people want to read them.
+import { approvals } from "./approvals.ts";
 import { security } from "./audit.ts";
 import type { Check } from "./check.ts";
 import { config } from "./config.ts";
@@ -22,6 +23,7 @@ export const checks: readonly Check[] = [
   secret,
   exposure,
   sandbox,
+  approvals,
   hooks,
   security,
   store,

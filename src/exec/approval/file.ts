@@ -1,8 +1,7 @@
 // exec-approvals.json: read whole or refuse, written atomically, guarded by a base hash. What it means is decided elsewhere.
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { errnoOf, HouseError } from "../../core/error.ts";
+import { HouseError } from "../../core/error.ts";
 import { isRecord } from "../../core/record.ts";
 import { checker, describeIssues, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
@@ -10,6 +9,8 @@ import { ApprovalsFileSchema } from "../../protocol/methods/approvals.ts";
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { newId, newSecret, sha256 } from "../../base/ids.ts";
 import { whileLocked } from "../../base/lock.ts";
+import { keepLastKnown, lastKnown, lastKnownPath } from "./last-known.ts";
+import { readIfThere } from "./read-file.ts";
 import { strangeKeys } from "./strange-keys.ts";
 
 export type ApprovalsFile = Static<typeof ApprovalsFileSchema>;
@@ -19,19 +20,48 @@ export interface ApprovalsSnapshot {
   readonly exists: boolean;
   readonly hash: string;
   readonly file: ApprovalsFile;
+  /** The file was there before and is gone: `file` holds the last known rules, which stay in force. */
+  readonly lost?: true;
 }
 
 const fileChecker = checker(ApprovalsFileSchema);
 
 export const approvalsPath = (state: string): string => join(state, "exec-approvals.json");
 
-/** A missing file means no rules; an unreadable one throws, so that host execution stays closed. */
+/**
+ * Where there never was a file there are no rules; one that is gone leaves its last known rules in force. An unreadable
+ * one throws, so that host execution stays closed.
+ */
 export function readApprovals(state: string): ApprovalsSnapshot {
   const path = approvalsPath(state);
   const raw = readIfThere(path);
-  if (raw === undefined)
-    return { path, exists: false, hash: sha256(""), file: { version: 1, defaults: {}, agents: {} } };
-  return { path, exists: true, hash: sha256(raw), file: parseApprovals(raw, path) };
+  if (raw !== undefined) {
+    const file = parseApprovals(raw, path);
+    keepLastKnown(path, raw);
+    return { path, exists: true, hash: sha256(raw), file };
+  }
+  const missing = { path, exists: false, hash: sha256("") };
+  const known = lastKnown(path);
+  if (known === undefined) return { ...missing, file: { version: 1, defaults: {}, agents: {} } };
+  return { ...missing, file: parseApprovals(known, lastKnownPath(path)), lost: true };
+}
+
+/** What the owner should know about the file, and the command that changes it; undefined when all is well. */
+export function approvalsCaution(state: string): { readonly text: string; readonly fix: string } | undefined {
+  try {
+    const { lost, path } = readApprovals(state);
+    if (lost === undefined) return undefined;
+    return {
+      text: `${path} is gone. The rules it held last stay in force until you restore it or write a new one.`,
+      fix: "openclaw approvals restore",
+    };
+  } catch (error) {
+    if (!(error instanceof HouseError)) throw error;
+    return {
+      text: `Commands on this host are refused: ${error.message}`,
+      fix: error.hint ?? "openclaw approvals get",
+    };
+  }
 }
 
 /** Reading, deciding and writing as one step: the command line and the gateway change the file from two processes. */
@@ -85,7 +115,7 @@ export function withoutToken({ file, ...snapshot }: ApprovalsSnapshot): Approval
 }
 
 function parseApprovals(raw: string, path: string): ApprovalsFile {
-  const hint = `mend or remove ${path}; until then commands on this host are refused`;
+  const hint = `correct ${path}; until then commands on this host are refused`;
   let value: unknown;
   try {
     value = JSON.parse(raw);
@@ -153,32 +183,4 @@ function withIds(agents: NonNullable<ApprovalsFile["agents"]>): NonNullable<Appr
         : { ...agent, allowlist: agent.allowlist.map((entry) => ({ ...entry, id: entry.id ?? newId() })) },
     ]),
   );
-}
-
-/** Far more than anybody writes; read whole on every command. */
-const MAX_FILE_BYTES = 4_000_000;
-
-function readIfThere(path: string): string | undefined {
-  let fd: number;
-  try {
-    // A pipe of that name must not make the gateway wait for a writer; a link could lead to where an agent writes.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    if (errnoOf(error) === "ELOOP")
-      throw new HouseError("approvals.unreadable", `${path} is a link`, {
-        hint: `put the file itself at ${path}; until then commands on this host are refused`,
-      });
-    throw new HouseError("approvals.unreadable", `cannot read ${path}`, { cause: error, hint: `chmod 600 ${path}` });
-  }
-  try {
-    const stats = fstatSync(fd);
-    if (stats.isFile() && stats.size <= MAX_FILE_BYTES) return readFileSync(fd, "utf8");
-    const what = stats.isFile() ? `is larger than ${MAX_FILE_BYTES} bytes` : "is not a file";
-    throw new HouseError("approvals.unreadable", `${path} ${what}`, {
-      hint: `mend or remove ${path}; until then commands on this host are refused`,
-    });
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -21,7 +21,8 @@ export function recordUse(
 ): void {
   if (matched.length === 0) return;
   whileAlone(state, () => {
-    readApprovals(state); // refuses a file that became unreadable, instead of writing over it
+    // Refuses a file that became unreadable, instead of writing over it; one that is gone has nothing to note in.
+    if (!readApprovals(state).exists) return;
     const path = approvalsPath(state);
     const file = JSON.parse(readFileSync(path, "utf8")) as Json;
     const changed = matched.filter((ref) => note(file, ref, plan, now, home)).length;

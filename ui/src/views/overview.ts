@@ -45,6 +45,7 @@ export class OverviewView extends LightElement {
     return html`
       <h1>Overview</h1>
       ${health?.trouble === undefined ? nothing : drawCaution(troubleWords(health.trouble))}
+      ${health?.approvals === undefined ? nothing : drawCaution(health.approvals.caution)}
       ${caution === undefined ? nothing : drawCaution(caution)}
       <div class="cards">
         ${health === undefined ? nothing : drawHealth(health, now)}
