@@ -15,6 +15,7 @@ import type { Dispatch } from "./dispatch.ts";
 import type { FairQueue } from "./fair-queue.ts";
 import { textFrame } from "./frame-bytes.ts";
 import type { Admitted, Refused } from "./handshake.ts";
+import { offeredBy, within } from "./node-abilities.ts";
 import { createOutbox } from "./outbox.ts";
 import type { Peer } from "./peer.ts";
 
@@ -31,7 +32,7 @@ export interface ConnectionDeps {
   readonly queue: FairQueue;
   /** The payload of hello-ok, as JSON. */
   hello(client: Client, admitted: Admitted): string;
-  joined(client: Client): void;
+  joined(client: Client, admitted: Admitted): void;
   left(client: Client): void;
   refused(refusal: Refused, peer: Peer): void;
   /** Called once, when the socket stops counting as unauthenticated. */
@@ -98,7 +99,7 @@ export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps
     client = toClient(outcome, params);
     const hello = deps.hello(client, outcome);
     outbox.answer(textFrame(`{"type":"res","id":${JSON.stringify(frame.id)},"ok":true,"payload":${hello}}`));
-    deps.joined(client);
+    deps.joined(client, outcome);
   }
 
   function refuse(id: string, message: string): void {
@@ -107,15 +108,24 @@ export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps
   }
 
   function toClient(admitted: Admitted, params: ConnectParams): Client {
+    const offered = offeredBy(params);
+    let has = admitted.abilities ?? offered;
     return {
       connId: newId(),
       role: admitted.role,
       scopes: admitted.scopes,
       deviceId: admitted.deviceId,
       info: params.client,
-      caps: params.caps ?? [],
-      commands: params.commands ?? [],
-      permissions: params.permissions,
+      get caps() {
+        return has.caps;
+      },
+      get commands() {
+        return has.commands;
+      },
+      get permissions() {
+        return has.permissions;
+      },
+      approve: (approved) => (has = within(offered, approved)),
       pathEnv: params.pathEnv,
       address: peer.address,
       local: peer.local,

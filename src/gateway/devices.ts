@@ -1,11 +1,14 @@
 // Paired devices: who may connect as what, decided by our record and never by what a client claims.
 import { createHmac } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 
 import { HouseError } from "../core/error.ts";
 import { newId, newSecret, sameSecret } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import { coversScopes, isScope, type Role } from "../protocol/scope.ts";
 import type { Store } from "../store/store.ts";
+import type { Hub } from "./hub.ts";
+import { beyond, joined, within, type Abilities } from "./node-abilities.ts";
 
 export interface DeviceToken {
   readonly role: Role;
@@ -31,6 +34,8 @@ export interface Device {
   readonly createdAtMs: number;
   readonly approvedAtMs: number;
   readonly tokens: readonly DeviceToken[];
+  /** Of a node: what its owner approved. Records of before this was kept have none until its next connection. */
+  readonly abilities?: Abilities;
 }
 
 export interface PairRequest {
@@ -48,11 +53,24 @@ export interface PairRequest {
   readonly silent: boolean;
   readonly isRepair: boolean;
   readonly ts: number;
+  /** Of a node: what it offers. */
+  readonly abilities?: Abilities;
+  /** Of a paired node that came back with more: the difference. It stays connected with what was approved. */
+  readonly added?: Abilities;
 }
 
 export type Applicant = Pick<
   PairRequest,
-  "deviceId" | "publicKey" | "displayName" | "platform" | "clientId" | "clientMode" | "role" | "scopes" | "remoteIp"
+  | "deviceId"
+  | "publicKey"
+  | "displayName"
+  | "platform"
+  | "clientId"
+  | "clientMode"
+  | "role"
+  | "scopes"
+  | "remoteIp"
+  | "abilities"
 >;
 
 export interface IssuedToken {
@@ -63,6 +81,8 @@ export interface IssuedToken {
 }
 
 const REQUEST_TTL_MS = 5 * 60_000;
+/** Such a one keeps nobody out, and a node may stay connected for long. */
+const ADDED_TTL_MS = 24 * 3_600_000;
 const CODE_TTL_MS = 10 * 60_000;
 
 export interface DeviceBook {
@@ -72,6 +92,8 @@ export interface DeviceBook {
   pair(applicant: Applicant): Promise<Device>;
   /** The pending request of this device; the same one while it waits. */
   request(applicant: Applicant): Promise<{ request: PairRequest; created: boolean }>;
+  /** What a paired node may do of what it offers now, and the request for the rest; a new one when `created`. */
+  admitNode(applicant: Applicant & { readonly abilities: Abilities }): Promise<AdmittedNode>;
   /** `cap` are the approver's own scopes: nobody hands out more than they hold. */
   approve(requestId: string, cap: readonly string[]): Promise<{ request: PairRequest; device: Device }>;
   reject(requestId: string): Promise<PairRequest>;
@@ -90,6 +112,12 @@ export interface DeviceBook {
   newCode(cap: readonly string[]): { code: string; expiresAtMs: number };
   /** What it may be used for; undefined when it is no code. */
   spendCode(given: string): readonly string[] | undefined;
+}
+
+export interface AdmittedNode {
+  readonly abilities: Abilities;
+  readonly request?: PairRequest;
+  readonly created: boolean;
 }
 
 export async function openDeviceBook(store: Store, clock: Clock): Promise<DeviceBook> {
@@ -130,6 +158,36 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     return device;
   };
 
+  const ask = async (applicant: Applicant, added?: Abilities): Promise<{ request: PairRequest; created: boolean }> => {
+    const now = clock.now();
+    const wish = { ...applicant, ...(added === undefined ? {} : { added }) };
+    const mine = ((await devices.pending.list(now)) as PairRequest[]).filter((entry) => isSameWish(entry, wish));
+    const waiting = mine.find((entry) => isSameAbilities(entry, wish));
+    if (waiting !== undefined) return { request: waiting, created: false };
+    // It offers something else by now: what was asked before is no longer what an answer would be about.
+    for (const { requestId } of mine) await devices.pending.delete(requestId);
+    const request: PairRequest = {
+      ...wish,
+      requestId: newId(),
+      roles: [applicant.role],
+      silent: false,
+      isRepair: (await get(applicant.deviceId)) !== undefined,
+      ts: now,
+    };
+    const expiresAt = now + (added === undefined ? REQUEST_TTL_MS : ADDED_TTL_MS);
+    await devices.pending.put({ requestId: request.requestId, deviceId: request.deviceId, expiresAt, body: request });
+    return { request, created: true };
+  };
+
+  /** Adds what the owner was shown, and nothing else: name, token and scopes stay. */
+  const widen = async ({ deviceId }: PairRequest, added: Abilities): Promise<Device> => {
+    const before = await get(deviceId);
+    if (before === undefined) throw new HouseError("device.unknown", "unknown deviceId");
+    const device = { ...before, abilities: joined(before.abilities, added), approvedAtMs: clock.now() };
+    await devices.put(deviceId, device);
+    return device;
+  };
+
   const tokenEntry = async (deviceId: string, role: string): Promise<{ device: Device; entry: DeviceToken }> => {
     const device = await get(deviceId);
     const entry = device?.tokens.find((token) => token.role === role);
@@ -151,28 +209,19 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
       return { pending: waiting as PairRequest[], paired: paired as Device[] };
     },
     pair: (applicant) => admit(applicant, clock.now()),
-    async request(applicant) {
-      const waiting = (await devices.pending.list(clock.now())).find((entry) =>
-        isSameWish(entry as PairRequest, applicant),
-      );
-      if (waiting !== undefined) return { request: waiting as PairRequest, created: false };
+    request: (applicant) => ask(applicant),
+    async admitNode(applicant) {
       const known = await get(applicant.deviceId);
-      const now = clock.now();
-      const request: PairRequest = {
-        ...applicant,
-        requestId: newId(),
-        roles: [applicant.role],
-        silent: false,
-        isRepair: known !== undefined,
-        ts: now,
-      };
-      await devices.pending.put({
-        requestId: request.requestId,
-        deviceId: request.deviceId,
-        expiresAt: now + REQUEST_TTL_MS,
-        body: request,
-      });
-      return { request, created: true };
+      const { abilities: offered } = applicant;
+      if (known === undefined) throw new HouseError("device.unknown", "unknown deviceId");
+      // Approved when nothing was kept of what it offered: what it offers now is what its owner has.
+      if (known.abilities === undefined) {
+        await devices.put(known.deviceId, { ...known, abilities: joined(undefined, offered) });
+        return { abilities: offered, created: false };
+      }
+      const added = beyond(offered, known.abilities);
+      const abilities = within(offered, known.abilities);
+      return added === undefined ? { abilities, created: false } : { abilities, ...(await ask(applicant, added)) };
     },
     async approve(requestId, cap) {
       const request = await pending(requestId);
@@ -185,7 +234,8 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
           },
         );
       }
-      const device = await admit(request, request.ts);
+      const device =
+        request.added === undefined ? await admit(request, request.ts) : await widen(request, request.added);
       await devices.pending.delete(requestId);
       return { request, device };
     },
@@ -276,19 +326,48 @@ function mergeDevice(before: Device | undefined, applicant: Applicant, ts: numbe
     createdAtMs: before?.createdAtMs ?? ts,
     approvedAtMs: now,
     tokens: [...(before?.tokens ?? []).filter(({ role }) => role !== applicant.role), token],
+    ...(applicant.abilities === undefined
+      ? before?.abilities === undefined
+        ? {}
+        : { abilities: before.abilities }
+      : { abilities: joined(before?.abilities, applicant.abilities) }),
   };
 }
 
-function isSameWish(waiting: PairRequest, applicant: Applicant): boolean {
+type Wish = Applicant & Pick<PairRequest, "added">;
+
+function isSameWish(waiting: PairRequest, wish: Wish): boolean {
   return (
-    waiting.deviceId === applicant.deviceId &&
-    waiting.role === applicant.role &&
-    waiting.scopes.join() === applicant.scopes.join()
+    waiting.deviceId === wish.deviceId &&
+    waiting.role === wish.role &&
+    waiting.scopes.join() === wish.scopes.join() &&
+    (waiting.added === undefined) === (wish.added === undefined)
   );
 }
 
+const isSameAbilities = (waiting: PairRequest, wish: Wish): boolean =>
+  isDeepStrictEqual([waiting.abilities, waiting.added], [wish.abilities, wish.added]);
+
 function union(left: readonly string[], right: readonly string[]): string[] {
   return [...new Set([...left, ...right])];
+}
+
+/** For the wire: what a node offers stands beside the rest, as recorded. */
+export function toWireRequest({ abilities, ...request }: PairRequest): Record<string, unknown> {
+  return { ...request, ...abilities };
+}
+
+/** Everybody who may answer hears of it: as of a device, and of a node's also as of a node. */
+export function tellRequested(hub: Pick<Hub, "broadcast">, request: PairRequest): void {
+  const { requestId, deviceId: nodeId, displayName, platform, abilities, silent, isRepair, ts } = request;
+  hub.broadcast("device.pair.requested", toWireRequest(request), { needs: "operator.pairing" });
+  if (request.role !== "node") return;
+  const facts = { requestId, nodeId, ...(displayName === undefined ? {} : { displayName }), platform };
+  hub.broadcast(
+    "node.pair.requested",
+    { ...facts, caps: abilities?.caps ?? [], commands: abilities?.commands ?? [], silent, isRepair, ts },
+    { needs: "operator.pairing" },
+  );
 }
 
 /** For the wire: without what tokens are made from. */

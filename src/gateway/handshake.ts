@@ -6,7 +6,8 @@ import { isBrowserClient, type ConnectParams } from "../protocol/connect.ts";
 import { CLOSE, PROTOCOL_VERSION, type WireError } from "../protocol/frame.ts";
 import { signedText } from "../protocol/signature.ts";
 import { coversScopes, isScope, type Role } from "../protocol/scope.ts";
-import type { Device, DeviceBook, IssuedToken, PairRequest } from "./devices.ts";
+import { offeredBy, type Abilities } from "./node-abilities.ts";
+import type { Applicant, Device, DeviceBook, IssuedToken, PairRequest } from "./devices.ts";
 import { isOurHost, isOurOrigin, type Peer, type PeerRules } from "./peer.ts";
 import { isGuessable, knowsSecret, type SharedSecret } from "./secret.ts";
 import { callerOf, callerOfDevice, type Throttle } from "./throttle.ts";
@@ -17,6 +18,10 @@ export interface Admitted {
   readonly scopes: readonly string[];
   readonly deviceId: string | undefined;
   readonly issued: IssuedToken | undefined;
+  /** Of a node: what it may do of what it offers. */
+  readonly abilities?: Abilities;
+  /** Of a node that came back with more than was approved: the request for the difference, when it is new. */
+  readonly opened?: PairRequest;
 }
 
 export interface Refused {
@@ -55,7 +60,8 @@ export async function judgeConnect(
   const known = params.device === undefined ? undefined : await deps.devices.get(params.device.id);
   const proof = await checkSecret(params, role, known, peer, deps);
   if (!proof.ok) return proof;
-  return checkPairing(params, role, known, proof, peer, deps);
+  const outcome = await checkPairing(params, role, known, proof, peer, deps);
+  return outcome.ok && role === "node" ? withAbilities(outcome, params, peer, deps) : outcome;
 }
 
 function checkOrigin(params: ConnectParams, peer: Peer, rules: PeerRules): Refused | undefined {
@@ -157,17 +163,7 @@ async function checkPairing(
     const scopes = params.scopes === undefined && role === "operator" ? approved : wanted;
     return { ok: true, role, scopes, deviceId: known.deviceId, issued: await deps.devices.tokenFor(known, role) };
   }
-  const applicant = {
-    deviceId: params.device.id,
-    publicKey: params.device.publicKey,
-    ...(params.client.displayName === undefined ? {} : { displayName: params.client.displayName }),
-    platform: params.client.platform,
-    clientId: params.client.id,
-    clientMode: params.client.mode,
-    role,
-    scopes: wanted,
-    ...(peer.local ? {} : { remoteIp: peer.address }),
-  };
+  const applicant = applicantOf(params, params.device, role, peer);
   // At this machine, with the secret, a device gets its first scopes at once; to widen what it has, the owner is asked.
   const first = known === undefined || known.scopes.length === 0 || coversScopes(known.scopes, wanted);
   const welcome =
@@ -187,6 +183,39 @@ async function checkPairing(
     ...refuse("pairing required", { code: "NOT_PAIRED", details: { requestId: request.requestId } }),
     ...(created ? { opened: request } : {}),
   };
+}
+
+function applicantOf(
+  params: ConnectParams,
+  device: NonNullable<ConnectParams["device"]>,
+  role: Role,
+  peer: Peer,
+): Applicant {
+  return {
+    deviceId: device.id,
+    publicKey: device.publicKey,
+    ...(params.client.displayName === undefined ? {} : { displayName: params.client.displayName }),
+    platform: params.client.platform,
+    clientId: params.client.id,
+    clientMode: params.client.mode,
+    role,
+    scopes: (params.scopes ?? []).filter(isScope),
+    ...(peer.local ? {} : { remoteIp: peer.address }),
+    ...(role === "node" ? { abilities: offeredBy(params) } : {}),
+  };
+}
+
+/** A node has what its owner approved of what it offers; for the rest the owner is asked. */
+async function withAbilities(
+  admitted: Admitted,
+  params: ConnectParams,
+  peer: Peer,
+  { devices }: HandshakeDeps,
+): Promise<Admitted> {
+  if (params.device === undefined) return admitted;
+  const applicant = { ...applicantOf(params, params.device, "node", peer), abilities: offeredBy(params) };
+  const { abilities, request, created } = await devices.admitNode(applicant);
+  return { ...admitted, abilities, ...(created && request !== undefined ? { opened: request } : {}) };
 }
 
 function missing(mode: "token" | "password", params: ConnectParams): string {

@@ -12,6 +12,7 @@ import { UNREAD_MS } from "./outbox.ts";
 import type { GatewayContext } from "./context.ts";
 import { createDispatch, type Served } from "./dispatch.ts";
 import { createFairQueue } from "./fair-queue.ts";
+import { tellRequested } from "./devices.ts";
 import { judgeConnect } from "./handshake.ts";
 import type { Vitals } from "./health.ts";
 import { isAmong } from "./hub.ts";
@@ -100,8 +101,16 @@ export async function openGateway({
       const tail = JSON.stringify({ ...(issued === undefined ? {} : { auth: issued }), policy: WIRE_LIMITS }).slice(1);
       return `{"type":"hello-ok","protocol":3,"server":${JSON.stringify(server)},"features":${features},"snapshot":${snapshot},${tail}`;
     },
-    joined(client) {
+    joined(client, { opened }) {
       hub.add(client);
+      if (opened !== undefined) {
+        log.warn("a paired node offers more than was approved; it has the rest when you allow it", {
+          node: client.info.displayName ?? client.deviceId,
+          added: opened.added,
+          hint: `openclaw devices approve ${opened.requestId}`,
+        });
+        tellRequested(hub, opened);
+      }
       if (presence.seen(client, "connect")) presenceEvents.changed();
       void vitals
         .health(client)
@@ -120,7 +129,7 @@ export async function openGateway({
     },
     refused({ error, opened }, peer) {
       log.warn(`connection refused: ${error.message}`, { address: peer.address, userAgent: peer.userAgent });
-      if (opened !== undefined) hub.broadcast("device.pair.requested", opened, { needs: "operator.pairing" });
+      if (opened !== undefined) tellRequested(hub, opened);
     },
     settled() {
       pending -= 1;

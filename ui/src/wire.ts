@@ -77,6 +77,12 @@ export interface PendingDevice {
   readonly scopes?: readonly string[];
   readonly isRepair?: boolean;
   readonly ts: number;
+  /** Of a paired node: what it offers beyond what was approved. */
+  readonly added?: {
+    readonly caps: readonly string[];
+    readonly commands: readonly string[];
+    readonly permissions?: Readonly<Record<string, boolean>>;
+  };
 }
 
 export interface PairedDevice {

@@ -17,6 +17,14 @@ interface Waiting {
   readonly remoteIp?: string;
   readonly isRepair?: boolean;
   readonly ts: number;
+  /** Of a paired node: what it offers beyond what was approved. */
+  readonly added?: Added;
+}
+
+interface Added {
+  readonly caps: readonly string[];
+  readonly commands: readonly string[];
+  readonly permissions?: Readonly<Record<string, boolean>>;
 }
 
 interface Paired {
@@ -71,8 +79,10 @@ function waitingShape() {
     },
     {
       title: "Wants",
-      text: ({ role, scopes, isRepair }: Waiting) =>
-        `${[role, ...scopes].join(" ")}${isRepair === true ? " (more than it has)" : ""}`,
+      text: ({ role, scopes, isRepair, added }: Waiting) =>
+        added === undefined
+          ? `${[role, ...scopes].join(" ")}${isRepair === true ? " (more than it has)" : ""}`
+          : `also: ${[...added.caps, ...added.commands, ...Object.keys(added.permissions ?? {})].join(" ")}`,
     },
     { title: "From", text: ({ remoteIp = "this machine" }: Waiting) => remoteIp },
     { title: "Age", text: ({ ts }: Waiting) => span(systemClock.now() - ts) },

@@ -2,7 +2,7 @@
 import * as methods from "../../protocol/methods/devices.ts";
 import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
-import { toWireDevice, type Device } from "../devices.ts";
+import { toWireDevice, toWireRequest, type Device, type PairRequest } from "../devices.ts";
 import { serve, type Served } from "../dispatch.ts";
 
 export function deviceMethods(context: GatewayContext): Served[] {
@@ -10,7 +10,10 @@ export function deviceMethods(context: GatewayContext): Served[] {
 
   const approve = async (requestId: string, client: Client) => {
     const { request, device } = await devices.approve(requestId, client.scopes);
-    resolved(requestId, request.deviceId, "approved");
+    for (const node of hub.clients)
+      if (node.role === "node" && node.deviceId === device.deviceId && device.abilities !== undefined)
+        node.approve(device.abilities);
+    resolved(request, "approved");
     log.info(`device approved: ${request.clientId} as ${request.role}`, {
       deviceId: request.deviceId,
       by: client.info.id,
@@ -19,20 +22,20 @@ export function deviceMethods(context: GatewayContext): Served[] {
   };
   const reject = async (requestId: string): Promise<string> => {
     const request = await devices.reject(requestId);
-    resolved(requestId, request.deviceId, "rejected");
+    resolved(request, "rejected");
     return request.deviceId;
   };
-  const resolved = (requestId: string, deviceId: string, decision: string): void =>
-    hub.broadcast(
-      "device.pair.resolved",
-      { requestId, deviceId, decision, ts: clock.now() },
-      { needs: "operator.pairing" },
-    );
+  const resolved = ({ requestId, deviceId, role }: PairRequest, decision: string): void => {
+    const facts = { requestId, decision, ts: clock.now() };
+    hub.broadcast("device.pair.resolved", { ...facts, deviceId }, { needs: "operator.pairing" });
+    if (role === "node")
+      hub.broadcast("node.pair.resolved", { ...facts, nodeId: deviceId }, { needs: "operator.pairing" });
+  };
 
   return [
     serve(methods.devicePairList, async () => {
       const { pending, paired } = await devices.list();
-      return { pending, paired: paired.map(toWireDevice) };
+      return { pending: pending.map(toWireRequest), paired: paired.map(toWireDevice) };
     }),
     serve(methods.devicePairApprove, async ({ requestId }, client) => ({
       requestId,
@@ -55,7 +58,7 @@ export function deviceMethods(context: GatewayContext): Served[] {
       return {
         pending: pending
           .filter(({ role }) => role === "node")
-          .map((request) => ({ ...request, nodeId: request.deviceId })),
+          .map((request) => ({ ...toWireRequest(request), nodeId: request.deviceId })),
         paired: paired.filter(({ roles }) => roles.includes("node")).map((device) => toNode(device, hub.clients)),
       };
     }),

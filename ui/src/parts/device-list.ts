@@ -93,8 +93,7 @@ export class DeviceList extends LightElement {
           ${badge("warn", entry.isRepair === true ? "wants more" : "waits")}
           <span class="quiet">${visible(entry.platform ?? "", 60)} · ${toAge(entry.ts, Date.now())}</span>
           <div class="quiet">
-            asks to be ${visible(entry.role, 60)} with ${visible((entry.scopes ?? []).join(", ")) || "no scopes"} ·
-            device
+            ${wishOf(entry)} · device
             <code>${entry.deviceId.slice(0, 12)}</code>
           </div>
         </div>
@@ -144,6 +143,13 @@ export class DeviceList extends LightElement {
 function nameOf({ displayName, clientId, clientMode }: PendingDevice | PairedDevice): string {
   if (displayName !== undefined) return visible(displayName, 60);
   return clientId === "openclaw-control-ui" ? "Browser" : visible(clientId ?? clientMode ?? "device", 60);
+}
+
+/** A paired node that offers more asks for the difference only. */
+function wishOf({ role, scopes = [], added }: PendingDevice): string {
+  if (added === undefined) return `asks to be ${visible(role, 60)} with ${visible(scopes.join(", ")) || "no scopes"}`;
+  const { caps, commands, permissions = {} } = added;
+  return `is paired and now also offers ${visible([...caps, ...commands, ...Object.keys(permissions)].join(", "), 600)}`;
 }
 
 customElements.define("device-list", DeviceList);

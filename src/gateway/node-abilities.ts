@@ -1,0 +1,54 @@
+// What a node offers and what its owner approved: it has both or neither, and more than approved is asked for. Pure.
+import type { ConnectParams } from "../protocol/connect.ts";
+
+/** `permissions` are those of its system; one that is not granted counts for nothing. */
+export interface Abilities {
+  readonly caps: readonly string[];
+  readonly commands: readonly string[];
+  readonly permissions?: Readonly<Record<string, boolean>>;
+}
+
+export function offeredBy({ caps = [], commands = [], permissions }: ConnectParams): Abilities {
+  return { caps, commands, ...(permissions === undefined ? {} : { permissions }) };
+}
+
+/** What is offered and approved. */
+export function within(offered: Abilities, approved: Abilities): Abilities {
+  const permissions = Object.entries(offered.permissions ?? {}).map(([name, isOn]): [string, boolean] => [
+    name,
+    isOn && approved.permissions?.[name] === true,
+  ]);
+  return {
+    caps: offered.caps.filter((name) => approved.caps.includes(name)),
+    commands: offered.commands.filter((name) => approved.commands.includes(name)),
+    ...(offered.permissions === undefined ? {} : { permissions: Object.fromEntries(permissions) }),
+  };
+}
+
+/** What is offered and not approved; undefined when there is nothing of the kind. */
+export function beyond(offered: Abilities, approved: Abilities): Abilities | undefined {
+  const more: Abilities = {
+    caps: offered.caps.filter((name) => !approved.caps.includes(name)),
+    commands: offered.commands.filter((name) => !approved.commands.includes(name)),
+  };
+  const permissions = namesOn(offered).filter((name) => approved.permissions?.[name] !== true);
+  if (more.caps.length + more.commands.length + permissions.length === 0) return undefined;
+  return permissions.length === 0 ? more : { ...more, permissions: allOn(permissions) };
+}
+
+/** What was approved before stays approved. */
+export function joined(before: Abilities | undefined, more: Abilities): Abilities {
+  if (before === undefined) return { ...more, ...(more.permissions === undefined ? {} : onlyOn(more)) };
+  const permissions = [...new Set([...namesOn(before), ...namesOn(more)])];
+  return {
+    caps: [...new Set([...before.caps, ...more.caps])],
+    commands: [...new Set([...before.commands, ...more.commands])],
+    ...(permissions.length === 0 ? {} : { permissions: allOn(permissions) }),
+  };
+}
+
+const namesOn = ({ permissions = {} }: Abilities): string[] =>
+  Object.keys(permissions).filter((name) => permissions[name] === true);
+const allOn = (names: readonly string[]): Readonly<Record<string, boolean>> =>
+  Object.fromEntries(names.map((name) => [name, true]));
+const onlyOn = (abilities: Abilities): Pick<Abilities, "permissions"> => ({ permissions: allOn(namesOn(abilities)) });
