@@ -130,7 +130,7 @@ function requestFrame(
   readBootstrap: ReadBootstrap,
 ): Pick<ModelRequest, "system" | "tools"> {
   const config = house.config();
-  const { workspace } = house.catalog.surroundings(subject);
+  const { workspace, inside = workspace, agentWorkspace } = house.catalog.surroundings(subject);
   const offered: ReturnType<Catalog["offered"]> = house.catalog.offered(subject);
   const own = agentConfig(config, wish.agentId);
   const files = bootstrapWish(house, subject);
@@ -139,7 +139,8 @@ function requestFrame(
     agentId: wish.agentId,
     name: shortName(own?.identity?.name ?? own?.name),
     tools: offered,
-    workspace,
+    workspace: inside,
+    agentFolder: agentWorkspace !== undefined,
     timeZone: timeZoneOf(config.agents?.defaults?.userTimezone),
     os: process.platform,
     sandboxed: subject.sandboxed,

@@ -13,6 +13,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import { redactionPatterns } from "../config/patterns.ts";
 import { secretsOf } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
+import { insideNames } from "../exec/inside-names.ts";
 import { openStore } from "../store/builtin.ts";
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
@@ -91,6 +92,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     async requireBox(subject: Subject) {
       await commands.boxes.of(subject);
     },
+    insideNames: (subject: Subject) => insideNames(commands.boxes.place(subject), [paths.state, paths.home]),
     sessionId: async (key: SessionKey) => (await store.sessions.get(key))?.sessionId,
   };
   const callTool = createCallTool(calls);

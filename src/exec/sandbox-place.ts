@@ -6,6 +6,8 @@ import type { SandboxSettings } from "./sandbox-settings.ts";
 
 export interface Place {
   readonly workspace: string;
+  /** What the workspace is called inside. */
+  readonly inside: string;
   /** There when the agent's workspace is shown read-only, at /agent. */
   readonly agentWorkspace?: string;
   /** File tools may write. */
@@ -14,8 +16,11 @@ export interface Place {
 
 export function sandboxPlace(who: Who, settings: SandboxSettings, agentWorkspace: string): Place {
   const { workspaceAccess, workspaceRoot, scope } = settings;
-  if (workspaceAccess === "rw") return { workspace: agentWorkspace, writable: true };
+  const inside = settings.docker.workdir;
+  if (workspaceAccess === "rw") return { workspace: agentWorkspace, inside, writable: true };
   const workspace = join(workspaceRoot, slugOf(scopeKeyOf(scope, who)));
   // Spec 7.1: with read-only access the tools that write are off.
-  return workspaceAccess === "ro" ? { workspace, agentWorkspace, writable: false } : { workspace, writable: true };
+  return workspaceAccess === "ro"
+    ? { workspace, inside, agentWorkspace, writable: false }
+    : { workspace, inside, writable: true };
 }

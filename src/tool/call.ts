@@ -39,6 +39,8 @@ export interface CallDeps {
   readonly clock: Clock;
   /** Throws `sandbox.*` when a sandboxed session has no sandbox to work in. Left out: there is none. */
   readonly requireBox?: (subject: Subject) => Promise<void>;
+  /** Renames paths of this machine in a text for a sandboxed session, as it knows them. Left out: nothing is renamed. */
+  readonly insideNames?: (subject: Subject) => (text: string) => string;
   /** The id of a session's record; undefined when there is no such session. Left out: sessions are not recorded. */
   readonly sessionId?: (session: SessionKey) => Promise<string | undefined>;
 }
@@ -60,6 +62,7 @@ export function createCallTool(deps: CallDeps): CallTool {
 
   return async function callTool(request) {
     const record = openRecord(request, deps);
+    const shown = (): Mask => maskFor(request.subject, deps);
     try {
       const verdict = deps.catalog.judge(request.subject, request.tool);
       record.decided(verdict);
@@ -67,12 +70,19 @@ export function createCallTool(deps: CallDeps): CallTool {
       const args = checkArguments(tool, checkerOf(tool), request.args);
       const result = await withDeadline(request, (signal) => runTool(tool, args, signal, request, deps, record));
       await record.ended("ok");
-      return boundResult(result, deps.mask);
+      return boundResult(result, tool.verbatim === true ? deps.mask : shown());
     } catch (error) {
       await record.ended(outcomeOf(error), error);
-      throw masked(error, deps, record.id);
+      throw masked(error, { ...deps, mask: shown() }, record.id);
     }
   };
+}
+
+/** Without secrets and, for a sandboxed session, without paths that its sandbox hides. */
+function maskFor(subject: Subject, { mask, insideNames }: CallDeps): Mask {
+  if (!subject.sandboxed || insideNames === undefined) return mask;
+  const rename = insideNames(subject);
+  return Object.assign((text: string) => rename(mask(text)), { know: mask.know, unfinished: mask.unfinished });
 }
 
 export type RecallTool = (asker: Asker) => Promise<ToolCall>;

@@ -66,6 +66,8 @@ export interface Catalog {
     readonly workspace: string;
     readonly workspaceOnly: boolean;
     readonly agentWorkspace: string | undefined;
+    /** What the workspace is called in the sandbox of a sandboxed session. */
+    readonly inside: string | undefined;
   };
 }
 
@@ -75,7 +77,11 @@ export interface CatalogDeps {
   settings(): Settings;
   workspaceOf(config: Config, agent: AgentId): string;
   /** The folder a sandboxed session works in, as it lies on this machine. */
-  sandboxPlace?(subject: Subject): { readonly workspace: string; readonly agentWorkspace?: string };
+  sandboxPlace?(subject: Subject): {
+    readonly workspace: string;
+    readonly inside: string;
+    readonly agentWorkspace?: string;
+  };
 }
 
 const idle = new AbortController().signal;
@@ -145,11 +151,13 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     };
   };
 
-  const placeOf = (subject: Subject, config: Config): { workspace: string; agentWorkspace: string | undefined } => {
+  type Folders = Pick<ReturnType<Catalog["surroundings"]>, "workspace" | "agentWorkspace" | "inside">;
+  const placeOf = (subject: Subject, config: Config): Folders => {
     const boxed = subject.sandboxed ? deps.sandboxPlace?.(subject) : undefined;
     return {
       workspace: boxed?.workspace ?? deps.workspaceOf(config, subject.agent),
       agentWorkspace: boxed?.agentWorkspace,
+      inside: boxed?.inside,
     };
   };
 

@@ -22,6 +22,8 @@ export interface Tool<P extends TObject = TObject, D = unknown> {
   /** Full text, sent with the schema. */
   readonly description: string;
   readonly params: P;
+  /** Its results are content as it is, of files or commands: paths in them are not renamed for a sandboxed session. */
+  readonly verbatim?: true;
   /** Arguments that may be what somebody types into a prompt, a password too: the journal keeps their length only. */
   readonly unrecorded?: readonly string[];
   /** When false the tool is in neither the prompt nor the schema list. No I/O. The text says which key opens it. */
@@ -72,6 +74,8 @@ export interface ToolCall {
   readonly sandboxed: boolean;
   /** The agent's own workspace, when a sandboxed session may only read it: it is `/agent` there. */
   readonly agentWorkspace?: string | undefined;
+  /** What `workspace` is called inside the sandbox of a sandboxed session. */
+  readonly inside?: string | undefined;
   readonly subagent: boolean;
   /** Ids of who wrote the message that led here, where they are known. */
   readonly senderIds: readonly string[];

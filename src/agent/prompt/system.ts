@@ -8,7 +8,10 @@ export interface PromptInput {
   readonly agentId: string;
   readonly name: string | undefined;
   readonly tools: readonly OfferedTool[];
+  /** As the session knows it: inside its sandbox when it has one. */
   readonly workspace: string;
+  /** The agent's own workspace can be read at /agent. */
+  readonly agentFolder?: boolean;
   readonly timeZone: string;
   readonly os: string;
   readonly sandboxed: boolean;
@@ -62,9 +65,10 @@ A heartbeat prompt asks whether anything needs attention. If nothing does, answe
 const subagent = `## Your task
 You were started for one task, given in the first message. Finish it and answer with the result; it goes back to the agent that started you. Start nothing beside it, and write to nobody yourself.`;
 
-function place({ workspace, timeZone, os, sandboxed, tools }: PromptInput): string {
+function place({ workspace, agentFolder, timeZone, os, sandboxed, tools }: PromptInput): string {
   const clock = tools.some(({ name }) => name === "session_status") ? "; session_status tells the time" : "";
-  const box = sandboxed ? "\nYou are in a sandbox: only the workspace is there." : "";
+  const shown = agentFolder === true ? "the workspace and, read-only, /agent are" : "the workspace is";
+  const box = sandboxed ? `\nYou are in a sandbox: only ${shown} there.` : "";
   return `## Place
 Workspace (relative paths start here): ${workspace}
 System: ${os}. Time zone: ${timeZone}${clock}.${box}`;

@@ -161,10 +161,7 @@ export function intendedPaths(deps: FileToolDeps, call: ToolCall, raw: unknown):
   return likelyPath(raw, contextOf(deps, call));
 }
 
-interface Seen extends Pick<ToolCall, "workspace" | "workspaceOnly" | "sandboxed"> {
-  /** What the workspace is called inside a sandbox. */
-  readonly inside?: string;
-}
+type Seen = Pick<ToolCall, "workspace" | "workspaceOnly" | "sandboxed" | "inside">;
 
 /** With read-only access the agent's own workspace stands beside the sandbox's, and only `read` can go there. */
 function seenFrom(call: ToolCall, raw: string): Seen {

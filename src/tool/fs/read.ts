@@ -52,6 +52,7 @@ export function createReadTool(deps: FileToolDeps): Tool<typeof params, ReadDeta
     summary: "Read a text file or an image",
     description: `Read a file. Text comes in windows of at most ${READ_MAX_LINES} lines or ${READ_MAX_BYTES / 1024} KB; page on with offset and limit. Images (png, jpg, gif, webp) come as pictures.`,
     params,
+    verbatim: true,
     prepare: (raw) => foldArguments(raw, { file_path: "path" }),
     intent: ({ path }, call) => ({ does: "read", paths: intendedPaths(deps, call, path) }),
     run(args, call) {

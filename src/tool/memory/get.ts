@@ -10,6 +10,7 @@ export const createMemoryGet = (memory: Pick<Memory, "read">) =>
     name: "memory_get",
     summary: "Read lines of a note",
     description: "Read lines of MEMORY.md or memory/*.md, from line `from`.",
+    verbatim: true,
     params: Type.Object(
       {
         path: Type.String(),

@@ -33,6 +33,7 @@ export function createExecTool(exec: Exec): Tool<typeof params, ExecOutcome["det
     description:
       "Run a shell command. What takes longer than yieldMs goes on in the background: follow it with process. Use pty for terminal programs.",
     params,
+    verbatim: true,
     place: ({ config, agent, sandboxed }) => whereExec(config, agent, sandboxed),
     prepare: (raw) => foldArguments(raw, { cwd: "workdir", cmd: "command" }),
     intent: ({ command, host }, { sandboxed }) => ({

@@ -58,6 +58,7 @@ export const createProcessTool = ({ processes, clock, mask = noMask, isGuest, is
     description:
       "Background commands of exec. poll: new output and exit. log: lines, the last 200 by default. screen: what a pty shows now. submit: Enter. clear forgets a finished one, remove also kills.",
     params,
+    verbatim: true,
     unrecorded: ["data", "literal", "text", "keys", "hex"],
     intent: ({ action, sessionId }) =>
       action === "list" || action === "poll" || action === "log" || action === "screen"

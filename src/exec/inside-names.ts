@@ -1,0 +1,30 @@
+// Paths of this machine as a sandboxed session knows them: its folders by their names inside, the rest not at all.
+import { canonicalPath } from "./box/hidden.ts";
+import type { Place } from "./sandbox-place.ts";
+
+const HIDDEN = "(outside the sandbox)";
+
+/** `hidden` are folders of the host that no box shows as such: the state, the home. */
+export function insideNames(
+  { workspace, inside, agentWorkspace }: Place,
+  hidden: readonly string[],
+): (text: string) => string {
+  const names: readonly (readonly [host: string, name: string])[] = [
+    [workspace, inside],
+    ...(agentWorkspace === undefined ? [] : [[agentWorkspace, "/agent"] as const]),
+    ...hidden.map((path) => [path, HIDDEN] as const),
+  ];
+  const rows = names
+    .flatMap(([host, name]) => [...new Set([host, canonicalPath(host)])].map((path) => ({ path, name })))
+    .filter(({ path, name }) => path !== "/" && path !== name)
+    .toSorted((a, b) => b.path.length - a.path.length)
+    .map(({ path, name }) => ({ path, name, pattern: patternOf(path, name === HIDDEN) }));
+  return (text) =>
+    rows.reduce((sum, { path, name, pattern }) => (sum.includes(path) ? sum.replace(pattern, name) : sum), text);
+}
+
+/** Whole steps of a path only; of what is hidden, also all that lies below. */
+function patternOf(path: string, isHidden: boolean): RegExp {
+  const end = isHidden ? String.raw`(?:/[^\s"'\\<>:,;)]*)?(?![\w-])` : String.raw`(?![\w-]|\.\w)`;
+  return new RegExp(`(?<![\\w.-])${path.replace(/[^\w/]/g, "\\$&")}${end}`, "g");
+}
