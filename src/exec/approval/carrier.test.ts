@@ -411,6 +411,11 @@ function plantMissing(command: string): void {
 }
 
 const starters = [
+  "op run -- id",
+  "pass edit x",
+  "gst-launch-1.0 x",
+  "redis-server --loadmodule ./x.so",
+  "zmore x",
   "pytest",
   "py.test -q",
   "pytest-3 -q",
@@ -477,6 +482,14 @@ for (const command of starters) plantMissing(command);
 rows("programs that start others, less known", "exec.carrier", starters);
 
 const carrying = [
+  "ffmpeg -i a.wav -af ladspa=file=./x.so b.wav",
+  "ffmpeg -i a -vf frei0r=./x.so b",
+  "ffprobe x.vpy",
+  "clang-cl /clang:-fplugin=./x.so a.c",
+  "clang-cl -Xclang -load a.c",
+  "nosuch-but-here -fplugin=./x.so",
+  "p11tool --provider=./x.so --list-tokens",
+  "cloc --vcs=id .",
   "restic -o sftp.command=id backup x",
   "restic --option=sftp.command=id backup x",
   "restic --opt rclone.program=id snapshots",

@@ -6,7 +6,7 @@ import { awkRule } from "./carriers/awk.ts";
 import { closedRules } from "./carriers/closed.ts";
 import { findRule } from "./carriers/find.ts";
 import { forbiddenRules } from "./carriers/forbidden.ts";
-import { gitRule } from "./carriers/git.ts";
+import { gitRule, gitUserRule, gitUsers } from "./carriers/git.ts";
 import { interpreterRules, makefiles } from "./carriers/interpreters.ts";
 import { familyNames } from "./carriers/names.ts";
 import { carriesShell } from "./carriers/nested.ts";
@@ -29,6 +29,7 @@ const ownRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["git", gitRule],
   ["sed", sedRule],
   ["tar", tarRule],
+  ...gitUsers.map((name): [string, Rule] => [name, gitUserRule]),
 ]);
 
 /** By the name it was found under and by the name of the file behind it: a link hides nothing. */

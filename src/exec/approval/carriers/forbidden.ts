@@ -20,7 +20,7 @@ interface Forbidden {
 
 const compiler: Forbidden = {
   words:
-    /^(?:-wrapper|-fmodule-mapper|-{1,2}gcc-(?:toolchain|install-dir)|-ccc-|--prefix|-foffload|-fplugin|-fpass-plugin|-specs|--specs|-B|@|-load|-Xclang|-fuse-ld|--ld-path|-plugin|-W[alp],.*(?:plugin|@|-T|script)|-Xassembler|-Xpreprocessor|-Xlinker|-iplugindir|--config|-T)/,
+    /^(?:\/clang:)?(?:-wrapper|-fmodule-mapper|-{1,2}gcc-(?:toolchain|install-dir)|-ccc-|--prefix|-foffload|-fplugin|-fpass-plugin|-specs|--specs|-B|@|-load|-Xclang|-fuse-ld|--ld-path|-plugin|-W[alp],.*(?:plugin|@|-T|script)|-Xassembler|-Xpreprocessor|-Xlinker|-iplugindir|--config|-T)/,
 };
 
 /** Tools on the library of clang load modules of their own, and start the compiler they are told to ask. */
@@ -90,6 +90,10 @@ const programs: Readonly<Record<string, Forbidden>> = {
   "include-what-you-use": clangTool,
   iwyu: clangTool,
   cppcheck: { words: /^--(?:addon|addon-python|clang|exe|rule-file|library|project|executor)(?:=|$)/ },
+  p11tool: { long: "--provider", words: /^pkcs11:.*module-(?:path|name)/ },
+  certtool: { long: "--provider", words: /module-(?:path|name)/ },
+  "gnutls-cli": { long: "--provider", words: /module-(?:path|name)/ },
+  cloc: { words: /^--?(?:vcs|git|extract-with|config|read-lang-def|force-lang-def|diff-list)/ },
   protoc: { long: "--plugin --plugin_out", words: /^(?:@|--plugin)/ },
   msgfmt: { words: /^--(?:java|csharp)/ },
   wrk: { letters: "s", long: "--script" },
@@ -178,7 +182,11 @@ const programs: Readonly<Record<string, Forbidden>> = {
   osslsigncode: { words: /^-(?:pkcs11|engine|provider)/ },
   ctags: { words: /^--(?:options|optlib-dir|filter|_)/ },
   unzip: { letters: "K" },
-  ffmpeg: { words: /^(?:-init_hw_device|-filter_complex_script|-\/)/ },
+  // Some filters are libraries by their path, and some inputs are scripts.
+  ffmpeg: {
+    words:
+      /^(?:-init_hw_device|-filter_complex_script|-filter_script|-\/)|ladspa|frei0r|\blv2\b|vapoursynth|avisynth|\.(?:vpy|avs)$/i,
+  },
   tic: { words: /./ },
   groff: { letters: "UIMTP" },
   nroff: { letters: "U" },

@@ -289,6 +289,21 @@ describe("git", () => {
     assert.equal(await verdict("cd hollow && git status"), "exec.arguments");
   });
 
+  it("a program that starts git in its folder is judged by the repository there", async () => {
+    const { bin } = ground;
+    writeFileSync(join(bin, "gh"), "#!/bin/sh\n", { mode: 0o755 });
+    const gh = async (): Promise<string> => {
+      const { judgement } = await decide("cd repo && gh pr status", place, {
+        allowlist: [join(bin, "*"), "/usr/bin/*"],
+      });
+      return judgement.outcome === "run" ? "run" : judgement.code;
+    };
+    assert.equal(await gh(), "run");
+    git("config", "core.fsmonitor", "id");
+    assert.equal(await gh(), "exec.arguments");
+    git("config", "--unset", "core.fsmonitor");
+  });
+
   it("a linked repository inside is looked at too", async () => {
     const inner = join(repository, "inner");
     mkdirSync(inner);

@@ -123,6 +123,11 @@ function localRepository(
   return isLocalAddress(first) && isThere ? first : undefined;
 }
 
+/** Programs that start git in the folder they are in: what its repository obeys counts for them too. */
+export const gitUsers: readonly string[] = ["gh", "gitleaks", "trufflehog", "starship", "ghq"];
+
+export const gitUserRule: Rule = (_args, _judged, place) => settingsFinding(gitSettings(place.cwd), true);
+
 function settingsFinding(settings: GitSettings, hooks: boolean): Finding {
   if (settings.problem !== undefined)
     return concern(`the repository's own settings can run programs: ${settings.problem}`);

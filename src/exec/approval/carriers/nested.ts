@@ -19,7 +19,7 @@ const switched = "(?!(?:true|false|yes|no|on|off|none|auto|never|always|\\d+)?$)
 
 /** `--exec x`, `-exec x`, `--on-exec=x`, `-load=x`. */
 const takesCommand = new RegExp(
-  `^--?(?:(?:[a-z0-9-]*-)?(?:exec|exec-batch|exec-path|execute|execdir|eval|evaluate|command|cmd|program|shell|rsh|pager|editor|preload|hook|plugin|checkpoint-action|load-module)|load|proxycommand|interpreter)(?:=${switched}|$)`,
+  `^--?(?:(?:[a-z0-9-]*-)?(?:exec|exec-batch|exec-path|execute|execdir|eval|evaluate|command|cmd|program|shell|rsh|pager|editor|preload|hook|plugin|checkpoint-action|load-module)|load|fplugin|fpass-plugin|proxycommand|interpreter)(?:=${switched}|$)`,
   "i",
 );
 
