@@ -20,6 +20,7 @@ const chunks = [
 /** Threads and processes of their own, a file each: what they share with the rest they bring along. */
 const threads = [
   ["memory-worker.js", "src/memory/worker.ts"],
+  ["exec-launcher.js", "src/exec/launcher-process.ts"],
   ["embed-worker.js", "src/memory/embed/local-worker.ts"],
 ] as const;
 

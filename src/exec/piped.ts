@@ -1,35 +1,36 @@
 // A pipeline of processes over real pipes: what they write to either stream comes out as one, in the order it was written.
-import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 
 import { errnoOf, HouseError } from "../core/error.ts";
+import type { Launched, Launcher, Program } from "./launcher.ts";
 import { scratch, type CapturedOutput } from "./output.ts";
 import type { Pipe, PipePool } from "./pipes.ts";
 import type { PipelinePart } from "./running.ts";
 import { startError } from "./start-error.ts";
 import type { Started } from "./start-run.ts";
-import type { Leader } from "./tree.ts";
+
+type Stdio = Program["stdio"];
 
 export interface PipedOptions {
   readonly parts: readonly PipelinePart[];
+  readonly launcher: Launcher;
   readonly pipes: PipePool;
   readonly output: CapturedOutput;
   /** For whoever wants what goes to standard error apart from the rest; the order between the two is lost then. */
   readonly errors?: CapturedOutput | undefined;
 }
 
-export async function startPiped({ parts, pipes, output, errors }: PipedOptions): Promise<Started> {
+export async function startPiped({ parts, launcher, pipes, output, errors }: PipedOptions): Promise<Started> {
   const plumbing = await openPlumbing(parts.length, pipes, errors !== undefined);
-  const children: Child[] = [];
+  const children: Launched[] = [];
   try {
     for (const [at, part] of parts.entries()) {
       const stdio = stdioOf(plumbing, at, part);
-      const started = await startOne(part, stdio);
-      children.push(started);
+      children.push(await startOne(part, stdio, launcher));
     }
   } catch (error) {
-    for (const { leader } of children) if (!leader.isReaped()) process.kill(leader.pid, "SIGKILL");
+    for (const child of children) if (!child.isReaped()) process.kill(child.pid, "SIGKILL");
     closeSync(plumbing.input);
     closeSync(plumbing.outputEnd);
     if (plumbing.errorsEnd !== undefined) closeSync(plumbing.errorsEnd);
@@ -45,7 +46,7 @@ export async function startPiped({ parts, pipes, output, errors }: PipedOptions)
   const read = Promise.all(readers.map(({ ended }) => ended));
   const input = createInput(plumbing.input);
   return {
-    leaders: children.map(({ leader }) => leader),
+    leaders: children,
     tty: false,
     finished: Promise.all([read, ...children.map(({ exited }) => exited)]).then(async ([, ...exits]) => {
       input.drop();
@@ -105,53 +106,20 @@ async function openPlumbing(length: number, pipes: PipePool, isApart: boolean): 
   }
 }
 
-function stdioOf(plumbing: Plumbing, at: number, { launch, errors, output, input }: PipelinePart): StdioOptions {
+function stdioOf(plumbing: Plumbing, at: number, { launch, errors, output, input }: PipelinePart): Stdio {
   const out = output === "dropped" ? "ignore" : (plumbing.stdout[at] ?? "ignore");
   const err = errors === "dropped" ? "ignore" : errors === "joined" ? out : plumbing.errors;
   const standardInput = input === "empty" ? "ignore" : (plumbing.stdin[at] ?? "ignore");
   return [standardInput, out, err, ...(launch.fds ?? [])];
 }
 
-interface Child {
-  readonly leader: Leader;
-  readonly exited: Promise<{ readonly code: number | null; readonly signal?: string }>;
-}
-
-async function startOne({ launch }: PipelinePart, stdio: StdioOptions): Promise<Child> {
+async function startOne({ launch }: PipelinePart, stdio: Stdio, launcher: Launcher): Promise<Launched> {
   const [program = "", ...args] = launch.argv;
   const { cwd, env, argv0 = program } = launch;
-  const child = spawnOrError(program, args, { cwd, env, argv0, stdio, detached: true });
-  if (child instanceof Error) throw await startError(launch, child);
-  const { pid } = child;
-  if (pid === undefined) {
-    const cause = await new Promise<Error>((resolve) => child.once("error", resolve));
-    throw await startError(launch, cause);
-  }
-  let isReaped = false;
-  const exited = new Promise<{ code: number | null; signal?: string }>((resolve) => {
-    child.once("exit", (code, signal) => {
-      isReaped = true;
-      resolve({ code, ...(signal === null ? {} : { signal }) });
-    });
-  });
-  return { leader: { pid, isReaped: () => isReaped }, exited };
-}
-
-interface SpawnOptions {
-  readonly cwd: string;
-  readonly argv0: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly stdio: StdioOptions;
-  readonly detached: true;
-}
-
-/** Some failures are thrown, others told later. */
-function spawnOrError(program: string, args: readonly string[], options: SpawnOptions): ChildProcess | Error {
   try {
-    return spawn(program, args, options);
+    return await launcher.launch({ program, args, argv0, cwd, env, stdio });
   } catch (error) {
-    if (error instanceof Error) return error;
-    throw error;
+    throw await startError(launch, error);
   }
 }
 

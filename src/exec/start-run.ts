@@ -5,6 +5,7 @@ import { HouseError } from "../core/error.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { HostLaunch } from "./box.ts";
+import { createLauncher } from "./launcher.ts";
 import { createOutput, type CapturedOutput } from "./output.ts";
 import { createPipePool } from "./pipes.ts";
 import { startPiped } from "./piped.ts";
@@ -50,6 +51,7 @@ export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): 
   const folder = createRunFolder(deps.folder, mark);
   const pipes = createPipePool(() => folder.open());
   const warden = createWarden(mark);
+  const launcher = createLauncher();
   const live = new Set<Running>();
   let count = 0;
   let isClosed = false;
@@ -70,7 +72,7 @@ export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): 
     const marked = options.pipeline.map((part) => ({ ...part, launch: withMark(part.launch, runMark) }));
     const started =
       options.tty === undefined
-        ? await startPiped({ parts: marked, pipes, output, errors })
+        ? await startPiped({ parts: marked, launcher, pipes, output, errors })
         : await startTerminal({ parts: marked, size: options.tty, output });
     const running = follow(started, { deps, options, output, errors, mark: runMark });
     live.add(running);
@@ -89,6 +91,7 @@ export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): 
         { graceMs: graceOf(deps) },
       );
       if (rest.length > 0) deps.log.error("processes could not be ended", { pids: rest.map(({ pid }) => pid) });
+      await launcher.close();
       await warden.close();
       await folder.remove();
     },
