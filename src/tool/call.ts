@@ -69,10 +69,10 @@ export function createCallTool(deps: CallDeps): CallTool {
       const tool = admit(verdict, request);
       const args = checkArguments(tool, checkerOf(tool), request.args);
       const result = await withDeadline(request, (signal) => runTool(tool, args, signal, request, deps, record));
-      await record.ended("ok");
+      await settled(record.ended("ok"), request);
       return boundResult(result, tool.verbatim === true ? deps.mask : shown());
     } catch (error) {
-      await record.ended(outcomeOf(error), error);
+      await settled(record.ended(outcomeOf(error), error), request);
       throw masked(error, { ...deps, mask: shown() }, record.id);
     }
   };
@@ -83,6 +83,11 @@ function maskFor(subject: Subject, { mask, insideNames }: CallDeps): Mask {
   if (!subject.sandboxed || insideNames === undefined) return mask;
   const rename = insideNames(subject);
   return Object.assign((text: string) => rename(mask(text)), { know: mask.know, unfinished: mask.unfinished });
+}
+
+/** A turn commits the result to its transcript next, in the same order: waiting for both would be one commit too many. */
+async function settled(noted: Promise<void>, { turn }: CallRequest): Promise<void> {
+  if (turn === undefined) await noted;
 }
 
 export type RecallTool = (asker: Asker) => Promise<ToolCall>;
