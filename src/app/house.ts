@@ -66,6 +66,10 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
       log.warn(
         `the last process was cut off while it wrote; ${bytes} bytes it never acknowledged ${kept === undefined ? "could not be kept" : `are in ${kept}`}`,
       ),
+    onMigrated: ({ from, to, kept }) =>
+      log.info(`the store was migrated from version ${from} to ${to}; the store of before is kept as ${kept}`, {
+        hint: "delete that file when this version works for you, or go back to it with: openclaw store restore",
+      }),
     onDamage: (damage) => log.error("damaged record in the store", { damage }),
   }).catch((error: unknown) => {
     lock.release();

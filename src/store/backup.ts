@@ -9,7 +9,7 @@ import { HouseError } from "../core/error.ts";
 import { openPlain } from "./connection.ts";
 import { toStoreError } from "./failure.ts";
 import { migrations } from "./migrations/list.ts";
-import { createPrivateFile, flushFile, removeStore, requireRoom } from "./place.ts";
+import { createPrivateFile, flushFile, removeStore, requireFile, requireRoom } from "./place.ts";
 import { newerStore, readVersion } from "./version.ts";
 import { verifyStore, type StoreReport } from "./verify.ts";
 
@@ -18,7 +18,7 @@ const EVERY_PAGE = 2 ** 31 - 1;
 
 /** One file, private, readable anywhere. Never overwrites. A store that does not verify is refused with its report. */
 export async function backupStore(file: string, to: string): Promise<StoreReport> {
-  if (!existsSync(file)) throw new HouseError("store.missing", `there is no store at ${file}`, { details: { file } });
+  requireFile(file);
   if (existsSync(to))
     throw new HouseError("store.exists", `${to} is already there`, {
       hint: "choose another name",

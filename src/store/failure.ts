@@ -34,6 +34,7 @@ function fromErrno(file: string, errno: string | undefined, cause: unknown): Hou
   if (errno === "ENOSPC" || errno === "EDQUOT") return full(file, cause);
   if (errno === "EROFS" || errno === "EACCES" || errno === "EPERM") return readOnly(file, cause);
   if (errno === "EIO") return broken(file, cause);
+  if (errno === "EISDIR" || errno === "ERR_FS_EISDIR") return notAFile(file, cause);
   return undefined;
 }
 
@@ -92,6 +93,14 @@ export function readOnly(file: string, cause?: unknown): HouseError {
   return new HouseError("store.read-only", `may not write the store ${file}`, {
     cause,
     hint: `make it and its folder writable: chmod u+rwx ${dirname(file)} && chmod u+rw ${file}`,
+    details: { file },
+  });
+}
+
+export function notAFile(file: string, cause?: unknown): HouseError {
+  return new HouseError("store.not-a-file", `${file} is a folder or a special file, not a store`, {
+    cause,
+    hint: "move it away; the next start makes a new store, or put a backup there: openclaw store restore <file>",
     details: { file },
   });
 }

@@ -36,6 +36,15 @@ describe("a new store", () => {
 });
 
 describe("an older store", () => {
+  test("is named with its copy by whoever opens it", async () => {
+    const file = newStoreFile();
+    migrateStore(file, { migrations: released.slice(0, 3) });
+    const heard: unknown[] = [];
+    const opened = await openSqliteStore({ file, onMigrated: (migrated) => heard.push(migrated) });
+    await opened.close();
+    assert.deepEqual(heard, [{ from: 3, to: released.length, kept: `${file}.before-v${released.length}` }]);
+  });
+
   test("is migrated with all its rows, and kept as it was", async () => {
     const file = await newFilledFile();
     const seen: MigrationStep[] = [];

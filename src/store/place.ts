@@ -16,8 +16,8 @@ import {
 import { dirname, join } from "node:path";
 
 import { syncFolder } from "../base/atomic-file.ts";
-import { errnoOf } from "../core/error.ts";
-import { full, toStoreError } from "./failure.ts";
+import { errnoOf, HouseError } from "../core/error.ts";
+import { full, notAFile, toStoreError } from "./failure.ts";
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -37,11 +37,19 @@ export function preparePlace(file: string): void {
     accessSync(nearestFolder(dirname(file)), constants.W_OK | constants.X_OK);
     mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
     createPrivateFile(file);
+    requireFile(file);
     accessSync(file, constants.R_OK | constants.W_OK);
     if ((statSync(file).mode & 0o777) !== FILE_MODE) chmodSync(file, FILE_MODE);
   } catch (cause) {
     throw toStoreError(file, cause);
   }
+}
+
+/** Throws `store.missing` when there is nothing, `store.not-a-file` for a folder and the like. */
+export function requireFile(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new HouseError("store.missing", `there is no store at ${file}`, { details: { file } });
+  if (!found.isFile()) throw notAFile(file);
 }
 
 function nearestFolder(path: string): string {

@@ -15,14 +15,17 @@ export type Found =
   | { readonly row: SqlRow; readonly damage?: undefined; readonly isWhole: true }
   | { readonly row: SqlRow; readonly damage: Damage; readonly isWhole: boolean };
 
-/** Each record once, in the order of `n`. */
-export function* readTable(connection: Connection, shape: Shape): Generator<Found> {
+/** Each record once, in the order of `n`. Returns whether the table could be read from end to end. */
+export function* readTable(connection: Connection, shape: Shape): Generator<Found, boolean> {
   let last = START;
   for (;;) {
     const page = tryRead(connection, `SELECT * FROM ${shape.table} WHERE n > ? ORDER BY n LIMIT ${PAGE_ROWS}`, [last]);
-    if (page === undefined) return yield* readCarefully(connection, shape, last);
+    if (page === undefined) {
+      yield* readCarefully(connection, shape, last);
+      return false;
+    }
     for (const row of page) yield toFound(shape, row);
-    if (page.length < PAGE_ROWS) return;
+    if (page.length < PAGE_ROWS) return true;
     last = number(page.at(-1) ?? {}, "n");
   }
 }
@@ -38,8 +41,23 @@ function* readCarefully(connection: Connection, shape: Shape, after: number): Ge
     const key = names.get(n);
     if (row !== undefined) yield toFound(shape, row);
     else if (key !== undefined) yield toLost(shape, key, nameOf(shape, key));
-    else if (found === undefined) yield toLost(shape, {}, `row ${n}`);
+    else if (found === undefined) yield toLost(shape, { n }, `row ${n}`);
   }
+}
+
+/** How many records the key index knows; undefined when it cannot be read to its end. */
+export function countByKey(connection: Connection, { table }: Shape): number | undefined {
+  const [row] = tryRead(connection, `SELECT count(*) AS count FROM ${table} INDEXED BY ${table}_key`, []) ?? [];
+  return row === undefined ? undefined : number(row, "count");
+}
+
+/** Rows whose name the key index does not know: one of the two has changed. Undefined when that cannot be told. */
+export function countUnnamed(connection: Connection, { table, key }: Shape): number | undefined {
+  const same = ["n", ...key].map((column) => `named.${column} = record.${column}`).join(" AND ");
+  const question = `SELECT count(*) AS count FROM ${table} AS record NOT INDEXED
+    WHERE NOT EXISTS (SELECT 1 FROM ${table} AS named INDEXED BY ${table}_key WHERE ${same})`;
+  const [row] = tryRead(connection, question, []) ?? [];
+  return row === undefined ? undefined : number(row, "count");
 }
 
 interface Names {
@@ -106,7 +124,8 @@ function toLost({ table }: Shape, key: SqlRow, record: string): Found {
   return { row: key, isWhole: false, damage: { table, record, reason: UNREADABLE } };
 }
 
-function distrust({ table, json }: Shape, row: SqlRow): string | undefined {
+/** Why a row that can be read is not to be trusted. */
+export function distrust({ table, json }: Shape, row: SqlRow): string | undefined {
   const bad = json.find((column) => !isJson(row[column]));
   if (bad !== undefined) return `${bad} is not JSON`;
   if (table === "transcript" && row["seal"] !== sealOfRow(row)) return "its checksum does not fit";

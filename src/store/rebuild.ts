@@ -9,7 +9,15 @@ import { salvageStore } from "./salvage.ts";
 export async function rebuildStore(file: string, options: RestoreOptions = {}): Promise<Restored> {
   const fresh = `${file}.rebuilt-${newSecret(4)}`;
   try {
-    const { lost } = await salvageStore(file, fresh);
+    const { lost, doubts } = await salvageStore(file, fresh);
+    if (doubts.length > 0)
+      throw new HouseError(
+        "store.damaged",
+        `records of ${file} may be missing; nothing was changed: ${doubts.join("; ")}`,
+        {
+          hint: "openclaw store salvage shows what is left; openclaw store restore <backup> brings the rest back",
+        },
+      );
     if (lost.length > 0)
       throw new HouseError("store.damaged", `${lost.length} records of ${file} cannot be read; nothing was changed`, {
         hint: "openclaw store salvage names them; openclaw store restore <backup> brings them back",

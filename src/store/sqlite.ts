@@ -5,7 +5,7 @@ import { HouseError } from "../core/error.ts";
 import { openForReading, openForWriting, type Connection } from "./connection.ts";
 import { readOnly } from "./failure.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { migrateStore } from "./migrate.ts";
+import { migrateStore, type Migrated } from "./migrate.ts";
 import { migrations } from "./migrations/list.ts";
 import { preparePlace } from "./place.ts";
 import type { ReportDamage, Sql } from "./sql.ts";
@@ -30,6 +30,8 @@ export interface SqliteOptions {
   readonly readOnly?: boolean;
   /** The caller made sure that nobody else has it open: what a dead process left unfinished is set aside and told. */
   readonly onTorn?: (torn: TornLog) => void;
+  /** An older store was brought to the shape of this version; the old file is kept. */
+  readonly onMigrated?: (migrated: Migrated) => void;
   /** Told about each damaged record that a reading met and went around. */
   readonly onDamage?: ReportDamage;
 }
@@ -40,9 +42,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   if (options.readOnly === true) return createStore(openExisting(file), onDamage, true);
   preparePlace(file);
   const torn = options.onTorn === undefined ? undefined : setTornAside(file);
-  migrateStore(file);
+  const migrated = migrateStore(file);
   const store = createStore(openForWriting(file), onDamage, false);
   if (torn !== undefined) options.onTorn?.(torn);
+  if (migrated.kept !== undefined) options.onMigrated?.(migrated);
   return store;
 }
 

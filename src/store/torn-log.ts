@@ -45,6 +45,17 @@ function setAside(file: string, tail: Buffer): { kept?: string } {
   }
 }
 
+/** Pages of all whole commits in the order they were written; `pages`: how many the store had after that commit. */
+export function* wholeFrames(
+  log: Buffer,
+  pageBytes: number,
+): Generator<{ readonly page: number; readonly at: number; readonly pages: number }> {
+  const whole = endOf(log)?.whole ?? 0;
+  if (whole === 0 || log.readUInt32BE(8) !== pageBytes) return;
+  for (let at = HEADER_BYTES; at < whole; at += FRAME_BYTES + pageBytes)
+    yield { page: log.readUInt32BE(at), at: at + FRAME_BYTES, pages: log.readUInt32BE(at + 4) };
+}
+
 function readLog(path: string): Buffer | undefined {
   try {
     const fd = openSync(path, constants.O_RDONLY);

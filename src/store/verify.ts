@@ -1,9 +1,8 @@
 // Tells whether a store can be trusted, check by check, and names every record that cannot. Takes its time: not for the
 // event loop of a gateway.
-import { existsSync } from "node:fs";
-
 import { openForReading, type Connection } from "./connection.ts";
 import { migrations } from "./migrations/list.ts";
+import { requireFile } from "./place.ts";
 import { readTable } from "./readable.ts";
 import { isDamage, reasonOf, text } from "./row.ts";
 import { shapes, type Shape } from "./shapes.ts";
@@ -30,8 +29,8 @@ export interface StoreReport {
 
 /** Sees one moment of the store, also while a gateway writes to it, and never changes it. */
 export async function verifyStore(file: string): Promise<StoreReport> {
-  if (!existsSync(file)) return unopened(file, "there is no such file");
   try {
+    requireFile(file);
     const connection = openForReading(file);
     try {
       connection.exec("BEGIN");

@@ -5,7 +5,7 @@ import { oneLine, shortPath, toJson } from "../print.ts";
 import { requireStore } from "../store-file.ts";
 
 export const command = defineCommand({
-  summary: "Save what can be read of a damaged store into a new file, and name what is lost.",
+  summary: "Save what can be read of a damaged store into a new file, and show what is lost or may be.",
   details:
     "The damaged store is only read. Look at what was lost, then put the new file in its place with store restore.",
   arguments: [{ name: "file", description: "Where to; beside the store unless said.", optional: true }],
@@ -17,12 +17,15 @@ export const command = defineCommand({
     const store = requireStore(io);
     const to = written === undefined ? `${store}.salvaged` : expandHome(written, io.paths().home);
     const { salvageStore } = await import("../../store/salvage.ts");
-    const { kept, lost, contentsLent } = await salvageStore(store, to);
-    if (io.json) io.print(toJson({ ok: true, file: to, kept, lost, contentsLent }));
+    const { kept, expected, lost, doubts, contentsLent } = await salvageStore(store, to);
+    const complete = lost.length === 0 && doubts.length === 0;
+    if (io.json) io.print(toJson({ ok: true, complete, file: to, kept, expected, lost, doubts, contentsLent }));
     else {
-      const numbers = Object.entries(kept).map(([name, count]) => `${count} ${name}`);
-      io.print(`saved to ${shortPath(to, io)}: ${numbers.join(", ")}`);
-      io.print(lost.length === 0 ? "nothing was lost" : `lost: ${lost.length}`);
+      io.print(`saved to ${shortPath(to, io)}:`);
+      for (const [table, count] of Object.entries(kept)) io.print(`  ${table}: ${count} of ${expected[table]}`);
+      if (complete) io.print("nothing was lost");
+      for (const doubt of doubts) io.print(`more may be missing: ${oneLine(doubt)}`);
+      if (lost.length > 0) io.print(`lost: ${lost.length} records`);
       for (const { table, record, reason } of lost.slice(0, 20))
         io.print(`  ${oneLine(`${table} ${record}: ${reason}`)}`);
       if (lost.length > 20) io.print(`  … and ${lost.length - 20} more (--json names all)`);
