@@ -1,6 +1,7 @@
 // The tool calls of one model turn: side by side when all only look, else in order; every call gets an answer.
 import type { RunEventBody, ToolOutput } from "../core/event.ts";
 import type { UserMessage } from "../core/message.ts";
+import { HANDED } from "./caller-history.ts";
 import { cutAnswer, failureAnswer, SKIPPED, type ToolAnswer } from "./result.ts";
 import type { RepeatVerdict } from "./repeat.ts";
 import type { ModelCall } from "./stream.ts";
@@ -50,7 +51,8 @@ export async function runCalls(calls: readonly ModelCall[], context: CallsContex
   if (calls.length > left) return ended(calls, "Stopped: too many tool calls in one run.", "calls");
 
   const clientCalls = calls.flatMap(({ id, name, args }) =>
-    ports.isClientTool(name) ? [{ id, name, arguments: JSON.stringify(args.ok ? args.value : {}) }] : [],
+    // What cannot be read is told to the model, which can do better.
+    ports.isClientTool(name) && args.ok ? [{ id, name, arguments: JSON.stringify(args.value) }] : [],
   );
   const one = async (call: ModelCall, index: number): Promise<ToolAnswer> =>
     warned(await answer(call, ports, signal), verdicts[index] === "warn");
@@ -78,11 +80,7 @@ export async function runCalls(calls: readonly ModelCall[], context: CallsContex
 async function answer(call: ModelCall, ports: CallPorts, signal: AbortSignal): Promise<ToolAnswer> {
   const { id, name, args } = call;
   if (!args.ok) return told(call, failureAnswer(`${name}: ${args.problem}`), ports);
-  if (ports.isClientTool(name))
-    return {
-      content: [{ type: "text", text: "Handed to the caller; its answer comes with the next message." }],
-      isError: false,
-    };
+  if (ports.isClientTool(name)) return { content: [{ type: "text", text: HANDED }], isError: false };
   ports.emit({ stream: "tool", phase: "start", name, toolCallId: id, args: args.value });
   const progress = (partial: ToolOutput): void =>
     ports.emit({ stream: "tool", phase: "update", name, toolCallId: id, partial });

@@ -29,6 +29,8 @@ export interface Desk {
   readonly reserve: (messages: readonly Message[]) => Promise<RunFailure | undefined>;
   /** Tokens of prompt and schemas. */
   readonly overhead: () => number;
+  /** Whether the caller's own limit leaves tokens for another answer. */
+  readonly hasRoom: () => boolean;
 }
 
 export interface DeskDeps {
@@ -48,6 +50,7 @@ export interface DeskWish {
   readonly extraSystem?: string | undefined;
   readonly limits?: Subject["limits"];
   readonly clientTools?: TurnRequest["clientTools"];
+  readonly settings?: TurnRequest["settings"];
 }
 
 export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDeps, wish: DeskWish): Desk {
@@ -59,6 +62,8 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
     ...(limits.length === 0 ? {} : { limits }),
   };
   let inUse = { ref: wish.primary, facts: house.models.facts(wish.primary) };
+  let written = 0;
+  const leftFor = (): number => (wish.settings?.maxOutputTokens ?? Infinity) - written;
   const frames = new Map<string, Pick<ModelRequest, "system" | "tools">>();
 
   const frameFor = (ref: ModelRef): Pick<ModelRequest, "system" | "tools"> => {
@@ -78,7 +83,10 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
     try {
       for await (const event of events) {
         if (event.type === "model") inUse = { ref: event.ref, facts: event.facts };
-        if (event.type === "end") settle(event.usage);
+        if (event.type === "end") {
+          settle(event.usage);
+          written += event.usage.output;
+        }
         yield event;
       }
     } finally {
@@ -103,6 +111,8 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
             ...frameFor(ref),
             messages: sendable(prunedFor(facts, messages), facts),
             ...limitsFor(facts),
+            maxTokens: Math.max(1, Math.min(budget.granted(facts), leftFor())),
+            ...(wish.settings === undefined ? {} : { settings: wish.settings }),
           }),
         }),
       ),
@@ -116,6 +126,7 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
       ),
     reserve: (messages) => budget.reserve(tokensIn(messages) + overheadOf(frameFor(inUse.ref)), inUse.facts),
     overhead: () => overheadOf(frameFor(inUse.ref)),
+    hasRoom: () => leftFor() > 0,
   };
 }
 
@@ -131,7 +142,11 @@ function requestFrame(
 ): Pick<ModelRequest, "system" | "tools"> {
   const config = house.config();
   const { workspace, inside = workspace, agentWorkspace } = house.catalog.surroundings(subject);
-  const offered: ReturnType<Catalog["offered"]> = house.catalog.offered(subject);
+  const { clientTools = [] } = wish;
+  // A name is one tool: where the caller has one of that name, its calls go to the caller.
+  const offered: ReturnType<Catalog["offered"]> = house.catalog
+    .offered(subject)
+    .filter(({ name }) => !clientTools.some((tool) => tool.name === name));
   const own = agentConfig(config, wish.agentId);
   const files = bootstrapWish(house, subject);
   const system = systemPrompt({
@@ -148,10 +163,7 @@ function requestFrame(
   });
   return {
     system: wish.extraSystem === undefined ? system : `${system}\n\n${wish.extraSystem}`,
-    tools: [
-      ...offered.map(({ name, description, parameters }) => ({ name, description, parameters })),
-      ...(wish.clientTools ?? []).filter(({ name }) => !offered.some((tool) => tool.name === name)),
-    ],
+    tools: [...offered.map(({ name, description, parameters }) => ({ name, description, parameters })), ...clientTools],
   };
 }
 

@@ -81,9 +81,11 @@ export function runBodyOf({ turn, merged, overheard, outside }: Job, sessionId: 
 }
 
 function isAlone(turn: TurnRequest): boolean {
-  const { source, text, thinking, model, extraSystem, history, clientTools, timeoutMs } = turn;
+  const { source, text, thinking, model, extraSystem, history, clientTools, settings, timeoutMs } = turn;
   if (ownTurns.has(source) || /^\s*(?:[/!]|(?:stop|abort)\s*$)/i.test(text)) return true;
-  return [thinking, model, extraSystem, history, clientTools, timeoutMs].some((setting) => setting !== undefined);
+  return [thinking, model, extraSystem, history, clientTools, settings, timeoutMs].some(
+    (setting) => setting !== undefined,
+  );
 }
 
 /** Why a run was stopped from outside; the abort reason of its signal. */

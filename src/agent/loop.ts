@@ -22,6 +22,10 @@ export interface LoopPorts extends CallPorts {
   steer(): readonly UserMessage[];
   /** The messages did not fit: shorter ones that stand for the same, or undefined when nothing more can be done. */
   overflow(messages: readonly Message[], attempt: number): Promise<readonly Message[] | undefined>;
+  /** Whether the caller's own limit leaves tokens for another answer. */
+  hasRoom?(): boolean;
+  /** One tool call for each answer at most; further ones of the same answer are dropped. */
+  readonly singleCall?: boolean;
   /** Holds room in the budgets for this request, or says why the run ends here. */
   reserve(messages: readonly Message[]): Promise<RunFailure | undefined>;
   now(): number;
@@ -35,6 +39,7 @@ export interface LoopEnd {
   /** Of the last request alone: how full the context is. */
   readonly lastUsage: Usage | undefined;
   readonly toolCalls: number;
+  readonly stop?: Reply["stop"];
   readonly clientCalls?: readonly ClientCall[];
   readonly failure?: RunFailure;
 }
@@ -60,6 +65,7 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
       usage,
       lastUsage: reply?.usage,
       toolCalls,
+      ...(reply === undefined ? {} : { stop: reply.stop }),
       ...(failure === undefined ? {} : { failure }),
       ...(clientCalls === undefined ? {} : { clientCalls }),
     };
@@ -68,10 +74,12 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
   for (let turn = 1; ; turn++) {
     if (signal.aborted) return end("aborted");
     if (turn > MAX_MODEL_TURNS) return end("error", tooMany(`${MAX_MODEL_TURNS} model turns`));
+    if (ports.hasRoom?.() === false) return { ...end("ok"), stop: "length" };
     const spent = await ports.reserve(messages);
     if (spent !== undefined) return end("error", spent);
 
     reply = await streamReply(ports.model(messages, signal), (body) => ports.emit(body));
+    if (ports.singleCall === true) reply = { ...reply, calls: reply.calls.slice(0, 1) };
     usage = addUsage(usage, reply.usage);
     if (reply.failure?.kind === "context" && repairs < MAX_OVERFLOW_REPAIRS) {
       const shorter = await ports.overflow(messages, ++repairs);

@@ -48,6 +48,7 @@ export function outcomeOf({ deps }: RunRoom, job: Job, seat: SessionSeat, end: E
     ...(end.usage === undefined ? {} : { usage: end.usage }),
     ...(end.budget === undefined ? {} : { costUsd: end.budget.used().costUsd }),
     toolCalls: end.toolCalls ?? 0,
+    ...(end.stop === "length" || end.stop === "refusal" ? { cut: end.stop } : {}),
     ...(end.clientCalls === undefined ? {} : { clientCalls: end.clientCalls }),
     ...(failure === undefined ? {} : { failure }),
   };

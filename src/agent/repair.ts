@@ -47,7 +47,7 @@ function paired(message: AssistantMessage, results: readonly ToolResultMessage[]
   const calls = message.content.flatMap((block) => (block.type === "toolCall" ? [block] : []));
   const answers = calls.map(
     ({ id, name }): ToolResultMessage =>
-      results.find(({ toolCallId }) => toolCallId === id) ?? {
+      results.findLast(({ toolCallId }) => toolCallId === id) ?? {
         role: "toolResult",
         toolCallId: id,
         toolName: name,

@@ -127,7 +127,7 @@ async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Pr
       },
       steer: () => takeSteered(room, job, plan, place),
       transcript: place.transcript,
-      open: (entry, events) => openRun(room, job, plan, place, { entry, events }),
+      open: (entries, events) => openRun(room, job, plan, place, { entries, events }),
     });
     await conclude(room, job, seat, { startedAt, ...end, rest: place.transcript.rest });
   } finally {
@@ -146,13 +146,15 @@ async function openRun(
   job: Job,
   { summarised }: RunPlan,
   { seat, startedAt, talk, limit }: Place,
-  { entry, events }: { readonly entry: TranscriptEntry; readonly events: readonly SystemEvent[] },
+  { entries, events }: { readonly entries: readonly TranscriptEntry[]; readonly events: readonly SystemEvent[] },
 ): Promise<void> {
   job.outside = events.some(({ outside }) => outside);
   const { store, systemEvents } = room.deps;
   const { record } = seat;
   // Only their first lines go into the turn; all of it stays visible.
-  const inShort = summarised.flatMap(({ turn }) => unansweredEntry(turn, SUMMARISED, entry.at) ?? []);
+  const inShort = summarised.flatMap(({ turn }) => unansweredEntry(turn, SUMMARISED, startedAt) ?? []);
+  // A repeated request may bring nothing that is new to the session.
+  const written = [...inShort, ...entries];
   limit.stop();
   await whenRoom(room, job, () =>
     store.together(() =>
@@ -161,7 +163,7 @@ async function openRun(
         store.sessions.update(record.key, (current) =>
           job.turn.heartbeat === undefined ? { ...(current ?? record), updatedAt: startedAt } : (current ?? record),
         ),
-        store.transcript.append(record.sessionId, [...inShort, entry]),
+        written.length === 0 ? undefined : store.transcript.append(record.sessionId, written),
       ]),
     ),
   );

@@ -34,7 +34,7 @@ export async function shrinkSession(
   seat: SessionSeat,
   deps: ShrinkDeps,
   ports: CompactionPorts,
-  options: { readonly attempt: number; readonly current?: TranscriptEntry | undefined },
+  options: { readonly attempt: number; readonly current?: readonly TranscriptEntry[] },
 ): Promise<Shrunk> {
   const summed = options.attempt > 1 ? undefined : await compactSession(seat, deps, ports);
   if (summed?.ok === true) return { messages: messagesOf(summed.history), how: "compacted", note: summed.note };
@@ -101,7 +101,7 @@ async function clearResults(
 async function archiveSession(
   seat: SessionSeat,
   { store, histories, clock, emit }: ShrinkDeps,
-  current: TranscriptEntry | undefined,
+  current: readonly TranscriptEntry[] = [],
   why: string,
 ): Promise<Shrunk> {
   const old = seat.record.sessionId;
@@ -116,7 +116,7 @@ async function archiveSession(
       at: now,
       body: { customType: "archived", content: `[${note}]`, archived: old },
     },
-    ...(current === undefined ? [] : [{ ...current, id: newId() }]),
+    ...current.map((entry) => ({ ...entry, id: newId() })),
   ];
   await store.transcript.append(seat.record.sessionId, entries);
   emit({ stream: "notice", text: note });

@@ -10,6 +10,7 @@ import type { SystemEvent } from "../session/system-events.ts";
 import type { TranscriptEntry } from "../store/store.ts";
 import { sourceOnRecord, type TurnRequest } from "../session/turns.ts";
 import type { Budget, Budgets } from "./budget.ts";
+import { unseenMessages } from "./caller-history.ts";
 import { isTooFull } from "./compact.ts";
 import { messagesOf, stampedMessage, type Histories, type StampedMessage } from "./context.ts";
 import type { AgentsDeps, StreamModel } from "./deps.ts";
@@ -25,7 +26,8 @@ import { shrinkSession, type SessionSeat } from "./shrink.ts";
 import { stampOf, timeZoneOf } from "./stamp.ts";
 import type { CallLimit } from "../tool/policy/shape.ts";
 import type { CallHints } from "../tool/tool.ts";
-import { createToolDoor } from "./tools.ts";
+import { failureAnswer } from "./result.ts";
+import { createToolDoor, type ToolDoor } from "./tools.ts";
 
 /** What all turns share. */
 export interface TurnRoom {
@@ -48,8 +50,8 @@ export interface TurnInput {
   readonly emit: (body: RunEventBody) => void;
   readonly steer: () => readonly UserMessage[];
   readonly transcript: RunTranscript;
-  /** Opens the run with the user's entry, which tells these events; no model is asked before it is stored. */
-  readonly open: (entry: TranscriptEntry, events: readonly SystemEvent[]) => Promise<void>;
+  /** Opens the run with what it answers, which tells these events; no model is asked before it is stored. */
+  readonly open: (entries: readonly TranscriptEntry[], events: readonly SystemEvent[]) => Promise<void>;
 }
 
 export interface TurnEnd extends LoopEnd {
@@ -76,16 +78,20 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   const { agentId, seat, signal, emit } = input;
   const config = deps.config();
   const wished = overrideOf(input);
-  const needs = input.images.length > 0 ? { needs: "image" as const } : {};
+  const hasImages = input.images.length > 0 || (input.turn.history ?? []).some(hasImage);
+  const needs = hasImages ? { needs: "image" as const } : {};
   const [primary] = await deps.models.candidates({ agentId, override: wished, ...needs });
   // Pictures go to the model that was found for them.
-  const override = input.images.length > 0 ? primary : wished;
-  const events = (await deps.systemEvents?.peek(seat.record.key)) ?? [];
-  const entry = userEntry(input, deps, events);
-  const began = { id: entry.id, sessionId: seat.record.sessionId };
+  const override = hasImages ? primary : wished;
+  // Results alone go straight to the calls that wait for them; lines of the house wait for the next message.
+  const events = isOnlyResults(input) ? [] : ((await deps.systemEvents?.peek(seat.record.key)) ?? []);
   const window = primary === undefined ? 0 : windowOf(deps, primary);
   const history = primary === undefined ? undefined : await histories.load(seat.record.sessionId, window);
-  const opened = input.open(entry, events);
+  const stored = history === undefined ? [] : messagesOf(history);
+  const brought = unseenMessages(stored, input.turn.history ?? []);
+  const entries = turnEntries(input, deps, events, brought);
+  const began = { id: entries.at(-1)?.id ?? "", sessionId: seat.record.sessionId };
+  const opened = input.open(entries, events);
   opened.catch(() => {}); // awaited below, before any model is asked
   const hasModel = primary !== undefined && history !== undefined;
   // Read while the words are being stored.
@@ -94,22 +100,22 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   if (!hasModel || readBootstrap === undefined) return { ...unanswered, failure: noModel };
 
   const budget = room.budgets.open(config, agentId, seat.record.key);
-  const deskWith = (more: Pick<DeskWish, "extraSystem"> = {}): Desk =>
+  const deskWith = (more: Pick<DeskWish, "extraSystem" | "clientTools" | "settings"> = {}): Desk =>
     createDesk(
       { house: deps, streamModel: room.streamModel, readBootstrap, budget },
       { agentId, seat, primary, override, runId: input.turn.runId, ...deskWish(input, config), ...more },
     );
   const desk = deskWith();
-  const shrink = createShrink(room, input, desk, window, entry);
+  const shrink = createShrink(room, input, desk, window, entries);
   const messages: readonly Message[] = [
-    ...messagesOf(history),
-    ...callerHistory(input.turn, deps.clock.now()),
-    stampedMessage(entry.body as StampedMessage),
+    ...stored,
+    ...(keepsHistory(input) ? [] : brought),
+    ...entries.map(({ body }) => stampedMessage(body as StampedMessage)),
   ];
   if (history.isPartial || isTooFull(messages, desk.overhead() + softOf(config, window), window, reserveOf(config))) {
     const { flushMemory } = await import("./flush.ts");
     const forNotes = (extraSystem: string | undefined): Desk =>
-      extraSystem === undefined ? desk : deskWith({ extraSystem });
+      deskWith({ clientTools: [], settings: {}, ...(extraSystem === undefined ? {} : { extraSystem }) });
     await flushMemory(deps, { ...input, history, contextWindow: window, desk: forNotes });
   }
   const start =
@@ -123,9 +129,11 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
       reserve: desk.reserve,
       append: input.transcript.add,
       save: input.transcript.save,
-      callTool: door.call,
+      callTool: limitCalls(door.call, input.turn.maxToolCalls),
       looksOnly: door.looksOnly,
       isClientTool: (name) => clientTools.has(name),
+      hasRoom: desk.hasRoom,
+      singleCall: input.turn.settings?.singleCall === true,
       emit,
       steer: input.steer,
       async overflow(_messages, attempt) {
@@ -159,12 +167,43 @@ function createShrink(
   { seat, agentId, emit, signal }: TurnInput,
   desk: Desk,
   contextWindow: number,
-  current: TranscriptEntry,
+  current: readonly TranscriptEntry[],
 ): (attempt: number) => Promise<readonly Message[]> {
   const beforeCompaction = async (): Promise<void> => deps.beforeCompaction?.({ sessionKey: seat.record.key, agentId });
   const shrinkDeps = { store: deps.store, histories, clock: deps.clock, emit, beforeCompaction };
   const ports = { contextWindow, ask: (plain: Parameters<Desk["ask"]>[0]) => desk.ask(plain, signal) };
   return async (attempt) => (await shrinkSession(seat, shrinkDeps, ports, { attempt, current })).messages;
+}
+
+function limitCalls(call: ToolDoor["call"], max = Infinity): ToolDoor["call"] {
+  let left = max;
+  return async (made, ...rest) =>
+    left-- > 0 ? call(made, ...rest) : failureAnswer(`Not run: the caller allows ${max} tool calls in this response.`);
+}
+
+const hasImage = ({ content }: Message): boolean => content.some(({ type }) => type === "image");
+
+function isOnlyResults({ turn, text, images }: TurnInput): boolean {
+  const isEmpty = text === "" && images.length === 0 && turn.attachments === undefined;
+  return isEmpty && turn.history?.at(-1)?.role === "toolResult";
+}
+
+/** Results without their calls on record could not be answered later. */
+const keepsHistory = (input: TurnInput): boolean => input.turn.keepHistory === true || isOnlyResults(input);
+
+function turnEntries(
+  input: TurnInput,
+  deps: AgentsDeps,
+  events: readonly SystemEvent[],
+  brought: readonly Message[],
+): TranscriptEntry[] {
+  const kept = (keepsHistory(input) ? brought : []).map((message): TranscriptEntry => ({
+    id: newId(),
+    type: "message",
+    at: deps.clock.now(),
+    body: message,
+  }));
+  return isOnlyResults(input) ? kept : [...kept, userEntry(input, deps, events)];
 }
 
 function userEntry(
@@ -178,7 +217,9 @@ function userEntry(
     ...events.map((event) => `System: ${stampOf(event.at, zone)}${toldLine(event.text)}`),
     notTheHouse(said),
   ].join("\n");
-  const content: Block[] = [...(text === "" && images.length > 0 ? [] : [{ type: "text" as const, text }]), ...images];
+  const { attachments = [] } = turn;
+  const others: Block[] = [...attachments, ...images];
+  const content: Block[] = [...(text === "" && others.length > 0 ? [] : [{ type: "text" as const, text }]), ...others];
   const stamp = turn.stamp === true ? { stamp: stampOf(now, zone) } : {};
   const body: StampedMessage = { role: "user", content, timestamp: now, ...stamp, ...sourceOnRecord(turn) };
   return { id: newId(), type: "message", at: now, body };
@@ -202,6 +243,7 @@ function deskWish({ turn, once, seat }: TurnInput, config: Config) {
       ...(turn.toolsDeny === undefined ? [] : [{ path: "what this turn may not use", deny: turn.toolsDeny }]),
     ],
     clientTools: turn.clientTools,
+    settings: turn.settings,
   };
 }
 
@@ -241,10 +283,6 @@ function overrideOf({ once, turn, seat }: TurnInput): ModelRef | undefined {
 function toRef(word: string): ModelRef | undefined {
   const slash = word.indexOf("/");
   return slash <= 0 ? undefined : { provider: word.slice(0, slash), id: word.slice(slash + 1) };
-}
-
-function callerHistory({ history = [] }: TurnRequest, timestamp: number): Message[] {
-  return history.map(({ role, text }) => ({ role, content: [{ type: "text", text }], timestamp }) as Message);
 }
 
 function windowOf(deps: AgentsDeps, ref: ModelRef): number {

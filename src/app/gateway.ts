@@ -158,6 +158,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     gateway = await openGateway({
       context,
       agents,
+      models: modelDeps.models,
       vitals,
       served,
       binding,

@@ -71,6 +71,8 @@ export interface RunOutcome {
   readonly usage?: Usage;
   readonly costUsd?: number;
   readonly toolCalls: number;
+  /** The last answer is not whole: it reached the limit of tokens, or the vendor held it back. */
+  readonly cut?: "length" | "refusal";
   /** Calls of tools the caller brought along (`/v1/responses`); the caller answers them in its next request. */
   readonly clientCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly failure?: RunFailure;

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 
 import type { Agents } from "../agent/agent.ts";
+import type { ModelBook } from "../model/model.ts";
 import { CLOSE, WIRE_LIMITS } from "../protocol/frame.ts";
 import { cannotListen, type Binding } from "./bind.ts";
 import { serveConnection, type ConnectionDeps } from "./connection.ts";
@@ -45,6 +46,7 @@ export interface Gateway {
 export interface GatewayOptions {
   readonly context: GatewayContext;
   readonly agents: Agents;
+  readonly models: ModelBook;
   readonly vitals: Vitals;
   readonly served: readonly Served[];
   readonly binding: Binding;
@@ -58,6 +60,7 @@ export interface GatewayOptions {
 export async function openGateway({
   context,
   agents,
+  models,
   vitals,
   served,
   binding,
@@ -73,7 +76,7 @@ export async function openGateway({
   const dispatch = createDispatch(served, context);
   const servePage = createPage(pageFolder);
   const queue = createFairQueue(clock);
-  const route = createRoute({ context, throttle, agents, servePage, serveHook, secret, peerRules, queue });
+  const route = createRoute({ context, throttle, agents, models, servePage, serveHook, secret, peerRules, queue });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: WIRE_LIMITS.maxPayload, perMessageDeflate: false });
   const stateVersion = () => ({ presence: presence.version(), health: 1 });
   const features = JSON.stringify({ methods: dispatch.announced, events: announcedEvents });

@@ -135,6 +135,7 @@ const leads: Readonly<Record<FailureKind, string>> = {
   overloaded: "the server failed or is overloaded",
   context: "the conversation is longer than the model can hold",
   invalid: "the request was refused",
+  unsupported: "the model does not have what was asked for",
   network: "no connection to the model",
   timeout: "no answer in time",
   garbled: "the answer could not be read",

@@ -6,6 +6,7 @@ import { aborts } from "./cases/aborts.ts";
 import { answers } from "./cases/answers.ts";
 import { conversations } from "./cases/conversations.ts";
 import { failures } from "./cases/failures.ts";
+import { settings } from "./cases/settings.ts";
 import type { MakeScene, WireSubject } from "./cases/subject.ts";
 
 export function modelCases(subject: WireSubject): void {
@@ -19,6 +20,7 @@ export function modelCases(subject: WireSubject): void {
     };
     answers(subject, scene);
     conversations(subject, scene);
+    settings(subject, scene);
     failures(subject, scene);
     aborts(scene);
   });

@@ -8,6 +8,28 @@ export interface ModelTool {
   readonly description: string;
   /** Plain JSON Schema. */
   readonly parameters: unknown;
+  /** The vendor keeps the model to the schema, where it can. */
+  readonly strict?: true;
+}
+
+/** `{ tool }`: that tool must be called. */
+export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string };
+
+/** What a caller may ask of the answer besides its words. A model that lacks one fails with `unsupported`. */
+export interface AnswerSettings {
+  /** Of all answers of a turn together, thinking included. */
+  readonly maxOutputTokens?: number;
+  readonly toolChoice?: ToolChoice;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly stopSequences?: readonly string[];
+  readonly seed?: number;
+  readonly presencePenalty?: number;
+  readonly frequencyPenalty?: number;
+  /** Answer in JSON; without a schema any JSON. */
+  readonly json?: { readonly name?: string; readonly description?: string; readonly schema?: unknown };
+  /** One tool call for each answer at most. */
+  readonly singleCall?: true;
 }
 
 export interface ModelRequest {
@@ -18,6 +40,7 @@ export interface ModelRequest {
   readonly maxTokens: number;
   /** Stable per session: lets vendors keep a prompt cache together. */
   readonly cacheKey: string;
+  readonly settings?: AnswerSettings;
 }
 
 export type ModelEvent =
@@ -40,6 +63,7 @@ export type FailureKind =
   | "overloaded" // 5xx
   | "context" //   the request is longer than the model's window
   | "invalid" //   the vendor refuses the request as such
+  | "unsupported" // the caller asked for a setting that this model does not have
   | "network" //   no connection, TLS, dropped
   | "timeout" //   a deadline of ours
   | "garbled" //   an answer we cannot read

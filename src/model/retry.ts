@@ -96,6 +96,7 @@ async function* tryModel(
       asked = { ...turn, request: (to, facts) => ({ ...turn.request(to, facts), thinking: "off" }) };
       continue;
     }
+    if (outcome.kind === "unsupported") return outcome;
     const isLast = count >= purse.maxTries;
     const rotates: boolean =
       outcome.kind === "auth" ||
@@ -153,7 +154,8 @@ function isFinal({ kind }: ModelFailure): boolean {
 
 /** Servers differ in the levels they take; without thinking all of them answer. */
 function refusesThinking({ kind, message }: ModelFailure, { thinking }: ModelRequest): boolean {
-  return kind === "invalid" && thinking !== "off" && /reasoning|thinking|effort/i.test(message);
+  const isRefused = kind === "invalid" || kind === "unsupported";
+  return isRefused && thinking !== "off" && /reasoning|thinking|effort/i.test(message);
 }
 
 async function spare(book: ModelBook, ref: ModelRef, agentId: string): Promise<boolean> {

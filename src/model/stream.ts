@@ -1,12 +1,12 @@
 // One model call from request to last event: deadlines, abort, translation both ways. Never throws.
-import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart, SharedV4Warning } from "@ai-sdk/provider";
 
 import type { Clock } from "../base/clock.ts";
 import { startWatchdog, type Deadlines, type Missed, type Watchdog } from "./deadline.ts";
 import { createReader } from "./events.ts";
 import { toFailure } from "./failure.ts";
 import { createFetch } from "./fetch.ts";
-import type { Model, ModelEvent, ModelFacts, ModelFailure, ModelRequest } from "./model.ts";
+import type { AnswerSettings, Model, ModelEvent, ModelFacts, ModelFailure, ModelRequest } from "./model.ts";
 import { canThink, toPrompt, toTools, type Target } from "./translate.ts";
 import type { Wire } from "./wire.ts";
 
@@ -48,6 +48,11 @@ async function* streamOnce(parts: ModelParts, request: ModelRequest, signal: Abo
   try {
     for await (const part of partsOf(parts, request, dog)) {
       feed(dog, part);
+      const missing = part.type === "stream-start" ? missingSetting(part.warnings, request.settings) : undefined;
+      if (missing !== undefined) {
+        const message = `${provider}/${id} does not support ${missing}`;
+        return yield { type: "error", error: { kind: "unsupported", message } };
+      }
       for (const event of reader.read(part)) {
         if (signal.aborted || dog.missed() !== undefined) return yield stopped(undefined);
         isWhole = event.type === "end";
@@ -97,7 +102,8 @@ function callOptions(
   abortSignal: AbortSignal,
 ): LanguageModelV4CallOptions {
   const target: Target = { dialect: wire.dialect, modelId: id, facts };
-  const asked = canThink(request.messages, target) ? request : { ...request, thinking: "off" as const };
+  const mayThink = canThink(request.messages, target) && !(wire.dialect.thinkingIsFree === true && isBound(request));
+  const asked = mayThink ? request : { ...request, thinking: "off" as const };
   const tools = toTools(request.tools);
   const { temperature, topP } = params ?? {};
   return {
@@ -105,11 +111,57 @@ function callOptions(
     maxOutputTokens: Math.max(1, Math.min(request.maxTokens, facts.maxTokens)),
     ...(typeof temperature === "number" ? { temperature } : {}),
     ...(typeof topP === "number" ? { topP } : {}),
-    ...(tools.length === 0 ? {} : { tools, toolChoice: { type: "auto" } }),
+    ...samplingOf(request.settings ?? {}),
+    ...(tools.length === 0 ? {} : { tools, toolChoice: choiceOf(request.settings) }),
     abortSignal,
     ...wire.options(asked, facts),
   };
 }
+
+/** Whether the caller set something that does not go with free thinking. */
+function isBound({ settings = {} }: ModelRequest): boolean {
+  const { toolChoice = "auto", maxOutputTokens, temperature, topP } = settings;
+  const forcesCall = toolChoice !== "auto" && toolChoice !== "none";
+  return forcesCall || [maxOutputTokens, temperature, topP].some((setting) => setting !== undefined);
+}
+
+function choiceOf({ toolChoice = "auto" }: AnswerSettings = {}): NonNullable<LanguageModelV4CallOptions["toolChoice"]> {
+  return typeof toolChoice === "string" ? { type: toolChoice } : { type: "tool", toolName: toolChoice.tool };
+}
+
+function samplingOf(settings: AnswerSettings): Partial<LanguageModelV4CallOptions> {
+  const { temperature, topP, seed, presencePenalty, frequencyPenalty, stopSequences, json } = settings;
+  const numbers = { temperature, topP, seed, presencePenalty, frequencyPenalty };
+  return {
+    ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== undefined)),
+    ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
+    ...(json === undefined ? {} : { responseFormat: { type: "json", ...json } as ResponseFormat }),
+  };
+}
+
+type ResponseFormat = NonNullable<LanguageModelV4CallOptions["responseFormat"]>;
+
+/** The packages drop what a model lacks and only warn; what the caller asked for must not get lost that way. */
+function missingSetting(warnings: readonly SharedV4Warning[], settings: AnswerSettings = {}): string | undefined {
+  const asked = new Set([...Object.keys(settings), ...(settings.json === undefined ? [] : ["responseFormat"])]);
+  // What is usual anyway is not lost.
+  if (settings.temperature === 1) asked.delete("temperature");
+  if (settings.topP === 1) asked.delete("topP");
+  const lost = warnings.find((warning) => warning.type === "unsupported" && asked.has(warning.feature));
+  if (lost?.type !== "unsupported") return undefined;
+  const name = publicNames[lost.feature] ?? lost.feature;
+  return lost.details === undefined ? name : `${name} (${lost.details})`;
+}
+
+/** As callers of the HTTP endpoints know them. */
+const publicNames: Readonly<Record<string, string | undefined>> = {
+  topP: "top_p",
+  stopSequences: "stop",
+  presencePenalty: "presence_penalty",
+  frequencyPenalty: "frequency_penalty",
+  responseFormat: "response_format",
+  toolChoice: "tool_choice",
+};
 
 function feed(dog: Watchdog, { type }: LanguageModelV4StreamPart): void {
   if (type === "stream-start" || type === "response-metadata" || type === "raw") return;

@@ -27,11 +27,12 @@ export function toPrompt({ system, messages }: ModelRequest, target: Target): La
 }
 
 export function toTools(tools: readonly ModelTool[]): LanguageModelV4FunctionTool[] {
-  return tools.map(({ name, description, parameters }) => ({
+  return tools.map(({ name, description, parameters, strict }) => ({
     type: "function",
     name,
     description,
     inputSchema: parameters as LanguageModelV4FunctionTool["inputSchema"],
+    ...(strict === undefined ? {} : { strict }),
   }));
 }
 

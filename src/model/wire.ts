@@ -42,6 +42,8 @@ export interface Dialect {
   readonly cacheMarks?: string;
   /** Calls of a turn with thinking must show that thinking again, or the thinking of this turn has to be off. */
   readonly thinkingNeedsReplay?: boolean;
+  /** Thinking takes tokens of its own and goes with neither forced calls nor sampling: the caller's settings win. */
+  readonly thinkingIsFree?: boolean;
   /** Calls come in one piece, however long the model writes on them: silence within an answer may last longer. */
   readonly wholeCalls?: boolean;
   callId(id: string): string;

@@ -1,9 +1,9 @@
 // How work is given to agents from anywhere in the house: post a turn, wait for it, stop it, say something in a session.
 import type { RunOutcome } from "../core/event.ts";
-import type { Block } from "../core/message.ts";
+import type { Block, Message, TextBlock } from "../core/message.ts";
 import type { SessionKey } from "../core/names.ts";
 import type { Answerer } from "../exec/approval/desk-record.ts";
-import type { ModelRef, ModelTool, ThinkingLevel } from "../model/model.ts";
+import type { AnswerSettings, ModelRef, ModelTool, ThinkingLevel } from "../model/model.ts";
 
 /** One turn as a caller asks for it. Plain JSON: it is a row before it runs. */
 export interface TurnRequest {
@@ -12,6 +12,8 @@ export interface TurnRequest {
   readonly sessionKey: SessionKey;
   readonly text: string;
   readonly images?: readonly Extract<Block, { type: "image" }>[];
+  /** Texts that come with the message, such as files, already marked as untrusted; no commands are read from them. */
+  readonly attachments?: readonly TextBlock[];
   /** Which door: `chat`, `agent`, `http`, `cli`, `cron`, `hook`, `sessions_send` … */
   readonly source: string;
   /** May use commands and directives. Callers that speak for strangers say false. */
@@ -26,10 +28,18 @@ export interface TurnRequest {
   readonly model?: ModelRef;
   /** Added to the system prompt for this turn only. */
   readonly extraSystem?: string;
-  /** Earlier messages the caller brings along (HTTP); they come before this turn and are not kept. */
-  readonly history?: readonly { readonly role: "user" | "assistant"; readonly text: string }[];
+  /**
+   * Earlier messages the caller brings along (HTTP); those the session does not hold come before this turn. When they
+   * end with results of tools the caller ran and `text` is empty, those results are what the turn is about.
+   */
+  readonly history?: readonly Message[];
+  /** The session keeps what the caller brought along. */
+  readonly keepHistory?: true;
   /** Tools the caller runs itself. */
   readonly clientTools?: readonly ModelTool[];
+  readonly settings?: AnswerSettings;
+  /** Calls of the agent's own tools at most; further ones are not run, and the model reads why. */
+  readonly maxToolCalls?: number;
   readonly timeoutMs?: number;
   /** `[Www YYYY-MM-DD HH:MM TZ] ` in front of the text the model reads. */
   readonly stamp?: boolean;

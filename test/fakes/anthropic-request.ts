@@ -10,15 +10,35 @@ export function checkMessagesRequest(body: Readonly<Record<string, unknown>>): s
   if (typeof body["model"] !== "string") return "model: Field required";
   const maxTokens = body["max_tokens"];
   if (typeof maxTokens !== "number" || maxTokens < 1) return "max_tokens: Field required";
+  const wrong = checkChoice(body, thinkingOf(body));
+  if (wrong !== undefined) return wrong;
   const messages = body["messages"];
   if (!Array.isArray(messages) || messages.length === 0) return "messages: at least one message is required";
   const marks = JSON.stringify(body).split('"cache_control":').length - 1;
   if (marks > 4) return `A maximum of 4 blocks with cache_control may be provided. Found ${marks}.`;
-  const thinking = isRecord(body["thinking"]) ? body["thinking"] : {};
+  const thinking = thinkingOf(body);
   const budget = thinking["budget_tokens"];
   if (typeof budget === "number" && (budget < 1024 || budget >= maxTokens))
     return "`max_tokens` must be greater than `thinking.budget_tokens`";
   return checkTurns(messages as readonly unknown[], thinking["type"] === "enabled");
+}
+
+const thinkingOf = ({ thinking }: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  isRecord(thinking) ? thinking : {};
+
+function checkChoice(
+  { tools, tool_choice: choice }: Readonly<Record<string, unknown>>,
+  thinking: Record<string, unknown>,
+): string | undefined {
+  if (choice === undefined) return undefined;
+  if (!Array.isArray(tools)) return "tool_choice may only be specified while providing tools";
+  if (!isRecord(choice)) return "tool_choice: Input should be an object";
+  const { type, name } = choice;
+  if (!["auto", "any", "tool", "none"].includes(String(type))) return `tool_choice.type: ${String(type)} is not known`;
+  if ((type === "any" || type === "tool") && thinking["type"] === "enabled")
+    return "Thinking may not be enabled when tool_choice forces tool use.";
+  const isKnown = (tools as unknown[]).some((tool) => isRecord(tool) && tool["name"] === name);
+  return type === "tool" && !isKnown ? `tool_choice.name: tool '${String(name)}' not found` : undefined;
 }
 
 /** The text a stand-in seals its thinking with; a request must bring it back unchanged. */
@@ -75,9 +95,19 @@ function checkBlock(block: Record<string, unknown>, allowed: readonly string[], 
   if (type === "text" && String(block["text"]).trim() === "") return "messages: text content blocks must be non-empty";
   if (type === "tool_use" && !/^[a-zA-Z0-9_-]+$/.test(String(block["id"])))
     return `messages.${at}: tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`;
+  if (type === "image" && !isSoundImage(block["source"])) return `messages.${at}: image.source: not a picture`;
   if (type === "thinking" && block["signature"] !== signatureOf(String(block["thinking"])))
     return `messages.${at}: Invalid \`signature\` in \`thinking\` block`;
   return undefined;
+}
+
+function isSoundImage(source: unknown): boolean {
+  return (
+    isRecord(source) &&
+    source["type"] === "base64" &&
+    String(source["media_type"]).startsWith("image/") &&
+    /^[A-Za-z0-9+/]+=*$/.test(String(source["data"]))
+  );
 }
 
 function blocksIn(content: unknown): Record<string, unknown>[] {

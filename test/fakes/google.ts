@@ -27,7 +27,7 @@ export async function startFakeGoogle(
       if (given === undefined || (key !== undefined && given !== key))
         return json(400, problem(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."));
       index += 1;
-      const wrong = checkContents(request.body["contents"]);
+      const wrong = checkContents(request.body["contents"]) ?? checkCalling(request.body);
       if (wrong !== undefined) return json(400, problem(400, "INVALID_ARGUMENT", wrong));
       const reply = await nextReply(script, request, index);
       return perform(reply, count(JSON.stringify([request.body["systemInstruction"], request.body["contents"]])));
@@ -97,6 +97,19 @@ function chunk(parts: readonly object[], finish?: string, counted?: Counted, sai
           },
         };
   return `data: ${JSON.stringify({ candidates: [candidate], ...usage, modelVersion: "stand-in", responseId: "resp-stand-in" })}\n\n`;
+}
+
+function checkCalling({ toolConfig, tools }: Readonly<Record<string, unknown>>): string | undefined {
+  const calling = isRecord(toolConfig) ? toolConfig["functionCallingConfig"] : undefined;
+  if (!isRecord(calling)) return undefined;
+  const { mode, allowedFunctionNames: names } = calling;
+  if (!["AUTO", "ANY", "NONE", "VALIDATED"].includes(String(mode)))
+    return `Invalid function calling mode: ${String(mode)}`;
+  if (!Array.isArray(names)) return undefined;
+  if (mode !== "ANY") return "allowed_function_names should only be set when mode is ANY";
+  return names.every((name) => JSON.stringify(tools).includes(JSON.stringify(name)))
+    ? undefined
+    : "allowed_function_names names a function that is not declared";
 }
 
 /** Roles, non-empty parts, and for every turn of calls a turn of as many responses right after it. */

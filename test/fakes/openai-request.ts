@@ -17,7 +17,29 @@ export function checkChatRequest(body: Readonly<Record<string, unknown>>): strin
   if (typeof body["model"] !== "string") return "you must provide a model parameter";
   const messages = body["messages"];
   if (!Array.isArray(messages) || messages.length === 0) return "[] is too short - 'messages'";
-  return checkMessages(messages as readonly unknown[]) ?? checkTools(body["tools"]);
+  return (
+    checkMessages(messages as readonly unknown[]) ??
+    checkTools(body["tools"]) ??
+    checkChoice(body, chatToolName, "tools")
+  );
+}
+
+const chatToolName = (tool: Record<string, unknown>): unknown =>
+  isRecord(tool["function"]) ? tool["function"]["name"] : undefined;
+
+/** `nameOf` finds the name in a tool and in a choice alike. */
+export function checkChoice(
+  { tools, tool_choice: choice }: Readonly<Record<string, unknown>>,
+  nameOf: (tool: Record<string, unknown>) => unknown,
+  param: string,
+): string | undefined {
+  if (choice === undefined) return undefined;
+  if (!Array.isArray(tools)) return `tool_choice is only allowed when ${param} are specified`;
+  if (typeof choice === "string")
+    return ["none", "auto", "required"].includes(choice) ? undefined : `Invalid value: '${choice}' for tool_choice`;
+  const name = isRecord(choice) && choice["type"] === "function" ? nameOf(choice) : undefined;
+  const isKnown = (tools as unknown[]).some((tool) => isRecord(tool) && nameOf(tool) === name);
+  return name !== undefined && isKnown ? undefined : `Tool choice '${String(name)}' not found in 'tools' parameter`;
 }
 
 function checkMessages(messages: readonly unknown[]): string | undefined {
@@ -48,10 +70,20 @@ function checkContent(message: Record<string, unknown>, at: number): string | un
       : `messages[${at}].content: expected a string, got null.`;
   if (!Array.isArray(content)) return `messages[${at}].content: expected a string or an array.`;
   const types = role === "user" ? ["text", "image_url", "input_audio", "file"] : ["text", "refusal"];
-  const bad = (content as unknown[]).find((part) => !isRecord(part) || !types.includes(String(part["type"])));
+  const bad = (content as unknown[]).find(
+    (part) => !isRecord(part) || !types.includes(String(part["type"])) || !isImageSound(part),
+  );
   return bad === undefined
     ? undefined
     : `messages[${at}].content has a part this role may not carry: ${JSON.stringify(bad).slice(0, 80)}`;
+}
+
+function isImageSound({ type, image_url: image }: Record<string, unknown>): boolean {
+  if (type !== "image_url") return true;
+  const url = isRecord(image) ? image["url"] : undefined;
+  return (
+    typeof url === "string" && /^(?:https?:\/\/|data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$)/.test(url)
+  );
 }
 
 function checkTools(tools: unknown): string | undefined {

@@ -1,5 +1,5 @@
 // The Responses API of the OpenAI stand-in: typed events, items by index, and the shape checks of its input.
-import { isRecord } from "./openai-request.ts";
+import { checkChoice, isRecord } from "./openai-request.ts";
 import { pieces, type Answer, type Part, type Reply } from "./reply.ts";
 import { eventStream, json, type FakeRequest, type Performance } from "./server.ts";
 import { tokensIn, type Counted } from "./usage.ts";
@@ -9,7 +9,7 @@ export function playResponses(
   request: FakeRequest,
   count: (prompt: string) => Counted,
 ): Performance | "hang" | "drop" {
-  const wrong = checkInput(request.body["input"]);
+  const wrong = checkInput(request.body["input"]) ?? checkChoice(request.body, ({ name }) => name, "tools");
   if (wrong !== undefined) return json(400, problem(wrong, "invalid_request_error"));
   if (reply.kind === "fail") return json(reply.status, reply.body ?? problem(`status ${reply.status}`), reply.headers);
   if (reply.kind === "hang") return reply.when === "before" ? "hang" : stream([], "stay");

@@ -1,53 +1,121 @@
 // POST /v1/chat/completions: an agent's turn in the shape OpenAI clients speak, streamed or whole.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
+import { HouseError } from "../../core/error.ts";
 import type { RunOutcome } from "../../core/event.ts";
-import { newId } from "../../base/ids.ts";
+import { isRecord } from "../../core/record.ts";
 import type { Agents } from "../../agent/agent.ts";
 import type { TurnRequest } from "../../session/turns.ts";
 import { requireSend } from "../../session/send-policy.ts";
 import type { GatewayContext } from "../context.ts";
-import { sendError, sendJson } from "./answer.ts";
-import { failureStatus, readJson, runTurn, sendHouseError, turnSubject, wholeTurn } from "./openai-turn.ts";
+import { sendJson } from "./answer.ts";
+import { readContent, type ContentLimits } from "./openai-content.ts";
+import {
+  answerSettings,
+  checkParameters,
+  chooseTools,
+  clientTools,
+  jsonFormat,
+  optionalFlag,
+  optionalRecord,
+  refuse,
+  thinkingOf,
+  type Body,
+  type KnownParameters,
+} from "./openai-request.ts";
+import {
+  failureStatus,
+  newTurn,
+  readCall,
+  readJson,
+  requireCalls,
+  runTurn,
+  sendHouseError,
+  textFollower,
+  turnTarget,
+  turnWords,
+  wholeTurn,
+  type OpenAIDeps,
+  type Said,
+} from "./openai-turn.ts";
 import { openEventStream } from "./sse.ts";
 
 const MAX_BODY = 20_000_000;
 
+const parameters: KnownParameters = {
+  taken: new Set(
+    (
+      "model messages stream stream_options user tools tool_choice parallel_tool_calls max_tokens max_completion_tokens " +
+      "temperature top_p stop seed presence_penalty frequency_penalty response_format reasoning_effort " +
+      // These say how the vendor stores, bills and caches; here the gateway decides that.
+      "metadata store service_tier safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention"
+    ).split(" "),
+  ),
+  neutral: {
+    n: 1,
+    logprobs: false,
+    top_logprobs: 0,
+    logit_bias: {},
+    modalities: ["text"],
+    verbosity: "medium",
+    functions: [],
+    function_call: "none",
+    audio: null,
+    prediction: null,
+    web_search_options: null,
+    moderation: null,
+  },
+};
+
 export async function completeChat(
   request: IncomingMessage,
   response: ServerResponse,
-  context: GatewayContext,
-  agents: Agents,
+  deps: OpenAIDeps,
 ): Promise<void> {
+  const { context, agents } = deps;
   const body = await readJson(request, response, MAX_BODY);
   if (body === undefined) return;
-  const said = conversationOf(body["messages"]);
-  if (said === undefined)
-    return sendError(response, 400, "invalid_request_error", "Missing user message in `messages`.");
   try {
-    const { session } = turnSubject(request, body, context);
-    await requireSend(context.store.sessions, session, context.config());
-    const turn: TurnRequest = { runId: newId(), sessionKey: session, ...said, source: "http", authorised: false };
+    const turn = await turnOf(request, body, deps);
     const model = typeof body["model"] === "string" ? body["model"] : "openclaw";
     const head = { id: `chatcmpl_${turn.runId}`, created: Math.floor(context.clock.now() / 1000), model };
-    if (body["stream"] === true) return await stream(response, agents, turn, head, wantsUsage(body));
+    if (optionalFlag(body, "stream") === true) return await stream(response, agents, turn, head, wantsUsage(body));
     const outcome = await wholeTurn(response, agents, turn);
     if (outcome === undefined) return;
     sendJson(response, 200, {
       ...head,
       object: "chat.completion",
-      choices: [
-        {
-          index: 0,
-          message: { role: "assistant", content: outcome.silent ? "" : outcome.text },
-          finish_reason: "stop",
-        },
-      ],
+      choices: [{ index: 0, message: messageOf(outcome), logprobs: null, finish_reason: finishOf(outcome) }],
       usage: usageOf(outcome),
     });
   } catch (error) {
     sendHouseError(response, error, context);
   }
+}
+
+async function turnOf(request: IncomingMessage, body: Body, deps: OpenAIDeps): Promise<TurnRequest> {
+  const { context } = deps;
+  checkParameters(body, parameters);
+  const target = await turnTarget(request, body, deps);
+  const { subject } = target;
+  const limits = context.config().gateway?.http?.endpoints?.responses ?? {};
+  const { said, system } = await readMessages(body["messages"], limits, context);
+  const words = turnWords(said, "messages", context.clock.now());
+  await requireCalls(said, target, context, "messages");
+  const own = clientTools(body["tools"], () => context.catalog.offered(subject));
+  await requireSend(context.store.sessions, subject.session, context.config());
+  return newTurn({
+    words,
+    target,
+    system,
+    chosen: chooseTools(body["tool_choice"], own),
+    isKept: target.isNamed,
+    ...thinkingOf(body["reasoning_effort"], "reasoning_effort"),
+    settings: {
+      ...answerSettings(body, ["max_completion_tokens", "max_tokens"]),
+      ...jsonFormat(optionalRecord(body, "response_format"), "response_format"),
+    },
+  });
 }
 
 async function stream(
@@ -61,27 +129,50 @@ async function stream(
   const chunk = (delta: object, finish: string | null): void =>
     out.send({ ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] });
   chunk({ role: "assistant", content: "" }, null);
-  let sent = "";
-  const outcome = await runTurn(agents, turn, out.gone, ({ body }) => {
-    if (body.stream !== "assistant") return;
-    sent += body.delta;
-    chunk({ content: body.delta }, null);
-  });
+  let hasText = false;
+  const say = (content: string): void => {
+    hasText = true;
+    chunk({ content }, null);
+  };
+  const outcome = await runTurn(agents, turn, out.gone, textFollower(say));
   const failure = failureStatus(outcome);
   if (failure !== undefined) out.send({ error: { message: failure.message, type: failure.type, code: failure.code } });
   else {
-    if (sent === "" && outcome.text !== "" && !outcome.silent) chunk({ content: outcome.text }, null);
-    chunk({}, "stop");
+    if (!hasText && outcome.text !== "" && !outcome.silent) say(outcome.text);
+    for (const [index, call] of toolCallsOf(outcome).entries()) chunk({ tool_calls: [{ index, ...call }] }, null);
+    chunk({}, finishOf(outcome));
     if (withUsage) out.send({ ...head, object: "chat.completion.chunk", choices: [], usage: usageOf(outcome) });
   }
   out.done();
 }
 
-function wantsUsage(body: Record<string, unknown>): boolean {
-  const options = body["stream_options"];
-  return (
-    typeof options === "object" && options !== null && "include_usage" in options && options.include_usage === true
-  );
+function wantsUsage(body: Body): boolean {
+  return optionalRecord(body, "stream_options")?.["include_usage"] === true;
+}
+
+function messageOf(outcome: RunOutcome): object {
+  const calls = toolCallsOf(outcome);
+  const text = outcome.silent ? "" : outcome.text;
+  return {
+    role: "assistant",
+    content: text === "" && calls.length > 0 ? null : text,
+    refusal: null,
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  };
+}
+
+function toolCallsOf({ clientCalls = [] }: RunOutcome): object[] {
+  return clientCalls.map(({ id, name, arguments: args }) => ({
+    id,
+    type: "function",
+    function: { name, arguments: args },
+  }));
+}
+
+function finishOf({ clientCalls = [], cut }: RunOutcome): string {
+  if (clientCalls.length > 0) return "tool_calls";
+  if (cut === "length") return "length";
+  return cut === "refusal" ? "content_filter" : "stop";
 }
 
 function usageOf({ usage }: RunOutcome): object {
@@ -95,36 +186,69 @@ function usageOf({ usage }: RunOutcome): object {
   };
 }
 
-/** System and developer words go to the prompt, the last user message is the turn, what is before it is context. */
-function conversationOf(messages: unknown): Pick<TurnRequest, "text" | "extraSystem" | "history"> | undefined {
-  if (!Array.isArray(messages)) return undefined;
-  const parsed = messages.flatMap((message: unknown) => {
-    if (typeof message !== "object" || message === null) return [];
-    const { role, content } = message as { role?: unknown; content?: unknown };
-    return typeof role === "string" ? [{ role, text: textOfContent(content) }] : [];
-  });
-  const last = parsed.findLastIndex(({ role, text }) => role === "user" && text.trim() !== "");
-  if (last < 0) return undefined;
-  const system = parsed.filter(({ role }) => role === "system" || role === "developer").map(({ text }) => text);
-  const history = parsed
-    .slice(0, last)
-    .flatMap(({ role, text }) =>
-      role === "user" || role === "assistant" ? [{ role: role as "user" | "assistant", text }] : [],
-    );
-  return {
-    text: parsed[last]?.text ?? "",
-    ...(system.length === 0 ? {} : { extraSystem: system.join("\n\n") }),
-    ...(history.length === 0 ? {} : { history }),
-  };
+interface Conversation {
+  readonly said: readonly Said[];
+  readonly system: readonly string[];
 }
 
-export function textOfContent(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .flatMap((part: unknown) => {
-      if (typeof part !== "object" || part === null || !("text" in part)) return [];
-      return typeof part.text === "string" ? [part.text] : [];
-    })
-    .join("\n");
+/** System and developer words go to the prompt, wherever they stand. */
+async function readMessages(
+  messages: unknown,
+  limits: ContentLimits,
+  { clock }: GatewayContext,
+): Promise<Conversation> {
+  if (!Array.isArray(messages) || !messages.some(isInput))
+    throw new HouseError("http.bad-parameter", "Missing user message in `messages`.", {
+      details: { param: "messages" },
+    });
+  const timestamp = clock.now();
+  const said: Said[] = [];
+  const system: string[] = [];
+  for (const [index, message] of (messages as unknown[]).entries()) {
+    const at = `messages[${index}]`;
+    if (!isRecord(message)) return refuse(at, "must be an object");
+    const content = await readContent(message["content"], `${at}.content`, limits);
+    const blocks = [{ type: "text" as const, text: content.text }, ...content.files, ...content.images];
+    switch (message["role"]) {
+      case "system":
+      case "developer":
+        system.push(content.text);
+        break;
+      case "user":
+        said.push({ role: "user", content });
+        break;
+      case "assistant":
+        said.push({ role: "assistant", content: [...textOnly(content.text), ...callsOf(message, at)], timestamp });
+        break;
+      case "tool": {
+        const id = message["tool_call_id"];
+        if (typeof id !== "string" || id === "") return refuse(`${at}.tool_call_id`, "must be the id of a tool call");
+        said.push({ role: "toolResult", toolCallId: id, toolName: "tool", content: blocks, isError: false, timestamp });
+        break;
+      }
+      default:
+        return refuse(`${at}.role`, "must be system, developer, user, assistant or tool");
+    }
+  }
+  return { said, system };
+}
+
+const isInput = (message: unknown): boolean =>
+  isRecord(message) && (message["role"] === "user" || message["role"] === "tool");
+
+const textOnly = (text: string): { readonly type: "text"; readonly text: string }[] =>
+  text === "" ? [] : [{ type: "text", text }];
+
+function callsOf(message: Body, at: string): ReturnType<typeof readCall>[] {
+  const calls = message["tool_calls"] ?? [];
+  if (!Array.isArray(calls)) return refuse(`${at}.tool_calls`, "must be a list");
+  return (calls as unknown[]).map((call, index) => {
+    const made = isRecord(call) && isRecord(call["function"]) ? call["function"] : {};
+    return readCall(
+      isRecord(call) ? call["id"] : undefined,
+      made["name"],
+      made["arguments"],
+      `${at}.tool_calls[${index}]`,
+    );
+  });
 }

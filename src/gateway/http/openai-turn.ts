@@ -4,12 +4,24 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { HouseError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import type { RunEvent, RunOutcome } from "../../core/event.ts";
+import type { Block, Message } from "../../core/message.ts";
+import { isRecord } from "../../core/record.ts";
 import { newId, sha256 } from "../../base/ids.ts";
 import type { Agents } from "../../agent/agent.ts";
+import type { ModelBook, ModelRef } from "../../model/model.ts";
 import type { TurnRequest } from "../../session/turns.ts";
 import { subjectOf, type Subject } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { goneSignal, readBody, sendError, sendJson } from "./answer.ts";
+import type { Content } from "./openai-content.ts";
+import { modelNamed } from "./model-names.ts";
+import { refuse, type Body, type ChosenTools } from "./openai-request.ts";
+
+export interface OpenAIDeps {
+  readonly context: GatewayContext;
+  readonly agents: Agents;
+  readonly models: ModelBook;
+}
 
 /** The parsed body, or undefined when the answer has been sent. */
 export async function readJson(
@@ -36,21 +48,154 @@ export async function readJson(
   return undefined;
 }
 
-/** Agent by `model` or header, session by header or by `user`; without either a session of its own. Unknown agents throw. */
-export function turnSubject(request: IncomingMessage, body: Record<string, unknown>, context: GatewayContext): Subject {
-  const { headers } = request;
+export interface Target {
+  readonly subject: Subject;
+  /** The caller named the session, by key or by user, and may come back to it. */
+  readonly isNamed: boolean;
+  readonly model?: ModelRef;
+}
+
+/** Agent or model by `model`, agent by header, session by header or by `user`; without either a session of its own. */
+export async function turnTarget(
+  { headers }: IncomingMessage,
+  body: Body,
+  { context, models }: OpenAIDeps,
+): Promise<Target> {
   const config = context.config();
+  const { model: name, user } = body;
+  const named = /^(?:openclaw|agent)[:/](.+)$/i.exec(typeof name === "string" ? name : "")?.[1];
+  const isModel = typeof name === "string" && name !== "" && named === undefined && !/^openclaw$/i.test(name);
+  const model = isModel ? { model: await modelNamed(name, config, models) } : {};
   const explicit = headers["x-openclaw-session-key"];
-  if (typeof explicit === "string" && explicit !== "") return subjectOf({ sessionKey: explicit }, config);
-  const named = /^(?:openclaw|agent)[:/](.+)$/i.exec(typeof body["model"] === "string" ? body["model"] : "")?.[1];
+  if (typeof explicit === "string" && explicit !== "")
+    return { subject: subjectOf({ sessionKey: explicit }, config), isNamed: true, ...model };
   const header = headers["x-openclaw-agent-id"];
   const agentId = named ?? (typeof header === "string" && header !== "" ? header : undefined);
   const { agent } = subjectOf({ agentId }, config);
-  const user = body["user"];
+  const isNamed = typeof user === "string" && user !== "";
   // The user's name is the caller's word; a digest keeps it a name and nothing else.
-  const rest =
-    typeof user === "string" && user !== "" ? `openai-user:${sha256(user).slice(0, 24)}` : `openai:${newId()}`;
-  return subjectOf({ sessionKey: `agent:${agent}:${rest}` }, config);
+  const rest = isNamed ? `openai-user:${sha256(user).slice(0, 24)}` : `openai:${newId()}`;
+  return { subject: subjectOf({ sessionKey: `agent:${agent}:${rest}` }, config), isNamed, ...model };
+}
+
+/** One step of the conversation a request brings. */
+export type Said = { readonly role: "user"; readonly content: Content } | Exclude<Message, { role: "user" }>;
+
+/** The last user message, or the results of tools the caller ran, are the turn; what is before them is its history. */
+export function turnWords(said: readonly Said[], param: string, now: number): TurnWords {
+  const last = said.at(-1);
+  if (last === undefined || last.role === "assistant")
+    return refuse(param, "must end with a message of the user or with tool results");
+  const history = said.slice(0, last.role === "user" ? -1 : undefined).map((one) => toMessage(one, now));
+  const brought = history.length === 0 ? {} : { history };
+  if (last.role === "toolResult") return { text: "", ...brought };
+  const { text, images, files } = last.content;
+  if (text.trim() === "" && images.length === 0 && files.length === 0)
+    return refuse(param, "the last message of the user is empty");
+  return {
+    text,
+    ...brought,
+    ...(images.length === 0 ? {} : { images }),
+    ...(files.length === 0 ? {} : { attachments: files }),
+  };
+}
+
+type TurnWords = Pick<TurnRequest, "text" | "images" | "attachments" | "history">;
+
+export interface TurnParts extends Pick<TurnRequest, "thinking" | "settings"> {
+  readonly words: TurnWords;
+  readonly target: Target;
+  /** Texts for the system prompt. */
+  readonly system: readonly string[];
+  readonly chosen: ChosenTools;
+  /** The session may be continued, so it holds what the caller brings. */
+  readonly isKept: boolean;
+}
+
+export function newTurn({ words, target, system, chosen, isKept, settings, ...more }: TurnParts): TurnRequest {
+  const prompt = system.filter((text) => text !== "");
+  return {
+    runId: newId(),
+    sessionKey: target.subject.session,
+    ...words,
+    ...(prompt.length === 0 ? {} : { extraSystem: prompt.join("\n\n") }),
+    ...(isKept ? { keepHistory: true } : {}),
+    ...(target.model === undefined ? {} : { model: target.model }),
+    ...(chosen.tools.length === 0 ? {} : { clientTools: chosen.tools }),
+    settings: { ...settings, ...chosen.settings },
+    source: "http",
+    authorised: false,
+    ...more,
+  };
+}
+
+function toMessage(said: Said, timestamp: number): Message {
+  if (said.role !== "user") return said;
+  const { text, files, images } = said.content;
+  const content: Block[] = [...(text === "" ? [] : [{ type: "text" as const, text }]), ...files, ...images];
+  return { role: "user", content, timestamp };
+}
+
+/** A call of the model as the caller repeats it; its arguments are the text we gave out. */
+export function readCall(id: unknown, name: unknown, args: unknown, at: string): CallBlock {
+  if (typeof id !== "string" || id === "") return refuse(at, "the call needs its id");
+  if (typeof name !== "string" || !/^[\w-]{1,64}$/.test(name)) return refuse(at, "the call needs the name of its tool");
+  try {
+    const value = typeof args === "string" ? parseStrict(args === "" ? "{}" : args) : undefined;
+    if (isRecord(value)) return { type: "toolCall", id, name, arguments: value };
+  } catch {
+    // Said below: the caller sent it.
+  }
+  return refuse(at, "the arguments of the call must be a JSON object as text");
+}
+
+type CallBlock = Extract<Extract<Message, { role: "assistant" }>["content"][number], { type: "toolCall" }>;
+
+const LOOK_BACK = 400;
+
+/** Results whose calls neither the request nor the session holds would mean nothing to a model. */
+export async function requireCalls(
+  said: readonly Said[],
+  { subject }: Pick<Target, "subject">,
+  { store }: GatewayContext,
+  param: string,
+): Promise<void> {
+  const made = new Set<string>();
+  const lost: string[] = [];
+  for (const one of said) {
+    if (one.role === "assistant") for (const block of one.content) if (block.type === "toolCall") made.add(block.id);
+    if (one.role === "toolResult" && !made.has(one.toolCallId)) lost.push(one.toolCallId);
+  }
+  if (lost.length === 0) return;
+  const record = await store.sessions.get(subject.session);
+  const entries = record === undefined ? [] : await store.transcript.tail(record.sessionId, LOOK_BACK);
+  const known = JSON.stringify(
+    entries
+      .filter(({ type }) => type === "message")
+      .map(({ body }) => callIds(body))
+      .flat(),
+  );
+  const missing = lost.find((id) => !known.includes(JSON.stringify(id)));
+  if (missing !== undefined) refuse(param, `no tool call found for the tool output with call id ${missing}`);
+}
+
+function callIds(body: unknown): string[] {
+  const content = isRecord(body) && body["role"] === "assistant" ? body["content"] : undefined;
+  if (!Array.isArray(content)) return [];
+  return (content as unknown[]).flatMap((block) =>
+    isRecord(block) && block["type"] === "toolCall" && typeof block["id"] === "string" ? [block["id"]] : [],
+  );
+}
+
+/** Gives out the text of a run as it comes; answers before and after tools of ours stand apart. */
+export function textFollower(give: (delta: string) => void): (event: RunEvent) => void {
+  let hasText = false;
+  return ({ body }) => {
+    if (body.stream !== "assistant") return;
+    if (hasText && body.text === body.delta) give("\n\n");
+    hasText = true;
+    give(body.delta);
+  };
 }
 
 /** Posts the turn, follows its events, and stops it when the caller leaves. */
@@ -87,6 +232,8 @@ export function failureStatus(
     return { status: 499, type: "aborted", message: "the run was stopped", code: "run.aborted" };
   const { code = "run.failed", message = "the run failed", hint } = outcome.failure ?? {};
   const words = hint === undefined ? message : `${message} (fix: ${hint})`;
+  if (code === "model.unsupported")
+    return { status: 400, type: "invalid_request_error", message: words, code: "unsupported_parameter" };
   if (code === "model.none") return { status: 503, type: "model_unavailable", message: words, code };
   if (code.endsWith("rate-limit")) return { status: 429, type: "rate_limit_error", message: words, code };
   if (code.startsWith("budget.")) return { status: 402, type: "insufficient_quota", message: words, code };
@@ -107,18 +254,21 @@ export async function wholeTurn(
   return undefined;
 }
 
-/** Errors of the request itself: unknown agent, malformed key. */
+const statusOf: Readonly<Record<string, number | undefined>> = {
+  "agent.unknown": 404,
+  "model.unknown": 404,
+  "response.unknown": 404,
+};
+
+/** Errors of the request itself: unknown agent, malformed key, a parameter that cannot be honored. */
 export function sendHouseError(response: ServerResponse, error: unknown, context: GatewayContext): void {
   if (response.headersSent || response.destroyed) return;
   if (!(error instanceof HouseError)) {
     context.log.error("unexpected failure in an HTTP turn", { error });
     return sendError(response, 500, "server_error", "internal error");
   }
-  const missing = error.code === "agent.unknown";
-  sendError(
-    response,
-    missing ? 404 : error.code.startsWith("store.") ? 503 : 400,
-    "invalid_request_error",
-    context.mask(error.hint === undefined ? error.message : `${error.message} (fix: ${error.hint})`),
-  );
+  const { param = null, code = error.code } = isRecord(error.details) ? error.details : {};
+  const message = context.mask(error.hint === undefined ? error.message : `${error.message} (fix: ${error.hint})`);
+  const status = statusOf[error.code] ?? (error.code.startsWith("store.") ? 503 : 400);
+  sendJson(response, status, { error: { message, type: "invalid_request_error", param, code } });
 }

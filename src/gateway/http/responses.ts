@@ -1,180 +1,285 @@
 // POST /v1/responses: an agent's turn as OpenAI's Responses API shapes it; tools the caller brings come back as calls.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { checker, describeIssues, Type } from "../../core/schema.ts";
 import type { RunOutcome } from "../../core/event.ts";
-import type { Block } from "../../core/message.ts";
-import { newId } from "../../base/ids.ts";
-import type { Agents } from "../../agent/agent.ts";
-import type { TurnRequest } from "../../session/turns.ts";
 import type { ModelTool } from "../../model/model.ts";
 import { requireSend } from "../../session/send-policy.ts";
+import type { TurnRequest } from "../../session/turns.ts";
 import type { GatewayContext } from "../context.ts";
-import { sendError, sendJson } from "./answer.ts";
-import { textOfContent } from "./chat-completions.ts";
-import { failureStatus, readJson, runTurn, sendHouseError, turnSubject, wholeTurn } from "./openai-turn.ts";
-import { openEventStream, type EventStream } from "./sse.ts";
+import { sendJson } from "./answer.ts";
+import {
+  answerSettings,
+  checkParameters,
+  chooseTools,
+  clientTools,
+  jsonFormat,
+  optionalFlag,
+  optionalNumber,
+  optionalRecord,
+  optionalText,
+  refuse,
+  thinkingOf,
+  type Body,
+  type KnownParameters,
+} from "./openai-request.ts";
+import {
+  failureStatus,
+  newTurn,
+  readJson,
+  requireCalls,
+  runTurn,
+  sendHouseError,
+  textFollower,
+  turnTarget,
+  turnWords,
+  wholeTurn,
+  type OpenAIDeps,
+} from "./openai-turn.ts";
+import { readInput } from "./response-input.ts";
+import {
+  findResponse,
+  forgetResponse,
+  keepResponse,
+  runIdOf,
+  sessionAfter,
+  unknownResponse,
+} from "./response-records.ts";
+import { openEventStream } from "./sse.ts";
 
-const MAX_BODY = 20_000_000;
-
-const record = Type.Record(Type.String(), Type.Unknown());
-const requestChecker = checker(
-  Type.Object(
-    {
-      model: Type.Optional(Type.String()),
-      input: Type.Union([Type.String(), Type.Array(record)]),
-      instructions: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-      tools: Type.Optional(Type.Array(record, { maxItems: 128 })),
-      tool_choice: Type.Optional(Type.Unknown()),
-      stream: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
-      max_output_tokens: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
-      max_tool_calls: Type.Optional(Type.Unknown()),
-      user: Type.Optional(Type.String()),
-      reasoning: Type.Optional(Type.Unknown()),
-      metadata: Type.Optional(Type.Unknown()),
-      store: Type.Optional(Type.Unknown()),
-      previous_response_id: Type.Optional(Type.Unknown()),
-      truncation: Type.Optional(Type.Unknown()),
-      temperature: Type.Optional(Type.Unknown()),
-      top_p: Type.Optional(Type.Unknown()),
-      parallel_tool_calls: Type.Optional(Type.Unknown()),
-      include: Type.Optional(Type.Unknown()),
-      text: Type.Optional(Type.Unknown()),
-    },
-    { additionalProperties: false },
+const parameters: KnownParameters = {
+  taken: new Set(
+    (
+      "model input instructions stream user tools tool_choice parallel_tool_calls max_output_tokens max_tool_calls " +
+      "temperature top_p text reasoning previous_response_id store metadata truncation include stream_options " +
+      // These say how the vendor bills and caches; here the gateway decides that.
+      "service_tier safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention"
+    ).split(" "),
   ),
-);
+  neutral: { background: false, top_logprobs: 0, conversation: null, prompt: null, context_management: [] },
+};
 
-export async function respond(
-  request: IncomingMessage,
-  response: ServerResponse,
-  context: GatewayContext,
-  agents: Agents,
-): Promise<void> {
-  const raw = await readJson(request, response, MAX_BODY);
-  if (raw === undefined) return;
-  const issues = requestChecker.issues(raw);
-  if (issues.length > 0) return sendError(response, 400, "invalid_request_error", describeIssues(issues.slice(0, 6)));
-  const said = inputOf(raw["input"], raw["instructions"]);
-  if (said === undefined)
-    return sendError(
-      response,
-      400,
-      "invalid_request_error",
-      "input: there is no user message or function_call_output in it",
-    );
+/** The turn a request asks for, and what its response repeats of it. */
+interface Asked {
+  readonly turn: TurnRequest;
+  readonly head: Readonly<Record<string, unknown>>;
+  readonly isStored: boolean;
+}
+
+export async function respond(request: IncomingMessage, response: ServerResponse, deps: OpenAIDeps): Promise<void> {
+  const { context, agents } = deps;
+  const { maxBodyBytes = 20_000_000 } = context.config().gateway?.http?.endpoints?.responses ?? {};
+  const body = await readJson(request, response, maxBodyBytes);
+  if (body === undefined) return;
   try {
-    const { session } = turnSubject(request, raw, context);
-    await requireSend(context.store.sessions, session, context.config());
-    const clientTools = toolsOf(raw["tools"]);
-    const turn: TurnRequest = {
-      runId: newId(),
-      sessionKey: session,
-      ...said,
-      source: "http",
-      authorised: false,
-      ...(clientTools.length === 0 ? {} : { clientTools }),
-    };
-    const head = {
-      id: `resp_${turn.runId}`,
-      object: "response",
-      created_at: Math.floor(context.clock.now() / 1000),
-      model: typeof raw["model"] === "string" ? raw["model"] : "openclaw",
-    };
-    if (raw["stream"] === true) return await stream(openEventStream(response), agents, turn, head);
-    const outcome = await wholeTurn(response, agents, turn);
+    const asked = await readRequest(request, body, deps);
+    if (optionalFlag(body, "stream") === true) return await stream(response, asked, deps);
+    const outcome = await wholeTurn(response, agents, asked.turn);
     if (outcome === undefined) return;
-    sendJson(response, 200, {
-      ...head,
-      status: "completed",
-      output: outputOf(outcome, turn.runId),
-      usage: usageOf(outcome),
-    });
+    await keep(asked, outcome, context);
+    sendJson(response, 200, responseOf(asked.head, outcome));
   } catch (error) {
     sendHouseError(response, error, context);
   }
 }
 
+/** GET and DELETE /v1/responses/{id}. */
+export async function serveResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  deps: OpenAIDeps,
+  id: string,
+): Promise<void> {
+  const { context } = deps;
+  try {
+    const record = await findResponse(id, await turnTarget(request, {}, deps), context);
+    if (record === undefined) throw unknownResponse(id);
+    if (request.method === "DELETE") {
+      await forgetResponse(id, context);
+      return sendJson(response, 200, { id, object: "response", deleted: true });
+    }
+    const letter = await context.store.inbox.get(runIdOf(id) ?? "");
+    if (letter?.result === undefined) throw unknownResponse(id);
+    sendJson(response, 200, responseOf(record.head, letter.result as RunOutcome));
+  } catch (error) {
+    sendHouseError(response, error, context);
+  }
+}
+
+async function readRequest(request: IncomingMessage, body: Body, deps: OpenAIDeps): Promise<Asked> {
+  const { context } = deps;
+  checkParameters(body, parameters);
+  requireIncludes(body["include"]);
+  const target = await turnTarget(request, body, deps);
+  const previous = optionalText(body, "previous_response_id");
+  const isStored = optionalFlag(body, "store") ?? true;
+  const { said, system } = await readInput(body["input"], target, context);
+  const words = turnWords(said, "input", context.clock.now());
+  const own = clientTools(body["tools"], () => context.catalog.offered(target.subject));
+  const parts = {
+    words,
+    system: [optionalText(body, "instructions") ?? "", ...system],
+    chosen: chooseTools(body["tool_choice"], own),
+    isKept: target.isNamed || isStored,
+    settings: { ...answerSettings(body, ["max_output_tokens"]), ...jsonFormat(formatOf(body), "text.format") },
+    ...thinkingOf(optionalRecord(body, "reasoning")?.["effort"], "reasoning.effort"),
+  };
+  const maxToolCalls = optionalNumber(body, "max_tool_calls", { min: 0, max: 1000, whole: true });
+  const repeated = repeatedOf(body, parts.chosen.tools, isStored);
+  // Last: it may copy a session, which a request that is refused must not do.
+  const session = previous === undefined ? target.subject.session : await sessionAfter(previous, target, context);
+  const goingOn = { ...target, subject: { ...target.subject, session } };
+  await requireCalls(said, goingOn, context, "input");
+  await requireSend(context.store.sessions, session, context.config());
+  const turn: TurnRequest = {
+    ...newTurn({ ...parts, target: goingOn }),
+    ...(maxToolCalls === undefined ? {} : { maxToolCalls }),
+  };
+  const created_at = Math.floor(context.clock.now() / 1000);
+  return { turn, isStored, head: { id: `resp_${turn.runId}`, object: "response", created_at, ...repeated } };
+}
+
+/** Only what adds to the output of hosted tools or of reasoning, which has no place here; log probabilities change it. */
+function requireIncludes(include: unknown): void {
+  if (include === undefined || include === null) return;
+  if (!Array.isArray(include) || include.some((one) => typeof one !== "string"))
+    refuse("include", "must be a list of strings");
+  if ((include as string[]).some((one) => one.includes("logprobs")))
+    refuse("include", "log probabilities are not supported", "unsupported_parameter");
+}
+
+function formatOf(body: Body): Body | undefined {
+  const text = optionalRecord(body, "text");
+  const verbosity = text?.["verbosity"] ?? "medium";
+  if (verbosity !== "medium") refuse("text.verbosity", "this parameter is not supported", "unsupported_parameter");
+  return text === undefined ? undefined : optionalRecord(text, "format");
+}
+
+/** What a response repeats of its request. */
+function repeatedOf(body: Body, tools: readonly ModelTool[], isStored: boolean): Asked["head"] {
+  const text = optionalRecord(body, "text") ?? {};
+  const truncation = body["truncation"] ?? "disabled";
+  if (truncation !== "auto" && truncation !== "disabled") refuse("truncation", "must be auto or disabled");
+  return {
+    model: optionalText(body, "model") ?? "openclaw",
+    background: false,
+    instructions: body["instructions"] ?? null,
+    max_output_tokens: body["max_output_tokens"] ?? null,
+    max_tool_calls: body["max_tool_calls"] ?? null,
+    metadata: optionalRecord(body, "metadata") ?? {},
+    parallel_tool_calls: body["parallel_tool_calls"] ?? true,
+    previous_response_id: body["previous_response_id"] ?? null,
+    reasoning: { effort: null, summary: null, ...optionalRecord(body, "reasoning") },
+    store: isStored,
+    temperature: body["temperature"] ?? null,
+    text: { format: { type: "text" }, ...text },
+    tool_choice: body["tool_choice"] ?? "auto",
+    tools: tools.map(toolOf),
+    top_p: body["top_p"] ?? null,
+    truncation,
+    ...(typeof body["user"] === "string" ? { user: body["user"] } : {}),
+  };
+}
+
+function toolOf({ name, description, parameters: schema, strict }: ModelTool): object {
+  return { type: "function", name, description, parameters: schema, strict: strict === true };
+}
+
+async function keep({ isStored, head }: Asked, outcome: RunOutcome, context: GatewayContext): Promise<void> {
+  if (isStored) await keepResponse(context, outcome, head);
+}
+
 /** The documented order of events, numbered. */
-async function stream(out: EventStream, agents: Agents, turn: TurnRequest, head: object): Promise<void> {
+async function stream(response: ServerResponse, asked: Asked, { context, agents }: OpenAIDeps): Promise<void> {
+  const { turn, head } = asked;
+  const out = openEventStream(response);
   let sequence = 0;
   const send = (type: string, body: object): void => out.send({ type, sequence_number: sequence++, ...body }, type);
-  const started = { ...head, status: "in_progress", output: [] };
-  const itemId = `msg_${turn.runId}`;
-  const at = { item_id: itemId, output_index: 0, content_index: 0 };
+  const started = { ...head, status: "in_progress", error: null, incomplete_details: null, output: [], usage: null };
+  const at = { item_id: `msg_${turn.runId}`, output_index: 0, content_index: 0 };
   send("response.created", { response: started });
   send("response.in_progress", { response: started });
   let text = "";
-  let open = false;
-  const begin = (): void => {
-    if (open) return;
-    open = true;
-    send("response.output_item.added", {
-      output_index: 0,
-      item: { type: "message", id: itemId, role: "assistant", status: "in_progress", content: [] },
-    });
-    send("response.content_part.added", { ...at, part: { type: "output_text", text: "", annotations: [] } });
-  };
   const say = (delta: string): void => {
-    begin();
+    if (text === "") {
+      send("response.output_item.added", {
+        output_index: 0,
+        item: { ...messageItem(turn.runId, ""), status: "in_progress", content: [] },
+      });
+      send("response.content_part.added", { ...at, part: textPart("") });
+    }
     text += delta;
-    send("response.output_text.delta", { ...at, delta });
+    send("response.output_text.delta", { ...at, delta, logprobs: [] });
   };
-  const outcome = await runTurn(agents, turn, out.gone, ({ body }) => {
-    if (body.stream === "assistant") say(body.delta);
-  });
+  const outcome = await runTurn(agents, turn, out.gone, textFollower(say));
   const failure = failureStatus(outcome);
   if (failure !== undefined) {
-    send("response.failed", {
-      response: { ...head, status: "failed", output: [], error: { code: failure.code, message: failure.message } },
-    });
+    const error = { code: failure.status === 429 ? "rate_limit_exceeded" : "server_error", message: failure.message };
+    send("response.failed", { response: { ...started, status: "failed", error } });
     return out.done();
   }
   if (text === "" && outcome.text !== "" && !outcome.silent) say(outcome.text);
-  const output = outputOf({ ...outcome, text: text === "" ? outcome.text : text }, turn.runId);
-  if (open) {
-    send("response.output_text.done", { ...at, text });
-    send("response.content_part.done", { ...at, part: { type: "output_text", text, annotations: [] } });
-    send("response.output_item.done", { output_index: 0, item: output[0] });
+  await keep(asked, outcome, context);
+  const whole = responseOf(head, text === "" ? outcome : { ...outcome, text, silent: false });
+  if (text !== "") {
+    send("response.output_text.done", { ...at, text, logprobs: [] });
+    send("response.content_part.done", { ...at, part: textPart(text) });
+    send("response.output_item.done", { output_index: 0, item: whole.output[0] });
   }
-  output.forEach((item, index) => {
-    if ((item as { type: string }).type !== "function_call") return;
-    send("response.output_item.added", {
-      output_index: index,
-      item: { ...item, status: "in_progress", arguments: "" },
-    });
-    send("response.function_call_arguments.done", {
-      item_id: (item as { id: string }).id,
-      output_index: index,
-      arguments: (item as { arguments: string }).arguments,
-    });
-    send("response.output_item.done", { output_index: index, item });
-  });
-  send("response.completed", { response: { ...head, status: "completed", output, usage: usageOf(outcome) } });
+  for (const [index, item] of whole.output.entries()) if (item.type === "function_call") sendCall(send, index, item);
+  send(`response.${whole.status}`, { response: whole });
   out.done();
 }
 
-function outputOf(outcome: RunOutcome, runId: string): object[] {
-  const calls = (outcome.clientCalls ?? []).map(({ id, name, arguments: args }) => ({
+function sendCall(send: (type: string, body: object) => void, index: number, item: CallItem): void {
+  const at = { item_id: item.id, output_index: index };
+  send("response.output_item.added", { output_index: index, item: { ...item, status: "in_progress", arguments: "" } });
+  send("response.function_call_arguments.delta", { ...at, delta: item.arguments });
+  send("response.function_call_arguments.done", { ...at, name: item.name, arguments: item.arguments });
+  send("response.output_item.done", { output_index: index, item });
+}
+
+interface CallItem {
+  readonly type: "function_call";
+  readonly id: string;
+  readonly call_id: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly status: string;
+}
+
+interface Whole {
+  readonly status: "completed" | "incomplete";
+  readonly output: readonly (CallItem | ReturnType<typeof messageItem>)[];
+}
+
+function responseOf(head: Asked["head"], outcome: RunOutcome): Whole {
+  const { runId, clientCalls = [], cut, text, silent } = outcome;
+  const calls = clientCalls.map(({ id, name, arguments: args }, index): CallItem => ({
     type: "function_call",
-    id: `fc_${id}`,
+    id: `fc_${runId}_${index}`,
     call_id: id,
     name,
     arguments: args,
     status: "completed",
   }));
-  if (calls.length > 0 && outcome.text === "") return calls;
-  const text = outcome.silent ? "" : outcome.text;
-  return [
-    {
-      type: "message",
-      id: `msg_${runId}`,
-      role: "assistant",
-      content: [{ type: "output_text", text, annotations: [] }],
-      status: "completed",
-    },
-    ...calls,
-  ];
+  const reason = cut === "length" ? "max_output_tokens" : cut === "refusal" ? "content_filter" : undefined;
+  const isWhole = reason === undefined || calls.length > 0;
+  const message = messageItem(runId, silent ? "" : text);
+  return {
+    ...head,
+    status: isWhole ? "completed" : "incomplete",
+    error: null,
+    incomplete_details: isWhole ? null : { reason },
+    output: calls.length > 0 && text === "" ? calls : [message, ...calls],
+    usage: usageOf(outcome),
+  } as Whole;
+}
+
+const textPart = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] }) as const;
+
+function messageItem(runId: string, text: string) {
+  const type = "message" as const;
+  return { type, id: `msg_${runId}`, role: "assistant", content: [textPart(text)], status: "completed" };
 }
 
 function usageOf({ usage }: RunOutcome): object {
@@ -187,97 +292,4 @@ function usageOf({ usage }: RunOutcome): object {
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: input + output,
   };
-}
-
-interface Said {
-  readonly text: string;
-  readonly extraSystem?: string;
-  readonly history?: TurnRequest["history"];
-  readonly images?: TurnRequest["images"];
-}
-
-function inputOf(input: unknown, instructions: unknown): Said | undefined {
-  const system = typeof instructions === "string" && instructions !== "" ? [instructions] : [];
-  if (typeof input === "string") return input.trim() === "" ? undefined : { text: input, ...systemOf(system) };
-  if (!Array.isArray(input)) return undefined;
-  const items = input as Record<string, unknown>[];
-  const turns = items.flatMap(toTurn);
-  const last = turns.findLastIndex(({ role }) => role === "user");
-  if (last < 0) return undefined;
-  const said = turns[last];
-  if (said === undefined || (said.text.trim() === "" && said.images.length === 0)) return undefined;
-  const words = turns.filter(({ role }) => role === "system").map(({ text }) => text);
-  const history = turns.slice(0, last).flatMap(({ role, text }) => (role === "system" ? [] : [{ role, text }]));
-  return {
-    text: said.text,
-    ...systemOf([...system, ...words]),
-    ...(history.length === 0 ? {} : { history }),
-    ...(said.images.length === 0 ? {} : { images: said.images }),
-  };
-}
-
-interface Turn {
-  readonly role: "system" | "user" | "assistant";
-  readonly text: string;
-  readonly images: readonly Extract<Block, { type: "image" }>[];
-}
-
-function toTurn(item: Record<string, unknown>): Turn[] {
-  const { type = "message", role, content, call_id: callId, output } = item;
-  if (type === "function_call_output")
-    return [
-      {
-        role: "user",
-        text: `Result of your call ${String(callId)}:\n${typeof output === "string" ? output : JSON.stringify(output)}`,
-        images: [],
-      },
-    ];
-  if (type !== "message" || typeof role !== "string") return [];
-  const text = textOfContent(content);
-  if (role === "system" || role === "developer") return [{ role: "system", text, images: [] }];
-  return role === "user" || role === "assistant" ? [{ role, text, images: imagesOf(content) }] : [];
-}
-
-/** Pictures given in the request itself; addresses are left to web_fetch and its guards. */
-function imagesOf(content: unknown): Extract<Block, { type: "image" }>[] {
-  if (!Array.isArray(content)) return [];
-  return content.flatMap((part: unknown) => {
-    const {
-      type,
-      source,
-      image_url: url,
-    } = part as { type?: string; source?: { type?: string; data?: string; media_type?: string }; image_url?: unknown };
-    if (type !== "input_image") return [];
-    if (source?.type === "base64" && source.data !== undefined)
-      return [{ type: "image" as const, data: source.data, mimeType: source.media_type ?? "image/png" }];
-    const inline = typeof url === "string" ? /^data:(image\/[a-z]+);base64,(.+)$/.exec(url) : null;
-    return inline === null
-      ? []
-      : [{ type: "image" as const, mimeType: inline[1] ?? "image/png", data: inline[2] ?? "" }];
-  });
-}
-
-const systemOf = (words: readonly string[]): { extraSystem?: string } =>
-  words.length === 0 ? {} : { extraSystem: words.join("\n\n") };
-
-/** Both published forms: nested under `function`, and flat. */
-function toolsOf(tools: unknown): ModelTool[] {
-  if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown) => {
-    const outer = tool as { type?: string; function?: Record<string, unknown> };
-    if (outer.type !== "function") return [];
-    const { name, description, parameters } = (outer.function ?? outer) as {
-      name?: unknown;
-      description?: unknown;
-      parameters?: unknown;
-    };
-    if (typeof name !== "string" || !/^[\w-]{1,64}$/.test(name)) return [];
-    return [
-      {
-        name,
-        description: typeof description === "string" ? description : "",
-        parameters: parameters ?? { type: "object", properties: {} },
-      },
-    ];
-  });
 }

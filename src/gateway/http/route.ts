@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 import type { Agents } from "../../agent/agent.ts";
+import type { ModelBook } from "../../model/model.ts";
 import { controlUiBase } from "../../config/avatar.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { GatewayContext } from "../context.ts";
@@ -12,7 +13,7 @@ import type { SharedSecret } from "../secret.ts";
 import type { Throttle } from "../throttle.ts";
 import { sendError, sendJson, sendText, setSecurityHeaders } from "./answer.ts";
 import { admitBearer } from "./bearer.ts";
-import type { completeChat as CompleteChat } from "./chat-completions.ts";
+import type { OpenAIDeps } from "./openai-turn.ts";
 import type { ServeHook } from "../webhook/door.ts";
 import type { ServePage } from "./page.ts";
 import { invokeTool } from "./tools-invoke.ts";
@@ -21,6 +22,7 @@ export interface RouteDeps {
   readonly context: GatewayContext;
   readonly throttle: Throttle;
   readonly agents: Agents;
+  readonly models: ModelBook;
   readonly servePage: ServePage;
   /** Absent where webhooks are not taken at all. */
   readonly serveHook?: ServeHook | undefined;
@@ -70,12 +72,12 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
     if (!(await admitBearer(request, response, peer, deps.secret(), deps.throttle))) return;
     return (await import("./mcp.ts")).serveMcp(request, response, deps.context, peer);
   }
-  const load = turnEndpoint(path, deps.context.config());
-  if (load !== undefined) {
-    if (request.method !== "POST") return sendText(response, 405, "Method Not Allowed", { allow: "POST" });
+  const endpoint = openAIEndpoint(path, deps.context.config());
+  if (endpoint !== undefined) {
+    if (!endpoint.methods.includes(request.method ?? ""))
+      return sendText(response, 405, "Method Not Allowed", { allow: endpoint.methods.join(", ") });
     if (!(await admitBearer(request, response, peer, deps.secret(), deps.throttle))) return;
-    const turn = await load();
-    return turn(request, response, deps.context, deps.agents);
+    return endpoint.serve(request, response, deps);
   }
   const hook = hookAt(path, deps.context.config());
   if (hook !== undefined && deps.serveHook !== undefined)
@@ -104,13 +106,32 @@ async function answerPage(
   servePage(request, response, rest);
 }
 
-/** The OpenAI-shaped endpoints, each off until the config opens it. */
-function turnEndpoint(path: string, config: Config): (() => Promise<typeof CompleteChat>) | undefined {
+interface OpenAIEndpoint {
+  readonly methods: readonly string[];
+  serve(request: IncomingMessage, response: ServerResponse, deps: OpenAIDeps): Promise<void>;
+}
+
+/** The OpenAI-shaped endpoints, each off until the config opens it; the list of models comes with either. */
+function openAIEndpoint(path: string, config: Config): OpenAIEndpoint | undefined {
   const endpoints = config.gateway?.http?.endpoints;
-  if (path === "/v1/chat/completions" && endpoints?.chatCompletions?.enabled === true)
-    return async () => (await import("./chat-completions.ts")).completeChat;
-  if (path === "/v1/responses" && endpoints?.responses?.enabled === true)
-    return async () => (await import("./responses.ts")).respond;
+  const hasChat = endpoints?.chatCompletions?.enabled === true;
+  const hasResponses = endpoints?.responses?.enabled === true;
+  if (path === "/v1/chat/completions" && hasChat)
+    return { methods: ["POST"], serve: async (...all) => (await import("./chat-completions.ts")).completeChat(...all) };
+  if (path === "/v1/responses" && hasResponses)
+    return { methods: ["POST"], serve: async (...all) => (await import("./responses.ts")).respond(...all) };
+  const stored = /^\/v1\/responses\/([^/]+)$/.exec(path)?.[1];
+  if (stored !== undefined && hasResponses)
+    return {
+      methods: ["GET", "DELETE"],
+      serve: async (...all) => (await import("./responses.ts")).serveResponse(...all, stored),
+    };
+  const model = /^\/v1\/models(?:\/(.+))?$/.exec(path);
+  if (model !== null && (hasChat || hasResponses))
+    return {
+      methods: ["GET"],
+      serve: async (...all) => (await import("./openai-models.ts")).serveModels(...all, model[1] ?? ""),
+    };
   return undefined;
 }
 

@@ -118,7 +118,8 @@ function toEmbedError(error: unknown, { provider, secret, hint }: Endpoint): Emb
     return new EmbedError("garbled", `${provider}: the answer is not JSON`, { hint, cause: error });
   const mask = createMask(secret === undefined ? [] : [secret]);
   const { kind, message, retryAfterMs } = toFailure(error, { provider, mask, now: Date.now() });
-  const fault: EmbedFault = kind === "context" ? "invalid" : kind === "empty" ? "garbled" : kind;
+  const fault: EmbedFault =
+    kind === "context" || kind === "unsupported" ? "invalid" : kind === "empty" ? "garbled" : kind;
   return new EmbedError(fault, message, { hint, retryAfterMs });
 }
 

@@ -13,6 +13,9 @@ export interface WireSubject {
   readonly thinks: boolean;
   /** A call whose arguments end early although the stream ends well: given on as text, or a failure. */
   readonly halfCallEnds: "tool-call" | "error";
+  /** Where its requests say which tools may be called, and how for auto, none, required and the tool `camera`. */
+  readonly choiceOf: (body: Readonly<Record<string, unknown>>) => unknown;
+  readonly choices: readonly [unknown, unknown, unknown, unknown];
 }
 
 export interface OpenWish {

@@ -14,9 +14,11 @@ export async function loadAnthropic(settings: WireSettings): Promise<Wire> {
         headers,
         fetch,
       }).languageModel(modelId),
-    options: ({ thinking }, facts) => ({
+    options: ({ thinking, settings }, facts) => ({
       ...(facts.reasoning ? { reasoning: thinking === "off" ? "none" : thinking } : {}),
-      providerOptions: { anthropic: { includePings: true } },
+      providerOptions: {
+        anthropic: { includePings: true, ...(settings?.singleCall === true ? { disableParallelToolUse: true } : {}) },
+      },
     }),
   };
 }
@@ -34,5 +36,6 @@ const dialect: Dialect = {
   mergeUsers: false,
   cacheMarks: "anthropic",
   thinkingNeedsReplay: true,
+  thinkingIsFree: true,
   callId: plainCallId,
 };

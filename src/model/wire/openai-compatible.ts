@@ -15,10 +15,14 @@ export async function loadOpenAICompatible(settings: WireSettings): Promise<Wire
         ...(credential === undefined ? {} : { apiKey: credential.value }),
         headers,
         includeUsage: true,
+        supportsStructuredOutputs: true,
         fetch,
       }).chatModel(modelId),
     // "none" is a word few of these servers know: not to think is not to ask for it.
-    options: ({ thinking }, facts) => (facts.reasoning && thinking !== "off" ? { reasoning: thinking } : {}),
+    options: ({ thinking, settings }, facts) => ({
+      ...(facts.reasoning && thinking !== "off" ? { reasoning: thinking } : {}),
+      ...(settings?.singleCall === true ? { providerOptions: { compatible: { parallel_tool_calls: false } } } : {}),
+    }),
   };
 }
 

@@ -16,12 +16,13 @@ export async function loadOpenAI(settings: WireSettings, api: "responses" | "cha
       });
       return api === "responses" ? vendor.responses(modelId) : vendor.chat(modelId);
     },
-    options: ({ thinking, cacheKey }, facts) => ({
+    options: ({ thinking, cacheKey, settings }, facts) => ({
       ...(facts.reasoning ? { reasoning: thinking === "off" ? "none" : thinking } : {}),
       providerOptions: {
         openai: {
           promptCacheKey: cacheKey,
           store: false,
+          ...(settings?.singleCall === true ? { parallelToolCalls: false } : {}),
           ...(api === "responses" && facts.reasoning && thinking !== "off" ? { reasoningSummary: "auto" } : {}),
         },
       },

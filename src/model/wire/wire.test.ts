@@ -53,6 +53,9 @@ const openAiOverflow = {
   },
 };
 
+const choiceOf: WireSubject["choiceOf"] = (body) => body["tool_choice"];
+const named = { type: "function", function: { name: "camera" } };
+
 const subjects: readonly WireSubject[] = [
   {
     name: "openai responses",
@@ -61,6 +64,8 @@ const subjects: readonly WireSubject[] = [
     overflow: [400, openAiOverflow],
     thinks: true,
     halfCallEnds: "tool-call",
+    choiceOf,
+    choices: ["auto", "none", "required", { type: "function", name: "camera" }],
   },
   {
     name: "openai chat completions",
@@ -69,6 +74,8 @@ const subjects: readonly WireSubject[] = [
     overflow: [400, openAiOverflow],
     thinks: false,
     halfCallEnds: "tool-call",
+    choiceOf,
+    choices: ["auto", "none", "required", named],
   },
   {
     name: "openai-compatible",
@@ -85,6 +92,8 @@ const subjects: readonly WireSubject[] = [
     ],
     thinks: true,
     halfCallEnds: "tool-call",
+    choiceOf,
+    choices: ["auto", "none", "required", named],
   },
   {
     name: "anthropic",
@@ -99,6 +108,8 @@ const subjects: readonly WireSubject[] = [
     ],
     thinks: true,
     halfCallEnds: "tool-call",
+    choiceOf,
+    choices: [{ type: "auto" }, { type: "none" }, { type: "any" }, { type: "tool", name: "camera" }],
   },
   {
     name: "google",
@@ -116,6 +127,9 @@ const subjects: readonly WireSubject[] = [
     ],
     thinks: true,
     halfCallEnds: "error",
+    choiceOf: ({ toolConfig }) =>
+      (toolConfig as { functionCallingConfig?: unknown } | undefined)?.functionCallingConfig,
+    choices: [{ mode: "AUTO" }, { mode: "NONE" }, { mode: "ANY" }, { mode: "ANY", allowedFunctionNames: ["camera"] }],
   },
 ];
 

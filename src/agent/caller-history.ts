@@ -1,0 +1,134 @@
+// The conversation a caller sends along, without what the session already holds, so that nothing reaches the model twice.
+import {
+  textOf,
+  type AssistantMessage,
+  type Message,
+  type ToolResultMessage,
+  type UserMessage,
+} from "../core/message.ts";
+import { notTheHouse } from "../base/outside.ts";
+
+/** The recorded result of a call that the caller of the run answers itself, until its answer comes. */
+export const HANDED = "Handed to the caller; its answer comes with the next message.";
+
+/**
+ * What of `brought` is new to a session that holds `stored`. Clients send all of a conversation, its end, or only what
+ * is new: their user messages are aligned with the stored ones, and what comes after them counts.
+ */
+export function unseenMessages(stored: readonly Message[], brought: readonly Message[]): Message[] {
+  const { next, from } = align(stored, brought);
+  const known = stored.slice(from);
+  const calls = new Map(callsIn(known));
+  const fresh: Message[] = [];
+  for (const message of brought.slice(next)) {
+    if (message.role === "user") fresh.push({ ...message, content: message.content.map(plain) });
+    else if (message.role === "assistant")
+      fresh.push(...unseenAnswer(message, known, calls, next > 0 && fresh.length === 0));
+    else fresh.push(...unseenResult(message, stored, calls, fresh));
+  }
+  return fresh;
+}
+
+/** The last user messages from which on, backwards, both hold the same ones until one of them has no more. */
+function align(
+  stored: readonly Message[],
+  brought: readonly Message[],
+): { readonly next: number; readonly from: number } {
+  const ours = usersOf(stored);
+  const theirs = usersOf(brought);
+  let found = { next: 0, from: 0 };
+  // How many messages back the two agree, for each of ours; one row for each of theirs, so that the cost stays bounded.
+  let row: number[] = [];
+  for (const [at, their] of theirs.entries()) {
+    const above = row;
+    row = ours.map(({ text }, index) => (isSameText(text, their.text) ? (above[index - 1] ?? 0) + 1 : 0));
+    const best = row.findLastIndex((agreed, index) => agreed > Math.min(at, index));
+    if (best >= 0) found = { next: their.index + 1, from: ours[best]?.index ?? 0 };
+  }
+  return found;
+}
+
+function usersOf(messages: readonly Message[]): { readonly index: number; readonly text: string }[] {
+  return messages.flatMap((message, index) =>
+    message.role === "user" ? [{ index, text: textOf(message.content.map(plain)) }] : [],
+  );
+}
+
+/** The gateway may have put lines of its own in front of the stored text. */
+const isSameText = (stored: string, brought: string): boolean => stored === brought || stored.endsWith(`\n${brought}`);
+
+type PlainBlock = UserMessage["content"][number];
+
+/** Only the gateway begins a line with `System:`. */
+function plain(block: PlainBlock): PlainBlock {
+  return block.type === "text" ? { ...block, text: notTheHouse(block.text) } : block;
+}
+
+function callsIn(messages: readonly Message[]): [id: string, name: string][] {
+  return messages.flatMap(({ role, content }) =>
+    role === "assistant"
+      ? content.flatMap((block): [string, string][] => (block.type === "toolCall" ? [[block.id, block.name]] : []))
+      : [],
+  );
+}
+
+function unseenAnswer(
+  message: AssistantMessage,
+  known: readonly Message[],
+  calls: Map<string, string>,
+  followsKnown: boolean,
+): AssistantMessage[] {
+  const made = message.content.filter((block) => block.type === "toolCall");
+  const fresh = made.filter(({ id }) => !calls.has(id));
+  const text = textOf(message.content);
+  const answers = known.filter(({ role }) => role === "assistant");
+  const isKnown =
+    text === "" ||
+    (made.length > 0 && fresh.length === 0) ||
+    (followsKnown && answers.length > 0) ||
+    answers.some(({ content }) => textOf(content) === text);
+  const content = [...(isKnown ? [] : message.content.filter(({ type }) => type !== "toolCall")), ...fresh];
+  for (const { id, name } of fresh) calls.set(id, name);
+  return content.length === 0 ? [] : [{ ...message, content }];
+}
+
+/** Paired with its call where the call still waits for it; else in words, because vendors refuse results without calls. */
+function unseenResult(
+  result: ToolResultMessage,
+  stored: readonly Message[],
+  calls: ReadonlyMap<string, string>,
+  fresh: readonly Message[],
+): Message[] {
+  const id = result.toolCallId;
+  const named = { ...result, toolName: calls.get(id) ?? result.toolName };
+  if (isOpenIn(fresh, id)) return [named];
+  const last = resultsOf(stored, id).at(-1);
+  if (last !== undefined && !isHanded(last) && isEndOf(stored, id)) return [];
+  if (fresh.every(({ role }) => role === "toolResult") && isEndOf(stored, id)) return [named];
+  const content = [
+    { type: "text" as const, text: `Result of your call ${named.toolName} (${id}):\n${textOf(result.content)}` },
+    ...result.content.filter(({ type }) => type === "image"),
+  ];
+  return [{ role: "user", content, timestamp: result.timestamp }];
+}
+
+/** Whether the last answer made this call, and only results came since. */
+function isEndOf(messages: readonly Message[], id: string): boolean {
+  const last = messages.findLastIndex(({ role }) => role !== "toolResult");
+  return callsIn(messages.slice(last)).some(([made]) => made === id);
+}
+
+function isOpenIn(messages: readonly Message[], id: string): boolean {
+  return isEndOf(messages, id) && resultsOf(messages, id).length === 0;
+}
+
+function resultsOf(messages: readonly Message[], id: string): ToolResultMessage[] {
+  const last = messages.findLastIndex(({ role }) => role !== "toolResult");
+  return messages
+    .slice(last + 1)
+    .filter((message) => message.role === "toolResult" && message.toolCallId === id) as ToolResultMessage[];
+}
+
+function isHanded({ content }: ToolResultMessage): boolean {
+  return textOf(content) === HANDED;
+}

@@ -1,0 +1,85 @@
+// The `input` of POST /v1/responses: a text, or items in the order they happened, read as a conversation.
+import type { RunOutcome } from "../../core/event.ts";
+import type { AssistantMessage } from "../../core/message.ts";
+import { isRecord } from "../../core/record.ts";
+import type { GatewayContext } from "../context.ts";
+import { readContent } from "./openai-content.ts";
+import { readCall, type Said, type Target } from "./openai-turn.ts";
+import { refuse, type Body } from "./openai-request.ts";
+import { findResponse } from "./response-records.ts";
+
+export interface Input {
+  readonly said: readonly Said[];
+  readonly system: readonly string[];
+}
+
+export async function readInput(input: unknown, target: Target, context: GatewayContext): Promise<Input> {
+  if (typeof input === "string")
+    return { said: [{ role: "user", content: { text: input, images: [], files: [] } }], system: [] };
+  if (!Array.isArray(input) || input.length === 0) return refuse("input", "must be a string or a list of items");
+  const said: Said[] = [];
+  const system: string[] = [];
+  for (const [index, item] of (input as unknown[]).entries()) {
+    const at = `input[${index}]`;
+    if (!isRecord(item)) return refuse(at, "must be an object");
+    const read = await readItem(item, at, target, context);
+    if (typeof read === "string") system.push(read);
+    else if (read?.role === "assistant") joinAnswer(said, read);
+    else if (read !== undefined) said.push(read);
+  }
+  return { said, system };
+}
+
+/** A text is for the system prompt; undefined for what says nothing to another model. */
+async function readItem(
+  item: Body,
+  at: string,
+  target: Target,
+  context: GatewayContext,
+): Promise<Said | string | undefined> {
+  const limits = context.config().gateway?.http?.endpoints?.responses ?? {};
+  const timestamp = context.clock.now();
+  const { type = "message", role, call_id: callId } = item;
+  if (type === "reasoning") return undefined;
+  if (type === "item_reference") return referenced(item["id"], at, target, context);
+  if (type === "function_call")
+    return { role: "assistant", content: [readCall(callId, item["name"], item["arguments"], at)], timestamp };
+  if (type === "function_call_output") {
+    if (typeof callId !== "string" || callId === "") return refuse(`${at}.call_id`, "must be the id of a call");
+    const output = item["output"];
+    const { text, files, images } = await readContent(output, `${at}.output`, limits);
+    const content = [{ type: "text" as const, text }, ...files, ...images];
+    return { role: "toolResult", toolCallId: callId, toolName: "tool", content, isError: false, timestamp };
+  }
+  if (type !== "message") return refuse(`${at}.type`, `"${String(type)}" is not supported`, "unsupported_value");
+  const content = await readContent(item["content"], `${at}.content`, limits);
+  if (role === "system" || role === "developer") return content.text;
+  if (role === "user") return { role, content };
+  if (role !== "assistant") return refuse(`${at}.role`, "must be user, assistant, system or developer");
+  return { role, content: content.text === "" ? [] : [{ type: "text", text: content.text }], timestamp };
+}
+
+/** Words and calls of one answer come as several items and are one message. */
+function joinAnswer(said: Said[], next: AssistantMessage): void {
+  const last = said.at(-1);
+  const isCall = next.content.some(({ type }) => type === "toolCall");
+  if (last?.role === "assistant" && (isCall || !last.content.some(({ type }) => type === "toolCall")))
+    said[said.length - 1] = { ...last, content: [...last.content, ...next.content] };
+  else if (next.content.length > 0) said.push(next);
+}
+
+/** An item of an earlier response, by its id. */
+async function referenced(id: unknown, at: string, target: Target, context: GatewayContext): Promise<Said | undefined> {
+  const parts = /^(msg|fc|rs)_([\w-]+?)(?:_(\d+))?$/.exec(typeof id === "string" ? id : "");
+  if (parts?.[1] === "rs") return undefined;
+  const runId = parts?.[2] ?? "";
+  const record = await findResponse(`resp_${runId}`, target, context);
+  const outcome =
+    record === undefined ? undefined : ((await context.store.inbox.get(runId))?.result as RunOutcome | undefined);
+  const timestamp = context.clock.now();
+  if (parts?.[1] === "msg" && outcome !== undefined)
+    return { role: "assistant", content: [{ type: "text", text: outcome.text }], timestamp };
+  const call = outcome?.clientCalls?.[Number(parts?.[3])];
+  if (call === undefined) return refuse(at, `no item with id "${String(id)}" is stored`, "item_not_found");
+  return { role: "assistant", content: [readCall(call.id, call.name, call.arguments, at)], timestamp };
+}
