@@ -1,5 +1,7 @@
 // The version of this build, from package.json beside the sources or the bundle.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 export function readVersion(): string {
   const file = ["../package.json", "../../package.json"].map((path) => new URL(path, import.meta.url)).find(isPackage);
@@ -14,4 +16,11 @@ function isPackage(url: URL): boolean {
   } catch {
     return false; // not there: the bundle and the sources sit at different depths
   }
+}
+
+/** The folder with package.json that this build runs from. */
+export function packageRoot(): string {
+  let folder = dirname(realpathSync(fileURLToPath(import.meta.url)));
+  while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
 }

@@ -1,6 +1,7 @@
 // What stands behind the admin port: restarts, config for agents and people, overrides, updates.
 import { ToolError } from "../../core/error.ts";
 import { systemClock } from "../../base/clock.ts";
+import { packageRoot } from "../../base/version.ts";
 import type { Approval } from "../../exec/approval/desk-record.ts";
 import { tellNotes } from "../../session/sentinel.ts";
 import type { Admin, AdminCaller } from "../../tool/admin.ts";
@@ -40,7 +41,7 @@ export function createAdminEngine(house: House, restart: Restart, startedTicks: 
     configSchema: async (path) => showSchema(house.version, path),
     change: (ask, caller) => changes.ask(ask, caller),
     async update(ask, caller) {
-      const { runUpdate, updateText, packageRoot } = await import("./update.ts");
+      const { runUpdate, updateText } = await import("./update.ts");
       const { timeoutMs, signal, person = false } = ask;
       const permit = async (): Promise<void> => {
         if (person) return;

@@ -7,7 +7,8 @@ import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 
 import { createMask } from "../../base/mask.ts";
-import { packageRoot, runUpdate, updateText, type UpdateReport } from "./update.ts";
+import { packageRoot } from "../../base/version.ts";
+import { runUpdate, updateText, type UpdateReport } from "./update.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "openclaw-update-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

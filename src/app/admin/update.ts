@@ -1,8 +1,7 @@
 // update.run: brings a git checkout up to its upstream, step by step and reported; other installations say how.
 import { spawn } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import type { Mask } from "../../base/mask.ts";
@@ -117,13 +116,6 @@ export function updateText({ status, reason, command, before, after, steps }: Up
     ...(status === "error" && failed !== undefined ? [`${failed.command}:\n${failed.tail}`] : []),
   ];
   return lines.join("\n");
-}
-
-/** The folder with package.json that this build runs from. */
-export function packageRoot(): string {
-  let folder = dirname(realpathSync(fileURLToPath(import.meta.url)));
-  while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
-  return folder;
 }
 
 /** What the package itself offers. */

@@ -1,6 +1,7 @@
 // `openclaw update`: brings a git checkout up to its upstream, installs and builds; other installations are told how.
 import { readLockOwner, stateLockOf } from "../../base/lock.ts";
 import { createMask } from "../../base/mask.ts";
+import { packageRoot } from "../../base/version.ts";
 import { defineCommand } from "../command.ts";
 import { wholeNumber } from "../parse.ts";
 import { safe, toJson } from "../print.ts";
@@ -19,7 +20,7 @@ export const command = defineCommand({
   exits: "0 updated or nothing to do, 1 a step failed",
   async run(io, { options }) {
     const seconds = wholeNumber("timeout", options.timeout, { min: 1, max: 3600 });
-    const { packageRoot, runUpdate, updateText } = await import("../../app/admin/update.ts");
+    const { runUpdate, updateText } = await import("../../app/admin/update.ts");
     const report = await runUpdate({
       root: packageRoot(),
       env: io.env,
