@@ -150,6 +150,7 @@ export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
   const mask = createMask();
   const commands = openExec({
     paths,
+    configFiles: () => settings.loaded().files,
     env: { ...env, PATH: process.env["PATH"] },
     store,
     log: silent,

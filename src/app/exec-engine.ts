@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import { createUseNotes } from "../exec/approval/use-notes.ts";
 import { childEnvironment } from "../exec/environment.ts";
 import { createExec, type Exec, type ExecDeps } from "../exec/exec.ts";
+import { createGuard } from "../exec/guard.ts";
 import { limitsOf } from "../exec/limits.ts";
 import { createLoginPath, minimalPath, searchPath } from "../exec/login-path.ts";
 import { createNodeRuns } from "../exec/node-run.ts";
@@ -17,7 +18,18 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-type Given = "desk" | "boxes" | "processes" | "stateDir" | "guarded" | "home" | "env" | "route" | "notify" | "mask";
+type Given =
+  | "desk"
+  | "boxes"
+  | "processes"
+  | "stateDir"
+  | "guarded"
+  | "places"
+  | "home"
+  | "env"
+  | "route"
+  | "notify"
+  | "mask";
 
 export interface EngineParts extends Pick<ExecDeps, Given> {
   readonly nodes: NodePort;
@@ -40,8 +52,10 @@ export function openEngine({ nodes, folder, log, ...given }: EngineParts): Engin
   });
   // Asked once: a gateway does not move while it runs.
   const shell = chooseShell(env, find);
+  const guard = createGuard();
   const exec = createExec({
     ...given,
+    guard,
     start: runs.start,
     nodes: createNodeRuns({ port: nodes, clock: systemClock }),
     clock: systemClock,
@@ -56,6 +70,7 @@ export function openEngine({ nodes, folder, log, ...given }: EngineParts): Engin
       exec.close();
       notes.close();
       await runs.close();
+      guard.close();
     },
   };
 }

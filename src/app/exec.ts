@@ -16,6 +16,7 @@ import { lastKnownPath } from "../exec/approval/last-known.ts";
 import type { Boxes, BoxesDeps } from "../exec/boxes.ts";
 import { elevationOf } from "../exec/elevated.ts";
 import type { Exec, ExecArgs, ExecCall } from "../exec/exec.ts";
+import { gatewayPlaces } from "../exec/guard/places.ts";
 import { createProcessTable, type ProcessTable } from "../exec/processes.ts";
 import { routeExec, type Route } from "../exec/route.ts";
 import { sandboxPlace } from "../exec/sandbox-place.ts";
@@ -51,9 +52,11 @@ export interface ExecParts {
   readonly log: Log;
   readonly mask: Mask;
   readonly config: () => Config;
+  /** The config and the files it includes. */
+  readonly configFiles: () => readonly string[];
 }
 
-export function openExec({ paths, env, store, log, mask, config }: ExecParts): OpenExec {
+export function openExec({ paths, env, store, log, mask, config, configFiles }: ExecParts): OpenExec {
   const desk = createApprovalDesk({ store, clock: systemClock, log: log.child("approvals"), mask });
   const boxes = lazyBoxes({
     paths,
@@ -81,6 +84,8 @@ export function openExec({ paths, env, store, log, mask, config }: ExecParts): O
       folder: runs,
       stateDir: paths.state,
       guarded: guardedIn(paths),
+      places: (agent, workspace) =>
+        gatewayPlaces({ paths, env, config: config(), files: configFiles() }, agent, workspace),
       home: paths.home,
       env,
       log: log.child("exec"),

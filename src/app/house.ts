@@ -79,7 +79,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   const version = readVersion();
   const config = (): Config => settings.now().config;
   const ports = createLatePorts();
-  const commands = openExec({ paths, env, store, log, mask, config });
+  const commands = openExec({ paths, env, store, log, mask, config, configFiles: () => settings.loaded().files });
   const memory = openMemoryOver({ paths, env, store, log, config });
   const undo = openUndo({ paths, store, mask, log, config, catalog: () => catalog });
   const catalog: Catalog = openCatalog(paths, store, settings.now, commands, undo.ports, {

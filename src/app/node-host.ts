@@ -13,6 +13,8 @@ import type { Env, Paths } from "../base/paths.ts";
 import { approvalsPath } from "../exec/approval/file.ts";
 import { lastKnownPath } from "../exec/approval/last-known.ts";
 import { createUseNotes } from "../exec/approval/use-notes.ts";
+import { createGuard } from "../exec/guard.ts";
+import { machinePlaces } from "../exec/guard/places.ts";
 import { searchPath } from "../exec/login-path.ts";
 import { createStartRun } from "../exec/start-run.ts";
 import { sweepOrphans } from "../exec/tree.ts";
@@ -58,6 +60,7 @@ export async function openNodeHost(parts: NodeHostParts, signal: AbortSignal): P
     const path = searchPath({ prepend: [], login: [], own: env["PATH"], home });
     const engine = createStartRun({ folder, clock: systemClock, log });
     const approvals = watchApprovals(stateDir, log);
+    const guard = createGuard();
     const notes = createUseNotes(stateDir, home, () => systemClock.now(), log);
     try {
       const run = createSystemRun({
@@ -68,6 +71,8 @@ export async function openNodeHost(parts: NodeHostParts, signal: AbortSignal): P
         env,
         path,
         guarded: guardedIn(paths),
+        guard,
+        places: () => machinePlaces(paths, env),
         platform: process.platform,
         log,
         noteUse: (matched, plan) => notes.note(matched, plan),
@@ -79,6 +84,7 @@ export async function openNodeHost(parts: NodeHostParts, signal: AbortSignal): P
       notes.close();
       approvals.close();
       await engine.close();
+      guard.close();
     }
   } finally {
     lock.release();

@@ -13,6 +13,8 @@ import type { Plan } from "./approval/plan.ts";
 import type { Boxes } from "./boxes.ts";
 import { createFollow, type Follow } from "./follow.ts";
 import { createGated, type Gated, type GatedBody } from "./gated.ts";
+import type { Guard } from "./guard.ts";
+import type { GuardPlaces } from "./guard/places.ts";
 import type { NodeRuns } from "./node-run.ts";
 import { recheckOnNode, runOnNode } from "./on-node.ts";
 import { recheckOnHost, runOnHost } from "./on-host.ts";
@@ -32,6 +34,9 @@ export interface ExecDeps {
   readonly stateDir: string;
   /** Files no command line may name by an allowlist alone: settings, approvals, credentials, the store. */
   readonly guarded: readonly string[];
+  readonly guard: Guard;
+  /** What is hidden from a command that no person approved. */
+  places(agent: AgentId, workspace: string): GuardPlaces;
   readonly home: string;
   /** The gateway's own environment; children get a small part of it. */
   readonly env: Env;

@@ -8,26 +8,31 @@ import { analyse, type Analysis, type Place } from "./approval/analyse.ts";
 import { effectivePolicy } from "./approval/effective.ts";
 import { readApprovals } from "./approval/file.ts";
 import { changedSince, makePlan, planHash, verifyPlan } from "./approval/freeze.ts";
-import { judge, judgeUnanswerable, type JudgeInput, type Judgement } from "./approval/judge.ts";
+import { judge, judgeUnanswerable, judgeUnguarded, type JudgeInput, type Judgement } from "./approval/judge.ts";
 import type { Plan } from "./approval/plan.ts";
 import { statOf } from "./approval/programs.ts";
 import { defaultSafeBins } from "./approval/safe-bins.ts";
+import type { HostLaunch } from "./box.ts";
 import { childEnvironment, rejectVariables } from "./environment.ts";
 import type { ExecDeps, Order, Room } from "./exec.ts";
+import { requireOwnFolder } from "./guard.ts";
+import type { GuardPlaces } from "./guard/places.ts";
 import { isHeadless } from "./headless.ts";
 import type { ExecOutcome } from "./result.ts";
 import type { Running } from "./running.ts";
-import { startPlan, startWith } from "./start-plan.ts";
+import { startPlan, startWith, type PlanStart } from "./start-plan.ts";
 
 export async function runOnHost(room: Room, order: Order): Promise<ExecOutcome> {
   const { deps, follow } = room;
-  const { args, route, timeoutMs } = order;
+  const { args, call, route, timeoutMs } = order;
   const place = await placeOf(deps, order);
+  const places = deps.places(call.agent, call.workspace);
   const { cwd } = place;
   if (!route.approvals) return follow.inTurn(order, await startShell(deps, order, place), cwd);
 
-  const { judgement, input } = await judged(deps, order, place);
-  if (judgement.outcome === "deny") throw denied(judgement, input, order);
+  const { judgement, input, fix } = await judged(deps, order, place, places);
+  if (judgement.outcome === "deny") throw denied(judgement, input, order, fix);
+  requireOwnFolder(input.analysis.cwd, places);
   const planFor = (depth: "place" | "content"): Plan => planOf(deps, order, input.analysis, place, depth);
   if (judgement.outcome === "ask") {
     const noticeMs = order.settings.approvalRunningNoticeMs ?? 10_000;
@@ -41,10 +46,11 @@ export async function runOnHost(room: Room, order: Order): Promise<ExecOutcome> 
       noticeMs,
     });
   }
-  if (input.policy.security === "full" || judgement.code === "exec.full")
-    return follow.inTurn(order, await startShell(deps, order, place), cwd);
+  if (input.policy.security === "full") return follow.inTurn(order, await startShell(deps, order, place), cwd);
+  const guard = (launch: HostLaunch): Promise<HostLaunch> => deps.guard.wrap(launch, places);
+  if (judgement.code === "exec.full") return follow.inTurn(order, await startShell(deps, order, place, guard), cwd);
   const plan = planFor("place");
-  const running = await startPlan(deps, plan, { tty: args.pty === true, timeoutMs, more: judgement.env });
+  const running = await startPlan(deps, plan, { tty: args.pty === true, timeoutMs, more: judgement.env, guard });
   deps.noteUse(judgement.matched, plan);
   return follow.inTurn(order, running, plan.cwd.path);
 }
@@ -64,6 +70,7 @@ export async function recheckOnHost(deps: ExecDeps, order: Order, plan: Plan): P
 async function placeOf(deps: ExecDeps, { args, call, settings }: Order): Promise<Place> {
   rejectVariables(args.env ?? {}, "gateway");
   const cwd = hostFolder(args.workdir, call.workspace, deps.home);
+  requireOwnFolder(cwd, deps.places(call.agent, call.workspace));
   const path = await deps.searchPath(settings.pathPrepend ?? []);
   const { home, guarded } = deps;
   return { cwd, workspace: call.workspace, home, path, guarded };
@@ -81,16 +88,24 @@ function planOf(
   return makePlan({ analysis, place, env, shell: deps.shell(), host: "gateway", agent, session, depth });
 }
 
-/** A question that reaches nobody is answered by `askFallback`. */
-async function judged(
-  deps: ExecDeps,
-  order: Order,
-  place: Place,
-): Promise<{ readonly judgement: Judgement; readonly input: JudgeInput }> {
+interface Judged {
+  readonly judgement: Judgement;
+  readonly input: JudgeInput;
+  /** The command that would let the rule be enough. */
+  readonly fix?: string;
+}
+
+/** A question that reaches nobody is answered by `askFallback`; what would run by a rule alone needs the guard. */
+async function judged(deps: ExecDeps, order: Order, place: Place, places: GuardPlaces): Promise<Judged> {
   const input = await judgeInput(deps, order, place);
-  const judgement = judge(input);
-  const isHeard = judgement.outcome !== "ask" || (deps.desk.reachable() && !isHeadless(order.call.session));
-  return { judgement: isHeard ? judgement : judgeUnanswerable(input), input };
+  const first = judge(input);
+  const canAsk = deps.desk.reachable() && !isHeadless(order.call.session);
+  const judgement = first.outcome !== "ask" || canAsk ? first : judgeUnanswerable(input);
+  if (judgement.outcome !== "run" || input.policy.security === "full") return { judgement, input };
+  const guard = await deps.guard.works(places);
+  if (guard.works) return { judgement, input };
+  const { reason, fix } = guard;
+  return { judgement: judgeUnguarded(judgement, `${reason} (fix: ${fix})`, canAsk), input, fix };
 }
 
 async function judgeInput(deps: ExecDeps, { args, call, route, settings }: Order, place: Place): Promise<JudgeInput> {
@@ -102,7 +117,12 @@ async function judgeInput(deps: ExecDeps, { args, call, route, settings }: Order
 
 const BE_THERE = "be there to be asked (openclaw dashboard) and run it again";
 
-function denied({ code, reason, unmatched }: Judgement, { policy }: JudgeInput, { call }: Order): ToolError {
+function denied(
+  { code, reason, unmatched }: Judgement,
+  { policy }: JudgeInput,
+  { call }: Order,
+  fix?: string,
+): ToolError {
   const [program] = unmatched;
   const { security, ask } = policy;
   const list =
@@ -110,16 +130,21 @@ function denied({ code, reason, unmatched }: Judgement, { policy }: JudgeInput, 
       ? "openclaw approvals get; or let a person decide: tools.exec.ask on-miss"
       : `openclaw approvals allowlist add ${program} --agent ${call.agent}`;
   return new ToolError("exec.denied", `not run on host=gateway: ${reason}`, {
-    hint: code === "exec.nobody-to-ask" ? `${BE_THERE}; or ${list}` : list,
+    hint: fix ?? (code === "exec.nobody-to-ask" ? `${BE_THERE}; or ${list}` : list),
     details: { refused: true, rule: code, reason, host: "gateway", security, ask, sources: policy.sources, unmatched },
   });
 }
 
-async function startShell(deps: ExecDeps, { args, timeoutMs }: Order, { cwd, path }: Place): Promise<Running> {
+async function startShell(
+  deps: ExecDeps,
+  { args, timeoutMs }: Order,
+  { cwd, path }: Place,
+  guard?: PlanStart["guard"],
+): Promise<Running> {
   const tty = args.pty === true;
   const env = childEnvironment({ gateway: deps.env, call: args.env ?? {}, path, tty });
   const pipeline = [{ launch: { argv: [deps.shell(), "-c", args.command], cwd, env } }];
-  return startWith(deps, { pipeline, tty, timeoutMs });
+  return startWith(deps, { pipeline, tty, timeoutMs, guard });
 }
 
 function hostFolder(workdir: string | undefined, workspace: string, home: string): string {

@@ -20,12 +20,18 @@ export interface PlanStart {
   readonly errorsApart?: boolean;
   /** On top of the rest, set by the rules themselves. */
   readonly more?: Readonly<Record<string, string>>;
+  /** Puts each program where the gateway's own files do not exist; for what no person approved. */
+  readonly guard?: (launch: HostLaunch) => Promise<HostLaunch>;
   /** What is held open since it was compared; without them, the paths of the plan say what to start. */
   readonly pins?: Where;
 }
 
 /** After a person's yes: what was compared is held until it has started, so that a swap in between changes nothing. */
-export async function startPinned(deps: StartDeps, plan: Plan, options: Omit<PlanStart, "pins">): Promise<Running> {
+export async function startPinned(
+  deps: StartDeps,
+  plan: Plan,
+  options: Omit<PlanStart, "pins" | "guard">,
+): Promise<Running> {
   const pins = pinPlan(plan, join(deps.stateDir, "pins"));
   try {
     // Again, as late as can be: what is not held is opened by its path in a moment.
@@ -44,11 +50,11 @@ export async function startPinned(deps: StartDeps, plan: Plan, options: Omit<Pla
 export async function startPlan(
   deps: StartDeps,
   plan: Plan,
-  { tty, timeoutMs, errorsApart, more = {}, pins = unpinned(plan) }: PlanStart,
+  { tty, timeoutMs, errorsApart, more = {}, guard, pins = unpinned(plan) }: PlanStart,
 ): Promise<Running> {
   const env = childEnvironment({ gateway: deps.env, call: plan.env, path: plan.path, tty });
   const pipeline = plan.form === "shell" ? shellLine(plan, env, pins) : segments(plan, { ...env, ...more }, pins);
-  const running = await startWith(deps, { pipeline, tty: tty && pipeline.length === 1, timeoutMs, errorsApart });
+  const running = await startWith(deps, { pipeline, tty: tty && pipeline.length === 1, timeoutMs, errorsApart, guard });
   if (plan.segments[0]?.input === "empty" && plan.form === "pipeline") await running.closeInput();
   return running;
 }
@@ -60,13 +66,15 @@ interface Wanted {
   readonly tty: boolean;
   readonly timeoutMs?: number | undefined;
   readonly errorsApart?: boolean | undefined;
+  readonly guard?: PlanStart["guard"] | undefined;
 }
 
 /** A terminal that cannot be had is done without: the command runs through pipes, and the result says so. */
 export async function startWith(
   { start }: Pick<ExecDeps, "start">,
-  { pipeline, tty, timeoutMs, errorsApart = false }: Wanted,
+  { pipeline: wanted, tty, timeoutMs, errorsApart = false, guard }: Wanted,
 ): Promise<Running> {
+  const pipeline = guard === undefined ? wanted : await Promise.all(wanted.map((part) => guardedPart(part, guard)));
   const limit = { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(errorsApart ? { errorsApart } : {}) };
   if (!tty) return start({ pipeline, ...limit });
   try {
@@ -75,6 +83,10 @@ export async function startWith(
     if (!(error instanceof HouseError) || error.code !== "exec.no-terminal") throw error;
     return start({ pipeline, ...limit });
   }
+}
+
+async function guardedPart(part: PipelinePart, guard: NonNullable<Wanted["guard"]>): Promise<PipelinePart> {
+  return { ...part, launch: await guard(part.launch) };
 }
 
 function shellLine({ shell, command }: Plan, env: Readonly<Record<string, string>>, pins: Where): PipelinePart[] {

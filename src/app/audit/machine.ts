@@ -5,16 +5,12 @@ import type { Paths } from "../../base/paths.ts";
 import { errnoOf } from "../../core/error.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { isAnySandboxOff } from "./reach.ts";
+import { engineSockets } from "../../exec/box/hidden.ts";
 import { sandboxProbe } from "../../exec/box/probe.ts";
+import { guardProbe } from "../../exec/guard/probe.ts";
 import type { Finding, Ground, Machine } from "./finding.ts";
 
 const LEAST_NODE = [24, 15] as const;
-const engineSockets = [
-  "/var/run/docker.sock",
-  "/run/docker.sock",
-  "/run/podman/podman.sock",
-  "/run/containerd/containerd.sock",
-];
 
 export function thisMachine(loaded: LoadedConfig, paths: Paths): Machine {
   return {
@@ -22,6 +18,7 @@ export function thisMachine(loaded: LoadedConfig, paths: Paths): Machine {
     userId: process.getuid?.(),
     nodeVersion: process.versions.node,
     engineSockets: engineSockets.filter(isWritable),
+    unguarded: () => guardProbe(loaded, paths),
     sandboxWorks: () => sandboxProbe(loaded, paths),
   };
 }

@@ -79,6 +79,17 @@ export function judgeUnanswerable(input: JudgeInput): Judgement {
   return judge({ ...input, policy: { ...input.policy, security: fallback, ask: "off" } });
 }
 
+/** A rule alone is not enough where the gateway's own files cannot be hidden from the command: a person decides then. */
+export function judgeUnguarded(judgement: Judgement, why: string, canAsk: boolean): Judgement {
+  return {
+    ...judgement,
+    outcome: canAsk ? "ask" : "deny",
+    code: "exec.unguarded",
+    reason: `a rule allows it, but the gateway's own files cannot be hidden from it on this machine: ${why}`,
+    env: {},
+  };
+}
+
 interface Cover {
   readonly covered: boolean;
   readonly code: string;

@@ -28,10 +28,11 @@ export async function probeBubblewrap(
   const argumentsPath = files.pathOf([...words, "--uid", "1000", "--gid", "1000", ...systemArguments(), ""].join("\0"));
   const script = `exec "$0" --args 4 --seccomp 3 -- /bin/sh -c 'exit ${PROOF}' 4<"$1" 3<"$2"`;
   const { code, errors } = await run("/bin/sh", ["-c", script, program, argumentsPath, files.pathOf(seccomp)]);
-  return code === PROOF ? { works: true } : explain(errors.trim().split("\n").at(-1) ?? "");
+  return code === PROOF ? { works: true } : explainBubblewrap(errors.trim().split("\n").at(-1) ?? "");
 }
 
-function explain(said: string): Works {
+/** From the last line that bwrap wrote. */
+export function explainBubblewrap(said: string): Works {
   if (/unknown option.*(disable-userns|args|perms)/i.test(said)) {
     return no(`this bubblewrap is too old (${said})`, "install bubblewrap 0.8 or newer");
   }

@@ -26,6 +26,14 @@ const credentials: readonly string[] = [
   ".config/chromium",
 ];
 
+/** Whoever may talk to one of these is root on this machine. */
+export const engineSockets: readonly string[] = [
+  "/var/run/docker.sock",
+  "/run/docker.sock",
+  "/run/podman/podman.sock",
+  "/run/containerd/containerd.sock",
+];
+
 export const credentialPaths = (home: string): string[] => credentials.map((name) => join(home, name));
 
 /** The path without links; what is not there yet is named below the nearest folder that is. */

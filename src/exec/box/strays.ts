@@ -9,11 +9,12 @@ const BASH = "/bin/bash";
 /** A plain shell, and the beginning of its script that closes them. */
 export function shellWithoutStrays(): { readonly shell: readonly string[]; readonly closes: string } {
   const strays = strayFiles();
+  // `--norc`: on a socket, bash takes itself for a remote shell and would read ~/.bashrc.
   // Small shells know numbers of one digit only; they start faster, so they are used where they do.
   const needsBash = strays.some((fd) => fd > 9) && existsSync(BASH);
   const closed = strays.filter((fd) => needsBash || fd <= 9);
   return {
-    shell: needsBash ? [BASH, "--posix"] : ["/bin/sh"],
+    shell: needsBash ? [BASH, "--posix", "--norc"] : ["/bin/sh"],
     closes: closed.map((fd) => `exec ${fd}<&-; `).join(""),
   };
 }
@@ -40,7 +41,8 @@ function contentOf(path: string): string {
   }
 }
 
-function entriesOf(folder: string): readonly string[] {
+/** Empty when the folder cannot be read. */
+export function entriesOf(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (error) {

@@ -23,7 +23,7 @@ function showFolder(path: string): string[] {
  * Files of /proc that steer the whole machine. They ask for the user id only, and in a box of root's gateway that is the
  * real root, capabilities or not: /proc/sys/kernel/core_pattern would be a way out.
  */
-function steeringArguments(): string[] {
+export function steeringArguments(): string[] {
   if (process.getuid?.() !== 0) return [];
   return ["/proc/sys", "/proc/sysrq-trigger", "/proc/acpi/wakeup", "/proc/scsi/scsi"]
     .filter((path) => existsSync(path))

@@ -7,11 +7,16 @@ import { expandHome, type Env } from "../../base/paths.ts";
 import { alwaysCovers } from "../../exec/approval/always.ts";
 import { planHash } from "../../exec/approval/freeze.ts";
 import type { EntryRef } from "../../exec/approval/effective.ts";
+import { judgeUnguarded } from "../../exec/approval/judge.ts";
 import type { Plan } from "../../exec/approval/plan.ts";
 import { addEntries } from "../../exec/approval/remember.ts";
+import { canonicalPath, isWithin } from "../../exec/box/hidden.ts";
+import { entriesOf } from "../../exec/box/strays.ts";
 import { childEnvironment } from "../../exec/environment.ts";
+import { requireOwnFolder, type Guard } from "../../exec/guard.ts";
+import type { GuardPlaces } from "../../exec/guard/places.ts";
 import type { Exit, Running, StartRun } from "../../exec/running.ts";
-import { startPinned, startPlan } from "../../exec/start-plan.ts";
+import { startPinned, startPlan, type PlanStart } from "../../exec/start-plan.ts";
 import { createConsents, type Consents } from "./consents.ts";
 import { callEnvironment } from "./environment.ts";
 import { exactWords, folderOf, judgeRun, type Job, type Verdict } from "./rules.ts";
@@ -27,6 +32,8 @@ export interface RunDeps {
   /** Folders of the node's own PATH. */
   readonly path: readonly string[];
   readonly guarded: readonly string[];
+  readonly guard: Guard;
+  readonly places: () => GuardPlaces;
   readonly platform: NodeJS.Platform;
   readonly log: Log;
   noteUse(matched: readonly EntryRef[], plan: Plan): void;
@@ -105,6 +112,7 @@ function jobIn(params: unknown, deps: RunDeps): { readonly job: Job; readonly no
   const request = parseRun(params, deps.nodeId);
   const { env, prefix, notes } = callEnvironment(request.env, deps.path.join(":"), deps.platform);
   const cwd = folderOf(folderIn(request.cwd ?? deps.home, deps.home));
+  requireOwnFolder(cwd, placesOf(deps, cwd));
   const { home, guarded } = deps;
   const place = { cwd, workspace: cwd, home, path: [...prefix, ...deps.path], guarded };
   return { job: { ...request, env, place, prefix }, notes };
@@ -119,7 +127,11 @@ async function startAllowed(deps: RunDeps, job: Job, consents: Consents, call: R
   const { runId, agent, session } = job;
   const command = shownOf(job);
   try {
-    const verdict = await judgeRun(job, deps.stateDir, job.consent?.frozen !== undefined);
+    const verdict = await guardedVerdict(
+      deps,
+      job,
+      await judgeRun(job, deps.stateDir, job.consent?.frozen !== undefined),
+    );
     requireAllowed(verdict, job, consents);
     call.signal.throwIfAborted();
     const { outcome, code } = verdict.judgement;
@@ -136,6 +148,26 @@ async function startAllowed(deps: RunDeps, job: Job, consents: Consents, call: R
     call.report("exec.denied", { ...factsOf(job), reason });
     throw error;
   }
+}
+
+/** What would run by a list alone is for a person to decide where the node's own files cannot be hidden from it. */
+async function guardedVerdict(deps: RunDeps, { place }: Job, verdict: Verdict): Promise<Verdict> {
+  const { outcome, code } = verdict.judgement;
+  if (outcome !== "run" || code !== "exec.allowed") return verdict;
+  const guard = await deps.guard.works(placesOf(deps, place.cwd));
+  if (guard.works) return verdict;
+  return { ...verdict, judgement: judgeUnguarded(verdict.judgement, `${guard.reason} (fix: ${guard.fix})`, true) };
+}
+
+/** A node has no workspace of its own; that of a gateway with the same state folder stays open to commands in it. */
+function placesOf(deps: RunDeps, cwd: string): GuardPlaces {
+  const places = deps.places();
+  const [state, real] = [canonicalPath(places.state), canonicalPath(cwd)];
+  const workspace = entriesOf(state)
+    .filter((name) => /^workspace(?:$|-)/.test(name))
+    .map((name) => join(state, name))
+    .find((path) => isWithin(real, path));
+  return workspace === undefined ? places : { ...places, workspace };
 }
 
 /** The file's deny stands above every yes. The words are those that gateways and published clients know. */
@@ -166,7 +198,10 @@ async function start(
   const options = { tty: false, timeoutMs, errorsApart: true };
   if (judgement.outcome === "run" && judgement.code === "exec.allowed" && job.consent?.frozen === undefined) {
     const plan = planFor("place");
-    const running = await startPlan(room, plan, { ...options, more: judgement.env });
+    const places = placesOf(deps, job.place.cwd);
+    requireOwnFolder(plan.cwd.path, places);
+    const guard: PlanStart["guard"] = (launch) => deps.guard.wrap(launch, places);
+    const running = await startPlan(room, plan, { ...options, more: judgement.env, guard });
     deps.noteUse(judgement.matched, plan);
     return running;
   }

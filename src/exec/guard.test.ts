@@ -1,0 +1,165 @@
+// Commands in the guard behave as on the host: codes, signals, input, terminals, owners, ends; only the gateway's files are gone.
+import assert from "node:assert/strict";
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { noBubblewrap } from "../../test/sandbox-kit.ts";
+import { createGuard, requireOwnFolder } from "./guard.ts";
+import { CANARY, openAttackGround, type AttackGround } from "./guard/attack.cases.ts";
+import { env, livingWith, openTestEngine, until } from "./engine.cases.ts";
+import type { PipelinePart, Running, RunOptions } from "./running.ts";
+
+describe("a command in the guard", { skip: noBubblewrap }, () => {
+  const engine = openTestEngine({ graceMs: 500 });
+  const guard = createGuard();
+  let ground: AttackGround;
+  before(async () => {
+    ground = await openAttackGround();
+    assert.deepEqual(await guard.works(ground.places), { works: true });
+  });
+  after(async () => {
+    await engine.close();
+    guard.close();
+    await ground.close();
+  });
+
+  const part = async (line: string, cwd = ground.workspace): Promise<PipelinePart> => ({
+    launch: await guard.wrap({ argv: ["/bin/sh", "-c", line], cwd, env }, ground.places),
+  });
+  const start = async (line: string, options: Partial<RunOptions> = {}): Promise<Running> =>
+    engine.start({ pipeline: [await part(line)], ...options });
+  const told = async (line: string): Promise<string> => {
+    const running = await start(line);
+    await running.ended;
+    return running.output.tail(100_000);
+  };
+
+  test("runs as the same user in the folder it was given, with its own variables", async () => {
+    const { uid, gid } = statSync(ground.workspace);
+    assert.equal(await told("pwd; id -u; id -g; echo $LANG"), `${ground.workspace}\n${uid}\n${gid}\nC.UTF-8\n`);
+    await told("echo x > made");
+    const made = statSync(join(ground.workspace, "made"));
+    assert.deepEqual([made.uid, made.gid, made.size], [uid, gid, 2]);
+  });
+
+  test("reports the program's own exit code and signal", async () => {
+    for (const [line, wanted] of [
+      ["exit 0", { code: 0 }],
+      ["exit 7", { code: 7 }],
+      ["exit 137", { code: 137 }],
+      ["kill -SEGV $$", { code: null, signal: "SIGSEGV" }],
+    ] as const) {
+      const { endedAt: _, ...exit } = await (await start(line)).ended;
+      assert.deepEqual(exit, wanted, line);
+    }
+  });
+
+  test("reads input, writes both streams by name, and passes bytes through a pipeline", async () => {
+    const running = await start("echo out > /dev/stdout; echo err > /dev/stderr; cat /dev/stdin");
+    await until(() => running.output.tail(100).includes("err"));
+    await running.write(Buffer.from("in\n"));
+    await until(() => running.output.tail(100).includes("in"));
+    await running.closeInput();
+    assert.equal((await running.ended).code, 0);
+    assert.equal(running.output.tail(100), "out\nerr\nin\n");
+    const piped = await engine.start({ pipeline: [await part("echo abc"), await part("tr a-z A-Z; exit 4")] });
+    assert.equal((await piped.ended).code, 4);
+    assert.equal(piped.output.tail(100), "ABC\n");
+  });
+
+  test("has a terminal whose keys reach the program alone", async () => {
+    const running = await start("trap 'echo caught' INT; echo ready; read a; read a; echo got $a", {
+      tty: { columns: 80, rows: 24 },
+    });
+    await until(() => running.output.tail(1000).includes("ready"));
+    await running.write(Buffer.from("\u0003"));
+    await until(() => running.output.tail(1000).includes("caught"));
+    await running.write(Buffer.from("one\ntwo\n"));
+    assert.equal((await running.ended).code, 0);
+    assert.match(running.output.tail(1000), /got (?:one|two)/);
+  });
+
+  test("ends as a whole, with what it left in the background", async () => {
+    const word = `sleep 98${process.pid % 1000}`;
+    const running = await start(`setsid sh -c '${word}' & setsid ${word} & ${word}`);
+    const isOne = ({ mark }: { readonly mark: string | undefined }): boolean =>
+      mark !== undefined && mark.includes(`.${process.pid}.`);
+    await until(async () => (await livingWith(isOne)).length >= 3);
+    await running.end("killed");
+    assert.deepEqual(await livingWith(isOne), []);
+    const timed = await start("sleep 60", { timeoutMs: 300 });
+    assert.equal((await timed.ended).reason, "timeout");
+  });
+
+  test("has no capability, cannot gain one, and holds none of the gateway's open files", async () => {
+    const facts = await told("grep -E 'Cap(Prm|Eff|Amb)|NoNewPrivs' /proc/self/status; ls -l /proc/self/fd");
+    assert.match(facts, /CapPrm:\t0+\nCapEff:\t0+\nCapAmb:\t0+\nNoNewPrivs:\t1\n/);
+    assert.deepEqual(
+      [...facts.matchAll(/ (\d+) -> (\S+)/g)].map(([, fd, to]) => [fd, to]).filter(([fd]) => Number(fd) > 2),
+      [["3", facts.match(/\/proc\/\d+\/fd/)?.[0]]],
+    );
+  });
+
+  test("cannot look into the gateway by its process number", async () => {
+    const own = `/proc/${process.pid}`;
+    const answer = await told(`cat ${own}/environ; ls ${own}/root ${own}/cwd/ ${own}/fd; cat ${own}/maps; echo over`);
+    assert.doesNotMatch(answer, /PATH=|node|tmp\//);
+    assert.match(answer, /over\n$/);
+  });
+
+  test("cannot write where the state folder would be, and finds nothing there", async () => {
+    const answer = await told("ls -A ..; echo x > ../exec-approvals.json; mkdir ../cron; echo $?");
+    assert.match(answer, /^workspace\n/);
+    assert.match(answer, /Read-only file system[\s\S]*\n1\n$/);
+    assert.deepEqual(ground.harm(answer), []);
+  });
+
+  test("sees neither a state folder that was replaced meanwhile nor the one before", async () => {
+    await told("true");
+    const aside = `${ground.state}.aside`;
+    renameSync(ground.state, aside);
+    mkdirSync(ground.workspace, { recursive: true });
+    writeFileSync(join(ground.state, "openclaw.json"), CANARY);
+    try {
+      assert.doesNotMatch(await told(`cat ../openclaw.json; echo x > ../exec-approvals.json`), new RegExp(CANARY));
+    } finally {
+      rmSync(ground.state, { recursive: true });
+      renameSync(aside, ground.state);
+    }
+    assert.equal(await told("cat evil.json >/dev/null && echo workspace"), "workspace\n");
+    assert.deepEqual(ground.harm(""), []);
+  });
+
+  test("is refused in a folder it cannot see, and as a program it cannot see", async () => {
+    const at = (cwd: string, program = "/bin/true") => guard.wrap({ argv: [program], cwd, env }, ground.places);
+    await assert.rejects(at(ground.state), { code: "exec.bad-folder" });
+    await assert.rejects(at(join(ground.workspace, "up")), { code: "exec.bad-folder" });
+    await assert.rejects(at(join(ground.home, "agents", "elsewhere")), { code: "exec.bad-folder" });
+    await assert.rejects(at(ground.workspace, join(ground.state, "openclaw.json")), { code: "exec.hidden-program" });
+  });
+
+  test("gets no variable that would steer the programs that hide the files", async () => {
+    const launch = { argv: ["/bin/true"], cwd: ground.workspace, env: { ...env, LD_PRELOAD: "/tmp/x.so" } };
+    await assert.rejects(guard.wrap(launch, ground.places), { code: "exec.rejected-variable" });
+  });
+});
+
+test("refuses a working folder in the state folder but outside of the workspace", () => {
+  const places = { state: "/srv/state", workspace: "/srv/state/workspace" };
+  for (const path of ["/srv/state", "/srv/state/credentials", "/srv/state/workspace-b", "/srv/state/workspace/.."])
+    assert.throws(() => requireOwnFolder(path, places), { code: "exec.bad-folder" }, path);
+  for (const path of ["/srv/state/workspace", "/srv/state/workspace/a", "/srv", "/srv/state2"])
+    requireOwnFolder(path, places);
+  assert.throws(() => requireOwnFolder("/srv/state/logs", { state: "/srv/state", workspace: "/srv" }));
+});
+
+test("says that files cannot be hidden on a system without a way to do it", async () => {
+  const places = { home: "/h", state: "/h/s", configs: [], hidden: [] };
+  const answer = await createGuard("win32").works(places);
+  assert.deepEqual(answer, {
+    works: false,
+    reason: "there is no way to hide files from a command on win32",
+    fix: "run the gateway on Linux (WSL 2 on Windows) with bubblewrap installed, or on macOS",
+  });
+});

@@ -1,0 +1,176 @@
+// Linux: a mount namespace in which the gateway's files are covered. bubblewrap builds it once; each command enters it.
+import { execFile, spawn } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import type { Readable } from "node:stream";
+
+import { HouseError } from "../../core/error.ts";
+import { statOf } from "../approval/programs.ts";
+import type { HostLaunch } from "../box.ts";
+import { explainBubblewrap } from "../box/bubblewrap-probe.ts";
+import type { Works } from "../box/spec.ts";
+import { shellWithoutStrays } from "../box/strays.ts";
+import { steeringArguments } from "../box/system-view.ts";
+import type { Step, View } from "./view.ts";
+
+export interface Programs {
+  readonly bwrap: string;
+  readonly nsenter: string;
+  readonly setpriv: string;
+  /** nsenter can change the folder once it is inside (util-linux 2.38). */
+  readonly canChangeFolder: boolean;
+}
+
+export interface Namespace {
+  enter(launch: HostLaunch): HostLaunch;
+  close(): void;
+}
+
+const TIMEOUT_MS = 10_000;
+// Not in node:fs: names a folder without opening it, which keeps its inode number from being given to another one.
+const O_PATH = 0o10000000;
+
+export async function buildNamespace(
+  view: View,
+  programs: Programs,
+): Promise<Namespace | Extract<Works, { works: false }>> {
+  const builder = spawn(
+    programs.bwrap,
+    [...buildArguments(view.steps), "--info-fd", "3", "--", "/bin/sh", "-c", "echo ready; read -r _"],
+    { cwd: "/", env: {}, stdio: ["pipe", "pipe", "pipe", "pipe"], timeout: TIMEOUT_MS, killSignal: "SIGKILL" },
+  );
+  const exited = new Promise<void>((resolve) => builder.once("close", () => resolve()));
+  const failed = new Promise<string>((resolve) => builder.once("error", ({ message }) => resolve(message)));
+  const errors = Promise.race([text(builder.stderr), failed]);
+  const child = childOf(builder.stdio[3] as Readable);
+  const isReady = new Promise<boolean>((resolve) => {
+    builder.stdout.once("data", () => resolve(true));
+    builder.once("close", () => resolve(false));
+    builder.once("error", () => resolve(false));
+  });
+  builder.stdin.on("error", () => undefined); // it ended first; its exit says so
+  const open: number[] = [];
+  try {
+    if (!(await isReady)) return refusal((await errors).trim().split("\n").at(-1) ?? "");
+    const pid = await child;
+    verify(view.steps, `/proc/${pid}/root`);
+    open.push(...["user", "mnt"].map((name) => openSync(`/proc/${pid}/ns/${name}`, "r")));
+    open.push(...view.steps.map(({ path }) => openSync(path, O_PATH | constants.O_RDONLY)));
+    const [user = -1, mount = -1] = open;
+    const enter = (launch: HostLaunch): HostLaunch =>
+      entered(launch, enterArguments(user, mount, programs, launch.cwd));
+    await prove(enter({ argv: ["/bin/true"], cwd: "/", env: {} }).argv);
+    return {
+      enter,
+      close: () => open.splice(0).forEach((fd) => closeSync(fd)),
+    };
+  } catch (error) {
+    for (const fd of open) closeSync(fd);
+    if (error instanceof NotBuilt) return refusal(error.message);
+    throw error;
+  } finally {
+    builder.stdin.end();
+    await exited;
+  }
+}
+
+class NotBuilt extends Error {}
+
+function refusal(said: string): Extract<Works, { works: false }> {
+  const answer = explainBubblewrap(said);
+  return answer.works ? { works: false, reason: said, fix: "" } : answer;
+}
+
+/** The same user, the same devices and network, no capability, and the covers. */
+function buildArguments(steps: readonly Step[]): string[] {
+  const isRoot = process.getuid?.() === 0;
+  return [
+    "--unshare-user",
+    "--uid",
+    String(process.getuid?.() ?? 0),
+    "--gid",
+    String(process.getgid?.() ?? 0),
+    "--bind",
+    "/",
+    "/",
+    // Root can open every disk by its device file, and files of /proc that steer the machine, without any capability.
+    ...(isRoot ? ["--dev", "/dev", ...steeringArguments()] : ["--dev-bind", "/dev", "/dev"]),
+    ...steps.flatMap(stepArguments),
+    ...steps.filter(({ does, isFolder }) => does === "cover" && isFolder).flatMap(({ path }) => ["--remount-ro", path]),
+  ];
+}
+
+function stepArguments({ path, does, isFolder }: Step): string[] {
+  if (does === "show" || does === "lock") return ["--bind", path, path];
+  if (does === "show-read-only") return ["--ro-bind", path, path];
+  return isFolder ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path];
+}
+
+/** bwrap itself stays outside; its child is the one with the namespaces. */
+async function childOf(stream: Readable): Promise<string> {
+  let said = "";
+  for await (const chunk of stream) {
+    said += String(chunk);
+    const pid = /"child-pid": *(\d+)/.exec(said)?.[1];
+    if (pid !== undefined && said.includes("}")) return pid;
+  }
+  return "";
+}
+
+/** By what the kernel shows inside, not by what was asked for. */
+function verify(steps: readonly Step[], root: string): void {
+  for (const { path, does } of steps) {
+    const [inside, outside] = [statOf(`${root}${path}`), statOf(path)];
+    const isSame = inside?.dev === outside?.dev && inside?.ino === outside?.ino;
+    if (inside === undefined || isSame === (does === "cover"))
+      throw new NotBuilt(`${path} is not ${does === "cover" ? "hidden" : "shown"} inside`);
+  }
+}
+
+/** No capability is left, and none can be gained: the covers cannot be taken away. */
+function enterArguments(user: number, mount: number, programs: Programs, cwd: string): readonly string[] {
+  const { nsenter, setpriv, canChangeFolder } = programs;
+  const fileOf = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
+  return [
+    nsenter,
+    `--user=${fileOf(user)}`,
+    `--mount=${fileOf(mount)}`,
+    "--preserve-credentials",
+    // Inside: a folder that was opened outside would lead out by its "..".
+    ...(canChangeFolder ? [`--wdns=${cwd}`] : []),
+    "--",
+    setpriv,
+    "--no-new-privs",
+    "--bounding-set=-all",
+    "--inh-caps=-all",
+    "--ambient-caps=-all",
+    "--",
+    ...(canChangeFolder ? [] : ["/bin/sh", "-c", 'cd -- "$0" && exec "$@"', cwd]),
+  ];
+}
+
+/** Its own name is the path it is started by: neither program passes on another one. */
+function entered(started: HostLaunch, prefix: readonly string[]): HostLaunch {
+  const { argv0: _own, ...launch } = started;
+  const steering = Object.keys(launch.env).find((name) => /^(?:LD_|GLIBC_|GCONV_|LOCPATH)/i.test(name));
+  if (steering !== undefined)
+    throw new HouseError(
+      "exec.rejected-variable",
+      `${steering} would also steer the programs that hide the gateway's files`,
+      {
+        hint: `leave ${steering} out of env`,
+      },
+    );
+  const { shell, closes } = shellWithoutStrays();
+  const words = [...prefix, ...launch.argv];
+  // Files that are open in the gateway would be open inside too.
+  const argv = closes === "" ? words : [...shell, "-c", `${closes}exec "$@"`, "sh", ...words];
+  return { ...launch, argv, cwd: "/" };
+}
+
+async function prove([program = "", ...words]: readonly string[]): Promise<void> {
+  await promisify(execFile)(program, words, { cwd: "/", env: {}, timeout: TIMEOUT_MS }).catch((error: unknown) => {
+    throw new NotBuilt(error instanceof Error ? error.message.trim() : String(error));
+  });
+}

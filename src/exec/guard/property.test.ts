@@ -1,0 +1,76 @@
+// Random programs with random ways to name the gateway's files, started in the guard without any reading of their words.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import fc from "fast-check";
+
+import { noBubblewrap } from "../../../test/sandbox-kit.ts";
+import { openTestEngine } from "../engine.cases.ts";
+import { createGuard } from "../guard.ts";
+import { attacks, CANARY, openAttackGround, programOf, spellings, type AttackGround } from "./attack.cases.ts";
+
+const ROUNDS = Number(process.env["OPENCLAW_GUARD_ROUNDS"] ?? 40);
+const TIMEOUT_MS = 20_000;
+
+describe("programs in the guard", { skip: noBubblewrap }, () => {
+  const engine = openTestEngine();
+  const guard = createGuard();
+  let ground: AttackGround;
+  before(async () => {
+    ground = await openAttackGround();
+  });
+  after(async () => {
+    await engine.close();
+    guard.close();
+    await ground.close();
+  });
+
+  /** Undefined when this machine does not have the program. */
+  const run = async (words: readonly string[], isGuarded = true): Promise<string | undefined> => {
+    const program = programOf(words[0] ?? "");
+    if (program === undefined) return undefined;
+    const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: ground.home };
+    const launch = { argv: [program, ...words.slice(1)], cwd: ground.workspace, env };
+    const running = await engine.start({
+      pipeline: [{ launch: isGuarded ? await guard.wrap(launch, ground.places) : launch, input: "empty" }],
+      timeoutMs: TIMEOUT_MS,
+    });
+    await running.ended;
+    const output = running.output.tail(1_000_000);
+    await running.output.discard();
+    return output;
+  };
+
+  test("the same files are readable without the guard, so the attacks are real", async () => {
+    for (const spelling of ["absolute", "dots", "ownFolder", "gatewayRoot", "upLink", "stateLink", "procLink"]) {
+      const path = spellings[spelling]?.(ground.targets[0] ?? "", ground) ?? "";
+      assert.ok((await run(["cat", path], false))?.includes(CANARY), spelling);
+    }
+    assert.deepEqual(ground.harm(""), []);
+  });
+
+  test("no file of the gateway is read, changed, replaced or created", async () => {
+    const one = fc.record({
+      attack: fc.constantFrom(...Object.keys(attacks)),
+      spelling: fc.constantFrom(...Object.keys(spellings)),
+      target: fc.nat({ max: ground.targets.length - 1 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(one, async ({ attack, spelling, target }) => {
+        const path = spellings[spelling]?.(ground.targets[target] ?? "", ground) ?? "";
+        const output = await run(attacks[attack]?.(path, ground) ?? []);
+        assert.deepEqual(ground.harm(output ?? ""), []);
+      }),
+      { numRuns: ROUNDS, endOnFailure: true },
+    );
+  });
+
+  test("every program of the list leaves the gateway's files alone", async () => {
+    const [config = "", approvals = ""] = [ground.targets[0], ground.targets[3]];
+    for (const [name, words] of Object.entries(attacks)) {
+      const path = spellings["dots"]?.(name.length % 2 === 0 ? config : approvals, ground) ?? "";
+      const output = await run(words(path, ground));
+      assert.deepEqual(ground.harm(output ?? ""), [], name);
+    }
+  });
+});

@@ -1,0 +1,38 @@
+// The profile for macOS, as text: it cannot be run on another system.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { seatbeltProfile, underSeatbelt } from "./seatbelt.ts";
+import type { Step } from "./view.ts";
+
+const steps: readonly Step[] = [
+  { path: "/Users/me/data", does: "lock", isFolder: true },
+  { path: "/Users/me/data/state", does: "cover", isFolder: true },
+  { path: "/var/run/docker.sock", does: "cover", isFolder: false },
+  { path: "/Users/me/data/state/skills", does: "show-read-only", isFolder: true },
+  { path: '/Users/me/data/state/work "1"', does: "show", isFolder: true },
+];
+
+test("denies the gateway's folders, then allows the workspace in them", () => {
+  assert.equal(
+    seatbeltProfile(steps),
+    String.raw`(version 1)
+(allow default)
+(deny mach-priv-task-port)
+(deny file-write-unlink (literal "/Users/me/data"))
+(deny file* (subpath "/Users/me/data/state"))
+(deny file* (literal "/var/run/docker.sock"))
+(allow file-read* (subpath "/Users/me/data/state/skills"))
+(deny file-write* (subpath "/Users/me/data/state/skills"))
+(allow file* (subpath "/Users/me/data/state/work \"1\""))`,
+  );
+});
+
+test("starts the program under sandbox-exec in its own folder", () => {
+  const launch = { argv: ["/bin/ls", "-l"], argv0: "ls", cwd: "/Users/me", env: { A: "1" } };
+  assert.deepEqual(underSeatbelt(launch, []), {
+    argv: ["/usr/bin/sandbox-exec", "-p", seatbeltProfile([]), "/bin/ls", "-l"],
+    cwd: "/Users/me",
+    env: { A: "1" },
+  });
+});

@@ -1,0 +1,218 @@
+// What a guarded command sees: the whole machine, with the gateway's own files covered and its own workspace left in place.
+import { accessSync, constants, lstatSync, readlinkSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+
+import { errnoOf } from "../../core/error.ts";
+import { statOf } from "../approval/programs.ts";
+import { canonicalPath, engineSockets, isWithin } from "../box/hidden.ts";
+import type { Works } from "../box/spec.ts";
+import { entriesOf } from "../box/strays.ts";
+import { otherPathsOf, readMounts, type MountRow } from "./mounts.ts";
+import type { GuardPlaces } from "./places.ts";
+
+/**
+ * `cover`: an empty folder or file in its place. `show`: what is there, under a cover. `lock`: what is there, but its name
+ * cannot be given to another folder. Of two steps the one with the longer path decides.
+ */
+export interface Step {
+  readonly path: string;
+  readonly does: "cover" | "show" | "show-read-only" | "lock";
+  readonly isFolder: boolean;
+}
+
+export interface View {
+  readonly works: true;
+  /** Shortest path first: the order in which they are made. */
+  readonly steps: readonly Step[];
+}
+
+export interface ViewOptions {
+  /** Folders of programs that the gateway itself runs: a command that changed one would get its rights. */
+  readonly programs: readonly string[];
+  /** Container engines act for whoever may talk to them; only their own clients see their sockets. */
+  readonly showsEngines: boolean;
+  readonly mounts?: readonly MountRow[];
+}
+
+export function viewOf(places: GuardPlaces, options: ViewOptions): View | Extract<Works, { works: false }> {
+  const { mounts = readMounts() } = options;
+  const workspace = places.workspace === undefined ? undefined : canonicalPath(places.workspace);
+  const kept = keptFolders(places, workspace);
+  if ("reason" in kept) return kept;
+  const { folders } = kept;
+  const covered = [...folders, ...alsoHidden(places, workspace, folders)];
+  const aliases = covered.flatMap((path) =>
+    otherPathsOf(path, mounts).filter((other) => isAlias(other, path, workspace)),
+  );
+  const engines = options.showsEngines
+    ? []
+    : engineSockets.map(canonicalPath).filter((path) => statOf(path) !== undefined);
+  const programs = options.programs
+    .map(canonicalPath)
+    .filter((path) => workspace === undefined || !isWithin(path, workspace));
+  const skills = join(canonicalPath(places.state), "skills");
+  const steps = [
+    ...[...covered, ...aliases, ...engines].map((path) => stepOf(path, "cover")),
+    ...[skills, ...programs].map((path) => stepOf(path, "show-read-only")),
+    ...(workspace === undefined ? [] : [stepOf(workspace, "show")]),
+  ].filter(({ path, isFolder }) => isFolder || statOf(path)?.isFile() === true || engines.includes(path));
+  const unique = [...new Map(steps.map((step) => [step.path, step])).values()].toSorted(byLength);
+  // A cover under a cover hides nothing more, and what is there anyway need not be shown.
+  const needed = unique.filter(({ path, does }, at) => {
+    const above = deciding(path, unique.slice(0, at))?.does;
+    if (does === "cover") return above !== "cover";
+    return above === undefined ? programs.includes(path) : above !== does;
+  });
+  const locks = [...folders, ...programs].flatMap((path) => locksAbove(path, needed));
+  const all = new Map([...locks.map((path) => stepOf(path, "lock")), ...needed].map((step) => [step.path, step]));
+  return { works: true, steps: [...all.values()].toSorted(byLength) };
+}
+
+/** The step that decides what is seen at a path. */
+export function deciding(path: string, steps: readonly Step[]): Step | undefined {
+  return steps.findLast((step) => step.does !== "lock" && isWithin(path, step.path));
+}
+
+const byLength = (a: Step, b: Step): number => a.path.length - b.path.length;
+const stepOf = (path: string, does: Step["does"]): Step => ({
+  path,
+  does,
+  isFolder: statOf(path)?.isDirectory() === true,
+});
+
+type Refusal = Extract<Works, { works: false }>;
+
+/** The folders that hold rules and secrets, or why they cannot be kept from a command. */
+function keptFolders(places: GuardPlaces, workspace: string | undefined): { readonly folders: string[] } | Refusal {
+  const state = canonicalPath(places.state);
+  const home = canonicalPath(places.home);
+  if (state === "/" || state === workspace)
+    return no(
+      `the state folder ${state} is ${state === "/" ? "the whole disk" : "the workspace itself"}`,
+      moveWorkspace,
+    );
+  if (places.rival !== undefined && statOf(places.rival) === undefined && canWrite(dirname(places.rival)))
+    return no(
+      `${places.rival} does not exist, and the gateway would read it in place of ${state} once a command created it`,
+      `start the gateway with OPENCLAW_STATE_DIR=${state}`,
+    );
+  if (statOf(state) === undefined) return missing(state);
+  const folders = new Set([state]);
+  for (const config of new Set(places.configs)) {
+    const folder = dirname(canonicalPath(config));
+    if (isKept(folder, folders, workspace)) continue;
+    if (folder === workspace || isWithin(home, folder) || shared.has(folder))
+      return no(
+        `the config file ${config} lies in ${folder}, which holds other files too`,
+        `move it to a folder of its own, such as ${state}`,
+      );
+    if (statOf(folder) === undefined) return missing(folder);
+    folders.add(folder);
+  }
+  const link = [places.state, ...places.configs]
+    .flatMap((path) => linksIn(path))
+    .find((path) => !isKept(canonicalPath(dirname(path)), folders, workspace));
+  if (link !== undefined && canWrite(dirname(link)))
+    return no(
+      `${link} is a link that a command could replace`,
+      `name the real folder instead of the link: OPENCLAW_STATE_DIR=${state}`,
+    );
+  const twin = secretsIn(state, places.configs).find((path) => (statOf(path)?.nlink ?? 1n) > 1n);
+  if (twin !== undefined)
+    return no(
+      `${twin} has a second name (a hard link) by which a command could reach it`,
+      `remove the other name; find it with: find / -xdev -samefile ${twin}`,
+    );
+  return { folders: [...folders] };
+}
+
+const missing = (folder: string): Refusal =>
+  no(`the folder ${folder} does not exist, and a command could create it`, `mkdir -p ${folder}`);
+const moveWorkspace = "choose another workspace: openclaw config set agents.defaults.workspace <folder>";
+const no = (reason: string, fix: string): Refusal => ({ works: false, reason, fix });
+
+/** Folders of the system: programs need what else lies there. */
+const shared: ReadonlySet<string> = new Set(
+  "/ /bin /boot /dev /etc /home /lib /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /tmp /usr /usr/bin /usr/lib /usr/local /usr/local/bin /usr/local/etc /var /var/lib /var/tmp /private /private/etc /private/tmp /private/var /Users /Library /Applications".split(
+    " ",
+  ),
+);
+
+/** Inside one of these folders a command sees nothing, unless it is its own workspace. */
+const isKept = (path: string, folders: ReadonlySet<string>, workspace: string | undefined): boolean =>
+  [...folders].some(
+    (folder) =>
+      isWithin(path, folder) && !(workspace !== undefined && isWithin(workspace, folder) && isWithin(path, workspace)),
+  );
+
+/** Files whose every name must be known. */
+function secretsIn(state: string, configs: readonly string[]): string[] {
+  const inFolders = ["credentials", "identity"].flatMap((name) =>
+    entriesOf(join(state, name)).map((entry) => join(state, name, entry)),
+  );
+  const top = entriesOf(state)
+    .filter((name) => /\.(?:json|sqlite|env)|^\.env/.test(name))
+    .map((name) => join(state, name));
+  return [...configs, ...top, ...inFolders].filter((path) => statOf(path)?.isFile() === true);
+}
+
+/** Other agents' folders and older state, where they exist and covering them leaves the machine usable. */
+function alsoHidden({ hidden, home }: GuardPlaces, workspace: string | undefined, kept: readonly string[]): string[] {
+  const realHome = canonicalPath(home);
+  return [...new Set(hidden.map(canonicalPath))].filter(
+    (path) =>
+      statOf(path) !== undefined &&
+      !kept.includes(path) &&
+      !isWithin(realHome, path) &&
+      !(workspace !== undefined && isWithin(path, workspace)),
+  );
+}
+
+/** By identity: a path of the mount table may be hidden by a later mount. */
+function isAlias(other: string, path: string, workspace: string | undefined): boolean {
+  if (workspace !== undefined && isWithin(other, workspace)) return false;
+  const [there, here] = [statOf(other), statOf(path)];
+  if (there === undefined || here === undefined) return false;
+  if (there.dev !== here.dev) return false;
+  // The workspace itself may be mounted elsewhere, as it likes.
+  const own = workspace === undefined ? undefined : statOf(workspace);
+  return own === undefined || there.ino !== own.ino;
+}
+
+/** Folders above it whose name could be given to another folder. */
+function locksAbove(path: string, steps: readonly Step[]): string[] {
+  const found: string[] = [];
+  for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) {
+    if (deciding(folder, steps)?.does === "cover") continue;
+    if (canWrite(dirname(folder))) found.push(folder);
+  }
+  return found;
+}
+
+/** The links on the way to a path, as they are written; those behind a link too. */
+function linksIn(path: string): string[] {
+  const found: string[] = [];
+  const seen = new Set<string>();
+  const walk = (target: string): void => {
+    if (seen.has(target) || seen.size > 256) return;
+    seen.add(target);
+    const parent = dirname(target);
+    if (parent !== target) walk(parent);
+    if (lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
+    found.push(target);
+    const to = readlinkSync(target);
+    walk(isAbsolute(to) ? resolve(to) : resolve(canonicalPath(parent), to));
+  };
+  walk(resolve(path));
+  return found;
+}
+
+function canWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}
