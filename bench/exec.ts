@@ -1,13 +1,16 @@
 // Commands: what the rules, the sandbox and the capture of output cost, against the bare thing measured in the same run.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { analyse } from "../src/exec/approval/analyse.ts";
 import { effectivePolicy } from "../src/exec/approval/effective.ts";
 import { judge } from "../src/exec/approval/judge.ts";
 import { defaultSafeBins } from "../src/exec/approval/safe-bins.ts";
+import { openTestEngine } from "../src/exec/engine.cases.ts";
+import { createGuard } from "../src/exec/guard.ts";
 import { noEngine, startEngine } from "../test/docker-kit.ts";
 import { exec, proc, until } from "../test/exec-kit.ts";
 import { dispose, operator, startGateway } from "../test/kit.ts";
@@ -19,6 +22,7 @@ export async function benchExec(): Promise<Row[]> {
   return [
     ...(await benchAnalysis()),
     ...(await benchHost()),
+    ...(await benchGuard()),
     ...(await benchBubblewrap()),
     ...(await benchDocker()),
     ...(await benchCapture()),
@@ -100,6 +104,40 @@ async function benchHost(): Promise<Row[]> {
       `${ours.toFixed(2)} ms; bare ${bare.toFixed(2)} ms`,
     ),
   ];
+}
+
+/** The same program by an allowlist entry, with and without the namespace that hides the gateway's files. */
+async function benchGuard(): Promise<Row[]> {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "openclaw-bench-")));
+  const state = join(home, ".openclaw");
+  const workspace = join(state, "workspace");
+  mkdirSync(workspace, { recursive: true });
+  const places = { home, state, workspace, configs: [join(state, "openclaw.json")], hidden: [] };
+  const guard = createGuard();
+  const engine = openTestEngine();
+  const launch = { argv: ["/bin/true"], cwd: workspace, env: { PATH: "/usr/bin:/bin" } };
+  const works = await guard.works(places);
+  if (!works.works) console.log(`  (guard left out: ${works.reason})`);
+  const { bare, ours } = works.works
+    ? await inTurns(
+        async () => (await engine.start({ pipeline: [{ launch }] })).ended,
+        async () => (await engine.start({ pipeline: [{ launch: await guard.wrap(launch, places) }] })).ended,
+      )
+    : { bare: 0, ours: 0 };
+  await engine.close();
+  guard.close();
+  rmSync(home, { recursive: true });
+  return works.works
+    ? [
+        atMost(
+          "time the guard adds to an allowlisted command, p50",
+          ours - bare,
+          8,
+          " ms",
+          `${ours.toFixed(2)} ms; unguarded ${bare.toFixed(2)} ms`,
+        ),
+      ]
+    : [];
 }
 
 async function benchBubblewrap(): Promise<Row[]> {

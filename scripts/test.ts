@@ -19,6 +19,11 @@ const programs: { readonly program: string; readonly debian: string; readonly su
   { program: "less", debian: "less", suites: "a pager in a terminal" },
   { program: "top", debian: "procps", suites: "a full-screen program in a terminal" },
   { program: "rg", debian: "ripgrep", suites: "controls about rg" },
+  { program: "curl", debian: "curl", suites: "the gateway's own files against allowlisted programs" },
+  { program: "wget", debian: "wget", suites: "the gateway's own files against allowlisted programs" },
+  { program: "unzip", debian: "unzip", suites: "the gateway's own files against allowlisted programs" },
+  { program: "zip", debian: "zip", suites: "the gateway's own files against allowlisted programs" },
+  { program: "rsync", debian: "rsync", suites: "the gateway's own files against allowlisted programs" },
   { program: "tmux", debian: "tmux", suites: "the terminal conversation in a real terminal" },
 ];
 

@@ -21,6 +21,7 @@ const machine: Machine = {
   userId: process.getuid?.(),
   nodeVersion: "24.21.0",
   engineSockets: [],
+  unguarded: () => Promise.resolve(undefined),
   sandboxWorks: () => Promise.resolve({ works: true }),
 };
 

@@ -14,7 +14,7 @@ import { within } from "./sandbox.ts";
 
 type Exec = NonNullable<NonNullable<Config["tools"]>["exec"]>;
 
-export function checkCommands(ground: Ground): Finding[] {
+export async function checkCommands(ground: Ground): Promise<Finding[]> {
   const { tools, agents } = ground.loaded.config;
   const own = (agents?.list ?? []).flatMap(({ tools: one }, index): Finding[] => [
     ...listFindings(ground, ["agents", "list", index, "tools", "exec"], one?.exec ?? {}),
@@ -27,6 +27,23 @@ export function checkCommands(ground: Ground): Finding[] {
     ...own,
     ...defaultLevel(ground),
     ...chatCommands(ground),
+    ...(await guardFindings(ground)),
+  ];
+}
+
+async function guardFindings({ machine }: Ground): Promise<Finding[]> {
+  const unguarded = await machine.unguarded();
+  if (unguarded === undefined) return [];
+  const { agents, reason, fix } = unguarded;
+  return [
+    {
+      id: "exec.unguarded",
+      weight: "medium",
+      what: `listed commands of ${agents.join(", ")} cannot be kept from the gateway's own files here: ${reason}`,
+      why: "each of them waits for your approval, and people who are asked too often stop reading",
+      where: {},
+      fix,
+    },
   ];
 }
 

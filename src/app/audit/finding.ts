@@ -4,6 +4,7 @@ import { formatPath, type ConfigPath } from "../../config/path.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { HouseError } from "../../core/error.ts";
 import type { ApprovalsSnapshot } from "../../exec/approval/file.ts";
+import type { Unguarded } from "../../exec/guard/probe.ts";
 
 /** critical: somebody else can act as you now. high: one step away. medium: a guard is missing. low: tidiness. info: to know. */
 export const weights = ["critical", "high", "medium", "low", "info"] as const;
@@ -52,6 +53,8 @@ export interface Machine {
   readonly nodeVersion: string;
   /** Paths of container engines' sockets this user may write to. */
   readonly engineSockets: readonly string[];
+  /** Agents with an allowlist whose commands cannot be kept from the gateway's own files here. */
+  unguarded(): Promise<Unguarded | undefined>;
   /** Whether a sandbox of the configured kind starts here, and what to do when not. */
   sandboxWorks(): Promise<{ readonly works: boolean; readonly reason?: string; readonly fix?: string }>;
 }

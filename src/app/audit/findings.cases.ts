@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import type { AgentId } from "../../core/names.ts";
 import type { Machine, Weight } from "./finding.ts";
 
 /** A home that the audit looks at. */
@@ -133,6 +134,22 @@ export const pairs: readonly Pair[] = [
       machine: { sandboxWorks: () => Promise.resolve({ works: false, reason: "bwrap is not installed" }) },
     },
     good: { config: { agents: boxed } },
+  },
+  {
+    id: "exec.unguarded",
+    weight: "medium",
+    bad: {
+      config: exec({ host: "gateway" }),
+      machine: {
+        unguarded: () =>
+          Promise.resolve({
+            agents: ["main" as AgentId],
+            reason: "bubblewrap is not installed",
+            fix: "apt-get install bubblewrap",
+          }),
+      },
+    },
+    good: { config: exec({ host: "gateway" }) },
   },
   pair("sandbox.network-joined", "critical", docker({ network: "host" }), docker({ network: "none" })),
   pair("sandbox.network-joined", "critical", docker({ network: "container:other" }), docker({})),

@@ -6,6 +6,7 @@ import { config } from "./config.ts";
 import { exposure } from "./exposure.ts";
 import { fileModes } from "./file-modes.ts";
 import { gateway } from "./gateway.ts";
+import { guard } from "./guard.ts";
 import { hooks } from "./hooks.ts";
 import { node } from "./node.ts";
 import { sandbox } from "./sandbox.ts";
@@ -24,6 +25,7 @@ export const checks: readonly Check[] = [
   exposure,
   sandbox,
   approvals,
+  guard,
   hooks,
   security,
   store,
