@@ -22,6 +22,7 @@ const threads = [
   ["memory-worker.js", "src/memory/worker.ts"],
   ["exec-launcher.js", "src/exec/launcher-process.ts"],
   ["embed-worker.js", "src/memory/embed/local-worker.ts"],
+  ["store-check.js", "src/store/check-worker.ts"],
 ] as const;
 
 const shared: InputOptions = {

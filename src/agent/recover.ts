@@ -42,7 +42,7 @@ async function closedAlready(store: Store, { id, sessionKey }: Letter): Promise<
   const run = await store.runs.get(id);
   if (run === undefined || run.state === "running") return false;
   const { state, startedAt, endedAt = startedAt } = run;
-  const { sessionId = "" } = run.body as Partial<RunBody>;
+  const { sessionId = "" } = (run.body ?? {}) as Partial<RunBody>;
   const isOk = state === "ok";
   const failure = { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" };
   const outcome: RunOutcome = {
@@ -62,7 +62,7 @@ async function closedAlready(store: Store, { id, sessionKey }: Letter): Promise<
 }
 
 async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<void> {
-  const { sessionId, merged = [], source } = run.body as Partial<RunBody>;
+  const { sessionId, merged = [], source } = (run.body ?? {}) as Partial<RunBody>;
   const isOurs = source === "heartbeat" && merged.length === 0;
   const endedAt = clock.now();
   const outcomeOf = (runId: string): RunOutcome => ({

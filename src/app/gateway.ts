@@ -80,6 +80,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     mask: house.mask,
     store,
     storeFile: house.storeFile,
+    storeProblem: () => house.storeChecks.problem(),
     catalog: house.catalog,
     callTool: house.callTool,
     approvals: house.commands.desk,

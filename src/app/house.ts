@@ -16,6 +16,7 @@ import type { Config } from "../config/schema/index.ts";
 import { insideNames } from "../exec/inside-names.ts";
 import { openStore } from "../store/builtin.ts";
 import { storeFileOf } from "../store/place.ts";
+import { lookForStore } from "../store/store-record.ts";
 import type { Store } from "../store/store.ts";
 import { createCallTool, createRecallTool, type CallTool, type RecallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
@@ -27,6 +28,7 @@ import { createLatePorts, type LatePorts } from "./late-ports.ts";
 import { openMemoryOver, type OpenMemory } from "./memory.ts";
 import { openUndo, type OpenUndo } from "./undo.ts";
 import { createSettings, type LiveSettings } from "./settings.ts";
+import { openStoreChecks, type StoreChecks } from "./store-checks.ts";
 
 export interface House extends LatePorts {
   readonly paths: Paths;
@@ -37,6 +39,7 @@ export interface House extends LatePorts {
   readonly lock: Lock;
   readonly store: Store;
   readonly storeFile: string;
+  readonly storeChecks: StoreChecks;
   readonly settings: LiveSettings;
   readonly commands: OpenExec;
   readonly undo: OpenUndo;
@@ -60,6 +63,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
   const log = openLog(logOptions(paths, loaded.config, consoleLevel, mask));
   const lock = acquireLock(stateLockOf(paths.state));
   const storeFile = storeFileOf(paths.state);
+  const before = lookForStore(storeFile);
   const store = await openStore({
     file: storeFile,
     onTorn: ({ bytes, kept }) =>
@@ -76,6 +80,14 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     throw error;
   });
   const settings = createSettings(paths, env, loaded);
+  const delay = Number(env["OPENCLAW_STORE_CHECK_MS"]);
+  const storeChecks = openStoreChecks({
+    storeFile,
+    clock: systemClock,
+    log: log.child("store"),
+    before,
+    ...(delay > 0 ? { delayMs: delay } : {}),
+  });
   const version = readVersion();
   const config = (): Config => settings.now().config;
   const ports = createLatePorts();
@@ -112,6 +124,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     lock,
     store,
     storeFile,
+    storeChecks,
     settings,
     commands,
     undo,
@@ -120,6 +133,7 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
     callTool,
     recallTool,
     async close() {
+      storeChecks.close();
       await memory.close();
       await commands.close();
       await store.close();

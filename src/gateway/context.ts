@@ -48,6 +48,8 @@ export interface GatewayContext {
   readonly takeOver: () => void;
   /** Ends this run after `delayMs` and starts a new one in the same process. One restart is in flight at a time. */
   readonly restart: (reason: string, delayMs: number) => void;
+  /** What is wrong with the store: damaged, or no space left for it. */
+  readonly storeProblem?: () => string | undefined;
   /** Why the config on disk is not the one in force, when it is not. */
   readonly trouble?: () => string | undefined;
   /** What the owner should know about the approvals file: it is gone, or cannot be read. */

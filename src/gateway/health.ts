@@ -76,6 +76,7 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
     sandbox: sandboxNow(context),
     ...troubleOf(context),
     ...approvalsOf(context),
+    ...storeProblemOf(context),
     agents: figures.byAgent.map(({ agentId, count, recent }) => ({
       agentId,
       isDefault: agentId === defaultAgentId(context.config()),
@@ -173,6 +174,11 @@ function troubleOf({ trouble, mask }: GatewayContext): { trouble?: string } {
 function approvalsOf({ approvalsCaution }: GatewayContext): { approvals?: object } {
   const caution = approvalsCaution?.();
   return caution === undefined ? {} : { approvals: { caution } };
+}
+
+function storeProblemOf({ storeProblem, mask }: GatewayContext): { store?: { ok: false; problem: string } } {
+  const problem = storeProblem?.();
+  return problem === undefined ? {} : { store: { ok: false, problem: mask(problem) } };
 }
 
 function toRecent({ key, updatedAt }: SessionRecord, now: number): unknown {

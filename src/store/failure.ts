@@ -3,6 +3,7 @@ import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { errnoOf, HouseError } from "../core/error.ts";
+import { whatToDelete } from "./leftovers.ts";
 
 // https://www.sqlite.org/rescode.html
 const FULL = 13;
@@ -84,7 +85,7 @@ export function full(file: string, cause?: unknown, neededBytes?: number): House
   const needed = neededBytes === undefined ? "" : ` (${Math.ceil(neededBytes / 1_000_000)} MB are needed)`;
   return new HouseError("store.full", `no space left for the store ${file}${needed}`, {
     cause,
-    hint: "free some space on that disk, then retry",
+    hint: whatToDelete(file),
     details: { file, ...(neededBytes === undefined ? {} : { neededBytes }) },
   });
 }

@@ -35,6 +35,8 @@ export interface Health {
   readonly trouble?: string;
   /** There when the approvals file is gone or cannot be read. */
   readonly approvals?: { readonly caution: Caution };
+  /** There when the store is damaged or has no space left. */
+  readonly store?: { readonly ok: false; readonly problem: string };
   /** Of the default agent; `caution` when it has none or it cannot start. */
   readonly sandbox?: {
     readonly agentId: string;

@@ -46,6 +46,7 @@ export class OverviewView extends LightElement {
       <h1>Overview</h1>
       ${health?.trouble === undefined ? nothing : drawCaution(troubleWords(health.trouble))}
       ${health?.approvals === undefined ? nothing : drawCaution(health.approvals.caution)}
+      ${health?.store === undefined ? nothing : drawCaution({ text: health.store.problem, fix: "openclaw doctor" })}
       ${caution === undefined ? nothing : drawCaution(caution)}
       <div class="cards">
         ${health === undefined ? nothing : drawHealth(health, now)}
