@@ -10,20 +10,20 @@ const fetchLimits = {
 const responses = section("POST /v1/responses.", {
   enabled: flag("Answer it.", { default: false }),
   maxBodyBytes: whole("Bytes of a request at most.", { default: 20_000_000 }),
-  files: section("Files in requests.", {
+  files: section("Files in requests, also of POST /v1/chat/completions.", {
     ...fetchLimits,
     allowedMimes: texts("Types taken.", {
       default: ["text/plain", "text/markdown", "text/html", "text/csv", "application/json", "application/pdf"],
     }),
     maxBytes: whole("Bytes of a file at most.", { default: 5_242_880 }),
     maxChars: whole("Characters kept of a file.", { default: 200_000 }),
-    pdf: section("PDF files.", {
+    pdf: section("PDF files; they are refused until they can be read.", {
       maxPages: whole("Pages looked at.", { default: 4 }),
       maxPixels: whole("Pixels of a rendered page.", { default: 4_000_000 }),
       minTextChars: whole("Characters of text below which pages are rendered.", { default: 200 }),
     }),
   }),
-  images: section("Pictures in requests.", {
+  images: section("Pictures in requests, also of POST /v1/chat/completions.", {
     ...fetchLimits,
     allowedMimes: texts("Types taken.", { default: ["image/jpeg", "image/png", "image/gif", "image/webp"] }),
     maxBytes: whole("Bytes of a picture at most.", { default: 10_485_760 }),
