@@ -51,6 +51,21 @@ describe("with a call that waits for its result", () => {
   });
 });
 
+test("takes only the new message after a call, its result and the answer to it", () => {
+  const stored = [...waiting, result("w", "18"), answer("It is 18.")];
+  const brought = [...waiting.slice(0, 2), result("w", "18"), answer("It is 18.")];
+  assert.deepEqual(unseenMessages(stored, [...brought, user("and Bergen?")]), [user("and Bergen?")]);
+  assert.deepEqual(unseenMessages(stored, brought), []);
+});
+
+test("puts a result into words when a request is repeated after its answer", () => {
+  const stored = [...waiting, result("w", "18"), answer("It is 18.")];
+  assert.deepEqual(
+    unseenMessages(stored, [...waiting.slice(0, 2), result("w", "18")]).map(({ role }) => role),
+    ["user"],
+  );
+});
+
 test("keeps calls and results of a conversation the session does not know, in order and with names", () => {
   const brought = [user("weather?"), answer("Looking.", "a", "b"), result("a", "18"), result("b", "19")];
   assert.deepEqual(unseenMessages([], brought), brought);

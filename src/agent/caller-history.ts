@@ -24,9 +24,12 @@ export function unseenMessages(stored: readonly Message[], brought: readonly Mes
     if (message.role === "user") fresh.push({ ...message, content: message.content.map(plain) });
     else if (message.role === "assistant")
       fresh.push(...unseenAnswer(message, known, calls, next > 0 && fresh.length === 0));
-    else fresh.push(...unseenResult(message, stored, calls, fresh));
+    else fresh.push(...unseenResult(message, stored, known, calls, fresh));
   }
-  return fresh;
+  const last = brought.at(-1);
+  // A repeated request for an answer that was given already: the model needs something to answer.
+  const isRepeated = fresh.length === 0 && last?.role === "toolResult" && stored.at(-1)?.role === "assistant";
+  return isRepeated ? [inWords({ ...last, toolName: calls.get(last.toolCallId) ?? last.toolName })] : fresh;
 }
 
 /** The last user messages from which on, backwards, both hold the same ones until one of them has no more. */
@@ -96,20 +99,26 @@ function unseenAnswer(
 function unseenResult(
   result: ToolResultMessage,
   stored: readonly Message[],
+  known: readonly Message[],
   calls: ReadonlyMap<string, string>,
   fresh: readonly Message[],
 ): Message[] {
   const id = result.toolCallId;
   const named = { ...result, toolName: calls.get(id) ?? result.toolName };
   if (isOpenIn(fresh, id)) return [named];
-  const last = resultsOf(stored, id).at(-1);
-  if (last !== undefined && !isHanded(last) && isEndOf(stored, id)) return [];
+  const last = known.findLast((message) => message.role === "toolResult" && message.toolCallId === id);
+  if (last !== undefined && textOf(last.content) !== HANDED) return [];
   if (fresh.every(({ role }) => role === "toolResult") && isEndOf(stored, id)) return [named];
-  const content = [
-    { type: "text" as const, text: `Result of your call ${named.toolName} (${id}):\n${textOf(result.content)}` },
-    ...result.content.filter(({ type }) => type === "image"),
-  ];
-  return [{ role: "user", content, timestamp: result.timestamp }];
+  return [inWords(named)];
+}
+
+function inWords({ toolName, toolCallId, content, timestamp }: ToolResultMessage): UserMessage {
+  const text = `Result of your call ${toolName} (${toolCallId}):\n${textOf(content)}`;
+  return {
+    role: "user",
+    content: [{ type: "text", text }, ...content.filter(({ type }) => type === "image")],
+    timestamp,
+  };
 }
 
 /** Whether the last answer made this call, and only results came since. */
@@ -119,16 +128,7 @@ function isEndOf(messages: readonly Message[], id: string): boolean {
 }
 
 function isOpenIn(messages: readonly Message[], id: string): boolean {
-  return isEndOf(messages, id) && resultsOf(messages, id).length === 0;
-}
-
-function resultsOf(messages: readonly Message[], id: string): ToolResultMessage[] {
   const last = messages.findLastIndex(({ role }) => role !== "toolResult");
-  return messages
-    .slice(last + 1)
-    .filter((message) => message.role === "toolResult" && message.toolCallId === id) as ToolResultMessage[];
-}
-
-function isHanded({ content }: ToolResultMessage): boolean {
-  return textOf(content) === HANDED;
+  const isAnswered = messages.slice(last + 1).some((one) => one.role === "toolResult" && one.toolCallId === id);
+  return isEndOf(messages, id) && !isAnswered;
 }

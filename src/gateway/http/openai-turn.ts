@@ -15,7 +15,7 @@ import type { GatewayContext } from "../context.ts";
 import { goneSignal, readBody, sendError, sendJson } from "./answer.ts";
 import type { Content } from "./openai-content.ts";
 import { modelNamed } from "./model-names.ts";
-import { refuse, type Body, type ChosenTools } from "./openai-request.ts";
+import { optionalText, refuse, type Body, type ChosenTools } from "./openai-request.ts";
 
 export interface OpenAIDeps {
   readonly context: GatewayContext;
@@ -62,9 +62,9 @@ export async function turnTarget(
   { context, models }: OpenAIDeps,
 ): Promise<Target> {
   const config = context.config();
-  const { model: name, user } = body;
-  const named = /^(?:openclaw|agent)[:/](.+)$/i.exec(typeof name === "string" ? name : "")?.[1];
-  const isModel = typeof name === "string" && name !== "" && named === undefined && !/^openclaw$/i.test(name);
+  const [name, user] = [optionalText(body, "model"), optionalText(body, "user")];
+  const named = /^(?:openclaw|agent)[:/](.+)$/i.exec(name ?? "")?.[1];
+  const isModel = name !== undefined && name !== "" && named === undefined && !/^openclaw$/i.test(name);
   const model = isModel ? { model: await modelNamed(name, config, models) } : {};
   const explicit = headers["x-openclaw-session-key"];
   if (typeof explicit === "string" && explicit !== "")
@@ -72,7 +72,7 @@ export async function turnTarget(
   const header = headers["x-openclaw-agent-id"];
   const agentId = named ?? (typeof header === "string" && header !== "" ? header : undefined);
   const { agent } = subjectOf({ agentId }, config);
-  const isNamed = typeof user === "string" && user !== "";
+  const isNamed = user !== undefined && user !== "";
   // The user's name is the caller's word; a digest keeps it a name and nothing else.
   const rest = isNamed ? `openai-user:${sha256(user).slice(0, 24)}` : `openai:${newId()}`;
   return { subject: subjectOf({ sessionKey: `agent:${agent}:${rest}` }, config), isNamed, ...model };
