@@ -205,5 +205,16 @@ function withoutImages(message: Message): Message {
 }
 
 function overheadOf({ system, tools }: Pick<ModelRequest, "system" | "tools">): number {
-  return Math.ceil((system.length + JSON.stringify(tools).length) / CHARS_PER_TOKEN);
+  const chars = tools.reduce((sum, tool) => sum + charsOf(tool), system.length);
+  return Math.ceil(chars / CHARS_PER_TOKEN);
+}
+
+/** Schemas are the same objects in every turn: each is measured once. */
+const schemaChars = new WeakMap<object, number>();
+
+function charsOf({ name, description, parameters }: ModelRequest["tools"][number]): number {
+  const schema = parameters as object;
+  const known = schemaChars.get(schema) ?? JSON.stringify(schema).length;
+  schemaChars.set(schema, known);
+  return JSON.stringify({ name, description, parameters: 0 }).length + known;
 }

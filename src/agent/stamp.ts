@@ -24,7 +24,7 @@ export function dayOf(at: number, timeZone: string): string {
 
 /** The configured zone when the system knows it, else that of the host. */
 export function timeZoneOf(configured: string | undefined): string {
-  const host = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const host = hostZone();
   if (configured === undefined || configured === "") return host;
   try {
     formatFor(configured);
@@ -33,6 +33,17 @@ export function timeZoneOf(configured: string | undefined): string {
     return host; // an unknown zone was already named by the config check or the doctor
   }
 }
+
+/** Asking costs 2 ms, and a turn asks several times; a machine that moved is noticed within a minute. */
+function hostZone(): string {
+  const now = performance.now();
+  if (known === undefined || now - known.at > HOST_ZONE_MS)
+    known = { zone: Intl.DateTimeFormat().resolvedOptions().timeZone, at: now };
+  return known.zone;
+}
+
+const HOST_ZONE_MS = 60_000;
+let known: { readonly zone: string; readonly at: number } | undefined;
 
 function formatFor(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);

@@ -11,6 +11,7 @@ import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { firstRunText } from "../config/first-run.ts";
 import { operatorScopes } from "../protocol/scope.ts";
 import type { Restart } from "./admin.ts";
+import { keepHeapSmall } from "./heap.ts";
 import type { House } from "./house.ts";
 import { coldStart, warmStart, type Started, type StartRoom } from "./start.ts";
 
@@ -41,6 +42,7 @@ export async function runGateway(options: RunOptions): Promise<number> {
   const legacy = describeLegacy(paths);
   if (legacy !== undefined) say(legacy);
   if (options.setup === true) await setUp(paths, options.env);
+  keepHeapSmall();
   const pace = createPace();
   let good: LoadedConfig | undefined;
   for (;;) {

@@ -28,6 +28,7 @@ export function createOutbox(socket: WebSocket, raw: RawSocket, onDrain: () => v
   let queuedBytes = 0;
   /** Bytes of events since the client had last taken everything. */
   let eventBytes = 0;
+  let isCorked = false;
 
   const waiting = (): number => raw.writableLength + queuedBytes;
   const disconnect = (): void => {
@@ -39,10 +40,16 @@ export function createOutbox(socket: WebSocket, raw: RawSocket, onDrain: () => v
     const frames = frame === undefined ? queued : [...queued, frame];
     queued = [];
     queuedBytes = 0;
-    const [only] = frames;
-    if (frames.length === 1 && only?.length === 1 && only[0] !== undefined) return void raw.write(only[0]);
-    raw.cork();
+    if (!isCorked) {
+      isCorked = true;
+      raw.cork();
+      process.nextTick(uncork);
+    }
     for (const pieces of frames) for (const piece of pieces) raw.write(piece);
+  };
+  /** Whatever is sent within one tick is one write. */
+  const uncork = (): void => {
+    isCorked = false;
     raw.uncork();
   };
   const admit = (frame: Frame): boolean => {

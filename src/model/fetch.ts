@@ -9,6 +9,20 @@ export interface FetchWatch {
   connected(): void;
 }
 
+const watches = new WeakMap<AbortSignal, FetchWatch>();
+
+/** From now on `sharedFetch` tells `watch` about the request that carries this signal. */
+export function watchRequest(signal: AbortSignal, watch: FetchWatch): void {
+  watches.set(signal, watch);
+}
+
+/** For a vendor's model that is made once and used for many requests: which one it is, its signal says. */
+export const sharedFetch: typeof globalThis.fetch = async (input, init = {}) => {
+  const watch = init.signal instanceof AbortSignal ? watches.get(init.signal) : undefined;
+  if (watch === undefined) throw new Error("a model request without the signal it was started with");
+  return createFetch(watch)(input, init);
+};
+
 /** The platform's own fetch neither says when it is connected nor lets go of a dead address before its own time. */
 export function createFetch(watch: FetchWatch): typeof globalThis.fetch {
   return async (input, init = {}) => {

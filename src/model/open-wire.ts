@@ -1,7 +1,21 @@
 // Chooses the leaf for a protocol and loads its package when it is first asked for.
+import { Lru } from "../base/lru.ts";
 import type { Api, Wire, WireSettings } from "./wire.ts";
 
-export async function openWire(api: Api, settings: WireSettings): Promise<Wire> {
+/** The last few places that were asked, each with its credential: most turns go to the same one. */
+const wires = new Lru<Promise<Wire>>(32);
+
+export function openWire(api: Api, settings: WireSettings): Promise<Wire> {
+  const key = JSON.stringify([api, settings]);
+  const known = wires.get(key);
+  if (known !== undefined) return known;
+  const wire = load(api, settings);
+  wires.set(key, wire);
+  wire.catch(() => wires.delete(key));
+  return wire;
+}
+
+async function load(api: Api, settings: WireSettings): Promise<Wire> {
   // The packages print to the console unless told not to; the house has a log of its own.
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   if (api === "anthropic-messages") return (await import("./wire/anthropic.ts")).loadAnthropic(settings);

@@ -1,11 +1,16 @@
 // One model call from request to last event: deadlines, abort, translation both ways. Never throws.
-import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart, SharedV4Warning } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+  SharedV4Warning,
+} from "@ai-sdk/provider";
 
 import type { Clock } from "../base/clock.ts";
 import { startWatchdog, type Deadlines, type Missed, type Watchdog } from "./deadline.ts";
 import { createReader } from "./events.ts";
 import { toFailure } from "./failure.ts";
-import { createFetch } from "./fetch.ts";
+import { sharedFetch, watchRequest } from "./fetch.ts";
 import type { AnswerSettings, Model, ModelEvent, ModelFacts, ModelFailure, ModelRequest } from "./model.ts";
 import { canThink, toPrompt, toTools, type Target } from "./translate.ts";
 import type { Wire } from "./wire.ts";
@@ -79,7 +84,8 @@ async function* partsOf(
   request: ModelRequest,
   dog: Watchdog,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
-  const model = parts.wire.open(createFetch(dog));
+  watchRequest(dog.signal, dog);
+  const model = modelOf(parts.wire);
   const gaveUp = rejection(dog.signal);
   const started = Promise.resolve(model.doStream(callOptions(parts, request, dog.signal)));
   started.catch(() => undefined); // The race below reports it; this one is for a start that loses the race.
@@ -95,6 +101,17 @@ async function* partsOf(
     reader.cancel().catch(() => undefined); // The socket is closed by the signal; a stream that had failed has nothing to cancel.
   }
 }
+
+/** Made once for a wire: a vendor's package builds its schemas with each model, which costs more than the request. */
+function modelOf(wire: Wire): LanguageModelV4 {
+  const known = models.get(wire);
+  if (known !== undefined) return known;
+  const model = wire.open(sharedFetch);
+  models.set(wire, model);
+  return model;
+}
+
+const models = new WeakMap<Wire, LanguageModelV4>();
 
 function callOptions(
   { wire, id, facts, params }: ModelParts,

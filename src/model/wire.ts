@@ -22,7 +22,7 @@ export interface Credential {
 
 export interface Wire {
   readonly dialect: Dialect;
-  /** Cheap: made anew for every request, so that each has its own fetch. */
+  /** The vendor's model for any number of requests; each is told apart by its signal. */
   open(fetch: typeof globalThis.fetch): LanguageModelV4;
   options(request: ModelRequest, facts: ModelFacts): WireOptions;
 }
