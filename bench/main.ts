@@ -1,4 +1,5 @@
 // npm run bench [-- section …]: every figure as a ratio to a bare reference measured in the same run.
+import { benchClients } from "./clients.ts";
 import { benchCron } from "./cron.ts";
 import { benchExec } from "./exec.ts";
 import { benchInstall } from "./install.ts";
@@ -15,6 +16,7 @@ import { atMost, printRows, type Row } from "./table.ts";
 const sections: Record<string, () => Promise<Row[]> | Row[]> = {
   start: benchStart,
   serve: benchServe,
+  clients: benchClients,
   turn: benchTurn,
   policy: () => {
     const { decide, rules, tools } = benchPolicy();

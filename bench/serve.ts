@@ -23,7 +23,7 @@ export async function benchServe(): Promise<Row[]> {
   return rows;
 }
 
-async function startBare(): Promise<{ child: ChildProcess; port: number }> {
+export async function startBare(): Promise<{ child: ChildProcess; port: number }> {
   const child = spawn(process.execPath, [join(root, "bench", "bare-server.ts")], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -164,11 +164,11 @@ async function loopDelay(gateway: TestGateway): Promise<number> {
   return (answer.payload as unknown as { loopDelayP99Ms?: number }).loopDelayP99Ms ?? Number.NaN;
 }
 
-function residentMb(pid: number): number {
+export function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024;
 }
 
-function cpuTicks(pid: number): number {
+export function cpuTicks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return Number(fields[11]) + Number(fields[12]);
 }

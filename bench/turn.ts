@@ -1,6 +1,5 @@
 // Turns: from chat.send to the model, with and without history, tool gaps, throughput, streaming, bytes and memory.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +9,7 @@ import type { SessionKey, AgentId } from "../src/core/names.ts";
 import { openStore } from "../src/store/builtin.ts";
 import { dispose, operator, root, startGateway, tempHome, type TestGateway, type Wire } from "../test/kit.ts";
 import { benchConfig, deltas, plainAnswer, startBenchModel, toolAnswer, type BenchModel } from "./model-server.ts";
+import { cpuTicks, residentMb } from "./serve.ts";
 import { atLeast, atMost, median, type Row } from "./table.ts";
 
 let run = 0;
@@ -29,7 +29,9 @@ export async function benchTurn(): Promise<Row[]> {
   const long = await many(30, () => toModel(wire, model, "agent:main:long"));
   const sent = model.arrivals.at(-1)?.body.messages.length ?? 0;
   const gap = await toolGap(wire, model, gateway);
+  const before = cpuTicks(gateway.pid);
   const rate = await throughput(gateway, model);
+  const cpuMs = ((cpuTicks(gateway.pid) - before) * 10) / (rate * 5);
   const memory = await memoryGrowth(wire, model, gateway);
   const streaming = await streamCpu(gateway, model);
   wire.end();
@@ -48,6 +50,7 @@ export async function benchTurn(): Promise<Row[]> {
     atMost("first turn after start, to the model", first, 250, " ms"),
     atMost("tool call of read to the follow-up request, p50", gap, 10, " ms"),
     atLeast("16 sessions at once, durable", rate, 100, " turns/s"),
+    atMost("CPU of a turn, 16 sessions at once", cpuMs, 15, " ms"),
     atMost("2,000 deltas to 10 clients, CPU against a bare relay", streaming, 3, "x"),
     atMost("first model request, default tools, fresh session", bytes, 10_000, " bytes"),
     atMost("memory after 1,000 turns against after 100", memory, 1.2, "x"),
@@ -207,13 +210,4 @@ async function cpuOf(pid: number, work: () => Promise<void>): Promise<number> {
   const before = cpuTicks(pid);
   await work();
   return (cpuTicks(pid) - before) / 100;
-}
-
-function residentMb(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024;
-}
-
-function cpuTicks(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return Number(fields[11]) + Number(fields[12]);
 }
