@@ -5,9 +5,14 @@ import { test } from "node:test";
 import { createIdleCollector } from "./heap.ts";
 
 function open() {
-  let [active, collected] = [0, 0];
-  const look = createIdleCollector({ activeMs: () => active, collect: () => (collected += 1) });
+  let [active, collected, busy] = [0, 0, 0];
+  const look = createIdleCollector({
+    activeMs: () => active,
+    collect: () => (collected += 1),
+    busy: () => (busy += 1),
+  });
   return {
+    busy: () => busy,
     after(workMs: number): number {
       active += workMs;
       look();
@@ -25,6 +30,7 @@ test("collects once when work has ended, and not again while nothing happens", (
   process.after(500);
   assert.deepEqual([process.after(9000), process.after(8000)], [1, 1]);
   assert.deepEqual([process.after(10), process.after(10), process.after(10)], [2, 2, 2]);
+  assert.equal(process.busy(), 3, "room for young objects is looked after at each busy look");
 });
 
 test("does not collect for the little work of an idle process", () => {
