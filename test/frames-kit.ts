@@ -25,6 +25,7 @@ export function fakeClient(more: Partial<Client> = {}): Client & { readonly hear
     role: "operator",
     scopes: ["operator.admin"],
     caps: [],
+    sessions: new Set<string>(),
     heard,
     writes: 0,
     send(frame: Frame) {

@@ -21,6 +21,8 @@ export interface Client {
   readonly address: string;
   readonly local: boolean;
   readonly connectedAt: number;
+  /** Sessions its requests named: with many clients connected, only these stream to it. */
+  readonly sessions: Set<string>;
   /** Aborts when the connection ends; work started for this client listens to it. */
   readonly gone: AbortSignal;
   /** Sends an event now. */

@@ -130,6 +130,7 @@ export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps
       address: peer.address,
       local: peer.local,
       connectedAt: deps.clock.now(),
+      sessions: new Set(),
       gone: gone.signal,
       send: (frame) => outbox.event(frame),
       queue: (frame) => outbox.queue(frame),

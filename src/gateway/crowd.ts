@@ -16,7 +16,7 @@ export interface CrowdTimers {
 }
 
 /** So many are served without any delay. */
-const FEW = 64;
+export const FEW = 64;
 const SLICE_MS = 3;
 /** Writing takes at most about a ninth of the loop's time: each pass is followed by a rest of eight times its length. */
 const REST_FACTOR = 8;

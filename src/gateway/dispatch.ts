@@ -62,10 +62,14 @@ export interface Dispatch {
   handle(frame: RequestFrame, client: Client): Promise<void>;
 }
 
-export function createDispatch(
-  served: readonly Served[],
-  { log, mask }: { readonly log: Log; readonly mask: Mask },
-): Dispatch {
+export interface DispatchDeps {
+  readonly log: Log;
+  readonly mask: Mask;
+  /** The session a request is about, from the words it uses for it; undefined when it is none. */
+  readonly sessionOf?: (word: string) => string | undefined;
+}
+
+export function createDispatch(served: readonly Served[], { log, mask, sessionOf }: DispatchDeps): Dispatch {
   const table = new Map<string, Served>();
   for (const entry of served) {
     if (table.has(entry.method.name)) throw new Error(`method ${entry.method.name} is served twice`);
@@ -77,7 +81,10 @@ export function createDispatch(
     async handle(frame, client) {
       try {
         const { method, answer } = admit(table.get(frame.method), frame, client);
-        const payload = await answer(paramsOf(method, frame.params) as never, client, client.gone);
+        const params = paramsOf(method, frame.params);
+        const session = sessionOf?.(sessionWordOf(method, params) ?? "");
+        if (session !== undefined) attend(client, session);
+        const payload = await answer(params as never, client, client.gone);
         client.answer(okFrame(frame.id, payload instanceof TwoAnswers ? payload.first : payload));
         if (payload instanceof TwoAnswers) client.answer(okFrame(frame.id, await payload.later));
       } catch (error) {
@@ -85,6 +92,24 @@ export function createDispatch(
       }
     },
   };
+}
+
+/** `agent` without a session means the main one; everything else names it. */
+function sessionWordOf({ name }: Method, params: unknown): string | undefined {
+  const { sessionKey, key } = params as { readonly sessionKey?: unknown; readonly key?: unknown };
+  if (typeof sessionKey === "string") return sessionKey;
+  if (typeof key === "string" && name.startsWith("sessions.")) return key;
+  return name === "agent" ? "main" : undefined;
+}
+
+const MAX_SESSIONS = 200;
+
+/** The last ones it asked about. */
+function attend({ sessions }: Client, session: string): void {
+  sessions.delete(session);
+  sessions.add(session);
+  if (sessions.size <= MAX_SESSIONS) return;
+  for (const oldest of sessions) return void sessions.delete(oldest);
 }
 
 function admit(entry: Served | undefined, frame: RequestFrame, client: Client): Served {

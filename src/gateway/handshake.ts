@@ -1,7 +1,8 @@
 // Who is this? Judges a connect request in the recorded order: protocol, role, origin, device, secret, pairing.
-import { createHash, createPublicKey, verify } from "node:crypto";
+import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
 
 import type { Clock } from "../base/clock.ts";
+import { Lru } from "../base/lru.ts";
 import { isBrowserClient, type ConnectParams } from "../protocol/connect.ts";
 import { CLOSE, PROTOCOL_VERSION, type WireError } from "../protocol/frame.ts";
 import { signedText } from "../protocol/signature.ts";
@@ -99,8 +100,16 @@ function checkDevice(params: ConnectParams, role: Role, nonce: string, peer: Pee
 function isSignedBy(rawKey: Buffer, text: string, signature: string): boolean {
   const bytes = Buffer.from(signature, "base64url");
   if (bytes.length !== 64) return false;
-  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: rawKey.toString("base64url") }, format: "jwk" });
-  return verify(null, Buffer.from(text, "utf8"), key, bytes);
+  return verify(null, Buffer.from(text, "utf8"), publicKeyOf(rawKey.toString("base64url")), bytes);
+}
+
+/** Reading a key costs about as much as checking a signature with it, and devices come back. */
+const publicKeys = new Lru<KeyObject>(256);
+
+function publicKeyOf(x: string): KeyObject {
+  const key = publicKeys.get(x) ?? createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  publicKeys.set(x, key);
+  return key;
 }
 
 /** How it was proven who this is; what a token or a code is good for stands with it. */

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { WIRE_LIMITS, type StateVersion } from "../protocol/frame.ts";
 import { holdsScope, type Scope } from "../protocol/scope.ts";
 import { eventFrame, type Client } from "./client.ts";
-import { createCrowd } from "./crowd.ts";
+import { createCrowd, FEW } from "./crowd.ts";
 
 /** Who is told: what people and agents say is for those who could read it in the history as well, not for every node. */
 export type Audience = Scope | "anybody";
@@ -28,6 +28,11 @@ export interface Hub {
   broadcast(event: string, payload: unknown, options?: BroadcastOptions): void;
   /** The same for a payload that is JSON already. */
   broadcastJson(event: string, payload: string, options?: BroadcastOptions): void;
+  /**
+   * Text of a run as it grows. With many clients only those that asked about the session get it, without a number in
+   * the sequence; how the run began and ended is told to all.
+   */
+  stream(event: string, payload: unknown, session: string): void;
   /** To those of them that are chosen, without a number in the sequence: others would miss it. */
   sendSome(event: string, payload: unknown, chosen: (client: Client) => boolean): void;
   /** True while many clients wait for earlier events: what can be gathered should be. */
@@ -49,6 +54,10 @@ export function createHub(clock: Clock): Hub {
     const audience = [...clients].filter((client) => isAmong(client, needs));
     if (audience.length > 0) crowd.send(audience, eventFrame(event, payload, { seq: ++seq, stateVersion }));
   };
+  const sendSome: Hub["sendSome"] = (event, payload, chosen) => {
+    const audience = [...clients].filter(chosen);
+    if (audience.length > 0) crowd.send(audience, eventFrame(event, JSON.stringify(payload)));
+  };
   const broadcast: Hub["broadcast"] = (event, payload, options) => {
     if (clients.size > 0) broadcastJson(event, JSON.stringify(payload), options);
   };
@@ -57,10 +66,11 @@ export function createHub(clock: Clock): Hub {
     clients,
     broadcast,
     broadcastJson,
-    sendSome(event, payload, chosen) {
-      const audience = [...clients].filter(chosen);
-      if (audience.length > 0) crowd.send(audience, eventFrame(event, JSON.stringify(payload)));
+    stream(event, payload, session) {
+      if (clients.size <= FEW) broadcast(event, payload);
+      else sendSome(event, payload, (client) => client.sessions.has(session) && isAmong(client, "operator.read"));
     },
+    sendSome,
     isBehind: () => crowd.isBehind(),
     add(client) {
       clients.add(client);

@@ -18,8 +18,8 @@ export interface PresenceTimers {
 const GATHER_MS = 250;
 /** What presence may cost on all connections together. */
 const BYTES_A_MS = 4000;
-/** With more clients than this, each is told about no more than this many. */
-const MANY = 64;
+/** What is sent unasked names no more than this many; `system-presence` gives all. */
+const MAX_ROWS = 64;
 
 const systemTimers: PresenceTimers = {
   after(ms, work) {
@@ -37,7 +37,7 @@ export function createPresenceEvents(
   let sentAt = -Infinity;
   let timer: { clear(): void } | undefined;
 
-  const list = (): string => presence.json(hub.clients.size > MANY ? MANY : Infinity);
+  const list = (): string => presence.json(MAX_ROWS);
   const tell = (): void => {
     timer = undefined;
     const payload = `{"presence":${list()}}`;

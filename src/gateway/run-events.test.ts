@@ -7,7 +7,7 @@ import type { RunEvent, RunEventBody, RunOutcome } from "../core/event.ts";
 import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Client } from "./client.ts";
-import { readFrame } from "../../test/frames-kit.ts";
+import { fakeClient, readFrame } from "../../test/frames-kit.ts";
 import type { Frame } from "./frame-bytes.ts";
 import { createHub } from "./hub.ts";
 import { createRunEvents } from "./run-events.ts";
@@ -31,6 +31,7 @@ function listen(caps: readonly string[] = []): { heard: Heard[]; emit: (body: Ru
     role: "operator",
     scopes: ["operator.admin"],
     caps,
+    sessions: new Set(["agent:main:main"]),
     send: (frame: Frame) => heard.push(readFrame(frame) as Heard),
   } as unknown as Client;
   hub.add(client);
@@ -126,4 +127,29 @@ test("failures, stops and silence each end in their own state", () => {
     if (state === "error") assert.equal(last?.errorMessage, "no key");
     end();
   }
+});
+
+test("with many clients, text streams only to those that asked about the session, and all learn how it ended", () => {
+  const hub = createHub(systemClock);
+  const watching = fakeClient({ sessions: new Set(["agent:main:main"]) });
+  const others = Array.from({ length: 100 }, () => fakeClient());
+  for (const client of [watching, ...others]) hub.add(client);
+  const onEvent = createRunEvents(hub, systemClock);
+  const event = (seq: number, body: RunEventBody): void =>
+    onEvent({ runId: "r1", sessionKey: "agent:main:main" as SessionKey, seq, ts: seq, body });
+  event(1, { stream: "lifecycle", phase: "start", startedAt: 1 });
+  event(2, { stream: "assistant", text: "one", delta: "one" });
+  event(3, { stream: "lifecycle", phase: "end", outcome: outcome({ text: "one" }) });
+  const states = (client: typeof watching): unknown[] => {
+    client.flush();
+    return (client.heard as Heard[]).map(({ payload, seq }) => [payload.stream ?? payload.state, typeof seq]);
+  };
+  const all = [
+    ["lifecycle", "number"],
+    ["lifecycle", "number"],
+    ["final", "number"],
+  ];
+  assert.deepEqual(states(others[0] as typeof watching), all);
+  assert.deepEqual(states(watching), [all[0], ["assistant", "undefined"], ["delta", "undefined"], all[1], all[2]]);
+  for (const client of [watching, ...others]) hub.remove(client);
 });

@@ -21,27 +21,30 @@ export function createRunEvents(hub: Hub, clock: Clock): (event: RunEvent) => vo
   const views = new Map<string, RunView>();
   let timer: NodeJS.Timeout | undefined;
 
+  const toAgent = (event: RunEvent, stream: string, data: unknown): object => ({
+    runId: event.runId,
+    stream,
+    data,
+    sessionKey: event.sessionKey,
+    seq: event.seq,
+    ts: event.ts,
+  });
   const sendAgent = (event: RunEvent, stream: string, data: unknown): void =>
-    hub.broadcast("agent", {
-      runId: event.runId,
-      stream,
-      data,
-      sessionKey: event.sessionKey,
-      seq: event.seq,
-      ts: event.ts,
-    });
+    hub.broadcast("agent", toAgent(event, stream, data));
   const sendChat = (event: RunEvent, body: object): void =>
     hub.broadcast("chat", { runId: event.runId, sessionKey: event.sessionKey, seq: event.seq, ...body });
 
   const flush = (view: RunView): void => {
     if (view.unsentDelta === "") return;
-    sendAgent(view.event, "assistant", { text: view.text, delta: view.unsentDelta });
+    const { sessionKey, runId, seq } = view.event;
+    hub.stream("agent", toAgent(view.event, "assistant", { text: view.text, delta: view.unsentDelta }), sessionKey);
     view.unsentDelta = "";
     view.lastAgentAt = clock.ticks();
     if (view.lastAgentAt - view.lastChatAt < CHAT_MS || view.text === view.lastChatText) return;
     view.lastChatAt = view.lastAgentAt;
     view.lastChatText = view.text;
-    sendChat(view.event, { state: "delta", message: assistantMessage(view.text, view.event.ts) });
+    const message = assistantMessage(view.text, view.event.ts);
+    hub.stream("chat", { runId, sessionKey, seq, state: "delta", message }, sessionKey);
   };
 
   const onText = (event: RunEvent, text: string, delta: string): void => {

@@ -6,7 +6,9 @@ import { WebSocketServer } from "ws";
 
 import type { Agents } from "../agent/agent.ts";
 import type { ModelBook } from "../model/model.ts";
+import { HouseError } from "../core/error.ts";
 import { CLOSE, WIRE_LIMITS } from "../protocol/frame.ts";
+import { subjectOf } from "../tool/subject.ts";
 import { cannotListen, type Binding } from "./bind.ts";
 import { serveConnection, type ConnectionDeps } from "./connection.ts";
 import { UNREAD_MS } from "./outbox.ts";
@@ -73,7 +75,7 @@ export async function openGateway({
   const throttle = createThrottle(clock);
   const secret = (): SharedSecret => sharedSecret(context.config(), context.env);
   const peerRules = (): PeerRules => rulesOf(context, binding);
-  const dispatch = createDispatch(served, context);
+  const dispatch = createDispatch(served, { ...context, sessionOf: (word) => sessionNamed(word, context) });
   const servePage = createPage(pageFolder);
   const queue = createFairQueue(clock);
   const route = createRoute({ context, throttle, agents, models, servePage, serveHook, secret, peerRules, queue });
@@ -146,6 +148,9 @@ export async function openGateway({
     pending += 1;
     arriving?.();
     const peer = peerOf(request, peerRules());
+    // The answer to the upgrade and the challenge are one write.
+    socket.cork();
+    process.nextTick(() => socket.uncork());
     sockets.handleUpgrade(request, socket, head, (ws) => serveConnection(ws, socket, peer, connection));
   };
 
@@ -227,6 +232,16 @@ const announcedEvents = [
   "exec.approval.requested",
   "exec.approval.resolved",
 ];
+
+function sessionNamed(word: string, context: GatewayContext): string | undefined {
+  if (word === "") return undefined;
+  try {
+    return subjectOf({ sessionKey: word }, context.config()).session;
+  } catch (error) {
+    if (error instanceof HouseError) return undefined; // the method itself says what is wrong with it
+    throw error;
+  }
+}
 
 function rulesOf(context: GatewayContext, binding: Binding): PeerRules {
   const gateway = context.config().gateway;

@@ -36,7 +36,7 @@ test("clients that connect together are announced together, and the last list na
   for (const wire of [first, ...others]) wire.end();
 });
 
-test("with many clients, each is told of at most 64, and system-presence lists more", async () => {
+test("a greeting names at most 64 instances, and system-presence lists more", async () => {
   const wires: Wire[] = [];
   for (let i = 0; i < 90; i += 15)
     wires.push(...(await Promise.all(Array.from({ length: 15 }, () => operator(gateway, { identity: null })))));
