@@ -35,7 +35,7 @@ async function open() {
   );
   const prepared = new PreparedJson({ text: "x".repeat(LARGE) });
   const server = createServer().listen(0, "127.0.0.1");
-  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, autoPong: false });
   const queue = createFairQueue(systemClock);
   server.on("upgrade", (request, raw, head) =>
     sockets.handleUpgrade(request, raw, head, (socket) =>
@@ -118,3 +118,23 @@ for (const method of ["large", "prepared"]) {
     assert.equal(answered(), total);
   });
 }
+
+test("answers a ping, and does not queue answers for a client that reads none", async () => {
+  const { socket } = await open();
+  socket.ping("there?");
+  const [data] = (await once(socket, "pong")) as [Buffer];
+  assert.equal(data.toString(), "there?");
+  let pongs = 0;
+  socket.on("pong", () => (pongs += 1));
+  socket.pause();
+  // 25 MB of answers: more than the system buffers of a connection.
+  const total = 200_000;
+  const payload = Buffer.alloc(125);
+  for (let i = 0; i < total; i++) socket.ping(payload);
+  while (socket.bufferedAmount > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  const read = answers(socket, 1);
+  socket.resume();
+  ask(socket, "large", 1);
+  await read;
+  assert.ok(pongs < total, `all ${pongs} answers to pings were queued`);
+});

@@ -62,6 +62,10 @@ export function serveConnection(socket: WebSocket, raw: Duplex, peer: Peer, deps
   const deadline = setTimeout(() => end(CLOSE.normal, ""), HANDSHAKE_MS);
 
   socket.on("error", (error) => deps.log.debug("socket error", { error, address: peer.address }));
+  // The library would queue an answer to every ping, whether the client reads or not.
+  socket.on("ping", (data) => {
+    if (outbox.waiting() <= MAX_UNREAD_BYTES) socket.pong(data);
+  });
   socket.on("close", () => {
     settle();
     lane.close();

@@ -1,6 +1,6 @@
 // The gateway's one port: HTTP and WebSocket, opened last at start and closed first at the end.
 import type { IncomingMessage, Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 
@@ -79,7 +79,12 @@ export async function openGateway({
   const servePage = createPage(pageFolder);
   const queue = createFairQueue(clock);
   const route = createRoute({ context, throttle, agents, models, servePage, serveHook, secret, peerRules, queue });
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: WIRE_LIMITS.maxPayload, perMessageDeflate: false });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: WIRE_LIMITS.maxPayload,
+    perMessageDeflate: false,
+    autoPong: false,
+  });
   const stateVersion = () => ({ presence: presence.version(), health: 1 });
   const features = JSON.stringify({ methods: dispatch.announced, events: announcedEvents });
   let pending = 0;
@@ -168,9 +173,10 @@ export async function openGateway({
       route,
     );
     server.on("upgrade", upgrade);
-    // Only for a client that takes nothing of an answer; one that waits for an answer is left alone.
+    // A client that waits for an answer is left alone; one that takes nothing of it, or asks nothing more, is not.
+    const answering = countAnswering(server);
     server.setTimeout(UNREAD_MS, (socket) => {
-      if (socket.writableLength > 0) socket.destroy();
+      if (socket.writableLength > 0 || !answering(socket)) socket.destroy();
     });
     server.on("clientError", (error, socket) => {
       log.debug("malformed HTTP request", { error });
@@ -250,6 +256,16 @@ function rulesOf(context: GatewayContext, binding: Binding): PeerRules {
     allowedHosts: [...(gateway?.allowedHosts ?? []), ...binding.hosts],
     allowedOrigins: gateway?.controlUi?.allowedOrigins ?? [],
   };
+}
+
+/** Tells whether a request of this connection is still to be answered. */
+function countAnswering(server: Server): (socket: Socket) => boolean {
+  const open = new WeakMap<Socket, number>();
+  server.on("request", ({ socket }, response) => {
+    open.set(socket, (open.get(socket) ?? 0) + 1);
+    response.once("close", () => open.set(socket, (open.get(socket) ?? 1) - 1));
+  });
+  return (socket) => (open.get(socket) ?? 0) > 0;
 }
 
 /** The first address must open; a machine without IPv6 does without the second. */
