@@ -11,6 +11,8 @@ import { describeIssue } from "../config/issue.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { bindingOf, cannotListen } from "../gateway/bind.ts";
 import { sharedSecret } from "../gateway/secret.ts";
+import { whatToDelete } from "../store/leftovers.ts";
+import { storeFileOf } from "../store/place.ts";
 import type { Restart } from "./admin.ts";
 import { openGatewayOver, type RunningGateway } from "./gateway.ts";
 import { openHouse, type House } from "./house.ts";
@@ -100,7 +102,9 @@ async function open(
     await requirePort(bindingOf(loaded.config, env, flags, sharedSecret(loaded.config, env).value !== undefined));
   const { consoleLevel = "info" } = loaded.config.logging ?? {};
   const level = options.verbose === true ? "debug" : (consoleLevel as Level);
-  const house = await openHouse({ paths, env, loaded, consoleLevel: level });
+  const house = await openHouse({ paths, env, loaded, consoleLevel: level }).catch((error: unknown) => {
+    throw withWhatToDelete(error, paths);
+  });
   // It holds as long as the file is the one that could not be taken over.
   const troubleNow = (): string | undefined =>
     trouble !== undefined && house.settings.read().hash === trouble.onDisk ? trouble.reason : undefined;
@@ -110,6 +114,16 @@ async function open(
     await house.close();
     throw error;
   }
+}
+
+/** A start that finds no space names the files that can go. */
+function withWhatToDelete(error: unknown, { state }: Paths): unknown {
+  if (!(error instanceof HouseError) || error.code !== "file.full") return error;
+  return new HouseError(error.code, error.message, {
+    hint: whatToDelete(storeFileOf(state)),
+    details: error.details,
+    cause: error,
+  });
 }
 
 /** Marks a failure, so that it is told from a start. */

@@ -53,6 +53,30 @@ test("a full disk refuses changes by name, keeps what was there, and heals", { s
   }
 });
 
+test("a start on a full disk names what is safe to delete", { skip, timeout: 300_000 }, async () => {
+  const home = mkdtempSync(join(tmpdir(), "openclaw-full-start-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", home]);
+  const env = { XDG_CACHE_HOME: join(tmpdir(), "openclaw-test-cache") };
+  try {
+    const gateway = await startGateway({ home, env });
+    await gateway.stop();
+    const kept = join(gateway.state, "openclaw.sqlite.before-v4");
+    writeFileSync(kept, Buffer.alloc(100_000));
+    fill(join(home, "ballast"));
+    await assert.rejects(startGateway({ home, env }), (error: Error) => {
+      assert.match(error.message, /no space left/);
+      assert.ok(error.message.includes(`safe to delete: ${kept} (100 KB)`), error.message);
+      return true;
+    });
+    rmSync(join(home, "ballast"));
+    const again = await startGateway({ home, env });
+    assert.equal(await again.stop(), 0);
+  } finally {
+    execFileSync("umount", ["-l", home]);
+    rmSync(home, { recursive: true, force: true });
+  }
+});
+
 test(
   "a read-only disk keeps the gateway from starting, with the path and the fix",
   { skip, timeout: 300_000 },
