@@ -7,6 +7,7 @@ import type { AssistantMessage } from "../core/message.ts";
 import { newId } from "../base/ids.ts";
 import { newSession } from "../session/session.ts";
 import { unansweredEntry } from "../session/unanswered.ts";
+import { noActivity } from "./activity.ts";
 import type { Job } from "./job.ts";
 import { finish, mergedOutcome, outcomeOf, RETRY_MS, writeLater, type RunRoom } from "./outcome.ts";
 import type { SessionSeat } from "./shrink.ts";
@@ -49,9 +50,16 @@ export const SAID = "say";
 
 /** Words of the house were promised: they wait until there is room for them, or for the next start. */
 export async function concludeSaid(room: RunRoom, job: Job, seat: SessionSeat, startedAt: number): Promise<void> {
+  const { agentId, key } = seat.record;
+  const book = await room.ledger.book({
+    agentId,
+    sessionKey: key,
+    used: [],
+    activity: { ...noActivity, assistant: 1 },
+  });
   for (;;) {
     try {
-      return await sayNow(room, job, seat, startedAt);
+      return await sayNow(room, job, seat, startedAt, book);
     } catch (error) {
       if (!(error instanceof HouseError) || error.code === "store.closed") throw error;
       room.deps.log.error("words of the house could not be written; trying again", { error, runId: job.turn.runId });
@@ -61,7 +69,13 @@ export async function concludeSaid(room: RunRoom, job: Job, seat: SessionSeat, s
 }
 
 /** The words and the end of their letter share one commit, so that they are said once, also over a crash. */
-async function sayNow(room: RunRoom, job: Job, seat: SessionSeat, startedAt: number): Promise<void> {
+async function sayNow(
+  room: RunRoom,
+  job: Job,
+  seat: SessionSeat,
+  startedAt: number,
+  book: () => Promise<void>,
+): Promise<void> {
   const { store, clock } = room.deps;
   const { text } = job.turn;
   const outcome = outcomeOf(room, job, seat, { startedAt, status: "ok", text });
@@ -77,6 +91,7 @@ async function sayNow(room: RunRoom, job: Job, seat: SessionSeat, startedAt: num
       store.transcript.append(seat.record.sessionId, [{ id: newId(), type: "message", at, body }]),
       store.sessions.update(seat.record.key, (current) => ({ ...(current ?? seat.record), updatedAt: at })),
       store.inbox.finish(job.turn.runId, "done", outcome),
+      book(),
     ]),
   );
   finish(job, outcome);

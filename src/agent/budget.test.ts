@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
 import { calls, openAgentHouse, scriptedBook, text, usage, type AgentHouse } from "../../test/agent-kit.ts";
-import { createLedger, localDay } from "./ledger.ts";
+import { createLedger, localDay, nothing } from "./ledger.ts";
 
 async function house(t: TestContext, models: ReturnType<typeof scriptedBook>, budget?: unknown): Promise<AgentHouse> {
   const opened = await openAgentHouse({
@@ -63,8 +63,11 @@ test("the ledger: by day, agent, model and session, the same after a restart", a
   await opened.ask("two");
   await opened.ask("three", { sessionKey: "agent:main:other" as SessionKey });
   const ledger = createLedger(opened.store, systemClock);
-  const [{ minutes: _m, costUsd, ...row } = { minutes: 0, costUsd: 0 }] = await ledger.daily({});
-  assert.equal(costUsd.toFixed(8), "0.00006000");
+  const [{ minutes: _m, costUsd, inputCost, outputCost, ...row } = { ...nothing }] = await ledger.daily({});
+  assert.deepEqual(
+    [costUsd, inputCost, outputCost].map((usd) => usd.toFixed(8)),
+    ["0.00006000", "0.00003000", "0.00003000"],
+  );
   assert.deepEqual(row, {
     date: localDay(Date.now()),
     agentId: "main",
@@ -75,6 +78,9 @@ test("the ledger: by day, agent, model and session, the same after a restart", a
     cacheRead: 0,
     cacheWrite: 0,
     totalTokens: 45,
+    cacheReadCost: 0,
+    cacheWriteCost: 0,
+    missingCostEntries: 0,
     calls: 3,
     runs: 3,
   });

@@ -5,9 +5,9 @@ import type { AgentId, SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { ModelFacts } from "../model/model.ts";
-import { nothing, plus, type Ledger, type Totals } from "./ledger.ts";
-import { contextOf, costOf } from "./usage.ts";
+import type { ModelFacts, ModelRef } from "../model/model.ts";
+import { mapTotals, nothing, plus, type Ledger, type ModelUse, type Totals } from "./ledger.ts";
+import { contextOf, costOf, costParts } from "./usage.ts";
 
 export interface Limits {
   readonly tokens?: number | undefined;
@@ -31,9 +31,11 @@ export interface Budget {
   reserve(inputTokens: number, facts: ModelFacts): Promise<RunFailure | undefined>;
   /** How many tokens the answer may have so that no limit can be passed. */
   granted(facts: ModelFacts): number;
-  /** Gives the held room back and counts what was really used. */
-  settle(usage: Usage | undefined, facts: ModelFacts): void;
+  /** Gives the held room back and counts what was really used, for the model that was asked. */
+  settle(usage: Usage | undefined, facts: ModelFacts, ref: ModelRef): void;
   used(): Totals;
+  /** The same by model, in the order they were first asked. */
+  usedByModel(): readonly ModelUse[];
   /** The run is over and in the ledger. */
   close(): void;
 }
@@ -56,6 +58,7 @@ export function createBudgets(ledger: Ledger, now: () => number): Budgets {
       const accounts = accountsOf(config, agentId, sessionKey);
       const keys = accounts.map(({ key }) => key);
       let own: Totals = nothing;
+      const byModel = new Map<string, ModelUse>();
       let held: Totals = nothing;
       let room = Infinity;
       const usedIn = (account: Account, before: Totals): Totals => {
@@ -80,27 +83,20 @@ export function createBudgets(ledger: Ledger, now: () => number): Budgets {
           }
           const output = Math.min(room, facts.maxTokens);
           const usage = { input: inputTokens, output, cacheRead: 0, cacheWrite: 0, totalTokens: inputTokens + output };
-          held = { ...usage, costUsd: costOf(usage, facts), calls: 1, minutes: 0, runs: 0 };
+          held = { ...nothing, ...usage, costUsd: costOf(usage, facts), calls: 1 };
           book(keys, held);
           return undefined;
         },
         granted: ({ maxTokens }) => Math.max(1, Math.min(maxTokens, room)),
-        settle(usage, facts) {
+        settle(usage, facts, { provider, id }) {
           release();
-          const spent: Totals =
-            usage === undefined
-              ? { ...nothing, calls: 1 }
-              : {
-                  ...usage,
-                  totalTokens: contextOf(usage),
-                  costUsd: costOf(usage, facts),
-                  calls: 1,
-                  minutes: 0,
-                  runs: 0,
-                };
+          const spent = spentOn(usage, facts);
           own = plus(own, spent);
+          const name = `${provider}/${id}`;
+          byModel.set(name, { provider, model: id, totals: plus(byModel.get(name)?.totals ?? nothing, spent) });
           book(keys, spent);
         },
+        usedByModel: () => [...byModel.values()],
         used: () => own,
         close() {
           release();
@@ -166,16 +162,27 @@ function overdrawn(
   return undefined;
 }
 
-function minus(amount: Totals): Totals {
+function spentOn(usage: Usage | undefined, facts: ModelFacts): Totals {
+  if (usage === undefined) return { ...nothing, calls: 1 };
+  const { input, output, cacheRead, cacheWrite } = usage;
+  const cost = costParts(usage, facts);
   return {
-    input: -amount.input,
-    output: -amount.output,
-    cacheRead: -amount.cacheRead,
-    cacheWrite: -amount.cacheWrite,
-    totalTokens: -amount.totalTokens,
-    costUsd: -amount.costUsd,
-    calls: -amount.calls,
-    minutes: -amount.minutes,
-    runs: -amount.runs,
+    ...nothing,
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    totalTokens: contextOf(usage),
+    costUsd: cost.total,
+    inputCost: cost.input,
+    outputCost: cost.output,
+    cacheReadCost: cost.cacheRead,
+    cacheWriteCost: cost.cacheWrite,
+    missingCostEntries: facts.unpriced === true ? 1 : 0,
+    calls: 1,
   };
+}
+
+function minus(amount: Totals): Totals {
+  return mapTotals((field) => -amount[field]);
 }

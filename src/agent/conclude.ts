@@ -7,7 +7,9 @@ import { QUIET, type QuietBody } from "../session/quiet.ts";
 import type { TurnRequest } from "../session/turns.ts";
 import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.ts";
 import { unansweredEntry } from "../session/unanswered.ts";
+import { addActivity, noActivity } from "./activity.ts";
 import { runBodyOf, type Job } from "./job.ts";
+import type { LedgerEntry } from "./ledger.ts";
 import {
   failureOf,
   finish,
@@ -26,10 +28,10 @@ export async function conclude(room: RunRoom, job: Job, seat: SessionSeat, end: 
   const { deps } = room;
   const outcome = outcomeOf(room, job, seat, end);
   try {
-    const book = await booked(room, seat, end, outcome);
+    const book = await room.ledger.book(ledgerEntry(seat, end, outcome));
     const lines = (await end.rest?.()) ?? [];
     const write = (final: RunOutcome) => (): Promise<unknown> =>
-      deps.store.together(() => Promise.all([...lastWrites(room, job, seat, end, final, lines), book?.()]));
+      deps.store.together(() => Promise.all([...lastWrites(room, job, seat, end, final, lines), book()]));
     await whenRoom(room, job, write(outcome)).then(
       () => {
         deps.log.debug("run ended", factsOf(outcome));
@@ -82,24 +84,23 @@ function unheardEntries(job: Job, { failure, endedAt }: RunOutcome): TranscriptE
   return [job, ...job.merged].flatMap(({ heard, turn }) => (heard ? [] : (unansweredEntry(turn, why, endedAt) ?? [])));
 }
 
-async function booked(
-  { ledger }: RunRoom,
-  { record: { agentId } }: SessionSeat,
-  { budget }: End,
-  { sessionKey, usage, provider, model, endedAt, startedAt }: RunOutcome,
-): Promise<(() => Promise<void>) | undefined> {
-  const used = budget?.used();
-  if (usage === undefined || used === undefined) return undefined;
-  return ledger.book({
-    agentId,
+/** What was used is counted for each model that answered; the run and its time for the last of them. */
+function ledgerEntry(
+  { record }: SessionSeat,
+  { budget, activity = noActivity, context }: End,
+  outcome: RunOutcome,
+): LedgerEntry {
+  const { sessionKey, startedAt, endedAt, status, usage } = outcome;
+  const used = usage === undefined ? [] : (budget?.usedByModel() ?? []);
+  const run = { minutes: (endedAt - startedAt) / 60_000, runs: 1 };
+  return {
+    agentId: record.agentId,
     sessionKey,
-    provider: provider ?? "unknown",
-    model: model ?? "unknown",
-    usage: used,
-    costUsd: used.costUsd,
-    calls: used.calls,
-    durationMs: endedAt - startedAt,
-  });
+    startedAt,
+    ...(context === undefined ? {} : { context }),
+    used: used.map((use, index) => (index === used.length - 1 ? { ...use, totals: { ...use.totals, ...run } } : use)),
+    activity: status === "error" ? addActivity(activity, { ...noActivity, errors: 1 }) : activity,
+  };
 }
 
 /** The record says why there is no answer; no model reads it. */

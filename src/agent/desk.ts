@@ -8,6 +8,7 @@ import type { ModelFacts, ModelRef, ModelRequest, ThinkingLevel } from "../model
 import type { Catalog } from "../tool/catalog.ts";
 import { subjectOf, type Subject } from "../tool/subject.ts";
 import type { Budget } from "./budget.ts";
+import { weighContext, type ContextWeight, type WeighedRequest } from "./context-weight.ts";
 import type { AgentsDeps, StreamModel, TurnEvent } from "./deps.ts";
 import { tokensIn } from "./estimate.ts";
 import { CHARS_PER_TOKEN } from "./limits.ts";
@@ -29,6 +30,7 @@ export interface Desk {
   readonly reserve: (messages: readonly Message[]) => Promise<RunFailure | undefined>;
   /** Tokens of prompt and schemas. */
   readonly overhead: () => number;
+  readonly weight: () => ContextWeight;
   /** Whether the caller's own limit leaves tokens for another answer. */
   readonly hasRoom: () => boolean;
 }
@@ -64,9 +66,9 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
   let inUse = { ref: wish.primary, facts: house.models.facts(wish.primary) };
   let written = 0;
   const leftFor = (): number => (wish.settings?.maxOutputTokens ?? Infinity) - written;
-  const frames = new Map<string, Pick<ModelRequest, "system" | "tools">>();
+  const frames = new Map<string, Frame>();
 
-  const frameFor = (ref: ModelRef): Pick<ModelRequest, "system" | "tools"> => {
+  const frameFor = (ref: ModelRef): Frame => {
     const name = `${ref.provider}/${ref.id}`;
     const known = frames.get(name);
     if (known !== undefined) return known;
@@ -77,7 +79,7 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
   async function* metered(events: AsyncIterable<TurnEvent>): AsyncIterable<TurnEvent> {
     let isSettled = false;
     const settle = (usage?: Parameters<Budget["settle"]>[0]): void => {
-      if (!isSettled) budget.settle(usage, inUse.facts);
+      if (!isSettled) budget.settle(usage, inUse.facts, inUse.ref);
       isSettled = true;
     };
     try {
@@ -108,7 +110,7 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
           ...named,
           signal,
           request: (ref, facts) => ({
-            ...frameFor(ref),
+            ...frameFor(ref).request,
             messages: sendable(prunedFor(facts, messages), facts),
             ...limitsFor(facts),
             maxTokens: Math.max(1, Math.min(budget.granted(facts), leftFor())),
@@ -124,8 +126,23 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
           request: (_ref, facts) => ({ ...plain, tools: [], ...limitsFor(facts), thinking: "off" }),
         }),
       ),
-    reserve: (messages) => budget.reserve(tokensIn(messages) + overheadOf(frameFor(inUse.ref)), inUse.facts),
-    overhead: () => overheadOf(frameFor(inUse.ref)),
+    reserve: (messages) => budget.reserve(tokensIn(messages) + overheadOf(frameFor(inUse.ref).request), inUse.facts),
+    overhead: () => overheadOf(frameFor(inUse.ref).request),
+    weight() {
+      const { request, ...parts } = frameFor(inUse.ref);
+      const { key, sessionId } = seat.record;
+      const mode =
+        agentConfig(house.config(), agentId)?.sandbox?.mode ?? house.config().agents?.defaults?.sandbox?.mode;
+      return weighContext({
+        ...parts,
+        now: house.clock.now(),
+        sessionId,
+        sessionKey: key,
+        ref: inUse.ref,
+        sandbox: { mode: mode ?? "off", sandboxed: base.sandboxed },
+        system: request.system,
+      });
+    },
     hasRoom: () => leftFor() > 0,
   };
 }
@@ -134,12 +151,12 @@ export function createDesk({ house, streamModel, readBootstrap, budget }: DeskDe
 const shortName = (name: string | undefined): string | undefined =>
   name === undefined || name.trim() === "" ? undefined : visible(name.trim(), 60);
 
-function requestFrame(
-  house: AgentsDeps,
-  subject: Subject,
-  wish: DeskWish,
-  readBootstrap: ReadBootstrap,
-): Pick<ModelRequest, "system" | "tools"> {
+/** What goes before the messages, and what it was made of. */
+interface Frame extends Pick<WeighedRequest, "files" | "offered" | "workspace" | "bootstrapMaxChars"> {
+  readonly request: Pick<ModelRequest, "system" | "tools">;
+}
+
+function requestFrame(house: AgentsDeps, subject: Subject, wish: DeskWish, readBootstrap: ReadBootstrap): Frame {
   const config = house.config();
   const { workspace, inside = workspace, agentWorkspace } = house.catalog.surroundings(subject);
   const { clientTools = [] } = wish;
@@ -148,9 +165,10 @@ function requestFrame(
     .offered(subject)
     .filter(({ name }) => !clientTools.some((tool) => tool.name === name));
   const own = agentConfig(config, wish.agentId);
-  const files = bootstrapWish(house, subject);
+  const bootstrap = bootstrapWish(house, subject);
+  const files = readBootstrap(bootstrap);
   const system = systemPrompt({
-    mode: files.mode,
+    mode: bootstrap.mode,
     agentId: wish.agentId,
     name: shortName(own?.identity?.name ?? own?.name),
     tools: offered,
@@ -159,12 +177,13 @@ function requestFrame(
     timeZone: timeZoneOf(config.agents?.defaults?.userTimezone),
     os: process.platform,
     sandboxed: subject.sandboxed,
-    files: readBootstrap(files),
+    files,
   });
-  return {
+  const request = {
     system: wish.extraSystem === undefined ? system : `${system}\n\n${wish.extraSystem}`,
     tools: [...offered.map(({ name, description, parameters }) => ({ name, description, parameters })), ...clientTools],
   };
+  return { request, files, offered, workspace, bootstrapMaxChars: bootstrap.maxChars };
 }
 
 /** Which files of the workspace go into the prompt of this subject. */

@@ -1,32 +1,51 @@
 // What was used, by day, agent and model, and by session; kept as sums, so that nobody ever reads transcripts to count.
-import type { Usage } from "../core/message.ts";
+import { isRecord } from "../core/record.ts";
+import { sha256 } from "../base/ids.ts";
 import { Lru } from "../base/lru.ts";
 import type { Clock } from "../base/clock.ts";
-import type { Store } from "../store/store.ts";
+import { SESSION_USAGE, SESSION_USAGE_SEPARATOR, type KvWrite, type Store } from "../store/store.ts";
+import { addActivity, noActivity, readActivity, type Activity } from "./activity.ts";
+import type { ContextWeight } from "./context-weight.ts";
 
 export interface LedgerEntry {
   readonly agentId: string;
   readonly sessionKey: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly usage: Usage;
-  readonly costUsd: number;
-  /** Requests to the model. */
-  readonly calls: number;
-  readonly durationMs: number;
+  /** By model, the one that answered first. Empty for what no model did. */
+  readonly used: readonly ModelUse[];
+  readonly activity?: Activity;
+  /** What its last request consisted of. */
+  readonly context?: ContextWeight;
+  /** When it began. */
+  readonly startedAt?: number;
 }
 
-export interface Totals {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly totalTokens: number;
-  readonly costUsd: number;
-  readonly calls: number;
-  readonly minutes: number;
-  readonly runs: number;
+export interface ModelUse {
+  readonly provider: string;
+  readonly model: string;
+  readonly totals: Totals;
 }
+
+/** Costs are in USD. */
+export type Totals = Readonly<Record<(typeof totalFields)[number], number>>;
+
+const totalFields = [
+  "input",
+  "output",
+  "cacheRead",
+  "cacheWrite",
+  "totalTokens",
+  "costUsd",
+  "inputCost",
+  "outputCost",
+  "cacheReadCost",
+  "cacheWriteCost",
+  /** Answers of models whose price is not known. */
+  "missingCostEntries",
+  /** Requests to models. */
+  "calls",
+  "minutes",
+  "runs",
+] as const;
 
 export interface DayRow extends Totals {
   /** `YYYY-MM-DD` by the host's clock. */
@@ -34,6 +53,22 @@ export interface DayRow extends Totals {
   readonly agentId: string;
   readonly provider: string;
   readonly model: string;
+}
+
+/** What one agent did on one day. */
+export interface ActivityRow {
+  readonly date: string;
+  readonly agentId: string;
+  readonly activity: Activity;
+}
+
+/** What happened in one session on one day. */
+export interface SessionDay {
+  readonly date: string;
+  readonly used: readonly ModelUse[];
+  readonly activity: Activity;
+  readonly firstAt: number;
+  readonly lastAt: number;
 }
 
 export interface LedgerQuery {
@@ -51,35 +86,33 @@ export interface Ledger {
   daily(query: LedgerQuery): Promise<DayRow[]>;
   session(sessionKey: string): Promise<Totals>;
   today(agentId?: string): Promise<Totals>;
+  /** One row a day and agent, oldest first. */
+  activity(query: LedgerQuery): Promise<ActivityRow[]>;
+  /** One row a day on which something happened in the session, also before it was reset; oldest first. */
+  sessionDays(sessionKey: string, query: Pick<LedgerQuery, "from" | "to">): Promise<SessionDay[]>;
+  /** Undefined when no model was asked in the session. */
+  context(sessionKey: string): Promise<ContextWeight | undefined>;
 }
 
-export const nothing: Totals = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  costUsd: 0,
-  calls: 0,
-  minutes: 0,
-  runs: 0,
-};
+export const nothing: Totals = mapTotals(() => 0);
 
 const DAYS = "usage.day";
 const SESSIONS = "usage.session";
+const ACTIVITY = "usage.activity";
+/** Stands in a key where the others have their day. */
+const CONTEXT = "context";
+
+const partKey = (sessionKey: string, part: string): string => sessionKey + SESSION_USAGE_SEPARATOR + part;
 
 export function createLedger(store: Pick<Store, "kv">, clock: Pick<Clock, "now">): Ledger {
   // The days are few and asked for at every turn: read once, then kept here.
   let days: Promise<Map<string, Totals>> | undefined;
-  const sessions = new Lru<{ totals: Totals }>(512);
   const loadDays = (): Promise<Map<string, Totals>> =>
     (days ??= store.kv.list(DAYS).then((rows) => new Map(rows.map(({ key, value }) => [key, totalsFrom(value)]))));
-  const loadSession = async (key: string): Promise<{ totals: Totals }> => {
-    const stored = sessions.get(key) ?? { totals: totalsFrom(await store.kv.get(SESSIONS, key)) };
-    const known = sessions.get(key) ?? stored;
-    sessions.set(key, known);
-    return known;
-  };
+  const sessions = createRows(store, SESSIONS, totalsFrom);
+  const activities = createRows(store, ACTIVITY, readActivity);
+  const sessionDays = createRows(store, SESSION_USAGE, sessionDayFrom);
+  const contexts = new Lru<string>(512);
   const rows = async (query: LedgerQuery): Promise<DayRow[]> =>
     [...(await loadDays())]
       .map(([key, totals]) => toRow(key, totals))
@@ -88,28 +121,140 @@ export function createLedger(store: Pick<Store, "kv">, clock: Pick<Clock, "now">
   const totals = async (query: LedgerQuery): Promise<Totals> => (await rows(query)).reduce<Totals>(plus, nothing);
 
   return {
-    async book(entry) {
-      const [byDay, session] = await Promise.all([loadDays(), loadSession(entry.sessionKey)]);
-      const key = [localDay(clock.now()), entry.agentId, entry.provider, entry.model].join("|");
-      const more = totalsOf(entry);
+    async book({ agentId, sessionKey, used, activity = noActivity, startedAt, context }) {
+      const now = clock.now();
+      const date = localDay(now);
+      const [byDay, session, ofDay, ofSession] = await Promise.all([
+        loadDays(),
+        sessions.load(sessionKey),
+        activities.load(`${date}|${agentId}`),
+        sessionDays.load(partKey(sessionKey, date)),
+      ]);
       // Sums change here at once, and a write holds the sums of its moment: the last one holds all of them.
-      const day = plus(byDay.get(key) ?? nothing, more);
-      byDay.set(key, day);
-      session.totals = plus(session.totals, more);
-      return () =>
-        store.kv.setAll([
-          { space: DAYS, key, value: byDay.get(key) },
-          { space: SESSIONS, key: entry.sessionKey, value: session.totals },
-        ]);
+      const dayWrites = used.map(({ provider, model, totals: more }) => {
+        const key = [date, agentId, provider, model].join("|");
+        byDay.set(key, plus(byDay.get(key) ?? nothing, more));
+        return (): KvWrite => ({ space: DAYS, key, value: byDay.get(key) });
+      });
+      const writes = [
+        ...dayWrites,
+        session.change((sum) => used.reduce((all, { totals: more }) => plus(all, more), sum)),
+        ofDay.change((sum) => addActivity(sum, activity)),
+        ofSession.change((day) => addToDay(day, used, activity, startedAt ?? now, now)),
+      ];
+      const rest = contextWrites(sessionKey, context);
+      return () => store.kv.setAll([...writes.map((write) => write()), ...rest]);
     },
     totals,
     daily: rows,
-    session: async (sessionKey) => (await loadSession(sessionKey)).totals,
+    session: async (sessionKey) => (await sessions.load(sessionKey)).value,
     today(agentId) {
       const day = localDay(clock.now());
       return totals({ from: day, to: day, ...(agentId === undefined ? {} : { agentId }) });
     },
+    async activity(query) {
+      const found = await store.kv.list(ACTIVITY, { from: query.from ?? "", below: `${query.to ?? ""}~` });
+      return found
+        .map(({ key, value }) => ({ date: key.slice(0, 10), agentId: key.slice(11), activity: readActivity(value) }))
+        .filter((row) => fits(row, query));
+    },
+    async sessionDays(sessionKey, { from = "", to = "" }) {
+      const range = { from: partKey(sessionKey, from), below: partKey(sessionKey, `${to}~`) };
+      const found = await store.kv.list(SESSION_USAGE, range);
+      return found
+        .filter(({ key }) => key !== partKey(sessionKey, CONTEXT))
+        .map(({ key, value }) => ({ date: key.slice(-10), ...toSessionDay(sessionDayFrom(value)) }));
+    },
+    context: async (sessionKey) =>
+      (await store.kv.get(SESSION_USAGE, partKey(sessionKey, CONTEXT))) as ContextWeight | undefined,
   };
+
+  /** Most turns send what the one before sent: written again only when it changed. */
+  function contextWrites(sessionKey: string, context: ContextWeight | undefined): KvWrite[] {
+    if (context === undefined) return [];
+    const mark = sha256(JSON.stringify({ ...context, generatedAt: 0 }));
+    if (contexts.get(sessionKey) === mark) return [];
+    contexts.set(sessionKey, mark);
+    return [{ space: SESSION_USAGE, key: partKey(sessionKey, CONTEXT), value: context }];
+  }
+}
+
+interface Row<T> {
+  readonly value: T;
+  /** The new value at once, for whoever asks next; what is returned gives the write that makes it durable. */
+  change(make: (value: T) => T): () => KvWrite;
+}
+
+/** Rows of one space that change often: the latest are kept here. */
+function createRows<T>(
+  { kv }: Pick<Store, "kv">,
+  space: string,
+  read: (stored: unknown) => T,
+): { load(key: string): Promise<Row<T>> } {
+  const known = new Lru<{ value: T }>(512);
+  return {
+    async load(key) {
+      const stored = known.get(key) ?? { value: read(await kv.get(space, key)) };
+      const row = known.get(key) ?? stored;
+      known.set(key, row);
+      return {
+        get value() {
+          return row.value;
+        },
+        change(make) {
+          row.value = make(row.value);
+          return () => ({ space, key, value: row.value });
+        },
+      };
+    },
+  };
+}
+
+/** As it is stored: models by `provider|model`. */
+interface StoredDay {
+  readonly models: Readonly<Record<string, Totals>>;
+  readonly activity: Activity;
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+function addToDay(
+  day: StoredDay,
+  used: readonly ModelUse[],
+  activity: Activity,
+  startedAt: number,
+  endedAt: number,
+): StoredDay {
+  const models = new Map(Object.entries(day.models));
+  for (const { provider, model, totals } of used) {
+    const key = `${provider}|${model}`;
+    models.set(key, plus(models.get(key) ?? nothing, totals));
+  }
+  return {
+    models: Object.fromEntries(models),
+    activity: addActivity(day.activity, activity),
+    firstAt: day.firstAt === 0 ? startedAt : Math.min(day.firstAt, startedAt),
+    lastAt: Math.max(day.lastAt, endedAt),
+  };
+}
+
+function sessionDayFrom(value: unknown): StoredDay {
+  const row = isRecord(value) ? value : {};
+  const models = Object.entries(isRecord(row["models"]) ? row["models"] : {});
+  return {
+    models: Object.fromEntries(models.map(([key, totals]) => [key, totalsFrom(totals)])),
+    activity: readActivity(row["activity"]),
+    firstAt: typeof row["firstAt"] === "number" ? row["firstAt"] : 0,
+    lastAt: typeof row["lastAt"] === "number" ? row["lastAt"] : 0,
+  };
+}
+
+function toSessionDay({ models, ...rest }: StoredDay): Omit<SessionDay, "date"> {
+  const used = Object.entries(models).map(([key, totals]): ModelUse => {
+    const [provider = "", ...model] = key.split("|");
+    return { provider, model: model.join("|"), totals };
+  });
+  return { used, ...rest };
 }
 
 export function localDay(at: number): string {
@@ -119,38 +264,16 @@ export function localDay(at: number): string {
 }
 
 export function plus(a: Totals, b: Totals): Totals {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-    totalTokens: a.totalTokens + b.totalTokens,
-    costUsd: a.costUsd + b.costUsd,
-    calls: a.calls + b.calls,
-    minutes: a.minutes + b.minutes,
-    runs: a.runs + b.runs,
-  };
+  return mapTotals((field) => a[field] + b[field]);
 }
 
-function totalsOf({ usage, costUsd, calls, durationMs }: LedgerEntry): Totals {
-  return { ...usage, costUsd, calls, minutes: durationMs / 60_000, runs: 1 };
+export function mapTotals(value: (field: keyof Totals) => number): Totals {
+  return Object.fromEntries(totalFields.map((field) => [field, value(field)])) as Totals;
 }
 
 function totalsFrom(value: unknown): Totals {
-  if (typeof value !== "object" || value === null) return nothing;
-  const stored = value as Partial<Record<keyof Totals, unknown>>;
-  const of = (key: keyof Totals): number => (typeof stored[key] === "number" ? stored[key] : 0);
-  return {
-    input: of("input"),
-    output: of("output"),
-    cacheRead: of("cacheRead"),
-    cacheWrite: of("cacheWrite"),
-    totalTokens: of("totalTokens"),
-    costUsd: of("costUsd"),
-    calls: of("calls"),
-    minutes: of("minutes"),
-    runs: of("runs"),
-  };
+  const stored = isRecord(value) ? value : {};
+  return mapTotals((field) => (typeof stored[field] === "number" ? stored[field] : 0));
 }
 
 function toRow(key: string, totals: Totals): DayRow {
@@ -158,7 +281,7 @@ function toRow(key: string, totals: Totals): DayRow {
   return { date, agentId, provider, model: model.join("|"), ...totals };
 }
 
-function fits(row: DayRow, { agentId, from, to }: LedgerQuery): boolean {
+function fits(row: Pick<DayRow, "date" | "agentId">, { agentId, from, to }: LedgerQuery): boolean {
   return (
     (agentId === undefined || row.agentId === agentId) &&
     (from === undefined || row.date >= from) &&

@@ -5,7 +5,7 @@ import fc from "fast-check";
 
 import type { RunEventBody } from "../core/event.ts";
 import { textOf, type Message, type UserMessage } from "../core/message.ts";
-import { calls, failing, text, usage, type Say } from "../../test/agent-kit.ts";
+import { calls, facts, failing, text, usage, type Say } from "../../test/agent-kit.ts";
 import { MAX_MODEL_TURNS, MAX_TOOL_CALLS } from "./limits.ts";
 import { runLoop, type LoopEnd, type LoopPorts } from "./loop.ts";
 import { repairMessages } from "./repair.ts";
@@ -146,7 +146,7 @@ test("an answer of another model after a fail-over is not glued to half of the f
   const ref = { provider: "p", id: "second" };
   const { end } = await play(() => [
     { type: "text", delta: "half of" },
-    { type: "model", ref, facts: {} } as never,
+    { type: "model", ref, facts } as never,
     ...text("whole"),
   ]);
   assert.deepEqual([end.text, end.model], ["whole", ref]);

@@ -8,7 +8,7 @@ import { createRepeatWatch } from "./repeat.ts";
 import type { ToolAnswer } from "./result.ts";
 import { streamReply, type Reply } from "./stream.ts";
 import { runCalls, type CallPorts, type ClientCall } from "./calls.ts";
-import { addUsage } from "./usage.ts";
+import { addUsage, costParts } from "./usage.ts";
 
 export interface LoopPorts extends CallPorts {
   /** One model turn over these messages; the last event is `end` or `error`. */
@@ -119,7 +119,7 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
 }
 
 function messageOf(reply: Reply, now: number): AssistantMessage {
-  const { text, calls, ref, usage, stop, failure, replay } = reply;
+  const { text, calls, ref, facts, usage, stop, failure, replay } = reply;
   return {
     role: "assistant",
     content: [
@@ -133,7 +133,9 @@ function messageOf(reply: Reply, now: number): AssistantMessage {
     ],
     timestamp: now,
     ...(ref === undefined ? {} : { provider: ref.provider, model: ref.id }),
-    ...(usage === undefined ? {} : { usage }),
+    ...(usage === undefined
+      ? {}
+      : { usage: facts === undefined ? usage : { ...usage, cost: costParts(usage, facts) } }),
     stopReason: failure === undefined ? stop : failure.kind === "aborted" ? "aborted" : "error",
     ...(failure === undefined ? {} : { errorMessage: failure.message }),
     ...(replay === undefined || failure !== undefined ? {} : { replay }),

@@ -2,6 +2,7 @@
 import type { RunEventBody, RunFailure } from "../core/event.ts";
 import type { Block, Message, UserMessage } from "../core/message.ts";
 import type { AgentId } from "../core/names.ts";
+import type { Clock } from "../base/clock.ts";
 import { newId, sha256 } from "../base/ids.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ModelRef, ThinkingLevel } from "../model/model.ts";
@@ -9,11 +10,13 @@ import { entryOf } from "../session/session.ts";
 import type { SystemEvent } from "../session/system-events.ts";
 import type { TranscriptEntry } from "../store/store.ts";
 import { sourceOnRecord, type TurnRequest } from "../session/turns.ts";
+import { activityOf, addActivity, answeredIn, noActivity, type Activity } from "./activity.ts";
 import type { Budget, Budgets } from "./budget.ts";
 import { unseenMessages } from "./caller-history.ts";
 import { isTooFull } from "./compact.ts";
 import { messagesOf, stampedMessage, type Histories, type StampedMessage } from "./context.ts";
-import type { AgentsDeps, StreamModel } from "./deps.ts";
+import type { ContextWeight } from "./context-weight.ts";
+import type { AgentsDeps, StreamModel, TurnEvent } from "./deps.ts";
 import { createDesk, type Desk, type DeskWish } from "./desk.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
 import type { RunTranscript } from "./run-transcript.ts";
@@ -61,6 +64,9 @@ export interface TurnEnd extends LoopEnd {
   readonly told?: number;
   readonly budget: Budget | undefined;
   readonly contextWindow: number | undefined;
+  /** Messages, tool calls and answer times of this turn. */
+  readonly activity?: Activity;
+  readonly context?: ContextWeight;
 }
 
 /** The words of the model side when it has no candidate at all. */
@@ -97,7 +103,10 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   // Read while the words are being stored.
   const readBootstrap = hasModel ? await bootstrapOf(room, input) : undefined;
   await opened;
-  if (!hasModel || readBootstrap === undefined) return { ...unanswered, failure: noModel };
+  let activity = entries
+    .map(({ body }) => activityOf(stampedMessage(body as StampedMessage)))
+    .reduce(addActivity, noActivity);
+  if (!hasModel || readBootstrap === undefined) return { ...unanswered, failure: noModel, activity };
 
   const budget = room.budgets.open(config, agentId, seat.record.key);
   const deskWith = (more: Pick<DeskWish, "extraSystem" | "clientTools" | "settings"> = {}): Desk =>
@@ -125,9 +134,15 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   const end = await runLoop(
     start,
     {
-      model: desk.stream,
+      model: (messagesNow, stop) =>
+        timed(desk.stream(messagesNow, stop), deps.clock, (ms) => {
+          activity = addActivity(activity, answeredIn(ms));
+        }),
       reserve: desk.reserve,
-      append: input.transcript.add,
+      append(message) {
+        activity = addActivity(activity, activityOf(message));
+        return input.transcript.add(message);
+      },
       save: input.transcript.save,
       callTool: limitCalls(door.call, input.turn.maxToolCalls),
       looksOnly: door.looksOnly,
@@ -145,7 +160,29 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
     signal,
   );
   const failure = end.failure?.message === NO_MODEL ? { failure: noModel } : {};
-  return { ...end, ...failure, budget, contextWindow: window, entry: began, told: events.length };
+  return {
+    ...end,
+    ...failure,
+    budget,
+    contextWindow: window,
+    entry: began,
+    told: events.length,
+    activity,
+    context: desk.weight(),
+  };
+}
+
+/** Tells how long a model took for a whole answer. */
+async function* timed(
+  events: AsyncIterable<TurnEvent>,
+  clock: Pick<Clock, "now">,
+  took: (ms: number) => void,
+): AsyncIterable<TurnEvent> {
+  const startedAt = clock.now();
+  for await (const event of events) {
+    if (event.type === "end") took(clock.now() - startedAt);
+    yield event;
+  }
 }
 
 function hintsOf({ exec, elevated }: CallHints): CallHints {

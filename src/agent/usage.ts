@@ -1,5 +1,5 @@
 // Adding up tokens and what they cost.
-import type { Usage } from "../core/message.ts";
+import type { Usage, UsageCost } from "../core/message.ts";
 import type { ModelFacts } from "../model/model.ts";
 
 export function addUsage(sum: Usage | undefined, more: Usage | undefined): Usage | undefined {
@@ -14,11 +14,14 @@ export function addUsage(sum: Usage | undefined, more: Usage | undefined): Usage
 }
 
 /** In USD; zero for models without a price. */
-export function costOf(usage: Usage, { cost }: ModelFacts): number {
-  const { input, output, cacheRead, cacheWrite } = usage;
-  return (
-    (input * cost.input + output * cost.output + cacheRead * cost.cacheRead + cacheWrite * cost.cacheWrite) / 1_000_000
-  );
+export function costOf(usage: Usage, facts: ModelFacts): number {
+  return costParts(usage, facts).total;
+}
+
+export function costParts(usage: Usage, { cost }: ModelFacts): UsageCost {
+  const of = (part: keyof ModelFacts["cost"]): number => (usage[part] * cost[part]) / 1_000_000;
+  const [input, output, cacheRead, cacheWrite] = [of("input"), of("output"), of("cacheRead"), of("cacheWrite")];
+  return { input, output, cacheRead, cacheWrite, total: input + output + cacheRead + cacheWrite };
 }
 
 /** Share of the prompt that came from the vendor's cache, 0 to 1; undefined when nothing was sent. */

@@ -117,7 +117,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...systemMethods(context, vitals, heartbeats),
     ...heartbeatMethods(heartbeats),
     ...toolMethods(context),
-    ...sessionMethods(context, sessionWork(agents)),
+    ...sessionMethods(context, sessionWork(agents), modelDeps.ledger),
     ...undoMethods(context, { undo: house.undo, active: (session) => agents.active(session) }),
     ...agentMethods(context),
     ...memoryMethods(context, house.memory),

@@ -33,6 +33,17 @@ export interface Usage {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly totalTokens: number;
+  /** Of the answer it belongs to, by the prices of that day. */
+  readonly cost?: UsageCost;
+}
+
+/** In USD. */
+export interface UsageCost {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly total: number;
 }
 
 export interface AssistantMessage {

@@ -53,5 +53,6 @@ export function assumedFacts(provider: string, id: string, contextWindow?: numbe
     reasoning: thinks,
     input: isVendor ? ["text", "image"] : ["text"],
     cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    ...(isVendor || provider === "openrouter" ? { unpriced: true as const } : {}),
   };
 }

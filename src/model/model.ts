@@ -105,6 +105,8 @@ export interface ModelFacts {
     readonly cacheRead: number;
     readonly cacheWrite: number;
   };
+  /** The price is not known; what such a model costs is counted as nothing. */
+  readonly unpriced?: true;
 }
 
 /** `provider/model`, split at the first slash. */

@@ -228,9 +228,16 @@ export interface KvTable {
   set(space: string, key: string, value: unknown): Promise<void>;
   /** Durable; all or none. */
   setAll(writes: readonly KvWrite[]): Promise<void>;
-  /** By key. */
-  list(space: string): Promise<{ key: string; value: unknown }[]>;
+  /** By key; with `within`, only keys from `from` on and below `below`. */
+  list(
+    space: string,
+    within?: { readonly from: string; readonly below: string },
+  ): Promise<{ key: string; value: unknown }[]>;
 }
+
+/** Rows of this space belong to a session and go with its transcript; their keys begin with its own and this separator. */
+export const SESSION_USAGE = "usage.session-part";
+export const SESSION_USAGE_SEPARATOR = "\u001f";
 
 export type CallOutcome = "started" | "ok" | "error" | "refused" | "aborted" | "unknown";
 

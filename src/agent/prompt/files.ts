@@ -9,6 +9,8 @@ import { cutText } from "../result.ts";
 export interface BootstrapFile {
   readonly name: string;
   readonly text: string;
+  /** Of the file before it was cut. */
+  readonly rawChars?: number;
 }
 
 export interface BootstrapWish {
@@ -51,7 +53,7 @@ export function createBootstrapReader(): ReadBootstrap {
     return wanted.flatMap(({ name, text }) =>
       text === undefined || text === ""
         ? []
-        : [{ name, text: cutText(text, maxChars, () => ` The whole file: read ${name}.`) }],
+        : [{ name, text: cutText(text, maxChars, () => ` The whole file: read ${name}.`), rawChars: text.length }],
     );
   };
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import type { Config } from "../../config/schema/index.ts";
+import { nothing } from "../../agent/ledger.ts";
 import { key, models, NOW, openChat } from "../house.cases.ts";
 
 describe("/stop", () => {
@@ -19,9 +20,13 @@ describe("/status", () => {
   test("is one card", async () => {
     const chat = await openChat({ models, running: ["one"] });
     const usage = { input: 1200, output: 34, cacheRead: 0, cacheWrite: 0, totalTokens: 1234 };
-    const entry = { agentId: "main", sessionKey: key, provider: "openai", model: "mini", durationMs: 5 };
+    const totals = { ...nothing, ...usage, costUsd: 0.0123, calls: 2 };
     await (
-      await chat.ledger.book({ ...entry, usage, costUsd: 0.0123, calls: 2 })
+      await chat.ledger.book({
+        agentId: "main",
+        sessionKey: key,
+        used: [{ provider: "openai", model: "mini", totals }],
+      })
     )();
     await chat.answer("/model 2 /verbose on");
     assert.equal(
@@ -68,14 +73,15 @@ describe("/status", () => {
 
 describe("smaller commands", () => {
   test("/usage sets what replies carry and shows figures", async () => {
-    const entry = { agentId: "main", provider: "openai", model: "mini", durationMs: 1000 };
     const usage = { input: 2000, output: 500, cacheRead: 10, cacheWrite: 5, totalTokens: 2515 };
+    const totals = { ...nothing, ...usage, costUsd: 1.5, calls: 3 };
+    const entry = { agentId: "main", used: [{ provider: "openai", model: "mini", totals }] };
     const chat = await openChat();
     await (
-      await chat.ledger.book({ ...entry, sessionKey: key, usage, costUsd: 1.5, calls: 3 })
+      await chat.ledger.book({ ...entry, sessionKey: key })
     )();
     await (
-      await chat.ledger.book({ ...entry, sessionKey: "agent:main:other", usage, costUsd: 1.5, calls: 3 })
+      await chat.ledger.book({ ...entry, sessionKey: "agent:main:other" })
     )();
     assert.equal(await chat.answer("/usage tokens"), "Replies now carry: tokens.");
     assert.deepEqual(await chat.entry(), { responseUsage: "tokens" });

@@ -1,11 +1,12 @@
 // Models and what they cost: listed, found on this machine, tested, chosen; usage from the ledger.
 import { HouseError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/models.ts";
-import { localDay, nothing, plus, type DayRow, type Ledger, type Totals } from "../../agent/ledger.ts";
+import { localDay, nothing, plus, type Ledger, type Totals } from "../../agent/ledger.ts";
+import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import type { Edit } from "../../config/edit.ts";
 import type { ModelBook, ModelRef } from "../../model/model.ts";
+import { findSession } from "../../session/session.ts";
 import type { SessionRecord } from "../../store/store.ts";
-import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 
@@ -59,34 +60,44 @@ export function modelMethods(context: GatewayContext, { models, ledger, scan, te
     serve(methods.usageCost, async (params) => {
       const { from, to, days } = rangeOf(params, clock.now());
       const { agentId } = params;
-      const query = { from, to, ...(typeof agentId === "string" ? { agentId } : {}) };
-      const daily = byDate(await ledger.daily(query));
-      return { updatedAt: clock.now(), days, daily, totals: toWire(await ledger.totals(query)) };
+      const { costReport } = await import("../usage-report.ts");
+      const report = await costReport(ledger, { from, to, ...(typeof agentId === "string" ? { agentId } : {}) });
+      return { updatedAt: clock.now(), days, ...report };
     }),
     serve(methods.sessionsUsage, async (params) => {
       const { from, to } = rangeOf(params, clock.now());
-      const records = await sessionsFor(context, params, from);
-      const sessions = await Promise.all(
-        records.map(async ({ key, sessionId, updatedAt, agentId, label, entry }) => ({
-          key,
-          sessionId,
-          updatedAt,
-          agentId,
-          ...(label === undefined ? {} : { label }),
-          ...(typeof entry["modelProvider"] === "string" ? { modelProvider: entry["modelProvider"] } : {}),
-          ...(typeof entry["model"] === "string" ? { model: entry["model"] } : {}),
-          usage: { sessionId, lastActivity: updatedAt, ...toWire(await ledger.session(key)) },
-        })),
-      );
-      return {
-        updatedAt: clock.now(),
-        startDate: from,
-        endDate: to,
-        sessions,
-        totals: toWire(await ledger.totals({ from, to })),
-      };
+      const { sessionsReport } = await import("../usage-report.ts");
+      const report = await sessionsReport({
+        ledger,
+        range: { from, to },
+        records: await sessionsFor(context, params, from),
+        only: params.key !== undefined,
+        includeContextWeight: params.includeContextWeight === true,
+        file: context.storeFile,
+      });
+      return { updatedAt: clock.now(), startDate: from, endDate: to, ...report };
+    }),
+    serve(methods.sessionsUsageTimeseries, async ({ key }) => {
+      if (key === undefined) throw new HouseError("wire.invalid-request", "key is required for timeseries");
+      const record = await knownSession(context, key);
+      if (record === undefined)
+        throw new HouseError("wire.invalid-request", `No transcript found for session: ${key.slice(0, 200)}`);
+      const { timeline } = await import("../usage-timeline.ts");
+      return timeline(context.store.transcript, record, await usedIn(record.key));
+    }),
+    serve(methods.sessionsUsageLogs, async ({ key, limit = 100 }) => {
+      if (key === undefined) throw new HouseError("wire.invalid-request", "key is required for logs");
+      const record = await knownSession(context, key);
+      if (record === undefined) return { logs: [] };
+      const { messageLog } = await import("../usage-timeline.ts");
+      return messageLog(context.store.transcript, record, limit, context.mask);
     }),
   ];
+
+  async function usedIn(sessionKey: string): Promise<Totals> {
+    const days = await ledger.sessionDays(sessionKey, {});
+    return days.flatMap(({ used }) => used).reduce((sum, { totals }) => plus(sum, totals), nothing);
+  }
 }
 
 const MAX_SESSIONS = 1000;
@@ -99,8 +110,24 @@ async function sessionsFor(
 ): Promise<readonly SessionRecord[]> {
   if (key === undefined)
     return store.sessions.list({ activeSince: Date.parse(`${from}T00:00:00`), limit: Math.min(limit, MAX_SESSIONS) });
-  const record = await store.sessions.get(subjectOf({ sessionKey: key }, config()).session);
+  const record = await knownSession({ store, config }, key);
   return record === undefined ? [] : [record];
+}
+
+/** By key in any spelling, or by session id. Undefined for one that is not there and for what can be neither. */
+async function knownSession(
+  { store, config }: Pick<GatewayContext, "store" | "config">,
+  key: string,
+): Promise<SessionRecord | undefined> {
+  try {
+    return await findSession(store.sessions, key, {
+      defaultAgent: defaultAgentId(config()),
+      mainKey: mainKeyOf(config()),
+    });
+  } catch (error) {
+    if (error instanceof HouseError) return undefined;
+    throw error;
+  }
 }
 
 /** Written into the config with its comments kept; a server of one's own becomes a provider there. */
@@ -136,20 +163,13 @@ async function choose(
 function rangeOf(params: Record<string, unknown>, now: number): { from: string; to: string; days: number } {
   const word = (name: string): string | undefined => {
     const value = params[name];
-    return typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : undefined;
+    return typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
+      ? value
+      : undefined;
   };
   const wanted =
     typeof params["days"] === "number" && params["days"] > 0 ? Math.min(366, Math.floor(params["days"])) : 30;
   const to = word("endDate") ?? localDay(now);
   const from = word("startDate") ?? localDay(now - (wanted - 1) * DAY_MS);
   return { from, to, days: Math.max(1, Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1) };
-}
-
-function byDate(rows: readonly DayRow[]): object[] {
-  const dates = Map.groupBy(rows, ({ date }) => date);
-  return [...dates].map(([date, list]) => ({ date, ...toWire(list.reduce<Totals>(plus, nothing)) }));
-}
-
-function toWire({ input, output, cacheRead, cacheWrite, totalTokens, costUsd, calls, runs }: Totals): object {
-  return { input, output, cacheRead, cacheWrite, totalTokens, totalCost: costUsd, calls, runs };
 }

@@ -3,6 +3,8 @@ import { HouseError } from "../../core/error.ts";
 import { parseAgentId, parseSessionKey, mainSessionKey, type KeyContext, type SessionKey } from "../../core/names.ts";
 import { textOf, type AssistantMessage } from "../../core/message.ts";
 import * as methods from "../../protocol/methods/sessions.ts";
+import { activityOf } from "../../agent/activity.ts";
+import type { Ledger } from "../../agent/ledger.ts";
 import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import { avatarUrl } from "../../config/avatar.ts";
 import { lastText, readHistory } from "../../session/history.ts";
@@ -23,7 +25,7 @@ export interface SessionWork {
   stop(session: SessionKey, reason: string): Promise<void>;
 }
 
-export function sessionMethods(context: GatewayContext, work: SessionWork): Served[] {
+export function sessionMethods(context: GatewayContext, work: SessionWork, ledger: Pick<Ledger, "book">): Served[] {
   const { store, clock } = context;
   const { sessions, transcript } = store;
   const keys = (): KeyContext => ({
@@ -139,7 +141,9 @@ export function sessionMethods(context: GatewayContext, work: SessionWork): Serv
         timestamp: clock.now(),
         stopReason: "stop",
       };
-      const { messageId } = await appendMessage(store, record, message);
+      const { agentId, key } = record;
+      const book = await ledger.book({ agentId, sessionKey: key, used: [], activity: activityOf(message) });
+      const [{ messageId }] = await Promise.all([appendMessage(store, record, message), book()]);
       context.hub.broadcast("chat", {
         runId: `inject-${messageId}`,
         sessionKey: record.key,

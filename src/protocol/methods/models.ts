@@ -15,6 +15,7 @@ export const modelsUse = method(
 );
 export const usageStatus = looseMethod("usage.status", "operator.read");
 export const usageCost = looseMethod("usage.cost", "operator.read");
+const day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
 /** What each session used, over a range of days. */
 export const sessionsUsage = method(
   "sessions.usage",
@@ -22,8 +23,8 @@ export const sessionsUsage = method(
   Type.Object(
     {
       key: maybe(word),
-      startDate: maybe(Type.String()),
-      endDate: maybe(Type.String()),
+      startDate: maybe(day),
+      endDate: maybe(day),
       limit: maybe(Type.Integer({ minimum: 1 })),
       includeContextWeight: maybe(Type.Boolean()),
     },
@@ -31,3 +32,9 @@ export const sessionsUsage = method(
   ),
   { announced: false },
 );
+/** Unknown fields are ignored, as recorded. */
+const ofSession = Type.Object({ key: maybe(word), limit: maybe(Type.Integer({ minimum: 1 })) });
+export const sessionsUsageTimeseries = method("sessions.usage.timeseries", "operator.admin", ofSession, {
+  announced: false,
+});
+export const sessionsUsageLogs = method("sessions.usage.logs", "operator.admin", ofSession, { announced: false });

@@ -29,6 +29,16 @@ export function kvCases(ground: Ground): void {
     assert.deepEqual(await store.kv.list("s"), [{ key: "null", value: null }]);
   });
 
+  it("lists a range of keys, its first one included and its end left out", async () => {
+    const { kv } = ground.store();
+    for (const key of ["a|1", "a|2", "a|3", "b|1"]) await kv.set("range", key, key);
+    const keys = async (from: string, below: string): Promise<string[]> =>
+      (await kv.list("range", { from, below })).map(({ key }) => key);
+    assert.deepEqual(await keys("a|", "a|~"), ["a|1", "a|2", "a|3"]);
+    assert.deepEqual(await keys("a|2", "a|3"), ["a|2"]);
+    assert.deepEqual(await keys("c", "d"), []);
+  });
+
   it("writes several rows as one, or none of them", async () => {
     const { kv } = ground.store();
     await kv.set("a", "gone", 1);

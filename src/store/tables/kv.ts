@@ -22,9 +22,12 @@ export function createKv(sql: Sql, report: ReportDamage): KvTable {
       const steps = kvSteps(writes);
       return sql.write(steps, { durable: true });
     },
-    list: (space) =>
+    list: (space, within) =>
       sql.read(function* () {
-        const found = yield* rows("SELECT key, value FROM kv WHERE space = ? ORDER BY key", [space]);
+        const found = yield* rows(
+          `SELECT key, value FROM kv WHERE space = ? ${within === undefined ? "" : "AND key >= ? AND key < ?"} ORDER BY key`,
+          within === undefined ? [space] : [space, within.from, within.below],
+        );
         return readRecords(
           "kv",
           "key",

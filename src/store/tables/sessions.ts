@@ -4,7 +4,13 @@ import type { AgentId, SessionKey } from "../../core/names.ts";
 import { keyKind as kindOfKey } from "../key-kind.ts";
 import { damaged, fromJson, number, optionalText, readRecord, readRecords, text, toJson } from "../row.ts";
 import { act, firstRow, rows, type ReportDamage, type Sql, type SqlRow, type SqlValue, type Steps } from "../sql.ts";
-import type { SessionQuery, SessionRecord, SessionTable } from "../store.ts";
+import {
+  SESSION_USAGE,
+  SESSION_USAGE_SEPARATOR,
+  type SessionQuery,
+  type SessionRecord,
+  type SessionTable,
+} from "../store.ts";
 
 const columns = "key, agent_id, session_id, created_at, updated_at, label, spawned_by, entry";
 const byKey = `SELECT ${columns} FROM sessions WHERE key = ?`;
@@ -15,6 +21,7 @@ const upsert = `INSERT INTO sessions (${columns}, haystack) VALUES (?, ?, ?, ?, 
 // Another key may have taken the same session over.
 const deleteTranscript = `DELETE FROM transcript WHERE session_id = ?
   AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = ?)`;
+const deleteUsage = "DELETE FROM kv WHERE space = ? AND key >= ? AND key < ?";
 // A key and a session id have no control characters, so no search can reach over the border of two fields.
 const border = "\u001f";
 // SQLite refuses longer LIKE patterns (50,000 bytes); nothing that long is a name.
@@ -72,7 +79,11 @@ export function createSessions(sql: Sql, report: ReportDamage): SessionTable {
           const found = yield* firstRow("DELETE FROM sessions WHERE key = ? RETURNING session_id", [key]);
           if (found === undefined) return false;
           const sessionId = text(found, "session_id");
-          if (transcript) yield* act(deleteTranscript, [sessionId, sessionId]);
+          if (transcript) {
+            yield* act(deleteTranscript, [sessionId, sessionId]);
+            const first = key + SESSION_USAGE_SEPARATOR;
+            yield* act(deleteUsage, [SESSION_USAGE, first, `${first}~`]);
+          }
           return true;
         },
         { durable: true },
