@@ -23,6 +23,7 @@ import { configMethods } from "../gateway/methods/config.ts";
 import { cronMethods } from "../gateway/methods/cron.ts";
 import { deviceMethods } from "../gateway/methods/devices.ts";
 import { memoryMethods } from "../gateway/methods/memory.ts";
+import { nodePairingMethods } from "../gateway/methods/node-pairing.ts";
 import { nodeMethods } from "../gateway/methods/nodes.ts";
 import { heartbeatMethods } from "../gateway/methods/heartbeat.ts";
 import { modelMethods } from "../gateway/methods/models.ts";
@@ -124,6 +125,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     ...chatMethods(context, agents),
     ...modelMethods(context, modelDeps),
     ...deviceMethods(context),
+    ...nodePairingMethods(context),
     ...configMethods(context),
     ...updateMethods(context, house.admin),
     ...approvalMethods(context),

@@ -62,15 +62,18 @@ export function deviceMethods(context: GatewayContext): Served[] {
         paired: paired.filter(({ roles }) => roles.includes("node")).map((device) => toNode(device, hub.clients)),
       };
     }),
-    serve(methods.nodePairApprove, async ({ requestId }, client) => ({
-      requestId,
-      node: toNode(await approve(requestId, client), hub.clients),
-    })),
+    serve(methods.nodePairApprove, async ({ requestId }, client) => {
+      const device = await approve(requestId, client);
+      // A node without a key of its own has no other way to its token.
+      const issued = device.publicKey === "" ? await devices.tokenFor(device, "node") : undefined;
+      const token = issued === undefined ? {} : { token: issued.deviceToken };
+      return { requestId, node: { ...toNode(device, hub.clients), ...token } };
+    }),
     serve(methods.nodePairReject, async ({ requestId }) => ({ requestId, nodeId: await reject(requestId) })),
   ];
 }
 
-function toNode(device: Device, clients: Iterable<Client>): Record<string, unknown> {
+export function toNode(device: Device, clients: Iterable<Client>): Record<string, unknown> {
   const online = [...clients].find((client) => client.deviceId === device.deviceId && client.role === "node");
   return {
     nodeId: device.deviceId,

@@ -1,11 +1,11 @@
-// voicewake.get, voicewake.set; every client and node hears of a change.
+// voicewake.get, voicewake.set and talk.mode; every client and node hears of a change.
 import { HouseError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/voice.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 import type { VoiceWake } from "../voice-wake.ts";
 
-export function voiceMethods({ hub }: Pick<GatewayContext, "hub">, voiceWake: VoiceWake): Served[] {
+export function voiceMethods({ hub, clock }: Pick<GatewayContext, "hub" | "clock">, voiceWake: VoiceWake): Served[] {
   return [
     serve(methods.voicewakeGet, () => ({ triggers: voiceWake.triggers() })),
     serve(methods.voicewakeSet, ({ triggers }) => {
@@ -14,6 +14,11 @@ export function voiceMethods({ hub }: Pick<GatewayContext, "hub">, voiceWake: Vo
       const kept = voiceWake.set(triggers);
       hub.broadcast("voicewake.changed", { triggers: kept }, { needs: "anybody" });
       return { triggers: kept };
+    }),
+    serve(methods.talkMode, ({ enabled, phase = null }) => {
+      const mode = { enabled, phase, ts: clock.now() };
+      hub.broadcast("talk.mode", mode, { needs: "anybody" });
+      return mode;
     }),
   ];
 }

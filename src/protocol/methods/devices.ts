@@ -22,3 +22,31 @@ export const deviceTokenRevoke = method(
 export const nodePairList = method("node.pair.list", "operator.pairing", none);
 export const nodePairApprove = method("node.pair.approve", "operator.pairing", request);
 export const nodePairReject = method("node.pair.reject", "operator.pairing", request);
+const id = Type.String({ minLength: 1, maxLength: 200 });
+const names = Type.Array(Type.String({ maxLength: 200 }), { maxItems: 500 });
+export const nodePairRequest = method(
+  "node.pair.request",
+  "operator.pairing",
+  Type.Object(
+    {
+      nodeId: id,
+      displayName: maybe(id),
+      platform: maybe(id),
+      version: maybe(id),
+      coreVersion: maybe(id),
+      uiVersion: maybe(id),
+      deviceFamily: maybe(id),
+      modelIdentifier: maybe(id),
+      caps: maybe(names),
+      commands: maybe(names),
+      remoteIp: maybe(id),
+      silent: maybe(Type.Boolean()),
+    },
+    closed,
+  ),
+);
+export const nodePairVerify = method(
+  "node.pair.verify",
+  "operator.pairing",
+  Type.Object({ nodeId: word, token: word }, closed),
+);
