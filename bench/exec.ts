@@ -14,7 +14,7 @@ import { createGuard } from "../src/exec/guard.ts";
 import { noEngine, startEngine } from "../test/docker-kit.ts";
 import { exec, proc, until } from "../test/exec-kit.ts";
 import { dispose, operator, startGateway } from "../test/kit.ts";
-import { atMost, median, quantile, type Row } from "./table.ts";
+import { atLeast, atMost, median, quantile, type Row } from "./table.ts";
 
 const ROUNDS = 200;
 
@@ -23,6 +23,7 @@ export async function benchExec(): Promise<Row[]> {
     ...(await benchAnalysis()),
     ...(await benchHost()),
     ...(await benchGuard()),
+    ...(await benchCrowd()),
     ...(await benchBubblewrap()),
     ...(await benchDocker()),
     ...(await benchCapture()),
@@ -76,7 +77,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - from;
 }
 
-function bareRun(file: string, args: readonly string[], env = process.env): Promise<void> {
+export function bareRun(file: string, args: readonly string[], env = process.env): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env });
     child.stdout.resume();
@@ -138,6 +139,41 @@ async function benchGuard(): Promise<Row[]> {
         ),
       ]
     : [];
+}
+
+const CROWD = 16;
+const EACH = 25;
+
+/** In a gateway that has grown: what it takes to start a program must not grow with it. */
+async function benchCrowd(): Promise<Row[]> {
+  const gateway = await startGateway({
+    config: { tools: { exec: { host: "gateway", security: "full", ask: "off" } } },
+  });
+  await crowd(() => exec(gateway, { command: "head -c 2000000 /dev/zero | tr '\\0' x" }));
+  const bare = await crowd(() => bareRun("sh", ["-c", "true"]));
+  const ours = await crowd(() => exec(gateway, { command: "true" }));
+  const memory = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid}/status`, "utf8"))?.[1]) / 1024;
+  await dispose(gateway);
+  return [
+    atLeast(
+      "exec of true over HTTP, 16 at once, against bare spawn",
+      ours / bare,
+      0.8,
+      "x",
+      `${ours.toFixed(0)}/s; bare ${bare.toFixed(0)}/s; gateway of ${memory.toFixed(0)} MB`,
+    ),
+  ];
+}
+
+/** Runs a second. */
+async function crowd(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await Promise.all(
+    Array.from({ length: CROWD }, async () => {
+      for (let round = 0; round < EACH; round++) await work();
+    }),
+  );
+  return (CROWD * EACH * 1000) / (performance.now() - from);
 }
 
 async function benchBubblewrap(): Promise<Row[]> {

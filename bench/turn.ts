@@ -10,6 +10,7 @@ import { openStore } from "../src/store/builtin.ts";
 import { dispose, operator, root, startGateway, tempHome, type TestGateway, type Wire } from "../test/kit.ts";
 import { benchConfig, deltas, plainAnswer, startBenchModel, toolAnswer, type BenchModel } from "./model-server.ts";
 import { cpuTicks, residentMb } from "./serve.ts";
+import { bareRun } from "./exec.ts";
 import { atLeast, atMost, median, type Row } from "./table.ts";
 
 let run = 0;
@@ -28,7 +29,10 @@ export async function benchTurn(): Promise<Row[]> {
   const historySent = model.arrivals.at(-1)?.body.messages.length ?? 0;
   const long = await many(30, () => toModel(wire, model, "agent:main:long"));
   const sent = model.arrivals.at(-1)?.body.messages.length ?? 0;
-  const gap = await toolGap(wire, model, gateway);
+  mkdirSync(gateway.workspace, { recursive: true });
+  writeFileSync(join(gateway.workspace, "small.txt"), "small\n");
+  const gap = median((await toolGaps(wire, model, "read", { path: "small.txt" })).gaps);
+  const command = await toolGaps(wire, model, "exec", { command: "true" });
   const before = cpuTicks(gateway.pid);
   const rate = await throughput(gateway, model);
   const cpuMs = ((cpuTicks(gateway.pid) - before) * 10) / (rate * 5);
@@ -49,10 +53,17 @@ export async function benchTurn(): Promise<Row[]> {
     ),
     atMost("first turn after start, to the model", first, 250, " ms"),
     atMost("tool call of read to the follow-up request, p50", gap, 10, " ms"),
+    atMost(
+      "tool call of exec true to the follow-up request, against bare spawn, p50",
+      median(command.gaps) / median(command.bare),
+      3,
+      "x",
+      `${median(command.gaps).toFixed(1)} ms; bare ${median(command.bare).toFixed(1)} ms`,
+    ),
     atLeast("16 sessions at once, durable", rate, 100, " turns/s"),
     atMost("CPU of a turn, 16 sessions at once", cpuMs, 15, " ms"),
     atMost("2,000 deltas to 10 clients, CPU against a bare relay", streaming, 3, "x"),
-    atMost("first model request, default tools, fresh session", bytes, 10_000, " bytes"),
+    atMost("first model request, default tools, fresh session", bytes, 16_000, " bytes"),
     atMost("memory after 1,000 turns against after 100", memory, 1.2, "x"),
   ];
 }
@@ -113,19 +124,25 @@ async function fillSessions(home: string): Promise<void> {
   await store.close();
 }
 
-async function toolGap(wire: Wire, model: BenchModel, gateway: TestGateway): Promise<number> {
-  mkdirSync(gateway.workspace, { recursive: true });
-  writeFileSync(join(gateway.workspace, "small.txt"), "small\n");
-  model.answer = ({ body }) =>
-    body.messages.at(-1)?.role === "tool" ? plainAnswer() : toolAnswer("read", { path: "small.txt" });
-  const gaps: number[] = [];
+/** From the end of the model's answer to its next request; a bare command takes turns with each. */
+async function toolGaps(
+  wire: Wire,
+  model: BenchModel,
+  tool: string,
+  args: Record<string, unknown>,
+): Promise<{ gaps: number[]; bare: number[] }> {
+  model.answer = ({ body }) => (body.messages.at(-1)?.role === "tool" ? plainAnswer() : toolAnswer(tool, args));
+  const [gaps, bare]: [number[], number[]] = [[], []];
   for (let i = 0; i < 40; i++) {
+    const from = performance.now();
+    await bareRun("sh", ["-c", "true"]);
+    bare.push(performance.now() - from);
     const [answered, arrived] = [model.answeredAt.length, model.arrivals.length];
-    await toModel(wire, model, `agent:main:gap-${i}`);
+    await toModel(wire, model, `agent:main:gap-${tool}-${i}`);
     gaps.push((model.arrivals[arrived + 1]?.at ?? Number.NaN) - (model.answeredAt[answered] ?? Number.NaN));
   }
   model.answer = () => plainAnswer();
-  return median(gaps);
+  return { gaps, bare };
 }
 
 async function throughput(gateway: TestGateway, model: BenchModel): Promise<number> {
