@@ -199,7 +199,7 @@ function follow(resolve: (launched: Launched) => void, reject: (error: Error) =>
   };
 }
 
-/** The launcher opens them anew by their number here; they stay open in this process until it has answered. */
+/** The launcher opens them again through /proc by their number here; they stay open in this process until it has answered. */
 function toRequest(id: number, { stdio, ...program }: Program): LaunchRequest {
   return {
     id,
