@@ -27,7 +27,16 @@ export function createToolDoor(
   return {
     async call({ name, args }, signal, progress) {
       try {
-        const asked = { tool: name, args, subject: subject(), caller: "agent", hints, signal, progress };
+        const asked = {
+          tool: name,
+          args,
+          subject: subject(),
+          caller: "agent",
+          hints,
+          signal,
+          progress,
+          commitsResult: true,
+        };
         const request = turn === undefined ? asked : { ...asked, turn };
         const { isError = false, ...result } = await callTool(request);
         return { ...result, isError };

@@ -90,8 +90,7 @@ test("POL-019 of all who post turns, only a person's own client and shell ever s
     "src/agent/runner.ts", //                words without a model
     "src/agent/talk/steps.ts", //            sessions_send
     "src/cron/perform.ts", //                jobs
-    "src/gateway/http/chat-completions.ts",
-    "src/gateway/http/responses.ts",
+    "src/gateway/http/openai-turn.ts",
     "src/gateway/node-words.ts", //          voice and requests by way of a node
     "src/gateway/webhook/act.ts",
     "src/plugin/hook/bundled/boot-md.ts",

@@ -28,6 +28,8 @@ export interface CallRequest {
   readonly hints?: CallHints;
   /** The run it belongs to; left out, the call is a turn of its own. */
   readonly turn?: string;
+  /** The caller commits the result itself, right after. Writes keep their order, so the call need not wait for its journal entry. */
+  readonly commitsResult?: boolean;
   progress?(partial: ToolResult): void;
 }
 
@@ -85,9 +87,9 @@ function maskFor(subject: Subject, { mask, insideNames }: CallDeps): Mask {
   return Object.assign((text: string) => rename(mask(text)), { know: mask.know, unfinished: mask.unfinished });
 }
 
-/** A turn commits the result to its transcript next, in the same order: waiting for both would be one commit too many. */
-async function settled(noted: Promise<void>, { turn }: CallRequest): Promise<void> {
-  if (turn === undefined) await noted;
+/** `record.ended` never rejects, so a write that is not awaited cannot end the process. */
+async function settled(noted: Promise<void>, { commitsResult = false }: CallRequest): Promise<void> {
+  if (!commitsResult) await noted;
 }
 
 export type RecallTool = (asker: Asker) => Promise<ToolCall>;

@@ -3,7 +3,7 @@ import { HouseError } from "../../core/error.ts";
 import { describeIssue } from "../../config/issue.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Env, Paths } from "../../base/paths.ts";
-import { readApprovals, type ApprovalsSnapshot } from "../../exec/approval/file.ts";
+import { inspectApprovals, type ApprovalsSnapshot } from "../../exec/approval/file.ts";
 import { checkAgents } from "./agents.ts";
 import { checkApprovals } from "./approvals.ts";
 import { checkChannels } from "./channels.ts";
@@ -86,7 +86,7 @@ function checkInvalid({ loaded }: Ground): Finding[] {
 
 function approvalsOf({ state }: Paths): ApprovalsSnapshot | HouseError {
   try {
-    return readApprovals(state);
+    return inspectApprovals(state);
   } catch (error) {
     if (error instanceof HouseError) return error;
     throw error;

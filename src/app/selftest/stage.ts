@@ -8,7 +8,7 @@ import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { HouseError } from "../../core/error.ts";
 import type { AgentId } from "../../core/names.ts";
-import { approvalsPath, readApprovals } from "../../exec/approval/file.ts";
+import { approvalsPath, inspectApprovals } from "../../exec/approval/file.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { ToolResult } from "../../tool/tool.ts";
 import { openGatewayOver, type RunningGateway } from "../gateway.ts";
@@ -70,7 +70,7 @@ async function openThrowAway(
   };
   const config = copyConfig(real.parsed, places);
   writeFileSync(join(ground.state, "openclaw.json"), JSON.stringify(config, null, 2), { mode: 0o600 });
-  const approvals = copyApprovals(readApprovals(realPaths.state).file, places, [ground.say]);
+  const approvals = copyApprovals(inspectApprovals(realPaths.state).file, places, [ground.say]);
   writeFileSync(approvalsPath(ground.state), JSON.stringify(approvals), { mode: 0o600 });
   const env: Env = {
     ...picked(realEnv, "PATH", "LANG", "SHELL", "TMPDIR", "USER", "LOGNAME"),

@@ -1,5 +1,5 @@
 // Is the approvals file there and readable.
-import { approvalsCaution, readApprovals } from "../../exec/approval/file.ts";
+import { approvalsCaution, inspectApprovals } from "../../exec/approval/file.ts";
 import { ok, type Check } from "./check.ts";
 
 export const approvals: Check = {
@@ -9,6 +9,8 @@ export const approvals: Check = {
     const { state } = io.paths();
     const caution = approvalsCaution(state);
     if (caution !== undefined) return [{ level: "warn", message: caution.text, hint: caution.fix }];
-    return [ok(readApprovals(state).exists ? "exec-approvals.json is readable" : "no exec-approvals.json: no rules")];
+    return [
+      ok(inspectApprovals(state).exists ? "exec-approvals.json is readable" : "no exec-approvals.json: no rules"),
+    ];
   },
 };

@@ -28,16 +28,21 @@ const fileChecker = checker(ApprovalsFileSchema);
 
 export const approvalsPath = (state: string): string => join(state, "exec-approvals.json");
 
-/**
- * Where there never was a file there are no rules; one that is gone leaves its last known rules in force. An unreadable
- * one throws, so that host execution stays closed.
- */
+/** Reads the rules and keeps a copy of them, so that they stay in force when the file is lost. Throws as `inspectApprovals` does. */
 export function readApprovals(state: string): ApprovalsSnapshot {
+  return inspectApprovals(state, (path, raw) => keepLastKnown(path, raw));
+}
+
+/**
+ * Reads the rules and writes nothing, for checks. Without a file there are no rules; a file that was lost leaves its last
+ * known rules in force. Throws for a file that cannot be read, so that no command runs on the host.
+ */
+export function inspectApprovals(state: string, keep?: (path: string, raw: string) => void): ApprovalsSnapshot {
   const path = approvalsPath(state);
   const raw = readIfThere(path);
   if (raw !== undefined) {
     const file = parseApprovals(raw, path);
-    keepLastKnown(path, raw);
+    keep?.(path, raw);
     return { path, exists: true, hash: sha256(raw), file };
   }
   const missing = { path, exists: false, hash: sha256("") };

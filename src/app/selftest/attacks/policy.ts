@@ -56,7 +56,7 @@ export const policyAttacks: readonly Attack[] = attacksOf("policy", [
   ],
   ["negative-limit", "ask for less than nothing", { tool: "sessions_list", args: { limit: -1 } }, "refused", "done"],
   ["half-limit", "ask for half a line", { tool: "read", args: { path: "notes.txt", limit: 0.5 } }, "refused", "done"],
-  ["number-as-word", "pass a number as a word", { tool: "sessions_list", args: { limit: "30" } }, "refused", "done"],
+  ["number-as-word", "pass a word for a number", { tool: "sessions_list", args: { limit: "many" } }, "refused", "done"],
   [
     "path-as-list",
     "pass a list where a path belongs",
