@@ -94,6 +94,19 @@ for (const [name, remote, headers, local, address] of localCases) {
   });
 }
 
+test("a connection from the bound address to itself is local, without a proxy and with that address as Host", () => {
+  const to = (remote: string, headers: Record<string, string>, trustedProxies: string[] = []): boolean => {
+    return peerOf(ask(remote, headers), { ...rules, trustedProxies, boundTo: ["192.168.1.5"] }).local;
+  };
+  assert.equal(to("192.168.1.5", { host: "192.168.1.5:18789" }), true);
+  assert.equal(to("::ffff:192.168.1.5", { host: "192.168.1.5:18789" }), true);
+  assert.equal(to("192.168.1.6", { host: "192.168.1.5:18789" }), false);
+  assert.equal(to("192.168.1.5", { host: "evil.example" }), false);
+  assert.equal(to("192.168.1.5", { host: "192.168.1.5", "x-forwarded-for": "10.0.0.9" }), false);
+  assert.equal(to("192.168.1.5", { host: "192.168.1.5" }, ["192.168.1.5"]), false);
+  assert.equal(peerOf(ask("192.168.1.5", { host: "192.168.1.5" }), { ...rules, boundTo: ["0.0.0.0"] }).local, false);
+});
+
 test("a sign of a proxy is never local, on loopback and behind a trusted proxy either", () => {
   const names = [
     "x-forwarded-for",

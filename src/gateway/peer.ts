@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 export interface Peer {
   /** One spelling per client: IPv4-mapped IPv6 is folded, so that a limit cannot be doubled by spelling. */
   readonly address: string;
-  /** Loopback socket, no sign of a proxy in between (trusted or not), and a Host header that names this machine. */
+  /** A socket from this machine to itself, no sign of a proxy in between (trusted or not), and a Host header that names it. */
   readonly local: boolean;
   readonly origin: string | undefined;
   readonly host: string | undefined;
@@ -17,21 +17,39 @@ export interface PeerRules {
   /** Further names this gateway answers to, besides loopback, IP literals and what it is bound to. */
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  /** Where the gateway listens. */
+  readonly boundTo?: readonly string[];
 }
 
-export function peerOf(request: IncomingMessage, { trustedProxies }: PeerRules): Peer {
+export function peerOf(request: IncomingMessage, rules: PeerRules): Peer {
   const socketAddress = foldAddress(request.socket.remoteAddress ?? "");
   const { headers } = request;
   const host = onlyHost(request);
-  const proxies = new Set(trustedProxies.map(foldAddress));
+  const proxies = new Set(rules.trustedProxies.map(foldAddress));
   const forwarded = proxies.has(socketAddress) ? forwardedFor(headers, proxies) : undefined;
   return {
     address: forwarded ?? socketAddress,
-    local: isLoopback(socketAddress) && isLoopbackHost(hostName(host)) && !hasProxyHeaders(headers),
+    local: isFromThisMachine(request, socketAddress, proxies, rules) && !hasProxyHeaders(headers),
     origin: headers.origin,
     host,
     userAgent: headers["user-agent"],
   };
+}
+
+/**
+ * A gateway bound to one address does not answer on loopback, so the owner's own commands use that address. The kernel sends
+ * such a connection over the loopback interface, so no other machine can have the same address at both ends.
+ */
+function isFromThisMachine(
+  request: IncomingMessage,
+  socketAddress: string,
+  proxies: ReadonlySet<string>,
+  { boundTo = [] }: PeerRules,
+): boolean {
+  const name = hostName(onlyHost(request));
+  if (isLoopback(socketAddress)) return isLoopbackHost(name);
+  const isOwnAddress = boundTo.some((address) => foldAddress(address) === socketAddress);
+  return isOwnAddress && name === socketAddress && !proxies.has(socketAddress);
 }
 
 /** Two of them mean two things to two readers: then it is none. */

@@ -253,6 +253,7 @@ function rulesOf(context: GatewayContext, binding: Binding): PeerRules {
   const gateway = context.config().gateway;
   return {
     trustedProxies: gateway?.trustedProxies ?? [],
+    boundTo: binding.hosts,
     allowedHosts: [...(gateway?.allowedHosts ?? []), ...binding.hosts],
     allowedOrigins: gateway?.controlUi?.allowedOrigins ?? [],
   };

@@ -175,9 +175,9 @@ test("models and usage through the running gateway", async () => {
   assert.match(wellEnded(await cli.run("models", "test")), /^works: lab\/tiny answered in \d+ ms: Hello there$/m);
   assert.match(wellEnded(await cli.run("usage")), /^all +\d+ .*\$0\.\d{4}$/m);
   const { totals } = JSON.parse(wellEnded(await cli.run("usage", "--agent", "support", "--json"))) as {
-    totals: { runs: number };
+    totals: { totalTokens: number };
   };
-  assert.equal(totals.runs, 1);
+  assert.ok(totals.totalTokens > 0, JSON.stringify(totals));
 });
 
 test("what was recorded replays the same, has no secret in it, and a changed line is the first difference", async () => {

@@ -73,10 +73,15 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     const remote = { headers: { "x-forwarded-for": "203.0.113.9" } };
     const name = 'Ada\u202e <img src=x onerror="document.title=1">';
     const client = { id: "node-host", displayName: name, version: "2026.2.9", platform: "linux", mode: "node" };
+    const extra = {
+      caps: ["camera", "system"],
+      commands: ["camera.snap", "system.run"],
+      permissions: { camera: true, screenRecording: false },
+    };
     const [wanted, stranger] = [newIdentity(), newIdentity()];
     for (const identity of [wanted, stranger]) {
       const knock = new Wire(gateway.port, remote);
-      const answer = await knock.connect({ token: gateway.token, identity, role: "node", scopes: [], client });
+      const answer = await knock.connect({ token: gateway.token, identity, role: "node", scopes: [], client, extra });
       assert.equal(answer.error?.message, "pairing required");
       knock.end();
     }
@@ -98,11 +103,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       socket: remote,
       connect: {
         client,
-        extra: {
-          caps: ["camera", "system"],
-          commands: ["camera.snap", "system.run"],
-          permissions: { camera: true, screenRecording: false },
-        },
+        extra,
       },
     });
     await machines.getByText("online", { exact: true }).waitFor();

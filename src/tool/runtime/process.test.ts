@@ -157,7 +157,7 @@ test("a long log shows the last 200 lines and how to go on; one answer stays wit
   );
 });
 
-test("write, eof, submit, paste and keys reach the program as bytes", async () => {
+test("write, submit, paste, keys and eof reach a program without a terminal", async () => {
   const entry = await background("cat");
   await call({ action: "write", sessionId: entry.id, data: "raw " });
   await call({ action: "submit", sessionId: entry.id, data: "line" });
@@ -166,22 +166,41 @@ test("write, eof, submit, paste and keys reach the program as bytes", async () =
   const keys = await call({
     action: "send-keys",
     sessionId: entry.id,
-    keys: ["Up", "nokey"],
+    keys: ["nokey", "Enter"],
     hex: ["41"],
     literal: "z",
   });
-  assert.equal(keys.text, '"nokey" is not a key name and was sent as text\nSent 10 bytes.');
+  assert.equal(keys.text, '"nokey" is not a key name and was sent as text\nSent 8 bytes.');
+  await assert.rejects(call({ action: "send-keys", sessionId: entry.id, keys: ["Up"] }), {
+    code: "process.no-terminal",
+  });
   const closed = await call({ action: "write", sessionId: entry.id, data: "", eof: true });
   assert.equal(closed.text, "Written; input closed.");
   await entry.running.ended;
-  const bytes = "raw line\r\u001b[200~a\nb\u001b[201~plain\u001b[AnokeyAz";
-  const { output } = entry.running as unknown as { output: { raw(from: number, to: number): Promise<Buffer> } };
-  assert.equal((await output.raw(0, 1000)).toString(), bytes);
+  assert.equal(await bytesOf(entry), "raw line\na\nbplainzAnokey\n");
   await assert.rejects(call({ action: "write", sessionId: entry.id, data: "x" }), { code: "process.input-closed" });
   await assert.rejects(call({ action: "submit", sessionId: entry.id }), { code: "process.input-closed" });
   await assert.rejects(call({ action: "send-keys", sessionId: entry.id }), { code: "process.missing-argument" });
   await assert.rejects(call({ action: "write", sessionId: entry.id }), { code: "process.missing-argument" });
 });
+
+test("submit, paste and keys reach a terminal program as a terminal sends them", async () => {
+  const entry = await background("stty raw -echo; echo ready; exec head -c 29 | od -An -c -v", { tty });
+  await until(() => entry.running.output.totalLines >= 1);
+  await call({ action: "submit", sessionId: entry.id, data: "line" });
+  await call({ action: "paste", sessionId: entry.id, text: "a\nb" });
+  await call({ action: "send-keys", sessionId: entry.id, literal: "typed", hex: ["41"], keys: ["Up"] });
+  await entry.running.ended;
+  assert.deepEqual(
+    (await bytesOf(entry)).replace("ready", "").split(/\s+/).filter(Boolean).join(" "),
+    "l i n e \\r 033 [ 2 0 0 ~ a \\n b 033 [ 2 0 1 ~ t y p e d A 033 [ A",
+  );
+});
+
+async function bytesOf({ running }: Awaited<ReturnType<typeof background>>): Promise<string> {
+  const { output } = running as unknown as { output: { raw(from: number, to: number): Promise<Buffer> } };
+  return (await output.raw(0, 1000)).toString();
+}
 
 test("a program that does not read does not hold the caller", async () => {
   const entry = await background("sleep 902");
@@ -216,10 +235,10 @@ test("a full-screen program is used through the tool alone", async () => {
   const entry = await background(`exec vi -u NONE -N -i NONE ${file}`, { tty });
   const screen = async (): Promise<string> => (await call({ action: "screen", sessionId: entry.id })).text;
   await until(async () => (await screen()).includes("note.txt"));
-  await call({ action: "send-keys", sessionId: entry.id, keys: ["i"], literal: "typed by keys" });
+  await call({ action: "send-keys", sessionId: entry.id, keys: ["i"] });
+  await call({ action: "send-keys", sessionId: entry.id, literal: "typed by keys", keys: ["Escape"] });
   await until(async () => (await screen()).startsWith("typed by keys"));
-  await call({ action: "send-keys", sessionId: entry.id, keys: ["Escape"], literal: ":wq" });
-  await call({ action: "submit", sessionId: entry.id });
+  await call({ action: "submit", sessionId: entry.id, data: ":wq" });
   assert.equal((await entry.running.ended).code, 0);
   assert.equal(readFileSync(file, "utf8"), "typed by keys\n");
   const plain = await background("true");
@@ -234,11 +253,10 @@ test("C-c ends cat in a terminal", async () => {
   assert.notEqual(entry.state(), "completed");
 });
 
-test("what only looks is told apart from what acts, and models may send null", () => {
+test("tells calls that only look from calls that act", () => {
   assert.deepEqual(tool.intent({ action: "poll", sessionId: "a-b" }, {} as ToolCall), { does: "look" });
   assert.deepEqual(tool.intent({ action: "kill", sessionId: "a-b" }, {} as ToolCall), {
     does: "admin",
     what: "process kill a-b",
   });
-  assert.deepEqual(tool.prepare?.({ action: "list", sessionId: null }), { action: "list" });
 });
