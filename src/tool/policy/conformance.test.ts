@@ -63,9 +63,7 @@ const differences: Readonly<Record<string, Partial<Vector["offered"]>>> = {
   "POLVEC-044": { main: ["memory_get", "memory_search"], subagentOfMain: [] },
   "POLVEC-067": { main: [], support: [] },
   "POLVEC-070": { main: ["memory_search"], subagentOfMain: [] },
-  "POLVEC-077": { support: ["sessions_send", "tts"] },
-  "POLVEC-089": { main: ["cron", "gateway", "memory_get"], support: ["cron", "gateway", "memory_get"] },
-  "POLVEC-091": { main: ["memory_search"], support: ["memory_search"], subagentOfMain: [] },
+  "POLVEC-091": { main: [], support: [], subagentOfMain: [] },
 };
 
 const recorded = new URL("../shared/golden/policy-vectors.json", root);

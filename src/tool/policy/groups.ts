@@ -39,6 +39,11 @@ export const pluginsGroup = "group:plugins";
 /** Members by entry (`group:fs`). File and shell tools are no part of `group:openclaw`. */
 export const coreGroups: ReadonlyMap<string, readonly string[]> = gatherGroups();
 
+/** Core tools that published configs name by the plugin that brings them there, or by `group:plugins`. */
+export const bundled: ReadonlyMap<string, readonly string[]> = new Map([
+  ["memory-core", coreGroups.get("group:memory") ?? []],
+]);
+
 /** `full` restricts nothing and so has no list. */
 export const profiles: Readonly<Record<Exclude<Profile, "full">, readonly string[]>> = {
   minimal: ["session_status"],

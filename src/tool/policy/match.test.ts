@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import { canonicalName, coreGroups, coreTools, groupOf } from "./groups.ts";
-import { globMatches, kindOf, matches, membersOf, optsIn, toGlob, vocabularyOf } from "./match.ts";
+import { globMatches, kindOf, matches, membersOf, optInOf, toGlob, vocabularyOf } from "./match.ts";
 import { universeOf } from "./policy.cases.ts";
 
 const vocabulary = vocabularyOf(
@@ -20,7 +20,11 @@ const vocabulary = vocabularyOf(
 void test("an entry means its tools and nothing like them", () => {
   const meaning = (text: string) => {
     const entry = vocabulary.entry(text, 0);
-    return { kind: kindOf(entry, vocabulary), optsIn: optsIn(entry), members: membersOf(entry, vocabulary) };
+    return {
+      kind: kindOf(entry, vocabulary),
+      optsIn: optInOf(entry) !== undefined,
+      members: membersOf(entry, vocabulary),
+    };
   };
   const unknown = { kind: "unknown", optsIn: false, members: [] };
   assert.deepEqual(meaning(" Exec\t"), { kind: "core", optsIn: false, members: ["exec"] });
@@ -32,8 +36,9 @@ void test("an entry means its tools and nothing like them", () => {
   assert.deepEqual(meaning("group:plugins"), {
     kind: "plugin",
     optsIn: true,
-    members: ["lobster", "lob_stop", "reader"],
+    members: ["memory_search", "memory_get", "lobster", "lob_stop", "reader"],
   });
+  assert.deepEqual(meaning("Memory-Core"), { kind: "plugin", optsIn: true, members: ["memory_search", "memory_get"] });
   assert.deepEqual(meaning("empty"), { kind: "plugin", optsIn: true, members: [] });
   assert.deepEqual(meaning("read"), { kind: "core", optsIn: false, members: ["read"] });
   assert.deepEqual(meaning("lob*"), { kind: "plugin", optsIn: false, members: ["lobster", "lob_stop"] });

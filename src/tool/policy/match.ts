@@ -1,5 +1,5 @@
 // Entries of allow and deny lists: what each one means in a given universe of tools, and whether it matches a name.
-import { canonicalName, coreGroups, coreTools, pluginsGroup, toolAliases } from "./groups.ts";
+import { bundled, canonicalName, coreGroups, coreTools, pluginsGroup, toolAliases } from "./groups.ts";
 import type { ToolUniverse } from "./shape.ts";
 
 /** What an entry speaks of; a wildcard speaks of what it reaches, and of core tools if it reaches any. */
@@ -66,7 +66,7 @@ function createVocabulary(universe: ToolUniverse): Vocabulary {
   for (const name of universe.core.keys()) {
     if (!tools.has(canonicalName(name))) tools.set(canonicalName(name), { name, optional: false });
   }
-  const byPlugin = new Map<string, string[]>();
+  const byPlugin = new Map(bundled);
   for (const plugin of universe.plugins) {
     const names: string[] = [];
     for (const { name, optional = false } of plugin.tools) {
@@ -134,8 +134,16 @@ export function matches({ term, glob }: Entry, tool: string): boolean {
 }
 
 /** Names plugin tools outright: a tool, a plugin id or `group:plugins`. Wildcards never opt in. */
-export function optsIn({ term }: Entry): boolean {
-  return term?.kind === "plugin";
+export function optInOf(entry: Entry): Entry | undefined {
+  if (entry.term?.kind !== "plugin") return undefined;
+  // A core tool needs no opt-in, and a list that restricts must not carry it past a profile (spec 1.8 R3).
+  return {
+    ...entry,
+    term: toTerm(
+      "plugin",
+      entry.term.members.filter((name) => !coreTools.has(name)),
+    ),
+  };
 }
 
 /** The core names come first among the tools, so the usual wildcard is settled after a few. */

@@ -1,6 +1,6 @@
 // The global, agent and provider scopes a call falls under, with their lists read into entries.
 import { foldCase } from "./groups.ts";
-import { kindOf, optsIn, type Entry, type Vocabulary } from "./match.ts";
+import { kindOf, optInOf, type Entry, type Vocabulary } from "./match.ts";
 import { under } from "./path.ts";
 import { providerKey } from "./provider.ts";
 import type { PolicyInput, ScopedTools, ToolsSection } from "./shape.ts";
@@ -87,5 +87,5 @@ export function beyondProfile({ allow, alsoAllow }: Scope): List[] {
 }
 
 function onlyOptIns(list: List): List {
-  return { ...list, entries: list.entries.filter(optsIn) };
+  return { ...list, entries: list.entries.flatMap((entry) => optInOf(entry) ?? []) };
 }
