@@ -49,7 +49,7 @@ export async function sessionsReport(report: SessionsReport): Promise<object> {
       context: includeContextWeight ? ((await ledger.context(record.key)) ?? null) : undefined,
     });
   const facts = only ? sessions.flatMap(factsOf) : await factsOfAll(ledger, range);
-  const shown = only ? sessions : sessions.filter((session) => isActive(session, range));
+  const shown = only ? sessions : activeIn(sessions, range);
   return {
     sessions: shown.map((session) => sessionRow(session, file)),
     totals: toWire(sumOf(facts.flatMap(({ used }) => used))),
@@ -64,10 +64,16 @@ interface SessionUse {
   readonly context: object | null | undefined;
 }
 
-/** Also sessions whose activity was not counted yet when they were last used. */
-function isActive({ record, days }: SessionUse, { from, to }: Range): boolean {
-  const date = localDay(record.updatedAt);
-  return days.length > 0 || (date >= from && date <= to);
+/**
+ * Also sessions whose activity was not counted yet when they were last used. A transcript with two keys, as of a
+ * cron job and its last run, is one row: the key that its use was counted under.
+ */
+function activeIn(sessions: readonly SessionUse[], { from, to }: Range): SessionUse[] {
+  const counted = new Set(sessions.flatMap(({ record, days }) => (days.length > 0 ? [record.sessionId] : [])));
+  return sessions.filter(({ record, days }) => {
+    const date = localDay(record.updatedAt);
+    return days.length > 0 || (!counted.has(record.sessionId) && date >= from && date <= to);
+  });
 }
 
 /** What happened on one day, by one agent. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { localDay } from "../../src/agent/ledger.ts";
+import { addJob, ask, firstRun, hourly, openJobHouse, quiet } from "../cron-kit.ts";
 import { call, calls, fail, say } from "../fakes/openai.ts";
 import { operator, startGateway } from "../kit.ts";
 import { chat, openScripted, type ScriptedHouse } from "../model-kit.ts";
@@ -181,20 +182,16 @@ describe("usage over the wire", () => {
   });
   after(() => house.close());
 
-  const ask = async <T>(method: string, params: object): Promise<T> => {
-    const { ok, payload, error } = await house.wire.request(method, params);
-    assert.equal(ok, true, JSON.stringify(error));
-    return payload as unknown as T;
-  };
+  const look = <T>(method: string, params: object): Promise<T> => ask(house.wire, method, params);
 
   for (const [method, shape] of Object.entries(recorded))
     test(`${method} has the recorded shape`, async () => {
       const params = method === "usage.cost" ? {} : { key: "main", includeContextWeight: true };
-      assert.deepEqual(shapeOf(await ask(method, method.endsWith("timeseries") ? { key: "main" } : params)), shape);
+      assert.deepEqual(shapeOf(await look(method, method.endsWith("timeseries") ? { key: "main" } : params)), shape);
     });
 
   test("counts messages, tools, models and costs of a session", async () => {
-    const { sessions } = await ask<Report>("sessions.usage", { key: "agent:main:main" });
+    const { sessions } = await look<Report>("sessions.usage", { key: "agent:main:main" });
     const [session] = sessions;
     assert.deepEqual(session?.usage.messageCounts, {
       total: 6,
@@ -224,11 +221,11 @@ describe("usage over the wire", () => {
   });
 
   test("the sums over all sessions are those of the single ones", async () => {
-    const all = await ask<Report>("sessions.usage", { startDate: today, endDate: today, limit: 1000 });
+    const all = await look<Report>("sessions.usage", { startDate: today, endDate: today, limit: 1000 });
     assert.deepEqual(all.sessions.map(({ key }) => key).toSorted(), ["agent:main:main", "agent:main:other"]);
-    const alone = await ask<Report>("sessions.usage", { key: "main" });
+    const alone = await look<Report>("sessions.usage", { key: "main" });
     assert.deepEqual(all.totals, alone.totals, "the other session got no answer");
-    const cost = await ask<{ totals: Sums }>("usage.cost", { startDate: today, endDate: today });
+    const cost = await look<{ totals: Sums }>("usage.cost", { startDate: today, endDate: today });
     assert.deepEqual(cost.totals, all.totals);
     assert.deepEqual(all.aggregates["messages"], {
       total: 7,
@@ -245,22 +242,22 @@ describe("usage over the wire", () => {
       sessions,
       totals: none,
       aggregates,
-    } = await ask<Report>("sessions.usage", {
+    } = await look<Report>("sessions.usage", {
       startDate: "2020-01-01",
       endDate: "2020-01-02",
     });
     assert.deepEqual([sessions, none.totalTokens, aggregates["daily"], aggregates["byModel"]], [[], 0, [], []]);
-    assert.equal((await ask<Report>("sessions.usage", { startDate: "2026-99-99" })).sessions.length, 2);
+    assert.equal((await look<Report>("sessions.usage", { startDate: "2026-99-99" })).sessions.length, 2);
     assert.equal((await house.wire.request("sessions.usage", { startDate: "yesterday" })).ok, false);
     assert.equal((await house.wire.request("sessions.usage", { days: 3 })).ok, false);
   });
 
   test("the timeline adds up to the total of the session", async () => {
-    const { points } = await ask<{ points: { cumulativeTokens: number; cumulativeCost: number }[] }>(
+    const { points } = await look<{ points: { cumulativeTokens: number; cumulativeCost: number }[] }>(
       "sessions.usage.timeseries",
       { key: "main" },
     );
-    const [session] = (await ask<Report>("sessions.usage", { key: "main" })).sessions;
+    const [session] = (await look<Report>("sessions.usage", { key: "main" })).sessions;
     assert.equal(points.length, 4);
     assert.equal(points.at(-1)?.cumulativeTokens, session?.usage.totalTokens);
     assert.equal(points.at(-1)?.cumulativeCost.toFixed(9), session?.usage.totalCost.toFixed(9));
@@ -269,14 +266,14 @@ describe("usage over the wire", () => {
   test("the log shows what was said, shortened and without secrets", async () => {
     house.script = () => say(`key ${house.gateway.token} ${"x".repeat(5000)}`);
     await chat(house.wire, "agent:main:long", "tell", "u-4");
-    const { logs } = await ask<{ logs: { role: string; content: string; tokens?: number }[] }>("sessions.usage.logs", {
+    const { logs } = await look<{ logs: { role: string; content: string; tokens?: number }[] }>("sessions.usage.logs", {
       key: "agent:main:long",
       limit: 1,
     });
     assert.equal(logs.length, 1);
     assert.equal(logs[0]?.role, "assistant");
     assert.ok((logs[0]?.content.length ?? 0) <= 2001 && !logs[0]?.content.includes(house.gateway.token));
-    const all = await ask<{ logs: { role: string; content: string }[] }>("sessions.usage.logs", { key: "main" });
+    const all = await look<{ logs: { role: string; content: string }[] }>("sessions.usage.logs", { key: "main" });
     assert.deepEqual(
       all.logs.map(({ role }) => role),
       ["user", "assistant", "user", "assistant", "toolResult", "toolResult", "assistant", "toolResult", "assistant"],
@@ -298,15 +295,15 @@ describe("usage over the wire", () => {
       "No transcript found for session: nope",
     ]);
     assert.deepEqual(await message("sessions.usage.logs", {}), ["INVALID_REQUEST", "key is required for logs"]);
-    assert.deepEqual(await ask("sessions.usage.logs", { key: "nope", zz: 1 }), { logs: [] });
-    assert.deepEqual((await ask<Report>("sessions.usage", { key: "nope" })).sessions, []);
+    assert.deepEqual(await look("sessions.usage.logs", { key: "nope", zz: 1 }), { logs: [] });
+    assert.deepEqual((await look<Report>("sessions.usage", { key: "nope" })).sessions, []);
   });
 
   test("sums outlast a reset and a restart, and a deleted session takes its rows along", async () => {
-    const before = await ask<{ totals: Sums }>("usage.cost", {});
-    await ask("sessions.delete", { key: "agent:main:long" });
-    assert.deepEqual((await ask<Report>("sessions.usage", { key: "agent:main:long" })).sessions, []);
-    await ask("sessions.reset", { key: "main" });
+    const before = await look<{ totals: Sums }>("usage.cost", {});
+    await look("sessions.delete", { key: "agent:main:long" });
+    assert.deepEqual((await look<Report>("sessions.usage", { key: "agent:main:long" })).sessions, []);
+    await look("sessions.reset", { key: "main" });
     await house.gateway.stop();
     const again = await startGateway({ home: house.gateway.home });
     const wire = await operator(again);
@@ -319,4 +316,30 @@ describe("usage over the wire", () => {
     wire.end();
     await again.stop();
   });
+});
+
+test("a job and its last run, which share a transcript, are one row that fits its log", async () => {
+  const house = await openJobHouse();
+  try {
+    house.script = () => say("done");
+    const job = await addJob(house.wire, {
+      name: "report",
+      schedule: hourly,
+      sessionTarget: "isolated",
+      payload: { kind: "agentTurn", message: "report" },
+      delivery: quiet,
+    });
+    await ask(house.wire, "cron.run", { id: job.id, mode: "force" });
+    const { sessionKey } = await firstRun(house.wire, job.id);
+    const { sessions } = await ask<Report>(house.wire, "sessions.usage", {});
+    const rows = sessions.filter(({ key }) => key.includes(job.id));
+    assert.deepEqual(
+      rows.map(({ key, usage }) => [key, usage.messageCounts["total"]]),
+      [[sessionKey, 2]],
+    );
+    const { logs } = await ask<{ logs: unknown[] }>(house.wire, "sessions.usage.logs", { key: sessionKey });
+    assert.equal(logs.length, 2);
+  } finally {
+    await house.close();
+  }
 });
