@@ -1,6 +1,6 @@
 // `openclaw agents` and `openclaw sessions` with the documented flags, for people and for programs.
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
@@ -82,4 +82,20 @@ test("agents add takes --agent-dir and --non-interactive; set-identity sets what
   const nothing = await other.run("agents", "set-identity", "--agent", "ops");
   assert.equal(nothing.code, 2);
   other.dispose();
+});
+
+test("sessions reads the store while the gateway is down, also after it was killed", async () => {
+  const file = join(stage.gateway.state, "openclaw.sqlite");
+  await stage.gateway.stop("SIGKILL");
+  for (const round of ["after the kill", "again"]) {
+    const listed = await cli.run("sessions", "--json");
+    assert.deepEqual(keysIn(wellEnded(listed)), ["agent:main:main", child].toSorted(), round);
+  }
+  const { code, stdout, stderr } = await cli.run("sessions", "--spawned-by", "agent:main:main");
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /errand/);
+  assert.match(stderr, /not running/);
+  assert.equal((await cli.run("sessions", "--url", "ws://127.0.0.1:1", "--token", "x")).code, 1);
+  rmSync(file);
+  assert.deepEqual(keysIn(wellEnded(await cli.run("sessions", "--json"))), []);
 });

@@ -1,14 +1,17 @@
-// `openclaw sessions list`: the sessions the gateway knows, newest first; or those of a store file, without it.
+// `openclaw sessions list`: the sessions the gateway knows, newest first; without it, those of the store.
+import { existsSync } from "node:fs";
+
 import { systemClock } from "../../base/clock.ts";
 import { expandHome } from "../../base/paths.ts";
 import { parseAgentId, type SessionKey } from "../../core/names.ts";
-import { withGateway } from "../client.ts";
+import { storeFileOf } from "../../store/place.ts";
+import { isDown, withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
-import { span, table, toJson } from "../print.ts";
+import { shortPath, span, table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
-import { targetOf, wireOptions } from "../target.ts";
+import { targetOf, wireOptions, type WireFlags } from "../target.ts";
 
 interface Row {
   readonly key: string;
@@ -32,6 +35,7 @@ interface Wish {
 
 export const command = defineCommand({
   summary: "List the sessions of the gateway, newest first.",
+  details: "Reads the store while the gateway of this machine is down.",
   options: {
     agent: { type: "string", value: "id", description: "Only those of one agent." },
     active: { type: "string", value: "minutes", description: "Only those that changed in the last minutes." },
@@ -61,19 +65,33 @@ export const command = defineCommand({
     await requireConfigUnless(options.url !== undefined || store !== undefined, io);
     const list =
       store === undefined
-        ? ((await withGateway(io, await targetOf(io, options), (client) =>
-            client.call("sessions.list", { ...wish }),
-          )) as {
-            count: number;
-            sessions: Row[];
-          })
+        ? await fromGateway(io, options, wish)
         : await fromFile(expandHome(store, io.paths().home), wish);
     print(io, list, options.verbose === true);
     return 0;
   },
 });
 
-async function fromFile(file: string, wish: Wish): Promise<{ count: number; sessions: Row[] }> {
+interface Listing {
+  readonly path: string;
+  readonly count: number;
+  readonly sessions: readonly Row[];
+}
+
+/** The store of this machine answers while its gateway is down. */
+async function fromGateway(io: Io, flags: WireFlags, wish: Wish): Promise<Listing> {
+  const target = await targetOf(io, flags);
+  try {
+    return (await withGateway(io, target, (client) => client.call("sessions.list", { ...wish }))) as Listing;
+  } catch (error) {
+    if (!target.isLocal || !isDown(error)) throw error;
+    const file = storeFileOf(io.paths().state);
+    io.say(`The gateway is not running; this is what ${shortPath(file, io)} holds.`);
+    return existsSync(file) ? fromFile(file, wish) : { path: file, count: 0, sessions: [] };
+  }
+}
+
+async function fromFile(file: string, wish: Wish): Promise<Listing> {
   const [{ openStoreForLooking }, { toWireRow }] = await Promise.all([
     import("../../app/look.ts"),
     import("../../session/rows.ts"),
@@ -88,13 +106,14 @@ async function fromFile(file: string, wish: Wish): Promise<{ count: number; sess
       ...(search === undefined ? {} : { search }),
       ...(spawnedBy === undefined ? {} : { spawnedBy: spawnedBy.trim().toLowerCase() as SessionKey }),
     });
-    return { count: records.length, sessions: records.map((record) => toWireRow(record) as unknown as Row) };
+    const sessions = records.map((record) => toWireRow(record) as unknown as Row);
+    return { path: file, count: sessions.length, sessions };
   } finally {
     await opened.close();
   }
 }
 
-function print(io: Io, list: { readonly sessions: readonly Row[] }, isVerbose: boolean): void {
+function print(io: Io, list: Listing, isVerbose: boolean): void {
   if (io.json) io.print(toJson(list));
   else if (list.sessions.length === 0) io.print("No sessions yet.");
   else io.print(table(list.sessions, isVerbose ? [...shape, ...more] : shape, io).join("\n"));
