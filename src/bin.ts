@@ -1,6 +1,8 @@
 // Entry of the command line: hands the process to the program and ends with its exit code.
+import { refuseDebugger } from "./base/no-debugger.ts";
 import { main } from "./cli/program.ts";
 
+refuseDebugger();
 const terminal = { env: process.env, stdout: streamOf(1), stderr: streamOf(2), stdinIsTerminal: isTerminal(0) };
 // No `await` here: the bundle puts this file and the commands it loads into one chunk, and they would wait for each other.
 void main(process.argv.slice(2), terminal).then(end);

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { HouseError } from "../core/error.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { NO_DEBUGGER } from "../base/no-debugger.ts";
 import { spaceProblem } from "../store/leftovers.ts";
 import { readStoreRecord, writeStoreRecord, type StoreFound, type StoreRecord } from "../store/store-record.ts";
 import type { StoreReport } from "../store/verify.ts";
@@ -98,14 +99,19 @@ function verifyApart(
   done: (report: Pick<StoreReport, "ok" | "checks" | "counts"> | undefined) => void,
 ): ChildProcess {
   const options = { env: {}, maxBuffer: 16_000_000, windowsHide: true } as const;
-  const child = execFile(process.execPath, ["--no-warnings", workerFile(), storeFile], options, (_error, output) => {
-    try {
-      done(JSON.parse(output) as StoreReport);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      done(undefined);
-    }
-  });
+  const child = execFile(
+    process.execPath,
+    ["--no-warnings", NO_DEBUGGER, workerFile(), storeFile],
+    options,
+    (_error, output) => {
+      try {
+        done(JSON.parse(output) as StoreReport);
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        done(undefined);
+      }
+    },
+  );
   child.unref();
   try {
     if (child.pid !== undefined) setPriority(child.pid, LOWEST_PRIORITY);

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
+import { NO_DEBUGGER } from "../base/no-debugger.ts";
 import { readProcess } from "./proc.ts";
 
 export interface Program {
@@ -102,7 +103,7 @@ interface Waiting {
 }
 
 function startHelper(onGone: () => void): Helper {
-  const child = spawn(process.execPath, ["--no-warnings", "--max-semi-space-size=1", processFile()], {
+  const child = spawn(process.execPath, ["--no-warnings", NO_DEBUGGER, "--max-semi-space-size=1", processFile()], {
     cwd: "/",
     env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
     stdio: ["pipe", "pipe", "ignore"],

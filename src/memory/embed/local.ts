@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 
+import { NO_DEBUGGER } from "../../base/no-debugger.ts";
 import { EmbedError, type Embedder } from "./embedder.ts";
 import { addExtraCommand, type LocalModel } from "./extra.ts";
 import type { WorkerAnswer, WorkerRequest } from "./local-worker.ts";
@@ -120,7 +121,7 @@ function start(model: LocalModel): ChildProcess {
   const file = workerFile();
   const readable = [model.engine, model.folder, file.folder].map((folder) => `--allow-fs-read=${folder}/*`);
   const child = fork(file.path, [JSON.stringify(model)], {
-    execArgv: ["--permission", ...readable, "--no-warnings"],
+    execArgv: ["--permission", ...readable, "--no-warnings", NO_DEBUGGER],
     env: {},
     serialization: "advanced",
     stdio: ["ignore", "ignore", "ignore", "ipc"],
