@@ -37,6 +37,7 @@ export function uiHints(): Record<string, UiHint> {
 function plain(node: SchemaNode, hasDefaults: boolean): Record<string, unknown> {
   const {
     sensitive: _,
+    place: ___,
     inherits,
     fallback,
     properties,

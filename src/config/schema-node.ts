@@ -8,6 +8,7 @@ export interface SchemaNode {
   /** What applies while the key is unset, in words. */
   readonly fallback?: string;
   readonly sensitive?: boolean;
+  readonly place?: "hidden" | "kept";
   /** Nothing below is filled in by default: these keys override others. */
   readonly inherits?: boolean;
   readonly properties?: Readonly<Record<string, SchemaNode>>;

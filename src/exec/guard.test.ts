@@ -1,10 +1,11 @@
 // Commands in the guard behave as on the host: codes, signals, input, terminals, owners, ends; only the gateway's files are gone.
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { noBubblewrap } from "../../test/sandbox-kit.ts";
+import { packageRoot } from "../base/version.ts";
 import { createGuard, requireOwnFolder } from "./guard.ts";
 import { CANARY, openAttackGround, type AttackGround } from "./guard/attack.cases.ts";
 import { env, livingWith, openTestEngine, until } from "./engine.cases.ts";
@@ -131,6 +132,12 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
     assert.deepEqual(ground.harm(""), []);
   });
 
+  test("cannot change what the gateway runs from", async () => {
+    const node = process.execPath;
+    const lines = [node, dirname(node), packageRoot(), ...(process.getuid?.() === 0 ? ["/etc", "/usr/bin"] : [])];
+    assert.equal(await told(lines.map((path) => `test -w '${path}' && echo 'writable: ${path}'`).join("; ")), "");
+  });
+
   test("is refused in a folder it cannot see, and as a program it cannot see", async () => {
     const at = (cwd: string, program = "/bin/true") => guard.wrap({ argv: [program], cwd, env }, ground.places);
     await assert.rejects(at(ground.state), { code: "exec.bad-folder" });
@@ -155,7 +162,7 @@ test("refuses a working folder in the state folder but outside of the workspace"
 });
 
 test("says that files cannot be hidden on a system without a way to do it", async () => {
-  const places = { home: "/h", state: "/h/s", configs: [], hidden: [] };
+  const places = { home: "/h", state: "/h/s", configs: [], hidden: [], kept: [] };
   const answer = await createGuard("win32").works(places);
   assert.deepEqual(answer, {
     works: false,

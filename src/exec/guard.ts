@@ -1,10 +1,8 @@
 // The guard: a command that starts by a rule alone, without its owner's approval, runs where the gateway's files do not exist.
 import { execFile } from "node:child_process";
-import { basename, sep } from "node:path";
 import { promisify } from "node:util";
 
 import { HouseError, ToolError } from "../core/error.ts";
-import { packageRoot } from "../base/version.ts";
 import { statOf } from "./approval/programs.ts";
 import type { HostLaunch } from "./box.ts";
 import { canonicalPath, isWithin } from "./box/hidden.ts";
@@ -13,6 +11,7 @@ import { isRunnable } from "./find-program.ts";
 import { buildNamespace, type Namespace, type Programs } from "./guard/namespace.ts";
 import type { GuardPlaces } from "./guard/places.ts";
 import { SANDBOX_EXEC, underSeatbelt } from "./guard/seatbelt.ts";
+import { viewOptions } from "./guard/machine.ts";
 import { deciding, viewOf, type Step, type View } from "./guard/view.ts";
 
 export interface Guard {
@@ -30,14 +29,14 @@ export function createGuard(platform: NodeJS.Platform = process.platform): Guard
   const isMac = platform === "darwin";
   return {
     async works(places) {
-      if (isMac) return isRunnable(SANDBOX_EXEC) ? withoutSteps(viewOf(places, optionsFor(""))) : noSeatbelt;
+      if (isMac) return isRunnable(SANDBOX_EXEC) ? withoutSteps(viewOf(places, viewOptions(""))) : noSeatbelt;
       if (platform !== "linux") return unsupported(platform);
-      const view = viewOf(places, optionsFor(""));
+      const view = viewOf(places, viewOptions(""));
       const namespace = view.works ? await namespaces.of(view) : view;
       return "reason" in namespace ? namespace : { works: true };
     },
     async wrap(launch, places) {
-      const view = viewOf(places, optionsFor(launch.argv[0] ?? ""));
+      const view = viewOf(places, viewOptions(launch.argv[0] ?? ""));
       if (!view.works) throw cannotHide(view);
       requireShown(launch, view.steps);
       if (isMac) return underSeatbelt(launch, view.steps);
@@ -88,24 +87,6 @@ const unsupported = (platform: string): Refusal => ({
   reason: `there is no way to hide files from a command on ${platform}`,
   fix: "run the gateway on Linux (WSL 2 on Windows) with bubblewrap installed, or on macOS",
 });
-
-const engineClients =
-  /^(?:docker|podman|nerdctl|ctr|crictl|buildah|skopeo|kind|k3d|minikube|lazydocker|ctop|dive|(?:docker|podman)-compose)$/;
-
-const system: readonly string[] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/sys"];
-
-/** Root may write everywhere: what the gateway itself starts stays as it is. */
-function optionsFor(program: string): Parameters<typeof viewOf>[1] {
-  const own = packageRoot();
-  return {
-    showsEngines: engineClients.test(basename(program)),
-    programs: [
-      ...(process.getuid?.() === 0 && process.platform === "linux" ? system : []),
-      // A checkout is for working on.
-      ...(own.includes(`${sep}node_modules${sep}`) ? [own] : []),
-    ],
-  };
-}
 
 const MAX_KEPT = 32;
 /** A command that was given a path of ours has opened it by then, however busy the machine is. */

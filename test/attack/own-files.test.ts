@@ -17,8 +17,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
+import fc from "fast-check";
+
 import { findProgram } from "../../src/exec/find-program.ts";
-import { filesIn } from "../../src/exec/guard/attack.cases.ts";
+import { attacks, filesIn, spellings } from "../../src/exec/guard/attack.cases.ts";
 import { asAgent, exec, gatewayFor, until, writeApprovals } from "../exec-kit.ts";
 import { dispose, operator, readJson, startGateway, type TestGateway } from "../kit.ts";
 import { newCli } from "../cli-kit.ts";
@@ -27,6 +29,11 @@ import { noBubblewrap } from "../sandbox-kit.ts";
 const SECRET = "SECRET-0f-the-gateway-7c1e";
 const RULES = JSON.stringify({ version: 1, defaults: { security: "full", ask: "off" } });
 const programs = "cp mv ln cat tar curl wget git unzip split sort rg rsync find tee dd sed install env".split(" ");
+const ROUNDS = Number(process.env["OPENCLAW_GUARD_ROUNDS"] ?? 40);
+const targets = "openclaw.json moltbot.json exec-approvals.json credentials/key.json workspace-other/notes.md".split(
+  " ",
+);
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 const pathOf = (name: string): string | undefined => findProgram(name, ["/usr/bin", "/bin"]);
 const allowlist = programs.flatMap((name) => pathOf(name) ?? []).map((pattern) => ({ pattern }));
 const rules = { host: "gateway", security: "allowlist", ask: "off" };
@@ -110,23 +117,53 @@ describe("files of the gateway", { skip: noBubblewrap }, () => {
     rulesIn(gateway.state),
   ];
 
+  const assertKept = (called: unknown, command: string): void => {
+    const kept = [JSON.stringify(called), ...received.splice(0), ...contentsOf(gateway.workspace)];
+    assert.deepEqual(
+      kept.filter((text) => text.includes(SECRET) || text.includes(gateway.token)),
+      [],
+      command,
+    );
+  };
+
   for (const line of lines) {
     const call = typeof line === "string" ? { command: line } : line;
     test(`are neither read nor changed by: ${call.workdir === undefined ? "" : `(in ${call.workdir}) `}${call.command}`, async () => {
       const was = guarded();
       const called = await exec(gateway, { ...call, command: fill(call.command), timeout: 20 });
       assert.deepEqual(guarded(), was);
-      const kept = [JSON.stringify(called), ...received.splice(0), ...contentsOf(gateway.workspace)];
-      assert.deepEqual(
-        kept.filter((text) => text.includes(SECRET) || text.includes(gateway.token)),
-        [],
-      );
+      assertKept(called, call.command);
       assert.deepEqual(
         readdirSync(gateway.state).filter((name) => /^exec-approvals(?:aa|-2)|^index/.test(name)),
         [],
       );
     });
   }
+
+  test("are neither read nor changed by random programs with random ways to name them", async () => {
+    const words = fc.record({
+      attack: fc.constantFrom(...Object.keys(attacks)),
+      spelling: fc.constantFrom(...Object.keys(spellings)),
+      target: fc.constantFrom(...targets),
+    });
+    const { home, state, workspace } = gateway;
+    const { port } = server.address() as AddressInfo;
+    let started = 0;
+    await fc.assert(
+      fc.asyncProperty(words, async ({ attack, spelling, target }) => {
+        const was = guarded();
+        const place = { home, state, workspace, port };
+        const path = spellings[spelling]?.(join(state, target), place) ?? "";
+        const command = (attacks[attack]?.(path, place) ?? []).map(quoted).join(" ");
+        const called = await exec(gateway, { command, timeout: 20 });
+        if (called.error === undefined) started += 1;
+        assert.deepEqual(guarded(), was);
+        assertKept(called, command);
+      }),
+      { numRuns: ROUNDS, endOnFailure: true },
+    );
+    assert.ok(started > ROUNDS / 10, `only ${started} of ${ROUNDS} were started`);
+  });
 
   test("stay what they were for plain work beside them, which runs", async () => {
     const done = await exec(gateway, { command: "cp a.json b.json" });

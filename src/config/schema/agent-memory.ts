@@ -38,10 +38,10 @@ const properties = {
     modelCacheDir: text("Folder for downloaded models."),
   }),
   store: section("The index.", {
-    path: text("Index file.", { fallback: "<state>/memory/<agent>.sqlite" }),
+    path: text("Index file.", { fallback: "<state>/memory/<agent>.sqlite", place: "hidden" }),
     vector: section("The vector part.", {
       enabled: flag("Use the vector extension when it is there.", { default: true }),
-      extensionPath: text("File of the vector extension."),
+      extensionPath: text("File of the vector extension.", { place: "kept" }),
     }),
   }),
   chunking: section("How notes are cut.", {

@@ -66,7 +66,10 @@ const properties = {
     "Sandboxed commands may change git repositories of the workspace (commit, switch, rebase); otherwise every .git is read-only there.",
     { default: false },
   ),
-  workspaceRoot: text("Folder of the sandboxes' own workspaces.", { fallback: "<state>/sandboxes" }),
+  workspaceRoot: text("Folder of the sandboxes' own workspaces.", {
+    fallback: "<state>/sandboxes",
+    place: "hidden",
+  }),
   sessionToolsVisibility: choice(
     "Sessions the session tools show to a sandboxed session, and where others than the owner speak.",
     ["spawned", "all"],

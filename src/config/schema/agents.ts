@@ -210,7 +210,10 @@ const agent = overriding(
     default: flag("It answers when no binding says otherwise."),
     name: text("Name shown to people."),
     workspace: text("Folder it works in.", { fallback: "~/.openclaw/workspace-<id>" }),
-    agentDir: text("Folder of its own state; never shared.", { fallback: "<state>/agents/<id>/agent" }),
+    agentDir: text("Folder of its own state; never shared.", {
+      fallback: "<state>/agents/<id>/agent",
+      place: "hidden",
+    }),
     model: modelChoice("Model it uses; a plain name keeps the shared fall-backs."),
     skills: texts("Skills it may use; unset means all, empty none."),
     identity,

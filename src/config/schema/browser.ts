@@ -15,7 +15,7 @@ export const browser = section("The browser the agent drives.", {
   color: color("Colour that marks the agent's window.", "#FF4500"),
   headless: flag("Run without a window.", { default: false }),
   noSandbox: flag("Start the browser without its own sandbox.", { default: false }),
-  executablePath: text("Program to start.", { fallback: "the first Chromium found" }),
+  executablePath: text("Program to start.", { fallback: "the first Chromium found", place: "kept" }),
   attachOnly: flag("Never start one, only attach.", { default: false }),
   snapshotDefaults: group("What a snapshot looks like when the call does not say.", {
     mode: choice("Form of the snapshot.", ["efficient"]),

@@ -10,6 +10,11 @@ export interface Facts {
   readonly fallback?: string;
   /** A secret: redacted on the way out, masked in logs. */
   readonly sensitive?: true;
+  /**
+   * A file or folder of the gateway outside of its state folder. Commands that start by a rule alone do not see what is
+   * `hidden`, and cannot change what is `kept`: code, pages and instructions that the gateway takes from there.
+   */
+  readonly place?: "hidden" | "kept";
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;

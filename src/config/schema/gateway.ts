@@ -51,6 +51,7 @@ export const gateway = section("How the gateway listens and whom it lets in.", {
     basePath: text("Path it is served under.", { default: "/" }),
     root: text(
       "Folder of its files, instead of the built-in ones. Anybody who reaches the port can read it; hidden files and links out of it are not served.",
+      { place: "kept" },
     ),
     allowedOrigins: texts("Further origins that may connect."),
     allowInsecureAuth: flag("Let it sign in by token alone over plain HTTP.", { default: false }),
@@ -65,7 +66,7 @@ export const gateway = section("How the gateway listens and whom it lets in.", {
     enabled: flag("Listen with TLS.", { default: false }),
     autoGenerate: flag("Make a certificate when there is none.", { default: true }),
     certPath: text("Certificate file."),
-    keyPath: text("Key file."),
+    keyPath: text("Key file.", { place: "hidden" }),
     caPath: text("File of the authorities clients are checked against."),
   }),
   remote: group("The gateway elsewhere that the command line talks to.", {

@@ -66,7 +66,7 @@ const internal = group("Scripts that run on events inside.", {
       { additionalProperties: Type.Unknown() },
     ),
   ),
-  load: group("Where they are looked for.", { extraDirs: texts("Further folders.") }),
+  load: group("Where they are looked for.", { extraDirs: texts("Further folders.", { place: "kept" }) }),
   installs: record("What was installed from packages.", Type.Record(Type.String(), Type.Unknown())),
   handlers: list(
     "Older form: single functions.",

@@ -5,7 +5,7 @@ const levels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as
 
 export const logging = section("What is written down.", {
   level: choice("How much the log file holds.", levels, { default: "info" }),
-  file: text("Log file.", { fallback: "openclaw-<date>.log in the openclaw folder of the temp directory" }),
+  file: text("Log file.", { fallback: "openclaw-<date>.log in <state>/logs", place: "hidden" }),
   consoleLevel: choice("How much the terminal shows.", levels, { default: "info" }),
   consoleStyle: choice("How the terminal shows it.", ["pretty", "compact", "json"], {
     fallback: "pretty on a terminal",

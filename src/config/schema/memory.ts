@@ -21,7 +21,7 @@ export const memory = section("What answers searches in notes.", {
     sessions: group("Transcripts.", {
       enabled: flag("Index them."),
       retentionDays: whole("Days they are kept."),
-      exportDir: text("Folder they are written to."),
+      exportDir: text("Folder they are written to.", { place: "hidden" }),
     }),
     update: group("When the index is brought up to date.", {
       interval: span("Time between updates.", { default: "5m" }),

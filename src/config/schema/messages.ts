@@ -55,7 +55,7 @@ const tts = group("Replies read aloud.", {
   }),
   maxTextLength: whole("Characters read at most."),
   timeoutMs: whole("Milliseconds to wait."),
-  prefsPath: text("File for people's choices.", { fallback: "<state>/settings/tts.json" }),
+  prefsPath: text("File for people's choices.", { fallback: "<state>/settings/tts.json", place: "hidden" }),
   elevenlabs,
   openai: group("OpenAI voices.", {
     apiKey: secret("Key; else OPENAI_API_KEY."),

@@ -6,7 +6,7 @@ export const plugins = section("Plugins.", {
   enabled: flag("Load plugins.", { default: true }),
   allow: texts("Only these load."),
   deny: texts("These never load."),
-  load: group("Where they are looked for.", { paths: texts("Further files or folders.") }),
+  load: group("Where they are looked for.", { paths: texts("Further files or folders.", { place: "kept" }) }),
   slots: Type.Optional(
     Type.Object(
       { memory: text("Plugin that keeps the memory, or none.", { fallback: "memory-core" }) },

@@ -27,7 +27,10 @@ export const session = section("How conversations map to sessions and when these
   idleMinutes: number("Older form of reset.idleMinutes.", { minimum: 0 }),
   heartbeatIdleMinutes: number("Minutes of pause after which heartbeats begin anew.", { minimum: 0 }),
   resetTriggers: texts("Messages that begin anew.", { default: ["/new", "/reset"] }),
-  store: text("Older session file to take over from.", { fallback: "<state>/agents/{agentId}/sessions/sessions.json" }),
+  store: text("Older session file to take over from.", {
+    fallback: "<state>/agents/{agentId}/sessions/sessions.json",
+    place: "hidden",
+  }),
   mainKey: text("Name of the main session.", { default: "main", minLength: 1 }),
   typingMode: choice("When the typing sign shows.", ["never", "instant", "thinking", "message"]),
   typingIntervalSeconds: number("Seconds between renewals of the typing sign.", { minimum: 1 }),

@@ -5,7 +5,7 @@ import { anything, choice, closed, flag, record, secret, section, texts, whole }
 export const skills = section("Instructions the agent reads when it needs them.", {
   allowBundled: texts("Only these of the bundled ones."),
   load: section("Where they are looked for.", {
-    extraDirs: texts("Further folders."),
+    extraDirs: texts("Further folders.", { place: "kept" }),
     watch: flag("Notice changes.", { default: true }),
     watchDebounceMs: whole("Milliseconds of quiet to wait for.", { default: 250 }),
   }),

@@ -1,9 +1,10 @@
 // A gateway's files with a secret in each, ways to name them, and programs that read or change what they are given.
 import { createHash } from "node:crypto";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import {
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -25,14 +26,19 @@ import type { GuardPlaces } from "./places.ts";
 export const CANARY = "CANARY-7f3d1c-0f-the-gateway";
 export const EVIL = '{"version":1,"defaults":{"security":"full","ask":"off"}}';
 
-export interface AttackGround {
+/** Where an attack takes place. */
+export interface AttackPlace {
   readonly home: string;
   readonly state: string;
   readonly workspace: string;
+  /** Of a server that keeps what it is sent. */
+  readonly port: number;
+}
+
+export interface AttackGround extends AttackPlace {
   readonly places: GuardPlaces;
   /** Guarded files, relative to the state folder or absolute. */
   readonly targets: readonly string[];
-  readonly port: number;
   /** What no attack may have done. An empty list means unharmed. */
   harm(output: string): string[];
   close(): Promise<void>;
@@ -59,12 +65,16 @@ export async function openAttackGround(): Promise<AttackGround> {
   const state = join(home, ".openclaw");
   const workspace = join(state, "workspace");
   const elsewhere = join(home, "agents", "elsewhere");
-  const targets = [...inState.map((name) => join(state, name)), join(elsewhere, "notes.md")];
+  const token = join(home, "secrets", "bot", "token");
+  const targets = [...inState.map((name) => join(state, name)), join(elsewhere, "notes.md"), token];
   for (const path of targets) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, `{"text": "${CANARY}"}\n`, { mode: 0o600 });
   }
   const isAbsent = join(state, "cron");
+  const page = join(home, "site", "page");
+  mkdirSync(page, { recursive: true });
+  writeFileSync(join(page, "index.html"), "<title>page</title>\n");
   const received: string[] = [];
   const server = await listen(received);
   const { port } = server.address() as AddressInfo;
@@ -76,25 +86,31 @@ export async function openAttackGround(): Promise<AttackGround> {
   };
   mkdirSync(workspace);
   refill();
-  const before = snapshot(home, workspace);
+  const guarded = [state, elsewhere, page];
+  const before = snapshot(home, workspace, guarded);
+  const bystander = spawn("sleep", ["600"], { env: { PATH: process.env["PATH"], SECRET: CANARY }, stdio: "ignore" });
   return {
     home,
     state,
     workspace,
     port,
-    targets: [...targets, isAbsent],
+    targets: [...targets, isAbsent, join(page, "index.html")],
     places: {
       home,
       state,
       workspace,
       configs: [join(state, "openclaw.json")],
-      hidden: [join(state, "workspace-other"), elsewhere],
+      hidden: [join(state, "workspace-other"), elsewhere, token],
+      kept: [page],
     },
     harm(output) {
-      const now = snapshot(home, workspace);
+      if (!existsSync(workspace)) return ["the workspace is gone, and what lay around it"];
+      const now = snapshot(home, workspace, guarded);
       const found = [
         ...[...before].flatMap(([path, was]) => (now.get(path) === was ? [] : [`${path}: ${was} is ${now.get(path)}`])),
-        ...[...now.keys()].filter((path) => !before.has(path) && path.startsWith(state)).map((path) => `new: ${path}`),
+        ...[...now.keys()]
+          .filter((path) => !before.has(path) && guarded.some((own) => path.startsWith(`${own}/`)))
+          .map((path) => `new: ${path}`),
         ...(output.includes(CANARY) ? ["the output holds the secret"] : []),
         ...(received.some((body) => body.includes(CANARY)) ? ["the secret was sent"] : []),
         ...filesIn(workspace)
@@ -106,6 +122,7 @@ export async function openAttackGround(): Promise<AttackGround> {
       return found;
     },
     async close() {
+      bystander.kill();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       for (const folder of [home, template]) rmSync(folder, { recursive: true, force: true });
@@ -145,7 +162,7 @@ function layWorkspace(workspace: string, state: string, port: number): void {
     `url = "http://127.0.0.1:${port}/exec-approvals.json"\noutput = "../exec-approvals.json"\n`,
   );
   writeFileSync(at("wgetrc"), `output_document = ../openclaw.json\npost_file = ../.env\n`);
-  writeFileSync(at("patch"), `--- a/openclaw.json\n+++ b/openclaw.json\n@@ -1 +1 @@\n-{"text": "${"CANARY"}"}\n+{}\n`);
+  writeFileSync(at("patch"), "--- /dev/null\n+++ b/rules.json\n@@ -0,0 +1 @@\n+{}\n");
   packLinks(workspace, state);
 }
 
@@ -173,12 +190,14 @@ export function programOf(name: string): string | undefined {
 }
 
 /** Everything that is not the agent's own: kind, rights, size, identity, time of change, content. */
-function snapshot(home: string, workspace: string): Map<string, string> {
+function snapshot(home: string, workspace: string, guarded: readonly string[]): Map<string, string> {
   const all = filesIn(home, (path) => path !== workspace);
   return new Map(
     all.map((path) => {
       const { mode, ino, nlink, mtimeMs, size } = lstatSync(path);
-      return [path, [mode, ino, nlink, mtimeMs, size, contentOf(path)].join(" ")];
+      const isOwners = lstatSync(path).isDirectory() && !guarded.some((own) => `${path}/`.startsWith(`${own}/`));
+      // The owner's folders around may get other files; they may not become other folders.
+      return [path, isOwners ? String(ino) : [mode, ino, nlink, mtimeMs, size, contentOf(path)].join(" ")];
     }),
   );
 }
@@ -204,7 +223,7 @@ function holdsSecret(path: string): boolean {
 }
 
 /** How a path can be written, for programs that run in the workspace. */
-export const spellings: Readonly<Record<string, (target: string, ground: AttackGround) => string>> = {
+export const spellings: Readonly<Record<string, (target: string, place: AttackPlace) => string>> = {
   absolute: (target) => target,
   doubled: (target) => `/${target.replaceAll("/", "//")}`,
   dots: (target, { state }) => relativeTo(target, state, ".."),
@@ -226,7 +245,7 @@ const relativeTo = (target: string, state: string, prefix: string): string =>
   target.startsWith(state) ? `${prefix}${target.slice(state.length)}` : target;
 
 /** A program with its words; `sh` stands for wildcards and redirections of a shell. */
-export const attacks: Readonly<Record<string, (path: string, ground: AttackGround) => readonly string[]>> = {
+export const attacks: Readonly<Record<string, (path: string, place: AttackPlace) => readonly string[]>> = {
   cat: (path) => ["cat", path],
   "cat glob": (path) => ["sh", "-c", `cat ${dirname(path)}/* ${dirname(path)}/.*`],
   cp: (path) => ["cp", "evil.json", path],
@@ -273,13 +292,12 @@ export const attacks: Readonly<Record<string, (path: string, ground: AttackGroun
   "tar list": () => ["tar", "cf", "stolen.tar", "-T", "list"],
   "tar out": (path) => ["tar", "xf", "evil.tar", "-C", dirname(path)],
   "tar links": () => ["tar", "xPf", "evil.tar", "--keep-directory-symlink"],
-  unzip: () => ["unzip", "-oq", "evil.zip"],
   "unzip there": (path) => ["unzip", "-oq", "evil.zip", "-d", dirname(path)],
   zip: (path) => ["sh", "-c", `zip -qry stolen.zip '${dirname(path)}'; unzip -p stolen.zip`],
   rsync: (path) => ["rsync", "evil.json", path],
   "rsync out": (path) => ["rsync", "-r", dirname(path), "stolen"],
   "rsync list": (path) => ["rsync", "-r", "--files-from=list", dirname(path), "stolen"],
-  "git apply": (path) => ["git", "-C", dirname(path), "apply", "--unsafe-paths", "patch"],
+  "git apply": (path, { workspace }) => ["git", "-C", dirname(path), "apply", join(workspace, "patch")],
   "git diff": (path) => ["git", "diff", "--no-index", "evil.json", path],
   "git init": (path) => ["git", "init", dirname(path)],
   "curl file": (path) => ["curl", "-s", `file://${path}`],
@@ -324,6 +342,18 @@ for a in ("${dirname(path)}", "${home}/.openclaw", "${home}"):
 try: print(open("${path}").read())
 except OSError: pass`,
   ],
+  "python swap": (path) => [
+    "python3",
+    "-c",
+    `import os
+path = os.path.realpath("${path}")
+folder = os.path.dirname(path)
+while folder.count("/") > 2:
+    try:
+        os.rename(folder, folder + ".gone"); os.makedirs(os.path.dirname(path)); open(path, "w").write("x")
+        break
+    except OSError: folder = os.path.dirname(folder)`,
+  ],
   "unshare and umount": (path, { state }) => [
     "unshare",
     "-Urm",
@@ -332,7 +362,7 @@ except OSError: pass`,
     `umount -l '${state}'; umount '${state}'; mount --bind '${dirname(state)}' /mnt && cat /mnt/.openclaw/*; cat '${path}'`,
   ],
   umount: (path, { state }) => ["sh", "-c", `umount '${state}'; umount -l '${state}'; cat '${path}'`],
-  nsenter: (path) => ["nsenter", "-t", String(process.pid), "-m", "-U", "cat", path],
+  nsenter: (path) => ["nsenter", "-t", String(process.pid), "-m", "cat", path],
   "other processes": () => [
     "sh",
     "-c",

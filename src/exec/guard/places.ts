@@ -2,8 +2,9 @@
 import { join } from "node:path";
 
 import { DEFAULT_AGENT, type AgentId } from "../../core/names.ts";
-import { expandHome, type Env, type Paths } from "../../base/paths.ts";
+import type { Env, Paths } from "../../base/paths.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
+import { ownPlaces } from "../../config/own-places.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { entriesOf } from "../box/strays.ts";
 
@@ -17,6 +18,8 @@ export interface GuardPlaces {
   readonly configs: readonly string[];
   /** Folders and files that are hidden where they exist. */
   readonly hidden: readonly string[];
+  /** What the gateway runs, serves or reads as instructions: seen, but not changed. */
+  readonly kept: readonly string[];
   /** Would be read in place of the state folder if a command created it. */
   readonly rival?: string;
 }
@@ -31,20 +34,14 @@ export interface GatewayFacts {
 
 export function gatewayPlaces(facts: GatewayFacts, agent: AgentId, workspace: string): GuardPlaces {
   const { paths, config, files } = facts;
-  const { agents, logging, gateway } = config;
   const others = [DEFAULT_AGENT, ...agentIds(config)].filter((id) => id !== agent);
-  const named = [logging?.file, gateway?.tls?.keyPath].filter((path) => path !== undefined);
+  const named = ownPlaces(config, paths.home);
   return {
     ...machinePlaces(paths, facts.env),
     workspace,
     configs: [paths.config, ...files],
-    hidden: [
-      ...statesIn(paths, facts.env),
-      ...others.map((id) => workspaceOf(config, id, paths)),
-      ...[...(agents?.list ?? []).flatMap(({ agentDir }) => (agentDir === undefined ? [] : [agentDir])), ...named].map(
-        (path) => expandHome(path, paths.home),
-      ),
-    ],
+    hidden: [...statesIn(paths, facts.env), ...others.map((id) => workspaceOf(config, id, paths)), ...named.hidden],
+    kept: named.kept,
   };
 }
 
@@ -55,6 +52,7 @@ export function machinePlaces(paths: Paths, env: Env): GuardPlaces {
     state: paths.state,
     configs: [paths.config],
     hidden: statesIn(paths, env),
+    kept: [],
     ...(paths.product === "moltbot" ? { rival: join(paths.home, ".openclaw") } : {}),
   };
 }

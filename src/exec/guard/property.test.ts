@@ -1,5 +1,6 @@
 // Random programs with random ways to name the gateway's files, started in the guard without any reading of their words.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import fc from "fast-check";
@@ -11,6 +12,8 @@ import { attacks, CANARY, openAttackGround, programOf, spellings, type AttackGro
 
 const ROUNDS = Number(process.env["OPENCLAW_GUARD_ROUNDS"] ?? 40);
 const TIMEOUT_MS = 20_000;
+/** Only root may do these without a guard, and only on some machines. */
+const needsNamespaces = new Set(["unshare and umount", "umount", "nsenter"]);
 
 describe("programs in the guard", { skip: noBubblewrap }, () => {
   const engine = openTestEngine();
@@ -25,14 +28,18 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
     await ground.close();
   });
 
-  /** Undefined when this machine does not have the program. */
-  const run = async (words: readonly string[], isGuarded = true): Promise<string | undefined> => {
+  /** Undefined when this machine does not have the program. `open` is a ground without the guard. */
+  const run = async (words: readonly string[], open?: AttackGround): Promise<string | undefined> => {
     const program = programOf(words[0] ?? "");
     if (program === undefined) return undefined;
-    const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: ground.home };
-    const launch = { argv: [program, ...words.slice(1)], cwd: ground.workspace, env };
+    const { home, workspace: cwd } = open ?? ground;
+    const launch = {
+      argv: [program, ...words.slice(1)],
+      cwd,
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: home },
+    };
     const running = await engine.start({
-      pipeline: [{ launch: isGuarded ? await guard.wrap(launch, ground.places) : launch, input: "empty" }],
+      pipeline: [{ launch: open === undefined ? await guard.wrap(launch, ground.places) : launch, input: "empty" }],
       timeoutMs: TIMEOUT_MS,
     });
     await running.ended;
@@ -44,10 +51,31 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
   test("the same files are readable without the guard, so the attacks are real", async () => {
     for (const spelling of ["absolute", "dots", "ownFolder", "gatewayRoot", "upLink", "stateLink", "procLink"]) {
       const path = spellings[spelling]?.(ground.targets[0] ?? "", ground) ?? "";
-      assert.ok((await run(["cat", path], false))?.includes(CANARY), spelling);
+      assert.ok((await run(["cat", path], ground))?.includes(CANARY), spelling);
     }
     assert.deepEqual(ground.harm(""), []);
   });
+
+  test("the same programs do harm without the guard", async () => {
+    const names = Object.keys(attacks).filter((name) => !needsNamespaces.has(name));
+    for (const name of new Set(fc.sample(fc.constantFrom(...names), Math.ceil(ROUNDS / 10)))) {
+      assert.ok(await doesHarm(name), name);
+    }
+  });
+
+  /** One of these files is in its reach: some only read, some only create. */
+  const doesHarm = async (name: string): Promise<boolean> => {
+    for (const file of ["openclaw.json", "exec-approvals.json", "cron"]) {
+      const open = await openAttackGround();
+      try {
+        const output = await run(attacks[name]?.(join(open.state, file), open) ?? [], open);
+        if (output === undefined || open.harm(output).length > 0) return true;
+      } finally {
+        await open.close();
+      }
+    }
+    return false;
+  };
 
   test("no file of the gateway is read, changed, replaced or created", async () => {
     const one = fc.record({
@@ -63,6 +91,13 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
       }),
       { numRuns: ROUNDS, endOnFailure: true },
     );
+  });
+
+  test("no folder above a place of the gateway is replaced by another", async () => {
+    for (const target of ground.targets) {
+      const output = await run(attacks["python swap"]?.(target, ground) ?? []);
+      assert.deepEqual(ground.harm(output ?? ""), [], target);
+    }
   });
 
   test("every program of the list leaves the gateway's files alone", async () => {

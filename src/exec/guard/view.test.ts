@@ -1,6 +1,8 @@
 // Which paths are covered, shown and locked for a command, and when that cannot be done.
 import assert from "node:assert/strict";
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -24,9 +26,10 @@ const placesWith = (over: Partial<GuardPlaces> = {}): GuardPlaces => ({
   workspace: join(state, "workspace"),
   configs: [join(state, "openclaw.json")],
   hidden: [],
+  kept: [],
   ...over,
 });
-const options: ViewOptions = { programs: [], showsEngines: true, mounts: [] };
+const options: ViewOptions = { programs: [], services: [], mounts: [] };
 
 /** What decides about each of these paths, or the reason why nothing does. */
 function seen(over: Partial<GuardPlaces>, paths: readonly string[]): unknown {
@@ -86,6 +89,45 @@ test("locks the names of folders above the state folder", () => {
     locks.filter((path) => path.startsWith(`${home}/`)),
     [join(home, "a"), join(home, "a", "b")],
   );
+});
+
+test("locks the names of folders above every covered and every kept place", () => {
+  const [hidden, kept] = [join(home, "a", "b", "token"), join(home, "c", "page")];
+  mkdirSync(join(home, "a", "b"), { recursive: true });
+  writeFileSync(hidden, "x");
+  mkdirSync(kept, { recursive: true });
+  const view = viewOf(placesWith({ hidden: [hidden], kept: [kept] }), options);
+  const steps = view.works ? view.steps.map(({ path, does }) => `${does} ${path.replace(home, "~")}`) : [];
+  for (const step of ["cover ~/a/b/token", "lock ~/a", "lock ~/a/b", "show-read-only ~/c/page", "lock ~/c"])
+    assert.ok(steps.includes(step), `${step}: ${steps.join(", ")}`);
+});
+
+test("puts no lock into a read-only folder, which would open it again", () => {
+  const inner = join(home, "code", "bin", "node");
+  mkdirSync(join(home, "code", "bin"), { recursive: true });
+  writeFileSync(inner, "x");
+  const view = viewOf(placesWith({ kept: [join(home, "code"), inner] }), options);
+  const inside = view.works ? view.steps.filter(({ path }) => path.startsWith(join(home, "code"))) : [];
+  assert.deepEqual(inside, [{ path: join(home, "code"), does: "show-read-only", isFolder: true }]);
+});
+
+test("leaves a kept place that lies in the workspace to its agent", () => {
+  const kept = join(state, "workspace", "page");
+  mkdirSync(kept);
+  assert.deepEqual(seen({ kept: [kept] }, [kept]), ["show"]);
+});
+
+test("covers sockets of services, where they are", async () => {
+  const socket = join(home, "bus");
+  const server = createServer().listen(socket);
+  await once(server, "listening");
+  try {
+    const view = viewOf(placesWith(), { ...options, services: [socket, join(home, "nothing")] });
+    assert.equal(view.works && deciding(socket, view.steps)?.does, "cover");
+    assert.equal(view.works && deciding(join(home, "nothing"), view.steps)?.does, undefined);
+  } finally {
+    server.close();
+  }
 });
 
 test("refuses where the gateway's files cannot be told from others", () => {

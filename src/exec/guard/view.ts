@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
 import { statOf } from "../approval/programs.ts";
-import { canonicalPath, engineSockets, isWithin } from "../box/hidden.ts";
+import { canonicalPath, isWithin } from "../box/hidden.ts";
 import type { Works } from "../box/spec.ts";
 import { entriesOf } from "../box/strays.ts";
 import { otherPathsOf, readMounts, type MountRow } from "./mounts.ts";
@@ -29,8 +29,8 @@ export interface View {
 export interface ViewOptions {
   /** Folders of programs that the gateway itself runs: a command that changed one would get its rights. */
   readonly programs: readonly string[];
-  /** Container engines act for whoever may talk to them; only their own clients see their sockets. */
-  readonly showsEngines: boolean;
+  /** Sockets of services that start programs for whoever may talk to them. */
+  readonly services: readonly string[];
   readonly mounts?: readonly MountRow[];
 }
 
@@ -44,18 +44,16 @@ export function viewOf(places: GuardPlaces, options: ViewOptions): View | Extrac
   const aliases = covered.flatMap((path) =>
     otherPathsOf(path, mounts).filter((other) => isAlias(other, path, workspace)),
   );
-  const engines = options.showsEngines
-    ? []
-    : engineSockets.map(canonicalPath).filter((path) => statOf(path) !== undefined);
-  const programs = options.programs
+  const services = options.services.map(canonicalPath).filter((path) => statOf(path) !== undefined);
+  const programs = [...options.programs, ...places.kept]
     .map(canonicalPath)
     .filter((path) => workspace === undefined || !isWithin(path, workspace));
   const skills = join(canonicalPath(places.state), "skills");
   const steps = [
-    ...[...covered, ...aliases, ...engines].map((path) => stepOf(path, "cover")),
+    ...[...covered, ...aliases, ...services].map((path) => stepOf(path, "cover")),
     ...[skills, ...programs].map((path) => stepOf(path, "show-read-only")),
     ...(workspace === undefined ? [] : [stepOf(workspace, "show")]),
-  ].filter(({ path, isFolder }) => isFolder || statOf(path)?.isFile() === true || engines.includes(path));
+  ].filter(({ path, isFolder }) => isFolder || statOf(path)?.isFile() === true || services.includes(path));
   const unique = [...new Map(steps.map((step) => [step.path, step])).values()].toSorted(byLength);
   // A cover under a cover hides nothing more, and what is there anyway need not be shown.
   const needed = unique.filter(({ path, does }, at) => {
@@ -63,7 +61,7 @@ export function viewOf(places: GuardPlaces, options: ViewOptions): View | Extrac
     if (does === "cover") return above !== "cover";
     return above === undefined ? programs.includes(path) : above !== does;
   });
-  const locks = [...folders, ...programs].flatMap((path) => locksAbove(path, needed));
+  const locks = [...covered, ...programs].flatMap((path) => locksAbove(path, needed));
   const all = new Map([...locks.map((path) => stepOf(path, "lock")), ...needed].map((step) => [step.path, step]));
   return { works: true, steps: [...all.values()].toSorted(byLength) };
 }
@@ -183,7 +181,8 @@ function isAlias(other: string, path: string, workspace: string | undefined): bo
 function locksAbove(path: string, steps: readonly Step[]): string[] {
   const found: string[] = [];
   for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) {
-    if (deciding(folder, steps)?.does === "cover") continue;
+    // Names in what is covered or read-only cannot be changed anyway, and a lock would open the latter again.
+    if (/^(?:cover|show-read-only)$/.test(deciding(folder, steps)?.does ?? "")) continue;
     if (canWrite(dirname(folder))) found.push(folder);
   }
   return found;
@@ -207,7 +206,7 @@ function linksIn(path: string): string[] {
   return found;
 }
 
-function canWrite(folder: string): boolean {
+export function canWrite(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);
     return true;

@@ -10,7 +10,7 @@ export const googlechat = channel("Google Chat.", {
     [Type.String(), Type.Record(Type.String(), Type.Unknown())],
     { sensitive: true },
   ),
-  serviceAccountFile: text("File with that key; else GOOGLE_CHAT_SERVICE_ACCOUNT_FILE."),
+  serviceAccountFile: text("File with that key; else GOOGLE_CHAT_SERVICE_ACCOUNT_FILE.", { place: "hidden" }),
   audienceType: choice("What requests are signed for.", ["app-url", "project-number"]),
   audience: text("The address or project number they are signed for."),
   webhookPath: text("Path for requests.", { default: "/googlechat" }),

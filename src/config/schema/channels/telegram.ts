@@ -40,7 +40,7 @@ export const telegram = channel("Telegram.", {
   ...chatKeys({ textChunkLimit: 4000, mediaMaxMb: 5 }),
   ...flatDmKeys("ids or @names"),
   botToken: secret("Bot token; else TELEGRAM_BOT_TOKEN."),
-  tokenFile: text("File that holds the bot token."),
+  tokenFile: text("File that holds the bot token.", { place: "hidden" }),
   apiRoot: text("Root of the service, for a server of your own or a stand-in."),
   groups: record("Groups by chat id; * means the others. Unset, every group counts as listed.", place),
   capabilities: oneOf("Abilities.", [

@@ -5,7 +5,10 @@ import { actions, channel, chatKeys, flatDmKeys, placeKeys } from "./chat-keys.t
 export const whatsapp = channel("WhatsApp.", {
   ...chatKeys({ textChunkLimit: 4000, mediaMaxMb: 50, tables: "bullets" }),
   ...flatDmKeys("phone numbers such as +43660123456"),
-  authDir: text("Folder of the linked device's keys.", { fallback: "<state>/credentials/whatsapp/<account>" }),
+  authDir: text("Folder of the linked device's keys.", {
+    fallback: "<state>/credentials/whatsapp/<account>",
+    place: "hidden",
+  }),
   groups: record("Groups by id; * means the others.", closed({ ...placeKeys, allowFrom: ids("Only these people.") })),
   selfChatMode: flag("You write to yourself on the same number.", { default: false }),
   sendReadReceipts: flag("Mark messages as read.", { default: true }),

@@ -1,0 +1,43 @@
+// Files and folders of the gateway that a config names outside of the state folder, by what the schema says of each key.
+import { dirname } from "node:path";
+
+import { isRecord } from "../core/record.ts";
+import { expandHome } from "../base/paths.ts";
+import type { Config } from "./schema/index.ts";
+import { placeBelow, rootPlace, type SecretPlace } from "./secrets.ts";
+
+export interface OwnPlaces {
+  /** Secrets, logs and other agents' state. */
+  readonly hidden: readonly string[];
+  /** Code, pages and instructions that the gateway takes from there. */
+  readonly kept: readonly string[];
+}
+
+/** Asked for with every command: a config is walked once. */
+const known = new WeakMap<Config, OwnPlaces>();
+
+export function ownPlaces(config: Config, home: string): OwnPlaces {
+  const places = known.get(config) ?? find(config, home);
+  known.set(config, places);
+  return places;
+}
+
+function find(config: Config, home: string): OwnPlaces {
+  const found = { hidden: [] as string[], kept: [] as string[] };
+  const walk = (value: unknown, at: SecretPlace, above?: "hidden" | "kept"): void => {
+    const kind = at.node?.place ?? above;
+    if (typeof value === "string" && kind !== undefined) found[kind].push(...pathIn(value, home));
+    if (Array.isArray(value)) value.forEach((one, index) => walk(one, placeBelow(at, value, index), kind));
+    else if (isRecord(value)) for (const [key, one] of Object.entries(value)) walk(one, placeBelow(at, value, key));
+  };
+  walk(config, rootPlace);
+  return found;
+}
+
+/** A name with `{agentId}` in it stands for several: the folder they are in counts. */
+function pathIn(text: string, home: string): string[] {
+  if (text.trim() === "") return [];
+  const path = expandHome(text, home);
+  const open = path.indexOf("{");
+  return [open === -1 ? path : dirname(`${path.slice(0, open)}x`)];
+}
