@@ -57,7 +57,7 @@ export interface ExecParts {
 }
 
 export function openExec({ paths, env, store, log, mask, config, configFiles }: ExecParts): OpenExec {
-  const desk = createApprovalDesk({ store, clock: systemClock, log: log.child("approvals"), mask });
+  const desk = createApprovalDesk({ store, clock: systemClock, log: log.child("approvals"), mask: mask.command });
   const boxes = lazyBoxes({
     paths,
     env,

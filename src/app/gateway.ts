@@ -47,7 +47,8 @@ import { openAgents } from "./agents.ts";
 import { watchApprovals, type ApprovalsWatch } from "./approvals-watch.ts";
 import { recoverFiles } from "./catalog.ts";
 import { openCron } from "./cron.ts";
-import { secretsIn, type House } from "./house.ts";
+import { secretsIn } from "../config/redact.ts";
+import type { House } from "./house.ts";
 import { openWebhooks } from "./webhooks.ts";
 
 export interface RunningGateway {
@@ -110,7 +111,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   const admin = openAdmin(house, hooks.restart);
   const jobs = openCron(house, { outbound, broadcast: (event) => context.hub.broadcast("cron", event) });
   const stopAsking = announceApprovals(context.hub, context.approvals);
-  agents.watch(createRunEvents(context.hub, systemClock));
+  agents.watch(createRunEvents(context.hub, systemClock, house.mask));
   agents.watch(house.memory.onRun);
   const vitals = createVitals(context, heartbeats);
   const voiceWake = createVoiceWake(house.paths.state, systemClock, log);
@@ -255,7 +256,7 @@ function warnOnce({ settings, log }: House): void {
 }
 
 /** Hot where it can be, restart where it must be, and an invalid edit changes nothing but the log. */
-function takeOver({ settings, log, mask, env }: House, restart: GatewayHooks["restart"]): void {
+function takeOver({ settings, log, mask }: House, restart: GatewayHooks["restart"]): void {
   const next = settings.read();
   if (next.valid && isDeepStrictEqual(next.parsed, settings.loaded().parsed)) return;
   if (!next.valid) {
@@ -266,7 +267,7 @@ function takeOver({ settings, log, mask, env }: House, restart: GatewayHooks["re
   const mode = settings.now().config.gateway?.reload?.mode ?? "hybrid";
   const plan = planReload(settings.loaded().config, next.config, mode);
   settings.use(next, plan.restart.length + plan.ignored.length > 0);
-  mask.know(secretsIn(next.config, env));
+  mask.know(secretsIn(next.config, next.env));
   if (plan.hot.length > 0) log.info(`config taken over: ${plan.hot.join(", ")}`);
   if (plan.restart.length > 0) restart(`config changed: ${plan.restart.join(", ")}`, 0);
   if (plan.ignored.length > 0)

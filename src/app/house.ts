@@ -11,7 +11,7 @@ import type { Env, Paths } from "../base/paths.ts";
 import { readVersion } from "../base/version.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { redactionPatterns } from "../config/patterns.ts";
-import { secretsOf } from "../config/redact.ts";
+import { secretsIn } from "../config/redact.ts";
 import type { Config } from "../config/schema/index.ts";
 import { insideNames } from "../exec/inside-names.ts";
 import { openStore } from "../store/builtin.ts";
@@ -59,7 +59,7 @@ export interface HouseOptions {
 
 export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptions): Promise<House> {
   mkdirSync(paths.state, { recursive: true, mode: 0o700 });
-  const mask = createMask(secretsIn(loaded.config, env), redactionPatterns(loaded.config));
+  const mask = createMask(secretsIn(loaded.config, loaded.env), redactionPatterns(loaded.config));
   const log = openLog(logOptions(paths, loaded.config, consoleLevel, mask));
   const lock = acquireLock(stateLockOf(paths.state));
   const storeFile = storeFileOf(paths.state);
@@ -141,14 +141,6 @@ export async function openHouse({ paths, env, loaded, consoleLevel }: HouseOptio
       log.close();
     },
   };
-}
-
-/** Everything that must never be printed: the config's secrets and the credentials of the environment. */
-export function secretsIn(config: Config, env: Env): string[] {
-  const named = Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && /(?:_API_KEY|_TOKEN|_SECRET|_PASSWORD)$/.test(name) ? [value] : [],
-  );
-  return [...secretsOf(config), ...named];
 }
 
 function logOptions(paths: Paths, config: Config, consoleLevel: LogOptions["consoleLevel"], mask: Mask): LogOptions {

@@ -1,7 +1,10 @@
 // Hides secrets in text: known values in every usual encoding, and what looks like a credential.
+import { hideCommandSecrets } from "./command-secrets.ts";
 
 export interface Mask {
   (text: string): string;
+  /** The same for a command line, of which also what follows `--password` and the like is hidden. */
+  readonly command: (text: string) => string;
   /** Replaces the known values; short ones (under 6 characters) would hide ordinary words and are left out. */
   readonly know: (secrets: readonly string[]) => void;
   /** How many characters at the end could be the beginning of a known value: wait for more before they are shown. */
@@ -37,6 +40,7 @@ export function createMask(secrets: readonly string[] = [], patterns?: readonly 
     return out;
   };
   return Object.assign(mask, {
+    command: (text: string) => mask(hideCommandSecrets(text)),
     know(next: readonly string[]) {
       known = encodings(next);
     },

@@ -7,7 +7,7 @@ import JSON5 from "json5";
 
 import { anyDocument } from "./json5.cases.ts";
 import { redactConfig, redacted, redactRaw, restoreRedacted, restoreRedactedText, secretsOf } from "./redact.ts";
-import { looksSecret } from "./secrets.ts";
+import { looksSecret } from "../base/secret-names.ts";
 
 const written = `{
   // token: "left-in-a-comment"

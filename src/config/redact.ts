@@ -1,36 +1,66 @@
 // Secrets taken out of a config on its way out, and put back when it comes in again.
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
+
 import JSON5 from "json5";
 
+import type { Env } from "../base/paths.ts";
+import { looksSecret } from "../base/secret-names.ts";
 import { HouseError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
+import { configVariables } from "./environment.ts";
 import { commentsIn, nodeAt, parseText, splice, type Part, type TextNode } from "./json5-text.ts";
 import { formatPath, getAt, setAt, type ConfigPath, type Segment } from "./path.ts";
 import type { Config } from "./schema/index.ts";
-import { findSecrets, isSecret, looksSecret, placeBelow, rootPlace, type SecretPlace } from "./secrets.ts";
-import { isReference } from "./substitute.ts";
+import { findSecrets, isSecret, placeBelow, rootPlace, type SecretPlace, type SecretValue } from "./secrets.ts";
+import { isReference, substitute } from "./substitute.ts";
 
 /** Stands where a secret was. Published clients send it back unchanged. */
 export const redacted = "__OPENCLAW_REDACTED__";
 
-export function redactConfig(value: unknown): unknown {
-  return findSecrets(value).reduce<unknown>((copy, { path }) => setAt(copy, path, redacted), value);
+/** Also hides other texts that repeat a secret, as when one variable is used twice; `known` are secrets from elsewhere. */
+export function redactConfig(value: unknown, known: readonly string[] = []): unknown {
+  const found = findSecrets(value);
+  const hidden = found.reduce<unknown>((copy, { path }) => setAt(copy, path, redacted), value);
+  const repeats = repeatsOf([...repeatable(found), ...known]);
+  const walk = (part: unknown): unknown => {
+    if (typeof part === "string") return part !== redacted && repeats(part) ? redacted : part;
+    if (Array.isArray(part)) return part.map(walk);
+    if (!isRecord(part)) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, child]) => [key, walk(child)]));
+  };
+  return walk(hidden);
 }
 
 /** The same on the text itself: everything else stays as written. References such as `${KEY}` are no secrets. */
-export function redactRaw(text: string): string {
+export function redactRaw(text: string, known: readonly string[] = []): string {
   const tree = readTree(text);
   if (tree === undefined) return redactWords(text);
-  const cuts = [...valueCuts(text, tree), ...commentCuts(text)];
+  const cuts = [...valueCuts(text, tree, known), ...commentCuts(text)];
   return splice(text, cuts);
+}
+
+/** Everything that must never be printed: the config's secrets and the credentials of the environment. */
+export function secretsIn(config: Config, env: Env): string[] {
+  return [...secretsOf(config), ...secretsOfEnv(env)];
+}
+
+/** By the names of the variables. A path to a file with secrets is none itself. */
+export function secretsOfEnv(env: Env): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && value !== "" && looksSecret(name) && !(isAbsolute(value) && existsSync(value))
+      ? [value]
+      : [],
+  );
 }
 
 /** Every secret value, for masking them wherever they turn up. */
 export function secretsOf(config: Config): string[] {
   const words = findSecrets(config).flatMap(({ value }) => textsIn(value));
-  return [
-    ...new Set(words.flatMap((word) => [word, ...(/^(?:Bearer|Basic|Bot)\s+(\S+)$/i.exec(word)?.slice(1) ?? [])])),
-  ];
+  return [...new Set(words.flatMap((word) => [word, ...schemeless(word)]))];
 }
+
+const schemeless = (word: string): string[] => /^(?:Bearer|Basic|Bot)\s+(\S+)$/i.exec(word)?.slice(1) ?? [];
 
 /**
  * Puts the stored values in the place of untouched markers. Throws `config.redacted` for a marker where nothing is
@@ -60,12 +90,45 @@ export function restoreRedactedText(nextText: string, currentText: string): stri
   return splice(nextText, [...values, ...commentRestores(nextText, currentText)]);
 }
 
+/** For a part that is redacted by itself: the secrets of the whole, which it may repeat. */
+export function secretsBeside(whole: unknown, env: Env): string[] {
+  return [...repeatable(findSecrets(whole)), ...secretsOfEnv(env)];
+}
+
+/** With the variables that the config sets itself: a secret may be written there and referred to elsewhere. */
+function resolved(value: unknown): unknown {
+  return isRecord(value) ? substitute(value, configVariables(value["env"]).values).value : value;
+}
+
+/** Secrets as texts that could stand in other values too. Of a whole record only what is named a secret is one. */
+function repeatable(found: readonly SecretValue[]): string[] {
+  return found.flatMap(({ value }) => {
+    if (typeof value === "string") return isReference(value) ? [] : [value, ...schemeless(value)];
+    if (!isRecord(value)) return [];
+    return Object.entries(value).flatMap(([name, text]) =>
+      typeof text === "string" && looksSecret(name) && !isReference(text) ? [text] : [],
+    );
+  });
+}
+
+/** Very short secrets are ordinary words too often: they are looked for whole, or not at all. */
+const MIN_INSIDE = 6;
+const MIN_WHOLE = 4;
+
+function repeatsOf(secrets: readonly string[]): (text: string) => boolean {
+  const inside = secrets.filter(({ length }) => length >= MIN_INSIDE);
+  const whole = new Set(secrets.filter(({ length }) => length >= MIN_WHOLE));
+  return (text) => whole.has(text) || inside.some((secret) => text.includes(secret));
+}
+
 /** Walks the tree and not the value, so that the first of two equal keys is seen too. */
-function valueCuts(text: string, tree: TextNode): Part[] {
+function valueCuts(text: string, tree: TextNode, known: readonly string[]): Part[] {
   const cuts: Part[] = [];
+  const repeats = repeatsOf([...repeatable(findSecrets(resolved(JSON5.parse(text)))), ...known]);
   const walk = (node: TextNode, place: SecretPlace): void => {
     const value: unknown = JSON5.parse(text.slice(node.start, node.end));
-    if (isSecret(value, place)) {
+    const repeated = typeof value === "string" && value !== redacted && repeats(value);
+    if (repeated || isSecret(value, place)) {
       const quote = text[node.start] === "'" ? "'" : '"';
       const open = typeof value === "string" && isReference(value);
       if (!open) cuts.push({ start: node.start, end: node.end, text: quote + redacted + quote });

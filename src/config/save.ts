@@ -7,7 +7,15 @@ import { editText } from "./edit.ts";
 import type { LoadedConfig } from "./load.ts";
 import { overlayText, strictValue } from "./patch.ts";
 import { formatPath, getAt, hasAt, parsePath, setAt, type ConfigPath } from "./path.ts";
-import { matchingIndex, redactConfig, redactRaw, requireNoMarkers, restoreRedactedText } from "./redact.ts";
+import {
+  matchingIndex,
+  redactConfig,
+  redactRaw,
+  requireNoMarkers,
+  restoreRedactedText,
+  secretsBeside,
+  secretsOfEnv,
+} from "./redact.ts";
 import { parseSource } from "./source.ts";
 
 /** Published clients expect these to be there; all other defaults would end up in the file with the first save. */
@@ -21,7 +29,7 @@ const shownDefaults = [
 ].map(parsePath);
 
 /** What is set, includes and variables resolved, plus a few defaults; secrets are redacted. */
-export function shownConfig({ parsed, config }: Pick<LoadedConfig, "parsed" | "config">): unknown {
+export function shownConfig({ parsed, config, env }: Pick<LoadedConfig, "parsed" | "config" | "env">): unknown {
   const set = isRecord(parsed) ? parsed : {};
   return redactConfig(
     shownDefaults.reduce<unknown>((value, path) => {
@@ -29,6 +37,7 @@ export function shownConfig({ parsed, config }: Pick<LoadedConfig, "parsed" | "c
         !hasAt(value, path) && path.slice(0, -1).every((_, depth) => isOpen(value, path.slice(0, depth + 1)));
       return missing && hasAt(config, path) ? setAt(value, path, getAt(config, path)) : value;
     }, set),
+    secretsOfEnv(env),
   );
 }
 
@@ -47,9 +56,9 @@ export function savedText(current: LoadedConfig, sentText: string): string {
   const { raw, parsed } = current;
   const sent = strictValue(sentText);
   const written = valueIn(raw);
-  const text = valueIn(redactRaw(raw));
+  const text = valueIn(redactRaw(raw, secretsBeside(parsed, current.env)));
   if (sent !== undefined && written !== undefined && !isDeepStrictEqual(sent, text)) {
-    const [nearest] = [shownConfig(current), redactConfig(parsed)]
+    const [nearest] = [shownConfig(current), redactConfig(parsed, secretsOfEnv(current.env))]
       .map((shown) => ({ shown, distance: differences(shown, sent) }))
       .toSorted((a, b) => a.distance - b.distance);
     const distance = differences(text, sent) + (isMachineWritten(sentText, sent) ? 1 : 0);

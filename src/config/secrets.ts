@@ -1,5 +1,6 @@
 // Which values of a config are secrets: those the schema marks, and those whose name or form gives them away.
 import { isRecord } from "../core/record.ts";
+import { looksSecret } from "../base/secret-names.ts";
 import { type ConfigPath } from "./path.ts";
 import { schemaRoot } from "./schema-root.ts";
 import { childSchema, kindOf, takesKind, type SchemaNode } from "./schema-node.ts";
@@ -51,18 +52,6 @@ export function isSecret(value: unknown, { node, freeName }: SecretPlace): boole
   if (typeof value !== "string") return false;
   return (freeName !== undefined && looksSecret(freeName)) || carriesPassword(value);
 }
-
-/** `apiKey`, `OPENAI_API_KEY`, `x-api-key`, `Authorization`; not `maxTokens`, `tokenFile` or `publicKey`. */
-export function looksSecret(name: string): boolean {
-  const words = name
-    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "_");
-  return secretEnd.test(words) && !/(^|_)public_key$/.test(words);
-}
-
-const secretEnd =
-  /(^|_)(token|secret|password|passwd|passphrase|pwd|key|apikey|authorization|cookie|credentials?|bearer|pat)$/;
 
 /** An address of the form scheme://user:password@host. */
 function carriesPassword(value: string): boolean {

@@ -189,7 +189,7 @@ async function onNode(
 async function tellDenied(deps: ExecDeps, approval: Approval, why: string): Promise<void> {
   const [host = "gateway", id = approval.id] = nameOf(approval).split(" id=");
   // Masked before it is cut: half a secret no mask would know.
-  await deps.notify(sessionOf(approval), deniedNotice(host, id, why, deps.mask(approval.request.command)));
+  await deps.notify(sessionOf(approval), deniedNotice(host, id, why, deps.mask.command(approval.request.command)));
 }
 
 function nodeCard(job: NodeJob): ReturnType<typeof describePlan> {

@@ -1,6 +1,7 @@
 // Commands that go on in the background: each agent sees its own, finished ones stay for a while.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Clock } from "../base/clock.ts";
+import { hideCommandSecrets } from "../base/command-secrets.ts";
 import type { Log } from "../base/log.ts";
 import { labelOf, newProcessId } from "./process-name.ts";
 import type { Exit, Running } from "./running.ts";
@@ -132,7 +133,7 @@ function createEntry(id: string, running: Running, owner: ProcessOwner): Process
     ...owner,
     boxed: owner.boxed ?? false,
     gated: owner.gated ?? true,
-    name: owner.name ?? labelOf(owner.command),
+    name: owner.name ?? labelOf(hideCommandSecrets(owner.command)),
     id,
     running,
     state: () => stateOf(exit),

@@ -1,11 +1,15 @@
 // The end of an output with its secrets hidden before it is cut: half of one no mask would know.
+import { hideCommandSecrets } from "../base/command-secrets.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Output } from "./running.ts";
 
-export type TailMask = Pick<Mask, "unfinished"> & ((text: string) => string);
+export type TailMask = Pick<Mask, "unfinished" | "command"> & ((text: string) => string);
 
-/** For callers that have no secrets to hide. */
-export const noMask: TailMask = Object.assign((text: string) => text, { unfinished: () => 0 });
+/** For callers that know no secrets. */
+export const noMask: TailMask = Object.assign((text: string) => text, {
+  unfinished: () => 0,
+  command: (text: string) => hideCommandSecrets(text),
+});
 
 /** Longer than any known value in any of its encodings should be. */
 const MARGIN_CHARS = 16_384;

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RunEvent, RunEventBody, RunOutcome } from "../core/event.ts";
 import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
+import { createMask } from "../base/mask.ts";
 import type { Client } from "./client.ts";
 import { fakeClient, readFrame } from "../../test/frames-kit.ts";
 import type { Frame } from "./frame-bytes.ts";
@@ -35,7 +36,7 @@ function listen(caps: readonly string[] = []): { heard: Heard[]; emit: (body: Ru
     send: (frame: Frame) => heard.push(readFrame(frame) as Heard),
   } as unknown as Client;
   hub.add(client);
-  const onEvent = createRunEvents(hub, systemClock);
+  const onEvent = createRunEvents(hub, systemClock, createMask());
   let seq = 0;
   const emit = (body: RunEventBody): void =>
     onEvent({
@@ -134,7 +135,7 @@ test("with many clients, text streams only to those that asked about the session
   const watching = fakeClient({ sessions: new Set(["agent:main:main"]) });
   const others = Array.from({ length: 100 }, () => fakeClient());
   for (const client of [watching, ...others]) hub.add(client);
-  const onEvent = createRunEvents(hub, systemClock);
+  const onEvent = createRunEvents(hub, systemClock, createMask());
   const event = (seq: number, body: RunEventBody): void =>
     onEvent({ runId: "r1", sessionKey: "agent:main:main" as SessionKey, seq, ts: seq, body });
   event(1, { stream: "lifecycle", phase: "start", startedAt: 1 });

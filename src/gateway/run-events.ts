@@ -1,6 +1,8 @@
 // Run events on the wire: `agent` and `chat` frames in the recorded shapes, coalesced so that streaming stays cheap.
 import type { RunEvent, RunOutcome } from "../core/event.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Mask } from "../base/mask.ts";
+import { maskValues } from "../base/mask-values.ts";
 import { isAmong, type Hub } from "./hub.ts";
 
 /** Text arrives in hundreds of pieces a second; people and screens are served by a few dozen. */
@@ -17,7 +19,7 @@ interface RunView {
 }
 
 /** Returns the listener to give to `agents.watch`. */
-export function createRunEvents(hub: Hub, clock: Clock): (event: RunEvent) => void {
+export function createRunEvents(hub: Hub, clock: Clock, mask: Mask): (event: RunEvent) => void {
   const views = new Map<string, RunView>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -90,7 +92,7 @@ export function createRunEvents(hub: Hub, clock: Clock): (event: RunEvent) => vo
       if (body.phase === "end") return onEnd(event, body.outcome);
       return sendAgent(event, "lifecycle", { phase: "start", startedAt: body.startedAt });
     }
-    if (body.stream === "tool") return sendTool(event, hub);
+    if (body.stream === "tool") return sendTool(event, hub, mask);
     if (body.stream === "thinking") return;
     const { stream, ...data } = body;
     sendAgent(event, stream, data);
@@ -109,7 +111,7 @@ function newView(event: RunEvent): RunView {
 }
 
 /** Tool events go to every client that asked for them and may look, whatever the verbose level (ruling 32), without a shared number. */
-function sendTool(event: RunEvent, hub: Hub): void {
+function sendTool(event: RunEvent, hub: Hub, mask: Mask): void {
   const { body } = event;
   if (body.stream !== "tool") return;
   const { name, toolCallId } = body;
@@ -121,7 +123,14 @@ function sendTool(event: RunEvent, hub: Hub): void {
         : { phase: "result", name, toolCallId, meta: "", isError: body.isError, result: body.result };
   hub.sendSome(
     "agent",
-    { runId: event.runId, stream: "tool", data, sessionKey: event.sessionKey, seq: event.seq, ts: event.ts },
+    {
+      runId: event.runId,
+      stream: "tool",
+      data: maskValues(data, mask),
+      sessionKey: event.sessionKey,
+      seq: event.seq,
+      ts: event.ts,
+    },
     (client) => client.caps.includes("tool-events") && isAmong(client, "operator.read"),
   );
 }

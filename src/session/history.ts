@@ -1,5 +1,7 @@
 // The messages of a session, newest end first chosen, bounded in count and bytes.
 import { textOf, type Message } from "../core/message.ts";
+import type { Mask } from "../base/mask.ts";
+import { maskValues } from "../base/mask-values.ts";
 import type { SessionRecord, StoredEntry, TranscriptTable } from "../store/store.ts";
 import { quietOf } from "./quiet.ts";
 import { unansweredOf } from "./unanswered.ts";
@@ -8,6 +10,8 @@ export interface HistoryQuery {
   readonly limit: number;
   readonly includeTools: boolean;
   readonly maxBytes: number;
+  /** Hides secrets; left out where the session itself reads. */
+  readonly mask?: Mask | undefined;
 }
 
 export interface History {
@@ -17,6 +21,8 @@ export interface History {
   readonly dropped: boolean;
   /** Parts of messages were left out. */
   readonly cut: boolean;
+  /** Secrets were hidden. */
+  readonly redacted: boolean;
   readonly bytes: number;
 }
 
@@ -33,13 +39,19 @@ export async function readHistory(
   let bytes = 0;
   let before: number | undefined;
   let anyCut = false;
+  let anyHidden = false;
   let seen = 0;
   // Turns that were for nobody are left out: from their mark back to the entry they began with.
   let hiddenTo: string | undefined;
+  const ended = (dropped: boolean): History => {
+    const messages = kept.reverse();
+    const shown = query.mask === undefined ? messages : withoutSecrets(messages, query.mask);
+    return { messages: shown, dropped, cut: anyCut, redacted: anyHidden || shown !== messages, bytes };
+  };
   for (;;) {
     const page = await transcript.tail(record.sessionId, PAGE, before);
     seen += page.length;
-    if (page.length === 0) return { messages: kept.reverse(), dropped: false, cut: anyCut, bytes };
+    if (page.length === 0) return ended(false);
     for (const entry of page.toReversed()) {
       hiddenTo ??= quietOf(entry)?.from;
       // What a person wrote meanwhile, and got no answer to, is no part of such a turn.
@@ -47,15 +59,16 @@ export async function readHistory(
         unansweredOf(entry) ?? (hiddenTo === undefined ? toMessage(entry, query.includeTools) : undefined);
       if (entry.id === hiddenTo) hiddenTo = undefined;
       if (message === undefined) continue;
-      const { message: short, cut } = shorten(message);
+      const { message: short, cut, hidden } = shorten(message, query.mask);
       const size = JSON.stringify(short).length;
       const full = bytes + size > query.maxBytes;
-      if (kept.length >= query.limit || full) return { messages: kept.reverse(), dropped: full, cut: anyCut, bytes };
+      if (kept.length >= query.limit || full) return ended(full);
       kept.push(short);
       bytes += size;
       anyCut ||= cut;
+      anyHidden ||= hidden;
     }
-    if (seen >= MAX_SEEN) return { messages: kept.reverse(), dropped: true, cut: anyCut, bytes };
+    if (seen >= MAX_SEEN) return ended(true);
     before = page[0]?.seq;
   }
 }
@@ -65,8 +78,9 @@ export async function lastText(
   transcript: TranscriptTable,
   record: SessionRecord,
   maxChars: number,
+  mask?: Mask,
 ): Promise<string | undefined> {
-  const { messages } = await readHistory(transcript, record, { limit: 1, includeTools: false, maxBytes: 64_000 });
+  const { messages } = await readHistory(transcript, record, { limit: 1, includeTools: false, maxBytes: 64_000, mask });
   const last = messages.at(-1);
   return last === undefined ? undefined : textOf(last.content).slice(0, maxChars).toWellFormed();
 }
@@ -79,9 +93,12 @@ function toMessage(entry: StoredEntry, includeTools: boolean): Message | undefin
 }
 
 const MAX_BLOCK_CHARS = 16_000;
+/** Longer than a secret in any of its encodings: half of one no mask would know. */
+const MARGIN_CHARS = 16_384;
 
-function shorten(message: Message): { message: Message; cut: boolean } {
+function shorten(message: Message, mask: Mask | undefined): { message: Message; cut: boolean; hidden: boolean } {
   let cut = false;
+  let hidden = false;
   const content = message.content.map((block) => {
     if (block.type === "image") {
       cut = true;
@@ -89,10 +106,29 @@ function shorten(message: Message): { message: Message; cut: boolean } {
     }
     if (block.type !== "text" || block.text.length <= MAX_BLOCK_CHARS) return block;
     cut = true;
+    const head = block.text.slice(0, MAX_BLOCK_CHARS + MARGIN_CHARS);
+    const shown = mask === undefined ? head : mask(head);
+    hidden ||= shown !== head;
     return {
       type: "text" as const,
-      text: `${block.text.slice(0, MAX_BLOCK_CHARS).toWellFormed()}… [${block.text.length - MAX_BLOCK_CHARS} more characters]`,
+      text: `${shown.slice(0, MAX_BLOCK_CHARS).toWellFormed()}… [${block.text.length - MAX_BLOCK_CHARS} more characters]`,
     };
   });
-  return { message: { ...message, content } as Message, cut };
+  return { message: { ...message, content } as Message, cut, hidden };
+}
+
+/** The same array when there was nothing to hide. */
+function withoutSecrets(messages: readonly Message[], mask: Mask): readonly Message[] {
+  // Most hold no secret, and one look at all words together is much cheaper than one at each.
+  const words = wordsIn(messages).join("\n");
+  const plain = mask(words) === words ? (text: string) => text : mask;
+  return maskValues(
+    messages,
+    Object.assign((text: string) => plain(text), { command: mask.command }),
+  );
+}
+
+function wordsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(wordsIn) : [];
 }

@@ -8,6 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import { descriptorLimit } from "../base/descriptors.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
+import { maskValues } from "../base/mask-values.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { JournalEntry, JournalTable } from "../store/store.ts";
 import { badArguments } from "./argument-errors.ts";
@@ -84,7 +85,11 @@ export function createCallTool(deps: CallDeps): CallTool {
 function maskFor(subject: Subject, { mask, insideNames }: CallDeps): Mask {
   if (!subject.sandboxed || insideNames === undefined) return mask;
   const rename = insideNames(subject);
-  return Object.assign((text: string) => rename(mask(text)), { know: mask.know, unfinished: mask.unfinished });
+  return Object.assign((text: string) => rename(mask(text)), {
+    command: (text: string) => rename(mask.command(text)),
+    know: mask.know,
+    unfinished: mask.unfinished,
+  });
 }
 
 /** `record.ended` never rejects, so a write that is not awaited cannot end the process. */
@@ -261,7 +266,7 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
     async intends(intent, args) {
       entry = {
         ...entry,
-        intent: intent.does === "look" ? intent : maskedValue(intent, mask),
+        intent: intent.does === "look" ? intent : maskValues(intent, mask),
         args: shortened(args, mask),
       };
       durable = intent.does !== "look" && intent.does !== "read";
@@ -328,19 +333,22 @@ function masked(error: unknown, { log, mask }: CallDeps, id: string): HouseError
 
 function failureOf(error: unknown, mask: Mask): { code: string; message: string } {
   const code = error instanceof HouseError ? error.code : "tool.bug";
-  return { code, message: mask(error instanceof Error ? error.message : String(error)).slice(0, 2000) };
+  return { code, message: mask.command(error instanceof Error ? error.message : String(error)).slice(0, 2000) };
 }
 
 function maskedValue(value: unknown, mask: Mask): unknown {
   return JSON.parse(mask(JSON.stringify(value))) as unknown;
 }
 
-function shortened(args: Record<string, unknown>, mask: Mask): unknown {
-  return JSON.parse(
-    JSON.stringify(args, (_key, value: unknown) => (typeof value === "string" ? mask(cut(value)) : value)),
-  ) as unknown;
-}
+const MAX_ARGUMENT_CHARS = 500;
+/** Longer than a secret in any of its encodings: half of one no mask would know. */
+const MARGIN_CHARS = 16_384;
 
-function cut(text: string): string {
-  return text.length <= 500 ? text : `${text.slice(0, 500).toWellFormed()}… (${text.length} characters)`;
+function shortened(args: Record<string, unknown>, mask: Mask): unknown {
+  const brief = (hide: (text: string) => string) => (text: string) => {
+    const shown = hide(text.slice(0, MAX_ARGUMENT_CHARS + MARGIN_CHARS));
+    if (text.length <= MAX_ARGUMENT_CHARS) return shown;
+    return `${shown.slice(0, MAX_ARGUMENT_CHARS).toWellFormed()}… (${text.length} characters)`;
+  };
+  return maskValues(args, Object.assign(brief(mask), { command: brief(mask.command) }));
 }

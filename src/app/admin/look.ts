@@ -6,19 +6,20 @@ import { configJsonSchema } from "../../config/json-schema.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { formatPath, getAt, hasAt, parsePath, type Segment } from "../../config/path.ts";
 import { protectedReason } from "../../config/protected.ts";
-import { redactConfig } from "../../config/redact.ts";
+import { redactConfig, secretsOfEnv } from "../../config/redact.ts";
 import type { AdminAnswer } from "../../tool/admin.ts";
 
 export function showConfig(loaded: LoadedConfig, path: string | undefined): AdminAnswer {
   const { hash, valid, exists, issues, warnings } = loaded;
   const file = loaded.path;
+  const known = secretsOfEnv(loaded.env);
   if (path === undefined) {
-    const details = { path: file, exists, valid, hash, config: redactConfig(loaded.parsed), issues, warnings };
+    const details = { path: file, exists, valid, hash, config: redactConfig(loaded.parsed, known), issues, warnings };
     return { text: JSON.stringify(details, null, 1), details };
   }
   const at = segmentsOf(path);
   // With defaults: what applies is asked for more often than what is written.
-  const shown = redactConfig(loaded.config);
+  const shown = redactConfig(loaded.config, known);
   if (!hasAt(shown, at)) throw notFound(path);
   const written = hasAt(loaded.parsed, at);
   const details = { path: formatPath(at), value: getAt(shown, at), written, hash, valid };

@@ -5,7 +5,7 @@ import { editText, type Edit } from "../../config/edit.ts";
 import { describeIssue } from "../../config/issue.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { formatPath, parsePath } from "../../config/path.ts";
-import { secretsOf } from "../../config/redact.ts";
+import { secretsIn } from "../../config/redact.ts";
 import type { Admin, AdminAnswer, Override } from "../../tool/admin.ts";
 import { valuesOf, type EditRoom } from "./edit-key.ts";
 
@@ -30,7 +30,7 @@ export function createOverrides({
         },
       );
     }
-    mask.know(secretsOf(laid.config));
+    mask.know(secretsIn(laid.config, laid.env));
     overrides = chosen;
     settings.overlayBy(chosen.length === 0 ? undefined : laidOver(chosen));
   };

@@ -34,7 +34,7 @@ export const command = defineCommand({
     const { found, value, from } = await peekConfig({ paths: io.paths(), env: io.env }, path);
     if (!found) throw await notFound(io, path);
     const isScalar = typeof value !== "object" || value === null;
-    const shown = isScalar || isOpen ? value : await hiddenAt(path, value);
+    const shown = isScalar || isOpen ? value : await hiddenAt(io, path, value);
     io.print(typeof shown === "string" && !io.json ? shown : toJson(shown));
     if (from === "default" && io.interactive && !io.json)
       io.say(io.paintError.dim(`(the default; ${shortPath(io.paths().config, io)} does not set it)`));
@@ -43,26 +43,27 @@ export const command = defineCommand({
 });
 
 async function printWhole(io: Io, isOpen: boolean): Promise<number> {
-  const { parsed, issues, exists } = readParts({ paths: io.paths(), env: io.env });
+  const { parsed, env, issues, exists } = readParts({ paths: io.paths(), env: io.env });
   if (issues.length > 0) {
     throw invalidConfig(issues, io);
   }
-  const { redactConfig } = await import("../../config/redact.ts");
-  io.print(toJson(isOpen ? parsed : redactConfig(parsed)));
+  const { redactConfig, secretsOfEnv } = await import("../../config/redact.ts");
+  io.print(toJson(isOpen ? parsed : redactConfig(parsed, secretsOfEnv(env))));
   if (!exists && !io.json) io.say(`${shortPath(io.paths().config, io)} is not there; the defaults hold`);
   return 0;
 }
 
 /** Hides by the place in the whole tree: what is secret depends on the key above it. */
-async function hiddenAt(path: string, value: unknown): Promise<unknown> {
-  const [{ redactConfig }, { getAt, parsePath, setAt }] = await Promise.all([
+async function hiddenAt(io: Io, path: string, value: unknown): Promise<unknown> {
+  const [{ redactConfig, secretsBeside }, { getAt, parsePath, setAt }] = await Promise.all([
     import("../../config/redact.ts"),
     import("../../config/path.ts"),
   ]);
   const segments = parsePath(path);
   // An index may not be skipped when a tree is built, so the item is put first and looked up there.
   const alone = segments.map((segment) => (typeof segment === "number" ? 0 : segment));
-  return getAt(redactConfig(setAt({}, alone, value)), alone);
+  const { parsed, env } = readParts({ paths: io.paths(), env: io.env });
+  return getAt(redactConfig(setAt({}, alone, value), secretsBeside(parsed, env)), alone);
 }
 
 async function notFound(io: Io, path: string): Promise<HouseError> {

@@ -5,8 +5,12 @@ import type { Writable } from "node:stream";
 
 import { openStoreForLooking } from "../../app/look.ts";
 import { HouseError } from "../../core/error.ts";
+import { createMask, type Mask } from "../../base/mask.ts";
+import { maskValues } from "../../base/mask-values.ts";
 import { expandHome } from "../../base/paths.ts";
 import { defaultAgentId, mainKeyOf, workspaceOf } from "../../config/agents.ts";
+import { redactionPatterns } from "../../config/patterns.ts";
+import { secretsIn } from "../../config/redact.ts";
 import { requireSession } from "../../session/session.ts";
 import type { SessionRecord, StoredEntry, TranscriptTable } from "../../store/store.ts";
 import { defineCommand } from "../command.ts";
@@ -19,7 +23,7 @@ const PAGE = 500;
 export const command = defineCommand({
   summary: "Write the whole transcript of a session as JSON lines.",
   details:
-    "Reads the store of this machine, also while the gateway runs. Secrets that were said are in it as they were said.",
+    "Reads the store of this machine, also while the gateway runs. Secrets of the config, of the environment and of command lines are masked, as in sessions history.",
   arguments: [{ name: "key", description: "The session by key or id, such as main." }],
   options: {
     out: { type: "string", value: "file.jsonl", description: "A new file, readable by you alone; stdout unless said." },
@@ -29,7 +33,7 @@ export const command = defineCommand({
     { line: "sessions export agent:support:main | jq .message.role", does: "into another program" },
   ],
   async run(io, { options, arguments: [key = ""] }) {
-    const { config } = await requireConfig(io);
+    const { config, env } = await requireConfig(io);
     const out = options.out === undefined ? undefined : expandHome(options.out, io.paths().home);
     if (out !== undefined && existsSync(out))
       throw new HouseError("file.exists", `${shortPath(out, io)} is already there`, {
@@ -41,7 +45,8 @@ export const command = defineCommand({
       const record = await requireSession(store.sessions, key, context);
       const cwd = workspaceOf(config, record.agentId, io.paths());
       const target = out === undefined ? process.stdout : createWriteStream(out, { flags: "wx", mode: 0o600 });
-      const lines = await writeLines(target, record, store.transcript, cwd);
+      const mask = createMask(secretsIn(config, env), redactionPatterns(config));
+      const lines = await writeLines(target, record, store.transcript, cwd, mask);
       if (out === undefined) return 0;
       target.end();
       await once(target, "finish");
@@ -59,6 +64,7 @@ async function writeLines(
   record: SessionRecord,
   transcript: TranscriptTable,
   cwd: string,
+  mask: Mask,
 ): Promise<number> {
   const head = {
     type: "session",
@@ -75,7 +81,7 @@ async function writeLines(
   for (let from = 1; from <= total; from += PAGE) {
     const before = Math.min(from + PAGE, total + 1);
     for (const entry of await transcript.tail(record.sessionId, before - from, before)) {
-      await put(target, lineOf(entry, parentId));
+      await put(target, maskValues(lineOf(entry, parentId), mask));
       parentId = entry.id;
       written += 1;
     }

@@ -215,7 +215,7 @@ it("use of an entry is noted, and everything else in the file stays", async () =
   const policy = effectivePolicy({ ask: "off" }, readApprovals(state).file, "main");
   const analysis = await analyse("tool 1 | wc -l", place);
   const { matched } = judge({ analysis, policy, safeBins: [] });
-  recordUse(state, matched, await frozen("tool 1 | wc -l"), 5);
+  recordUse(state, matched, { ...(await frozen("tool 1 | wc -l")), command: "tool 1 --token abc | wc -l" }, 5);
   assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), {
     version: 1,
     socket: { path: "x", token: "secret" },
@@ -225,14 +225,14 @@ it("use of an entry is noted, and everything else in the file stays", async () =
           {
             pattern: join(tools, "*"),
             lastUsedAt: 5,
-            lastUsedCommand: "tool 1 | wc -l",
+            lastUsedCommand: "tool 1 --token *** | wc -l",
             lastResolvedPath: join(tools, "tool"),
           },
           {
             pattern: "/usr/bin/wc",
             id: "w",
             lastUsedAt: 5,
-            lastUsedCommand: "tool 1 | wc -l",
+            lastUsedCommand: "tool 1 --token *** | wc -l",
             lastResolvedPath: "/usr/bin/wc",
           },
         ],

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 
 import { writeFileAtomic } from "../../base/atomic-file.ts";
+import { hideCommandSecrets } from "../../base/command-secrets.ts";
 import { judgedOf } from "./carrier.ts";
 import type { EntryRef } from "./effective.ts";
 import { approvalsPath, readApprovals, whileAlone } from "./file.ts";
@@ -40,7 +41,7 @@ function note(file: Json, ref: EntryRef, plan: Plan, now: number, home: string):
   allowlist[at] = {
     ...entry,
     lastUsedAt: now,
-    lastUsedCommand: plan.command.slice(0, 1000).toWellFormed(),
+    lastUsedCommand: hideCommandSecrets(plan.command).slice(0, 1000).toWellFormed(),
     ...(used === undefined ? {} : { lastResolvedPath: used.path }),
   };
   return true;

@@ -35,15 +35,16 @@ async function schemaAnswer({ version, clock }: GatewayContext): Promise<unknown
 }
 
 async function snapshot({ readConfig }: GatewayContext): Promise<unknown> {
-  const { redactConfig, redactRaw } = await import("../../config/redact.ts");
+  const { redactConfig, redactRaw, secretsBeside } = await import("../../config/redact.ts");
   const { shownConfig } = await import("../../config/save.ts");
   const loaded = readConfig();
   const { path, exists, raw, parsed, valid, hash, issues, warnings, legacyIssues } = loaded;
+  const known = secretsBeside(parsed, loaded.env);
   return {
     path,
     exists,
-    raw: redactRaw(raw),
-    parsed: redactConfig(parsed),
+    raw: redactRaw(raw, known),
+    parsed: redactConfig(parsed, known),
     valid,
     config: shownConfig(loaded),
     hash,

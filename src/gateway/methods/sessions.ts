@@ -68,6 +68,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
             limit: Math.min(limit, 50),
             includeTools: false,
             maxBytes: 64_000,
+            mask: context.mask,
           });
           return {
             key,
@@ -121,6 +122,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
         limit,
         includeTools: true,
         maxBytes: MAX_HISTORY_BYTES,
+        mask: context.mask,
       });
       const { thinkingLevel = "off", verboseLevel } = entryOf(record);
       return {
@@ -186,7 +188,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
   ): Promise<unknown> {
     const row = toWireRow(record);
     if (wish.includeLastMessage !== true && wish.includeDerivedTitles !== true) return row;
-    const preview = await lastText(transcript, record, 240);
+    const preview = await lastText(transcript, record, 240, context.mask);
     return {
       ...row,
       ...(wish.includeLastMessage === true && preview !== undefined ? { lastMessagePreview: preview } : {}),

@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 
 import { HouseError } from "../../core/error.ts";
+import { hideCommandSecrets } from "../../base/command-secrets.ts";
 import type { Log } from "../../base/log.ts";
 import { expandHome, type Env } from "../../base/paths.ts";
 import { alwaysCovers } from "../../exec/approval/always.ts";
@@ -267,9 +268,9 @@ function factsOf(job: Job): Record<string, unknown> {
   return { sessionKey: job.session, runId: job.runId, host: "node", command: shownOf(job) };
 }
 
-/** A request may hold megabytes of words; a log or an event is for people. */
+/** A request may hold megabytes of words, and secrets; a log or an event is for people. */
 function shownOf({ text }: Job): string {
-  return text.slice(0, 2000).toWellFormed();
+  return hideCommandSecrets(text.slice(0, 20_000)).slice(0, 2000).toWellFormed();
 }
 
 function endOf(text: string): string {

@@ -70,7 +70,7 @@ export function toRow(entry: ProcessSession, now: number, mask: TailMask): Proce
     ...(exit === undefined ? {} : { endedAt: exit.endedAt }),
     runtimeMs: (exit?.endedAt ?? now) - startedAt,
     cwd: entry.cwd,
-    command: entry.command,
+    command: mask.command(entry.command),
     name: entry.name,
     tail: shownTail(output, ROW_TAIL_CHARS, mask, exit !== undefined).trimEnd(),
     truncated: output.totalChars > ROW_TAIL_CHARS,

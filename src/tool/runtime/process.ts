@@ -100,7 +100,7 @@ function listAll(entries: readonly ProcessSession[], clock: Clock, mask: TailMas
   const sessions = entries.map((entry) => toRow(entry, clock.now(), mask));
   const lines = sessions.map(
     ({ sessionId, status, runtimeMs, name, command }) =>
-      `${sessionId}  ${status}  ${Math.round(runtimeMs / 1000)}s  ${name} :: ${visible(mask(command), 120)}`,
+      `${sessionId}  ${status}  ${Math.round(runtimeMs / 1000)}s  ${name} :: ${visible(command, 120)}`,
   );
   const text = lines.length === 0 ? "No background commands." : lines.join("\n");
   return { content: [{ type: "text", text }], details: { status: "completed", sessions } };

@@ -1,6 +1,5 @@
 // sessions_history: the messages of one session, bounded, tool results only when asked.
 import { ToolError } from "../../core/error.ts";
-import type { Message } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
 import type { Mask } from "../../base/mask.ts";
 import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
@@ -36,48 +35,24 @@ export const createSessionsHistory = (deps: HistoryToolDeps) =>
     intent: () => ({ does: "look" }),
     async run(args, call) {
       const record = await visibleSession(deps, args.sessionKey, call);
-      const { messages, dropped, cut, bytes } = await readHistory(deps.store.transcript, record, {
+      const { messages, dropped, cut, redacted, bytes } = await readHistory(deps.store.transcript, record, {
         limit: Math.min(args.limit ?? 50, MAX_MESSAGES),
         includeTools: args.includeTools ?? false,
         maxBytes: MAX_BYTES,
+        mask: deps.mask,
       });
-      const shown = deps.mask === undefined ? messages : maskedTexts(messages, deps.mask);
       return json({
         sessionKey: record.key,
-        messages: shown,
+        messages,
         truncated: dropped || cut,
         droppedMessages: dropped,
         contentTruncated: cut,
         // A reader that quotes from here must know that something was taken out.
-        contentRedacted: shown !== messages,
+        contentRedacted: redacted,
         bytes,
       });
     },
   });
-
-/** The same array when there was nothing to hide. */
-function maskedTexts(messages: readonly Message[], mask: Mask): readonly Message[] {
-  // Most hold no secret, and one look at all words together is much cheaper than one at each.
-  const words = wordsIn(messages).join("\n");
-  if (mask(words) === words) return messages;
-  let isChanged = false;
-  const hide = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(hide);
-    if (typeof value === "object" && value !== null)
-      return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, hide(part)]));
-    if (typeof value !== "string") return value;
-    const hidden = mask(value);
-    isChanged ||= hidden !== value;
-    return hidden;
-  };
-  const hidden = messages.map(hide) as Message[];
-  return isChanged ? hidden : messages;
-}
-
-function wordsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(wordsIn) : [];
-}
 
 /** Unknown and not visible answer alike, so that nobody can probe for other people's sessions. */
 export async function visibleSession(
