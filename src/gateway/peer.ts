@@ -117,11 +117,13 @@ function parseOrigin(origin: string): URL | undefined {
 /** What proxies, tunnels and content networks add; a program that connects by itself sends none of these. */
 const proxyHeader = new RegExp(
   `^(?:${[
-    "(?:x-)?(?:original-)?forwarded(?:-.*)?",
-    "(?:x-)?(?:real|client|cluster-client|true-client|remote|proxyuser)-(?:ip|addr)",
-    "x-(?:original|proxy|envoy|amzn|amz-cf|azure|arr|appengine|vercel|nginx|scheme|host)(?:-.*)?",
-    "(?:cf|tailscale|fastly|fly|ngrok|akamai|incap|cdn|proxy)-.*",
-    "via",
+    ".*(?:forward(?:ed)?(?:-?for)?|proxy(?!-connection$)|proxied|gateway-ip|loadbalancer|varnish|haproxy).*",
+    "(?:.*-)?(?:real|client|remote|user|peer|source|src|origin|originating|connecting|viewer)-?(?:ip|addr|address|host|port)",
+    "(?:.*-)?ssl-.*",
+    "(?:.*-)?client-(?:cert|verify|dn|ssl).*",
+    "x-(?:original|rewrite|envoy|amzn|amz-cf|azure|arr|appengine|appgw|cloud-trace|vercel|nginx|scheme|host|url|waf|lb|backend|served)(?:-.*)?",
+    "(?:x-)?(?:cf|tailscale|fastly|fly|ngrok|akamai|edge|incap|sucuri|cdn|surrogate|remote-user|remote-groups|authentik|pomerium|goog-iap|ms-client-principal)(?:-.*)?",
+    "(?:.*-)?via",
   ].join("|")})$`,
 );
 

@@ -62,6 +62,8 @@ describe("consent for good", () => {
     "sed -n -f x.sed a",
     "awk -f x.awk a",
     "jq -f x.jq a",
+    "xz --files=list",
+    "xz --file=list",
   ])
     it(`is not offered for ${command}`, async () => {
       program("tool2");

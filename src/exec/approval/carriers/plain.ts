@@ -22,6 +22,16 @@ export const fileWords: Readonly<Record<string, RegExp>> = {
   awk: /^-[A-Za-z]*[fEil]|^--(?:file|exec|include|load)|@/,
   gawk: /^-[A-Za-z]*[fEil]|^--(?:file|exec|include|load)|@/,
   mawk: /^-[A-Za-z]*f|^--(?:file|exec)/,
+  // Lists of what to work on: packed and removed, or asked of a server.
+  xz: /^--fi/,
+  unxz: /^--fi/,
+  zstd: /^--filelist/,
+  unzstd: /^--filelist/,
+  "7z": /^@|^-(?:i|x)[^!]*@/,
+  "7za": /^@|^-(?:i|x)[^!]*@/,
+  "7zr": /^@|^-(?:i|x)[^!]*@/,
+  dig: /^-f/,
+  ss: /^-[A-Za-z0-9]*F|^--filter/,
 };
 
 export const plainPrograms: ReadonlySet<string> = new Set(Object.values(groups).flatMap((names) => names.split(" ")));
