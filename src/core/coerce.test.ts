@@ -26,6 +26,11 @@ test("reads numbers and booleans that were sent as text", () => {
   });
 });
 
+test("reads booleans as Python writes them", () => {
+  assert.deepEqual(coerce(schema, { on: "True" }), { on: true });
+  assert.deepEqual(coerce(schema, { on: "False" }), { on: false });
+});
+
 test("rounds a fraction where a whole number is wanted", () => {
   assert.deepEqual(coerce(schema, { count: 2.5, ratio: 2.5 }), { count: 3, ratio: 2.5 });
 });

@@ -21,7 +21,7 @@ function coerceNode(schema: SchemaNode, value: unknown): unknown {
     case "integer":
       return toInteger(toNumber(value));
     case "boolean":
-      return value === "true" ? true : value === "false" ? false : value;
+      return toBoolean(value);
     case "array":
       return Array.isArray(value) && schema.items !== undefined ? coerceItems(schema.items, value) : value;
     case "object":
@@ -50,6 +50,12 @@ const jsonNumber = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
 
 function toNumber(value: unknown): unknown {
   return typeof value === "string" && jsonNumber.test(value) ? Number(value) : value;
+}
+
+/** Also as Python writes them. */
+function toBoolean(value: unknown): unknown {
+  if (value === "true" || value === "True") return true;
+  return value === "false" || value === "False" ? false : value;
 }
 
 function toInteger(value: unknown): unknown {

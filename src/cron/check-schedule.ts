@@ -4,7 +4,7 @@ import { durationMs } from "./duration.ts";
 import type { Schedule } from "./job.ts";
 import type { Raw } from "./normalise.ts";
 import { offsetMinutes } from "./preview.ts";
-import { refuse } from "./refuse.ts";
+import { given, refuse } from "./refuse.ts";
 import { nextFire, patternOf } from "./schedule.ts";
 
 const MIN_EVERY_MS = 1_000;
@@ -82,7 +82,7 @@ function checkEvery(raw: Raw, now: number): Schedule {
   const { everyMs, anchorMs = now } = raw;
   if (typeof everyMs !== "number" || !Number.isFinite(everyMs) || everyMs < MIN_EVERY_MS || everyMs > MAX_EVERY_MS)
     throw refuse(
-      `schedule.everyMs must be a number of milliseconds, at least ${MIN_EVERY_MS}, at most ${MAX_EVERY_MS}`,
+      `schedule.everyMs must be a number of milliseconds, at least ${MIN_EVERY_MS}, at most ${MAX_EVERY_MS}, not ${given(everyMs)}`,
       "schedule.everyMs",
     );
   if (typeof anchorMs !== "number" || !Number.isFinite(anchorMs) || Math.abs(anchorMs - now) > MAX_AHEAD_MS)

@@ -9,7 +9,7 @@ import type { ThinkingLevel } from "../model/model.ts";
 import { checkSchedule } from "./check-schedule.ts";
 import type { JobBody, JobDelivery, Misfire, Payload } from "./job.ts";
 import type { Raw } from "./normalise.ts";
-import { refuse } from "./refuse.ts";
+import { given, refuse } from "./refuse.ts";
 
 const MAX_NAME = 120;
 const MAX_TEXT = 64_000;
@@ -204,13 +204,13 @@ function text(value: unknown, name: string, maxChars: number, mayBeEmpty = false
 }
 
 function flag(value: unknown, name: string): boolean {
-  if (typeof value !== "boolean") throw refuse(`${name} must be true or false`, name);
+  if (typeof value !== "boolean") throw refuse(`${name} must be true or false, not ${given(value)}`, name);
   return value;
 }
 
 function seconds(value: unknown, name: string): number {
   if (typeof value === "number" && Number.isFinite(value) && value > 0 && value <= MAX_RUN_SECONDS) return value;
-  throw refuse(`${name} must be a number of seconds above 0, at most ${MAX_RUN_SECONDS}`, name);
+  throw refuse(`${name} must be a number of seconds above 0, at most ${MAX_RUN_SECONDS}, not ${given(value)}`, name);
 }
 
 function names(value: unknown, name: string): readonly string[] {
@@ -220,7 +220,7 @@ function names(value: unknown, name: string): readonly string[] {
 
 function oneOf<T extends string>(value: unknown, words: readonly T[], name: string): T {
   const found = words.find((word) => word === value);
-  if (found === undefined) throw refuse(`${name} must be one of ${words.join(", ")}`, name);
+  if (found === undefined) throw refuse(`${name} must be one of ${words.join(", ")}, not ${given(value)}`, name);
   return found;
 }
 

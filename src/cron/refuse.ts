@@ -1,8 +1,14 @@
 // How a job or a request about one is turned down: one kind of error, with what mends it.
 import { HouseError } from "../core/error.ts";
+import { visible } from "../core/visible.ts";
 
 export function refuse(message: string, hint?: string): HouseError {
   return new HouseError("cron.invalid", message, hint === undefined ? {} : { hint });
+}
+
+/** What was sent, short enough to repeat. */
+export function given(value: unknown): string {
+  return visible(JSON.stringify(value) ?? "nothing", 80);
 }
 
 export function unknownJob(id: string): HouseError {

@@ -9,6 +9,12 @@ const bytesOf = (...keys: string[]): string => encodeKeys({ keys }).bytes.toStri
 test("named keys, control, meta and modified cursor keys", () => {
   const table: Record<string, string> = {
     Enter: "\r",
+    "Ctrl-C": "\u0003",
+    "ctrl+c": "\u0003",
+    "Control-d": "\u0004",
+    "alt-x": "\u001bx",
+    "Shift-Tab": "\u001b[Z",
+    "Ctrl+Shift+Up": "\u001b[1;6A",
     return: "\r",
     CR: "\r",
     Tab: "\t",

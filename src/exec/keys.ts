@@ -134,8 +134,22 @@ const named: Readonly<Record<string, string>> = {
 /** Final letters of the keys that take modifiers. */
 const cursor: Readonly<Record<string, string>> = { up: "A", down: "B", right: "C", left: "D", home: "H", end: "F" };
 
-function encodeKey(token: string): string | undefined {
-  if (/^.$/su.test(token)) return token;
+/** `Ctrl+C`, `alt-x`, `Shift-Up`: the names that people use, as tmux has them. */
+const spelledOut: Readonly<Record<string, string>> = {
+  ctrl: "C",
+  control: "C",
+  alt: "M",
+  meta: "M",
+  option: "M",
+  shift: "S",
+};
+
+function encodeKey(written: string): string | undefined {
+  if (/^.$/su.test(written)) return written;
+  const token = written.replaceAll(
+    /(?<=^|[-+])(ctrl|control|alt|meta|option|shift)[-+](?=.)/gis,
+    (_, name: string) => `${spelledOut[name.toLowerCase()] ?? name}-`,
+  );
   const name = token.toLowerCase();
   const known = (Object.hasOwn(named, name) ? named[name] : undefined) ?? plainCursor(name) ?? modifiedCursor(name);
   if (known !== undefined) return known;

@@ -58,7 +58,7 @@ const fromElsewhere: readonly Record<string, string>[] = [
   { "x-via": "edge" },
   { "x-varnish": "1" },
   { "x-rewrite-url": "/" },
-  { "x_forwarded_for": "127.0.0.1" },
+  { x_forwarded_for: "127.0.0.1" },
   { host: "[::ffff:127.0.0.1]:1" },
   { host: "localhost.:1" },
   { host: "127.0.0.1.nip.io" },

@@ -45,6 +45,30 @@ test("status, list, add, update by jobId or id, run, runs, remove: as the RPC", 
   });
 });
 
+test("numbers and flags of a job sent as text are read, and what cannot be is repeated with what is wanted", async () => {
+  const payload = { kind: "exec", command: "true", timeout: "30" };
+  const made = [
+    {
+      job: { name: "t1", schedule: { kind: "every", everyMs: "3600000" }, payload, enabled: "false", delivery: quiet },
+    },
+    { name: "t2", everyMs: "3600000", command: "true", enabled: "False", delivery: quiet },
+  ];
+  for (const job of made) {
+    const { details, text } = await callTool(house.gateway, "cron", { action: "add", ...job });
+    const { schedule, enabled, id } = details as { schedule?: { everyMs: number }; enabled?: boolean; id?: string };
+    assert.deepEqual([schedule?.everyMs, enabled], [3_600_000, false], text);
+    const update = { action: "update", jobId: id, patch: { schedule: { kind: "every", everyMs: "7200000" } } };
+    const { details: after } = await callTool(house.gateway, "cron", update);
+    assert.equal((after as { schedule?: { everyMs: number } }).schedule?.everyMs, 7_200_000);
+    await callTool(house.gateway, "cron", { action: "remove", jobId: id });
+  }
+  const { text } = await callTool(house.gateway, "cron", {
+    action: "add",
+    job: { name: "t3", schedule: { kind: "every", everyMs: "an hour" }, payload },
+  });
+  assert.match(text, /schedule\.everyMs must be a number of milliseconds.*, not "an hour"/);
+});
+
 test("fields given flat, without a job around them, are the job", async () => {
   const { details } = await callTool(house.gateway, "cron", {
     action: "add",

@@ -1,4 +1,5 @@
 // cron: jobs at set times and wake-ups. The jobs themselves load with the first use.
+import { coerce } from "../../core/coerce.ts";
 import { ToolError } from "../../core/error.ts";
 import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
@@ -36,6 +37,20 @@ const jobShape = {
     misfire: { description: 'A time that was missed: "once" (default: run once later), "skip" or {windowMs}.' },
   },
 };
+/** Not shown: how the fields of a job are read that are sent as text, also those that stand beside its parts. */
+const [number, flag] = [Type.Optional(Type.Number()), Type.Optional(Type.Boolean())];
+const schedulePart = { everyMs: number, anchorMs: number };
+const payloadPart = { timeoutSeconds: number, timeout: number, deliver: flag, bestEffortDeliver: flag };
+const jobReading = Type.Object({
+  ...schedulePart,
+  ...payloadPart,
+  enabled: flag,
+  deleteAfterRun: flag,
+  schedule: Type.Object(schedulePart),
+  payload: Type.Object(payloadPart),
+  delivery: Type.Object({ bestEffort: flag }),
+  misfire: Type.Object({ windowMs: number }),
+});
 const job = Type.Unsafe<Record<string, unknown>>({ ...jobShape, description: "add: the job." });
 const patch = Type.Unsafe<Record<string, unknown>>({
   type: "object",
@@ -171,9 +186,9 @@ function fold(raw: Record<string, unknown>): Record<string, unknown> {
     ...(id === undefined || action === "add" ? {} : { jobId: id }),
     ...(runMode === undefined ? {} : { mode: runMode }),
     ...Object.fromEntries(own),
-    ...(whole === undefined || flat.length === 0 || !isObject
+    ...(whole === undefined || !isObject || (beside === undefined && flat.length === 0)
       ? {}
-      : { [whole]: { ...Object.fromEntries(flat), ...beside } }),
+      : { [whole]: coerce(jobReading, { ...Object.fromEntries(flat), ...beside }) }),
   };
 }
 
