@@ -46,11 +46,16 @@ export function openStoreChecks({ storeFile, clock, log, before, delayMs = DELAY
     }
   };
   keep(record);
+  const room = spaceProblem(storeFile);
+  if (room !== undefined)
+    log.warn(`${room.message}; what is stored can be read, new messages are refused until there is room`, {
+      hint: room.hint,
+    });
   const check = (): void => {
     if (child !== undefined) return;
     child = verifyApart(storeFile, (report) => {
       child = undefined;
-      if (report === undefined) return log.warn("the store could not be checked; it is tried again tomorrow");
+      if (report === undefined) return log.warn("the store could not be checked; the next check is in a day");
       const failed = report.checks.find(({ ok }) => !ok);
       const records = Object.values(report.counts).reduce((sum, count) => sum + count, 0);
       const problem = failed === undefined ? {} : { problem: `${failed.name}: ${failed.detail}`.slice(0, 500) };
@@ -81,11 +86,12 @@ export function openStoreChecks({ storeFile, clock, log, before, delayMs = DELAY
 
 function recordOfStart(storeFile: string, now: number, { found }: ChecksDeps["before"], log: Log): StoreRecord {
   const known = readStoreRecord(storeFile);
-  if (known === undefined) return { firstSeenAt: now };
-  if (found === "there") return known;
-  const records = known.check === undefined ? "" : `, with ${known.check.records} records when it was last checked`;
+  if (found === "there" || (found === "missing" && known === undefined)) return known ?? { firstSeenAt: now };
+  const since =
+    known === undefined ? "" : `, although there was one since ${new Date(known.firstSeenAt).toISOString()}`;
+  const records = known?.check === undefined ? "" : `, with ${known.check.records} records when it was last checked`;
   log.error(
-    `the store ${storeFile} was ${found === "empty" ? "empty" : "not there"}, although there was one since ${new Date(known.firstSeenAt).toISOString()}${records}; a new one was made`,
+    `the store ${storeFile} was ${found === "empty" ? "empty" : "not there"}${since}${records}; a new one was made`,
     {
       hint: "if that was not meant: stop the gateway and put a backup in its place with: openclaw store restore <file>",
     },

@@ -77,7 +77,14 @@ export function readLockOwner(file: string): LockOwner | undefined {
 }
 
 function ownLock(file: string, database: DatabaseSync, owner: LockOwner): Lock {
-  const say = (facts: LockOwner): void => writeFileAtomic(saidFileOf(file), `${JSON.stringify(facts)}\n`);
+  const say = (facts: LockOwner): void => {
+    try {
+      writeFileAtomic(saidFileOf(file), `${JSON.stringify(facts)}\n`);
+    } catch (error) {
+      // The kernel holds the lock; who has it is only information, and a full disk must not keep a gateway from starting.
+      if (!(error instanceof HouseError && error.code === "file.full")) throw error;
+    }
+  };
   try {
     say(owner);
   } catch (error) {

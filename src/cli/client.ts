@@ -45,16 +45,19 @@ export interface ClientWishes {
 const scopes = ["operator.admin", "operator.approvals", "operator.pairing"];
 
 export async function connectGateway(io: Io, target: Target, { caps = [] }: ClientWishes = {}): Promise<GatewayClient> {
-  const identity = openIdentity(io.paths().state);
   try {
+    const identity = openIdentity(io.paths().state);
     return await onceItIsBack(io, target, () => connectAs(io, target, identity, caps));
   } catch (error) {
-    // Bound to another address, the gateway takes its own owner for a stranger, whom only its owner could let in.
+    // Bound to another address, the gateway takes its own owner for a stranger, whom only its owner could let in. A full
+    // disk has no room for a new device key, here or in the gateway; the owner must still be able to look.
     const isOwner = target.isLocal && (target.token ?? target.password) !== undefined;
-    if (!isOwner || !(error instanceof HouseError) || error.code !== "gateway.not-paired") throw error;
-    return connectAs(io, target, undefined, caps);
+    if (!isOwner || !(error instanceof HouseError) || !withoutDevice.has(error.code)) throw error;
+    return onceItIsBack(io, target, () => connectAs(io, target, undefined, caps));
   }
 }
+
+const withoutDevice: ReadonlySet<string> = new Set(["gateway.not-paired", "file.full", "store.full"]);
 
 const LOOK_AGAIN_MS = 100;
 /** Between two lives of the same process nobody holds the lock for a moment. */

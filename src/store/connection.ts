@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
-import { errnoOf } from "../core/error.ts";
+import { errnoOf, HouseError } from "../core/error.ts";
 import { toStoreError } from "./failure.ts";
 import type { Answer, SqlRow, Statement, Steps } from "./sql.ts";
 
@@ -27,8 +27,17 @@ export interface Connection {
 
 /** For the one that owns the store: write-ahead log, every commit flushed until told otherwise. */
 export function openForWriting(file: string): Connection {
+  return onFullDisk(
+    () => openOwn(file, "NORMAL"),
+    // Then the index of the log is kept in memory: no other process can read beside us, but what is stored can be read.
+    () => openOwn(file, "EXCLUSIVE"),
+  );
+}
+
+function openOwn(file: string, locking: "NORMAL" | "EXCLUSIVE"): Connection {
   const connection = connect(file, () => new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }));
   return settingUp(connection, () => {
+    connection.exec(`PRAGMA locking_mode = ${locking}`);
     connection.exec("PRAGMA journal_mode = WAL");
     connection.exec("PRAGMA synchronous = FULL");
     // A log that a long reader let grow is cut back once it has been folded in.
@@ -49,7 +58,18 @@ export function openForGlance(file: string): Connection {
   return existsSync(`${file}-wal`) ? openForReading(file) : openStill(file);
 }
 
-function openStill(file: string): Connection {
+/** The index of the log is a file of its own, for which a full disk has no room. */
+export function onFullDisk<T>(act: () => T, otherwise: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof HouseError && error.code === "store.full") return otherwise();
+    throw error;
+  }
+}
+
+/** As it lies, without its log: nothing is written for it, not even an index. */
+export function openStill(file: string): Connection {
   return connect(file, () => new DatabaseSync(`${pathToFileURL(file).href}?immutable=1`, { readOnly: true }));
 }
 

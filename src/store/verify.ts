@@ -1,5 +1,6 @@
 // Tells whether a store can be trusted, check by check, and names every record that cannot. Takes its time: not for the
 // event loop of a gateway.
+import { HouseError } from "../core/error.ts";
 import { openForReading, type Connection } from "./connection.ts";
 import { migrations } from "./migrations/list.ts";
 import { requireFile } from "./place.ts";
@@ -27,7 +28,10 @@ export interface StoreReport {
   readonly damages: readonly Damage[];
 }
 
-/** Sees one moment of the store, also while a gateway writes to it, and never changes it. */
+/**
+ * Sees one moment of the store, also while a gateway writes to it, and never changes it. Throws `store.busy` or
+ * `store.full` when it cannot look, which says nothing about the store.
+ */
 export async function verifyStore(file: string): Promise<StoreReport> {
   try {
     requireFile(file);
@@ -39,6 +43,7 @@ export async function verifyStore(file: string): Promise<StoreReport> {
       connection.close();
     }
   } catch (error) {
+    if (error instanceof HouseError && (error.code === "store.busy" || error.code === "store.full")) throw error;
     return unopened(file, reasonOf(error));
   }
 }

@@ -2,14 +2,21 @@
 import { existsSync, statSync } from "node:fs";
 
 import { HouseError } from "../core/error.ts";
-import { openForGlance, type Connection } from "./connection.ts";
+import { onFullDisk, openForGlance, openStill, type Connection } from "./connection.ts";
 
 /** "OCst": says that an SQLite file is a store of ours. */
 export const APPLICATION_ID = 0x4f437374;
 
 export function readVersion(file: string): number {
   if (!existsSync(file) || (statSync(file).size === 0 && !existsSync(`${file}-wal`))) return 0;
-  const connection = openForGlance(file);
+  return onFullDisk(
+    () => versionIn(openForGlance(file)),
+    // The log never changes the version: a new shape is folded in at once, and a migrated store begins without a log.
+    () => versionIn(openStill(file)),
+  );
+}
+
+function versionIn(connection: Connection): number {
   try {
     return versionOf(connection);
   } finally {

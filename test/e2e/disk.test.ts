@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { verifyStore } from "../../src/store/verify.ts";
-import { detailsOf, invoke, operator, startGateway, type TestGateway } from "../kit.ts";
+import { detailsOf, invoke, openclaw, operator, startGateway, type TestGateway } from "../kit.ts";
 
 const skip =
   process.platform !== "linux" || process.getuid?.() !== 0 ? "needs root on Linux to mount a small tmpfs" : false;
@@ -53,29 +53,52 @@ test("a full disk refuses changes by name, keeps what was there, and heals", { s
   }
 });
 
-test("a start on a full disk names what is safe to delete", { skip, timeout: 300_000 }, async () => {
-  const home = mkdtempSync(join(tmpdir(), "openclaw-full-start-"));
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", home]);
-  const env = { XDG_CACHE_HOME: join(tmpdir(), "openclaw-test-cache") };
-  try {
-    const gateway = await startGateway({ home, env });
-    await gateway.stop();
-    const kept = join(gateway.state, "openclaw.sqlite.before-v4");
-    writeFileSync(kept, Buffer.alloc(100_000));
-    fill(join(home, "ballast"));
-    await assert.rejects(startGateway({ home, env }), (error: Error) => {
-      assert.match(error.message, /no space left/);
-      assert.ok(error.message.includes(`safe to delete: ${kept} (100 KB)`), error.message);
-      return true;
-    });
-    rmSync(join(home, "ballast"));
-    const again = await startGateway({ home, env });
-    assert.equal(await again.stop(), 0);
-  } finally {
-    execFileSync("umount", ["-l", home]);
-    rmSync(home, { recursive: true, force: true });
-  }
-});
+for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+  test(
+    `a start on a full disk after ${signal} reads what is stored, names what to delete, and goes on with space`,
+    { skip, timeout: 300_000 },
+    async () => {
+      const home = mkdtempSync(join(tmpdir(), "openclaw-full-start-"));
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", home]);
+      const env = { XDG_CACHE_HOME: join(tmpdir(), "openclaw-test-cache"), OPENCLAW_STORE_CHECK_MS: "50" };
+      let gateway: TestGateway | undefined;
+      try {
+        gateway = await startGateway({ home, env });
+        const before = await operator(gateway);
+        for (const label of ["one", "two"])
+          assert.equal((await before.request("sessions.patch", { key: `agent:main:${label}`, label })).ok, true);
+        before.end();
+        await gateway.stop(signal);
+        const kept = join(gateway.state, "openclaw.sqlite.before-v4");
+        writeFileSync(kept, Buffer.alloc(100_000));
+        fill(join(home, "ballast"));
+
+        gateway = await startGateway({ home, env });
+        assert.ok(gateway.output().includes(`safe to delete: ${kept} (100 KB)`), gateway.output());
+        const wire = await operator(gateway, { identity: null });
+        const list = (await wire.request("sessions.list")).payload as unknown as { sessions: { label?: string }[] };
+        assert.deepEqual(new Set(list.sessions.map(({ label }) => label)), new Set(["one", "two"]));
+        const refused = await wire.request("sessions.patch", { key: "agent:main:three", label: "three" });
+        assert.equal(detailsOf(refused)["code"], "store.full");
+        const shown = await openclaw(home, ["sessions", "--json"], env);
+        assert.equal(shown.code, 0, shown.stderr);
+        assert.match(shown.stdout, /agent:main:two/);
+
+        rmSync(join(home, "ballast"));
+        assert.equal((await wire.request("sessions.patch", { key: "agent:main:three", label: "three" })).ok, true);
+        assert.doesNotMatch(gateway.output(), /the store is damaged/);
+        wire.end();
+        assert.equal(await gateway.stop(), 0);
+        const report = await verifyStore(join(gateway.state, "openclaw.sqlite"));
+        assert.deepEqual([report.ok, report.counts["sessions"]], [true, 3]);
+      } finally {
+        await gateway?.stop("SIGKILL");
+        execFileSync("umount", ["-l", home]);
+        rmSync(home, { recursive: true, force: true });
+      }
+    },
+  );
+}
 
 test(
   "a read-only disk keeps the gateway from starting, with the path and the fix",

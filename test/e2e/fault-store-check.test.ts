@@ -39,14 +39,15 @@ test("a store that is gone or empty where one was before is said at the start", 
   const first = await startGateway();
   await first.stop();
   const file = join(first.state, "openclaw.sqlite");
-  const damages = [() => rmSync(file), () => truncateSync(file, 0)];
-  for (const [at, damage] of damages.entries()) {
+  const cases: readonly [damage: () => void, words: RegExp][] = [
+    [() => rmSync(file), /was not there, although there was one since/],
+    [() => truncateSync(file, 0), /was empty, although there was one since/],
+    [() => (truncateSync(file, 0), rmSync(join(first.state, "store-record.json"))), /was empty; a new one was made/],
+  ];
+  for (const [damage, words] of cases) {
     damage();
     const gateway = await startGateway({ home: first.home });
-    await said(
-      gateway,
-      at === 0 ? /was not there, although there was one since/ : /was empty, although there was one since/,
-    );
+    await said(gateway, words);
     await gateway.stop();
   }
   const gateway = await startGateway({ home: first.home });

@@ -1,6 +1,7 @@
 // Is the store whole.
 import { existsSync } from "node:fs";
 
+import { HouseError } from "../../core/error.ts";
 import { systemClock } from "../../base/clock.ts";
 import { spaceProblem } from "../../store/leftovers.ts";
 import { storeFileOf } from "../../store/place.ts";
@@ -16,8 +17,9 @@ export const store: Check = {
     const file = storeFileOf(io.paths().state);
     if (!existsSync(file)) return [{ level: "note", message: "none yet; it is made at the first start" }];
     const { verifyStore } = await import("../../store/verify.ts");
-    const report = await verifyStore(file);
     const notes = [...lostFinding(file), ...roomFinding(file)];
+    const report = await verifyStore(file).catch((error: unknown) => cannotLook(error));
+    if ("level" in report) return [report, ...notes];
     if (report.ok) return [ok(`${shortPath(file, io)} is whole`), ...notes];
     const failed = report.checks.filter((check) => !check.ok);
     const findings = failed.map(({ name, detail }, at): Finding => ({
@@ -29,6 +31,13 @@ export const store: Check = {
     return [...findings, ...notes];
   },
 };
+
+/** A gateway that started on a full disk keeps the store to itself until it is restarted. */
+function cannotLook(error: unknown): Finding {
+  if (!(error instanceof HouseError)) throw error;
+  const hint = "free some space, then: openclaw gateway restart && openclaw doctor";
+  return { level: "warn", message: `cannot be checked now: ${error.message}`, hint };
+}
 
 /** Long enough for somebody to look, without asking about it forever. */
 const RECENT_MS = 14 * 24 * 3_600_000;
