@@ -36,6 +36,8 @@ export interface GatewayPlan {
   readonly args?: readonly string[];
   /** A program that starts it, with its arguments; such as one that hides part of this machine. */
   readonly under?: readonly string[];
+  /** The package to start instead of this one. */
+  readonly project?: string;
 }
 
 /** What a test that failed half-way left: neither a gateway nor a folder outlives the file that made it. */
@@ -103,7 +105,7 @@ export async function startGateway(plan: GatewayPlan = {}): Promise<TestGateway>
   };
   if (plan.config !== undefined || !existsSync(configFile))
     writeFileSync(configFile, JSON.stringify(config, null, 2), { mode: 0o600 });
-  const line = [process.execPath, join(root, "openclaw.mjs"), "gateway", "run", ...(plan.args ?? [])];
+  const line = [process.execPath, join(plan.project ?? root, "openclaw.mjs"), "gateway", "run", ...(plan.args ?? [])];
   const [program = process.execPath, ...words] = [...(plan.under ?? []), ...line];
   const child = spawn(program, words, {
     cwd: home,

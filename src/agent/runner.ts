@@ -2,7 +2,7 @@
 import { setMaxListeners } from "node:events";
 
 import { descriptorLimit } from "../base/descriptors.ts";
-import { HouseError } from "../core/error.ts";
+import { errnoOf, HouseError } from "../core/error.ts";
 import type { RunEvent, RunFailure, RunOutcome } from "../core/event.ts";
 import { isSubagentKey, sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
@@ -273,6 +273,12 @@ function notBegun(error: unknown): RunFailure {
     return { code: "run.no-descriptors", message: `the turn could not begin: ${limit.message}`, hint: limit.hint };
   if (error instanceof HouseError)
     return { code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
+  if (errnoOf(error) === "ERR_MODULE_NOT_FOUND" || errnoOf(error) === "ENOENT")
+    return {
+      code: "run.not-loaded",
+      message: "the turn could not begin: a file of the installed gateway is missing",
+      hint: "wait for a running update to end, or restart the gateway (openclaw gateway restart); then send the message again",
+    };
   return {
     code: "run.bug",
     message: "the turn could not begin",

@@ -1,11 +1,13 @@
 // Turns that cannot begin: each has an end that says why, its session goes on, and what was written stays visible.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { after, test } from "node:test";
 
 import { hang, say, startFakeOpenAI } from "../fakes/openai.ts";
-import { dispose, invoke, operator, type Wire } from "../kit.ts";
+import { dispose, invoke, operator, root, tempHome, type Wire } from "../kit.ts";
 import { chat, chatEnd, messagesOf, openScripted, startWithModel, textOf } from "../model-kit.ts";
 
 const noLimits = canLimit() ? false : "needs prlimit to start a gateway with few descriptors";
@@ -32,6 +34,40 @@ test(
       "assistant: fine",
     ]);
     assert.equal((await invoke(gateway, "exec", { command: "echo hi" })).status, 200);
+    wire.end();
+    await dispose(gateway);
+  },
+);
+
+test(
+  "a turn whose code is missing for a moment ends with the reason, and its session and others go on afterwards",
+  {
+    skip: existsSync(join(root, "dist", "built")) ? false : "needs the bundle: node scripts/setup.mjs",
+    timeout: 300_000,
+  },
+  async () => {
+    const project = join(tempHome(), "package");
+    mkdirSync(project);
+    for (const name of ["dist", "openclaw.mjs", "package.json"])
+      cpSync(join(root, name), join(project, name), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(project, "node_modules"));
+    const server = await startFakeOpenAI(() => say("fine"));
+    after(() => server.close());
+    const gateway = await startWithModel(server, { project });
+    renameSync(join(project, "dist"), join(project, "dist-away"));
+    const wire = await operator(gateway);
+    const end = await chat(wire, "agent:main:x", "one", "one");
+    assert.equal(end.state, "error");
+    assert.match(end.errorMessage ?? "", /a file of the installed gateway is missing/);
+    assert.equal((await wire.request("chat.abort", { sessionKey: "agent:main:x" })).ok, true);
+    renameSync(join(project, "dist-away"), join(project, "dist"));
+    for (const session of ["agent:main:x", "agent:main:y"])
+      assert.equal(textOf(await chat(wire, session, "again", `again-${session}`)), "fine");
+    assert.deepEqual(await wordsOf(wire, "agent:main:x"), [
+      "user: one (no answer: run.not-loaded)",
+      "user: again",
+      "assistant: fine",
+    ]);
     wire.end();
     await dispose(gateway);
   },
