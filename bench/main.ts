@@ -8,6 +8,7 @@ import { benchPolicy } from "./policy.ts";
 import { benchRecall } from "./recall.ts";
 import { benchServe } from "./serve.ts";
 import { benchSessions } from "./sessions.ts";
+import { benchSoak } from "./soak.ts";
 import { benchStart } from "./start.ts";
 import { benchStore } from "./store.ts";
 import { benchTurn } from "./turn.ts";
@@ -18,6 +19,7 @@ const sections: Record<string, () => Promise<Row[]> | Row[]> = {
   serve: benchServe,
   clients: benchClients,
   turn: benchTurn,
+  soak: benchSoak,
   policy: () => {
     const { decide, rules, tools } = benchPolicy();
     return [

@@ -1,6 +1,7 @@
 // The cheapest model there is: answers at once, notes when each request's headers came. In-process, so that clocks agree.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Arrival {
   readonly at: number;
@@ -15,6 +16,8 @@ export interface BenchModel {
   readonly answeredAt: number[];
   /** The frames of the next answers. */
   answer: (arrival: Arrival) => string[];
+  /** Milliseconds between two frames of an answer; 0 writes them at once. */
+  paceMs: number;
   close(): void;
 }
 
@@ -54,6 +57,7 @@ export async function startBenchModel(): Promise<BenchModel> {
     arrivals,
     answeredAt,
     answer: () => plainAnswer(),
+    paceMs: 0,
     close: () => server.close(),
   } as BenchModel & { url: string };
   const server: Server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -67,13 +71,22 @@ export async function startBenchModel(): Promise<BenchModel> {
       const arrival = { at, bytes: bytes.length, body: JSON.parse(bytes.toString("utf8")) as Arrival["body"] };
       arrivals.push(arrival);
       response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const frame of model.answer(arrival)) response.write(frame);
-      response.end(() => answeredAt.push(performance.now()));
+      void writeFrames(response, model.answer(arrival), model.paceMs).then(() =>
+        response.end(() => answeredAt.push(performance.now())),
+      );
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   model.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   return model;
+}
+
+async function writeFrames(response: ServerResponse, frames: readonly string[], paceMs: number): Promise<void> {
+  for (const frame of frames) {
+    if (response.destroyed) return;
+    response.write(frame);
+    if (paceMs > 0) await sleep(paceMs);
+  }
 }
 
 export function benchConfig(url: string): Record<string, unknown> {
