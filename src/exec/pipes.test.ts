@@ -1,15 +1,28 @@
 // Pipes for commands, made by the real mkfifo in a real folder.
 import assert from "node:assert/strict";
-import { closeSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { createPipePool } from "./pipes.ts";
+import { createLauncher } from "./launcher.ts";
+import { createPipePool, type PipePool } from "./pipes.ts";
+import { readProcess } from "./proc.ts";
+
+const notLinux = process.platform === "linux" ? false : "the launcher process is used on Linux only";
 
 test("what one end is given comes out at the other, and nothing of it stays in the folder", async (t) => {
   const folder = tempFolder(t);
-  const { read, write } = await createPipePool(() => Promise.resolve(folder)).takeLink();
+  const { read, write } = await openPool(t, () => folder).takeLink();
   writeSync(write, "hello");
   closeSync(write);
   assert.equal(readFileSync(read, "utf8"), "hello");
@@ -21,7 +34,7 @@ test("a failure says why and holds for one command only", async (t) => {
   const folder = tempFolder(t);
   let place = join(folder, "file");
   writeFileSync(place, "");
-  const pool = createPipePool(() => Promise.resolve(place));
+  const pool = openPool(t, () => place);
   await assert.rejects(pool.take("us"), { code: "exec.start-failed", message: /could not be made: ENOTDIR/ });
   place = folder;
   const { ours, theirs } = await pool.take("us");
@@ -31,11 +44,51 @@ test("a failure says why and holds for one command only", async (t) => {
 
 test("many at once each get their own", async (t) => {
   const folder = tempFolder(t);
-  const pool = createPipePool(() => Promise.resolve(folder));
+  const pool = openPool(t, () => folder);
   const all = await Promise.all(Array.from({ length: 200 }, () => pool.take("child")));
   assert.equal(new Set(all.flatMap(({ ours, theirs }) => [ours, theirs])).size, 400);
   for (const { ours, theirs } of all) for (const fd of [ours, theirs]) closeSync(fd);
 });
+
+test("the reason of mkfifo itself is passed on", async (t) => {
+  const folder = tempFolder(t);
+  mkdirSync(join(folder, "pipes"));
+  // A name that is taken.
+  writeFileSync(join(folder, "pipes", "1-5"), "");
+  await assert.rejects(openPool(t, () => folder).take("us"), {
+    code: "exec.start-failed",
+    message: /could not be made: mkfifo: .*1-5.*exists/,
+  });
+});
+
+test("once programs are started by the launcher, pipes are made by it too", { skip: notLinux }, async (t) => {
+  const launcher = createLauncher();
+  t.after(() => launcher.close());
+  const made: number[] = [];
+  const folder = tempFolder(t);
+  const pool = createPipePool(() => Promise.resolve(folder), {
+    ...launcher,
+    async launch(program) {
+      const launched = await launcher.launch(program);
+      if (program.program === "mkfifo") made.push(readProcess(launched.pid)?.parent ?? 0);
+      return launched;
+    },
+  });
+  for (let round = 0; round < 200 && !made.some((parent) => parent !== process.pid && parent !== 0); round++) {
+    const all = await Promise.all(Array.from({ length: 60 }, () => pool.take("us")));
+    for (const { ours, theirs } of all) for (const fd of [ours, theirs]) closeSync(fd);
+  }
+  assert.ok(
+    made.some((parent) => parent !== process.pid && parent !== 0),
+    `started by ${made.join(", ")}`,
+  );
+});
+
+function openPool(t: { after(work: () => Promise<void>): void }, folder: () => string): PipePool {
+  const launcher = createLauncher();
+  t.after(() => launcher.close());
+  return createPipePool(() => Promise.resolve(folder()), launcher);
+}
 
 function tempFolder(t: { after(work: () => void): void }): string {
   const folder = mkdtempSync(join(tmpdir(), "pipes-"));

@@ -1,11 +1,11 @@
 // Real pipes for commands. Node gives children socket pairs, on which `> /dev/stderr` and `< /dev/stdin` fail and the order of
 // output and errors is lost; so named pipes are made in batches, opened, and unlinked at once.
-import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { HouseError } from "../core/error.ts";
+import type { Launcher } from "./launcher.ts";
 
 /** Two a command: one `mkfifo` for 32 commands. */
 const BATCH = 64;
@@ -24,7 +24,7 @@ export interface PipePool {
   takeLink(): Promise<{ readonly read: number; readonly write: number }>;
 }
 
-export function createPipePool(folder: () => Promise<string>): PipePool {
+export function createPipePool(folder: () => Promise<string>, launcher: Launcher): PipePool {
   const free: string[] = [];
   let batches = 0;
   let filling: Promise<void> | undefined;
@@ -34,7 +34,7 @@ export function createPipePool(folder: () => Promise<string>): PipePool {
     await mkdir(place, { recursive: true, mode: 0o700 });
     const batch = (batches += 1);
     const names = Array.from({ length: BATCH }, (_, at) => join(place, `${batch}-${at}`));
-    await makePipes(names);
+    await makePipes(names, place, launcher);
     free.push(...names);
   };
   const refill = async (): Promise<void> => {
@@ -77,15 +77,26 @@ function openBoth(name: string, readerIsOurs: boolean): { readonly read: number;
   }
 }
 
-async function makePipes(names: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    execFile(
-      "mkfifo",
-      ["-m", "600", ...names],
-      { env: { PATH: "/usr/local/bin:/usr/bin:/bin" } },
-      (error, _said, why) => (error === null ? resolve() : reject(new Error(why.split("\n")[0] || error.message))),
-    );
-  });
+/** By the launcher like any other program: a fork of the gateway itself would hold its loop for some milliseconds. */
+async function makePipes(names: readonly string[], place: string, launcher: Launcher): Promise<void> {
+  const errors = join(place, "mkfifo.err");
+  const said = await open(errors, "w", 0o600);
+  try {
+    const { exited } = await launcher.launch({
+      program: "mkfifo",
+      args: ["-m", "600", ...names],
+      argv0: "mkfifo",
+      cwd: "/",
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+      stdio: ["ignore", "ignore", said.fd],
+    });
+    const { code } = await exited;
+    if (code === 0) return;
+    const [why = ""] = (await readFile(errors, "utf8")).split("\n");
+    throw new Error(why === "" ? `mkfifo ended with ${code}` : why);
+  } finally {
+    await said.close();
+  }
 }
 
 function noPipes(cause: unknown): HouseError {

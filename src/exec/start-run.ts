@@ -49,9 +49,9 @@ const LAST_BYTES_MS = 500;
 export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): Promise<void> } {
   const mark = ownMark();
   const folder = createRunFolder(deps.folder, mark);
-  const pipes = createPipePool(() => folder.open());
   const warden = createWarden(mark);
   const launcher = createLauncher();
+  const pipes = createPipePool(() => folder.open(), launcher);
   const live = new Set<Running>();
   let count = 0;
   let isClosed = false;
