@@ -151,14 +151,18 @@ async function benchCrowd(): Promise<Row[]> {
   });
   await crowd(() => exec(gateway, { command: "head -c 2000000 /dev/zero | tr '\\0' x" }));
   const wire = await operator(gateway);
+  const idle = startIdleLoop();
   const rates = { bare: [] as number[], ours: [] as number[] };
-  const delays: number[] = [];
+  const delays = { idle: [] as number[], ours: [] as number[] };
   for (let round = 0; round < 5; round++) {
     rates.bare.push(await crowd(() => bareRun("sh", ["-c", "true"])));
-    await loopDelay(wire); // counts from here
+    // Counts from here.
+    await Promise.all([loopDelay(wire), idle.ask()]);
     rates.ours.push(await crowd(() => exec(gateway, { command: "true" })));
-    delays.push(await loopDelay(wire));
+    delays.ours.push(await loopDelay(wire));
+    delays.idle.push(await idle.ask());
   }
+  idle.stop();
   wire.end();
   const [bare, ours] = [median(rates.bare), median(rates.ours)];
   const memory = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid}/status`, "utf8"))?.[1]) / 1024;
@@ -171,8 +175,29 @@ async function benchCrowd(): Promise<Row[]> {
       "x",
       `${ours.toFixed(0)}/s; bare ${bare.toFixed(0)}/s; gateway of ${memory.toFixed(0)} MB`,
     ),
-    atMost("event loop delay of the gateway meanwhile, p99", median(delays), 5, " ms"),
+    atMost(
+      "event loop delay of the gateway meanwhile, p99",
+      median(delays.ours),
+      5,
+      " ms",
+      `a Node that does nothing: ${median(delays.idle).toFixed(1)} ms`,
+    ),
   ];
+}
+
+/** A Node that does nothing but measure its own loop: what it waits is what the machine makes everybody wait. */
+function startIdleLoop(): { ask(): Promise<number>; stop(): void } {
+  const source = `const loop = require("node:perf_hooks").monitorEventLoopDelay({ resolution: 10 }); loop.enable();
+    process.stdin.on("data", () => { console.log(Math.max(0, loop.percentile(99) / 1e6 - 10)); loop.reset(); });`;
+  const child = spawn(process.execPath, ["-e", source], { stdio: ["pipe", "pipe", "inherit"] });
+  return {
+    ask: () =>
+      new Promise((resolve) => {
+        child.stdout.once("data", (chunk: Buffer) => resolve(Number(chunk.toString())));
+        child.stdin.write("\n");
+      }),
+    stop: () => void child.kill(),
+  };
 }
 
 /** Runs a second. */
