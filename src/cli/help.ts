@@ -109,12 +109,13 @@ function optionRows(options: Options, look: Look): string[] {
   );
 }
 
-function optionName(name: string, { short, type, value = "value" }: Option): string {
+/** `-h, --help`, `--port <port>`. */
+export function optionName(name: string, { short, type, value = "value" }: Option): string {
   const lead = short === undefined ? "    " : `-${short}, `;
   return `${lead}--${name}${type === "string" ? ` <${value}>` : ""}`;
 }
 
-function optionText({ description, choices, multiple }: Option): string {
+export function optionText({ description, choices, multiple }: Option): string {
   const more = [
     ...(choices === undefined ? [] : [`one of ${choices.join(", ")}`]),
     ...(multiple === true ? ["may be repeated"] : []),
