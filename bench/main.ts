@@ -1,4 +1,4 @@
-// npm run bench [-- section …]: every figure as a ratio to a bare reference measured in the same run.
+// npm run bench [-- section …]: measures against bare references in the same run and writes RESULTS.md.
 import { benchClients } from "./clients.ts";
 import { benchCron } from "./cron.ts";
 import { benchExec } from "./exec.ts";
@@ -12,6 +12,7 @@ import { benchSoak } from "./soak.ts";
 import { benchStart } from "./start.ts";
 import { benchStore } from "./store.ts";
 import { benchTurn } from "./turn.ts";
+import { writeResults } from "./results.ts";
 import { atMost, printRows, type Row } from "./table.ts";
 
 const sections: Record<string, () => Promise<Row[]> | Row[]> = {
@@ -49,6 +50,7 @@ for (const [name, run] of Object.entries(sections)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const rows = await run();
   printRows(name, rows);
+  if (rows.length > 0) writeResults(name, rows);
   missed += rows.filter(({ reached }) => !reached).length;
 }
 console.log(missed === 0 ? "\nevery bar reached" : `\n${missed} bars missed`);

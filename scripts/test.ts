@@ -41,7 +41,7 @@ const MOST_AGAIN = 3;
 
 const missing = installMissing(programs.filter(({ program }) => !isOnPath(program)));
 const wanted = process.argv.slice(2);
-const files = wanted.length > 0 ? wanted : globSync("{src,test,ui,scripts}/**/*.test.ts", { cwd: root }).sort();
+const files = wanted.length > 0 ? wanted : globSync("{src,test,ui,scripts,bench}/**/*.test.ts", { cwd: root }).sort();
 const { code, failed } = await runTests(files);
 const isSound = code === 0 || (wanted.length === 0 && (await passAlone(failed)));
 for (const { debian, suites } of missing) console.log(`left out: ${suites} (to add: apt-get install ${debian})`);
