@@ -92,6 +92,31 @@ test("included files are followed", { timeout: 300_000 }, async (t) => {
   assert.equal(await heard, 1);
 });
 
+test("reports an edit that is written while the previous one is being read", { timeout: 300_000 }, async (t) => {
+  const { paths } = makeStateFolder(t, { "openclaw.json": "{}" });
+  let calls = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const hold = setInterval(() => {}, 1000);
+  const watch = watchConfig({
+    files: [paths.config],
+    debounceMs: 30,
+    onChange() {
+      calls += 1;
+      if (calls === 1) writeFileAtomic(paths.config, "{ ui: {} }");
+      watch.follow([paths.config]);
+      if (calls === 2) resolve();
+    },
+  });
+  t.after(() => {
+    watch.close();
+    clearInterval(hold);
+  });
+  writeFileAtomic(paths.config, "{ }");
+  await promise;
+  await rest();
+  assert.equal(calls, 2);
+});
+
 test("a link is followed to its file", { timeout: 300_000 }, async (t) => {
   const { paths, write } = makeStateFolder(t, { "dot/real.json": "{}" });
   symlinkSync("dot/real.json", paths.config);

@@ -57,9 +57,12 @@ export function watchConfig({ files, debounceMs, onChange }: WatchOptions): Conf
   arm();
   return {
     follow(next) {
+      const known = new Map(watched.map((file, at) => [file, seen.split("|")[at] ?? ""]));
       watched = next;
-      seen = signatureOf(next);
+      // A file that changed after it was read, or that was not watched then, must be read again.
+      seen = next.map((file) => known.get(file) ?? "not read").join("|");
       arm();
+      soon(debounceMs);
     },
     look(fits) {
       if (!isClosed && isReplaced(seen, signatureOf(watched)) && fits()) check();
