@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { analyse } from "../src/exec/approval/analyse.ts";
-import { effectivePolicy } from "../src/exec/approval/effective.ts";
-import { judge } from "../src/exec/approval/judge.ts";
-import { defaultSafeBins } from "../src/exec/approval/safe-bins.ts";
+import { analyse } from "../src/exec/policy/analyse.ts";
+import { effectivePolicy } from "../src/exec/policy/effective.ts";
+import { judge } from "../src/exec/policy/decide.ts";
+import { defaultSafeBins } from "../src/exec/policy/safe-bins.ts";
 import { openTestEngine } from "../src/exec/engine.cases.ts";
 import { createGuard } from "../src/exec/guard.ts";
 import { noEngine, startEngine } from "../test/docker-kit.ts";

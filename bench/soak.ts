@@ -43,12 +43,12 @@ export async function benchSoak(): Promise<Row[]> {
   await dispose(gateway);
   model.close();
   const early = memory.slice(WARM_SECONDS - 20, WARM_SECONDS);
-  const late = memory.slice(-20);
+  const slot = memory.slice(-20);
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const note = `${mean(early).toFixed(0)} MB after a minute, ${mean(late).toFixed(0)} MB at the end`;
+  const note = `${mean(early).toFixed(0)} MB after a minute, ${mean(slot).toFixed(0)} MB at the end`;
   return [
     atMost(`${turns.length} turns at ${PER_SECOND}/s over ${SESSIONS} sessions: not ok`, bad, 0, ""),
-    atMost("memory at the end against after the first minute", mean(late) / mean(early), 1.1, "x", note),
+    atMost("memory at the end against after the first minute", mean(slot) / mean(early), 1.1, "x", note),
     atMost("most memory", Math.max(...memory), 220, " MB"),
     atMost("CPU of a turn", cpuMs, 15, " ms"),
   ];

@@ -29,24 +29,24 @@ export async function openHookHouse(
   more: Record<string, unknown> = {},
   plan: GatewayPlan = {},
 ): Promise<HookHouse> {
-  const server = await startFakeOpenAI((request) => house.script(lastOf(request)));
+  const server = await startFakeOpenAI((request) => runtime.script(lastOf(request)));
   const gateway = await startWithModel(server, {
     ...plan,
     more: { hooks: { enabled: true, token: HOOK_TOKEN, ...hooks }, ...more },
   });
-  const house: HookHouse = {
+  const runtime: HookHouse = {
     server,
     gateway,
     wire: await operator(gateway),
     script: () => say("done"),
     heard: () => server.requests.flatMap((request) => (request.path.endsWith("/models") ? [] : [lastOf(request)])),
     async close() {
-      house.wire.end();
-      await dispose(house.gateway);
+      runtime.wire.end();
+      await dispose(runtime.gateway);
       await server.close();
     },
   };
-  return house;
+  return runtime;
 }
 
 function lastOf({ body }: FakeRequest): string {

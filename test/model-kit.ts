@@ -57,22 +57,22 @@ export interface ScriptedHouse {
 /** A gateway whose model answers by script, with a workspace and an operator on its socket. */
 export async function openScripted(more: Record<string, unknown> = {}): Promise<ScriptedHouse> {
   const server = await startFakeOpenAI((request) =>
-    house.script(messagesOf(request).at(-1) ?? { role: "none", content: "" }, request),
+    runtime.script(messagesOf(request).at(-1) ?? { role: "none", content: "" }, request),
   );
   const gateway = await startWithModel(server, { more });
-  const house: ScriptedHouse = {
+  const runtime: ScriptedHouse = {
     server,
     gateway,
     wire: await operator(gateway),
     script: () => say("hello"),
     async close() {
-      house.wire.end();
+      runtime.wire.end();
       await dispose(gateway);
       await server.close();
     },
   };
   mkdirSync(gateway.workspace, { recursive: true });
-  return house;
+  return runtime;
 }
 
 export const messagesOf = ({ body }: FakeRequest): ModelMessage[] =>

@@ -10,7 +10,7 @@ const program = process.env["OPENCLAW_TEST_BROWSER"] ?? "/usr/bin/chromium";
 export const noBrowser: string | false = existsSync(program) ? false : `needs ${program}: apt-get install chromium`;
 const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
 const still = ["--disable-component-update", "--disable-sync"];
-export const desk = { width: 1280, height: 800 };
+export const broker = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
 export function launchBrowser(): Promise<Browser> {
@@ -45,7 +45,7 @@ export interface Opened {
 
 export type Look = Parameters<Browser["newContext"]>[0];
 
-export async function openPage(browser: Browser, address: string, look: Look = { viewport: desk }): Promise<Opened> {
+export async function openPage(browser: Browser, address: string, look: Look = { viewport: broker }): Promise<Opened> {
   const context = await browser.newContext(look);
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();

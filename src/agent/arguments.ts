@@ -1,6 +1,6 @@
 // The arguments of a tool call as the model wrote them, parsed once. What cannot be read becomes words for the model.
 import { parseStrict } from "../core/strict-json.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 
 const MAX_CHARS = 12_000_000;
 
@@ -22,7 +22,8 @@ export function parseArguments(text: string): ParsedArguments {
       `arguments must be a JSON object, not ${Array.isArray(value) ? "a list" : JSON.stringify(value).slice(0, 40)}`,
     );
   } catch (error) {
-    const reason = error instanceof HouseError ? error.message : "arguments are not valid JSON (cut off or malformed)";
+    const reason =
+      error instanceof OpenClawError ? error.message : "arguments are not valid JSON (cut off or malformed)";
     return bad(`${reason}. They begin: ${JSON.stringify(text.slice(0, 80))}`);
   }
 }

@@ -7,7 +7,7 @@ import { systemClock } from "../base/clock.ts";
 import { calls, openAgentHouse, scriptedBook, text, usage, type AgentHouse } from "../../test/agent-kit.ts";
 import { createLedger, localDay, nothing } from "./ledger.ts";
 
-async function house(t: TestContext, models: ReturnType<typeof scriptedBook>, budget?: unknown): Promise<AgentHouse> {
+async function runtime(t: TestContext, models: ReturnType<typeof scriptedBook>, budget?: unknown): Promise<AgentHouse> {
   const opened = await openAgentHouse({
     models,
     config: budget === undefined ? {} : { agents: { defaults: { budget } } },
@@ -20,7 +20,7 @@ const looping = () => scriptedBook((_request, index) => calls(["read", { path: `
 
 test("requests of one turn", async (t) => {
   const models = looping();
-  const outcome = await (await house(t, models, { turn: { calls: 3 } })).ask("go");
+  const outcome = await (await runtime(t, models, { turn: { calls: 3 } })).ask("go");
   assert.deepEqual([outcome.status, outcome.failure?.code, models.requests.length], ["error", "budget.spent", 3]);
   assert.equal(outcome.failure?.message, "The budget of this turn is used up: 3 of 3 requests to models.");
   assert.match(outcome.failure?.hint ?? "", /agents\.defaults\.budget\.turn\.calls/);
@@ -31,7 +31,7 @@ test("money of a session, over turns", async (t) => {
     { type: "text", delta: "ok" },
     { type: "end", stop: "stop", usage: usage(100_000, 100_000) },
   ]);
-  const opened = await house(t, models, { session: { usd: 0.5 } });
+  const opened = await runtime(t, models, { session: { usd: 0.5 } });
   assert.equal((await opened.ask("one")).status, "ok");
   assert.equal((await opened.ask("two")).status, "ok");
   const third = await opened.ask("three");
@@ -45,7 +45,7 @@ test("tokens of a day: the answer is bounded by what is left, and runs at once s
     { type: "text", delta: "ok" },
     { type: "end", stop: "stop", usage: usage(1000, request.maxTokens) },
   ]);
-  const opened = await house(t, models, { day: { tokens: 20_000 } });
+  const opened = await runtime(t, models, { day: { tokens: 20_000 } });
   const keys = ["a", "b", "c", "d"].map((name) => `agent:main:${name}` as SessionKey);
   const outcomes = await Promise.all(keys.map((sessionKey) => opened.ask("go", { sessionKey })));
   const used = outcomes.reduce((sum, { usage: its }) => sum + (its?.totalTokens ?? 0), 0);
@@ -55,7 +55,7 @@ test("tokens of a day: the answer is bounded by what is left, and runs at once s
 });
 
 test("the ledger: by day, agent, model and session, the same after a restart", async (t) => {
-  const opened = await house(
+  const opened = await runtime(
     t,
     scriptedBook(() => text("ok")),
   );

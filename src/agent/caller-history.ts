@@ -6,7 +6,7 @@ import {
   type ToolResultMessage,
   type UserMessage,
 } from "../core/message.ts";
-import { notTheHouse } from "../base/outside.ts";
+import { notTheHouse } from "../base/untrusted-content.ts";
 
 /** The recorded result of a call that the caller of the run answers itself, until its answer comes. */
 export const HANDED = "Handed to the caller; its answer comes with the next message.";

@@ -2,12 +2,12 @@
 import type { RunEvent } from "../core/event.ts";
 import { splitSessionKey, type SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
-import { createDesk } from "./desk.ts";
-import type { RunRoom } from "./outcome.ts";
-import { compactSession } from "./shrink.ts";
+import { createDesk } from "./turn-model.ts";
+import type { RunContext } from "./outcome.ts";
+import { compactSession } from "./fit-context.ts";
 
 export async function compactNow(
-  room: RunRoom,
+  room: RunContext,
   sessionKey: SessionKey,
   instructions: string | undefined,
   publish: (event: RunEvent) => void,
@@ -21,8 +21,8 @@ export async function compactNow(
   if (primary === undefined) return { compacted: false, kept, note: "no model is set up, and a summary needs one" };
   const seat = { record };
   const budget = budgets.open(deps.config(), agentId, sessionKey);
-  const desk = createDesk(
-    { house: deps, streamModel, readBootstrap, budget },
+  const broker = createDesk(
+    { runtime: deps, streamModel, readBootstrap, budget },
     { agentId, seat, primary, override: undefined, thinking: "off" },
   );
   const runId = newId();
@@ -37,7 +37,7 @@ export async function compactNow(
       emit: (body) => publish({ runId, sessionKey, seq: ++seq, ts: deps.clock.now(), body }),
       beforeCompaction: async () => deps.beforeCompaction?.({ sessionKey, agentId }),
     },
-    { contextWindow: deps.models.facts(primary).contextWindow, ask: (plain) => desk.ask(plain, signal) },
+    { contextWindow: deps.models.facts(primary).contextWindow, ask: (plain) => broker.ask(plain, signal) },
     { instructions, keepTokens: KEEP_WHEN_ASKED },
   ).finally(() => budget.close());
   return made.ok ? { compacted: true, kept: made.kept, note: made.note } : { compacted: false, kept, note: made.note };

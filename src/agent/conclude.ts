@@ -3,12 +3,12 @@ import type { RunFailure, RunOutcome } from "../core/event.ts";
 import { sessionKindOf } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import { entryOf } from "../session/session.ts";
-import { QUIET, type QuietBody } from "../session/quiet.ts";
+import { QUIET, type QuietBody } from "../session/silent-turn.ts";
 import type { TurnRequest } from "../session/turns.ts";
 import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.ts";
-import { unansweredEntry } from "../session/unanswered.ts";
+import { unansweredEntry } from "../session/unanswered-messages.ts";
 import { addActivity, noActivity } from "./activity.ts";
-import { runBodyOf, type Job } from "./job.ts";
+import { runBodyOf, type PendingTurn } from "./pending-turn.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import {
   failureOf,
@@ -18,13 +18,13 @@ import {
   whenRoom,
   writeLater,
   type End,
-  type RunRoom,
+  type RunContext,
 } from "./outcome.ts";
-import type { SessionSeat } from "./shrink.ts";
+import type { SessionRef } from "./fit-context.ts";
 import { cacheHitRate, contextOf } from "./usage.ts";
 
 /** The last writes are one step: what was said, how it ended, what it cost. Only then is anybody told. */
-export async function conclude(room: RunRoom, job: Job, seat: SessionSeat, end: End): Promise<void> {
+export async function conclude(room: RunContext, job: PendingTurn, seat: SessionRef, end: End): Promise<void> {
   const { deps } = room;
   const outcome = outcomeOf(room, job, seat, end);
   try {
@@ -49,14 +49,17 @@ export async function conclude(room: RunRoom, job: Job, seat: SessionSeat, end: 
   }
 }
 
-function endedRun(job: Job, { runId, sessionKey, sessionId, status, startedAt, endedAt }: RunOutcome): RunRecord {
+function endedRun(
+  job: PendingTurn,
+  { runId, sessionKey, sessionId, status, startedAt, endedAt }: RunOutcome,
+): RunRecord {
   return { id: runId, sessionKey, state: status, startedAt, endedAt, body: runBodyOf(job, sessionId) };
 }
 
 function lastWrites(
-  { deps: { store } }: RunRoom,
-  job: Job,
-  seat: SessionSeat,
+  { deps: { store } }: RunContext,
+  job: PendingTurn,
+  seat: SessionRef,
   end: End,
   outcome: RunOutcome,
   lines: readonly TranscriptEntry[],
@@ -79,14 +82,14 @@ function lastWrites(
 }
 
 /** What was written to a run that never began stays visible. */
-function unheardEntries(job: Job, { failure, endedAt }: RunOutcome): TranscriptEntry[] {
+function unheardEntries(job: PendingTurn, { failure, endedAt }: RunOutcome): TranscriptEntry[] {
   const why = failure ?? { code: "run.unheard", message: "the run ended before it began" };
   return [job, ...job.merged].flatMap(({ heard, turn }) => (heard ? [] : (unansweredEntry(turn, why, endedAt) ?? [])));
 }
 
 /** What was used is counted for each model that answered; the run and its time for the last of them. */
 function ledgerEntry(
-  { record }: SessionSeat,
+  { record }: SessionRef,
   { budget, activity = noActivity, context }: End,
   outcome: RunOutcome,
 ): LedgerEntry {
@@ -124,7 +127,7 @@ function factsOf({
 }
 
 /** A turn of the house's own that had no news, or came to nothing: nobody asked for it. */
-const isQuiet = ({ turn, merged }: Job, { status, silent }: RunOutcome): boolean =>
+const isQuiet = ({ turn, merged }: PendingTurn, { status, silent }: RunOutcome): boolean =>
   turn.heartbeat !== undefined && merged.length === 0 && (status !== "ok" || silent);
 
 /** Nobody is shown such a turn; and when it neither told nor did anything, no model reads it again. */

@@ -10,7 +10,7 @@ import { textOf, type Message } from "../core/message.ts";
 import { openStore } from "../store/builtin.ts";
 import type { TranscriptEntry, TranscriptTable } from "../store/store.ts";
 import { createHistories, messagesOf } from "./context.ts";
-import { dropOldImages, repairMessages } from "./repair.ts";
+import { dropOldImages, repairMessages } from "./valid-messages.ts";
 
 async function transcript(t: TestContext): Promise<{ table: TranscriptTable; read: () => number }> {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-context-"));

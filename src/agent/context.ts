@@ -1,7 +1,7 @@
 // The history of a session as a model gets it: read from the end of the transcript, only as far as is sent.
 import type { Block, Message, UserMessage } from "../core/message.ts";
 import { Lru } from "../base/lru.ts";
-import { quietOf } from "../session/quiet.ts";
+import { quietOf } from "../session/silent-turn.ts";
 import type { StoredEntry, TranscriptTable } from "../store/store.ts";
 import { tokensOf } from "./estimate.ts";
 import { cutText } from "./result.ts";

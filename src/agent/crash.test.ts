@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { textOf } from "../core/message.ts";
 import { openAgentHouse, scriptedBook, text } from "../../test/agent-kit.ts";
 import { INTERRUPTED } from "./recover.ts";
-import { repairMessages } from "./repair.ts";
+import { repairMessages } from "./valid-messages.ts";
 
 const fixture = fileURLToPath(new URL("../../test/fixtures/agent-run.ts", import.meta.url));
 const rounds = Number(process.env["OPENCLAW_CRASH_ROUNDS"] ?? 1);

@@ -6,7 +6,7 @@ import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Paths } from "../base/paths.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { Answerer } from "../exec/approval/desk-record.ts";
+import type { Answerer } from "../approval/record.ts";
 import type { ModelBook, ModelEvent, ModelFacts, ModelRef, ModelRequest } from "../model/model.ts";
 import type { SystemEvents } from "../session/system-events.ts";
 import type { Store } from "../store/store.ts";

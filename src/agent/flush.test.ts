@@ -27,14 +27,14 @@ const isFlush = (request: ModelRequest): boolean => askedOf(request).startsWith(
 const isSummary = ({ system }: ModelRequest): boolean => system.startsWith("You write the memory of a conversation");
 const afterTool = ({ messages }: ModelRequest): boolean => messages.at(-1)?.role === "toolResult";
 
-interface Scene {
-  readonly house: AgentHouse;
+interface CommandRun {
+  readonly runtime: AgentHouse;
   readonly flushes: () => ModelRequest[];
   readonly fill: (more?: Partial<TurnRequest>) => Promise<string[]>;
 }
 
 /** A model that answers "fine" to everything but the request for notes. */
-async function scene(notes: (request: ModelRequest) => Say | Promise<Say>, config: object = {}): Promise<Scene> {
+async function scene(notes: (request: ModelRequest) => Say | Promise<Say>, config: object = {}): Promise<CommandRun> {
   const book = scriptedBook(
     (request) => {
       if (isFlush(request)) return notes(request);
@@ -42,16 +42,16 @@ async function scene(notes: (request: ModelRequest) => Say | Promise<Say>, confi
     },
     { contextWindow: WINDOW },
   );
-  const house = await openAgentHouse({
+  const runtime = await openAgentHouse({
     models: book,
     config: { agents: { defaults: { userTimezone: "UTC", ...config } } },
   });
   return {
-    house,
+    runtime,
     flushes: () => book.requests.filter((request) => isFlush(request)),
     async fill(more = {}) {
       const said: string[] = [];
-      for (let at = 0; at < 5; at++) said.push((await house.ask(`${at} ${"word ".repeat(1200)}`, more)).text);
+      for (let at = 0; at < 5; at++) said.push((await runtime.ask(`${at} ${"word ".repeat(1200)}`, more)).text);
       return said;
     },
   };
@@ -60,31 +60,31 @@ async function scene(notes: (request: ModelRequest) => Say | Promise<Say>, confi
 const write: Say = calls(["write", { path: `memory/${day}.md`, content: "- likes tea\n" }]);
 
 test("near the limit the agent writes its notes once, silently, before the session is summed up", async () => {
-  const { house, flushes, fill } = await scene((request) => (afterTool(request) ? text("NO_REPLY") : write));
+  const { runtime, flushes, fill } = await scene((request) => (afterTool(request) ? text("NO_REPLY") : write));
   assert.deepEqual(await fill(), ["fine", "fine", "fine", "fine", "fine"]);
-  assert.equal(readFileSync(join(house.workspace, "memory", `${day}.md`), "utf8"), "- likes tea\n");
+  assert.equal(readFileSync(join(runtime.workspace, "memory", `${day}.md`), "utf8"), "- likes tea\n");
   assert.equal(flushes().length, 2, "one turn of two requests");
-  assert.ok(!JSON.stringify(await house.messages()).includes("[memory]"), "no model reads it again");
+  assert.ok(!JSON.stringify(await runtime.messages()).includes("[memory]"), "no model reads it again");
   assert.deepEqual(
-    house.events.filter(({ body }) => body.stream === "tool"),
+    runtime.events.filter(({ body }) => body.stream === "tool"),
     [],
   );
-  const record = await house.store.sessions.get(MAIN);
+  const record = await runtime.store.sessions.get(MAIN);
   assert.ok(record !== undefined);
   const { memoryFlushAt, memoryFlushCompactionCount, compactionCount = 0 } = entryOf(record);
   assert.ok((memoryFlushAt ?? 0) > 0 && memoryFlushCompactionCount === 0 && compactionCount <= 1);
-  await house.close();
+  await runtime.close();
 });
 
 test("once for each summary: after one there is a next", async () => {
-  const { house, flushes, fill } = await scene(() => text("NO_REPLY"));
+  const { runtime, flushes, fill } = await scene(() => text("NO_REPLY"));
   for (let round = 0; round < 3; round++) await fill();
-  const record = await house.store.sessions.get(MAIN);
+  const record = await runtime.store.sessions.get(MAIN);
   assert.ok(record !== undefined);
   const { compactionCount = 0 } = entryOf(record);
   assert.ok(compactionCount >= 1, `${compactionCount} summaries`);
   assert.ok(flushes().length >= compactionCount && flushes().length <= compactionCount + 1);
-  await house.close();
+  await runtime.close();
 });
 
 const skipped: readonly (readonly [why: string, config: object, more: Partial<TurnRequest>])[] = [
@@ -96,35 +96,37 @@ const skipped: readonly (readonly [why: string, config: object, more: Partial<Tu
 ];
 for (const [why, config, more] of skipped)
   test(`there are no notes when ${why}`, async () => {
-    const { house, flushes, fill } = await scene(() => text("NO_REPLY"), config);
+    const { runtime, flushes, fill } = await scene(() => text("NO_REPLY"), config);
     await fill(more);
     assert.deepEqual(flushes(), []);
-    await house.close();
+    await runtime.close();
   });
 
 test("a model that fails, or is too full for it, costs nothing but the notes", async () => {
   for (const kind of ["context", "invalid"] as const) {
-    const { house, fill } = await scene(() => failing(kind));
+    const { runtime, fill } = await scene(() => failing(kind));
     assert.deepEqual(await fill(), ["fine", "fine", "fine", "fine", "fine"]);
-    await house.close();
+    await runtime.close();
   }
 });
 
 test("notes are bounded: a model that never stops calling is stopped, and other tools do not run", async () => {
   let count = 0;
-  const { house, flushes, fill } = await scene(() => calls(["exec", { command: `touch escaped-${++count}` }]));
+  const { runtime, flushes, fill } = await scene(() => calls(["exec", { command: `touch escaped-${++count}` }]));
   assert.deepEqual(await fill(), ["fine", "fine", "fine", "fine", "fine"]);
   assert.ok(flushes().length <= 8, `${flushes().length} requests`);
-  assert.ok(!existsSync(house.workspace) || !readdirSync(house.workspace).some((name) => name.startsWith("escaped")));
-  await house.close();
+  assert.ok(
+    !existsSync(runtime.workspace) || !readdirSync(runtime.workspace).some((name) => name.startsWith("escaped")),
+  );
+  await runtime.close();
 });
 
 test("own words replace ours, and own system words are added", async () => {
   const words = { prompt: "[memory] NOTE IT", systemPrompt: "You are taking notes." };
-  const { house, flushes, fill } = await scene(() => text("NO_REPLY"), { compaction: { memoryFlush: words } });
+  const { runtime, flushes, fill } = await scene(() => text("NO_REPLY"), { compaction: { memoryFlush: words } });
   await fill();
   const [request] = flushes();
   assert.ok(request !== undefined);
   assert.deepEqual([askedOf(request), request.system.endsWith("You are taking notes.")], ["[memory] NOTE IT", true]);
-  await house.close();
+  await runtime.close();
 });

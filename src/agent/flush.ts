@@ -9,23 +9,23 @@ import type { SessionRecord } from "../store/store.ts";
 import { cutPoint } from "./compact.ts";
 import { messagesOf, type History } from "./context.ts";
 import type { AgentsDeps, TurnEvent } from "./deps.ts";
-import type { Desk } from "./desk.ts";
+import type { Desk } from "./turn-model.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
 import { runLoop } from "./loop.ts";
 import { failureAnswer } from "./result.ts";
-import type { SessionSeat } from "./shrink.ts";
+import type { SessionRef } from "./fit-context.ts";
 import { dayOf, timeZoneOf } from "./stamp.ts";
 import { createToolDoor } from "./tools.ts";
 
 export interface FlushInput {
   readonly turn: TurnRequest;
   readonly agentId: AgentId;
-  readonly seat: SessionSeat;
+  readonly seat: SessionRef;
   /** Without the message that is to be answered next. */
   readonly history: History;
   readonly contextWindow: number;
   /** A desk for this turn; other words in the system prompt need one of their own. */
-  readonly desk: (extraSystem: string | undefined) => Desk;
+  readonly broker: (extraSystem: string | undefined) => Desk;
   readonly signal: AbortSignal;
 }
 
@@ -52,11 +52,11 @@ export async function flushMemory(deps: AgentsDeps, input: FlushInput): Promise<
   }
 }
 
-function isDue(deps: AgentsDeps, { turn, agentId, seat, desk }: FlushInput): boolean {
+function isDue(deps: AgentsDeps, { turn, agentId, seat, broker }: FlushInput): boolean {
   const config = deps.config();
   if (config.agents?.defaults?.compaction?.memoryFlush?.enabled === false) return false;
   if (turn.heartbeat !== undefined || isSubagentKey(seat.record.key)) return false;
-  const subject = desk(undefined).subject();
+  const subject = broker(undefined).subject();
   const { workspaceAccess } = sandboxSettings(config, agentId, deps.paths);
   if (subject.sandboxed && workspaceAccess !== "rw") return false;
   if (!deps.catalog.offered(subject).some(({ name }) => name === "write" || name === "edit")) return false;
@@ -64,7 +64,7 @@ function isDue(deps: AgentsDeps, { turn, agentId, seat, desk }: FlushInput): boo
 }
 
 /** Before it begins: a turn that is cut off is not tried again and again. */
-async function note({ store, clock }: AgentsDeps, seat: SessionSeat): Promise<void> {
+async function note({ store, clock }: AgentsDeps, seat: SessionRef): Promise<void> {
   const mark = { memoryFlushAt: clock.now(), memoryFlushCompactionCount: compactionsOf(seat.record) };
   const marked = await store.sessions.update(seat.record.key, (current) =>
     current?.sessionId === seat.record.sessionId ? { ...current, entry: { ...current.entry, ...mark } } : undefined,
@@ -74,20 +74,20 @@ async function note({ store, clock }: AgentsDeps, seat: SessionSeat): Promise<vo
 
 async function writeNotes(deps: AgentsDeps, input: FlushInput): Promise<{ calls: number; failure?: string }> {
   const { prompt, systemPrompt } = deps.config().agents?.defaults?.compaction?.memoryFlush ?? {};
-  const desk = input.desk(systemPrompt);
+  const broker = input.broker(systemPrompt);
   const over = new AbortController();
   const signal = AbortSignal.any([input.signal, over.signal, AbortSignal.timeout(MAX_MS)]);
-  const door = createToolDoor(deps.callTool, deps.catalog, desk.subject, {}, input.turn.runId);
+  const door = createToolDoor(deps.callTool, deps.catalog, broker.subject, {}, input.turn.runId);
   let requests = 0;
   const { status, toolCalls, failure } = await runLoop(
-    [...recent(input, desk), question(prompt ?? promptFor(deps), deps.clock.now())],
+    [...recent(input, broker), question(prompt ?? promptFor(deps), deps.clock.now())],
     {
       model(messages, stop) {
-        if (++requests <= MAX_REQUESTS) return desk.stream(messages, stop);
+        if (++requests <= MAX_REQUESTS) return broker.stream(messages, stop);
         over.abort();
         return tooMany();
       },
-      reserve: desk.reserve,
+      reserve: broker.reserve,
       // It is on record in the journal of calls; in the transcript it would only make it longer.
       append: () => {},
       save: async () => {},
@@ -114,8 +114,8 @@ async function* tooMany(): AsyncGenerator<TurnEvent> {
 }
 
 /** As much of the end of the session as leaves room to answer. */
-function recent({ history, contextWindow }: FlushInput, desk: Desk): Message[] {
-  const room = contextWindow - desk.overhead() - Math.min(RESERVE_TOKENS, contextWindow / 4);
+function recent({ history, contextWindow }: FlushInput, broker: Desk): Message[] {
+  const room = contextWindow - broker.overhead() - Math.min(RESERVE_TOKENS, contextWindow / 4);
   const from = cutPoint(history.items, room);
   return messagesOf({ items: history.items.slice(from), summary: from === 0 ? history.summary : undefined });
 }

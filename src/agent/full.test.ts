@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { textOf } from "../core/message.ts";
 import type { Store } from "../store/store.ts";
 import { MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } from "../../test/agent-kit.ts";
@@ -13,9 +13,9 @@ interface Disk {
 }
 
 /** Steps and single writes alike are refused while the disk is full. */
-async function house(t: TestContext, disk: Disk, said: Say = text("done")): Promise<AgentHouse> {
+async function runtime(t: TestContext, disk: Disk, said: Say = text("done")): Promise<AgentHouse> {
   const full = (): Promise<never> =>
-    Promise.reject(new HouseError("store.full", "no space left for the store", { hint: "free some space" }));
+    Promise.reject(new OpenClawError("store.full", "no space left for the store", { hint: "free some space" }));
   const wrap = (store: Store): Store => ({
     ...store,
     together: <T>(ask: () => T): T => (disk.isFull ? (full() as T) : store.together(ask)),
@@ -59,7 +59,7 @@ const wordsOf = async (opened: AgentHouse): Promise<string[]> =>
 
 test("a turn waits for space before it begins, says so once, and then runs once", async (t) => {
   const disk: Disk = { isFull: true };
-  const opened = await house(t, disk);
+  const opened = await runtime(t, disk);
   await opened.send("hi", { runId: "r1" });
   await until(
     async () => noticesOf(opened),
@@ -87,7 +87,7 @@ test("no model is asked before the words are stored", async (t) => {
         ...store.transcript,
         append: (...entries) =>
           disk.isFull
-            ? Promise.reject(new HouseError("store.full", "no space left"))
+            ? Promise.reject(new OpenClawError("store.full", "no space left"))
             : store.transcript.append(...entries),
       },
     }),
@@ -106,7 +106,7 @@ test("no model is asked before the words are stored", async (t) => {
 
 test("the answer waits for space, and is told when it is stored", async (t) => {
   const disk: Disk = { isFull: false };
-  const opened = await house(t, disk, [{ waitMs: 50 }, ...text("the answer")]);
+  const opened = await runtime(t, disk, [{ waitMs: 50 }, ...text("the answer")]);
   opened.agents.watch(({ body }) => {
     if (body.stream === "lifecycle" && body.phase === "start") disk.isFull = false;
     if (body.stream === "assistant") disk.isFull = true;
@@ -127,7 +127,7 @@ test("the answer waits for space, and is told when it is stored", async (t) => {
 
 test("a run that is stopped while its answer waits for space ends at once, and is stored later", async (t) => {
   const disk: Disk = { isFull: false };
-  const opened = await house(t, disk, text("the answer"));
+  const opened = await runtime(t, disk, text("the answer"));
   opened.agents.watch(({ body }) => {
     if (body.stream === "assistant") disk.isFull = true;
   });
@@ -146,7 +146,7 @@ test("a run that is stopped while its answer waits for space ends at once, and i
 
 test("a turn that is stopped before it began has its end at once, and its words are shown when they are stored", async (t) => {
   const disk: Disk = { isFull: false };
-  const opened = await house(t, disk, ["hang"]);
+  const opened = await runtime(t, disk, ["hang"]);
   await opened.send("one", { runId: "one" });
   await opened.send("two", { runId: "two" });
   for (let tries = 0; opened.agents.active(MAIN).length < 2 && tries < 6000; tries++) await sleep(10);
@@ -160,7 +160,7 @@ test("a turn that is stopped before it began has its end at once, and its words 
 
 test("words of the house wait for room, and are said once", async (t) => {
   const disk: Disk = { isFull: true };
-  const opened = await house(t, disk);
+  const opened = await runtime(t, disk);
   await opened.agents.say(MAIN, "the job is done", "said-1");
   await sleep(100);
   assert.deepEqual(await opened.messages(), []);

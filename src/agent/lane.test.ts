@@ -68,8 +68,8 @@ test("steer: taken in at the next tool boundary; without one it is a turn of its
   assert.deepEqual([outcome?.status, outcome?.silent], ["ok", true]);
 
   const plain = await busy(t, "steer", slow);
-  const late = await plain.opened.send("two", chat);
-  assert.equal((await plain.opened.agents.wait(late, 60_000))?.text, "re: two");
+  const slot = await plain.opened.send("two", chat);
+  assert.equal((await plain.opened.agents.wait(slot, 60_000))?.text, "re: two");
 });
 
 test("steer-backlog: taken in and answered again after", async (t) => {

@@ -1,36 +1,36 @@
 // The queue of one session: one run at a time; what arrives meanwhile waits, steers or interrupts.
 import { capQueue, nextBatch, onArrival, quietFor, type QueueSettings } from "../session/queue.ts";
-import { stopped, type Job } from "./job.ts";
+import { stopped, type PendingTurn } from "./pending-turn.ts";
 
 export interface LanePorts {
   settings(): Promise<QueueSettings>;
   /** Never throws: whatever goes wrong in a run, the lane goes on behind it. */
-  run(job: Job, summarised: readonly Job[], steer: () => readonly Job[]): Promise<void>;
+  run(job: PendingTurn, summarised: readonly PendingTurn[], steer: () => readonly PendingTurn[]): Promise<void>;
   /** Ends a job without running it. */
-  dismiss(job: Job, why: "dropped" | "interrupted" | { readonly reason: string }): Promise<void>;
+  dismiss(job: PendingTurn, why: "dropped" | "interrupted" | { readonly reason: string }): Promise<void>;
   now(): number;
   /** Nothing is left to do here. */
   idle(): void;
 }
 
 export interface Lane {
-  add(job: Job, settings: QueueSettings): void;
+  add(job: PendingTurn, settings: QueueSettings): void;
   /** Run ids under way and waiting, oldest first. */
-  jobs(): readonly Job[];
+  jobs(): readonly PendingTurn[];
   isBusy(): boolean;
   /** Stops one run, or all of them with what waits behind; resolves with what it ended. */
-  abort(runId: string | undefined, reason: string): Promise<Job[]>;
+  abort(runId: string | undefined, reason: string): Promise<PendingTurn[]>;
   /** Waits for the run under way; nothing else starts. What waits stays in the inbox. */
-  close(stop: (job: Job) => void): Promise<void>;
+  close(stop: (job: PendingTurn) => void): Promise<void>;
 }
 
 const RETRY_MS = 1_000;
 
 export function createLane(ports: LanePorts): Lane {
-  let active: Job | undefined;
-  let waiting: Job[] = [];
-  let summarised: Job[] = [];
-  let steering: Job[] = [];
+  let active: PendingTurn | undefined;
+  let waiting: PendingTurn[] = [];
+  let summarised: PendingTurn[] = [];
+  let steering: PendingTurn[] = [];
   let lastArrival = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -46,7 +46,7 @@ export function createLane(ports: LanePorts): Lane {
     active = leader;
     running = ports.run(leader, told, takeSteering).then(next);
   };
-  const takeSteering = (): readonly Job[] => steering.splice(0);
+  const takeSteering = (): readonly PendingTurn[] => steering.splice(0);
 
   async function next(): Promise<void> {
     active = undefined;
@@ -101,10 +101,11 @@ export function createLane(ports: LanePorts): Lane {
     jobs: () => [...(active === undefined ? [] : [active, ...active.merged]), ...steering, ...summarised, ...waiting],
     isBusy: () => active !== undefined || timer !== undefined,
     async abort(runId, reason) {
-      const hit = (job: Job): boolean => (runId === undefined ? job.stage !== "directing" : job.turn.runId === runId);
+      const hit = (job: PendingTurn): boolean =>
+        runId === undefined ? job.stage !== "directing" : job.turn.runId === runId;
       const behind = [...steering, ...summarised, ...waiting].filter((job) => job.stage === "waiting" && hit(job));
       const gone = new Set(behind);
-      const stays = (job: Job): boolean => !gone.has(job);
+      const stays = (job: PendingTurn): boolean => !gone.has(job);
       [steering, summarised, waiting] = [steering.filter(stays), summarised.filter(stays), waiting.filter(stays)];
       const front = active !== undefined && (hit(active) || active.merged.some(hit)) ? [active, ...active.merged] : [];
       front[0]?.control.abort(stopped(reason));
@@ -121,6 +122,6 @@ export function createLane(ports: LanePorts): Lane {
 }
 
 /** For steering only: its outcome comes from the turn that follows. */
-function copyOf(job: Job): Job {
+function copyOf(job: PendingTurn): PendingTurn {
   return { ...job, merged: [], emit: () => {}, end: () => {}, stage: "ended" };
 }

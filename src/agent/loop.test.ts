@@ -8,7 +8,7 @@ import { textOf, type Message, type UserMessage } from "../core/message.ts";
 import { calls, facts, failing, text, usage, type Say } from "../../test/agent-kit.ts";
 import { MAX_MODEL_TURNS, MAX_TOOL_CALLS } from "./limits.ts";
 import { runLoop, type LoopEnd, type LoopPorts } from "./loop.ts";
-import { repairMessages } from "./repair.ts";
+import { repairMessages } from "./valid-messages.ts";
 import { SKIPPED } from "./result.ts";
 import { streamReply } from "./stream.ts";
 

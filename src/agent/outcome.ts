@@ -1,18 +1,18 @@
 // What a run came to: its outcome, told once to everybody who waits, and failures in words.
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { RunFailure, RunOutcome } from "../core/event.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { TranscriptEntry } from "../store/store.ts";
-import { Stop, type Job } from "./job.ts";
+import { Stop, type PendingTurn } from "./pending-turn.ts";
 import type { Ledger } from "./ledger.ts";
 import { isSilent, judgeReply } from "./reply.ts";
-import type { SessionSeat } from "./shrink.ts";
-import type { TurnEnd, TurnRoom } from "./turn.ts";
+import type { SessionRef } from "./fit-context.ts";
+import type { TurnEnd, TurnContext } from "./turn.ts";
 
-export interface RunRoom extends TurnRoom {
+export interface RunContext extends TurnContext {
   readonly ledger: Ledger;
 }
 
@@ -24,7 +24,7 @@ export type End = Partial<TurnEnd> & {
   readonly rest?: () => Promise<readonly TranscriptEntry[]>;
 };
 
-export function outcomeOf({ deps }: RunRoom, job: Job, seat: SessionSeat, end: End): RunOutcome {
+export function outcomeOf({ deps }: RunContext, job: PendingTurn, seat: SessionRef, end: End): RunOutcome {
   const { turn, control } = job;
   const stop = control.signal.aborted && control.signal.reason instanceof Stop ? control.signal.reason : undefined;
   const status = end.status === "aborted" ? (stop?.status ?? "aborted") : end.status;
@@ -60,7 +60,7 @@ export function mergedOutcome(outcome: RunOutcome, runId: string): RunOutcome {
   return { ...rest, runId, silent: outcome.status === "ok" ? true : outcome.silent, toolCalls: 0 };
 }
 
-export function finish(job: Job, outcome: RunOutcome): void {
+export function finish(job: PendingTurn, outcome: RunOutcome): void {
   job.stage = "ended";
   const { text } = outcome;
   if (job.turn.heartbeat !== undefined && text !== "") job.emit({ stream: "assistant", text, delta: text });
@@ -83,7 +83,7 @@ export function endOfError(
 }
 
 export function failureOf(error: unknown, log: Log): RunFailure {
-  if (error instanceof HouseError)
+  if (error instanceof OpenClawError)
     return { code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
   const reference = newId().slice(0, 8);
   log.error(`unexpected failure in a run (reference ${reference})`, { error });
@@ -99,13 +99,13 @@ const passing: ReadonlySet<string> = new Set(["store.full", "store.busy"]);
  * Repeats a step of writes until there is room for it, and shows the person once that it waits. Rejects with the reason of
  * the job's signal when it is stopped meanwhile, and at once with every error that does not pass by itself.
  */
-export async function whenRoom<T>({ deps }: TurnRoom, job: Job, write: () => Promise<T>): Promise<T> {
+export async function whenRoom<T>({ deps }: TurnContext, job: PendingTurn, write: () => Promise<T>): Promise<T> {
   const { signal } = job.control;
   for (let tries = 0; ; tries++) {
     try {
       return await write();
     } catch (error) {
-      if (!(error instanceof HouseError) || !passing.has(error.code)) throw error;
+      if (!(error instanceof OpenClawError) || !passing.has(error.code)) throw error;
       if (signal.aborted) throw error;
       if (tries === 0) {
         deps.log.warn("a turn waits until it can be stored", { error, runId: job.turn.runId });
@@ -116,20 +116,20 @@ export async function whenRoom<T>({ deps }: TurnRoom, job: Job, write: () => Pro
   }
 }
 
-function waitingText({ message, hint }: HouseError): string {
+function waitingText({ message, hint }: OpenClawError): string {
   const fix = hint === undefined ? "" : ` Fix: ${hint}.`;
   return `Waiting: ${message}. Nothing is lost; this continues by itself.${fix}`;
 }
 
 /** A full disk may have room again; the end of the gateway leaves the rest to the next start. */
-export async function writeLater({ deps }: RunRoom, write: () => Promise<unknown>): Promise<void> {
+export async function writeLater({ deps }: RunContext, write: () => Promise<unknown>): Promise<void> {
   for (;;) {
     await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false });
     try {
       await write();
       return;
     } catch (error) {
-      if (error instanceof HouseError && error.code === "store.closed") return;
+      if (error instanceof OpenClawError && error.code === "store.closed") return;
       deps.log.debug("the end of a run still cannot be written", { error });
     }
   }

@@ -20,7 +20,7 @@ import {
   type Say,
 } from "../../test/agent-kit.ts";
 import { tokensIn } from "./estimate.ts";
-import { repairMessages } from "./repair.ts";
+import { repairMessages } from "./valid-messages.ts";
 
 const WINDOW = 8000;
 const isSummary = ({ system }: ModelRequest): boolean => system.startsWith("You write the memory");

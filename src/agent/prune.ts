@@ -1,6 +1,6 @@
 // Trimming of old tool results per request (`agents.defaults.contextPruning`); the transcript stays as it is.
 import type { Block, Message, ToolResultMessage } from "../core/message.ts";
-import { spanMs } from "../base/span.ts";
+import { spanMs } from "../base/duration.ts";
 import type { Config } from "../config/schema/index.ts";
 import { CHARS_PER_TOKEN, IMAGE_TOKENS } from "./limits.ts";
 import { tokensIn } from "./estimate.ts";

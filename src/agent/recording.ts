@@ -1,7 +1,7 @@
 // What a recording holds: one JSON object a line, in the order things happened, secrets masked.
 import { readFileSync } from "node:fs";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { RunOutcome } from "../core/event.ts";
 import type { ModelFacts, ModelRef, ModelRequest } from "../model/model.ts";
 import type { ToolResult } from "../tool/tool.ts";
@@ -67,7 +67,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw new HouseError("replay.missing", `cannot read ${file}`, {
+    throw new OpenClawError("replay.missing", `cannot read ${file}`, {
       cause,
       hint: "record a session first: OPENCLAW_RECORD=<folder> openclaw gateway run",
     });
@@ -95,8 +95,8 @@ function checkedLine(value: unknown, file: string, index: number): RecordLine {
   return value as RecordLine;
 }
 
-function badLine(file: string, index: number, why: string): HouseError {
-  return new HouseError("replay.bad-file", `${file}:${index + 1} cannot be replayed: ${why}`, {
+function badLine(file: string, index: number, why: string): OpenClawError {
+  return new OpenClawError("replay.bad-file", `${file}:${index + 1} cannot be replayed: ${why}`, {
     hint: "give a file that OPENCLAW_RECORD wrote",
   });
 }

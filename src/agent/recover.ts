@@ -4,8 +4,8 @@ import type { AssistantMessage, Message, ToolResultMessage } from "../core/messa
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { QUIET, type QuietBody } from "../session/quiet.ts";
-import type { Letter, RunRecord, Store, TranscriptEntry } from "../store/store.ts";
+import { QUIET, type QuietBody } from "../session/silent-turn.ts";
+import type { InboxEntry, RunRecord, Store, TranscriptEntry } from "../store/store.ts";
 
 /** Kept with a run while it is under way. */
 export interface RunBody {
@@ -22,23 +22,23 @@ export interface RunBody {
 export const INTERRUPTED = "This run was interrupted by a restart of the gateway. What it had begun may be half done.";
 
 /** Returns the letters that wait to be run, by session in the order they were posted. */
-export async function recover(store: Store, clock: Clock, log: Log): Promise<Letter[]> {
+export async function recover(store: Store, clock: Clock, log: Log): Promise<InboxEntry[]> {
   const open = await store.runs.open();
   for (const run of open) await closeRun(store, clock, run);
   if (open.length > 0)
     log.warn(`${open.length} runs were cut off by the last end of the gateway and are closed as such`);
   await store.inbox.reclaim();
-  const letters: Letter[] = [];
+  const entries: InboxEntry[] = [];
   for (const key of await store.inbox.waiting()) {
-    for (const letter of await store.inbox.claim(key, 100_000))
-      if (!(await closedAlready(store, letter))) letters.push(letter);
+    for (const entry of await store.inbox.claim(key, 100_000))
+      if (!(await closedAlready(store, entry))) entries.push(entry);
   }
-  if (letters.length > 0) log.info(`${letters.length} turns that had not begun are run now`);
-  return letters;
+  if (entries.length > 0) log.info(`${entries.length} turns that had not begun are run now`);
+  return entries;
 }
 
 /** A run that is recorded as ended is never carried out again, whatever became of its letter. */
-async function closedAlready(store: Store, { id, sessionKey }: Letter): Promise<boolean> {
+async function closedAlready(store: Store, { id, sessionKey }: InboxEntry): Promise<boolean> {
   const run = await store.runs.get(id);
   if (run === undefined || run.state === "running") return false;
   const { state, startedAt, endedAt = startedAt } = run;
@@ -77,16 +77,16 @@ async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<voi
     toolCalls: 0,
     failure: { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" },
   });
-  const letters = await Promise.all([run.id, ...merged].map((id) => store.inbox.get(id)));
+  const posted = await Promise.all([run.id, ...merged].map((id) => store.inbox.get(id)));
   // It ended, and only its row does not say so.
-  const isDone = letters[0]?.state === "done";
+  const isDone = posted[0]?.state === "done";
   const entries = sessionId === undefined || isDone ? [] : await closingEntries(store, sessionId, endedAt, isOurs);
   // One step: a letter left open behind a closed run would run again.
   await store.together(() =>
     Promise.all([
       ...(sessionId === undefined || entries.length === 0 ? [] : [store.transcript.append(sessionId, entries)]),
-      ...letters.flatMap((letter) =>
-        letter === undefined ? [] : [store.inbox.finish(letter.id, "failed", outcomeOf(letter.id))],
+      ...posted.flatMap((entry) =>
+        entry === undefined ? [] : [store.inbox.finish(entry.id, "failed", outcomeOf(entry.id))],
       ),
       store.runs.put({ ...run, state: isDone ? "ok" : "error", endedAt }),
     ]),

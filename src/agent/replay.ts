@@ -3,7 +3,7 @@ import { ToolError } from "../core/error.ts";
 import type { Message, UserMessage } from "../core/message.ts";
 import type { LoopEnd, LoopPorts } from "./loop.ts";
 import { runLoop } from "./loop.ts";
-import { sendable } from "./desk.ts";
+import { sendable } from "./turn-model.ts";
 import { firstMismatch, type Mismatch } from "./difference.ts";
 import type { TurnEvent } from "./deps.ts";
 import { groupRuns, type RecordedCall, type RecordedRun, type RecordedTurn } from "./recorded-runs.ts";

@@ -1,6 +1,6 @@
 // The reply as people get it: tokens of silence hold their tongue, and thinking written as tags is taken out.
 import type { TurnRequest } from "../session/turns.ts";
-import { ackedPrefix, ackedTail, mayBecomeAck, splitAck } from "./ack.ts";
+import { ackedPrefix, ackedTail, mayBecomeAck, splitAck } from "./heartbeat/ack.ts";
 
 const SILENT = "NO_REPLY";
 

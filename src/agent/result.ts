@@ -1,5 +1,5 @@
 // Tool results on their way to the model: cut when too long, saying what is missing and how to read on.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Block } from "../core/message.ts";
 import type { ToolOutput } from "../core/event.ts";
 import { MAX_RESULT_CHARS } from "./limits.ts";
@@ -18,7 +18,7 @@ export const failureAnswer = (text: string, details?: unknown): ToolAnswer => ({
 
 /** What the model reads of a failed call: what went wrong and what would mend it. */
 export function answerOfError(name: string, error: unknown): ToolAnswer {
-  if (!(error instanceof HouseError)) return failureAnswer(`${name} failed unexpectedly; see the gateway's log`);
+  if (!(error instanceof OpenClawError)) return failureAnswer(`${name} failed unexpectedly; see the gateway's log`);
   const hint = error.hint === undefined ? "" : `\nTo fix: ${error.hint}`;
   return failureAnswer(`${error.message}${hint}`, {
     status: "error",

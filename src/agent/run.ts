@@ -3,40 +3,40 @@ import type { RunEventBody } from "../core/event.ts";
 import type { UserMessage } from "../core/message.ts";
 import { splitSessionKey, type AgentId } from "../core/names.ts";
 import { defaultAgentId } from "../config/agents.ts";
-import { notTheHouse } from "../base/outside.ts";
+import { notTheHouse } from "../base/untrusted-content.ts";
 import { mergeTexts } from "../session/queue.ts";
 import { isStale, resetRule } from "../session/reset.ts";
 import { entryOf, newSession, resetSession } from "../session/session.ts";
 import { sourceOnRecord } from "../session/turns.ts";
 import type { SystemEvent } from "../session/system-events.ts";
-import { unansweredEntry } from "../session/unanswered.ts";
+import { unansweredEntry } from "../session/unanswered-messages.ts";
 import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.ts";
-import { concludeCommand, concludeSaid, SAID } from "./aside.ts";
+import { concludeCommand, concludeSaid, SAID } from "./reply-without-model.ts";
 import { conclude } from "./conclude.ts";
-import { endOfError, whenRoom, type RunRoom } from "./outcome.ts";
-import { Leave, runBodyOf, Stop, type Job } from "./job.ts";
+import { endOfError, whenRoom, type RunContext } from "./outcome.ts";
+import { Leave, runBodyOf, Stop, type PendingTurn } from "./pending-turn.ts";
 import { DEFAULT_RUN_SECONDS } from "./limits.ts";
 import { createRunTranscript, type RunTranscript } from "./run-transcript.ts";
-import type { SessionSeat } from "./shrink.ts";
+import type { SessionRef } from "./fit-context.ts";
 import type { Slots } from "./slots.ts";
 import { runTurn } from "./turn.ts";
 
 export interface RunPlan {
   /** Told in one line each, because the queue was full. */
-  readonly summarised: readonly Job[];
+  readonly summarised: readonly PendingTurn[];
   readonly slots: Slots;
   /** Messages for this run that came while it was under way; those taken are merged into it. */
-  readonly steer: () => readonly Job[];
+  readonly steer: () => readonly PendingTurn[];
 }
 
 /**
  * Never throws. Ends the job and all merged into it, durably, with exactly one outcome each; only one that is left for
  * the next start before it began has none.
  */
-export async function runJob(room: RunRoom, job: Job, plan: RunPlan): Promise<void> {
+export async function runJob(room: RunContext, job: PendingTurn, plan: RunPlan): Promise<void> {
   const { deps } = room;
   const startedAt = deps.clock.now();
-  const seat: SessionSeat = { record: newSession(job.turn.sessionKey, startedAt) };
+  const seat: SessionRef = { record: newSession(job.turn.sessionKey, startedAt) };
   const limit = createLimit(room, job);
   const talk = [...job.merged];
   job.merged.push(...plan.summarised);
@@ -54,17 +54,17 @@ export async function runJob(room: RunRoom, job: Job, plan: RunPlan): Promise<vo
 }
 
 interface Place {
-  readonly seat: SessionSeat;
+  readonly seat: SessionRef;
   readonly startedAt: number;
   /** Messages that go into this turn word by word, besides the leading one. */
-  readonly talk: readonly Job[];
+  readonly talk: readonly PendingTurn[];
   readonly limit: Limit;
   readonly transcript: RunTranscript;
   /** Messages were merged into the run since its row was written. */
   hasSteered: boolean;
 }
 
-async function attempt(room: RunRoom, job: Job, plan: RunPlan, place: Place): Promise<void> {
+async function attempt(room: RunContext, job: PendingTurn, plan: RunPlan, place: Place): Promise<void> {
   const { deps } = room;
   const { seat, startedAt, talk, limit } = place;
   const { turn, control } = job;
@@ -142,8 +142,8 @@ const isTyping = ({ stream }: RunEventBody): boolean => stream === "assistant";
  * is asked before; with no room on the disk it waits, and that does not count as time it takes.
  */
 async function openRun(
-  room: RunRoom,
-  job: Job,
+  room: RunContext,
+  job: PendingTurn,
   { summarised }: RunPlan,
   { seat, startedAt, talk, limit }: Place,
   { entries, events }: { readonly entries: readonly TranscriptEntry[]; readonly events: readonly SystemEvent[] },
@@ -179,7 +179,12 @@ const SUMMARISED = {
 };
 
 /** Lines of the run so far, and the messages it answers from now on, also when it is cut off: one step. */
-function storeLines(room: RunRoom, job: Job, place: Place, lines: readonly TranscriptEntry[]): Promise<unknown> {
+function storeLines(
+  room: RunContext,
+  job: PendingTurn,
+  place: Place,
+  lines: readonly TranscriptEntry[],
+): Promise<unknown> {
   const { store } = room.deps;
   const { seat, startedAt } = place;
   return whenRoom(room, job, async () => {
@@ -194,11 +199,11 @@ function storeLines(room: RunRoom, job: Job, place: Place, lines: readonly Trans
   });
 }
 
-function runRow(job: Job, { key, sessionId }: SessionRecord, startedAt: number): RunRecord {
+function runRow(job: PendingTurn, { key, sessionId }: SessionRecord, startedAt: number): RunRecord {
   return { id: job.turn.runId, sessionKey: key, state: "running", startedAt, body: runBodyOf(job, sessionId) };
 }
 
-function takeSteered({ deps }: RunRoom, job: Job, plan: RunPlan, place: Place): UserMessage[] {
+function takeSteered({ deps }: RunContext, job: PendingTurn, plan: RunPlan, place: Place): UserMessage[] {
   const steered = plan.steer();
   if (steered.length === 0) return [];
   // Those that also get a turn of their own have their outcome from there.
@@ -216,7 +221,7 @@ function takeSteered({ deps }: RunRoom, job: Job, plan: RunPlan, place: Place): 
 }
 
 /** The session as it stands, begun anew when its time is over. A new one is stored at once: others may write into it. */
-async function freshSession(room: RunRoom, job: Job, now: number): Promise<SessionRecord> {
+async function freshSession(room: RunContext, job: PendingTurn, now: number): Promise<SessionRecord> {
   const { deps, histories } = room;
   const { store } = deps;
   const { turn } = job;
@@ -231,7 +236,7 @@ async function freshSession(room: RunRoom, job: Job, now: number): Promise<Sessi
   return whenRoom(room, job, () => resetSession(store.sessions, turn.sessionKey, now));
 }
 
-function agentOf({ deps }: RunRoom, { turn }: Job): AgentId {
+function agentOf({ deps }: RunContext, { turn }: PendingTurn): AgentId {
   const isShared = turn.sessionKey === "global" || turn.sessionKey === "unknown";
   return isShared ? defaultAgentId(deps.config()) : splitSessionKey(turn.sessionKey).agentId;
 }
@@ -245,7 +250,7 @@ interface Limit {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Runs from the beginning: a command may hang too. */
-function createLimit({ deps }: RunRoom, { turn, control }: Job): Limit {
+function createLimit({ deps }: RunContext, { turn, control }: PendingTurn): Limit {
   const timeoutMs = turn.timeoutMs ?? (deps.config().agents?.defaults?.timeoutSeconds ?? DEFAULT_RUN_SECONDS) * 1000;
   const failure = {
     code: "run.timeout",

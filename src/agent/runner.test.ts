@@ -18,9 +18,9 @@ import {
   type AgentHouse,
   type HousePlan,
 } from "../../test/agent-kit.ts";
-import { repairMessages } from "./repair.ts";
+import { repairMessages } from "./valid-messages.ts";
 
-async function house(t: TestContext, plan: HousePlan): Promise<AgentHouse> {
+async function runtime(t: TestContext, plan: HousePlan): Promise<AgentHouse> {
   const opened = await openAgentHouse(plan);
   t.after(() => opened.close());
   return opened;
@@ -30,7 +30,7 @@ const steady = ({ startedAt: _s, endedAt: _e, sessionId: _i, ...rest }: RunOutco
 
 test("a plain turn: streamed, durable, one outcome, told in order", async (t) => {
   const models = scriptedBook(() => text("Hello there, friend"));
-  const { ask, events, messages, store } = await house(t, { models });
+  const { ask, events, messages, store } = await runtime(t, { models });
   const outcome = await ask("hi", { runId: "r1" });
   assert.deepEqual(steady(outcome), {
     runId: "r1",
@@ -69,7 +69,7 @@ test("tools run through the one path and their results go back, side by side whe
   const models = scriptedBook((_request, index) =>
     index === 0 ? calls(["read", { path: "a.txt" }], ["read", { path: "b.txt" }]) : text("both read"),
   );
-  const opened = await house(t, { models });
+  const opened = await runtime(t, { models });
   writeFileSync(join(opened.workspace, "a.txt"), "alpha");
   writeFileSync(join(opened.workspace, "b.txt"), "beta");
   const outcome = await opened.ask("read them");
@@ -105,7 +105,7 @@ test("unknown tools, half JSON, wrong types and refused tools are words for the 
         )
       : text("I see"),
   );
-  const opened = await house(t, { models });
+  const opened = await runtime(t, { models });
   assert.equal((await opened.ask("go")).text, "I see");
   const results = (await opened.messages()).flatMap((message) => (message.role === "toolResult" ? [message] : []));
   assert.deepEqual(
@@ -118,7 +118,7 @@ test("unknown tools, half JSON, wrong types and refused tools are words for the 
 
 test("the same run id gives the same receipt, and its outcome once there is one", async (t) => {
   const models = scriptedBook(() => text("once"));
-  const { agents, ask } = await house(t, { models });
+  const { agents, ask } = await runtime(t, { models });
   const turn = { runId: "same", sessionKey: MAIN, text: "hi", source: "agent", authorised: true };
   const both = await Promise.all([agents.post(turn), agents.post(turn)]);
   assert.deepEqual(
@@ -138,7 +138,7 @@ test("two senders at once: one after the other, both answered", async (t) => {
     { waitMs: 5 },
     ...text(`to: ${textOf(request.messages.at(-1)?.content ?? [])}`),
   ]);
-  const { ask, messages } = await house(t, { models });
+  const { ask, messages } = await runtime(t, { models });
   const [one, two] = await Promise.all([ask("first"), ask("second")]);
   assert.deepEqual([one.text, two.text], ["to: first", "to: second"]);
   assert.deepEqual(
@@ -149,7 +149,7 @@ test("two senders at once: one after the other, both answered", async (t) => {
 
 test("a thousand sends in a second: every one has an outcome, the queue stays within its cap", async (t) => {
   const models = scriptedBook(() => [{ waitMs: 20 }, ...text("done")]);
-  const { send, agents, messages } = await house(t, { models, config: { messages: { queue: { debounceMs: 10 } } } });
+  const { send, agents, messages } = await runtime(t, { models, config: { messages: { queue: { debounceMs: 10 } } } });
   const ids = await Promise.all(
     Array.from({ length: 1000 }, (_, index) => send(`message ${index}`, { source: "chat" })),
   );
@@ -169,7 +169,7 @@ test("NO_REPLY is neither streamed nor told", async (t) => {
     { type: "text", delta: "_REPLY" },
     { type: "end", stop: "stop", usage: usage() },
   ]);
-  const { ask, events } = await house(t, { models });
+  const { ask, events } = await runtime(t, { models });
   const outcome = await ask("psst");
   assert.deepEqual([outcome.silent, outcome.text, outcome.status], [true, "", "ok"]);
   assert.ok(!events.some(({ body }) => body.stream === "assistant"));
@@ -177,7 +177,7 @@ test("NO_REPLY is neither streamed nor told", async (t) => {
 
 test("without a model the answer says how to add one, and commands still work", async (t) => {
   const models = { ...scriptedBook(() => []), candidates: async () => [] };
-  const opened = await house(t, {
+  const opened = await runtime(t, {
     models,
     direct: async (words) =>
       words === "/status" ? { kind: "answered", text: "fine" } : { kind: "turn", text: words, notes: [], once: {} },
@@ -231,7 +231,7 @@ test("abort while the model is silent, streams, or a tool runs: stopped, valid, 
 });
 
 test("a run that takes too long is stopped and says so", async (t) => {
-  const { ask } = await house(t, { models: scriptedBook(() => ["hang"]) });
+  const { ask } = await runtime(t, { models: scriptedBook(() => ["hang"]) });
   const outcome = await ask("go", { timeoutMs: 30 });
   assert.deepEqual([outcome.status, outcome.failure?.code], ["error", "run.timeout"]);
 });
@@ -249,11 +249,11 @@ test("what was posted and not begun before a stop runs after the start", async (
 });
 
 test("a limit of months is no limit of a moment", async (t) => {
-  const house = await openAgentHouse({
+  const runtime = await openAgentHouse({
     models: scriptedBook(() => text("done")),
     config: { agents: { defaults: { timeoutSeconds: 9_000_000 } } },
   });
-  t.after(() => house.close());
-  await house.send("hello", { runId: "long" });
-  assert.equal((await house.agents.wait("long", 60_000))?.status, "ok");
+  t.after(() => runtime.close());
+  await runtime.send("hello", { runId: "long" });
+  assert.equal((await runtime.agents.wait("long", 60_000))?.status, "ok");
 });

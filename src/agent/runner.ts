@@ -2,26 +2,26 @@
 import { setMaxListeners } from "node:events";
 
 import { descriptorLimit } from "../base/descriptors.ts";
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { RunEvent, RunFailure, RunOutcome } from "../core/event.ts";
 import { isSubagentKey, sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import { createStreamModel } from "../model/retry.ts";
 import { queueSettings } from "../session/queue.ts";
 import { entryOf } from "../session/session.ts";
-import { postLetter, turnOf } from "../session/inbox.ts";
+import { postEntry, turnOf } from "../session/inbox.ts";
 import type { Agents } from "./agent.ts";
 import type { Receipt, TurnRequest } from "../session/turns.ts";
 import { createBudgets } from "./budget.ts";
 import { createHistories } from "./context.ts";
 import type { AgentsDeps } from "./deps.ts";
-import { createJob, Leave, Stop, type Job } from "./job.ts";
+import { createJob, Leave, Stop, type PendingTurn } from "./pending-turn.ts";
 import { createLane, type Lane } from "./lane.ts";
 import { createLedger } from "./ledger.ts";
 import { createBootstrapReader } from "./prompt/files.ts";
 import { INTERRUPTED, recover } from "./recover.ts";
-import { dismiss, SAID } from "./aside.ts";
-import type { RunRoom } from "./outcome.ts";
+import { dismiss, SAID } from "./reply-without-model.ts";
+import type { RunContext } from "./outcome.ts";
 import type * as RunModule from "./run.ts";
 import type { RunPlan } from "./run.ts";
 import { createSlots, type Slots } from "./slots.ts";
@@ -36,7 +36,7 @@ const loadRun = (): Promise<typeof RunModule> => import("./run.ts");
 export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   const { store, clock, log } = deps;
   const ledger = deps.ledger ?? createLedger(store, clock);
-  const room: RunRoom = {
+  const room: RunContext = {
     deps,
     streamModel: deps.streamModel ?? createStreamModel(deps.models),
     histories: createHistories(store.transcript),
@@ -46,7 +46,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   };
   const slotsFor = createSlotTable(deps);
   const lanes = new Map<SessionKey, Lane>();
-  const jobs = new Map<string, Job>();
+  const jobs = new Map<string, PendingTurn>();
   const listeners = new Set<(event: RunEvent) => void>();
   let isClosed = false;
   /** Ends waiting, once nothing runs any more. */
@@ -80,14 +80,14 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     lanes.set(key, lane);
     return lane;
   };
-  const track = (turn: TurnRequest, acceptedAt: number): Job => {
+  const track = (turn: TurnRequest, acceptedAt: number): PendingTurn => {
     const job = createJob(turn, acceptedAt, clock, publish);
     jobs.set(turn.runId, job);
     // One that is not on the disk yet is answered from here.
     void job.ended.then(() => job.written).then(() => jobs.delete(turn.runId));
     return job;
   };
-  const admit = async (job: Job): Promise<void> => {
+  const admit = async (job: PendingTurn): Promise<void> => {
     const { sessionKey, text } = job.turn;
     const isBusy = (): boolean => lanes.get(sessionKey)?.isBusy() === true;
     // Only beside a run under way does it matter.
@@ -97,7 +97,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     if (!isClosed) laneOf(sessionKey).add(job, settings);
   };
   /** The letter is safe; whoever posted it need not wait for its place in the queue. */
-  const begin = (job: Job): void => {
+  const begin = (job: PendingTurn): void => {
     // Its letter is there for the next start.
     if (isClosed) return;
     admit(job).catch((error: unknown) => {
@@ -110,7 +110,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     const { runId } = turn;
     const job = track(turn, clock.now());
     try {
-      const { fresh, acceptedAt, outcome } = await postLetter(store.inbox, turn, job.acceptedAt);
+      const { fresh, acceptedAt, outcome } = await postEntry(store.inbox, turn, job.acceptedAt);
       if (fresh) begin(job);
       else jobs.delete(runId);
       return { runId, acceptedAt, fresh, ...(outcome === undefined ? {} : { outcome }) };
@@ -120,12 +120,12 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     }
   };
 
-  const letters = await recover(store, clock, log);
+  const entries = await recover(store, clock, log);
   await Promise.all([store.inbox.prune(clock.now() - KEEP_ENDED_MS), store.runs.prune(clock.now() - KEEP_ENDED_MS)]);
-  const left = letters.flatMap((letter) => {
-    const turn = turnOf<TurnRequest>(letter);
-    if (turn === undefined) log.error("a letter cannot be read and is left alone", { id: letter.id });
-    return turn === undefined ? [] : [track(turn, letter.at)];
+  const left = entries.flatMap((entry) => {
+    const turn = turnOf<TurnRequest>(entry);
+    if (turn === undefined) log.error("a letter cannot be read and is left alone", { id: entry.id });
+    return turn === undefined ? [] : [track(turn, entry.at)];
   });
   // After the caller has its agents: a command among the letters may need them.
   setImmediate(() => {
@@ -135,9 +135,9 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   const agents: Agents = {
     async post(turn): Promise<Receipt> {
       if (isClosed)
-        throw new HouseError("gateway.stopping", "the gateway is stopping", { hint: "send it again in a moment" });
+        throw new OpenClawError("gateway.stopping", "the gateway is stopping", { hint: "send it again in a moment" });
       if ((lanes.get(turn.sessionKey)?.jobs().length ?? 0) >= MAX_WAITING)
-        throw new HouseError("session.busy", `${MAX_WAITING} turns already wait for session ${turn.sessionKey}`, {
+        throw new OpenClawError("session.busy", `${MAX_WAITING} turns already wait for session ${turn.sessionKey}`, {
           hint: "wait, or stop them: /stop",
         });
       // A second posting of the same turn is no safer than the first: it waits for it.
@@ -156,8 +156,8 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
       const job = jobs.get(runId);
       if (job !== undefined)
         return within(job.ended, timeoutMs, [gone.signal, ...(signal === undefined ? [] : [signal])]);
-      const letter = await store.inbox.get(runId);
-      return letter?.state === "done" || letter?.state === "failed" ? (letter.result as RunOutcome) : undefined;
+      const entry = await store.inbox.get(runId);
+      return entry?.state === "done" || entry?.state === "failed" ? (entry.result as RunOutcome) : undefined;
     },
     async abort({ sessionKey, runId }, reason) {
       const ended = (await lanes.get(sessionKey)?.abort(runId, reason)) ?? [];
@@ -173,7 +173,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     async close() {
       isClosed = true;
       const failure = { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" };
-      const stop = ({ stage, control, turn }: Job): void => {
+      const stop = ({ stage, control, turn }: PendingTurn): void => {
         // Who asked over HTTP gets its answer now or never.
         const isLeft = (stage === "waiting" || stage === "placing") && turn.source !== "http";
         control.abort(isLeft ? new Leave() : new Stop("error", failure));
@@ -212,7 +212,7 @@ function isUrgent({ authorised, text }: TurnRequest): boolean {
 }
 
 /** True when the house answered; else the message goes its usual way, with what directives made of it. */
-async function answeredAside(room: RunRoom, job: Job): Promise<boolean> {
+async function answeredAside(room: RunContext, job: PendingTurn): Promise<boolean> {
   const { turn, control } = job;
   const agentId = splitSessionKey(turn.sessionKey).agentId;
   const { sessionKey, runId, source, authorised, approver, admin } = turn;
@@ -234,7 +234,7 @@ async function answeredAside(room: RunRoom, job: Job): Promise<boolean> {
 }
 
 /** Never throws. Whatever goes wrong, also in loading the code of a run or in ending it, the job has an end and frees its lane. */
-async function runContained(room: RunRoom, job: Job, plan: RunPlan): Promise<void> {
+async function runContained(room: RunContext, job: PendingTurn, plan: RunPlan): Promise<void> {
   try {
     const { runJob } = await loadRun();
     await runJob(room, job, plan);
@@ -251,7 +251,7 @@ async function runContained(room: RunRoom, job: Job, plan: RunPlan): Promise<voi
 type Dismissal = "dropped" | "interrupted" | { readonly error: unknown } | { readonly reason: string };
 
 /** Never throws. */
-async function dismissFor(room: RunRoom, job: Job, why: Dismissal): Promise<void> {
+async function dismissFor(room: RunContext, job: PendingTurn, why: Dismissal): Promise<void> {
   const { status, ...failure } = wordsFor(why);
   await dismiss(room, job, status, failure).catch((error: unknown) =>
     room.deps.log.error("a turn could not be closed", { error, runId: job.turn.runId }),
@@ -271,7 +271,7 @@ function notBegun(error: unknown): RunFailure {
   const limit = descriptorLimit(error);
   if (limit !== undefined)
     return { code: "run.no-descriptors", message: `the turn could not begin: ${limit.message}`, hint: limit.hint };
-  if (error instanceof HouseError)
+  if (error instanceof OpenClawError)
     return { code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
   if (errnoOf(error) === "ERR_MODULE_NOT_FOUND" || errnoOf(error) === "ENOENT")
     return {

@@ -7,25 +7,25 @@ import { MAIN, openAgentHouse, scriptedBook, text } from "../../test/agent-kit.t
 
 test("words said for an agent are an assistant message, shown once, and no model is asked", async () => {
   const models = scriptedBook(() => text("hello"));
-  const house = await openAgentHouse({ models });
-  await house.agents.say(MAIN, "the job is done", "said-1");
-  await house.agents.say(MAIN, "the job is done", "said-1");
-  assert.equal((await house.agents.wait("said-1", 60_000))?.text, "the job is done");
-  const told = (await house.messages()).map(({ role, content }) => [role, textOf(content)]);
+  const runtime = await openAgentHouse({ models });
+  await runtime.agents.say(MAIN, "the job is done", "said-1");
+  await runtime.agents.say(MAIN, "the job is done", "said-1");
+  assert.equal((await runtime.agents.wait("said-1", 60_000))?.text, "the job is done");
+  const told = (await runtime.messages()).map(({ role, content }) => [role, textOf(content)]);
   assert.deepEqual(told, [["assistant", "the job is done"]]);
-  const ends = house.events.flatMap(({ body }) =>
+  const ends = runtime.events.flatMap(({ body }) =>
     body.stream === "lifecycle" && body.phase === "end" ? [body.outcome.text] : [],
   );
   assert.deepEqual(ends, ["the job is done"]);
   assert.equal(models.requests.length, 0);
-  await house.close();
+  await runtime.close();
 });
 
 test("what was said is part of what the next turn knows", async () => {
   const models = scriptedBook(() => text("I see"));
-  const house = await openAgentHouse({ models });
-  await house.agents.say(MAIN, "backup finished");
-  await house.ask("what happened?");
+  const runtime = await openAgentHouse({ models });
+  await runtime.agents.say(MAIN, "backup finished");
+  await runtime.ask("what happened?");
   assert.match(JSON.stringify(models.requests[0]?.messages), /backup finished/);
-  await house.close();
+  await runtime.close();
 });

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionKey } from "../core/names.ts";
 import { openAgentHouse, scriptedBook, text, type AgentHouse, type HousePlan } from "../../test/agent-kit.ts";
 
-async function house(t: TestContext, plan: HousePlan): Promise<AgentHouse> {
+async function runtime(t: TestContext, plan: HousePlan): Promise<AgentHouse> {
   const opened = await openAgentHouse(plan);
   t.after(() => opened.close());
   return opened;
@@ -46,7 +46,7 @@ test("turns that wait for a place are run after the restart, and only the one th
 
 test("a turn asked for over HTTP that waits for a place is answered with its end, not left", async (t) => {
   const models = scriptedBook(() => ["hang"]);
-  const { agents, send } = await house(t, { models, config: { agents: { defaults: { maxConcurrent: 1 } } } });
+  const { agents, send } = await runtime(t, { models, config: { agents: { defaults: { maxConcurrent: 1 } } } });
   await send("first", { sessionKey: "agent:main:one" as SessionKey });
   await until("it runs", () => models.requests.length === 1);
   await send("second", { runId: "http", sessionKey: "agent:main:two" as SessionKey, source: "http" });
@@ -72,7 +72,7 @@ test("a turn posted while the agents close begins after the restart, once", asyn
 
 test("whoever waits for a turn that is left for the next start is let go when the agents close", async (t) => {
   const models = scriptedBook(() => ["hang"]);
-  const { agents, send } = await house(t, { models });
+  const { agents, send } = await runtime(t, { models });
   await send("first", { runId: "first" });
   await until("it runs", () => models.requests.length === 1);
   await send("second", { runId: "second" });

@@ -17,15 +17,15 @@ import { isTooFull } from "./compact.ts";
 import { messagesOf, stampedMessage, type Histories, type StampedMessage } from "./context.ts";
 import type { ContextWeight } from "./context-weight.ts";
 import type { AgentsDeps, StreamModel, TurnEvent } from "./deps.ts";
-import { createDesk, type Desk, type DeskWish } from "./desk.ts";
+import { createDesk, type Desk, type DeskRequest } from "./turn-model.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
 import type { RunTranscript } from "./run-transcript.ts";
 import { runLoop, type LoopEnd } from "./loop.ts";
 
-import { neutralise, notTheHouse } from "../base/outside.ts";
+import { neutralise, notTheHouse } from "../base/untrusted-content.ts";
 import type { ReadBootstrap } from "./prompt/files.ts";
 import { bootstrapOf } from "./prompt/hooked.ts";
-import { shrinkSession, type SessionSeat } from "./shrink.ts";
+import { shrinkSession, type SessionRef } from "./fit-context.ts";
 import { stampOf, timeZoneOf } from "./stamp.ts";
 import type { CallLimit } from "../tool/policy/shape.ts";
 import type { CallHints } from "../tool/tool.ts";
@@ -33,7 +33,7 @@ import { failureAnswer } from "./result.ts";
 import { createToolDoor, type ToolDoor } from "./tools.ts";
 
 /** What all turns share. */
-export interface TurnRoom {
+export interface TurnContext {
   readonly deps: AgentsDeps;
   readonly streamModel: StreamModel;
   readonly histories: Histories;
@@ -48,7 +48,7 @@ export interface TurnInput {
   readonly images: readonly Extract<Block, { type: "image" }>[];
   readonly once: CallHints & { readonly thinking?: string; readonly model?: string };
   readonly agentId: AgentId;
-  readonly seat: SessionSeat;
+  readonly seat: SessionRef;
   readonly signal: AbortSignal;
   readonly emit: (body: RunEventBody) => void;
   readonly steer: () => readonly UserMessage[];
@@ -79,7 +79,7 @@ export const noModel: RunFailure = {
   hint: "openclaw configure --section model",
 };
 
-export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd> {
+export async function runTurn(room: TurnContext, input: TurnInput): Promise<TurnEnd> {
   const { deps, histories } = room;
   const { agentId, seat, signal, emit } = input;
   const config = deps.config();
@@ -109,36 +109,36 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
   if (!hasModel || readBootstrap === undefined) return { ...unanswered, failure: noModel, activity };
 
   const budget = room.budgets.open(config, agentId, seat.record.key);
-  const deskWith = (more: Pick<DeskWish, "extraSystem" | "clientTools" | "settings"> = {}): Desk =>
+  const deskWith = (more: Pick<DeskRequest, "extraSystem" | "clientTools" | "settings"> = {}): Desk =>
     createDesk(
-      { house: deps, streamModel: room.streamModel, readBootstrap, budget },
-      { agentId, seat, primary, override, runId: input.turn.runId, ...deskWish(input, config), ...more },
+      { runtime: deps, streamModel: room.streamModel, readBootstrap, budget },
+      { agentId, seat, primary, override, runId: input.turn.runId, ...deskRequest(input, config), ...more },
     );
-  const desk = deskWith();
-  const shrink = createShrink(room, input, desk, window, entries);
+  const broker = deskWith();
+  const shrink = createShrink(room, input, broker, window, entries);
   const messages: readonly Message[] = [
     ...stored,
     ...(keepsHistory(input) ? [] : brought),
     ...entries.map(({ body }) => stampedMessage(body as StampedMessage)),
   ];
-  if (history.isPartial || isTooFull(messages, desk.overhead() + softOf(config, window), window, reserveOf(config))) {
+  if (history.isPartial || isTooFull(messages, broker.overhead() + softOf(config, window), window, reserveOf(config))) {
     const { flushMemory } = await import("./flush.ts");
     const forNotes = (extraSystem: string | undefined): Desk =>
       deskWith({ clientTools: [], settings: {}, ...(extraSystem === undefined ? {} : { extraSystem }) });
-    await flushMemory(deps, { ...input, history, contextWindow: window, desk: forNotes });
+    await flushMemory(deps, { ...input, history, contextWindow: window, broker: forNotes });
   }
   const start =
-    history.isPartial || isTooFull(messages, desk.overhead(), window, reserveOf(config)) ? await shrink(1) : messages;
-  const door = createToolDoor(deps.callTool, deps.catalog, desk.subject, hintsOf(input.once), input.turn.runId);
+    history.isPartial || isTooFull(messages, broker.overhead(), window, reserveOf(config)) ? await shrink(1) : messages;
+  const door = createToolDoor(deps.callTool, deps.catalog, broker.subject, hintsOf(input.once), input.turn.runId);
   const clientTools = new Set(input.turn.clientTools?.map(({ name }) => name));
   const end = await runLoop(
     start,
     {
       model: (messagesNow, stop) =>
-        timed(desk.stream(messagesNow, stop), deps.clock, (ms) => {
+        timed(broker.stream(messagesNow, stop), deps.clock, (ms) => {
           activity = addActivity(activity, answeredIn(ms));
         }),
-      reserve: desk.reserve,
+      reserve: broker.reserve,
       append(message) {
         activity = addActivity(activity, activityOf(message));
         return input.transcript.add(message);
@@ -147,7 +147,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
       callTool: limitCalls(door.call, input.turn.maxToolCalls),
       looksOnly: door.looksOnly,
       isClientTool: (name) => clientTools.has(name),
-      hasRoom: desk.hasRoom,
+      hasRoom: broker.hasRoom,
       singleCall: input.turn.settings?.singleCall === true,
       emit,
       steer: input.steer,
@@ -168,7 +168,7 @@ export async function runTurn(room: TurnRoom, input: TurnInput): Promise<TurnEnd
     entry: began,
     told: events.length,
     activity,
-    context: desk.weight(),
+    context: broker.weight(),
   };
 }
 
@@ -200,15 +200,15 @@ const unanswered = {
 } as const;
 
 function createShrink(
-  { deps, histories }: TurnRoom,
+  { deps, histories }: TurnContext,
   { seat, agentId, emit, signal }: TurnInput,
-  desk: Desk,
+  broker: Desk,
   contextWindow: number,
   current: readonly TranscriptEntry[],
 ): (attempt: number) => Promise<readonly Message[]> {
   const beforeCompaction = async (): Promise<void> => deps.beforeCompaction?.({ sessionKey: seat.record.key, agentId });
   const shrinkDeps = { store: deps.store, histories, clock: deps.clock, emit, beforeCompaction };
-  const ports = { contextWindow, ask: (plain: Parameters<Desk["ask"]>[0]) => desk.ask(plain, signal) };
+  const ports = { contextWindow, ask: (plain: Parameters<Desk["ask"]>[0]) => broker.ask(plain, signal) };
   return async (attempt) => (await shrinkSession(seat, shrinkDeps, ports, { attempt, current })).messages;
 }
 
@@ -269,7 +269,7 @@ function toldLine(text: string): string {
     .join("\n  ");
 }
 
-function deskWish({ turn, once, seat }: TurnInput, config: Config) {
+function deskRequest({ turn, once, seat }: TurnInput, config: Config) {
   const { thinkingLevel } = entryOf(seat.record);
   const wished = once.thinking ?? turn.thinking ?? thinkingLevel ?? config.agents?.defaults?.thinkingDefault;
   return {

@@ -13,24 +13,24 @@ const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () =>
 
 let count = 0;
 
-interface Scene extends AgentHouse {
+interface CommandRun extends AgentHouse {
   readonly wake: Wake;
   /** The last user message of each request. */
   readonly heard: () => string[];
   readonly close: () => Promise<void>;
 }
 
-async function scene(say: (asked: string) => Say | Promise<Say>, models?: string[], isOn = true): Promise<Scene> {
+async function scene(say: (asked: string) => Say | Promise<Say>, models?: string[], isOn = true): Promise<CommandRun> {
   const book = scriptedBook((request) => say(textOf(request.messages.at(-1)?.content ?? [])), {}, models);
-  const house = await openAgentHouse({ models: book });
+  const runtime = await openAgentHouse({ models: book });
   const wake = createWake({
-    turns: () => house.agents,
+    turns: () => runtime.agents,
     models: book,
-    events: house.lines,
+    events: runtime.lines,
     agentOf: () => DEFAULT_AGENT,
     async turn(session) {
       const runId = `wake-${++count}`;
-      await house.agents.post({
+      await runtime.agents.post({
         runId,
         sessionKey: session,
         text: WAKE_PROMPT,
@@ -38,18 +38,18 @@ async function scene(say: (asked: string) => Say | Promise<Say>, models?: string
         authorised: false,
         heartbeat: { ackMaxChars: 300 },
       });
-      return house.agents.wait(runId, 60_000);
+      return runtime.agents.wait(runId, 60_000);
     },
     isOn: async () => isOn,
     log: silent,
   });
   return {
-    ...house,
+    ...runtime,
     wake,
     heard: () => book.requests.map(({ messages }) => textOf(messages.at(-1)?.content ?? [])),
     async close() {
       wake.close();
-      await house.close();
+      await runtime.close();
     },
   };
 }

@@ -1,12 +1,12 @@
 // The gateway looking after itself: a small front that answers for the engine, which loads when somebody needs it.
 import { systemClock } from "../base/clock.ts";
 import { lazy } from "../base/lazy.ts";
-import type { Approval } from "../exec/approval/desk-record.ts";
-import { hasNotes } from "../session/sentinel.ts";
+import type { Approval } from "../approval/record.ts";
+import { hasNotes } from "../session/restart-notes.ts";
 import type { Admin } from "../tool/admin.ts";
 import type { AdminEngine } from "./admin/engine.ts";
 import { isCronAsk } from "./cron.ts";
-import type { House } from "./house.ts";
+import type { Runtime } from "./runtime.ts";
 
 /** Ends this run and starts the next; `fresh` in a new process image, for code that changed on disk. */
 export type Restart = (reason: string, delayMs: number, options?: { readonly fresh?: boolean }) => void;
@@ -17,15 +17,15 @@ export interface OpenAdmin {
   close(): Promise<void>;
 }
 
-export function openAdmin(house: House, restart: Restart): OpenAdmin {
-  const { desk } = house.commands;
-  const log = house.log.child("admin");
+export function openAdmin(runtime: Runtime, restart: Restart): OpenAdmin {
+  const { broker } = runtime.commands;
+  const log = runtime.log.child("admin");
   const startedTicks = systemClock.ticks();
   const underWay = new Set<Promise<void>>();
   let open: AdminEngine | undefined;
   const { get: engine } = lazy(async () => {
     const { createAdminEngine } = await import("./admin/engine.ts");
-    open = createAdminEngine(house, restart, startedTicks);
+    open = createAdminEngine(runtime, restart, startedTicks);
     return open;
   });
   const follow = (what: "resolved" | "lapsed" | "interrupted") => (approval: Approval) => {
@@ -38,15 +38,15 @@ export function openAdmin(house: House, restart: Restart): OpenAdmin {
       .finally(() => underWay.delete(work));
     underWay.add(work);
   };
-  const unwatch = desk.watch({
+  const unwatch = broker.watch({
     resolved: follow("resolved"),
     lapsed: follow("lapsed"),
     interrupted: follow("interrupted"),
   });
-  house.admin.tie(behind(engine, () => open));
+  runtime.admin.provide(behind(engine, () => open));
   return {
     async recover() {
-      if (!hasNotes(house.paths.state)) return;
+      if (!hasNotes(runtime.paths.state)) return;
       // A note that cannot be read or told (a full disk) stays for the next start; it is no reason not to start.
       await (
         await engine()

@@ -18,7 +18,7 @@ import { testModel } from "../model/test-model.ts";
 import type { Wake } from "../session/wake.ts";
 import type { FoundModel, ModelTest } from "../gateway/methods/models.ts";
 import type { CallTool } from "../tool/call.ts";
-import type { House } from "./house.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface OpenAgents {
   readonly agents: Agents;
@@ -35,16 +35,19 @@ export interface OpenAgents {
   readonly test: (ref: ModelRef, signal: AbortSignal) => Promise<ModelTest>;
 }
 
-export async function openAgents(house: House, outbound: Outbound = createOutbound(new Map())): Promise<OpenAgents> {
-  const { store, catalog, paths, env, log, mask, settings, version } = house;
+export async function openAgents(
+  runtime: Runtime,
+  outbound: Outbound = createOutbound(new Map()),
+): Promise<OpenAgents> {
+  const { store, catalog, paths, env, log, mask, settings, version } = runtime;
   const config = () => settings.now().config;
   const discovery = createDiscovery({ env, clock: systemClock });
   const models = createModelBook({ config, env, paths, clock: systemClock, log: log.child("models"), discovery });
   const ledger = createLedger(store, systemClock);
-  const recording = await recordingOf(house);
-  const callTool = recording?.calls(house.callTool) ?? house.callTool;
+  const recording = await recordingOf(runtime);
+  const callTool = recording?.calls(runtime.callTool) ?? runtime.callTool;
   const stream = createStreamModel(models);
-  const hooks = openHooks(house);
+  const hooks = openHooks(runtime);
   // Commands load with the first message.
   const { get: chat } = lazy(async (): Promise<{ readonly direct: Direct; readonly isUrgent: IsUrgent }> => {
     const { createDirect, createIsUrgent } = await import("../chat/direct.ts");
@@ -60,11 +63,11 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
         clock: systemClock,
         version,
         usage: ledger,
-        admin: house.admin,
-        children: house.children,
+        admin: runtime.admin,
+        children: runtime.children,
         onCommand: hooks.onCommand,
-        approvals: house.commands.desk,
-        undo: house.undo,
+        approvals: runtime.commands.broker,
+        undo: runtime.undo,
       }),
     };
   });
@@ -82,14 +85,14 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
     clock: systemClock,
     log: log.child("agent"),
     mask,
-    systemEvents: house.commands.events,
+    systemEvents: runtime.commands.events,
     onBootstrap: hooks.onBootstrap,
   });
-  house.turns.tie(agents);
-  const sessions = openSessions(house, models, outbound);
-  house.children.tie(sessions.children);
-  house.talks.tie(sessions.talks);
-  house.standing.tie({
+  runtime.turns.provide(agents);
+  const sessions = openSessions(runtime, models, outbound);
+  runtime.children.provide(sessions.children);
+  runtime.sessionMessages.provide(sessions.sessionMessages);
+  runtime.liveStatus.provide({
     async model(agentId, override) {
       const [ref] = await models.candidates({ agentId, override });
       return ref === undefined ? undefined : { ref, credentials: (await models.ready?.(ref, agentId)) ?? 0 };
@@ -98,9 +101,9 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
     used: (session) => ledger.session(session),
     active: (session) => agents.active(session).length,
   });
-  const heartbeats = openHeartbeats(house, agents, models, outbound);
+  const heartbeats = openHeartbeats(runtime, agents, models, outbound);
   const { wake } = heartbeats;
-  house.wake.tie(wake);
+  runtime.wake.provide(wake);
   recording?.ends(agents);
   return {
     agents,
@@ -136,11 +139,11 @@ export async function openAgents(house: House, outbound: Outbound = createOutbou
 }
 
 /** `OPENCLAW_RECORD=<folder>`: model and tool traffic as JSON lines, secrets masked. */
-async function recordingOf({ env, mask, log }: House): Promise<Recorder | undefined> {
+async function recordingOf({ env, mask, log }: Runtime): Promise<Recorder | undefined> {
   const folder = env["OPENCLAW_RECORD"];
   if (folder === undefined || folder === "") return undefined;
   log.info(`recording sessions into ${folder}`);
-  const { openRecording, recordEnds, recordingCall, recordingModel } = await import("../agent/record.ts");
+  const { openRecording, recordEnds, recordingCall, recordingModel } = await import("../agent/record-traffic.ts");
   const recording = openRecording(folder, mask, (error) => log.error("the recording could not be written", { error }));
   return {
     calls: (call) => recordingCall(call, recording),

@@ -5,22 +5,22 @@ import type { Env, Paths } from "../base/paths.ts";
 import { readVersion } from "../base/version.ts";
 import { workspaceOf } from "../config/agents.ts";
 import type { LoadedConfig } from "../config/load.ts";
-import { approvalsPath } from "../exec/approval/file.ts";
+import { approvalsPath } from "../exec/policy/file.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Store } from "../store/store.ts";
 import { builtinTools, recoverFiles, withFiles, type FileToolDeps } from "../tool/builtin.ts";
 import { createCatalog, type Catalog, type Settings } from "../tool/catalog.ts";
 import type { OpenExec } from "./exec.ts";
-import { createLatePorts, type LatePorts } from "./late-ports.ts";
+import { createGatewayServices, type GatewayServices } from "./gateway-services.ts";
 import { createSettings } from "./settings.ts";
 
 export { recoverFiles, withFiles };
 
 /** What the tools that run commands need. */
-export type CatalogExec = Pick<OpenExec, "exec" | "processes" | "boxes" | "mask">;
+export type CatalogExec = Pick<OpenExec, "exec" | "processes" | "sandboxes" | "mask">;
 
 /** A catalogue that is only looked at has none of it. */
-type CatalogPorts = LatePorts & { readonly memory: Pick<Memory, "search" | "read"> };
+type CatalogPorts = GatewayServices & { readonly memory: Pick<Memory, "search" | "read"> };
 
 /** What file tools share with whoever takes their changes back. */
 export type FilePorts = Pick<FileToolDeps, "lanes" | "keeper">;
@@ -41,7 +41,7 @@ export function openCatalog(
   settings: () => Settings,
   commands: CatalogExec,
   files: FilePorts = { lanes: createLanes() },
-  ports: CatalogPorts = { memory: {} as Memory, ...createLatePorts() },
+  ports: CatalogPorts = { memory: {} as Memory, ...createGatewayServices() },
 ): Catalog {
   return createCatalog({
     tools: builtinTools({
@@ -49,9 +49,9 @@ export function openCatalog(
       clock: systemClock,
       version: readVersion(),
       ...fileDeps(paths, files),
-      closedFolders: async (call) => (await import("./steering.ts")).closedFolders(store, paths, call),
-      isGuest: async (call) => (await import("./steering.ts")).isGuest(store, call),
-      isStrangers: async (call) => (await import("./steering.ts")).isStrangers(store, call),
+      protectedFolders: async (call) => (await import("../tool/trust.ts")).protectedFolders(store, paths, call),
+      isGuest: async (call) => (await import("../tool/trust.ts")).isGuest(store, call),
+      isUntrustedCall: async (call) => (await import("../tool/trust.ts")).isUntrustedCall(store, call),
       exec: commands.exec,
       processes: commands.processes,
       mask: commands.mask,
@@ -60,7 +60,7 @@ export function openCatalog(
     plugins: [],
     settings,
     workspaceOf: (config, agent) => workspaceOf(config, agent, paths),
-    sandboxPlace: (subject) => commands.boxes.place(subject),
+    sandboxPlace: (subject) => commands.sandboxes.place(subject),
   });
 }
 

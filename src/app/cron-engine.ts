@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isSubagentKey, sessionKindOf, type AgentId, type SessionKey } from "../core/names.ts";
 import { isRecord } from "../core/record.ts";
 import { systemClock } from "../base/clock.ts";
@@ -10,7 +10,7 @@ import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import { mainKeyOf } from "../config/agents.ts";
-import type { CronAsker, CronChange, CronDoor } from "../cron/ask.ts";
+import type { CronAsker, CronChange, AgentCron } from "../cron/agent-cron.ts";
 import { createCron, type CronEngine } from "../cron/cron.ts";
 import type { CronDeps, CronEvent, ToolRun } from "../cron/deps.ts";
 import { quoteRecent, withContext } from "../cron/context.ts";
@@ -18,19 +18,19 @@ import type { Job, JobBody } from "../cron/job.ts";
 import { normalisePatch } from "../cron/normalise.ts";
 import { createJobOutputs } from "../cron/outputs.ts";
 import { unknownJob } from "../cron/refuse.ts";
-import { veiledWords } from "../cron/veil.ts";
-import type { Approval } from "../exec/approval/desk-record.ts";
+import { veiledWords } from "../cron/redact-job.ts";
+import type { Approval } from "../approval/record.ts";
 import { subjectOf } from "../tool/subject.ts";
 import type { ToolCall, ToolResult } from "../tool/tool.ts";
-import { cronCard } from "./cron-card.ts";
+import { cronCard } from "../cron/card.ts";
 import { bodyOf, mayTouch, notOwners, reachOf } from "./cron-rights.ts";
 import type { CronPorts } from "./cron.ts";
-import type { House } from "./house.ts";
-import { isOwnersTurn, isStrangerLed } from "./owner-words.ts";
+import type { Runtime } from "./runtime.ts";
+import { isOwnerTurn, isUntrustedTurn } from "../session/provenance.ts";
 
-export interface CronHouse {
+export interface CronRuntime {
   readonly engine: CronEngine;
-  readonly door: CronDoor;
+  readonly door: AgentCron;
   /** A question about a job was answered, or its time was over. */
   answered(approval: Approval): Promise<void>;
   /** Throws when the rules in force, or the job by now, are not those the owner was asked under. */
@@ -53,33 +53,33 @@ export interface EnginePorts extends CronPorts {
 /** The owner may be away. */
 const ASK_MS = 24 * 3_600_000;
 
-export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
-  const { store, settings, commands, mask } = house;
-  const { desk } = commands;
+export function openCronRuntime(runtime: Runtime, ports: EnginePorts): CronRuntime {
+  const { store, settings, commands, mask } = runtime;
+  const { broker } = commands;
   const config = () => settings.now().config;
   const deps: CronDeps = {
     store,
     clock: systemClock,
     log: ports.log,
     config,
-    turns: house.turns(),
-    wake: house.wake(),
+    turns: runtime.turns(),
+    wake: runtime.wake(),
     events: commands.events,
     outbound: ports.outbound,
-    runTool: (run) => runTool(house, run),
+    runTool: (run) => runTool(runtime, run),
     emit: (event) => ports.broadcast(forEverybody(event, mask)),
-    outputs: createJobOutputs(join(house.paths.state, "cron", "output")),
+    outputs: createJobOutputs(join(runtime.paths.state, "cron", "output")),
     olderFile: ports.olderFile,
     isSkipped: ports.isSkipped,
   };
   const engine = createCron(deps);
 
-  const door: CronDoor = {
+  const door: AgentCron = {
     status: () => engine.status(),
     list: async (asker, options) => (await engine.list(options)).filter((job) => mayTouch(job, asker, config())),
     async run(asker, id, mode) {
       await touched(id, asker);
-      if (await isOwnersTurn(house, asker.turn)) return engine.run(id, mode);
+      if (await isOwnerTurn(runtime, asker.turn)) return engine.run(id, mode);
       throw notOwners("a job is started by hand");
     },
     async runs(asker, id, limit) {
@@ -91,20 +91,26 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
       return engine.output(id, slot, page);
     },
     async wake({ session, turn }, text, mode) {
-      const used = mode === "now" && (await isOwnersTurn(house, turn)) ? "now" : "next-heartbeat";
-      await house.wake().tell(session, text, used, { outside: await isStrangerLed(house.store, turn) });
+      const used = mode === "now" && (await isOwnerTurn(runtime, turn)) ? "now" : "next-heartbeat";
+      await runtime.wake().tell(session, text, used, { outside: await isUntrustedTurn(runtime.store, turn) });
       return used;
     },
     async change(asked, asker) {
-      const change = asked.action === "add" ? await fromSession(asked, asker, house) : asked;
+      const change = asked.action === "add" ? await fromSession(asked, asker, runtime) : asked;
       const job = change.action === "add" ? undefined : await touched(change.id, asker);
       const reach = reachOf(change, job, asker, config(), systemClock.now());
-      if (reach === undefined && (await isOwnersTurn(house, asker.turn))) return { done: await perform(change, asker) };
+      if (reach === undefined && (await isOwnerTurn(runtime, asker.turn)))
+        return { done: await perform(change, asker) };
       const card = cronCard(change, asker, job, reach);
       const { agent, session } = asker;
       const request = { id: `${newId()}-cron`, kind: "config" as const, agent, session, timeoutMs: ASK_MS };
       const body: JobChange = { change, reach, job: job === undefined ? undefined : bodyOf(job) };
-      const { id: approvalId, expiresAtMs } = await desk.ask({ ...request, body, asker: await asker.origin?.(), card });
+      const { id: approvalId, expiresAtMs } = await broker.ask({
+        ...request,
+        body,
+        asker: await asker.origin?.(),
+        card,
+      });
       return { waiting: { approvalId, expiresAtMs } };
     },
   };
@@ -118,10 +124,13 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
       const asker: CronAsker = { ...call, allows: (tool) => call.allows(tool) };
       const job = change.action === "add" ? undefined : await touched(change.id, asker);
       if (job !== undefined && !isSameJson(bodyOf(job), then))
-        throw new HouseError("approval.changed", "the job was changed since this was asked; ask again");
+        throw new OpenClawError("approval.changed", "the job was changed since this was asked; ask again");
       const reach = reachOf(change, job, asker, config(), systemClock.now());
       if (reach !== undefined && reach !== shown)
-        throw new HouseError("approval.changed", `under the rules now in force ${reach}, which the card did not say`);
+        throw new OpenClawError(
+          "approval.changed",
+          `under the rules now in force ${reach}, which the card did not say`,
+        );
     },
     async answered(approval) {
       const { id, state, agent, session, body } = approval;
@@ -134,12 +143,12 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
           approval,
           `not done: ${approval.reason ?? (state === "expired" ? "nobody answered" : "the owner said no")}`,
         );
-      if (!(await desk.begin(id, { agent, session }))) return;
+      if (!(await broker.begin(id, { agent, session }))) return;
       const outcome = await perform(change, { agent: agent as AgentId }).then(
         () => "done",
         (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
       );
-      await desk.finish(id, outcome);
+      await broker.finish(id, outcome);
       await tell(approval, outcome);
     },
   };
@@ -164,7 +173,7 @@ export function openCronHouse(house: House, ports: EnginePorts): CronHouse {
 
   async function tell({ session, card }: Approval, outcome: string): Promise<void> {
     if (session === null) return;
-    await house.wake().tell(session as SessionKey, mask(`Cron (${card.title}): ${outcome}`));
+    await runtime.wake().tell(session as SessionKey, mask(`Cron (${card.title}): ${outcome}`));
   }
 }
 
@@ -177,7 +186,7 @@ function isSameJson(one: unknown, other: unknown): boolean {
 async function fromSession(
   { job, contextMessages = 0 }: Extract<CronChange, { action: "add" }>,
   { agent, session }: CronAsker,
-  { store, settings }: House,
+  { store, settings }: Runtime,
 ): Promise<CronChange> {
   const raw = normalisePatch(job);
   const { agentId = agent, sessionTarget, delivery } = raw;
@@ -204,12 +213,12 @@ function forEverybody({ error, summary, ...event }: CronEvent, mask: Mask): Cron
 }
 
 /** The one path of every tool call; nobody waits beside a job to answer a question. */
-async function runTool(house: House, run: ToolRun): Promise<{ text: string; isError: boolean }> {
+async function runTool(runtime: Runtime, run: ToolRun): Promise<{ text: string; isError: boolean }> {
   const { tool, args, agent, session, timeoutMs, signal, toolsDeny } = run;
-  const subject = subjectOf({ sessionKey: session, agentId: agent }, house.settings.now().config);
+  const subject = subjectOf({ sessionKey: session, agentId: agent }, runtime.settings.now().config);
   const limits =
     toolsDeny.length === 0 ? {} : { limits: [{ path: "a job that makes up for a missed time", deny: toolsDeny }] };
-  const result = await house.callTool({
+  const result = await runtime.callTool({
     tool,
     args,
     subject: { ...subject, ...limits },
@@ -220,7 +229,7 @@ async function runTool(house: House, run: ToolRun): Promise<{ text: string; isEr
   const { status, approvalId } = (result.details ?? {}) as { status?: unknown; approvalId?: unknown };
   if (status !== "approval-pending") return { text: textOf(result), isError: result.isError === true };
   if (typeof approvalId === "string")
-    await house.commands.desk.withdraw(approvalId, "a job does not wait for an answer");
+    await runtime.commands.broker.withdraw(approvalId, "a job does not wait for an answer");
   return {
     text: "it would have to wait for a person's yes, and a job does not wait: openclaw approvals allowlist add",
     isError: true,

@@ -1,7 +1,7 @@
 // Whose jobs an agent may touch, and which of its wishes reach further than it does itself: those are the owner's.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { CronAsker, CronChange } from "../cron/ask.ts";
+import type { CronAsker, CronChange } from "../cron/agent-cron.ts";
 import { checkJob } from "../cron/check.ts";
 import type { Job, JobBody } from "../cron/job.ts";
 import { normaliseJob } from "../cron/normalise.ts";
@@ -55,8 +55,8 @@ export function bodyOf(job: Job | undefined): JobBody {
   return body;
 }
 
-export function notOwners(what: string): HouseError {
-  return new HouseError(
+export function notOwners(what: string): OpenClawError {
+  return new OpenClawError(
     "cron.owner-only",
     `${what} only when the owner asks for it, and this turn has other words in it`,
     {

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { lazy } from "../base/lazy.ts";
 import { expandHome } from "../base/paths.ts";
 import type { Outbound } from "../channel/outbound.ts";
-import type { CronDoor } from "../cron/ask.ts";
+import type { AgentCron } from "../cron/agent-cron.ts";
 import type { Cron } from "../cron/cron.ts";
 import type { CronEvent } from "../cron/deps.ts";
-import type { Approval } from "../exec/approval/desk-record.ts";
+import type { Approval } from "../approval/record.ts";
 import type { Asker } from "../tool/tool.ts";
-import type { CronHouse } from "./cron-engine.ts";
-import type { House } from "./house.ts";
+import type { CronRuntime } from "./cron-engine.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface OpenCron {
   readonly cron: Cron;
@@ -34,19 +34,19 @@ export interface CronPorts {
 export const isCronAsk = ({ id, kind, origin }: Approval): boolean =>
   kind === "config" && origin === "house" && id.endsWith("-cron");
 
-export function openCron(house: House, ports: CronPorts): OpenCron {
-  const log = house.log.child("cron");
-  const { env, paths, store } = house;
-  const config = () => house.settings.now().config;
+export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
+  const log = runtime.log.child("cron");
+  const { env, paths, store } = runtime;
+  const config = () => runtime.settings.now().config;
   const olderFile = (): string => {
     const { store: file } = config().cron ?? {};
     return file === undefined ? join(paths.state, "cron", "jobs.json") : expandHome(file, paths.home);
   };
   let isStopped = false;
   const answers = new Set<Promise<void>>();
-  const opening = lazy<CronHouse>(async () => {
-    const { openCronHouse } = await import("./cron-engine.ts");
-    const opened = openCronHouse(house, { ...ports, log, olderFile: olderFile(), isSkipped: isSkipped(env) });
+  const opening = lazy<CronRuntime>(async () => {
+    const { openCronRuntime } = await import("./cron-engine.ts");
+    const opened = openCronRuntime(runtime, { ...ports, log, olderFile: olderFile(), isSkipped: isSkipped(env) });
     try {
       if (!isStopped) await opened.engine.start();
       return opened;
@@ -58,10 +58,11 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
     }
   });
   const engine = opening.get;
-  const uncheck = house.commands.desk.checkBy(async (approval) => {
-    if (isCronAsk(approval)) await (await engine()).recheck(approval, await house.recallTool(approval.asker as Asker));
+  const uncheck = runtime.commands.broker.checkBy(async (approval) => {
+    if (isCronAsk(approval))
+      await (await engine()).recheck(approval, await runtime.recallTool(approval.asker as Asker));
   });
-  const unwatch = house.commands.desk.watch({
+  const unwatch = runtime.commands.broker.watch({
     resolved: (approval) => follow(approval),
     lapsed: (approval) => follow(approval),
     interrupted: (approval) => follow(approval),
@@ -78,8 +79,8 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
     output: async (id, slot, page) => (await engine()).engine.output(id, slot, page),
     preview: async (input, count) => (await engine()).engine.preview(input, count),
   };
-  const door = async (): Promise<CronDoor> => (await engine()).door;
-  house.cron.tie({
+  const door = async (): Promise<AgentCron> => (await engine()).door;
+  runtime.cron.provide({
     status: () => cron.status(),
     list: async (asker, options) => (await door()).list(asker, options),
     run: async (asker, id, mode) => (await door()).run(asker, id, mode),
@@ -127,7 +128,7 @@ export function openCron(house: House, ports: CronPorts): OpenCron {
   }
 }
 
-function isSkipped(env: House["env"]): boolean {
+function isSkipped(env: Runtime["env"]): boolean {
   const word = env["OPENCLAW_SKIP_CRON"];
   return word !== undefined && word !== "" && word !== "0" && word !== "false";
 }

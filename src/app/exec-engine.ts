@@ -1,13 +1,13 @@
 // The engine of commands with all it needs on this machine. A file of its own: nobody pays for it before the first command.
 import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { createUseNotes } from "../exec/approval/use-notes.ts";
+import { createUseNotes } from "../exec/policy/use-notes.ts";
 import { childEnvironment } from "../exec/environment.ts";
 import { createExec, type Exec, type ExecDeps } from "../exec/exec.ts";
 import { createGuard } from "../exec/guard.ts";
 import { limitsOf } from "../exec/limits.ts";
 import { createLoginPath, minimalPath, searchPath } from "../exec/login-path.ts";
-import { createNodeRuns } from "../exec/node-run.ts";
+import { createNodeRuns } from "../exec/node-command.ts";
 import type { NodePort } from "../exec/node-port.ts";
 import { findProgram } from "../exec/find-program.ts";
 import { chooseShell } from "../exec/shell.ts";
@@ -19,8 +19,8 @@ export interface Engine {
 }
 
 type Given =
-  | "desk"
-  | "boxes"
+  | "broker"
+  | "sandboxes"
   | "processes"
   | "stateDir"
   | "guarded"

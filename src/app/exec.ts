@@ -10,16 +10,16 @@ import type { Mask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import { agentConfig, workspaceOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import { createApprovalDesk, type ApprovalDesk } from "../exec/approval/desk.ts";
-import { approvalsPath } from "../exec/approval/file.ts";
-import { lastKnownPath } from "../exec/approval/last-known.ts";
-import type { Boxes, BoxesDeps } from "../exec/boxes.ts";
+import { createApprovalBroker, type ApprovalBroker } from "../approval/broker.ts";
+import { approvalsPath } from "../exec/policy/file.ts";
+import { lastKnownPath } from "../exec/policy/last-known.ts";
+import type { Sandboxes, SandboxesDeps } from "../exec/sandboxes.ts";
 import { elevationOf } from "../exec/elevated.ts";
 import type { Exec, ExecArgs, ExecCall } from "../exec/exec.ts";
 import { gatewayPlaces } from "../exec/guard/places.ts";
 import { createProcessTable, type ProcessTable } from "../exec/processes.ts";
 import { routeExec, type Route } from "../exec/route.ts";
-import { sandboxPlace } from "../exec/sandbox-place.ts";
+import { sandboxPlace } from "../exec/sandbox-paths.ts";
 import { sandboxSettings } from "../exec/sandbox-settings.ts";
 import { createNodes, type Nodes } from "../node/nodes.ts";
 import { speakerOf } from "../session/sender.ts";
@@ -28,12 +28,12 @@ import { createSystemEvents, type SystemEvents } from "../session/system-events.
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
 import type { Engine } from "./exec-engine.ts";
-import { strangersDoor } from "./owner-words.ts";
+import { untrustedSource } from "../session/provenance.ts";
 
 export interface OpenExec {
   readonly exec: Exec;
-  readonly boxes: Boxes;
-  readonly desk: ApprovalDesk;
+  readonly sandboxes: Sandboxes;
+  readonly broker: ApprovalBroker;
   readonly nodes: Nodes;
   readonly processes: ProcessTable;
   readonly events: SystemEvents;
@@ -57,8 +57,8 @@ export interface ExecParts {
 }
 
 export function openExec({ paths, env, store, log, mask, config, configFiles }: ExecParts): OpenExec {
-  const desk = createApprovalDesk({ store, clock: systemClock, log: log.child("approvals"), mask: mask.command });
-  const boxes = lazyBoxes({
+  const broker = createApprovalBroker({ store, clock: systemClock, log: log.child("approvals"), mask: mask.command });
+  const sandboxes = lazyBoxes({
     paths,
     env,
     config,
@@ -77,8 +77,8 @@ export function openExec({ paths, env, store, log, mask, config, configFiles }: 
   const runs = join(paths.state, "runs");
   const opening = lazy<Engine>(async () =>
     (await import("./exec-engine.ts")).openEngine({
-      desk,
-      boxes,
+      broker,
+      sandboxes,
       nodes,
       processes,
       folder: runs,
@@ -99,8 +99,8 @@ export function openExec({ paths, env, store, log, mask, config, configFiles }: 
   );
   const engine = opening.get;
   return {
-    desk,
-    boxes,
+    broker,
+    sandboxes,
     nodes,
     processes,
     events,
@@ -111,7 +111,7 @@ export function openExec({ paths, env, store, log, mask, config, configFiles }: 
     },
     // An answer may come to a question of the last process: then the engine must be there to hear it.
     async recover() {
-      const told = await desk.recover();
+      const told = await broker.recover();
       // Its folder is there only when the last process did not end in order: what it started may still run.
       if (existsSync(runs)) await (await import("../exec/tree.ts")).sweepOrphans();
       if (told > 0) await engine();
@@ -120,17 +120,17 @@ export function openExec({ paths, env, store, log, mask, config, configFiles }: 
       tell = next;
     },
     async close() {
-      desk.close();
+      broker.close();
       await (await opening.opened())?.close();
       await processes.close();
-      await boxes.close();
+      await sandboxes.close();
     },
   };
 }
 
 /** Most of the code of boxes is for building them, and most gateways build none in their first minute. */
-function lazyBoxes(deps: BoxesDeps): Boxes {
-  const opening = lazy<Boxes>(async () => (await import("../exec/boxes.ts")).createBoxes(deps));
+function lazyBoxes(deps: SandboxesDeps): Sandboxes {
+  const opening = lazy<Sandboxes>(async () => (await import("../exec/sandboxes.ts")).createSandboxes(deps));
   const open = opening.get;
   return {
     of: async (who) => (await open()).of(who),
@@ -147,7 +147,7 @@ async function routeOf(store: Store, args: ExecArgs, call: ExecCall): Promise<Ro
   const { config, agent, session: sessionKey, sandboxed, subagent, senderIds, hints } = call;
   const record = await store.sessions.get(sessionKey);
   // Who sits at the session is not who speaks when a node, a hook or another session did (POL-019).
-  const door = sandboxed && call.turn !== undefined ? await strangersDoor(store, call.turn) : undefined;
+  const door = sandboxed && call.turn !== undefined ? await untrustedSource(store, call.turn) : undefined;
   const { channel, senders } = door === undefined ? speakerOf(sessionKey, record) : { channel: door, senders: [] };
   const elevation = elevationOf({
     config,

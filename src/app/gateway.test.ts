@@ -13,11 +13,11 @@ import { loadConfig } from "../config/load.ts";
 import { mainSessionKey, DEFAULT_AGENT } from "../core/names.ts";
 import { subjectOf } from "../tool/subject.ts";
 import { openGatewayOver, type RunningGateway } from "./gateway.ts";
-import { openHouse, type House } from "./house.ts";
+import { openRuntime, type Runtime } from "./runtime.ts";
 
 const MAIN = mainSessionKey(DEFAULT_AGENT);
 
-function place(t: TestContext): () => Promise<House> {
+function place(t: TestContext): () => Promise<Runtime> {
   const home = mkdtempSync(join(tmpdir(), "openclaw-restarts-"));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const state = join(home, ".openclaw");
@@ -31,10 +31,11 @@ function place(t: TestContext): () => Promise<House> {
   writeFileSync(join(state, "openclaw.json"), JSON.stringify(config), { mode: 0o600 });
   const env = { HOME: home, PATH: process.env["PATH"] };
   const paths = resolvePaths(env);
-  return () => openHouse({ paths, env, loaded: loadConfig({ paths, env }), consoleLevel: "silent" });
+  return () => openRuntime({ paths, env, loaded: loadConfig({ paths, env }), consoleLevel: "silent" });
 }
 
-const open = (house: House): Promise<RunningGateway> => openGatewayOver(house, { port: 0 }, { restart: () => {} });
+const open = (runtime: Runtime): Promise<RunningGateway> =>
+  openGatewayOver(runtime, { port: 0 }, { restart: () => {} });
 
 const isOpen = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -45,20 +46,20 @@ const isOpen = (port: number): Promise<boolean> =>
 
 test("a start that fails behind its port leaves nothing: the port is free, the state can be opened again", async (t) => {
   const openPlace = place(t);
-  const house = await openPlace();
+  const runtime = await openPlace();
   let port = 0;
   const lock = {
-    ...house.lock,
-    describe(facts: Parameters<House["lock"]["describe"]>[0]) {
+    ...runtime.lock,
+    describe(facts: Parameters<Runtime["lock"]["describe"]>[0]) {
       port = Number(facts.port);
-      house.lock.describe(facts);
+      runtime.lock.describe(facts);
     },
   };
   const recover = (): Promise<never> => Promise.reject(new Error("the disk is full"));
-  await assert.rejects(open({ ...house, lock, commands: { ...house.commands, recover } }), /the disk is full/);
+  await assert.rejects(open({ ...runtime, lock, commands: { ...runtime.commands, recover } }), /the disk is full/);
   assert.ok(port > 0);
   assert.equal(await isOpen(port), false);
-  await house.close();
+  await runtime.close();
   const again = await openPlace();
   const running = await open(again);
   assert.equal(await isOpen(running.gateway.port), true);
@@ -67,11 +68,11 @@ test("a start that fails behind its port leaves nothing: the port is free, the s
 });
 
 test("a note about a restart that cannot be told is no reason not to start", async (t) => {
-  const house = await place(t)();
-  mkdirSync(join(house.paths.state, "restart-sentinel.json"));
-  const running = await open(house);
+  const runtime = await place(t)();
+  mkdirSync(join(runtime.paths.state, "restart-sentinel.json"));
+  const running = await open(runtime);
   await running.close({ text: "over" });
-  await house.close();
+  await runtime.close();
 });
 
 const skip = process.platform === "linux" ? false : "counts threads and descriptors in /proc";
@@ -79,19 +80,19 @@ const skip = process.platform === "linux" ? false : "counts threads and descript
 test("restarts in place leave no thread, no descriptor, no timer and no listener behind", { skip }, async (t) => {
   const openPlace = place(t);
   const round = async (): Promise<void> => {
-    const house = await openPlace();
-    const running = await open(house);
-    const subject = subjectOf({ sessionKey: MAIN }, house.settings.now().config);
+    const runtime = await openPlace();
+    const running = await open(runtime);
+    const subject = subjectOf({ sessionKey: MAIN }, runtime.settings.now().config);
     const call = { subject, caller: "http", signal: new AbortController().signal, timeoutMs: 20_000 } as const;
-    await house.callTool({ ...call, tool: "memory_search", args: { query: "cat" } });
-    await house.callTool({ ...call, tool: "write", args: { path: "a.txt", content: "a" } });
-    await house.cron().status();
-    await house.children().list(MAIN);
+    await runtime.callTool({ ...call, tool: "memory_search", args: { query: "cat" } });
+    await runtime.callTool({ ...call, tool: "write", args: { path: "a.txt", content: "a" } });
+    await runtime.cron().status();
+    await runtime.children().list(MAIN);
     // A run that began a moment before the stop asks for its notes a moment after it.
     const outcome = { stream: "lifecycle", phase: "start", startedAt: 0 } as const;
-    house.memory.onRun({ runId: "r", sessionKey: MAIN, seq: 1, ts: 0, body: outcome });
+    runtime.memory.onRun({ runId: "r", sessionKey: MAIN, seq: 1, ts: 0, body: outcome });
     await running.close({ text: "restarting" });
-    await house.close();
+    await runtime.close();
   };
   const look = async (): Promise<unknown> => {
     // Longer than anything that waits unseen may take to show itself.

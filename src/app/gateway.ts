@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Agents } from "../agent/agent.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { systemClock } from "../base/clock.ts";
 import { planReload } from "../config/reload.ts";
 import { watchConfig } from "../config/watch.ts";
@@ -44,11 +44,11 @@ import { coreTools } from "../tool/policy/groups.ts";
 import { createOutbound } from "../channel/outbound.ts";
 import { openAdmin, type Restart } from "./admin.ts";
 import { openAgents } from "./agents.ts";
-import { watchApprovals, type ApprovalsWatch } from "./approvals-watch.ts";
+import { watchApprovals, type ApprovalsWatch } from "../exec/policy/watch-file.ts";
 import { recoverFiles } from "./catalog.ts";
 import { openCron } from "./cron.ts";
 import { secretsIn } from "../config/redact.ts";
-import type { House } from "./house.ts";
+import type { Runtime } from "./runtime.ts";
 import { openWebhooks } from "./webhooks.ts";
 
 export interface RunningGateway {
@@ -64,31 +64,35 @@ export interface GatewayHooks {
   readonly trouble?: () => string | undefined;
 }
 
-export async function openGatewayOver(house: House, flags: BindFlags, hooks: GatewayHooks): Promise<RunningGateway> {
-  const { settings, store, log, env } = house;
+export async function openGatewayOver(
+  runtime: Runtime,
+  flags: BindFlags,
+  hooks: GatewayHooks,
+): Promise<RunningGateway> {
+  const { settings, store, log, env } = runtime;
   const config = () => settings.now().config;
   const binding = bindingOf(config(), env, flags, sharedSecret(config(), env).value !== undefined);
-  await recover(house);
+  await recover(runtime);
   /** Parts that look at the config now and then, told to look at once. */
   const configFollowers = new Set<() => void>();
   const hub = createHub(systemClock);
-  const presence = createPresence(systemClock, house.version);
+  const presence = createPresence(systemClock, runtime.version);
   const context: GatewayContext = {
-    paths: house.paths,
+    paths: runtime.paths,
     env,
-    version: house.version,
+    version: runtime.version,
     clock: systemClock,
     log,
-    mask: house.mask,
+    mask: runtime.mask,
     store,
-    storeFile: house.storeFile,
-    storeProblem: () => house.storeChecks.problem(),
-    catalog: house.catalog,
-    callTool: house.callTool,
-    approvals: house.commands.desk,
-    nodes: house.commands.nodes,
-    events: house.commands.events,
-    undo: house.undo,
+    storeFile: runtime.storeFile,
+    storeProblem: () => runtime.storeChecks.problem(),
+    catalog: runtime.catalog,
+    callTool: runtime.callTool,
+    approvals: runtime.commands.broker,
+    nodes: runtime.commands.nodes,
+    events: runtime.commands.events,
+    undo: runtime.undo,
     devices: await openDeviceBook(store, systemClock),
     hub,
     presence,
@@ -97,7 +101,7 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     config,
     readConfig: settings.read,
     takeOver() {
-      takeOver(house, hooks.restart);
+      takeOver(runtime, hooks.restart);
       for (const tell of configFollowers) tell();
     },
     restart: hooks.restart,
@@ -106,36 +110,36 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
   };
   let approvals: ApprovalsWatch | undefined;
   const outbound = createOutbound(new Map());
-  const { agents, wake, heartbeats, sessions, hooks: scripts, ...modelDeps } = await openAgents(house, outbound);
-  house.commands.wakeBy(wake.tell);
-  const admin = openAdmin(house, hooks.restart);
-  const jobs = openCron(house, { outbound, broadcast: (event) => context.hub.broadcast("cron", event) });
+  const { agents, wake, heartbeats, sessions, hooks: scripts, ...modelDeps } = await openAgents(runtime, outbound);
+  runtime.commands.wakeBy(wake.tell);
+  const admin = openAdmin(runtime, hooks.restart);
+  const jobs = openCron(runtime, { outbound, broadcast: (event) => context.hub.broadcast("cron", event) });
   const stopAsking = announceApprovals(context.hub, context.approvals);
-  agents.watch(createRunEvents(context.hub, systemClock, house.mask));
-  agents.watch(house.memory.onRun);
+  agents.watch(createRunEvents(context.hub, systemClock, runtime.mask));
+  agents.watch(runtime.memory.onRun);
   const vitals = createVitals(context, heartbeats);
-  const voiceWake = createVoiceWake(house.paths.state, systemClock, log);
+  const voiceWake = createVoiceWake(runtime.paths.state, systemClock, log);
   const served = [
     ...systemMethods(context, vitals, heartbeats),
     ...heartbeatMethods(heartbeats),
     ...toolMethods(context),
     ...sessionMethods(context, sessionWork(agents), modelDeps.ledger),
-    ...undoMethods(context, { undo: house.undo, active: (session) => agents.active(session) }),
+    ...undoMethods(context, { undo: runtime.undo, active: (session) => agents.active(session) }),
     ...agentMethods(context),
-    ...memoryMethods(context, house.memory),
+    ...memoryMethods(context, runtime.memory),
     ...chatMethods(context, agents),
     ...modelMethods(context, modelDeps),
     ...deviceMethods(context),
     ...nodePairingMethods(context),
     ...configMethods(context),
-    ...updateMethods(context, house.admin),
+    ...updateMethods(context, runtime.admin),
     ...approvalMethods(context),
     ...nodeMethods(context, agents),
     ...voiceMethods(context, voiceWake),
     ...channelMethods(context),
-    ...cronMethods(jobs.cron, house.storeFile, house.mask),
+    ...cronMethods(jobs.cron, runtime.storeFile, runtime.mask),
   ];
-  const webhooks = openWebhooks(house, { tell: wake.tell, outbound });
+  const webhooks = openWebhooks(runtime, { tell: wake.tell, outbound });
   const serveHook = webhooks.serve;
   let gateway: Gateway | undefined;
   let watcher: ConfigFollower | undefined;
@@ -171,11 +175,11 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
       voiceWake,
       arriving: () => watcher?.look(),
     });
-    house.lock.describe({ port: gateway.port });
-    warnOnce(house);
+    runtime.lock.describe({ port: gateway.port });
+    warnOnce(runtime);
     // After clients can connect: what an earlier process asked is asked again, what it left undone is told.
     await admin.recover();
-    await house.commands.recover();
+    await runtime.commands.recover();
     await sessions.recover();
     await webhooks.resume();
     await jobs.start();
@@ -183,10 +187,10 @@ export async function openGatewayOver(house: House, flags: BindFlags, hooks: Gat
     configFollowers.add(() => heartbeats.changed());
     heartbeats.start((event) => context.hub.broadcast("heartbeat", event));
     scripts.started();
-    watcher = followConfig(house, context);
-    approvals = watchApprovals(house.paths.state, log.child("approvals"));
-    pruning = pruneBoxes(house);
-    warming = warmUp(house);
+    watcher = followConfig(runtime, context);
+    approvals = watchApprovals(runtime.paths.state, log.child("approvals"));
+    pruning = pruneBoxes(runtime);
+    warming = warmUp(runtime);
     return { gateway, context, close };
   } catch (error) {
     // Nothing of a start that failed goes on behind the next try: no port, no run, no timer.
@@ -202,7 +206,7 @@ function sessionWork(agents: Agents): SessionWork {
     async stop(session, reason) {
       const stopped = agents.abort({ sessionKey: session }, reason).then(() => true);
       if (await Promise.race([stopped, sleep(STOP_MS, false, { ref: false })])) return;
-      throw new HouseError("session.busy", `the run of ${session} does not end`, { hint: "try again in a moment" });
+      throw new OpenClawError("session.busy", `the run of ${session} does not end`, { hint: "try again in a moment" });
     },
   };
 }
@@ -213,7 +217,7 @@ const WARM_AFTER_MS = 3_000;
  * Code of a turn, a command and an answer is loaded before it is needed: a gateway that has no descriptors left, or whose
  * package is being replaced, can still serve and end turns. After the start, so that no client waits for it.
  */
-function warmUp({ log }: House): NodeJS.Timeout {
+function warmUp({ log }: Runtime): NodeJS.Timeout {
   const load = (): void => {
     Promise.all([import("../agent/run.ts"), import("../chat/direct.ts"), import("./exec-engine.ts")]).catch(
       (error: unknown) => log.warn("code of turns could not be loaded yet; the first turn tries again", { error }),
@@ -225,9 +229,9 @@ function warmUp({ log }: House): NodeJS.Timeout {
 const PRUNE_EVERY_MS = 3_600_000;
 
 /** Boxes nobody used for long go; nothing is looked at before the first hour is over. */
-function pruneBoxes({ commands, log }: House): NodeJS.Timeout {
+function pruneBoxes({ commands, log }: Runtime): NodeJS.Timeout {
   const prune = (): void => {
-    commands.boxes.prune().then(
+    commands.sandboxes.prune().then(
       (names) => names.length > 0 && log.info(`sandboxes removed: ${names.join(", ")}`),
       (error: unknown) => log.warn("sandboxes could not be pruned", { error }),
     );
@@ -236,7 +240,7 @@ function pruneBoxes({ commands, log }: House): NodeJS.Timeout {
 }
 
 /** What a dead process left half done is named as such before anything new starts. */
-async function recover({ store, paths, log }: House): Promise<void> {
+async function recover({ store, paths, log }: Runtime): Promise<void> {
   const [calls] = await Promise.all([
     store.journal.close(),
     // Before a command can see half a patch. What cannot be put right now is tried again by the first file tool.
@@ -247,7 +251,7 @@ async function recover({ store, paths, log }: House): Promise<void> {
   if (calls > 0) log.warn(`${calls} tool calls were cut off by the last end of the gateway; their outcome is unknown`);
 }
 
-function warnOnce({ settings, log }: House): void {
+function warnOnce({ settings, log }: Runtime): void {
   const { warnings } = settings.loaded();
   for (const { path, message, hint } of warnings)
     log.warn(`config ${path}: ${message}`, hint === undefined ? undefined : { hint });
@@ -256,7 +260,7 @@ function warnOnce({ settings, log }: House): void {
 }
 
 /** Hot where it can be, restart where it must be, and an invalid edit changes nothing but the log. */
-function takeOver({ settings, log, mask }: House, restart: GatewayHooks["restart"]): void {
+function takeOver({ settings, log, mask }: Runtime, restart: GatewayHooks["restart"]): void {
   const next = settings.read();
   if (next.valid && isDeepStrictEqual(next.parsed, settings.loaded().parsed)) return;
   if (!next.valid) {
@@ -282,22 +286,22 @@ interface ConfigFollower {
   close(): void;
 }
 
-function followConfig(house: House, context: GatewayContext): ConfigFollower {
-  const { mode, debounceMs = 300 } = house.settings.now().config.gateway?.reload ?? {};
+function followConfig(runtime: Runtime, context: GatewayContext): ConfigFollower {
+  const { mode, debounceMs = 300 } = runtime.settings.now().config.gateway?.reload ?? {};
   if (mode === "off") return { look: () => {}, close: () => {} };
   const watcher = watchConfig({
-    files: house.settings.loaded().files,
+    files: runtime.settings.loaded().files,
     debounceMs,
     onChange() {
       context.takeOver();
-      watcher.follow(house.settings.loaded().files);
+      watcher.follow(runtime.settings.loaded().files);
     },
   });
-  return { look: () => watcher.look(() => isHot(house)), close: () => watcher.close() };
+  return { look: () => watcher.look(() => isHot(runtime)), close: () => watcher.close() };
 }
 
 /** A restart in front of somebody who is just coming in would only turn them away. */
-function isHot({ settings }: House): boolean {
+function isHot({ settings }: Runtime): boolean {
   const next = settings.read();
   const mode = settings.now().config.gateway?.reload?.mode ?? "hybrid";
   return next.valid && planReload(settings.loaded().config, next.config, mode).restart.length === 0;

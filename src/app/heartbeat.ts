@@ -15,7 +15,7 @@ import type { HeartbeatEvent, Heartbeats } from "../gateway/heartbeats.ts";
 import type { ModelBook } from "../model/model.ts";
 import { usesAnthropicSubscription } from "../model/subscription.ts";
 import type { Wake, WakeMode } from "../session/wake.ts";
-import type { House } from "./house.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface OpenHeartbeats extends Heartbeats {
   readonly wake: Wake;
@@ -26,9 +26,14 @@ export interface OpenHeartbeats extends Heartbeats {
 
 const SPACE = "heartbeat";
 
-export function openHeartbeats(house: House, agents: Agents, models: ModelBook, outbound: Outbound): OpenHeartbeats {
-  const { store, settings, paths, env } = house;
-  const log = house.log.child("heartbeat");
+export function openHeartbeats(
+  runtime: Runtime,
+  agents: Agents,
+  models: ModelBook,
+  outbound: Outbound,
+): OpenHeartbeats {
+  const { store, settings, paths, env } = runtime;
+  const log = runtime.log.child("heartbeat");
   const config = () => settings.now().config;
   const usesSubscription = (agentId: AgentId): boolean => usesAnthropicSubscription(config(), agentId, paths, env);
   const closing = new AbortController();
@@ -49,7 +54,7 @@ export function openHeartbeats(house: House, agents: Agents, models: ModelBook, 
     paths,
     clock: systemClock,
     log,
-    events: house.commands.events,
+    events: runtime.commands.events,
     isOn: switchedOn,
     closing: closing.signal,
   });
@@ -82,10 +87,10 @@ export function openHeartbeats(house: House, agents: Agents, models: ModelBook, 
   const wakeTurn = async (session: SessionKey): Promise<RunOutcome | undefined> => {
     // A session made for one task that was put away: begun anew, it would not know what it was limited to.
     if (isForOneTask(session) && (await store.sessions.get(session)) === undefined) return undefined;
-    const { runHouseTurn } = await import("../agent/heartbeat/turn.ts");
+    const { runSystemTurn } = await import("../agent/heartbeat/turn.ts");
     const agentId = agentOf(session);
     const startedAt = systemClock.now();
-    const { outcome, report } = await runHouseTurn(deps(), {
+    const { outcome, report } = await runSystemTurn(deps(), {
       runId: newId(),
       session,
       text: WAKE_PROMPT,
@@ -100,7 +105,7 @@ export function openHeartbeats(house: House, agents: Agents, models: ModelBook, 
   const wake = createWake({
     turns: () => agents,
     models,
-    events: house.commands.events,
+    events: runtime.commands.events,
     agentOf,
     turn: wakeTurn,
     isOn: switchedOn,

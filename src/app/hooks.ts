@@ -5,7 +5,7 @@ import { defaultAgentId, mainKeyOf, workspaceOf } from "../config/agents.ts";
 import { mainSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
 import type { BootstrapFile, Heard, HookContext } from "../plugin/hook/hook.ts";
 import type { Emitter } from "../plugin/hook/emit.ts";
-import type { House } from "./house.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface Hooks {
   /** A command was given; what hooks have to say to the person comes back. */
@@ -32,14 +32,14 @@ export interface BootstrapEvent {
   readonly files: readonly BootstrapFile[];
 }
 
-export function openHooks(house: House): Hooks {
-  const { settings, paths, store, turns, log } = house;
+export function openHooks(runtime: Runtime): Hooks {
+  const { settings, paths, store, turns, log } = runtime;
   const config = () => settings.now().config;
   const isOn = (): boolean => {
     const { enabled, entries = {} } = config().hooks?.internal ?? {};
     return enabled === true && Object.values(entries).some((entry) => entry.enabled === true);
   };
-  const emitter = lazy(() => openEmitter(house));
+  const emitter = lazy(() => openEmitter(runtime));
   const opened = emitter.get;
   const sessionContext = async (key: SessionKey, agentId: AgentId): Promise<HookContext> => {
     const record = await store.sessions.get(key);
@@ -80,7 +80,7 @@ export function openHooks(house: House): Hooks {
   };
 }
 
-async function openEmitter({ settings, paths, env, store, turns, mask, log }: House): Promise<Emitter> {
+async function openEmitter({ settings, paths, env, store, turns, mask, log }: Runtime): Promise<Emitter> {
   const [{ createEmitter }, { bootMd }, { commandLogger }, { sessionMemory }] = await Promise.all([
     import("../plugin/hook/emit.ts"),
     import("../plugin/hook/bundled/boot-md.ts"),

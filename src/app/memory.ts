@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { RunEvent } from "../core/event.ts";
 import { textOf, type Message } from "../core/message.ts";
 import { splitSessionKey, type AgentId } from "../core/names.ts";
@@ -22,7 +22,7 @@ export interface OpenMemory extends Memory {
   readonly onRun: (event: RunEvent) => void;
 }
 
-export interface MemoryHouse {
+export interface MemoryRuntime {
   readonly paths: Paths;
   readonly env: Env;
   readonly store: Pick<Store, "sessions" | "transcript">;
@@ -39,7 +39,7 @@ interface Opened {
 const AFTER_START_MS = 500;
 const MAX_SESSIONS = 2000;
 
-export function openMemoryOver({ paths, env, store, log, config }: MemoryHouse): OpenMemory {
+export function openMemoryOver({ paths, env, store, log, config }: MemoryRuntime): OpenMemory {
   let isClosed = false;
   const begun = new Set<string>();
   const opening = lazy<Opened>(async () => {
@@ -58,7 +58,7 @@ export function openMemoryOver({ paths, env, store, log, config }: MemoryHouse):
     };
   });
   const memory = async (): Promise<Memory> => {
-    if (isClosed) throw new HouseError("memory.closed", "the gateway is stopping");
+    if (isClosed) throw new OpenClawError("memory.closed", "the gateway is stopping");
     return (await opening.get()).memory;
   };
   const begin = (agent: AgentId): void => {

@@ -3,16 +3,16 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Signer } from "../protocol/connect-request.ts";
 import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { acquireLock, type Lock } from "../base/lock.ts";
 import type { Log } from "../base/log.ts";
 import type { Env, Paths } from "../base/paths.ts";
-import { approvalsPath } from "../exec/approval/file.ts";
-import { lastKnownPath } from "../exec/approval/last-known.ts";
-import { createUseNotes } from "../exec/approval/use-notes.ts";
+import { approvalsPath } from "../exec/policy/file.ts";
+import { lastKnownPath } from "../exec/policy/last-known.ts";
+import { createUseNotes } from "../exec/policy/use-notes.ts";
 import { createGuard } from "../exec/guard.ts";
 import { machinePlaces } from "../exec/guard/places.ts";
 import { searchPath } from "../exec/login-path.ts";
@@ -28,17 +28,17 @@ import {
   nodeStateFile,
   readNodeState,
   writeNodeState,
-  type NodeWishes,
+  type NodeRequests,
 } from "../node/host/state.ts";
 import type { HostWire } from "../node/host/wire-port.ts";
 import { storeFileOf } from "../store/place.ts";
-import { watchApprovals } from "./approvals-watch.ts";
+import { watchApprovals } from "../exec/policy/watch-file.ts";
 
 export interface NodeHostParts {
   readonly paths: Paths;
   readonly env: Env;
   readonly log: Log;
-  readonly wishes: NodeWishes;
+  readonly wishes: NodeRequests;
   readonly secret: Secret;
   /** Made on first use, after the lock is held. */
   readonly identity: () => Signer;
@@ -103,8 +103,8 @@ function ownLock(stateDir: string): Lock {
   try {
     return acquireLock(nodeLockFile(stateDir));
   } catch (cause) {
-    if (!(cause instanceof HouseError) || cause.code !== "lock.held") throw cause;
-    throw new HouseError("node-host.runs", `a node host already runs on ${stateDir}`, {
+    if (!(cause instanceof OpenClawError) || cause.code !== "lock.held") throw cause;
+    throw new OpenClawError("node-host.runs", `a node host already runs on ${stateDir}`, {
       cause,
       hint: "openclaw node status; a second one needs a state of its own: --profile <name>",
     });

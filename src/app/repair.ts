@@ -1,20 +1,20 @@
 // Repair mode: the gateway does nothing but say why it could not start, until the config changes or a stop comes.
 import type { Server } from "node:http";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { readParts } from "../config/parts.ts";
 import { getAt } from "../config/path.ts";
 import { watchConfig } from "../config/watch.ts";
 import { DEFAULT_PORT } from "../gateway/bind.ts";
 import { reasonOf } from "./start-failures.ts";
-import type { Started, StartRoom } from "./start.ts";
+import type { Started, StartContext } from "./start.ts";
 
 /** How often a cause outside the config (a taken port) is looked at again. */
 const LOOK_AGAIN_MS = 30_000;
 
 /** Undefined when it was stopped. Reads only: no store, no agents, no tools. */
 export async function waitForCure(
-  room: StartRoom,
+  room: StartContext,
   first: unknown,
   start: () => Promise<Started>,
 ): Promise<Started | undefined> {
@@ -43,12 +43,12 @@ interface Sign {
 }
 
 /** Loopback only, whatever the config says; nobody needs a secret to read it, so it holds none. */
-function openSign(room: StartRoom, error: unknown): Promise<Sign | undefined> {
+function openSign(room: StartContext, error: unknown): Promise<Sign | undefined> {
   const { options } = room;
   const body = JSON.stringify({
     ok: false,
     repair: true,
-    reason: error instanceof HouseError ? error.code : "gateway.failed",
+    reason: error instanceof OpenClawError ? error.code : "gateway.failed",
     message: "the gateway could not start; see its log",
     hint: "openclaw doctor",
   });
@@ -76,12 +76,12 @@ function openSign(room: StartRoom, error: unknown): Promise<Sign | undefined> {
 }
 
 /** Where people look for it, also when the rest of the config cannot be read as one. */
-function writtenPort({ paths, options: { env } }: StartRoom): number | undefined {
+function writtenPort({ paths, options: { env } }: StartContext): number | undefined {
   const port = Number(env["OPENCLAW_GATEWAY_PORT"] ?? getAt(readParts({ paths, env }).parsed, ["gateway", "port"]));
   return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
 }
 
-function mayHaveChanged({ paths }: StartRoom): Promise<"changed"> {
+function mayHaveChanged({ paths }: StartContext): Promise<"changed"> {
   return new Promise((resolve) => {
     const done = (): void => {
       watcher.close();

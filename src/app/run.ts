@@ -11,9 +11,9 @@ import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { firstRunText } from "../config/first-run.ts";
 import { operatorScopes } from "../protocol/scope.ts";
 import type { Restart } from "./admin.ts";
-import { keepHeapSmall } from "./heap.ts";
-import type { House } from "./house.ts";
-import { coldStart, warmStart, type Started, type StartRoom } from "./start.ts";
+import { keepHeapSmall } from "../base/heap.ts";
+import type { Runtime } from "./runtime.ts";
+import { coldStart, warmStart, type Started, type StartContext } from "./start.ts";
 
 export interface RunOptions {
   readonly env: Env;
@@ -47,13 +47,13 @@ export async function runGateway(options: RunOptions): Promise<number> {
   let good: LoadedConfig | undefined;
   for (;;) {
     const ending = createEnding(pace);
-    const room: StartRoom = { paths, options, restart: ending.restart };
+    const room: StartContext = { paths, options, restart: ending.restart };
     const started = good === undefined ? await coldStart(room) : await warmStart(room, good);
     if (started === undefined) return 0;
     const { kind, fresh } = await runOnce(started, ending, options, good === undefined);
     if (kind === "stop") return 0;
     if (fresh) replaceProcess();
-    good = started.house.settings.good();
+    good = started.runtime.settings.good();
   }
 }
 
@@ -113,17 +113,17 @@ function replaceProcess(): void {
 }
 
 async function runOnce(
-  { house, running }: Started,
+  { runtime, running }: Started,
   ending: EndingDoor,
   options: RunOptions,
   first: boolean,
 ): Promise<Ending> {
-  const { log } = house;
+  const { log } = runtime;
   ending.log = log;
-  const release = onSignals(house, ending.stop, ending.restart);
+  const release = onSignals(runtime, ending.stop, ending.restart);
   const { gateway, context } = running;
   log.info(
-    `listening on ${gateway.urls.join(", ")} (pid ${process.pid}, state ${shortenHome(house.paths.state, house.paths.home)})`,
+    `listening on ${gateway.urls.join(", ")} (pid ${process.pid}, state ${shortenHome(runtime.paths.state, runtime.paths.home)})`,
   );
   if (first && (options.setup === true || process.stdout.isTTY))
     greet(gateway.urls[0] ?? "", context.devices.newCode(operatorScopes).code);
@@ -135,12 +135,12 @@ async function runOnce(
   );
   release();
   if (end.kind === "stop") log.info(`stopped by ${end.signal}`);
-  await house.close();
+  await runtime.close();
   return end;
 }
 
 /** SIGUSR1 restarts when `commands.restart` allows it; a failure nobody caught is logged and contained. */
-function onSignals({ log, settings }: House, stop: (signal: string) => void, restart: Restart): () => void {
+function onSignals({ log, settings }: Runtime, stop: (signal: string) => void, restart: Restart): () => void {
   const onUsr1 = (): void => {
     if (settings.now().config.commands?.restart === true) return restart("SIGUSR1", 0);
     log.warn("SIGUSR1 ignored: commands.restart is off", {
@@ -172,7 +172,7 @@ function onSignals({ log, settings }: House, stop: (signal: string) => void, res
 async function setUp(paths: Paths, env: Env): Promise<void> {
   const loaded = loadConfig({ paths, env });
   if (loaded.exists) return;
-  const { sandboxWorks } = await import("../exec/box/detect.ts");
+  const { sandboxWorks } = await import("../exec/sandbox/detect.ts");
   const found = await sandboxWorks({ folder: join(paths.state, "probe"), env, log: quiet, clock: systemClock });
   const sandbox = "backend" in found;
   writeFileAtomic(paths.config, firstRunText({ token: newSecret(24), sandbox }));

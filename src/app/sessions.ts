@@ -3,13 +3,13 @@ import { systemClock } from "../base/clock.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import type { ModelBook } from "../model/model.ts";
-import type { Children } from "../session/children.ts";
-import { TALKS, type Talks } from "../session/talks.ts";
-import type { House } from "./house.ts";
+import type { Subagents } from "../session/subagents.ts";
+import { TALKS, type SessionMessages } from "../session/session-messages.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface OpenSessions {
-  readonly children: Children;
-  readonly talks: Talks;
+  readonly children: Subagents;
+  readonly sessionMessages: SessionMessages;
   /** Takes up what an earlier process left. */
   recover(): Promise<void>;
   /** From here on nothing is followed any more; what is open goes on with the next start. */
@@ -17,24 +17,30 @@ export interface OpenSessions {
 }
 
 interface Engines {
-  readonly children: Children;
-  readonly talks: Talks;
+  readonly children: Subagents;
+  readonly sessionMessages: SessionMessages;
 }
 
-export function openSessions(house: House, models: ModelBook, outbound: Outbound): OpenSessions {
-  const { store, log, mask } = house;
-  const shared = { store, turns: house.turns, outbound, config: () => house.settings.now().config, clock: systemClock };
+export function openSessions(runtime: Runtime, models: ModelBook, outbound: Outbound): OpenSessions {
+  const { store, log, mask } = runtime;
+  const shared = {
+    store,
+    turns: runtime.turns,
+    outbound,
+    config: () => runtime.settings.now().config,
+    clock: systemClock,
+  };
   let isClosed = false;
   const open = async (): Promise<Engines> => {
-    const [{ createChildren }, { createTalks }, words] = await Promise.all([
-      import("../agent/child/children.ts"),
-      import("../agent/talk/talks.ts"),
-      import("./owner-words.ts"),
+    const [{ createChildren }, { createSessionMessages }, words] = await Promise.all([
+      import("../agent/subagent/subagents.ts"),
+      import("../agent/session-messages/session-messages.ts"),
+      import("../session/provenance.ts"),
     ]);
-    const isStrangerLed = (turn: string): Promise<boolean> => words.isStrangerLed(store, turn);
+    const isUntrustedTurn = (turn: string): Promise<boolean> => words.isUntrustedTurn(store, turn);
     const opened = {
-      children: createChildren({ ...shared, models, mask, isStrangerLed, log: log.child("children") }),
-      talks: createTalks({ ...shared, log: log.child("talks") }),
+      children: createChildren({ ...shared, models, mask, isUntrustedTurn, log: log.child("children") }),
+      sessionMessages: createSessionMessages({ ...shared, log: log.child("talks") }),
     };
     // A run that is being ended may still ask for the first of them: kept, and followed by the next start.
     if (isClosed) closeAll(opened);
@@ -42,7 +48,7 @@ export function openSessions(house: House, models: ModelBook, outbound: Outbound
   };
   const closeAll = (opened: Engines): void => {
     opened.children.close();
-    opened.talks.close();
+    opened.sessionMessages.close();
   };
   const opening = lazy(open);
   const engines = opening.get;
@@ -57,10 +63,10 @@ export function openSessions(house: House, models: ModelBook, outbound: Outbound
       store.kv.list(TALKS),
     ]);
     if (isClosed || (left.length === 0 && due === undefined && talking.length === 0)) return;
-    const { children, talks } = await engines();
-    await Promise.all([children.recover(), talks.recover()]);
+    const { children, sessionMessages } = await engines();
+    await Promise.all([children.recover(), sessionMessages.recover()]);
   };
-  const children: Children = {
+  const children: Subagents = {
     spawn: async (wish) => (await engines()).children.spawn(wish),
     list: async (requester) => (await engines()).children.list(requester),
     stop: async (requester, runIds, telling) => (await engines()).children.stop(requester, runIds, telling),
@@ -68,6 +74,10 @@ export function openSessions(house: House, models: ModelBook, outbound: Outbound
     recover,
     close,
   };
-  const talks: Talks = { send: async (wish) => (await engines()).talks.send(wish), recover, close };
-  return { children, talks, recover, close };
+  const sessionMessages: SessionMessages = {
+    send: async (wish) => (await engines()).sessionMessages.send(wish),
+    recover,
+    close,
+  };
+  return { children, sessionMessages, recover, close };
 }

@@ -3,7 +3,7 @@
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Level } from "../base/log.ts";
 import { shortenHome, type Env, type Paths } from "../base/paths.ts";
 import { readEnvironment } from "../config/environment.ts";
@@ -15,18 +15,18 @@ import { whatToDelete } from "../store/leftovers.ts";
 import { storeFileOf } from "../store/place.ts";
 import type { Restart } from "./admin.ts";
 import { openGatewayOver, type RunningGateway } from "./gateway.ts";
-import { openHouse, type House } from "./house.ts";
+import { openRuntime, type Runtime } from "./runtime.ts";
 // Loaded with the start: when it is needed, loading may be what fails.
 import { waitForCure } from "./repair.ts";
 import type { RunOptions } from "./run.ts";
 import { countStartFailure, forgetStartFailures, reasonOf, startFailures } from "./start-failures.ts";
 
 export interface Started {
-  readonly house: House;
+  readonly runtime: Runtime;
   readonly running: RunningGateway;
 }
 
-export interface StartRoom {
+export interface StartContext {
   readonly paths: Paths;
   readonly options: RunOptions;
   readonly restart: Restart;
@@ -36,7 +36,7 @@ const MAX_TRIES = 3;
 const BACK_OFF_MS = 250;
 
 /** The first start of a process. Throws what is wrong; waits in repair mode once it has failed often. Undefined: stopped. */
-export async function coldStart(room: StartRoom): Promise<Started | undefined> {
+export async function coldStart(room: StartContext): Promise<Started | undefined> {
   const { state } = room.paths;
   const failed = startFailures(state);
   try {
@@ -55,7 +55,7 @@ export async function coldStart(room: StartRoom): Promise<Started | undefined> {
 }
 
 /** A restart: the process ran, so it goes on, with what is on disk or else with what ran before. */
-export async function warmStart(room: StartRoom, good: LoadedConfig): Promise<Started | undefined> {
+export async function warmStart(room: StartContext, good: LoadedConfig): Promise<Started | undefined> {
   const refusal = await tryThrice(() => openOnDisk(room, true));
   if (!(refusal instanceof Refused)) return refusal;
   const reason = reasonOf(refusal.error);
@@ -64,7 +64,7 @@ export async function warmStart(room: StartRoom, good: LoadedConfig): Promise<St
   if (fallen instanceof Refused) {
     return waitForCure(room, refusal.error, () => openOnDisk(room, true));
   }
-  fallen.house.log.error(`the config on disk is not in force, going on with the last good one: ${reason}`, {
+  fallen.runtime.log.error(`the config on disk is not in force, going on with the last good one: ${reason}`, {
     hint: "openclaw doctor",
   });
   return fallen;
@@ -75,22 +75,22 @@ function isOneTooMany(state: string, error: unknown): boolean {
   try {
     return countStartFailure(state, reasonOf(error)) >= MAX_TRIES;
   } catch (failure) {
-    if (failure instanceof HouseError) return false;
+    if (failure instanceof OpenClawError) return false;
     throw failure;
   }
 }
 
-async function openOnDisk(room: StartRoom, careful: boolean): Promise<Started> {
+async function openOnDisk(room: StartContext, careful: boolean): Promise<Started> {
   return open(room, startableConfig(room.paths, envOf(room), room.options), careful);
 }
 
-function envOf({ paths, options }: StartRoom): Env {
+function envOf({ paths, options }: StartContext): Env {
   return withFlags(readEnvironment({ paths, env: options.env }), options);
 }
 
 /** `careful` looks whether the port can be had before anything is opened: what is opened may begin to work. */
 async function open(
-  room: StartRoom,
+  room: StartContext,
   loaded: LoadedConfig,
   careful: boolean,
   trouble?: { readonly reason: string; readonly onDisk: string },
@@ -102,24 +102,24 @@ async function open(
     await requirePort(bindingOf(loaded.config, env, flags, sharedSecret(loaded.config, env).value !== undefined));
   const { consoleLevel = "info" } = loaded.config.logging ?? {};
   const level = options.verbose === true ? "debug" : (consoleLevel as Level);
-  const house = await openHouse({ paths, env, loaded, consoleLevel: level }).catch((error: unknown) => {
+  const runtime = await openRuntime({ paths, env, loaded, consoleLevel: level }).catch((error: unknown) => {
     throw withWhatToDelete(error, paths);
   });
   // It holds as long as the file is the one that could not be taken over.
   const troubleNow = (): string | undefined =>
-    trouble !== undefined && house.settings.read().hash === trouble.onDisk ? trouble.reason : undefined;
+    trouble !== undefined && runtime.settings.read().hash === trouble.onDisk ? trouble.reason : undefined;
   try {
-    return { house, running: await openGatewayOver(house, flags, { restart, trouble: troubleNow }) };
+    return { runtime, running: await openGatewayOver(runtime, flags, { restart, trouble: troubleNow }) };
   } catch (error) {
-    await house.close();
+    await runtime.close();
     throw error;
   }
 }
 
 /** A start that finds no space names the files that can go. */
 function withWhatToDelete(error: unknown, { state }: Paths): unknown {
-  if (!(error instanceof HouseError) || error.code !== "file.full") return error;
-  return new HouseError(error.code, error.message, {
+  if (!(error instanceof OpenClawError) || error.code !== "file.full") return error;
+  return new OpenClawError(error.code, error.message, {
     hint: whatToDelete(storeFileOf(state)),
     details: error.details,
     cause: error,
@@ -140,7 +140,7 @@ async function tryThrice(start: () => Promise<Started>): Promise<Started | Refus
     try {
       return await start();
     } catch (error) {
-      const mayPass = error instanceof HouseError && passing.has(error.code);
+      const mayPass = error instanceof OpenClawError && passing.has(error.code);
       if (!mayPass || tries === MAX_TRIES) return new Refused(error);
       await sleep(BACK_OFF_MS * 2 ** (tries - 1));
     }
@@ -151,7 +151,7 @@ const passing: ReadonlySet<string> = new Set(["gateway.port-taken", "gateway.can
 
 /** Another gateway on the same state is no broken start: it runs. */
 function isWorthWaiting(error: unknown): boolean {
-  return !(error instanceof HouseError && error.code === "lock.held");
+  return !(error instanceof OpenClawError && error.code === "lock.held");
 }
 
 function requirePort({ hosts: [host = "127.0.0.1"], port }: ReturnType<typeof bindingOf>): Promise<void> {
@@ -165,7 +165,7 @@ function requirePort({ hosts: [host = "127.0.0.1"], port }: ReturnType<typeof bi
 function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptions): LoadedConfig {
   const loaded = loadConfig({ paths, env });
   if (!loaded.valid) {
-    throw new HouseError(
+    throw new OpenClawError(
       "config.invalid",
       `the config ${shortenHome(paths.config, paths.home)} is not valid:\n${loaded.issues
         .slice(0, 12)
@@ -178,7 +178,7 @@ function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptio
     );
   }
   if (loaded.config.gateway?.mode !== "local" && allowUnconfigured !== true) {
-    throw new HouseError("gateway.unconfigured", "Gateway start blocked: set gateway.mode=local", {
+    throw new OpenClawError("gateway.unconfigured", "Gateway start blocked: set gateway.mode=local", {
       hint: "openclaw gateway run --setup writes a first config; with one of your own: openclaw config set gateway.mode local",
     });
   }

@@ -19,7 +19,7 @@ export interface OpenUndo extends Undo {
   readonly ports: FilePorts;
 }
 
-export interface UndoHouse {
+export interface UndoRuntime {
   readonly paths: Paths;
   readonly store: Store;
   readonly mask: Mask;
@@ -29,7 +29,7 @@ export interface UndoHouse {
   readonly catalog: () => Catalog;
 }
 
-export function openUndo({ paths, store, mask, log, config, catalog }: UndoHouse): OpenUndo {
+export function openUndo({ paths, store, mask, log, config, catalog }: UndoRuntime): OpenUndo {
   const lanes = createLanes();
   const { get: engine } = lazy(async () => {
     const { createUndoEngine } = await import("../tool/undo/engine.ts");

@@ -2,10 +2,10 @@
 import { lazy } from "../base/lazy.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import { PROMISES } from "../gateway/webhook/promises.ts";
-import type { ServeHook } from "../gateway/webhook/door.ts";
+import type { ServeHook } from "../gateway/webhook/serve.ts";
 import type { Follower } from "../gateway/webhook/follow.ts";
 import type { Wake } from "../session/wake.ts";
-import type { House } from "./house.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface Webhooks {
   readonly serve: ServeHook;
@@ -25,8 +25,8 @@ interface Engine {
   readonly follower: Follower;
 }
 
-export function openWebhooks(house: House, ports: WebhookPorts): Webhooks {
-  const engine = lazy(() => openEngine(house, ports));
+export function openWebhooks(runtime: Runtime, ports: WebhookPorts): Webhooks {
+  const engine = lazy(() => openEngine(runtime, ports));
   const opened = engine.get;
   return {
     async serve(request, response, hook) {
@@ -34,7 +34,7 @@ export function openWebhooks(house: House, ports: WebhookPorts): Webhooks {
       await serve(request, response, hook);
     },
     async resume() {
-      if ((await house.store.kv.list(PROMISES)).length === 0) return;
+      if ((await runtime.store.kv.list(PROMISES)).length === 0) return;
       const { follower } = await opened();
       await follower.resume();
     },
@@ -44,14 +44,14 @@ export function openWebhooks(house: House, ports: WebhookPorts): Webhooks {
   };
 }
 
-async function openEngine(house: House, { tell, outbound }: WebhookPorts): Promise<Engine> {
+async function openEngine(runtime: Runtime, { tell, outbound }: WebhookPorts): Promise<Engine> {
   const [{ createServeHook }, { createFollower }, { systemClock }] = await Promise.all([
-    import("../gateway/webhook/door.ts"),
+    import("../gateway/webhook/serve.ts"),
     import("../gateway/webhook/follow.ts"),
     import("../base/clock.ts"),
   ]);
-  const { store, paths, mask, settings, turns } = house;
-  const log = house.log.child("webhooks");
+  const { store, paths, mask, settings, turns } = runtime;
+  const log = runtime.log.child("webhooks");
   const follower = createFollower({ store, turns, tell, outbound, log });
   const config = () => settings.now().config;
   const serve = createServeHook({

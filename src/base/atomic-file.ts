@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { newSecret } from "./ids.ts";
 
 /** Private by default (0600). Throws HouseError `file.full`, `file.read-only` or `file.failed`, the old file untouched. */
@@ -28,21 +28,21 @@ export function writeFileAtomic(path: string, bytes: string | Uint8Array, mode =
 }
 
 /** A system error of a write, named so that people know what to do. */
-export function diskError(path: string, cause: unknown): HouseError {
+export function diskError(path: string, cause: unknown): OpenClawError {
   const errno = errnoOf(cause);
   if (errno === "ENOSPC" || errno === "EDQUOT") {
-    return new HouseError("file.full", `no space left to write ${path}`, {
+    return new OpenClawError("file.full", `no space left to write ${path}`, {
       cause,
       hint: `free some space on that disk, then retry`,
     });
   }
   if (errno === "EROFS" || errno === "EACCES" || errno === "EPERM") {
-    return new HouseError("file.read-only", `may not write ${path} (${errno})`, {
+    return new OpenClawError("file.read-only", `may not write ${path} (${errno})`, {
       cause,
       hint: `make the folder writable: chmod u+w ${dirname(path)}`,
     });
   }
-  return new HouseError(
+  return new OpenClawError(
     "file.failed",
     `could not write ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
     { cause },

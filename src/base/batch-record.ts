@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { checker, Type, type Static } from "../core/schema.ts";
 import { syncFolder, writeFileAtomic } from "./atomic-file.ts";
 import { newSecret } from "./ids.ts";
@@ -118,9 +118,13 @@ function parse(text: string, file: string): BatchRecord {
   throw broken(file);
 }
 
-function broken(file: string, cause?: unknown): HouseError {
-  return new HouseError("fs.bad-record", `${file} cannot be read, so an unfinished change to files cannot be undone`, {
-    cause,
-    hint: `look at the files it names, then remove it: rm ${file}`,
-  });
+function broken(file: string, cause?: unknown): OpenClawError {
+  return new OpenClawError(
+    "fs.bad-record",
+    `${file} cannot be read, so an unfinished change to files cannot be undone`,
+    {
+      cause,
+      hint: `look at the files it names, then remove it: rm ${file}`,
+    },
+  );
 }

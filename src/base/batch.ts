@@ -1,7 +1,7 @@
 // Changes to several files at once below a root: all of them or none, also when the process is killed in between.
 import { dirname } from "node:path";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { newRecord, recordsIn, type BatchEntry, type BatchRecord, type RecordFile } from "./batch-record.ts";
 import { createTrace } from "./batch-trace.ts";
 import { newSecret } from "./ids.ts";
@@ -118,7 +118,7 @@ async function commitAll(
   return tidy(root, file, record).then(
     () => true,
     (error: unknown) => {
-      if (!(error instanceof HouseError) && errnoOf(error) === undefined) throw error;
+      if (!(error instanceof OpenClawError) && errnoOf(error) === undefined) throw error;
       return false;
     },
   );
@@ -195,7 +195,7 @@ async function finish(file: RecordFile, note: (folder: string) => void): Promise
 /** Undefined when the whole root is gone, and all there was to put right with it. */
 async function rootOf({ root }: BatchRecord): Promise<Root | undefined> {
   return openRoot({ root }).catch((error: unknown) => {
-    if (error instanceof HouseError && error.code === "fs.not-found") return undefined;
+    if (error instanceof OpenClawError && error.code === "fs.not-found") return undefined;
     throw error;
   });
 }
@@ -225,7 +225,7 @@ async function undoRemoval(root: Root, { path, holder }: BatchEntry & { kind: "r
   try {
     await unlessGone(root.rename(holder, path));
   } catch (error) {
-    if (!(error instanceof HouseError && error.code === "fs.exists")) throw error;
+    if (!(error instanceof OpenClawError && error.code === "fs.exists")) throw error;
     // Somebody made a new file of that name. Neither is ours to throw away.
     await root.rename(holder, `${path}.before-patch-${newSecret(3)}`);
   }
@@ -242,7 +242,7 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
     return await work;
   } catch (error) {
     const gone = ["fs.not-found", "fs.not-directory", "fs.is-directory", "fs.link", "fs.outside"];
-    if (error instanceof HouseError && gone.includes(error.code)) return undefined;
+    if (error instanceof OpenClawError && gone.includes(error.code)) return undefined;
     throw error;
   }
 }

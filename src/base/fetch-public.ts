@@ -3,7 +3,7 @@ import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 
 export interface FetchLimits {
   readonly maxBytes: number;
@@ -26,7 +26,7 @@ export async function fetchPublic(url: string, limits: FetchLimits, isAllowed = 
     const next = redirectOf(response);
     if (next === undefined) return read(response, limits.maxBytes);
     response.destroy();
-    if (left <= 0) throw new HouseError("fetch.failed", `more than ${limits.maxRedirects} redirects`);
+    if (left <= 0) throw new OpenClawError("fetch.failed", `more than ${limits.maxRedirects} redirects`);
     target = new URL(next, target).href;
   }
 }
@@ -34,9 +34,9 @@ export async function fetchPublic(url: string, limits: FetchLimits, isAllowed = 
 function parse(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
-    throw new HouseError("fetch.refused", "only http and https URLs are fetched");
+    throw new OpenClawError("fetch.refused", "only http and https URLs are fetched");
   if (parsed.username !== "" || parsed.password !== "")
-    throw new HouseError("fetch.refused", "URLs with a user name or password are not fetched");
+    throw new OpenClawError("fetch.refused", "URLs with a user name or password are not fetched");
   return parsed;
 }
 
@@ -53,7 +53,7 @@ function open(url: URL, signal: AbortSignal, isAllowed: (address: string) => boo
       headers: { "user-agent": "openclaw", "accept-encoding": "identity" },
     });
     sent.on("response", resolve);
-    sent.on("error", (cause) => reject(cause instanceof HouseError ? cause : failed(cause)));
+    sent.on("error", (cause) => reject(cause instanceof OpenClawError ? cause : failed(cause)));
     sent.end();
   });
 }
@@ -74,7 +74,7 @@ function checkedLookup(isAllowed: (address: string) => boolean): LookupFunction 
 function redirectOf({ statusCode = 0, headers }: IncomingMessage): string | undefined {
   if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) return headers.location;
   if (statusCode >= 200 && statusCode < 300) return undefined;
-  throw new HouseError("fetch.failed", `the server answered ${statusCode}`);
+  throw new OpenClawError("fetch.failed", `the server answered ${statusCode}`);
 }
 
 async function read(response: IncomingMessage, maxBytes: number): Promise<Fetched> {
@@ -83,11 +83,11 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Fetche
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxBytes) throw new HouseError("fetch.refused", `it is larger than ${maxBytes} bytes`);
+      if (size > maxBytes) throw new OpenClawError("fetch.refused", `it is larger than ${maxBytes} bytes`);
       chunks.push(chunk);
     }
   } catch (cause) {
-    throw cause instanceof HouseError ? cause : failed(cause);
+    throw cause instanceof OpenClawError ? cause : failed(cause);
   } finally {
     response.destroy();
   }
@@ -97,12 +97,12 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Fetche
   };
 }
 
-function failed(cause: unknown): HouseError {
-  return new HouseError("fetch.failed", cause instanceof Error ? cause.message : String(cause), { cause });
+function failed(cause: unknown): OpenClawError {
+  return new OpenClawError("fetch.failed", cause instanceof Error ? cause.message : String(cause), { cause });
 }
 
-function refusedAddress(): HouseError {
-  return new HouseError("fetch.refused", "its address is not a public one");
+function refusedAddress(): OpenClawError {
+  return new OpenClawError("fetch.refused", "its address is not a public one");
 }
 
 export function isPublicAddress(address: string): boolean {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 
 const head = (text: string): string => `---\n${text}\n---\n# Body\n`;
@@ -68,7 +68,7 @@ test("what is not understood is an error with its line", () => {
   for (const [text, words] of wrong)
     assert.throws(
       () => read(text),
-      (error) => error instanceof HouseError && error.code === "front-matter.bad" && words.test(error.message),
+      (error) => error instanceof OpenClawError && error.code === "front-matter.bad" && words.test(error.message),
       text,
     );
   assert.throws(() => parseFrontMatter("---\na: 1\n"), /not closed/);
@@ -112,7 +112,7 @@ test("any text is read or refused, never anything else", () => {
         const fields = read(pieces.join(""));
         assert.equal(typeof fields, "object");
       } catch (error) {
-        assert.ok(error instanceof HouseError, String(error));
+        assert.ok(error instanceof OpenClawError, String(error));
       }
     }),
     { numRuns: 5000 },

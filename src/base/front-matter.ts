@@ -1,5 +1,5 @@
 // The head of a Markdown file between two lines of dashes: a small part of YAML, read strictly. What is not understood is an error.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { flowEnds, readFlow, readScalar } from "./front-matter-flow.ts";
 
 export interface FrontMatter {
@@ -153,8 +153,8 @@ function keyOf(text: string): { readonly key: string; readonly rest: string } | 
   return { key, rest: rest.startsWith("#") ? "" : rest };
 }
 
-function bad(line: number, why: string): HouseError {
-  return new HouseError("front-matter.bad", `line ${line}: ${why}`, {
+function bad(line: number, why: string): OpenClawError {
+  return new OpenClawError("front-matter.bad", `line ${line}: ${why}`, {
     hint: "keys and values as in YAML, without anchors, tags and the like",
   });
 }

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { acquireLock, readLockOwner, stateLockOf, type Lock } from "./lock.ts";
 
 const rounds = Number(process.env["OPENCLAW_LOCK_ROUNDS"] ?? 12);
@@ -134,7 +134,7 @@ async function waitFor(file: string): Promise<Lock> {
     try {
       return acquireLock(file);
     } catch (error) {
-      if (!(error instanceof HouseError && error.code === "lock.held")) throw error;
+      if (!(error instanceof OpenClawError && error.code === "lock.held")) throw error;
       await sleep(5);
     }
   }
@@ -165,11 +165,11 @@ test("its files are private", () => {
   }
 });
 
-function refusalOf(act: () => unknown): HouseError {
+function refusalOf(act: () => unknown): OpenClawError {
   try {
     act();
   } catch (error) {
-    if (error instanceof HouseError) return error;
+    if (error instanceof OpenClawError) return error;
     throw error;
   }
   return assert.fail("it was not refused");

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { diskError, writeFileAtomic } from "./atomic-file.ts";
 import { systemClock } from "./clock.ts";
 
@@ -46,7 +46,7 @@ export function acquireLock(file: string): Lock {
     }
   } catch (cause) {
     database.close();
-    throw cause instanceof HouseError ? cause : diskError(file, cause);
+    throw cause instanceof OpenClawError ? cause : diskError(file, cause);
   }
   const born = birthOf(process.pid);
   const owner = { pid: process.pid, startedAt: systemClock.now(), ...(born === undefined ? {} : { born }) };
@@ -59,7 +59,7 @@ export function whileLocked<T>(file: string, work: () => T): T {
   try {
     for (let tries = 1; !takeLock(database); tries++) {
       if (tries === MAX_TRIES)
-        throw new HouseError("lock.busy", `another process holds ${file}`, { hint: "try again" });
+        throw new OpenClawError("lock.busy", `another process holds ${file}`, { hint: "try again" });
       pause(2 + Math.random() * 8);
     }
     return work();
@@ -82,7 +82,7 @@ function ownLock(file: string, database: DatabaseSync, owner: LockOwner): Lock {
       writeFileAtomic(saidFileOf(file), `${JSON.stringify(facts)}\n`);
     } catch (error) {
       // The kernel holds the lock; who has it is only information, and a full disk must not keep a gateway from starting.
-      if (!(error instanceof HouseError && error.code === "file.full")) throw error;
+      if (!(error instanceof OpenClawError && error.code === "file.full")) throw error;
     }
   };
   try {
@@ -137,9 +137,9 @@ function takeLock(database: DatabaseSync): boolean {
   }
 }
 
-function held(file: string, owner: LockOwner | undefined): HouseError {
+function held(file: string, owner: LockOwner | undefined): OpenClawError {
   const who = owner === undefined ? "another process" : `process ${owner.pid}`;
-  return new HouseError("lock.held", `${who} already runs on ${dirname(file)}`, {
+  return new OpenClawError("lock.held", `${who} already runs on ${dirname(file)}`, {
     hint: "openclaw gateway status, or stop it with: openclaw gateway stop",
     details: owner ?? {},
   });

@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import type { Mask } from "./mask.ts";
@@ -68,7 +68,7 @@ export function openLog(options: LogOptions): LogSink {
     const written = writeSync(fd, bytes);
     if (written === bytes.length) return;
     ftruncateSync(fd, fstatSync(fd).size - written);
-    throw new HouseError("log.full", "the disk took only a part of a log line");
+    throw new OpenClawError("log.full", "the disk took only a part of a log line");
   };
   const toFile = (line: string, time: string): void => {
     try {
@@ -163,7 +163,7 @@ function plain(facts: Facts | undefined): Facts {
 
 function describeError(error: Error): Facts {
   const cause = error.cause instanceof Error ? { cause: describeError(error.cause) } : {};
-  if (error instanceof HouseError) return { code: error.code, message: error.message, hint: error.hint, ...cause };
+  if (error instanceof OpenClawError) return { code: error.code, message: error.message, hint: error.hint, ...cause };
   return { name: error.name, message: error.message, stack: error.stack, ...cause };
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { openRoot } from "./rooted-fs.ts";
 
 const home = realpathSync(mkdtempSync(join(tmpdir(), "rooted-crash-")));
@@ -45,7 +45,7 @@ test("killed at any moment of many writes, no file is ever torn", { timeout: 900
   const folder = join(home, "many");
   mkdirSync(folder);
   const size = 300_000;
-  const whole = new Set("abcdefgh".split("").map((letter) => letter.repeat(size)));
+  const whole = new Set("abcdefgh".split("").map((entry) => entry.repeat(size)));
   writeFileSync(join(folder, "x"), "a".repeat(size));
   for (let round = 0; round < 15; round += 1) {
     const writer = child(
@@ -86,7 +86,7 @@ test("a full disk and a read-only disk say so and tear nothing", { skip: mountab
     const codeOf = (work: Promise<unknown>): Promise<string> =>
       work.then(
         () => "ok",
-        (error: unknown) => (error instanceof HouseError ? error.code : String(error)),
+        (error: unknown) => (error instanceof OpenClawError ? error.code : String(error)),
       );
     const old = Buffer.alloc(600_000, 111);
     assert.equal(await codeOf(root.write("x", old)), "ok");

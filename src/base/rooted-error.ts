@@ -1,5 +1,5 @@
 // What can go wrong with a file below a root, each with a code, a sentence and the way out.
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 
 /** Refusals (someone may not) are told apart from errors (it cannot be done) by `details.refused` and name their rule. */
@@ -25,29 +25,29 @@ export function refused(
   path: string,
   why: string,
   facts: { hint: string; rule?: string },
-): HouseError {
-  return new HouseError(code, `${visible(path)}: ${why}`, {
+): OpenClawError {
+  return new OpenClawError(code, `${visible(path)}: ${why}`, {
     hint: facts.hint,
     details: { refused: true, rule: facts.rule ?? code },
   });
 }
 
-export function failed(code: Exclude<ErrorCode, RefusalCode>, path: string, why: string, hint: string): HouseError {
-  return new HouseError(code, `${visible(path)}: ${why}`, { hint });
+export function failed(code: Exclude<ErrorCode, RefusalCode>, path: string, why: string, hint: string): OpenClawError {
+  return new OpenClawError(code, `${visible(path)}: ${why}`, { hint });
 }
 
 /** A system error, named so that people know what to do. What is already ours passes through. */
 export function fileError(path: string, doing: "read" | "write", cause: unknown): unknown {
   const errno = errnoOf(cause);
-  if (cause instanceof HouseError || errno === undefined) return cause;
+  if (cause instanceof OpenClawError || errno === undefined) return cause;
   return errnoError(path, doing, errno, cause);
 }
 
 /** The same for an errno we found ourselves. */
-export function errnoError(path: string, doing: "read" | "write", errno: string, cause?: unknown): HouseError {
+export function errnoError(path: string, doing: "read" | "write", errno: string, cause?: unknown): OpenClawError {
   const [code, why, hint] = wordsFor(errno, doing);
   const refusal = code === "fs.link" || code === "fs.special-file" ? { details: { refused: true, rule: code } } : {};
-  return new HouseError(code, `${visible(path)}: ${why}`, { cause, hint, ...refusal });
+  return new OpenClawError(code, `${visible(path)}: ${why}`, { cause, hint, ...refusal });
 }
 
 type Words = readonly [code: ErrorCode, why: string, hint: string];

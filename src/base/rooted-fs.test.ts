@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { AnchorKind } from "./rooted-anchor.ts";
 import { openRoot, type Root, type RootOptions, type Visit } from "./rooted-fs.ts";
 
@@ -48,7 +48,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
     await work;
     return "ok";
   } catch (error) {
-    assert.ok(error instanceof HouseError, String(error));
+    assert.ok(error instanceof OpenClawError, String(error));
     assert.ok(error.hint !== undefined && error.hint !== "", `${error.code} has no way out`);
     return error.code;
   }
@@ -238,7 +238,7 @@ for (const anchors of kinds) {
       assert.deepEqual([await textAt(root, "ok.txt"), tempsIn(ws)], ["theirs", []]);
       const control = new AbortController();
       const aborted = await root.stage("z.txt", Buffer.from("1"), { signal: control.signal });
-      control.abort(new HouseError("tool.aborted", "stopped", { hint: "none" }));
+      control.abort(new OpenClawError("tool.aborted", "stopped", { hint: "none" }));
       assert.equal(await codeOf(aborted.commit()), "tool.aborted");
       assert.deepEqual(readdirSync(ws).toSorted(), ["ok.txt", "sub"]);
       root.close();
@@ -286,7 +286,7 @@ for (const anchors of kinds) {
       writeFileSync(join(ws, "big"), Buffer.alloc(3_000_000, 97));
       assert.equal(await codeOf(root.read("big", { maxBytes: 2_999_999 })), "fs.too-large");
       assert.equal((await root.read("big", { maxBytes: 3_000_000 })).bytes.length, 3_000_000);
-      const signal = AbortSignal.abort(new HouseError("tool.aborted", "stopped", { hint: "none" }));
+      const signal = AbortSignal.abort(new OpenClawError("tool.aborted", "stopped", { hint: "none" }));
       assert.equal(await codeOf(root.read("big", { maxBytes: 9_000_000, signal })), "tool.aborted");
       root.close();
     });

@@ -3,7 +3,7 @@ import { constants, type BigIntStats } from "node:fs";
 import { opendir, type FileHandle } from "node:fs/promises";
 import { resolve } from "node:path";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { openAnchor, type Anchor, type AnchorKind } from "./rooted-anchor.ts";
 import { errnoError, failed, fileError } from "./rooted-error.ts";
 import { checkRemoval, makeFolder, removeEmptyFolder, removeFile, renameFile } from "./rooted-name.ts";
@@ -158,7 +158,7 @@ async function settled<T>(open: () => Promise<T>): Promise<T> {
     try {
       return await open();
     } catch (error) {
-      if (tries >= MAX_OPENS || !(error instanceof HouseError && error.code === "fs.changed")) throw error;
+      if (tries >= MAX_OPENS || !(error instanceof OpenClawError && error.code === "fs.changed")) throw error;
     }
   }
 }

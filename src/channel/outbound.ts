@@ -1,5 +1,5 @@
 // The one door out to chat platforms: what is to be sent, where, and how that went. Platforms register as senders.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 
 /** A place on a platform, as sessions remember it. */
@@ -44,9 +44,9 @@ export function createOutbound(senders: ReadonlyMap<string, Sender>): Outbound {
   };
 }
 
-function unknownChannel(channel: string, known: readonly string[]): HouseError {
+function unknownChannel(channel: string, known: readonly string[]): OpenClawError {
   const near = nearest(channel, known);
-  return new HouseError("channel.unknown", `no channel "${channel}" is set up here`, {
+  return new OpenClawError("channel.unknown", `no channel "${channel}" is set up here`, {
     hint:
       near === undefined ? "set it up under channels in the config, or leave the channel out" : `did you mean ${near}?`,
     details: { known },

@@ -1,5 +1,5 @@
 // A waiting approval as a chat message: whole, fenced, with the words that answer it.
-import type { Approval } from "../exec/approval/desk-record.ts";
+import type { Approval } from "../approval/record.ts";
 import { fenced } from "./fence.ts";
 
 /** Undefined when it does not fit into one message: what cannot be shown whole is not to be answered there. */

@@ -1,7 +1,7 @@
 // The contract of slash commands and directives: what a message asks of the house before a model sees it.
 import type { SessionKey, AgentId } from "../core/names.ts";
 import type { RunOutcome } from "../core/event.ts";
-import type { Answerer } from "../exec/approval/desk-record.ts";
+import type { Answerer } from "../approval/record.ts";
 
 export interface CommandContext {
   readonly sessionKey: SessionKey;

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 
 import { createIsUrgent } from "./direct.ts";
-import { models, openChat, turn } from "./house.cases.ts";
+import { models, openChat, turn } from "./fixture.cases.ts";
 
 describe("strangers", () => {
   test("have no commands: everything is plain text", async () => {

@@ -1,10 +1,10 @@
 // What stands between a message and the model: commands are answered, directives kept or applied, the rest goes on.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { Direct, Directed, IsUrgent, OnceSettings } from "./command.ts";
 import { commandNamed, commandWords, directiveNamed, directiveWords, shortcutWords } from "./command/list.ts";
 import { parseMessage, type Found, type Grammar, type Parsed } from "./parse.ts";
-import { answered, openScene, type DirectDeps, type Scene } from "./scene.ts";
+import { answered, openScene, type DirectDeps, type CommandRun } from "./command-run.ts";
 
 export function createDirect(deps: DirectDeps): Direct {
   return async function direct(text, context) {
@@ -15,7 +15,7 @@ export function createDirect(deps: DirectDeps): Direct {
       const scene = openScene(deps, context, config);
       return await withHooks(parsed, text, scene, () => act(parsed, scene));
     } catch (error) {
-      if (error instanceof HouseError) return failed(error);
+      if (error instanceof OpenClawError) return failed(error);
       throw error;
     }
   };
@@ -55,7 +55,7 @@ function grammarOf(config: Config): Grammar {
 async function withHooks(
   parsed: Parsed,
   text: string,
-  scene: Scene,
+  scene: CommandRun,
   answer: () => Promise<Directed>,
 ): Promise<Directed> {
   const { onCommand } = scene.deps;
@@ -73,7 +73,7 @@ async function withHooks(
   return { ...directed, text: [directed.text, ...said].join("\n") };
 }
 
-async function act(parsed: Parsed, scene: Scene): Promise<Directed> {
+async function act(parsed: Parsed, scene: CommandRun): Promise<Directed> {
   if (parsed.kind === "command") return commandNamed(parsed.name).answer(parsed.args, scene);
   const { text, directives, shortcuts } = parsed;
   if (directives.length === 0 && shortcuts.length === 0) return { kind: "turn", text, notes: [], once: {} };
@@ -81,7 +81,7 @@ async function act(parsed: Parsed, scene: Scene): Promise<Directed> {
 }
 
 /** Nothing but directives and shortcuts: they are kept and acknowledged. */
-async function keep(directives: readonly Found[], shortcuts: readonly string[], scene: Scene): Promise<Directed> {
+async function keep(directives: readonly Found[], shortcuts: readonly string[], scene: CommandRun): Promise<Directed> {
   const answers: Directed[] = [];
   for (const { name, args } of directives) answers.push(await directiveNamed(name).answer(args, scene));
   for (const name of shortcuts) answers.push(await commandNamed(name).answer("", scene));
@@ -95,7 +95,7 @@ async function applyOnce(
   text: string,
   directives: readonly Found[],
   shortcuts: readonly string[],
-  scene: Scene,
+  scene: CommandRun,
 ): Promise<Directed> {
   const notes: string[] = [];
   let once: OnceSettings = {};
@@ -109,7 +109,7 @@ async function applyOnce(
   return { kind: "turn", text, notes, once };
 }
 
-function failed({ code, message, hint }: HouseError): Directed {
+function failed({ code, message, hint }: OpenClawError): Directed {
   const text = hint === undefined ? message : `${message}\nWhat helps: ${hint}`;
   return { kind: "answered", text, failure: { code, message, ...(hint === undefined ? {} : { hint }) } };
 }

@@ -1,9 +1,9 @@
 // Whether this message may leave the sandbox: the gates of exec/elevated.ts, with what the chat knows of the sender.
 import { elevationOf, type Elevation } from "../exec/elevated.ts";
 import { speakerOf } from "../session/sender.ts";
-import type { Scene } from "./scene.ts";
+import type { CommandRun } from "./command-run.ts";
 
-export async function elevationIn(scene: Scene): Promise<Elevation> {
+export async function elevationIn(scene: CommandRun): Promise<Elevation> {
   const { config, context, deps } = scene;
   const subject = await scene.subject();
   const { channel, senders } = speakerOf(context.sessionKey, await scene.session());

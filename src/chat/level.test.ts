@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import type { Config } from "../config/schema/index.ts";
 import { patchSession } from "../session/session.ts";
 import type { OnceSettings } from "./command.ts";
-import { key, NOW, models, openChat, turn } from "./house.cases.ts";
+import { key, NOW, models, openChat, turn } from "./fixture.cases.ts";
 
 describe("levels", () => {
   const kept: readonly (readonly [message: string, entry: Record<string, unknown>, answer: RegExp])[] = [

@@ -1,6 +1,6 @@
 // Directives that pick one level from a few: the same reading, showing, keeping and refusing for all of them.
 import type { OnceSettings } from "./command.ts";
-import { answered, type Directive, type Scene } from "./scene.ts";
+import { answered, type Directive, type CommandRun } from "./command-run.ts";
 
 export interface Level {
   readonly name: string;
@@ -14,9 +14,9 @@ export interface Level {
   readonly field: string;
   readonly once: keyof OnceSettings;
   /** The level in force, with where it comes from when that is not the session. */
-  current(scene: Scene): Promise<string>;
+  current(scene: CommandRun): Promise<string>;
   /** Why this level cannot be had here; undefined when it can. */
-  objection?(level: string, scene: Scene): Promise<string | undefined>;
+  objection?(level: string, scene: CommandRun): Promise<string | undefined>;
 }
 
 export function levelDirective(level: Level): Directive {

@@ -1,7 +1,7 @@
 // Which models a person may pick, and what they mean by a number, an alias or a name.
 import { nearest } from "../core/nearest.ts";
 import type { ModelRef } from "../model/model.ts";
-import { refText, type Scene } from "./scene.ts";
+import { refText, type CommandRun } from "./command-run.ts";
 
 export interface Choice extends ModelRef {
   readonly alias?: string;
@@ -12,7 +12,7 @@ export interface Choice extends ModelRef {
 export type Picked = { readonly ref: Choice } | { readonly refusal: string };
 
 /** In the order they are numbered: the allow list as written and the defaults, or all that could answer now. */
-export async function modelChoices(scene: Scene): Promise<readonly Choice[]> {
+export async function modelChoices(scene: CommandRun): Promise<readonly Choice[]> {
   const listed = allowedModels(scene);
   const all = await scene.deps.models.list();
   const defaults = await scene.deps.models.candidates({ agentId: scene.context.agentId });
@@ -29,7 +29,7 @@ export async function modelChoices(scene: Scene): Promise<readonly Choice[]> {
   }));
 }
 
-export async function pickModel(wish: string, scene: Scene): Promise<Picked> {
+export async function pickModel(wish: string, scene: CommandRun): Promise<Picked> {
   const choices = await modelChoices(scene);
   if (/^\d{1,6}$/.test(wish)) return byNumber(Number(wish), choices);
   const named = choices.find(({ alias }) => alias?.toLowerCase() === wish.toLowerCase());
@@ -43,7 +43,7 @@ export async function pickModel(wish: string, scene: Scene): Promise<Picked> {
 }
 
 /** For `/new <word>`: only what is surely a model, so that ordinary words stay text. */
-export async function knownModel(word: string, alone: boolean, scene: Scene): Promise<Choice | undefined> {
+export async function knownModel(word: string, alone: boolean, scene: CommandRun): Promise<Choice | undefined> {
   const wish = word.toLowerCase();
   const choices = await modelChoices(scene);
   return (
@@ -62,7 +62,7 @@ function byNumber(number: number, choices: readonly Choice[]): Picked {
   return { refusal: `There is no model number ${number}. /model lists 1 to ${choices.length}.` };
 }
 
-async function byReference(wish: string, choices: readonly Choice[], scene: Scene): Promise<Picked> {
+async function byReference(wish: string, choices: readonly Choice[], scene: CommandRun): Promise<Picked> {
   if (allowedModels(scene).length > 0) return { refusal: notAllowed(wish) };
   const slash = wish.indexOf("/");
   const [provider, id] = [wish.slice(0, slash).toLowerCase(), wish.slice(slash + 1)];
@@ -102,7 +102,7 @@ function notAllowed(ref: string): string {
   return `Model "${ref}" is not allowed. Use /model to list available models.`;
 }
 
-function allowedModels({ config }: Scene): (ModelRef & { readonly alias?: string })[] {
+function allowedModels({ config }: CommandRun): (ModelRef & { readonly alias?: string })[] {
   return Object.entries(config.agents?.defaults?.models ?? {}).flatMap(([key, { alias }]) => {
     const slash = key.indexOf("/");
     if (slash <= 0) return [];

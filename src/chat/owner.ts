@@ -1,29 +1,29 @@
 // Commands that change settings of the house: only for who may do that by any other way too (GWY-045).
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import type { Admin } from "../tool/admin.ts";
-import type { Scene } from "./scene.ts";
+import type { CommandRun } from "./command-run.ts";
 
 /** The admin port for who may use it; else throws, saying that nothing was changed. */
-export function adminIn(scene: Scene, command: string): Admin {
+export function adminIn(scene: CommandRun, command: string): Admin {
   const { context, deps, config } = scene;
   requireAdmin(scene, command);
   const channel = (config.channels as Readonly<Record<string, unknown>> | undefined)?.[context.source];
   if (isClosed(channel)) {
-    throw new HouseError("chat.no-config-writes", `Settings are not changed from ${visible(context.source, 40)}.`, {
+    throw new OpenClawError("chat.no-config-writes", `Settings are not changed from ${visible(context.source, 40)}.`, {
       hint: `openclaw config set channels.${visible(context.source, 40)}.configWrites true`,
     });
   }
   if (deps.admin !== undefined) return deps.admin();
-  throw new HouseError("tool.needs-gateway", `/${command} works only inside the running gateway`, {
+  throw new OpenClawError("tool.needs-gateway", `/${command} works only inside the running gateway`, {
     hint: "openclaw gateway run",
   });
 }
 
 /** Reading them takes as much as changing them: config.get is `operator.admin` too. */
-export function requireAdmin({ context }: Scene, command: string): void {
+export function requireAdmin({ context }: CommandRun, command: string): void {
   if (context.admin !== true) {
-    throw new HouseError("chat.not-admin", `You may not use /${command} here; nothing was changed.`, {
+    throw new OpenClawError("chat.not-admin", `You may not use /${command} here; nothing was changed.`, {
       hint: "it takes the scope operator.admin, or the owner of this gateway",
     });
   }

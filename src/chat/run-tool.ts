@@ -1,13 +1,13 @@
 // Runs a tool because a person asked for it by name: the same policy and path as the agent's own calls.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Block } from "../core/message.ts";
 import { isRecord } from "../core/record.ts";
 import type { CallHints, ToolResult } from "../tool/tool.ts";
 import type { Directed } from "./command.ts";
 import { fenced } from "./fence.ts";
-import type { Scene } from "./scene.ts";
+import type { CommandRun } from "./command-run.ts";
 
-export interface ToolWish {
+export interface ToolRequest {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
   /** Which door: `chat:/tool`, `chat:!`. */
@@ -19,7 +19,7 @@ export async function runTool(
   tool: string,
   args: Readonly<Record<string, unknown>>,
   caller: string,
-  scene: Scene,
+  scene: CommandRun,
 ): Promise<Directed> {
   const ran = await attemptTool({ tool, args, caller }, scene);
   return "refused" in ran ? ran.refused : { kind: "answered", text: contentText(ran.result.content) };
@@ -27,15 +27,15 @@ export async function runTool(
 
 /** The result, or what a person reads instead of one. */
 export async function attemptTool(
-  { tool, args, caller, hints = {} }: ToolWish,
-  scene: Scene,
+  { tool, args, caller, hints = {} }: ToolRequest,
+  scene: CommandRun,
 ): Promise<{ readonly result: ToolResult } | { readonly refused: Directed }> {
   const subject = await scene.subject();
   const { signal, runId: turn } = scene.context;
   try {
     return { result: await scene.deps.callTool({ tool, args, subject, caller, signal, hints, turn }) };
   } catch (error) {
-    if (error instanceof HouseError) return { refused: refused(error) };
+    if (error instanceof OpenClawError) return { refused: refused(error) };
     throw error;
   }
 }
@@ -45,7 +45,7 @@ export function contentText(content: readonly Block[]): string {
   return content.map((block) => (block.type === "text" ? fenced(block.text) : `[image, ${block.mimeType}]`)).join("\n");
 }
 
-function refused({ code, message, hint, details }: HouseError): Directed {
+function refused({ code, message, hint, details }: OpenClawError): Directed {
   const explain = isRecord(details) && typeof details.explain === "string" ? details.explain : undefined;
   const lines = [
     message,

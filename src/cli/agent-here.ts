@@ -30,20 +30,20 @@ export interface TurnHere {
 
 /** The answer has the shape of the gateway's. Throws what the gateway would answer with. */
 export async function askHere(io: Io, turn: TurnHere, show: (view: RunView) => void): Promise<unknown> {
-  const house = await openOffline(io.env, io.profile);
+  const runtime = await openOffline(io.env, io.profile);
   try {
-    const { agents, sessions } = await openAgents(house);
+    const { agents, sessions } = await openAgents(runtime);
     try {
-      const config = house.settings.now().config;
-      const sessionKey = await keyOf(turn, config, house.store);
-      await requireSend(house.store.sessions, sessionKey, config);
+      const config = runtime.settings.now().config;
+      const sessionKey = await keyOf(turn, config, runtime.store);
+      await requireSend(runtime.store.sessions, sessionKey, config);
       return await runTurn(io, agents, requestOf(turn, sessionKey), show);
     } finally {
       sessions.close();
       await agents.close();
     }
   } finally {
-    await house.close();
+    await runtime.close();
   }
 }
 

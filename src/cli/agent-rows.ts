@@ -2,7 +2,7 @@
 import type { Paths } from "../base/paths.ts";
 import { agentConfig, agentIds, defaultAgentId, workspaceOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 import { parseAgentId, type AgentId } from "../core/names.ts";
 
@@ -60,7 +60,7 @@ export function requireAgent(config: Config, raw: string): AgentId {
   const known = agentIds(config);
   if (known.includes(id)) return id;
   const near = nearest(id, known);
-  throw new HouseError("agent.unknown", `there is no agent "${id}"; known: ${known.join(", ")}`, {
+  throw new OpenClawError("agent.unknown", `there is no agent "${id}"; known: ${known.join(", ")}`, {
     hint: near === undefined ? `openclaw agents add ${id}` : `did you mean ${near}?`,
   });
 }

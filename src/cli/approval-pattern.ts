@@ -1,12 +1,12 @@
 // A pattern of the allowlist as a person gives it: refused when it could never match, named when it matches everything.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { spelledOut } from "../core/visible.ts";
 
 /** Throws with the reason. */
 export function requirePattern(pattern: string): void {
   const why = neverMatches(pattern);
   if (why === undefined) return;
-  throw new HouseError("approvals.bad-pattern", `${JSON.stringify(spelledOut(pattern))} ${why}`, {
+  throw new OpenClawError("approvals.bad-pattern", `${JSON.stringify(spelledOut(pattern))} ${why}`, {
     hint: "write the whole path, for example /usr/bin/rg, ~/bin/* or /opt/tools/**",
   });
 }

@@ -1,7 +1,7 @@
 // Whose approvals file a command is about: this machine's, the gateway's through the gateway, or a node's through it.
 import { checker } from "../core/schema.ts";
 import { ApprovalsFileSchema } from "../protocol/methods/approvals.ts";
-import type { ApprovalsFile, ApprovalsSnapshot } from "../exec/approval/file.ts";
+import type { ApprovalsFile, ApprovalsSnapshot } from "../exec/policy/file.ts";
 import { withGateway, type GatewayClient } from "./client.ts";
 import { UsageError, type Options } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -50,7 +50,7 @@ export function parseFile(value: unknown, from: string): ApprovalsFile {
 }
 
 async function localPlace(io: Io): Promise<Place> {
-  const { readApprovals, withoutToken, writeApprovals } = await import("../exec/approval/file.ts");
+  const { readApprovals, withoutToken, writeApprovals } = await import("../exec/policy/file.ts");
   const { state } = io.paths();
   return {
     read: async () => withoutToken(readApprovals(state)),

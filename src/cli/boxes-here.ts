@@ -4,13 +4,13 @@ import { systemClock } from "../base/clock.ts";
 import { createMask } from "../base/mask.ts";
 import { workspaceOf } from "../config/agents.ts";
 import type { LoadedConfig } from "../config/load.ts";
-import { createBoxes, type Boxes } from "../exec/boxes.ts";
+import { createSandboxes, type Sandboxes } from "../exec/sandboxes.ts";
 import type { Io } from "./io.ts";
 
-export async function withBoxes<T>(
+export async function withSandboxes<T>(
   io: Io,
   { config, env }: LoadedConfig,
-  use: (boxes: Boxes) => Promise<T>,
+  use: (sandboxes: Sandboxes) => Promise<T>,
 ): Promise<T> {
   const log = openLog({
     level: "silent",
@@ -20,7 +20,7 @@ export async function withBoxes<T>(
     write: (line) => io.say(line),
   });
   const paths = io.paths();
-  const boxes = createBoxes({
+  const sandboxes = createSandboxes({
     paths,
     env,
     config: () => config,
@@ -29,9 +29,9 @@ export async function withBoxes<T>(
     workspaceOf: (agent) => workspaceOf(config, agent, paths),
   });
   try {
-    return await use(boxes);
+    return await use(sandboxes);
   } finally {
-    await boxes.close();
+    await sandboxes.close();
     log.close();
   }
 }

@@ -1,16 +1,16 @@
 // What can go wrong between a command and a gateway, in words that name the way out.
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { WireError } from "../protocol/frame.ts";
 import type { Target } from "./target.ts";
 
 const absent: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN"]);
 
-export function unreachable(cause: Error, target: Target): HouseError {
+export function unreachable(cause: Error, target: Target): OpenClawError {
   const errno = errnoOf(cause) ?? "";
   if (/CERT|SIGNATURE|^ERR_TLS/.test(errno)) return distrusted(cause, target);
   const isAbsent = absent.has(errno) || cause instanceof AggregateError;
   if (!isAbsent) {
-    return new HouseError("gateway.unreachable", `cannot speak to the gateway at ${target.url}: ${cause.message}`, {
+    return new OpenClawError("gateway.unreachable", `cannot speak to the gateway at ${target.url}: ${cause.message}`, {
       cause,
       hint: whereToLook(target),
     });
@@ -18,41 +18,41 @@ export function unreachable(cause: Error, target: Target): HouseError {
   const message = target.isLocal
     ? `no gateway is running on this machine (${target.url})`
     : `no gateway answers at ${target.url}${errno === "" ? "" : ` (${errno})`}`;
-  return new HouseError("gateway.down", message, {
+  return new OpenClawError("gateway.down", message, {
     cause,
     hint: target.isLocal ? "openclaw gateway run" : whereToLook(target),
   });
 }
 
-function distrusted(cause: Error, target: Target): HouseError {
-  return new HouseError("gateway.tls", `the certificate at ${target.url} is not trusted: ${cause.message}`, {
+function distrusted(cause: Error, target: Target): OpenClawError {
+  return new OpenClawError("gateway.tls", `the certificate at ${target.url} is not trusted: ${cause.message}`, {
     cause,
     hint: "let an authority sign it that this machine trusts; openclaw node run also takes --tls-fingerprint",
   });
 }
 
-export function otherCertificate(target: Target, seen: string | undefined): HouseError {
-  return new HouseError(
+export function otherCertificate(target: Target, seen: string | undefined): OpenClawError {
+  return new OpenClawError(
     "gateway.tls-mismatch",
     `the certificate at ${target.url} is not the one of --tls-fingerprint (seen: ${seen ?? "none"})`,
     { hint: "somebody may stand in between; if the certificate was renewed, pass its new fingerprint" },
   );
 }
 
-export function silent(what: string, target: Target, timeoutMs = target.timeoutMs): HouseError {
-  return new HouseError("gateway.silent", `the gateway at ${target.url} did not ${what} within ${timeoutMs} ms`, {
+export function silent(what: string, target: Target, timeoutMs = target.timeoutMs): OpenClawError {
+  return new OpenClawError("gateway.silent", `the gateway at ${target.url} did not ${what} within ${timeoutMs} ms`, {
     hint: `wait longer with --timeout ${timeoutMs * 3}, or look at: openclaw logs`,
   });
 }
 
-export function closedEarly(code: number, reason: string, target: Target): HouseError {
+export function closedEarly(code: number, reason: string, target: Target): OpenClawError {
   if (code === 1012) {
-    return new HouseError("gateway.restarting", "the gateway is restarting", {
+    return new OpenClawError("gateway.restarting", "the gateway is restarting", {
       hint: "repeat the command in a moment",
     });
   }
   const why = reason === "" ? `code ${code}` : `${reason}, code ${code}`;
-  return new HouseError("gateway.closed", `the gateway at ${target.url} closed the connection (${why})`, {
+  return new OpenClawError("gateway.closed", `the gateway at ${target.url} closed the connection (${why})`, {
     hint: "openclaw logs",
   });
 }
@@ -62,27 +62,31 @@ export function refusedConnect(
   error: WireError,
   target: Target,
   { usedDeviceToken }: { readonly usedDeviceToken: boolean },
-): HouseError {
+): OpenClawError {
   const { code, message, details } = error;
   if (code === "NOT_PAIRED" && /pairing required/.test(message)) return notPaired(details, target);
   if (/mismatch/.test(message) && /token|password/.test(message)) return wrongSecret(message, target, usedDeviceToken);
   if (/missing|identity required/.test(message)) return missingSecret(message, target);
   if (/protocol mismatch/.test(message)) {
-    return new HouseError("gateway.protocol", "the gateway speaks another version of the protocol than this command", {
-      hint: "install the same version on both sides",
-      details,
-    });
+    return new OpenClawError(
+      "gateway.protocol",
+      "the gateway speaks another version of the protocol than this command",
+      {
+        hint: "install the same version on both sides",
+        details,
+      },
+    );
   }
-  return new HouseError("gateway.refused", `the gateway refused the connection: ${message}`, {
+  return new OpenClawError("gateway.refused", `the gateway refused the connection: ${message}`, {
     hint: "openclaw logs on the machine of the gateway",
     details,
   });
 }
 
-function notPaired(details: unknown, target: Target): HouseError {
+function notPaired(details: unknown, target: Target): OpenClawError {
   const id =
     typeof details === "object" && details !== null && "requestId" in details ? String(details.requestId) : undefined;
-  return new HouseError(
+  return new OpenClawError(
     "gateway.not-paired",
     `this device is not paired with the gateway at ${target.url}${id === undefined ? "" : ` (request ${id})`}`,
     {
@@ -92,7 +96,7 @@ function notPaired(details: unknown, target: Target): HouseError {
   );
 }
 
-function wrongSecret(message: string, target: Target, usedDeviceToken: boolean): HouseError {
+function wrongSecret(message: string, target: Target, usedDeviceToken: boolean): OpenClawError {
   const kind = message.includes("password") ? "password" : "token";
   const hints: Readonly<Record<string, string>> = {
     "--url": `pass the ${kind} that gateway has in gateway.auth.${kind}`,
@@ -102,17 +106,17 @@ function wrongSecret(message: string, target: Target, usedDeviceToken: boolean):
   const hint = usedDeviceToken
     ? `the ${kind} this device was given has ended; pass the shared one with --token, or pair again`
     : hints[target.from];
-  return new HouseError(
+  return new OpenClawError(
     "gateway.unauthorized",
     `the gateway at ${target.url} does not accept our ${kind} (unauthorized: gateway ${kind} mismatch)`,
     { hint },
   );
 }
 
-function missingSecret(message: string, target: Target): HouseError {
+function missingSecret(message: string, target: Target): OpenClawError {
   const kind = message.includes("password") ? "password" : "token";
   const key = target.from === "gateway.remote.url" ? `gateway.remote.${kind}` : `gateway.auth.${kind}`;
-  return new HouseError(
+  return new OpenClawError(
     "gateway.unauthorized",
     `the gateway at ${target.url} wants a ${kind}, and this config has none`,
     {
@@ -122,11 +126,11 @@ function missingSecret(message: string, target: Target): HouseError {
 }
 
 /** An answer that is an error: the gateway's own code and hint where it gave them. */
-export function toCallError({ code, message, details }: WireError, method: string): HouseError {
+export function toCallError({ code, message, details }: WireError, method: string): OpenClawError {
   const facts = typeof details === "object" && details !== null ? (details as { code?: unknown; hint?: unknown }) : {};
   const own = typeof facts.code === "string" ? facts.code : `gateway.${code.toLowerCase().replaceAll("_", "-")}`;
   const hint = typeof facts.hint === "string" ? facts.hint : hintFor(message, method);
-  return new HouseError(own, message, { ...(hint === undefined ? {} : { hint }), details });
+  return new OpenClawError(own, message, { ...(hint === undefined ? {} : { hint }), details });
 }
 
 function hintFor(message: string, method: string): string | undefined {

@@ -1,7 +1,7 @@
 // A connection to a gateway: signed connect, requests, and failures in words that name the way out.
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
@@ -37,14 +37,18 @@ export interface GatewayClient {
   readonly close: () => void;
 }
 
-export interface ClientWishes {
+export interface ClientRequests {
   /** What we can show beyond the usual, such as `tool-events`. */
   readonly caps?: readonly string[];
 }
 
 const scopes = ["operator.admin", "operator.approvals", "operator.pairing"];
 
-export async function connectGateway(io: Io, target: Target, { caps = [] }: ClientWishes = {}): Promise<GatewayClient> {
+export async function connectGateway(
+  io: Io,
+  target: Target,
+  { caps = [] }: ClientRequests = {},
+): Promise<GatewayClient> {
   try {
     const identity = openIdentity(io.paths().state);
     return await onceItIsBack(io, target, () => connectAs(io, target, identity, caps));
@@ -52,7 +56,7 @@ export async function connectGateway(io: Io, target: Target, { caps = [] }: Clie
     // Bound to another address, the gateway takes its own owner for a stranger, whom only its owner could let in. A full
     // disk has no room for a new device key, here or in the gateway; the owner must still be able to look.
     const isOwner = target.isLocal && (target.token ?? target.password) !== undefined;
-    if (!isOwner || !(error instanceof HouseError) || !withoutDevice.has(error.code)) throw error;
+    if (!isOwner || !(error instanceof OpenClawError) || !withoutDevice.has(error.code)) throw error;
     return onceItIsBack(io, target, () => connectAs(io, target, undefined, caps));
   }
 }
@@ -83,7 +87,7 @@ async function onceItIsBack<T>(io: Io, target: Target, connect: () => Promise<T>
 }
 
 const isPassing = (error: unknown): boolean =>
-  error instanceof HouseError && (error.code === "gateway.down" || error.code === "gateway.restarting");
+  error instanceof OpenClawError && (error.code === "gateway.down" || error.code === "gateway.restarting");
 
 /** Without an identity the shared secret alone must be enough. */
 async function connectAs(
@@ -140,7 +144,7 @@ export async function withGateway<T>(
   io: Io,
   target: Target,
   work: (client: GatewayClient) => Promise<T>,
-  wishes?: ClientWishes,
+  wishes?: ClientRequests,
 ): Promise<T> {
   const client = await connectGateway(io, target, wishes);
   try {
@@ -160,5 +164,5 @@ function keepIssued(io: Io, target: Target, identity: Signer, before: string | u
 
 /** True when the gateway simply is not there, as opposed to refusing us. */
 export function isDown(error: unknown): boolean {
-  return error instanceof HouseError && error.code === "gateway.down";
+  return error instanceof OpenClawError && error.code === "gateway.down";
 }

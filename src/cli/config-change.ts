@@ -1,5 +1,5 @@
 // One edit of the config file from the command line, and what it means for a gateway that runs.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
 import { editText, type Edit } from "../config/edit.ts";
 import type { ConfigIssue } from "../config/issue.ts";
@@ -10,7 +10,7 @@ import type { Io } from "./io.ts";
 import { shortPath, toJson } from "./print.ts";
 import { describe } from "./settings.ts";
 
-export type Wish = { readonly value: unknown } | { readonly remove: true };
+export type Request = { readonly value: unknown } | { readonly remove: true };
 
 export interface Change {
   readonly changed: boolean;
@@ -20,7 +20,7 @@ export interface Change {
 }
 
 /** Writes the first wish that leaves the config valid; a file that was broken before may stay so, but not get worse. */
-export async function changeConfig(io: Io, path: string, wishes: readonly Wish[]): Promise<Change> {
+export async function changeConfig(io: Io, path: string, wishes: readonly Request[]): Promise<Change> {
   const paths = io.paths();
   const segments = parsePath(path);
   const before = loadConfig({ paths, env: io.env });
@@ -64,11 +64,11 @@ function addedBy(text: string, before: LoadedConfig, io: Io): readonly ConfigIss
   );
 }
 
-function refused(issues: readonly ConfigIssue[], io: Io): HouseError {
+function refused(issues: readonly ConfigIssue[], io: Io): OpenClawError {
   const shown = issues
     .slice(0, 8)
     .map(({ file: _file, line: _line, column: _column, ...issue }) => `  ${describe(issue, io)}`);
-  return new HouseError(
+  return new OpenClawError(
     "config.invalid",
     ["nothing was written, the config would not be valid:", ...shown].join("\n"),
     {

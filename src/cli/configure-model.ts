@@ -1,7 +1,7 @@
 // Setting up a model: provider, key into a private file, the choice in the config, one small question to prove it.
 import { text as readAll } from "node:stream/consumers";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { defaultAgentId } from "../config/agents.ts";
 import type { Edit } from "../config/edit.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -94,7 +94,9 @@ function checkedKey(raw: string, from: string): string {
   const key = raw.replaceAll(/\s+/g, "");
   // A key travels in a header; anything else there would be another header.
   if (key !== "" && /^[\x21-\x7e]+$/.test(key)) return key;
-  throw new HouseError("cli.bad-key", `${from} has no usable key`, { hint: "paste the key as the provider shows it" });
+  throw new OpenClawError("cli.bad-key", `${from} has no usable key`, {
+    hint: "paste the key as the provider shows it",
+  });
 }
 
 async function refOf(io: Io, flags: ModelFlags, provider: string, isOwn: boolean): Promise<string> {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { AgentId } from "../core/names.ts";
 import { isRecord } from "../core/record.ts";
 import { writeFileAtomic } from "../base/atomic-file.ts";
@@ -39,7 +39,7 @@ function readCredentials(file: string): Record<string, unknown> {
     if (!(cause instanceof SyntaxError)) throw cause;
   }
   // Writing over it could lose keys that a person can still read out of it.
-  throw new HouseError("cli.bad-credentials", `${file} is not readable as JSON`, {
+  throw new OpenClawError("cli.bad-credentials", `${file} is not readable as JSON`, {
     hint: "mend or move that file, then repeat",
   });
 }

@@ -1,5 +1,5 @@
 // Jobs as the gateway shows them, and one call about them.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { withGateway } from "./client.ts";
 import type { Io } from "./io.ts";
 import { span } from "./print.ts";
@@ -31,8 +31,8 @@ export async function callCron(io: Io, flags: WireFlags, method: string, params:
   return withGateway(io, await targetOf(io, flags), (client) => client.call(method, params));
 }
 
-export function unknownJob(id: string): HouseError {
-  return new HouseError("cron.unknown-job", `unknown cron job id: ${id}`, { hint: "openclaw cron list --all" });
+export function unknownJob(id: string): OpenClawError {
+  return new OpenClawError("cron.unknown-job", `unknown cron job id: ${id}`, { hint: "openclaw cron list --all" });
 }
 
 export function scheduleText({ schedule }: Pick<ShownJob, "schedule">): string {

@@ -1,5 +1,5 @@
 // Naming a device on the command line: its id, or the beginning of it that the list shows.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { GatewayClient } from "./client.ts";
 import { UsageError, type Options } from "./command.ts";
 
@@ -19,7 +19,7 @@ export async function fullDeviceId(client: GatewayClient, written: string | unde
     found.length === 0
       ? `no paired device begins with ${written}`
       : `${found.length} devices begin with ${written}; write more of the id`;
-  throw new HouseError("device.unknown", message, { hint: "openclaw devices list --json" });
+  throw new OpenClawError("device.unknown", message, { hint: "openclaw devices list --json" });
 }
 
 export function requireRole(role: string | undefined): string {

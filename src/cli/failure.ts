@@ -1,5 +1,5 @@
 // How a failure reads: what happened, then the way out. Exit 1 for failures, 2 for wrong words.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { UsageError } from "./command.ts";
 import type { Io } from "./io.ts";
 import { safe, toJson } from "./print.ts";
@@ -19,7 +19,7 @@ function linesOf(error: unknown, { paintError: paint, env }: Io): string[] {
   if (error instanceof UsageError) {
     return [paint.bad(safe(error.message)), `fix: openclaw ${[...error.helpFor, "--help"].join(" ")}`];
   }
-  if (error instanceof HouseError) {
+  if (error instanceof OpenClawError) {
     return [paint.bad(safe(error.message)), ...(error.hint === undefined ? [] : [`fix: ${safe(error.hint)}`])];
   }
   const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
@@ -35,7 +35,7 @@ function linesOf(error: unknown, { paintError: paint, env }: Io): string[] {
 function factsOf(error: unknown): Record<string, unknown> {
   if (error instanceof UsageError)
     return { code: "cli.usage", message: error.message, hint: `openclaw ${[...error.helpFor, "--help"].join(" ")}` };
-  if (!(error instanceof HouseError))
+  if (!(error instanceof OpenClawError))
     return { code: "cli.bug", message: error instanceof Error ? error.message : String(error) };
   const { code, message, hint, details } = error;
   return { code, message, ...(hint === undefined ? {} : { hint }), ...(details === undefined ? {} : { details }) };

@@ -1,5 +1,5 @@
 // Whether a gateway runs here and answers: the lock's owner, the port, one request. Cheap when nothing runs.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { readLockOwner, stateLockOf, type LockOwner } from "../base/lock.ts";
 import { tailLog } from "../gateway/log-tail.ts";
 import type { GatewayClient, Hello } from "./client.ts";
@@ -25,7 +25,7 @@ export type Probe =
       readonly hello: Hello;
       readonly answers: Readonly<Record<string, unknown>>;
     }
-  | { readonly ok: false; readonly error: HouseError | undefined };
+  | { readonly ok: false; readonly error: OpenClawError | undefined };
 
 /** Asks the methods in `ask` when the gateway answers. Never throws for a gateway that is down or refuses. */
 export async function readGatewayState(
@@ -58,7 +58,7 @@ export async function probeTarget(io: Io, target: Target, ask: Readonly<Record<s
       answers: Object.fromEntries(answers),
     };
   } catch (error) {
-    if (error instanceof HouseError) return { ok: false, error };
+    if (error instanceof OpenClawError) return { ok: false, error };
     throw error;
   } finally {
     client?.close();

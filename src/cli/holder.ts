@@ -1,7 +1,7 @@
 // The process that holds a state folder, for certain: only a lock that cannot be taken has a holder.
 import { existsSync, readFileSync } from "node:fs";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { acquireLock, stateLockOf, type LockOwner } from "../base/lock.ts";
 
 /** Undefined when nobody holds it. Creates nothing. Throws `gateway.unknown-holder` when the holder does not say who it is. */
@@ -12,10 +12,10 @@ export function findHolder(state: string): LockOwner | undefined {
     acquireLock(file).release();
     return undefined;
   } catch (error) {
-    if (!(error instanceof HouseError) || error.code !== "lock.held") throw error;
+    if (!(error instanceof OpenClawError) || error.code !== "lock.held") throw error;
     const owner = error.details as Partial<LockOwner>;
     if (owner.pid === undefined || owner.startedAt === undefined)
-      throw new HouseError("gateway.unknown-holder", `${error.message}, but it does not say which`, {
+      throw new OpenClawError("gateway.unknown-holder", `${error.message}, but it does not say which`, {
         hint: `fuser ${file}`,
       });
     return { ...owner, pid: owner.pid, startedAt: owner.startedAt };

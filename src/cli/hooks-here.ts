@@ -1,5 +1,5 @@
 // The hooks of this machine as commands see them; no gateway is asked, and no script is loaded.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { bundledCards } from "../plugin/hook/bundled/cards.ts";
@@ -21,7 +21,7 @@ export function requireHook(rows: readonly HookRow[], name: string): HookRow {
   if (found !== undefined) return found;
   const names = rows.map((row) => row.name);
   const near = nearest(name, names);
-  throw new HouseError("hook.unknown", `there is no hook ${JSON.stringify(name)}; known: ${names.join(", ")}`, {
+  throw new OpenClawError("hook.unknown", `there is no hook ${JSON.stringify(name)}; known: ${names.join(", ")}`, {
     hint: near === undefined ? "openclaw hooks list" : `did you mean ${near}?`,
   });
 }

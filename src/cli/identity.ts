@@ -3,7 +3,7 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sig
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { Signer } from "../protocol/connect-request.ts";
 import { writeFileAtomic } from "../base/atomic-file.ts";
 import { systemClock } from "../base/clock.ts";
@@ -120,12 +120,12 @@ function readJson(path: string): Record<string, unknown> | undefined {
     throw unreadable(path);
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
-    throw cause instanceof HouseError ? cause : unreadable(path, cause);
+    throw cause instanceof OpenClawError ? cause : unreadable(path, cause);
   }
 }
 
-function unreadable(path: string, cause?: unknown): HouseError {
-  return new HouseError("cli.identity", `the device identity ${path} cannot be read`, {
+function unreadable(path: string, cause?: unknown): OpenClawError {
+  return new OpenClawError("cli.identity", `the device identity ${path} cannot be read`, {
     cause,
     hint: `move it away (mv ${path} ${path}.old); a new one is made and paired again`,
   });

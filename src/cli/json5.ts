@@ -1,5 +1,5 @@
 // JSON5 from the command line; the reader itself belongs to the config.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { parseText, valueOf } from "../config/json5-text.ts";
 import { UsageError } from "./command.ts";
@@ -11,7 +11,7 @@ export function parseJson5(text: string): Parsed {
     const node = parseText(text);
     return node === undefined ? { ok: false, why: "it is empty" } : { ok: true, value: valueOf(text, node) };
   } catch (error) {
-    if (error instanceof HouseError || error instanceof SyntaxError) return { ok: false, why: error.message };
+    if (error instanceof OpenClawError || error instanceof SyntaxError) return { ok: false, why: error.message };
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import { parseAgentId, type AgentId } from "../core/names.ts";
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
 import { agentIds, defaultAgentId } from "../config/agents.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { IndexReport, MemoryAnswer, MemoryStatus } from "../memory/memory.ts";
 import type { Io } from "./io.ts";
@@ -17,10 +17,10 @@ const QUESTION_MS = 20_000;
 export interface MemoryHere {
   status(agent: AgentId, deep: boolean): Promise<MemoryStatus>;
   index(agent: AgentId, force: boolean): Promise<IndexReport>;
-  search(agent: AgentId, query: SearchWish): Promise<MemoryAnswer>;
+  search(agent: AgentId, query: SearchRequest): Promise<MemoryAnswer>;
 }
 
-export interface SearchWish {
+export interface SearchRequest {
   readonly query: string;
   readonly maxResults?: number;
   readonly minScore?: number;
@@ -44,16 +44,16 @@ export async function withMemory<T>(io: Io, flags: WireFlags, use: (memory: Memo
 
 async function useHere<T>(io: Io, use: (memory: MemoryHere) => Promise<T>): Promise<T> {
   const { openOffline } = await import("../app/offline.ts");
-  const house = await openOffline(io.env, io.profile);
+  const runtime = await openOffline(io.env, io.profile);
   try {
     return await use({
-      status: (agent, deep) => house.memory.status(agent, { deep }),
+      status: (agent, deep) => runtime.memory.status(agent, { deep }),
       // The process ends with the command: what has no vector then would have none tomorrow.
-      index: (agent, force) => house.memory.index(agent, { force, vectors: true }),
-      search: (agent, query) => house.memory.search({ agent, waitMs: QUESTION_MS, ...query }),
+      index: (agent, force) => runtime.memory.index(agent, { force, vectors: true }),
+      search: (agent, query) => runtime.memory.search({ agent, waitMs: QUESTION_MS, ...query }),
     });
   } finally {
-    await house.close();
+    await runtime.close();
   }
 }
 
@@ -72,7 +72,7 @@ function knownAgent(config: Config, named: string): AgentId {
   const id = parseAgentId(named);
   const known = agentIds(config);
   if (known.includes(id)) return id;
-  throw new HouseError("agent.unknown", `there is no agent "${named}"; known: ${known.join(", ")}`, {
+  throw new OpenClawError("agent.unknown", `there is no agent "${named}"; known: ${known.join(", ")}`, {
     hint: "openclaw agents list",
   });
 }

@@ -59,8 +59,8 @@ function nameOf(word: string, known: Options): { readonly name: string; readonly
       ? { name: word.slice(2), inline: undefined }
       : { name: word.slice(2, equals), inline: word.slice(equals + 1) };
   }
-  const letter = word.slice(1);
-  const name = Object.keys(known).find((candidate) => known[candidate]?.short === letter);
+  const entry = word.slice(1);
+  const name = Object.keys(known).find((candidate) => known[candidate]?.short === entry);
   return { name: name ?? word, inline: undefined };
 }
 

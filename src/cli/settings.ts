@@ -1,5 +1,5 @@
 // The config as commands see it: a quick look without the schema, or the whole of it, which must then be valid.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Env } from "../base/paths.ts";
 import { describeLegacy } from "../base/paths.ts";
 import type { ConfigIssue } from "../config/issue.ts";
@@ -56,10 +56,10 @@ export async function requireConfigUnless(isElsewhere: boolean, io: Io): Promise
   if (!isElsewhere) await requireConfig(io);
 }
 
-export function invalidConfig(issues: readonly ConfigIssue[], io: Io): HouseError {
+export function invalidConfig(issues: readonly ConfigIssue[], io: Io): OpenClawError {
   const shown = issues.slice(0, 12).map((issue) => `  ${describe(issue, io)}`);
   const more = issues.length > shown.length ? [`  … and ${issues.length - shown.length} more`] : [];
-  return new HouseError("config.invalid", [`the config is not valid:`, ...shown, ...more].join("\n"), {
+  return new OpenClawError("config.invalid", [`the config is not valid:`, ...shown, ...more].join("\n"), {
     hint: "mend the lines above (openclaw config set or unset), or let openclaw doctor --fix try; check with: openclaw config validate",
     details: { issues },
   });

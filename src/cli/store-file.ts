@@ -1,7 +1,7 @@
 // The store of this state folder, when there is one.
 import { existsSync } from "node:fs";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { storeFileOf } from "../store/place.ts";
 import type { Io } from "./io.ts";
 import { shortPath } from "./print.ts";
@@ -9,7 +9,7 @@ import { shortPath } from "./print.ts";
 export function requireStore(io: Io): string {
   const file = storeFileOf(io.paths().state);
   if (existsSync(file)) return file;
-  throw new HouseError("store.missing", `there is no store at ${shortPath(file, io)} yet`, {
+  throw new OpenClawError("store.missing", `there is no store at ${shortPath(file, io)} yet`, {
     hint: "it is made at the first start: openclaw gateway run",
   });
 }

@@ -1,5 +1,5 @@
 // Which gateway a command speaks to, and with which secret: flags, then a remote gateway, then the one on this machine.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
 import { bindingOf, DEFAULT_PORT } from "../gateway/bind.ts";
 import { sharedSecret, type SharedSecret } from "../gateway/secret.ts";
@@ -74,7 +74,7 @@ function explicitTarget({ token, password }: WireFlags, url: string, timeoutMs: 
 function remoteTarget(glance: Glance, timeoutMs: number): Target {
   const url = glance.text("gateway.remote.url");
   if (url === undefined) {
-    throw new HouseError("cli.no-remote", "gateway.mode is remote but gateway.remote.url is not set", {
+    throw new OpenClawError("cli.no-remote", "gateway.mode is remote but gateway.remote.url is not set", {
       hint: "openclaw config set gateway.remote.url ws://<host>:18789",
     });
   }
@@ -137,7 +137,7 @@ function timeoutOf({ timeout }: WireFlags): number {
 function checkedUrl(written: string, from: string): string {
   const url = URL.canParse(written) ? new URL(written.replace(/^http/, "ws")) : undefined;
   if (url !== undefined && (url.protocol === "ws:" || url.protocol === "wss:")) return url.href.replace(/\/$/, "");
-  throw new HouseError("cli.bad-url", `${from} is not a WebSocket address: ${written}`, {
+  throw new OpenClawError("cli.bad-url", `${from} is not a WebSocket address: ${written}`, {
     hint: "write it like ws://127.0.0.1:18789 or wss://host",
   });
 }

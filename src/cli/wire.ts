@@ -1,7 +1,7 @@
 // The socket below a client: opens, matches answers to requests, and fails everything that waits when it ends.
 import type { WebSocket } from "ws";
 
-import type { HouseError } from "../core/error.ts";
+import type { OpenClawError } from "../core/error.ts";
 import { newId } from "../base/ids.ts";
 import type { WireError } from "../protocol/frame.ts";
 import { closedEarly, otherCertificate, silent, unreachable } from "./client-failure.ts";
@@ -26,7 +26,7 @@ export type EventListener = (event: string, payload: unknown) => void;
 interface Waiting {
   readonly expectFinal: boolean;
   settle(answer: Answer): void;
-  fail(error: HouseError): void;
+  fail(error: OpenClawError): void;
 }
 
 /** Resolves when the socket is open. */
@@ -43,9 +43,9 @@ export async function openWire(target: Target): Promise<Wire> {
   const listeners = new Set<EventListener>();
   const end = Promise.withResolvers<never>();
   end.promise.catch(() => undefined);
-  let ended: HouseError | undefined;
+  let ended: OpenClawError | undefined;
 
-  const failAll = (error: HouseError): void => {
+  const failAll = (error: OpenClawError): void => {
     ended ??= error;
     end.reject(error);
     challenge.reject(error);
@@ -163,9 +163,9 @@ function toWireError(raw: unknown): WireError {
   };
 }
 
-async function withTimeout<T>(work: Promise<T>, timeoutMs: number, late: () => HouseError): Promise<T> {
+async function withTimeout<T>(work: Promise<T>, timeoutMs: number, slot: () => OpenClawError): Promise<T> {
   const timer = Promise.withResolvers<never>();
-  const ticking = setTimeout(() => timer.reject(late()), timeoutMs);
+  const ticking = setTimeout(() => timer.reject(slot()), timeoutMs);
   try {
     return await Promise.race([work, timer.promise]);
   } finally {

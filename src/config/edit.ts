@@ -1,7 +1,7 @@
 // Edits of a JSON5 text that change only what they must: comments, order, quotes, indentation and unknown keys stay.
 import { isDeepStrictEqual } from "node:util";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { isMultiline, lineBlank, lineMarginAt, render, renderKey, styleOf, type Style } from "./json5-style.ts";
 import {
@@ -171,7 +171,7 @@ function insertInline(
 
 function removeAt(text: string, path: ConfigPath): string {
   const last = path.at(-1);
-  if (last === undefined) throw new HouseError("config.bad-path", "the whole config cannot be removed");
+  if (last === undefined) throw new OpenClawError("config.bad-path", "the whole config cannot be removed");
   const node = nodeAt(parseText(text), path.slice(0, -1));
   const entry = entryOf(node, last);
   if (node === undefined || node.kind === "scalar" || entry === undefined) return text;

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 
 import type { Env, Paths } from "../base/paths.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { readBytes } from "./source.ts";
 
@@ -34,7 +34,7 @@ export function readDotEnv(paths: Paths): DotEnv {
     const text = readBytes(dotEnvFile(paths), { follow: true, single: false }).toString("utf8");
     return sift(parseDotEnv(text));
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     return { values: {}, refused: [], ...(error.code === "config.missing" ? {} : { problem: error.message }) };
   }
 }

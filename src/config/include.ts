@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { rootPath, type ConfigIssue } from "./issue.ts";
 import { forbiddenKeys, formatPath, type ConfigPath, type Segment } from "./path.ts";
@@ -106,18 +106,18 @@ function openIncluded(name: string, here: ConfigPath, frame: Frame, walk: Walk):
     }
     return source;
   } catch (error) {
-    if (error instanceof HouseError) return fail(error.message, error.hint);
+    if (error instanceof OpenClawError) return fail(error.message, error.hint);
     throw error;
   }
 }
 
 /** The real path of a file that must be below the folder, links resolved. */
 function insideFolder(wanted: string, folder: string): string {
-  if (wanted.includes("\0")) throw new HouseError("config.include", "a file name cannot hold a NUL character");
+  if (wanted.includes("\0")) throw new OpenClawError("config.include", "a file name cannot hold a NUL character");
   const real = realOf(wanted);
   const inside = relative(realOf(folder), real);
   if (inside !== "" && inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return real;
-  throw new HouseError("config.include", `${wanted} is outside the folder of the config, ${folder}`, {
+  throw new OpenClawError("config.include", `${wanted} is outside the folder of the config, ${folder}`, {
     hint: "move the file below that folder; links that lead out of it do not count",
   });
 }
@@ -126,7 +126,7 @@ function realOf(path: string): string {
   try {
     return realpathSync(path);
   } catch (cause) {
-    throw new HouseError("config.missing", `${path} does not exist or cannot be reached`, { cause });
+    throw new OpenClawError("config.missing", `${path} does not exist or cannot be reached`, { cause });
   }
 }
 

@@ -1,5 +1,5 @@
 // How a JSON5 text is written (quotes, indentation, commas), and values written the same way.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import type { TextContainer, TextNode } from "./json5-text.ts";
 import { forbiddenKeys } from "./path.ts";
@@ -45,7 +45,7 @@ export function render(value: unknown, style: Style, margin: string | undefined)
   if (typeof value === "string") return quote(value, style.stringQuote);
   if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
   if (typeof value === "boolean" || value === null) return String(value);
-  throw new HouseError("config.bad-value", `a config cannot hold a ${typeof value}`);
+  throw new OpenClawError("config.bad-value", `a config cannot hold a ${typeof value}`);
 }
 
 export function renderKey(key: string, style: Style): string {
@@ -83,7 +83,7 @@ function renderArray(items: readonly unknown[], style: Style, margin: string | u
 function renderObject(value: Record<string, unknown>, style: Style, margin: string | undefined): string {
   const entries = Object.entries(value).filter(([, child]) => child !== undefined);
   const bad = entries.find(([key]) => forbiddenKeys.has(key));
-  if (bad !== undefined) throw new HouseError("config.bad-value", `${bad[0]} is not a config key`);
+  if (bad !== undefined) throw new OpenClawError("config.bad-value", `${bad[0]} is not a config key`);
   const pair = ([key, child]: [string, unknown], inner: string | undefined): string =>
     `${renderKey(key, style)}:${style.gap}${render(child, style, inner)}`;
   if (entries.length === 0) return "{}";

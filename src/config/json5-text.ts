@@ -1,7 +1,7 @@
 // JSON5 as text: a tree of offsets over the whole language, for edits and for line numbers. Values come from json5 itself.
 import JSON5 from "json5";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { ConfigPath, Segment } from "./path.ts";
 
 export type TextNode = TextContainer | TextScalar;
@@ -134,7 +134,7 @@ interface Reader {
   skip(): void;
   ended(): boolean;
   value(depth: number): TextNode;
-  fail(why: string): HouseError;
+  fail(why: string): OpenClawError;
 }
 
 function createReader(text: string): Reader {
@@ -148,10 +148,10 @@ function createReader(text: string): Reader {
     return found;
   };
   const skip = (): void => void take(blanks);
-  const fail = (why: string): HouseError => {
+  const fail = (why: string): OpenClawError => {
     const { line, column } = lineAndColumn(text, at);
     const details: SyntaxDetails = { offset: at, line, column, path: [...trail] };
-    return new HouseError("config.syntax", `${why} at ${line}:${column}`, { details });
+    return new OpenClawError("config.syntax", `${why} at ${line}:${column}`, { details });
   };
 
   /** By hand and not by pattern: a long or unfinished string must cost no more than its length. */

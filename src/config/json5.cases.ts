@@ -13,14 +13,14 @@ export function commentsOf(text: string): string[] {
 }
 
 function document(): fc.Arbitrary<string> {
-  const tree = fc.letrec<{ value: string; object: string; array: string }>((tie) => ({
-    value: fc.oneof({ maxDepth: 4, withCrossShrink: true }, scalar(), tie("object"), tie("array")),
+  const tree = fc.letrec<{ value: string; object: string; array: string }>((bind) => ({
+    value: fc.oneof({ maxDepth: 4, withCrossShrink: true }, scalar(), bind("object"), bind("array")),
     object: container(
       "{",
       "}",
-      fc.tuple(key(), fc.constantFrom(":", ": ", " : "), tie("value")).map((parts) => parts.join("")),
+      fc.tuple(key(), fc.constantFrom(":", ": ", " : "), bind("value")).map((parts) => parts.join("")),
     ),
-    array: container("[", "]", tie("value")),
+    array: container("[", "]", bind("value")),
   }));
   return tree.object;
 }

@@ -305,12 +305,12 @@ test("the check agrees with the schema library", () => {
     fc.boolean(),
     fc.constantFrom("local", "off", "lan", null, 1.5),
   );
-  const value = fc.letrec<{ any: unknown }>((tie) => ({
+  const value = fc.letrec<{ any: unknown }>((bind) => ({
     any: fc.oneof(
       { maxDepth: 5 },
       leaf,
-      fc.array(tie("any"), { maxLength: 2 }),
-      fc.dictionary(key, tie("any"), { maxKeys: 3 }),
+      fc.array(bind("any"), { maxLength: 2 }),
+      fc.dictionary(key, bind("any"), { maxKeys: 3 }),
     ),
   })).any;
   fc.assert(

@@ -1,7 +1,7 @@
 // The config as it is on disk, read whole: includes, variables, older keys, schema, rules, defaults. Never throws for content.
 import type { Env, Paths } from "../base/paths.ts";
 import { sha256 } from "../base/ids.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { checkValue, type Finding } from "./check.ts";
 import { withDefaults } from "./defaults.ts";
@@ -132,7 +132,7 @@ function locate(source: Source | undefined, path: string): FilePlace | undefined
     const { exact, ...place } = placeInSource(source, parsePath(path));
     return exact ? place : undefined;
   } catch (error) {
-    if (error instanceof HouseError) return undefined;
+    if (error instanceof OpenClawError) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // The first half of reading a config, without the schema: the file, its includes and its variables.
 import type { Env, Paths } from "../base/paths.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { configVariables, fillIn, readDotEnv, type DotEnv } from "./environment.ts";
 import { expandIncludes } from "./include.ts";
@@ -92,7 +92,7 @@ export function readMain(file: string): MainFile {
   try {
     return { exists: true, bytes: readBytes(file, { follow: true, single: false }) };
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     if (error.code === "config.missing") return { exists: false, bytes: Buffer.alloc(0) };
     return { exists: true, bytes: Buffer.alloc(0), issue: { path: rootPath, message: error.message, file } };
   }

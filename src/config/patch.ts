@@ -1,5 +1,5 @@
 // JSON merge patches (objects merge, null removes, everything else replaces), on values and on config texts.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { editText, type Edit } from "./edit.ts";
 import { describeIssue } from "./issue.ts";
@@ -67,6 +67,6 @@ function valueIn(name: string, text: string): unknown {
   return source.value;
 }
 
-function badPatch(message: string): HouseError {
-  return new HouseError("config.bad-patch", message, { hint: "write it like { gateway: { port: 18789 } }" });
+function badPatch(message: string): OpenClawError {
+  return new OpenClawError("config.bad-patch", message, { hint: "write it like { gateway: { port: 18789 } }" });
 }

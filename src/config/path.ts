@@ -1,5 +1,5 @@
 // Config paths: `agents.list[0].tools.exec.node`, `channels.telegram.groups["-100.5"]`; get, set and unset on plain values.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 
 export type Segment = string | number;
@@ -127,8 +127,8 @@ function checkedKey(key: string, written: string): string {
   return key;
 }
 
-function badPath(written: string, why: string, cause?: unknown): HouseError {
-  return new HouseError("config.bad-path", `not a config path: ${JSON.stringify(written.slice(0, 200))}: ${why}`, {
+function badPath(written: string, why: string, cause?: unknown): OpenClawError {
+  return new OpenClawError("config.bad-path", `not a config path: ${JSON.stringify(written.slice(0, 200))}: ${why}`, {
     hint: "write it like agents.list[0].tools.exec.node",
     cause,
   });

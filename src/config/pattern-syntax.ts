@@ -82,18 +82,18 @@ export function parsePattern(source: string, flags: string): Piece {
   };
 
   const escapedSet = (): CharSet => {
-    const letter = chars[at++] ?? "";
-    const known = classes[letter];
+    const entry = chars[at++] ?? "";
+    const known = classes[entry];
     if (known !== undefined) return known;
-    if (letter === "p" || letter === "P") {
+    if (entry === "p" || entry === "P") {
       while (at < chars.length && chars[at++] !== "}");
       return everyChar;
     }
-    if (letter === "c") return single(String.fromCodePoint((chars[at++] ?? "@").charCodeAt(0) % 32));
+    if (entry === "c") return single(String.fromCodePoint((chars[at++] ?? "@").charCodeAt(0) % 32));
     const hex = /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\})/.exec(
-      letter + chars.slice(at, at + 8).join(""),
+      entry + chars.slice(at, at + 8).join(""),
     );
-    if (hex === null) return single(controls[letter] ?? letter);
+    if (hex === null) return single(controls[entry] ?? entry);
     at += hex[0].length - 1;
     return single(String.fromCodePoint(Number.parseInt(hex[1] ?? hex[2] ?? hex[3] ?? "0", 16)));
   };

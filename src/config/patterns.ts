@@ -1,5 +1,5 @@
 // Patterns people write into the config: compiled, or refused when a text exists on which they would run for ever.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { canExplode } from "./pattern-blowup.ts";
 import type { Config } from "./schema/index.ts";
 
@@ -39,9 +39,13 @@ function compile(source: string, flags: string, written: string): RegExp {
   }
 }
 
-function badPattern(written: string, why: string, cause?: unknown): HouseError {
-  return new HouseError("config.bad-pattern", `not a usable pattern: ${JSON.stringify(written.slice(0, 80))}: ${why}`, {
-    hint: "write the repetition once, for example a+ in place of (a+)+",
-    cause,
-  });
+function badPattern(written: string, why: string, cause?: unknown): OpenClawError {
+  return new OpenClawError(
+    "config.bad-pattern",
+    `not a usable pattern: ${JSON.stringify(written.slice(0, 80))}: ${why}`,
+    {
+      hint: "write the repetition once, for example a+ in place of (a+)+",
+      cause,
+    },
+  );
 }

@@ -1,6 +1,6 @@
 // One value of the config, without building the schema: for commands that must answer at once.
 import type { Env, Paths } from "../base/paths.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { describeIssue } from "./issue.ts";
 import { readParts } from "./parts.ts";
 import { getAt, hasAt, parsePath } from "./path.ts";
@@ -21,7 +21,7 @@ export async function peekConfig(
   const { parsed, issues } = readParts({ paths, env });
   const first = issues[0];
   if (first !== undefined) {
-    throw new HouseError("config.invalid", describeIssue(first), {
+    throw new OpenClawError("config.invalid", describeIssue(first), {
       hint: "openclaw config validate",
       details: { issues },
     });

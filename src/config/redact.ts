@@ -6,7 +6,7 @@ import JSON5 from "json5";
 
 import type { Env } from "../base/paths.ts";
 import { looksSecret } from "../base/secret-names.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { configVariables } from "./environment.ts";
 import { commentsIn, nodeAt, parseText, splice, type Part, type TextNode } from "./json5-text.ts";
@@ -211,11 +211,15 @@ export function matchingIndex(from: unknown, to: unknown, index: number): number
   return found < 0 ? undefined : found;
 }
 
-function nothingStored(path: string): HouseError {
-  return new HouseError("config.redacted", `${path} holds the marker ${redacted}, and no stored value belongs there`, {
-    hint: "write the secret itself, or leave the key out",
-    details: { path },
-  });
+function nothingStored(path: string): OpenClawError {
+  return new OpenClawError(
+    "config.redacted",
+    `${path} holds the marker ${redacted}, and no stored value belongs there`,
+    {
+      hint: "write the secret itself, or leave the key out",
+      details: { path },
+    },
+  );
 }
 
 function textsIn(value: unknown): string[] {
@@ -230,7 +234,7 @@ function readTree(text: string): TextNode | undefined {
     JSON5.parse(text);
     return tree;
   } catch (error) {
-    if (error instanceof HouseError || error instanceof SyntaxError) return undefined;
+    if (error instanceof OpenClawError || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

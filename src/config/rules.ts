@@ -1,6 +1,6 @@
 // Rules that join several keys: what each key allows alone can be wrong together.
 import type { Env } from "../base/paths.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { parseAgentId, parseSessionKey, DEFAULT_AGENT } from "../core/names.ts";
 import { nearest } from "../core/nearest.ts";
 import { isRecord } from "../core/record.ts";
@@ -217,6 +217,6 @@ function isTimeZone(zone: string): boolean {
 }
 
 function toFinding(path: ConfigPath, error: unknown): Finding {
-  if (!(error instanceof HouseError)) throw error;
+  if (!(error instanceof OpenClawError)) throw error;
   return { path, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
 }

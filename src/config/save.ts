@@ -1,7 +1,7 @@
 // What a client is shown of the config, and the text to save when it sends that back with changes.
 import { isDeepStrictEqual } from "node:util";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { editText } from "./edit.ts";
 import type { LoadedConfig } from "./load.ts";
@@ -117,7 +117,7 @@ function rebaseObject(
 function refuseIncluded(path: ConfigPath, current: LoadedConfig): void {
   const place = current.locate(formatPath(path));
   if (place === undefined) return;
-  throw new HouseError("config.included", `not saved: ${formatPath(path)} is set in ${place.file}`, {
+  throw new OpenClawError("config.included", `not saved: ${formatPath(path)} is set in ${place.file}`, {
     hint: `remove it in ${place.file}`,
   });
 }

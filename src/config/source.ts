@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 
 import JSON5 from "json5";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { ConfigIssue } from "./issue.ts";
 import { rootPath } from "./issue.ts";
 import { lineAndColumn, parseText, pathAt, placeOf, type SyntaxDetails, type TextNode } from "./json5-text.ts";
@@ -95,7 +95,7 @@ function openFor(file: string, follow: boolean): number {
     return openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW));
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") {
-      throw new HouseError("config.missing", `${file} does not exist`, { cause });
+      throw new OpenClawError("config.missing", `${file} does not exist`, { cause });
     }
     throw unreadable(`${file} cannot be read (${errnoOf(cause) ?? "unknown error"})`, cause);
   }
@@ -107,8 +107,8 @@ function fstatRegular(fd: number, file: string): { readonly size: number; readon
   return stat;
 }
 
-function unreadable(message: string, cause?: unknown): HouseError {
-  return new HouseError("config.unreadable", message, { cause });
+function unreadable(message: string, cause?: unknown): OpenClawError {
+  return new OpenClawError("config.unreadable", message, { cause });
 }
 
 function decode(bytes: Uint8Array): string | undefined {
@@ -121,7 +121,7 @@ function decode(bytes: Uint8Array): string | undefined {
 }
 
 function syntaxIssue(file: string, text: string, tree: TextNode | undefined, error: unknown): ConfigIssue {
-  if (error instanceof HouseError && error.code === "config.syntax") {
+  if (error instanceof OpenClawError && error.code === "config.syntax") {
     const { line, column, path } = error.details as SyntaxDetails;
     return { path: formatPath(path) || rootPath, file, line, column, message: `not JSON5: ${error.message}` };
   }

@@ -10,7 +10,7 @@ import JSON5 from "json5";
 
 import { sha256 } from "../base/ids.ts";
 import { resolvePaths } from "../base/paths.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { makeStateFolder } from "./folder.cases.ts";
 import { loadConfig } from "./load.ts";
 import { redacted } from "./redact.ts";
@@ -50,7 +50,7 @@ test("an invalid text changes nothing", (t) => {
     assert.throws(
       () => writeConfig({ ...folder, nextText }),
       (error: unknown) =>
-        error instanceof HouseError &&
+        error instanceof OpenClawError &&
         error.code === "config.invalid" &&
         Array.isArray((error.details as { issues: unknown }).issues),
     );
@@ -66,7 +66,7 @@ test("a stale base is refused, with what changed since and without secrets", (t)
     writeConfig({ ...folder, nextText: "{}", baseHash: sha256(first) });
     assert.fail("must be refused");
   } catch (error) {
-    assert.ok(error instanceof HouseError);
+    assert.ok(error instanceof OpenClawError);
     const { diff, ...rest } = error.details as { diff: string };
     assert.deepEqual(
       [error.code, rest],
@@ -113,7 +113,7 @@ test(
     const folder = makeStateFolder(t, { "openclaw.json": first });
     chmodSync(folder.folder, 0o500);
     t.after(() => chmodSync(folder.folder, 0o700));
-    assert.throws(() => writeConfig({ ...folder, nextText: "{}" }), HouseError);
+    assert.throws(() => writeConfig({ ...folder, nextText: "{}" }), OpenClawError);
     assert.equal(readFileSync(folder.paths.config, "utf8"), first);
   },
 );

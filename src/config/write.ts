@@ -7,7 +7,7 @@ import { sha256 } from "../base/ids.ts";
 import { unifiedDiff } from "../base/line-diff.ts";
 import { acquireLock, type Lock } from "../base/lock.ts";
 import type { Env, Paths } from "../base/paths.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { describeIssue, type ConfigIssue } from "./issue.ts";
 import { loadConfig, type LoadedConfig } from "./load.ts";
 import { readMain } from "./parts.ts";
@@ -93,7 +93,7 @@ function realTarget(config: string): string {
 
 function refuseLegacy(paths: Paths): void {
   if (paths.product === "openclaw" && basename(paths.config) !== "moltbot.json") return;
-  throw new HouseError("config.legacy", `${paths.config} belongs to an older installation and is never changed`, {
+  throw new OpenClawError("config.legacy", `${paths.config} belongs to an older installation and is never changed`, {
     hint: `copy it to ~/.openclaw/openclaw.json and change the copy`,
   });
 }
@@ -105,10 +105,10 @@ function lockFor({ config }: Paths): Lock {
     try {
       return acquireLock(file);
     } catch (error) {
-      const isHeld = error instanceof HouseError && error.code === "lock.held";
+      const isHeld = error instanceof OpenClawError && error.code === "lock.held";
       if (!isHeld) throw error;
       if (waitedMs >= lockPatienceMs) {
-        throw new HouseError("config.busy", `another process has been writing ${config} for ${lockPatienceMs} ms`, {
+        throw new OpenClawError("config.busy", `another process has been writing ${config} for ${lockPatienceMs} ms`, {
           cause: error,
           hint: "try again",
         });
@@ -118,13 +118,13 @@ function lockFor({ config }: Paths): Lock {
   }
 }
 
-function conflict(paths: Paths, baseHash: string, current: string, next: string): HouseError {
+function conflict(paths: Paths, baseHash: string, current: string, next: string): OpenClawError {
   const base = historyOf(paths)
     .map((file) => readBytes(file, { follow: true, single: false }))
     .find((bytes) => sha256(bytes) === baseHash);
   const before = base?.toString("utf8") ?? next;
   const diff = unifiedDiff(redactRaw(before), redactRaw(current), { name: basename(paths.config), maxChars: 4000 });
-  return new HouseError("config.conflict", `${paths.config} has changed since it was read`, {
+  return new OpenClawError("config.conflict", `${paths.config} has changed since it was read`, {
     hint: "read it again with config.get (openclaw config get), then repeat the change",
     details: {
       currentHash: sha256(current),
@@ -141,17 +141,17 @@ function addsNoIssue({ issues }: LoadedConfig, { paths, env, channels = [] }: Wr
   return issues.every((issue) => known.has(nameOf(issue)));
 }
 
-function invalid({ issues, path }: LoadedConfig): HouseError {
+function invalid({ issues, path }: LoadedConfig): OpenClawError {
   const shown = issues.slice(0, 5).map(describeIssue).join("; ");
   const more = issues.length > 5 ? `; and ${issues.length - 5} more` : "";
-  return new HouseError("config.invalid", `not written to ${path}: ${shown}${more}`, {
+  return new OpenClawError("config.invalid", `not written to ${path}: ${shown}${more}`, {
     hint: "mend these and try again",
     details: { issues },
   });
 }
 
-function savedMarker(): HouseError {
-  return new HouseError("config.redacted", `the text holds ${redacted} where a secret should be`, {
+function savedMarker(): OpenClawError {
+  return new OpenClawError("config.redacted", `the text holds ${redacted} where a secret should be`, {
     hint: "write the secret itself, or leave the key out",
   });
 }

@@ -9,7 +9,7 @@ export interface ErrorFacts {
 }
 
 /** An expected failure. `code` is `area.reason` and never changes meaning. Anything else thrown is a bug of ours. */
-export class HouseError extends Error {
+export class OpenClawError extends Error {
   override readonly name: string = "HouseError";
   readonly code: string;
   readonly hint: string | undefined;
@@ -24,7 +24,7 @@ export class HouseError extends Error {
 }
 
 /** A failure the model should read and may react to. */
-export class ToolError extends HouseError {
+export class ToolError extends OpenClawError {
   override readonly name: string = "ToolError";
 }
 

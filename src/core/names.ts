@@ -1,5 +1,5 @@
 // Agent ids and session keys: their grammar, parsed once at the edge.
-import { HouseError } from "./error.ts";
+import { OpenClawError } from "./error.ts";
 
 declare const brand: unique symbol;
 export type AgentId = string & { readonly [brand]: "AgentId" };
@@ -15,7 +15,7 @@ const restPattern = /^[\p{L}\p{N}@+._#=!$%&*~:-]{1,200}$/u;
 export function parseAgentId(raw: string): AgentId {
   const id = raw.trim().toLowerCase();
   if (agentPattern.test(id)) return id as AgentId;
-  throw new HouseError("agent.bad-id", `not an agent id: ${JSON.stringify(raw.slice(0, 80))}`, {
+  throw new OpenClawError("agent.bad-id", `not an agent id: ${JSON.stringify(raw.slice(0, 80))}`, {
     hint: "use letters, digits, - and _, starting with a letter or digit",
   });
 }
@@ -42,7 +42,7 @@ export function parseSessionKey(raw: string, { defaultAgent, mainKey }: KeyConte
   const id = prefixed === null ? agent : parseAgentId(prefixed[1] ?? "");
   const rest = prefixed === null ? key : (prefixed[2] ?? "");
   if (!restPattern.test(rest) || rest.includes("..")) {
-    throw new HouseError("session.bad-key", `not a session key: ${JSON.stringify(raw.slice(0, 80))}`, {
+    throw new OpenClawError("session.bad-key", `not a session key: ${JSON.stringify(raw.slice(0, 80))}`, {
       hint: "a key looks like agent:main:main; list them with: openclaw sessions",
     });
   }

@@ -2,7 +2,7 @@
 import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/schema";
 
-import { HouseError } from "./error.ts";
+import { OpenClawError } from "./error.ts";
 import { visible } from "./visible.ts";
 
 export { Type };
@@ -38,7 +38,7 @@ export function checker<S extends TSchema>(schema: S): Checker<Static<S>> {
     issues,
     parse(value, code, what) {
       if (is(value)) return value;
-      throw new HouseError(code, `invalid ${what}: ${describeIssues(issues(value))}`);
+      throw new OpenClawError(code, `invalid ${what}: ${describeIssues(issues(value))}`);
     },
   };
 }

@@ -1,5 +1,5 @@
 // JSON from outside: parsed only when it is not nested absurdly deep and no object says the same key twice.
-import { HouseError } from "./error.ts";
+import { OpenClawError } from "./error.ts";
 
 const MAX_DEPTH = 100;
 
@@ -30,7 +30,7 @@ function scan(text: string): void {
       key = undefined;
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
       if (open.push(code === OPEN_OBJECT ? new Set() : undefined) > MAX_DEPTH)
-        throw new HouseError("json.too-deep", `JSON is nested deeper than ${MAX_DEPTH} levels`);
+        throw new OpenClawError("json.too-deep", `JSON is nested deeper than ${MAX_DEPTH} levels`);
       key = undefined;
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) open.pop();
     else if (code === COMMA) key = undefined;
@@ -50,7 +50,7 @@ function remember(keys: Set<string> | undefined, raw: string): void {
   if (keys === undefined) return;
   const key = raw.includes("\\") ? unescape(raw) : raw;
   if (keys.has(key))
-    throw new HouseError(
+    throw new OpenClawError(
       "json.duplicate-key",
       `JSON says the key ${JSON.stringify(key.slice(0, 40))} twice in one object`,
     );

@@ -1,6 +1,6 @@
 // Jobs at set times: added, changed, removed, run, looked at. Every door to them comes here.
 import type { AgentId, SessionKey } from "../core/names.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { createLanes } from "../base/lane.ts";
 import { newId } from "../base/ids.ts";
@@ -20,7 +20,7 @@ import { recoverRuns } from "./recover.ts";
 import { unknownJob } from "./refuse.ts";
 import { nextFire } from "./schedule.ts";
 import { createScheduler } from "./scheduler.ts";
-import { takeOverOlder } from "./take-over.ts";
+import { takeOverOlder } from "./import-legacy-jobs.ts";
 
 export interface Cron {
   status(): Promise<CronStatus>;
@@ -151,7 +151,7 @@ export function createCron(deps: CronDeps): CronEngine {
     async output(id, slot, { offset, limit }) {
       const page = await deps.outputs.page(id, slot, offset, limit);
       if (page !== undefined) return page;
-      throw new HouseError("cron.no-output", `no output is kept for slot ${slot.slice(0, 80)} of this job`, {
+      throw new OpenClawError("cron.no-output", `no output is kept for slot ${slot.slice(0, 80)} of this job`, {
         hint: "runs without a slot lists the slots; output of commands and tools is kept for the last 50 runs",
       });
     },
@@ -227,13 +227,13 @@ export function createCron(deps: CronDeps): CronEngine {
 
   async function requireRoom(body: JobBody, except?: string): Promise<void> {
     if (except === undefined && (await jobs.count()) >= MAX_JOBS)
-      throw new HouseError("cron.too-many", `there are ${MAX_JOBS} jobs already`, { hint: "openclaw cron rm <id>" });
+      throw new OpenClawError("cron.too-many", `there are ${MAX_JOBS} jobs already`, { hint: "openclaw cron rm <id>" });
     const now = clock.now();
     if (!body.enabled || !isFrequent(body.schedule, now)) return;
     const others = (await jobs.list()).filter((job) => job.id !== except && bodyOf(job).enabled);
     const frequent = others.filter((job) => mayBeFrequent(bodyOf(job)) && isFrequent(bodyOf(job).schedule, now));
     if (frequent.length < MAX_FREQUENT) return;
-    throw new HouseError("cron.too-many", `${MAX_FREQUENT} jobs already run more than once a minute`, {
+    throw new OpenClawError("cron.too-many", `${MAX_FREQUENT} jobs already run more than once a minute`, {
       hint: "let it run less often, or remove others: openclaw cron list",
     });
   }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import type { SessionKey } from "../core/names.ts";
 import { newSession } from "../session/session.ts";
-import { NOON, openStage, pulse, type Stage } from "./stage.cases.ts";
+import { NOON, openStage, pulse, type Stage } from "./fixture.cases.ts";
 
 const MINUTE = 60_000;
 

@@ -1,5 +1,5 @@
 // Where the result of a job goes: out to a chat platform, or said into the main session; once, whatever crashes.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Route } from "../channel/outbound.ts";
 import { entryOf } from "../session/session.ts";
 import type { CronDeps } from "./deps.ts";
@@ -23,7 +23,7 @@ export async function deliver(deps: CronDeps, run: Run, end: RunEnd): Promise<st
     return undefined;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const hint = error instanceof HouseError && error.hint !== undefined ? ` (${error.hint})` : "";
+    const hint = error instanceof OpenClawError && error.hint !== undefined ? ` (${error.hint})` : "";
     deps.log.warn("the result of a job did not arrive", { jobId: run.job.id, error });
     return delivery.bestEffort === true ? undefined : `not delivered: ${message}${hint}`;
   }
@@ -42,7 +42,7 @@ async function send(deps: CronDeps, { job, slot }: Run, text: string): Promise<v
   if (route === undefined) return deps.turns.say(main, text, intentId);
   const { state, reason } = await deps.outbound.send({ intentId, route, text });
   if (state === "failed")
-    throw new HouseError("cron.not-delivered", reason ?? `the channel ${route.channel} refused it`);
+    throw new OpenClawError("cron.not-delivered", reason ?? `the channel ${route.channel} refused it`);
   // It has arrived; that nobody could be told of it does not change that.
   await deps.wake
     .tell(

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import fc from "fast-check";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { checkJob } from "./check.ts";
 import { atMs } from "./check-schedule.ts";
 import { durationMs } from "./duration.ts";
@@ -20,7 +20,10 @@ function refusal(input: unknown): string {
   try {
     made(input);
   } catch (error) {
-    assert.ok(error instanceof HouseError && error.code === "cron.invalid" && error.hint !== undefined, String(error));
+    assert.ok(
+      error instanceof OpenClawError && error.code === "cron.invalid" && error.hint !== undefined,
+      String(error),
+    );
     return error.message;
   }
   return "taken";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { openStage, pulse } from "./stage.cases.ts";
+import { openStage, pulse } from "./fixture.cases.ts";
 import { createJobOutputs } from "./outputs.ts";
 
 test("pages through what a run put out, and forgets it with the job", async (t) => {

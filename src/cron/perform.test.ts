@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { RunOutcome } from "../core/event.ts";
-import { openStage, type Stage, type StagePlan } from "./stage.cases.ts";
+import { openStage, type Stage, type StagePlan } from "./fixture.cases.ts";
 
 const HOUR = 3_600_000;
 const job = (payload: object = {}): object => ({

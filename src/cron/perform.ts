@@ -1,7 +1,7 @@
 // One run of a job: a line for the main session, a turn of an agent, a command or a tool. Never throws.
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { RunOutcome } from "../core/event.ts";
 import { mainSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
 import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
@@ -50,11 +50,11 @@ export async function perform(deps: CronDeps, run: Run): Promise<RunEnd | undefi
     return await performKind(deps, run);
   } catch (error) {
     // Turned away at the door: the next process posts it under the same run id.
-    if (error instanceof HouseError && error.code === "gateway.stopping" && isTurn(run)) return undefined;
+    if (error instanceof OpenClawError && error.code === "gateway.stopping" && isTurn(run)) return undefined;
     if (run.stopping.aborted) return interrupted;
-    if (!(error instanceof HouseError)) deps.log.error("a job failed unexpectedly", { error, jobId: run.job.id });
+    if (!(error instanceof OpenClawError)) deps.log.error("a job failed unexpectedly", { error, jobId: run.job.id });
     const message = error instanceof Error ? error.message : String(error);
-    const hint = error instanceof HouseError && error.hint !== undefined ? ` (${error.hint})` : "";
+    const hint = error instanceof OpenClawError && error.hint !== undefined ? ` (${error.hint})` : "";
     return { state: "failed", error: `${message}${hint}`, text: "" };
   }
 }
@@ -68,7 +68,7 @@ export function agentOf({ agentId }: JobBody, config: Config): AgentId {
 function requireAgent({ id, body }: JobRecord, config: Config): void {
   const agent = agentOf(body as JobBody, config);
   if (agentIds(config).includes(agent)) return;
-  throw new HouseError("cron.no-agent", `the agent "${agent}" of this job is gone; nobody else runs it`, {
+  throw new OpenClawError("cron.no-agent", `the agent "${agent}" of this job is gone; nobody else runs it`, {
     hint: `openclaw cron edit ${id} --agent <id>, or openclaw cron rm ${id}`,
   });
 }
@@ -126,7 +126,7 @@ async function tellMain(deps: CronDeps, { job, slot, stopping }: Run, text: stri
   // The line is there exactly when its row says so: whoever finds the row after a crash knows whether to tell it.
   const together: Together = async (line) => {
     if (await deps.store.slots.note(slot, TOLD, line)) return;
-    throw new HouseError("cron.ended", "this run has ended already");
+    throw new OpenClawError("cron.ended", "this run has ended already");
   };
   if (body.wakeMode === "next-heartbeat") {
     await deps.wake.tell(main, text, "next-heartbeat", { together });

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { SessionKey } from "../core/names.ts";
 import { createSystemEvents } from "../session/system-events.ts";
 import type { SlotRecord } from "../store/store.ts";
-import { NOON, openStage, pulse, type Stage } from "./stage.cases.ts";
+import { NOON, openStage, pulse, type Stage } from "./fixture.cases.ts";
 
 const HOUR = 3_600_000;
 const SESSION = "agent:main:cron:x:run:y";
@@ -110,7 +110,7 @@ test("a disk without room at the start: the cut off run keeps its row for later,
   await first.store.journal.record({ id: "c1", outcome: "started", ...call }, { durable: true });
   let isFull = true;
   const again = t.mock.method(globalThis, "setTimeout");
-  const full = new HouseError("store.full", "no space left");
+  const full = new OpenClawError("store.full", "no space left");
   const stage = await first.restart({
     wrap: (store) => ({
       ...store,

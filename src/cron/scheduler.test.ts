@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import type { ToolRun } from "./deps.ts";
-import { NOON, openStage, pulse, shortRows, type Stage } from "./stage.cases.ts";
+import { NOON, openStage, pulse, shortRows, type Stage } from "./fixture.cases.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 
-import { HouseError } from "../core/error.ts";
-import { NOON, openStage, pulse } from "./stage.cases.ts";
+import { OpenClawError } from "../core/error.ts";
+import { NOON, openStage, pulse } from "./fixture.cases.ts";
 
 const HOUR = 3_600_000;
 
@@ -35,7 +35,7 @@ test("stopped at any moment between the claim and the start: one row, one start,
 
 test("a turn that the closing agents do not take is posted by the next process, under the same run id", async () => {
   const first = await openStage();
-  const stopping = new HouseError("gateway.stopping", "the gateway is stopping");
+  const stopping = new OpenClawError("gateway.stopping", "the gateway is stopping");
   first.refuse(stopping);
   const { id } = await first.cron.add({
     name: "turn",

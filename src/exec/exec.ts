@@ -7,18 +7,18 @@ import type { Log } from "../base/log.ts";
 import type { Env } from "../base/paths.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { ApprovalDesk } from "./approval/desk.ts";
-import type { EntryRef } from "./approval/effective.ts";
-import type { Plan } from "./approval/plan.ts";
-import type { Boxes } from "./boxes.ts";
+import type { ApprovalBroker } from "../approval/broker.ts";
+import type { EntryRef } from "./policy/effective.ts";
+import type { Plan } from "./policy/plan.ts";
+import type { Sandboxes } from "./sandboxes.ts";
 import { createFollow, type Follow } from "./follow.ts";
-import { createGated, type Gated, type GatedBody } from "./gated.ts";
+import { createGated, type Gated, type GatedBody } from "./approved-runs.ts";
 import type { Guard } from "./guard.ts";
 import type { GuardPlaces } from "./guard/places.ts";
-import type { NodeRuns } from "./node-run.ts";
-import { recheckOnNode, runOnNode } from "./on-node.ts";
-import { recheckOnHost, runOnHost } from "./on-host.ts";
-import { runInBox } from "./in-box.ts";
+import type { NodeRuns } from "./node-command.ts";
+import { recheckOnNode, runOnNode } from "./run-on-node.ts";
+import { recheckOnHost, runOnHost } from "./run-on-host.ts";
+import { runInSandbox } from "./run-in-sandbox.ts";
 import type { ProcessTable } from "./processes.ts";
 import type { ExecOutcome } from "./result.ts";
 import type { Route } from "./route.ts";
@@ -28,8 +28,8 @@ import type { TailMask } from "./shown-tail.ts";
 export interface ExecDeps {
   readonly start: StartRun;
   readonly processes: ProcessTable;
-  readonly boxes: Boxes;
-  readonly desk: ApprovalDesk;
+  readonly sandboxes: Sandboxes;
+  readonly broker: ApprovalBroker;
   readonly nodes: NodeRuns;
   readonly stateDir: string;
   /** Files no command line may name by an allowlist alone: settings, approvals, credentials, the store. */
@@ -140,12 +140,13 @@ export function createExec(deps: ExecDeps): Exec & { close(): void } {
       checkCommand(args.command);
       const order = await ordered(args, call);
       if (order.route.runsIn === "node") return runOnNode(room, order);
-      return order.route.runsIn === "box" ? runInBox(room, order) : runOnHost(room, order);
+      return order.route.runsIn === "sandbox" ? runInSandbox(room, order) : runOnHost(room, order);
     },
     async recheck(body, call) {
       const order = await ordered(body.args, call);
       const { runsIn } = order.route;
-      if (runsIn === (body.on === "node" ? "host" : "node") || runsIn === "box") throw runsElsewhere(body.on, order);
+      if (runsIn === (body.on === "node" ? "host" : "node") || runsIn === "sandbox")
+        throw runsElsewhere(body.on, order);
       if (body.on === "gateway") await recheckOnHost(deps, order, body.plan);
       else await recheckOnNode(deps, order, body.job);
     },
@@ -158,7 +159,8 @@ export function createExec(deps: ExecDeps): Exec & { close(): void } {
 }
 
 function runsElsewhere(on: GatedBody["on"], { route }: Order): ToolError {
-  const now = route.runsIn === "box" ? "in the sandbox" : route.runsIn === "node" ? "on a node" : "on the gateway host";
+  const now =
+    route.runsIn === "sandbox" ? "in the sandbox" : route.runsIn === "node" ? "on a node" : "on the gateway host";
   const then = on === "node" ? "a node" : "the gateway host";
   return new ToolError(
     "exec.moved",

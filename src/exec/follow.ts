@@ -110,9 +110,9 @@ function endedRun(
 function inBackground(deps: ExecDeps, order: Order, running: Running, cwd: string): ExecOutcome {
   const { args, call, route, settings, warnings } = order;
   const { agent, session } = call;
-  const boxed = route.runsIn === "box";
-  const gated = !boxed && (route.approvals || call.sandboxed);
-  const entry = deps.processes.add(running, { agent, session, command: args.command, cwd, boxed, gated });
+  const sandboxed = route.runsIn === "sandbox";
+  const gated = !sandboxed && (route.approvals || call.sandboxed);
+  const entry = deps.processes.add(running, { agent, session, command: args.command, cwd, sandboxed, gated });
   if (settings.notifyOnExit !== false) void tellExit(deps, entry, running, session);
   const tail = shownTail(running.output, TAIL_CHARS, deps.mask, false);
   const { pid, startedAt } = running;

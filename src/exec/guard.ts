@@ -2,11 +2,11 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-import { HouseError, ToolError } from "../core/error.ts";
-import { statOf } from "./approval/programs.ts";
-import type { HostLaunch } from "./box.ts";
-import { canonicalPath, isWithin } from "./box/hidden.ts";
-import type { Works } from "./box/spec.ts";
+import { OpenClawError, ToolError } from "../core/error.ts";
+import { statOf } from "./policy/programs.ts";
+import type { HostLaunch } from "./sandbox.ts";
+import { canonicalPath, isWithin } from "./sandbox/hidden-paths.ts";
+import type { Works } from "./sandbox/spec.ts";
 import { isRunnable } from "./find-program.ts";
 import { buildNamespace, type Namespace, type Programs } from "./guard/namespace.ts";
 import type { GuardPlaces } from "./guard/places.ts";
@@ -62,8 +62,8 @@ const hiddenFolder = (cwd: string): ToolError =>
     details: { refused: true },
   });
 
-const cannotHide = ({ reason, fix }: Refusal): HouseError =>
-  new HouseError("exec.unguarded", `not started: the gateway's own files cannot be hidden from it (${reason})`, {
+const cannotHide = ({ reason, fix }: Refusal): OpenClawError =>
+  new OpenClawError("exec.unguarded", `not started: the gateway's own files cannot be hidden from it (${reason})`, {
     hint: fix,
   });
 
@@ -71,7 +71,7 @@ function requireShown({ argv, cwd }: HostLaunch, steps: readonly Step[]): void {
   if (deciding(canonicalPath(cwd), steps)?.does === "cover") throw hiddenFolder(cwd);
   const program = argv[0] ?? "";
   if (deciding(canonicalPath(program), steps)?.does !== "cover") return;
-  throw new HouseError(
+  throw new OpenClawError(
     "exec.hidden-program",
     `${program} lies among the gateway's own files, which commands cannot see`,
     {

@@ -1,6 +1,6 @@
 // Paths of this machine as a sandboxed session knows them: its folders by their names inside, the rest not at all.
-import { canonicalPath } from "./box/hidden.ts";
-import type { Place } from "./sandbox-place.ts";
+import { canonicalPath } from "./sandbox/hidden-paths.ts";
+import type { Place } from "./sandbox-paths.ts";
 
 const HIDDEN = "(outside the sandbox)";
 

@@ -163,17 +163,17 @@ function encodeKey(written: string): string | undefined {
 }
 
 function plainCursor(name: string): string | undefined {
-  const letter = Object.hasOwn(cursor, name) ? cursor[name] : undefined;
-  return letter === undefined ? undefined : `${ESC}[${letter}`;
+  const entry = Object.hasOwn(cursor, name) ? cursor[name] : undefined;
+  return entry === undefined ? undefined : `${ESC}[${entry}`;
 }
 
 function modifiedCursor(name: string): string | undefined {
   const [, modifiers, key] = /^((?:[scm]-)+)(\w+)$/.exec(name) ?? [];
-  const letter = key !== undefined && Object.hasOwn(cursor, key) ? cursor[key] : undefined;
-  if (letter === undefined || modifiers === undefined) return undefined;
+  const entry = key !== undefined && Object.hasOwn(cursor, key) ? cursor[key] : undefined;
+  if (entry === undefined || modifiers === undefined) return undefined;
   const weight =
     (modifiers.includes("s") ? 1 : 0) + (modifiers.includes("m") ? 2 : 0) + (modifiers.includes("c") ? 4 : 0);
-  return `${ESC}[1;${1 + weight}${letter}`;
+  return `${ESC}[1;${1 + weight}${entry}`;
 }
 
 function control(key: string): string | undefined {

@@ -1,12 +1,12 @@
 // Whether "always" may be passed on to a node: it remembers a program with whatever arguments, so few may be. Pure.
-import { closedRules } from "./approval/carriers/closed.ts";
-import { forbiddenRules } from "./approval/carriers/forbidden.ts";
-import { interpreterRules } from "./approval/carriers/interpreters.ts";
-import { familyNames } from "./approval/carriers/names.ts";
-import { neverByAllowlist } from "./approval/carriers/never.ts";
-import { plainPrograms } from "./approval/carriers/plain.ts";
-import { inTrustedFolder } from "./approval/programs.ts";
-import { wrappers } from "./approval/wrappers.ts";
+import { closedRules } from "./policy/argument-rules/closed.ts";
+import { forbiddenRules } from "./policy/argument-rules/forbidden.ts";
+import { interpreterRules } from "./policy/argument-rules/interpreters.ts";
+import { familyNames } from "./policy/argument-rules/names.ts";
+import { neverByAllowlist } from "./policy/argument-rules/never.ts";
+import { plainPrograms } from "./policy/argument-rules/plain.ts";
+import { inTrustedFolder } from "./policy/programs.ts";
+import { wrappers } from "./policy/wrappers.ts";
 
 /** The program a node would remember for good; undefined when the command is more than one harmless program. */
 export function rememberedOnNode(command: string): string | undefined {

@@ -1,5 +1,5 @@
 // Which node a command goes to: the one named, the one bound, or the only one there is.
-import { HouseError, ToolError } from "../core/error.ts";
+import { OpenClawError, ToolError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import type { NodeFacts, NodePort } from "./node-port.ts";
 import type { Route } from "./route.ts";
@@ -22,7 +22,7 @@ async function named(reference: string, port: NodePort): Promise<NodeFacts> {
   try {
     return await port.resolve(reference);
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     const code = error.code === "node.ambiguous" ? "exec.node-ambiguous" : "exec.node-unknown";
     throw new ToolError(code, error.message, {
       hint: error.hint ?? "openclaw gateway call node.list",

@@ -1,6 +1,6 @@
 // Whether a command may go to a node: the stricter of our rules and the node's own, as its approvals file has them. Pure.
 import { isRecord } from "../core/record.ts";
-import { asks, saidFor, securities, stricter } from "./approval/said.ts";
+import { asks, saidFor, securities, stricter } from "./policy/agent-rules.ts";
 import type { Ask, Security } from "./route.ts";
 
 export interface NodeRules {

@@ -2,7 +2,7 @@
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { Launched, Launcher, Program } from "./launcher.ts";
 import { scratch, type CapturedOutput } from "./output.ts";
 import type { Pipe, PipePool } from "./pipes.ts";
@@ -194,14 +194,14 @@ function createInput(fd: number): Input {
   };
 }
 
-function inputFull(): HouseError {
-  return new HouseError("exec.input-full", "the command does not read its input, and a lot of it waits already", {
+function inputFull(): OpenClawError {
+  return new OpenClawError("exec.input-full", "the command does not read its input, and a lot of it waits already", {
     hint: "wait until it reads, or end it",
   });
 }
 
-export function inputClosed(cause?: Error): HouseError {
-  return new HouseError("exec.input-closed", "the input of this command is closed", {
+export function inputClosed(cause?: Error): OpenClawError {
+  return new OpenClawError("exec.input-closed", "the input of this command is closed", {
     hint: "it has exited or closed its standard input; start it again to write to it",
     ...(cause === undefined ? {} : { cause, details: { code: errnoOf(cause) } }),
   });

@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Launcher } from "./launcher.ts";
 
 /** Two a command: one `mkfifo` for 32 commands. */
@@ -99,9 +99,9 @@ async function makePipes(names: readonly string[], place: string, launcher: Laun
   }
 }
 
-function noPipes(cause: unknown): HouseError {
+function noPipes(cause: unknown): OpenClawError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new HouseError("exec.start-failed", `pipes for commands could not be made: ${why}`, {
+  return new OpenClawError("exec.start-failed", `pipes for commands could not be made: ${why}`, {
     hint: "mkfifo must be installed, and the state folder writable on a file system that has named pipes",
     cause,
   });

@@ -14,7 +14,7 @@ export interface ProcessOwner {
   readonly command: string;
   readonly cwd: string;
   /** Behind the walls of a sandbox; what is not said to be is outside of them. */
-  readonly boxed?: boolean;
+  readonly sandboxed?: boolean;
   /** Somebody's yes or rights were needed to start it; so they were unless it is said that they were not. */
   readonly gated?: boolean;
   /** Made from the command when left out. */
@@ -131,7 +131,7 @@ function createEntry(id: string, running: Running, owner: ProcessOwner): Process
   });
   return {
     ...owner,
-    boxed: owner.boxed ?? false,
+    sandboxed: owner.sandboxed ?? false,
     gated: owner.gated ?? true,
     name: owner.name ?? labelOf(hideCommandSecrets(owner.command)),
     id,

@@ -5,8 +5,8 @@ import { delimiter, resolve } from "node:path";
 
 import type * as Library from "@lydell/node-pty";
 
-import { HouseError } from "../core/error.ts";
-import type { HostLaunch } from "./box.ts";
+import { OpenClawError } from "../core/error.ts";
+import type { HostLaunch } from "./sandbox.ts";
 import { isRunnable, whyNotRunnable } from "./find-program.ts";
 import { minimalPath } from "./login-path.ts";
 import type { CapturedOutput } from "./output.ts";
@@ -109,8 +109,8 @@ async function load(): Promise<typeof Library> {
 }
 
 /** The caller may run it over pipes instead and say so. */
-function noTerminal(why: string, cause?: unknown): HouseError {
-  return new HouseError("exec.no-terminal", why, { hint: "call again without pty", cause });
+function noTerminal(why: string, cause?: unknown): OpenClawError {
+  return new OpenClawError("exec.no-terminal", why, { hint: "call again without pty", cause });
 }
 
 /** Looked up here: the library forks first, and a child that cannot start the program only exits. */

@@ -43,7 +43,7 @@ const onSandbox: Route = {
   elevated: "off",
   warnings: [],
 };
-const inBox: Route = { ...onSandbox, runsIn: "box" };
+const inBox: Route = { ...onSandbox, runsIn: "sandbox" };
 const onGateway: Route = { ...onSandbox, host: "gateway", security: "allowlist", approvals: true };
 const onNode: Route = { ...onGateway, host: "node", runsIn: "node" };
 

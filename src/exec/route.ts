@@ -3,7 +3,7 @@ import { ToolError } from "../core/error.ts";
 import type { AgentId } from "../core/names.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import { asks, securities, stricter } from "./approval/said.ts";
+import { asks, securities, stricter } from "./policy/agent-rules.ts";
 import type { Elevation } from "./elevated.ts";
 
 export const EXEC_HOST = ["sandbox", "gateway", "node"] as const;
@@ -54,7 +54,7 @@ export interface RouteInput {
 
 export interface Route {
   readonly host: ExecHost;
-  readonly runsIn: "box" | "host" | "node";
+  readonly runsIn: "sandbox" | "host" | "node";
   readonly security: Security;
   readonly ask: Ask;
   /** The node the call or the binding names. */
@@ -97,7 +97,7 @@ export function routeExec(input: RouteInput): Route {
   const node = params.node?.trim() || configured.node;
   return {
     host,
-    runsIn: host === "node" ? "node" : host === "sandbox" && sandboxed ? "box" : "host",
+    runsIn: host === "node" ? "node" : host === "sandbox" && sandboxed ? "sandbox" : "host",
     security,
     ask,
     ...(host !== "node" || node === undefined ? {} : { node }),

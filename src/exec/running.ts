@@ -1,5 +1,5 @@
 // A command under way: what the engine gives to whoever started it.
-import type { HostLaunch } from "./box.ts";
+import type { HostLaunch } from "./sandbox.ts";
 
 export interface RunOptions {
   /** One process per entry, each fed by the one before; their output is one stream. */

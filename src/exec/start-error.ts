@@ -2,44 +2,44 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { descriptorLimit } from "../base/descriptors.ts";
 import { visible } from "../core/visible.ts";
-import type { HostLaunch } from "./box.ts";
+import type { HostLaunch } from "./sandbox.ts";
 
 /** The system says ENOENT for a missing program, a missing interpreter of a script, and a missing folder alike. */
-export async function startError(launch: HostLaunch, cause: unknown): Promise<HouseError> {
+export async function startError(launch: HostLaunch, cause: unknown): Promise<OpenClawError> {
   const program = visible(launch.argv[0] ?? "");
   const folder = visible(launch.cwd);
   const code = errnoOf(cause);
   if (!(await isFolder(launch.cwd))) {
-    return new HouseError("exec.bad-folder", `the working directory ${folder} is not a folder one may enter`, {
+    return new OpenClawError("exec.bad-folder", `the working directory ${folder} is not a folder one may enter`, {
       hint: "give workdir a folder that exists",
       cause,
     });
   }
   if (code === "ENOENT") {
     const isThere = program.includes("/") && (await exists(launch.argv[0] ?? ""));
-    return new HouseError(
+    return new OpenClawError(
       "exec.not-found",
       isThere ? `the interpreter that ${program} names does not exist` : `there is no program ${program}`,
       { hint: "install it, or add its folder to tools.exec.pathPrepend", cause },
     );
   }
   if (code === "EACCES" || code === "ENOEXEC" || code === "EISDIR") {
-    return new HouseError("exec.not-executable", `${program} may not be executed (${code})`, {
+    return new OpenClawError("exec.not-executable", `${program} may not be executed (${code})`, {
       hint: `chmod +x ${program}`,
       cause,
     });
   }
   const limit = descriptorLimit(cause);
   if (limit !== undefined)
-    return new HouseError("exec.no-descriptors", `${program} could not be started: ${limit.message}`, {
+    return new OpenClawError("exec.no-descriptors", `${program} could not be started: ${limit.message}`, {
       hint: limit.hint,
       cause,
     });
   const why = code === "E2BIG" ? "the arguments and variables are too long for this system" : (code ?? String(cause));
-  return new HouseError("exec.start-failed", `${program} could not be started: ${why}`, {
+  return new OpenClawError("exec.start-failed", `${program} could not be started: ${why}`, {
     hint:
       code === "E2BIG" ? "pass long input in a file" : "try again; the limits of this system are shown by: ulimit -a",
     cause,

@@ -1,13 +1,13 @@
 // Starts a plan: the argument lists it holds, or the shell it names. Nothing is parsed a second time.
 import { join } from "node:path";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { childEnvironment } from "./environment.ts";
 import type { ExecDeps } from "./exec.ts";
-import { verifyPlan } from "./approval/freeze.ts";
-import { pinPlan, unpinned, type Pins } from "./approval/pin.ts";
-import type { Plan, Segment } from "./approval/plan.ts";
-import type { HostLaunch } from "./box.ts";
+import { verifyPlan } from "./policy/freeze.ts";
+import { pinPlan, unpinned, type Pins } from "./policy/pin.ts";
+import type { Plan, Segment } from "./policy/plan.ts";
+import type { HostLaunch } from "./sandbox.ts";
 import type { PipelinePart, Running } from "./running.ts";
 
 const TERMINAL = { columns: 120, rows: 30 } as const;
@@ -80,7 +80,7 @@ export async function startWith(
   try {
     return await start({ pipeline, tty: TERMINAL, ...limit });
   } catch (error) {
-    if (!(error instanceof HouseError) || error.code !== "exec.no-terminal") throw error;
+    if (!(error instanceof OpenClawError) || error.code !== "exec.no-terminal") throw error;
     return start({ pipeline, ...limit });
   }
 }

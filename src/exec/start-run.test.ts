@@ -71,12 +71,12 @@ test("input can be empty from the start, or closed later; writing then says so",
   await assert.rejects(none.write(Buffer.from("x")), { code: "exec.input-closed" });
   await none.ended;
   assert.equal(none.output.tail(10).trim(), "0");
-  const late = await engine.sh("cat");
-  await late.write(Buffer.from("abc"));
-  await late.closeInput();
-  await late.ended;
-  assert.equal(late.output.tail(10), "abc");
-  await assert.rejects(late.write(Buffer.from("x")), { code: "exec.input-closed" });
+  const slot = await engine.sh("cat");
+  await slot.write(Buffer.from("abc"));
+  await slot.closeInput();
+  await slot.ended;
+  assert.equal(slot.output.tail(10), "abc");
+  await assert.rejects(slot.write(Buffer.from("x")), { code: "exec.input-closed" });
 });
 
 test("F19: a child that closes its input at any moment costs an error, never the process", async () => {

@@ -1,10 +1,10 @@
 // Starts commands: through pipes or in a terminal, marked so that none of what they start is ever lost, ended as a whole.
 import { join } from "node:path";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { HostLaunch } from "./box.ts";
+import type { HostLaunch } from "./sandbox.ts";
 import { createLauncher } from "./launcher.ts";
 import { createOutput, type CapturedOutput } from "./output.ts";
 import { createPipePool } from "./pipes.ts";
@@ -14,7 +14,7 @@ import { startTerminal } from "./pty.ts";
 import { createRunFolder } from "./run-folder.ts";
 import type { EndReason, Exit, RunOptions, Running, StartRun } from "./running.ts";
 import { endTree, signalTree, type Leader } from "./tree.ts";
-import { createWarden } from "./warden.ts";
+import { createOrphanReaper } from "./orphan-reaper.ts";
 
 export interface StartRunDeps {
   /** For pipes and output files; made on first use. */
@@ -49,7 +49,7 @@ const LAST_BYTES_MS = 500;
 export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): Promise<void> } {
   const mark = ownMark();
   const folder = createRunFolder(deps.folder, mark);
-  const warden = createWarden(mark);
+  const reaper = createOrphanReaper(mark);
   const launcher = createLauncher();
   const pipes = createPipePool(() => folder.open(), launcher);
   const live = new Set<Running>();
@@ -57,8 +57,8 @@ export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): 
   let isClosed = false;
 
   const start: StartRun = async (options) => {
-    if (isClosed) throw new HouseError("exec.closed", "the gateway is shutting down", { hint: "try again later" });
-    warden.ensure();
+    if (isClosed) throw new OpenClawError("exec.closed", "the gateway is shutting down", { hint: "try again later" });
+    reaper.ensure();
     const id = (count += 1);
     const runMark = `${mark}.${id}`;
     const outputTo = (ending: string): CapturedOutput =>
@@ -92,7 +92,7 @@ export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): 
       );
       if (rest.length > 0) deps.log.error("processes could not be ended", { pids: rest.map(({ pid }) => pid) });
       await launcher.close();
-      await warden.close();
+      await reaper.close();
       await folder.remove();
     },
   };

@@ -73,9 +73,9 @@ test("with the warden killed too, the next start sweeps", { ...onLinux }, async 
   const gateway = startGateway(word);
   await until(async () => (await taggedAlive(word)).length >= 5);
   const wardens = (await scanProcesses()).filter(({ parent }) => parent === gateway.pid);
-  const warden = wardens.find(({ pid }) => commandOf(pid).includes("openclaw-warden"));
-  assert.ok(warden !== undefined);
-  signalProcess(warden, "SIGKILL");
+  const reaper = wardens.find(({ pid }) => commandOf(pid).includes("openclaw-warden"));
+  assert.ok(reaper !== undefined);
+  signalProcess(reaper, "SIGKILL");
   gateway.kill("SIGKILL");
   await until(() => readProcess(gateway.pid ?? 0)?.isDead ?? true);
   await sleep(100);

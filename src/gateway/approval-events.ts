@@ -1,6 +1,6 @@
 // Tells clients who may approve what waits and what was decided, and tells the desk whether there is any such client.
-import { toRequested, toResolved } from "../exec/approval/desk-record.ts";
-import type { ApprovalDesk } from "../exec/approval/desk.ts";
+import { toRequested, toResolved } from "../approval/record.ts";
+import type { ApprovalBroker } from "../approval/broker.ts";
 import { holdsScope } from "../protocol/scope.ts";
 import type { Client } from "./client.ts";
 import type { Hub } from "./hub.ts";
@@ -8,8 +8,8 @@ import type { Hub } from "./hub.ts";
 const needs = "operator.approvals";
 
 /** Returns how to stop. */
-export function announceApprovals(hub: Hub, desk: ApprovalDesk): () => void {
-  const quiet = desk.watch({
+export function announceApprovals(hub: Hub, broker: ApprovalBroker): () => void {
+  const quiet = broker.watch({
     requested: (approval) => hub.broadcast("exec.approval.requested", toRequested(approval), { needs }),
     resolved(approval) {
       // Clients know the time by themselves; nothing is sent when it is over, as recorded.
@@ -17,7 +17,7 @@ export function announceApprovals(hub: Hub, desk: ApprovalDesk): () => void {
       hub.broadcast("exec.approval.resolved", toResolved(approval), { needs });
     },
   });
-  const unreachable = desk.reachBy(() => [...hub.clients].some(mayApprove));
+  const unreachable = broker.reachBy(() => [...hub.clients].some(mayApprove));
   return () => {
     quiet();
     unreachable();

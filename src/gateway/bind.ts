@@ -1,7 +1,7 @@
 // Which address and port the gateway listens on, and when it must refuse to.
 import { networkInterfaces } from "node:os";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { Env } from "../base/paths.ts";
 import type { Config } from "../config/schema/index.ts";
 
@@ -23,7 +23,7 @@ export function bindingOf(config: Config, env: Env, flags: BindFlags, hasSecret:
   const port = flags.port ?? portFromEnv(env) ?? config.gateway?.port ?? DEFAULT_PORT;
   const hosts = hostsOf(mode, config);
   if (mode !== "loopback" && mode !== "auto" && !hasSecret) {
-    throw new HouseError("gateway.open-bind", `refusing to bind gateway to ${hosts[0]} without auth`, {
+    throw new OpenClawError("gateway.open-bind", `refusing to bind gateway to ${hosts[0]} without auth`, {
       hint: "openclaw config set gateway.auth.token <a long random word>",
     });
   }
@@ -37,11 +37,11 @@ function hostsOf(mode: string, config: Config): string[] {
   if (mode === "custom") {
     const host = config.gateway?.customBindHost;
     if (host !== undefined) return [host];
-    throw new HouseError("gateway.no-host", "gateway.bind is custom but gateway.customBindHost is not set", {
+    throw new OpenClawError("gateway.no-host", "gateway.bind is custom but gateway.customBindHost is not set", {
       hint: "openclaw config set gateway.customBindHost <address>",
     });
   }
-  throw new HouseError("gateway.bad-bind", `unknown bind mode: ${mode}`, {
+  throw new OpenClawError("gateway.bad-bind", `unknown bind mode: ${mode}`, {
     hint: "one of loopback, lan, tailnet, auto, custom",
   });
 }
@@ -52,7 +52,7 @@ function tailnetAddress(): string {
     ({ family, address }) => family === "IPv4" && /^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(address),
   );
   if (found !== undefined) return found.address;
-  throw new HouseError("gateway.no-tailnet", "gateway.bind is tailnet but this machine has no tailnet address", {
+  throw new OpenClawError("gateway.no-tailnet", "gateway.bind is tailnet but this machine has no tailnet address", {
     hint: "start Tailscale, or: openclaw config set gateway.bind loopback",
   });
 }
@@ -62,15 +62,15 @@ function portFromEnv(env: Env): number | undefined {
   if (raw === undefined || raw.trim() === "") return undefined;
   const port = Number(raw);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new HouseError("gateway.bad-port", `OPENCLAW_GATEWAY_PORT is not a port: ${raw}`, {
+  throw new OpenClawError("gateway.bad-port", `OPENCLAW_GATEWAY_PORT is not a port: ${raw}`, {
     hint: "a number from 1 to 65535",
   });
 }
 
 /** Why an address could not be opened, and what helps. */
-export function cannotListen(cause: Error, host: string, port: number): HouseError {
+export function cannotListen(cause: Error, host: string, port: number): OpenClawError {
   const taken = errnoOf(cause) === "EADDRINUSE";
-  return new HouseError(
+  return new OpenClawError(
     taken ? "gateway.port-taken" : "gateway.cannot-bind",
     taken
       ? `another gateway instance is already listening on ws://${host}:${port}`

@@ -2,7 +2,7 @@
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { describeIssues } from "../core/schema.ts";
 import { parseStrict } from "../core/strict-json.ts";
 import type { Clock } from "../base/clock.ts";
@@ -179,7 +179,7 @@ function parse(bytes: RawData): unknown {
     return parseStrict(buffer.toString("utf8"));
   } catch (error) {
     // Not JSON: the caller decides by the state of the connection. Ambiguous JSON is answered.
-    return error instanceof HouseError ? new Ambiguous(error.message) : undefined;
+    return error instanceof OpenClawError ? new Ambiguous(error.message) : undefined;
   }
 }
 

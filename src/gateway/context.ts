@@ -5,7 +5,7 @@ import type { Mask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { ApprovalDesk } from "../exec/approval/desk.ts";
+import type { ApprovalBroker } from "../approval/broker.ts";
 import type { SystemEvents } from "../session/system-events.ts";
 import type { Store } from "../store/store.ts";
 import type { CallTool } from "../tool/call.ts";
@@ -28,7 +28,7 @@ export interface GatewayContext {
   readonly storeFile: string;
   readonly catalog: Catalog;
   readonly callTool: CallTool;
-  readonly approvals: ApprovalDesk;
+  readonly approvals: ApprovalBroker;
   /** Lines that wait for sessions. */
   readonly events: SystemEvents;
   /** Copies of files as they were; those of a deleted session go with it. */

@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { newId, newSecret, sameSecret } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import { coversScopes, isScope, type Role } from "../protocol/scope.ts";
@@ -147,7 +147,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
       (entry) => (entry as PairRequest).requestId === requestId,
     );
     if (found === undefined)
-      throw new HouseError("device.unknown-request", "unknown requestId", { hint: "openclaw devices list" });
+      throw new OpenClawError("device.unknown-request", "unknown requestId", { hint: "openclaw devices list" });
     return found as PairRequest;
   };
 
@@ -161,7 +161,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
   const ask = async (applicant: Applicant, added?: Abilities): Promise<{ request: PairRequest; created: boolean }> => {
     const now = clock.now();
     const wish = { ...applicant, ...(added === undefined ? {} : { added }) };
-    const mine = ((await devices.pending.list(now)) as PairRequest[]).filter((entry) => isSameWish(entry, wish));
+    const mine = ((await devices.pending.list(now)) as PairRequest[]).filter((entry) => isSameRequest(entry, wish));
     const waiting = mine.find((entry) => isSameAbilities(entry, wish));
     if (waiting !== undefined) return { request: waiting, created: false };
     // It offers something else by now: what was asked before is no longer what an answer would be about.
@@ -182,7 +182,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
   /** Adds what the owner was shown, and nothing else: name, token and scopes stay. */
   const widen = async ({ deviceId }: PairRequest, added: Abilities): Promise<Device> => {
     const before = await get(deviceId);
-    if (before === undefined) throw new HouseError("device.unknown", "unknown deviceId");
+    if (before === undefined) throw new OpenClawError("device.unknown", "unknown deviceId");
     const device = { ...before, abilities: joined(before.abilities, added), approvedAtMs: clock.now() };
     await devices.put(deviceId, device);
     return device;
@@ -192,7 +192,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     const device = await get(deviceId);
     const entry = device?.tokens.find((token) => token.role === role);
     if (device === undefined || entry === undefined)
-      throw new HouseError("device.unknown", "unknown deviceId/role", { hint: "openclaw devices list" });
+      throw new OpenClawError("device.unknown", "unknown deviceId/role", { hint: "openclaw devices list" });
     return { device, entry };
   };
 
@@ -213,7 +213,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     async admitNode(applicant) {
       const known = await get(applicant.deviceId);
       const { abilities: offered } = applicant;
-      if (known === undefined) throw new HouseError("device.unknown", "unknown deviceId");
+      if (known === undefined) throw new OpenClawError("device.unknown", "unknown deviceId");
       // Approved when nothing was kept of what it offered: what it offers now is what its owner has.
       if (known.abilities === undefined) {
         await devices.put(known.deviceId, { ...known, abilities: joined(undefined, offered) });
@@ -226,7 +226,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     async approve(requestId, cap) {
       const request = await pending(requestId);
       if (!coversScopes(cap, request.scopes)) {
-        throw new HouseError(
+        throw new OpenClawError(
           "device.beyond-approver",
           `this request asks for ${request.scopes.join(", ")}, more than you hold`,
           {
@@ -247,7 +247,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     async rename(deviceId, displayName) {
       const device = await get(deviceId);
       if (device === undefined)
-        throw new HouseError("device.unknown", "unknown deviceId", { hint: "openclaw devices list" });
+        throw new OpenClawError("device.unknown", "unknown deviceId", { hint: "openclaw devices list" });
       await devices.put(deviceId, { ...device, displayName });
     },
     async isToken(device, role, given) {
@@ -265,7 +265,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
       const { device, entry } = await tokenEntry(deviceId, role);
       const wanted = scopes ?? entry.scopes;
       if (!coversScopes(device.scopes, wanted) || !coversScopes(cap, wanted)) {
-        throw new HouseError(
+        throw new OpenClawError(
           "device.beyond-record",
           "a token cannot hold more than its device was approved for, nor more than you hold",
           {
@@ -334,9 +334,9 @@ function mergeDevice(before: Device | undefined, applicant: Applicant, ts: numbe
   };
 }
 
-type Wish = Applicant & Pick<PairRequest, "added">;
+type Request = Applicant & Pick<PairRequest, "added">;
 
-function isSameWish(waiting: PairRequest, wish: Wish): boolean {
+function isSameRequest(waiting: PairRequest, wish: Request): boolean {
   return (
     waiting.deviceId === wish.deviceId &&
     waiting.role === wish.role &&
@@ -345,7 +345,7 @@ function isSameWish(waiting: PairRequest, wish: Wish): boolean {
   );
 }
 
-const isSameAbilities = (waiting: PairRequest, wish: Wish): boolean =>
+const isSameAbilities = (waiting: PairRequest, wish: Request): boolean =>
   isDeepStrictEqual([waiting.abilities, waiting.added], [wish.abilities, wish.added]);
 
 function union(left: readonly string[], right: readonly string[]): string[] {

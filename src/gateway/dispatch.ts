@@ -1,5 +1,5 @@
 // A request of a connected client: method, role, scope, parameters, then the work, and its answer or typed error.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { describeIssues } from "../core/schema.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
@@ -130,13 +130,13 @@ function paramsOf(method: Method, raw: unknown): unknown {
   throw invalid(`invalid ${method.name} params: ${describeIssues(issues.slice(0, 12))}`);
 }
 
-function invalid(message: string): HouseError {
-  return new HouseError("wire.invalid-request", message);
+function invalid(message: string): OpenClawError {
+  return new OpenClawError("wire.invalid-request", message);
 }
 
 /** Expected failures keep their words; anything else is a bug and only its reference leaves the house. */
 export function toWireError(error: unknown, what: string, log: Log, mask: Mask): WireError {
-  if (!(error instanceof HouseError)) {
+  if (!(error instanceof OpenClawError)) {
     const reference = newId().slice(0, 8);
     log.error(`unexpected failure in ${what} (reference ${reference})`, { error });
     return { code: "UNAVAILABLE", message: `internal error (reference ${reference})`, details: { reference } };

@@ -1,7 +1,7 @@
 // Ruling 9 for clients: is the default agent sandboxed, can its sandbox start, and if not, the command that mends it.
 import type { AgentId } from "../core/names.ts";
 import { defaultAgentId } from "../config/agents.ts";
-import { modeOf, whereExec } from "../exec/where.ts";
+import { modeOf, whereExec } from "../exec/describe-route.ts";
 import type { GatewayContext } from "./context.ts";
 
 export interface SandboxState {
@@ -42,7 +42,7 @@ export function createSandboxTrial(surroundings: Surroundings): () => Promise<Sa
   const look = async (): Promise<SandboxState> => {
     const state = sandboxNow(surroundings);
     if (state.mode === "off") return state;
-    const { sandboxProbe } = await import("../exec/box/probe.ts");
+    const { sandboxProbe } = await import("../exec/sandbox/probe.ts");
     const {
       works,
       reason = "no backend works",

@@ -6,7 +6,7 @@ import { WebSocketServer } from "ws";
 
 import type { Agents } from "../agent/agent.ts";
 import type { ModelBook } from "../model/model.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { CLOSE, WIRE_LIMITS } from "../protocol/frame.ts";
 import { subjectOf } from "../tool/subject.ts";
 import { cannotListen, type Binding } from "./bind.ts";
@@ -27,7 +27,7 @@ import { peerOf, type PeerRules } from "./peer.ts";
 import { sharedSecret, type SharedSecret } from "./secret.ts";
 import { createThrottle } from "./throttle.ts";
 import type { VoiceWake } from "./voice-wake.ts";
-import type { ServeHook } from "./webhook/door.ts";
+import type { ServeHook } from "./webhook/serve.ts";
 
 /** Sockets that have not said who they are; above this new ones are turned away. */
 const MAX_PENDING = 1024;
@@ -244,7 +244,7 @@ function sessionNamed(word: string, context: GatewayContext): string | undefined
   try {
     return subjectOf({ sessionKey: word }, context.config()).session;
   } catch (error) {
-    if (error instanceof HouseError) return undefined; // the method itself says what is wrong with it
+    if (error instanceof OpenClawError) return undefined; // the method itself says what is wrong with it
     throw error;
   }
 }

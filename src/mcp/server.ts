@@ -1,5 +1,5 @@
 // Our tools for programs that speak the Model Context Protocol: one message in, one answer out, nothing kept between.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import { isRecord } from "../core/record.ts";
 import type { Log } from "../base/log.ts";
@@ -44,7 +44,7 @@ async function answerOne(message: unknown, caller: McpCaller, ports: McpPorts): 
   try {
     return await answer(request, caller, ports);
   } catch (error) {
-    if (error instanceof HouseError) return refusal(200, RPC.badParams, wordsOf(error), request.id, factsOf(error));
+    if (error instanceof OpenClawError) return refusal(200, RPC.badParams, wordsOf(error), request.id, factsOf(error));
     ports.log.error("unexpected failure in an MCP request", { error });
     return refusal(200, RPC.internal, "internal error", request.id);
   }
@@ -144,7 +144,7 @@ async function call(request: RpcRequest, caller: McpCaller, ports: McpPorts): Pr
       infoOf(ports),
     );
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     const facts = factsOf(error);
     // A tool this caller does not have is no tool to it; what a tool says while it works is for the model.
     if (absent.has(error.code))
@@ -162,11 +162,11 @@ function contentOf({ content, details, isError }: ToolResult): Record<string, un
   };
 }
 
-function wordsOf({ message, hint }: HouseError): string {
+function wordsOf({ message, hint }: OpenClawError): string {
   return hint === undefined ? message : `${message} (fix: ${hint})`;
 }
 
-function factsOf({ code, message, hint, details }: HouseError): Record<string, unknown> {
+function factsOf({ code, message, hint, details }: OpenClawError): Record<string, unknown> {
   const more = isRecord(details) ? details : {};
   return { code, reason: message, ...(hint === undefined ? {} : { hint }), ...more };
 }

@@ -10,7 +10,7 @@ import type { IndexFile } from "./index-file.ts";
 import type { IndexReport, MemorySource, SkippedFile, VectorStatus } from "./memory.ts";
 import { createSearcher, type Audience, type FoundChunk } from "./search.ts";
 import type { IndexSettings } from "./settings.ts";
-import { openUpkeep } from "./upkeep.ts";
+import { openIndexSync } from "./index-sync.ts";
 import { termsOf } from "./words.ts";
 
 /** How long an answer waits for changes to be read in; a first look at notes may take longer than a later one. */
@@ -73,7 +73,7 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
     searcher.changed();
     onChange();
   };
-  const upkeep = openUpkeep(settings, { changed, replaced: reopen });
+  const upkeep = openIndexSync(settings, { changed, replaced: reopen });
   let searcher = createSearcher(upkeep.index());
   let vectors: { readonly key: string; readonly table: Vectors; filled: boolean } | undefined;
 

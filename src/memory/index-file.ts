@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { diskError } from "../base/atomic-file.ts";
 import { acquireLock, type Lock } from "../base/lock.ts";
 
@@ -23,8 +23,8 @@ export function ownIndex(file: string): Lock {
   try {
     return acquireLock(`${file}.lock`);
   } catch (error) {
-    if (!(error instanceof HouseError) || error.code !== "lock.held") throw error;
-    throw new HouseError("memory.busy", `another process has the index ${file} open`, {
+    if (!(error instanceof OpenClawError) || error.code !== "lock.held") throw error;
+    throw new OpenClawError("memory.busy", `another process has the index ${file} open`, {
       hint: "wait until it is done, or stop it: openclaw gateway status",
       cause: error,
     });
@@ -48,7 +48,7 @@ export function removeIndexFile(file: string): void {
 
 /** The file itself is damaged, or it is no index of ours. */
 export function isBroken(error: unknown): boolean {
-  if (error instanceof HouseError) return error.code === "memory.other-shape";
+  if (error instanceof OpenClawError) return error.code === "memory.other-shape";
   if (!(error instanceof Error) || !("errcode" in error)) return false;
   const code = Number(error.errcode) & 0xff;
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
@@ -82,7 +82,7 @@ function makeTables(database: DatabaseSync): void {
   if (shape === SHAPE) return void database.prepare("SELECT count(*) FROM meta").get();
   const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
   if (shape !== 0 || tables > 0)
-    throw new HouseError("memory.other-shape", "the index was made by another version", {
+    throw new OpenClawError("memory.other-shape", "the index was made by another version", {
       hint: "openclaw memory index",
     });
   database.exec(`BEGIN;
@@ -116,7 +116,7 @@ function wrap(file: string, database: DatabaseSync): IndexFile {
 }
 
 function asDiskError(file: string, error: unknown): unknown {
-  if (error instanceof HouseError) return error;
+  if (error instanceof OpenClawError) return error;
   const isSqlite = error instanceof Error && "errcode" in error;
   return isSqlite || errnoOf(error) !== undefined ? diskError(file, error) : error;
 }

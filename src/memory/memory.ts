@@ -10,7 +10,7 @@ export interface Memory {
   read(request: MemoryRead): Promise<MemoryText>;
   status(agent: AgentId, wish?: { readonly deep?: boolean }): Promise<MemoryStatus>;
   /** Brings the index up to date and waits for it; `force` builds it anew beside the old one, then switches. */
-  index(agent: AgentId, wish?: IndexWish): Promise<IndexReport>;
+  index(agent: AgentId, wish?: IndexRequest): Promise<IndexReport>;
   /** A session of this agent began: indexing starts in the background, nobody waits. */
   begin(agent: AgentId): void;
   close(): Promise<void>;
@@ -72,7 +72,7 @@ export interface MemoryText {
   readonly lines?: number;
 }
 
-export interface IndexWish {
+export interface IndexRequest {
   readonly force?: boolean;
   /** Also wait until every piece has its vector. */
   readonly vectors?: boolean;

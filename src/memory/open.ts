@@ -1,6 +1,6 @@
 // Memory at work in the main thread: settings of now, embeddings, sessions and the index thread brought together.
 import type { AgentId } from "../core/names.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Log } from "../base/log.ts";
 import type { Paths } from "../base/paths.ts";
 import { mainKeyOf } from "../config/agents.ts";
@@ -151,17 +151,17 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
       return { answer: words, opened, wordsOnly: filler.problem() ?? "vectors are still being made" };
     if (performance.now() < state.slowUntil) return { answer: words, opened, wordsOnly: TOO_LONG };
     const ownMs = opened.embedder.waitMs?.();
-    const late = AbortSignal.timeout(waitMs ?? ownMs ?? EMBED_WAIT_MS);
+    const slot = AbortSignal.timeout(waitMs ?? ownMs ?? EMBED_WAIT_MS);
     try {
-      const until = signal === undefined ? late : AbortSignal.any([late, signal]);
+      const until = signal === undefined ? slot : AbortSignal.any([slot, signal]);
       const [vector] = await opened.embedder.embed([query], "query", until);
       if (vector === undefined) return { answer: words, opened, wordsOnly: "the question got no vector" };
       return { answer: await thread.ask(index, "search", { ...ask, fresh: false, vectors, vector }), opened };
     } catch (error) {
       signal?.throwIfAborted();
       // A model that is being loaded will be there for the next question.
-      if (late.aborted && ownMs === undefined) state.slowUntil = performance.now() + SLOW_REST_MS;
-      return { answer: words, opened, wordsOnly: late.aborted ? TOO_LONG : wordsOf(error) };
+      if (slot.aborted && ownMs === undefined) state.slowUntil = performance.now() + SLOW_REST_MS;
+      return { answer: words, opened, wordsOnly: slot.aborted ? TOO_LONG : wordsOf(error) };
     }
   };
 
@@ -176,7 +176,7 @@ export function openMemory({ config, paths, log, embedder, transcripts }: Memory
       } catch (error) {
         query.signal?.throwIfAborted();
         // A question that cannot be asked is the asker's mistake, everything else is ours.
-        if (error instanceof HouseError && error.code === "memory.query-too-long") throw error;
+        if (error instanceof OpenClawError && error.code === "memory.query-too-long") throw error;
         log.warn("memory search failed", { error: String(error) });
         return { results: [], provider: "none", citations, disabled: true, error: wordsOf(error) };
       }

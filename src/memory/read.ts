@@ -1,5 +1,5 @@
 // Reading lines of a memory file: only memory, only Markdown, no links, bound to the root the path belongs to.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { openRoot } from "../base/rooted-fs.ts";
 import { refused } from "../base/rooted-error.ts";
 import { MAX_NOTE_BYTES } from "./files.ts";
@@ -51,19 +51,19 @@ async function textAt(folder: string, name: string): Promise<string> {
 
 /** A note that is not there yet is an empty one. */
 function nothingThere(error: unknown): undefined {
-  if (error instanceof HouseError && (error.code === "fs.not-found" || error.code === "fs.not-directory"))
+  if (error instanceof OpenClawError && (error.code === "fs.not-found" || error.code === "fs.not-directory"))
     return undefined;
   throw error;
 }
 
-function outside(path: string): HouseError {
-  return new HouseError("memory.outside", `${path.slice(0, 200)} is no memory file`, {
+function outside(path: string): OpenClawError {
+  return new OpenClawError("memory.outside", `${path.slice(0, 200)} is no memory file`, {
     hint: "MEMORY.md, memory/**/*.md, or a Markdown file below memorySearch.extraPaths",
   });
 }
 
-function forOwner(path: string): HouseError {
-  return new HouseError("memory.private", `${path} is read in the private main session only`, {
+function forOwner(path: string): OpenClawError {
+  return new OpenClawError("memory.private", `${path} is read in the private main session only`, {
     hint: "ask in the main session, or keep what this chat may know under memory/",
   });
 }

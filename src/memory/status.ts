@@ -1,5 +1,5 @@
 // The state of one agent's memory, put together from the index and from who makes its vectors.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { OpenedEmbedder } from "./embed/embedder.ts";
 import type { EngineStatus } from "./engine.ts";
 import type { MemoryStatus } from "./memory.ts";
@@ -57,5 +57,5 @@ export async function tryEmbedder({ embedder, reason }: OpenedEmbedder): Promise
 
 export function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error instanceof HouseError && error.hint !== undefined ? `${error.message}; ${error.hint}` : error.message;
+  return error instanceof OpenClawError && error.hint !== undefined ? `${error.message}; ${error.hint}` : error.message;
 }

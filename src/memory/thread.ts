@@ -1,7 +1,7 @@
 // The main thread's side of the index thread: questions with numbers, answers as promises, a new thread after a crash.
 import { Worker } from "node:worker_threads";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { EngineCalls, EngineFailure, EngineMethod, EngineReply, EngineRequest } from "./call.ts";
 import type { IndexSettings } from "./settings.ts";
 
@@ -83,13 +83,13 @@ function workerUrl(): URL {
 
 function errorOf({ code, message, hint, details }: EngineFailure): Error {
   if (code === undefined) return new Error(message);
-  return new HouseError(code, message, { ...(hint === undefined ? {} : { hint }), details });
+  return new OpenClawError(code, message, { ...(hint === undefined ? {} : { hint }), details });
 }
 
-const closed = (): HouseError => new HouseError("memory.closed", "the gateway is stopping");
+const closed = (): OpenClawError => new OpenClawError("memory.closed", "the gateway is stopping");
 
-function threadGone(cause: unknown): HouseError {
-  return new HouseError(
+function threadGone(cause: unknown): OpenClawError {
+  return new OpenClawError(
     "memory.thread",
     "the thread that reads the notes ended; it starts again with the next search",
     {

@@ -1,5 +1,5 @@
 // Words as the index keeps and finds them: scripts without spaces get some, and a question becomes plain bound words.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 
 const MAX_QUERY_CHARS = 8_000;
 const MAX_TERMS = 32;
@@ -25,7 +25,7 @@ export interface Term {
 /** Every operator, quote and bracket is just a mark between words. Throws `memory.query-too-long`. */
 export function termsOf(query: string): Term[] {
   if (query.length > MAX_QUERY_CHARS)
-    throw new HouseError(
+    throw new OpenClawError(
       "memory.query-too-long",
       `the query has ${query.length} characters; ${MAX_QUERY_CHARS} at most`,
       {

@@ -1,7 +1,7 @@
 // The thread that owns the index files: one engine a file, opened with the first question about it.
 import { parentPort } from "node:worker_threads";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { EngineCalls, EngineFailure, EngineReply, EngineRequest } from "./call.ts";
 import { openEngine, type Engine } from "./engine.ts";
 import type { IndexSettings } from "./settings.ts";
@@ -67,7 +67,7 @@ function tellChange(file: string): void {
 }
 
 function failureOf(error: unknown): EngineFailure {
-  if (error instanceof HouseError)
+  if (error instanceof OpenClawError)
     return { code: error.code, message: error.message, hint: error.hint, details: error.details };
   return { code: undefined, message: error instanceof Error ? error.message : String(error) };
 }

@@ -26,7 +26,7 @@ interface Desk {
   readonly state: string;
 }
 
-function desk(config: Config, env: Env = {}, stored?: unknown): Desk {
+function broker(config: Config, env: Env = {}, stored?: unknown): Desk {
   const state = mkdtempSync(join(tmpdir(), "book-"));
   roots.push(state);
   const clock = { at: Date.UTC(2026, 0, 1) };
@@ -66,7 +66,7 @@ test("names: aliases, default provider, case, pins, allowlist", () => {
 });
 
 test("candidates: primary, fall-backs, the agent's own, override first and primary last", async () => {
-  const { book } = desk({
+  const { book } = broker({
     agents: {
       defaults: { model: { primary: "openai/gpt-5.2", fallbacks: ["anthropic/claude-sonnet-4-5"] } },
       list: [
@@ -85,11 +85,11 @@ test("candidates: primary, fall-backs, the agent's own, override first and prima
 });
 
 test("with nothing configured: keys in the environment in their order, then a server on this machine", async () => {
-  const keyed = desk({}, { OPENAI_API_KEY: "sk-b", GEMINI_API_KEY: "g" });
+  const keyed = broker({}, { OPENAI_API_KEY: "sk-b", GEMINI_API_KEY: "g" });
   assert.deepEqual(await keyed.book.candidates({ agentId: "main" }), [{ provider: "openai", id: "gpt-5.2" }]);
-  assert.deepEqual(await desk({}).book.candidates({ agentId: "main" }), []);
+  assert.deepEqual(await broker({}).book.candidates({ agentId: "main" }), []);
   const server = await startFakeOpenAI([say("ready")], { models: ["nomic-embed-text", "qwen3"] });
-  const local = desk({}, { OPENCLAW_DISCOVERY_PORTS: `ollama=${server.port}` });
+  const local = broker({}, { OPENCLAW_DISCOVERY_PORTS: `ollama=${server.port}` });
   const [found] = await local.book.candidates({ agentId: "main" });
   assert.deepEqual(found, { provider: "ollama", id: "qwen3" });
   assert.ok(found !== undefined);
@@ -107,7 +107,7 @@ test("with nothing configured: keys in the environment in their order, then a se
 
 test("nobody looks for servers while keys or a config are there", async () => {
   const server = await startFakeOpenAI([say("x")]);
-  const { book } = desk(
+  const { book } = broker(
     { agents: { defaults: { model: "openai/gpt-5.2" } } },
     { OPENCLAW_DISCOVERY_PORTS: `vllm=${server.port}`, OPENAI_API_KEY: "k" },
   );
@@ -118,7 +118,7 @@ test("nobody looks for servers while keys or a config are there", async () => {
 });
 
 test("facts: the config's entry, the known model, a careful guess", () => {
-  const { book } = desk({
+  const { book } = broker({
     models: {
       providers: {
         lab: {
@@ -156,7 +156,7 @@ test("profiles rotate on 429, rest 1, 5, 25, 60 minutes, and the file keeps it w
     },
     order: { openai: ["openai:one", "openai:two"] },
   };
-  const { book, profiles, clock } = desk(config, {}, stored);
+  const { book, profiles, clock } = broker(config, {}, stored);
   const ref = { provider: "openai", id: "m" };
   const request = () => ({
     system: "",
@@ -195,7 +195,7 @@ test("profiles rotate on 429, rest 1, 5, 25, 60 minutes, and the file keeps it w
 
 test("billing rests 5 hours, then twice as long, at most 24; a day without failure forgets", async () => {
   const ref = { provider: "anthropic", id: "claude-sonnet-4-5" };
-  const { book, clock, profiles } = desk(
+  const { book, clock, profiles } = broker(
     {},
     {},
     { profiles: { "anthropic:default": { type: "token", provider: "anthropic", token: "tok-123456" } } },
@@ -217,7 +217,7 @@ test("billing rests 5 hours, then twice as long, at most 24; a day without failu
 });
 
 test("a broken profile file is left alone and environment keys still work", async () => {
-  const { book, profiles } = desk({}, { ANTHROPIC_API_KEY: "sk-ant-1" }, "{ broken");
+  const { book, profiles } = broker({}, { ANTHROPIC_API_KEY: "sk-ant-1" }, "{ broken");
   const ref = { provider: "anthropic", id: "claude-sonnet-4-5" };
   assert.equal((await book.open(ref, "main"))?.profile, "env:ANTHROPIC_API_KEY");
   await book.report(ref, "main", { kind: "auth", message: "" }, "env:ANTHROPIC_API_KEY");
@@ -226,7 +226,7 @@ test("a broken profile file is left alone and environment keys still work", asyn
 });
 
 test("an expired login, an unknown protocol and a pinned profile that is not there open nothing", async () => {
-  const { book, clock } = desk(
+  const { book, clock } = broker(
     {
       models: {
         providers: {
@@ -250,7 +250,7 @@ test("testing a model that fails says why", async () => {
   const server = await startFakeOpenAI([
     fail(401, { error: { message: "Incorrect API key provided", type: "invalid_request_error" } }),
   ]);
-  const { book } = desk({
+  const { book } = broker({
     models: { providers: { lab: { baseUrl: server.url, apiKey: "k-1234567", models: [{ id: "m" }] } } },
   });
   const result = await testModel(book, { provider: "lab", id: "m" }, signal);

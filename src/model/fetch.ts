@@ -30,7 +30,7 @@ export function createFetch(watch: FetchWatch): typeof globalThis.fetch {
     const headers = Object.fromEntries(new Headers(init.headers));
     const body = typeof init.body === "string" ? init.body : undefined;
     const { signal } = init;
-    const wish: Wish = { url, method: init.method ?? "GET", headers, body, signal: signal ?? undefined, watch };
+    const wish: Request = { url, method: init.method ?? "GET", headers, body, signal: signal ?? undefined, watch };
     const message = await send(wish).catch((error: unknown) => {
       // The server closed a line that had been kept open just as we took it: nothing was read, so ask again.
       if (error instanceof StaleLine) return send(wish);
@@ -40,7 +40,7 @@ export function createFetch(watch: FetchWatch): typeof globalThis.fetch {
   };
 }
 
-interface Wish {
+interface Request {
   readonly url: URL;
   readonly method: string;
   readonly headers: Record<string, string>;
@@ -51,7 +51,7 @@ interface Wish {
 
 class StaleLine extends Error {}
 
-function send({ url, method, headers, body, signal, watch }: Wish): Promise<IncomingMessage> {
+function send({ url, method, headers, body, signal, watch }: Request): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(abortReason(signal));
     const request = start(url, {

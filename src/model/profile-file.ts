@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 
 import { writeFileAtomic } from "../base/atomic-file.ts";
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 
 export interface StoredCredential {
@@ -96,7 +96,7 @@ function readRaw(path: string): Record<string, unknown> | undefined {
     throw new SyntaxError("not an object");
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT") return undefined;
-    throw new HouseError("auth.profiles-unreadable", `cannot read the auth profiles in ${path}`, {
+    throw new OpenClawError("auth.profiles-unreadable", `cannot read the auth profiles in ${path}`, {
       cause,
       hint: `mend or remove ${path}`,
     });

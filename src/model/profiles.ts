@@ -7,7 +7,7 @@ import type { Log } from "../base/log.ts";
 import { expandHome, type Env, type Paths } from "../base/paths.ts";
 import { agentConfig, defaultAgentId } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { DEFAULT_AGENT, parseAgentId } from "../core/names.ts";
 import type { Place } from "./catalog.ts";
 import type { ModelFailure, ModelRef } from "./model.ts";
@@ -55,7 +55,7 @@ export function createProfiles({ config, env, paths, clock, log }: ProfilesDeps)
     try {
       return readProfileFile(path);
     } catch (error) {
-      if (!(error instanceof HouseError)) throw error;
+      if (!(error instanceof OpenClawError)) throw error;
       if (!warned.has(path)) log.warn(error.message, { hint: error.hint });
       warned.add(path);
       return { credentials: [], stats: {}, order: {} };

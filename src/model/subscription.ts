@@ -2,7 +2,7 @@
 import type { Env, Paths } from "../base/paths.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { parseAgentId } from "../core/names.ts";
 import { readProfileFile, type StoredCredential } from "./profile-file.ts";
 import { profileFilesOf } from "./profiles.ts";
@@ -33,7 +33,7 @@ function credentialsIn(path: string): readonly StoredCredential[] {
   try {
     return readProfileFile(path).credentials;
   } catch (error) {
-    if (error instanceof HouseError) return [];
+    if (error instanceof OpenClawError) return [];
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import type { Grant } from "../exec/approval/desk-grant.ts";
+import type { Grant } from "../approval/grant.ts";
 import { decisionFor, grantForRun, requireTrueText } from "./approved.ts";
 
 const asked = { command: "echo hi", cwd: "/srv", host: "node", agentId: "main", sessionKey: null };

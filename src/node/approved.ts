@@ -1,7 +1,7 @@
 // `approved: true` from a client: true only when a person said yes to exactly that command (ruling 29). Pure.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
-import type { Grant } from "../exec/approval/desk-grant.ts";
+import type { Grant } from "../approval/grant.ts";
 import { rememberedOnNode } from "../exec/node-always.ts";
 
 /** The parameters of `system.run` that decide what happens. */
@@ -26,7 +26,7 @@ export function requireTrueText({ command, rawCommand }: Readonly<Record<string,
     (shellText(argv) === rawCommand || plainText(argv) === rawCommand)
   )
     return;
-  throw new HouseError("node.other-text", "invalid system.run params: rawCommand is not what command would run", {
+  throw new OpenClawError("node.other-text", "invalid system.run params: rawCommand is not what command would run", {
     hint: "leave out rawCommand, or send it as the text behind /bin/sh -lc",
     details: { refused: true },
   });

@@ -1,5 +1,5 @@
 // Which commands operators may send to a node at all. Pure.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import type { Config } from "../config/schema/index.ts";
 
@@ -19,8 +19,8 @@ export function requireInvokable(command: string, config: Config): void {
     throw refused(command, "command not allowlisted", "gateway.nodes.allowCommands");
 }
 
-function refused(command: string, reason: string, hint: string): HouseError {
-  return new HouseError("node.command-refused", "node command not allowed", {
+function refused(command: string, reason: string, hint: string): OpenClawError {
+  return new OpenClawError("node.command-refused", "node command not allowed", {
     hint,
     details: { reason, command: visible(command, 100) },
   });

@@ -1,5 +1,5 @@
 // The machines this gateway knows: who is there, what each can do, asking one, and what it says of its runs.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { noSuchCommand, notConnected } from "../exec/node-error.ts";
 import type { InvokeOptions, NodePort } from "../exec/node-port.ts";
@@ -60,7 +60,7 @@ export function createNodes(): Nodes {
       const runId = isRecord(payload) && typeof payload["runId"] === "string" ? payload["runId"] : "";
       const known = event === "exec.started" ? runs.has(runId, nodeId) : runs.end(runId, nodeId);
       if (known) return;
-      throw new HouseError("node.unknown-run", `${event}: this node was given no such run`, {
+      throw new OpenClawError("node.unknown-run", `${event}: this node was given no such run`, {
         details: { refused: true },
       });
     },

@@ -1,7 +1,7 @@
 // Code of the owner's that is no part of the house: run in a thread of its own, with a deadline, and without our secrets.
 import { pathToFileURL } from "node:url";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Log } from "../base/log.ts";
 import type { Env } from "../base/paths.ts";
 
@@ -94,7 +94,7 @@ function startThread(plan: ScriptPlan): Thread {
       plan.log.debug(`${plan.what} printed`, { text: chunk.toString().slice(0, MAX_PRINTED) }),
     );
   const waiting = new Map<number, PromiseWithResolvers<ScriptAnswer>>();
-  const failAll = (error: HouseError): void => {
+  const failAll = (error: OpenClawError): void => {
     for (const caller of waiting.values()) caller.reject(error);
     waiting.clear();
   };
@@ -154,8 +154,8 @@ function replyOf(message: unknown): Reply {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function failed({ what, file }: ScriptPlan, code: string, why: string): HouseError {
-  return new HouseError(code, `${what} failed: ${why.slice(0, 500)}`, { hint: `mend ${file}` });
+function failed({ what, file }: ScriptPlan, code: string, why: string): OpenClawError {
+  return new OpenClawError(code, `${what} failed: ${why.slice(0, 500)}`, { hint: `mend ${file}` });
 }
 
 // Plain JavaScript as text, because a bundle has no second file to start a thread from.

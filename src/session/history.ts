@@ -3,8 +3,8 @@ import { textOf, type Message } from "../core/message.ts";
 import type { Mask } from "../base/mask.ts";
 import { maskValues } from "../base/mask-values.ts";
 import type { SessionRecord, StoredEntry, TranscriptTable } from "../store/store.ts";
-import { quietOf } from "./quiet.ts";
-import { unansweredOf } from "./unanswered.ts";
+import { quietOf } from "./silent-turn.ts";
+import { unansweredOf } from "./unanswered-messages.ts";
 
 export interface HistoryQuery {
   readonly limit: number;

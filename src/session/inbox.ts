@@ -2,7 +2,7 @@
 import { newId } from "../base/ids.ts";
 import type { RunOutcome } from "../core/event.ts";
 import type { SessionKey } from "../core/names.ts";
-import type { InboxTable, Letter } from "../store/store.ts";
+import type { InboxTable, InboxEntry } from "../store/store.ts";
 
 export interface Posted {
   readonly fresh: boolean;
@@ -17,23 +17,23 @@ interface LetterBody {
   readonly nonce: string;
 }
 
-export async function postLetter(
+export async function postEntry(
   inbox: InboxTable,
   turn: { readonly runId: string; readonly sessionKey: SessionKey },
   now: number,
 ): Promise<Posted> {
   const body: LetterBody = { turn, nonce: newId() };
-  const letter = await inbox.post({ id: turn.runId, sessionKey: turn.sessionKey, runId: turn.runId, at: now, body });
-  const fresh = (letter.body as Partial<LetterBody> | undefined)?.nonce === body.nonce;
-  const isOver = letter.state === "done" || letter.state === "failed";
-  return { fresh, acceptedAt: letter.at, ...(isOver ? { outcome: letter.result as RunOutcome } : {}) };
+  const entry = await inbox.post({ id: turn.runId, sessionKey: turn.sessionKey, runId: turn.runId, at: now, body });
+  const fresh = (entry.body as Partial<LetterBody> | undefined)?.nonce === body.nonce;
+  const isOver = entry.state === "done" || entry.state === "failed";
+  return { fresh, acceptedAt: entry.at, ...(isOver ? { outcome: entry.result as RunOutcome } : {}) };
 }
 
 /** Undefined when the row holds no turn of this session: a damaged or foreign letter. */
 export function turnOf<T extends { readonly runId: string; readonly sessionKey: SessionKey; readonly text: string }>(
-  letter: Letter,
+  entry: InboxEntry,
 ): T | undefined {
-  const turn = (letter.body as Partial<LetterBody> | null)?.turn as Partial<T> | undefined;
-  const fits = turn?.runId === letter.runId && turn.sessionKey === letter.sessionKey && typeof turn.text === "string";
+  const turn = (entry.body as Partial<LetterBody> | null)?.turn as Partial<T> | undefined;
+  const fits = turn?.runId === entry.runId && turn.sessionKey === entry.sessionKey && typeof turn.text === "string";
   return fits ? (turn as T) : undefined;
 }

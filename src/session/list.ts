@@ -5,7 +5,7 @@ import type { Config } from "../config/schema/index.ts";
 import type { SessionQuery, SessionRecord, SessionTable } from "../store/store.ts";
 import { mayCross, maySee, seesOnlySpawned, type Viewer } from "./visibility.ts";
 
-export interface ListWish {
+export interface ListRequest {
   readonly kinds?: readonly SessionKind[] | undefined;
   readonly activeSince?: number | undefined;
   readonly limit: number;
@@ -18,7 +18,7 @@ const PAGE = 200;
 export async function visibleSessions(
   table: SessionTable,
   viewer: Viewer,
-  wish: ListWish,
+  wish: ListRequest,
   config: Config,
 ): Promise<SessionRecord[]> {
   const mainKey = mainKeyOf(config);
@@ -36,7 +36,7 @@ export async function visibleSessions(
 async function ownAndSpawned(
   table: SessionTable,
   { session }: Viewer,
-  { activeSince, limit }: ListWish,
+  { activeSince, limit }: ListRequest,
   isWanted: (record: SessionRecord) => boolean,
 ): Promise<SessionRecord[]> {
   const own = await table.get(session);
@@ -59,7 +59,7 @@ async function ownAndSpawned(
 async function ofAgents(
   table: SessionTable,
   agents: readonly AgentId[],
-  { kinds, activeSince, limit }: ListWish,
+  { kinds, activeSince, limit }: ListRequest,
   mainKey: string,
 ): Promise<SessionRecord[]> {
   const shared = { limit: limit + SPARE, ...(activeSince === undefined ? {} : { activeSince }) };

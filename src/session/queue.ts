@@ -11,7 +11,7 @@ export interface QueueSettings {
   readonly drop: QueueDrop;
 }
 
-export interface QueueWish {
+export interface QueueRequest {
   readonly queueMode?: unknown;
   readonly queueDebounceMs?: unknown;
   readonly queueCap?: unknown;
@@ -19,7 +19,7 @@ export interface QueueWish {
 }
 
 /** The session's own choice, else the channel's, else the general one. */
-export function queueSettings(config: Config, wish: QueueWish, channel?: string): QueueSettings {
+export function queueSettings(config: Config, wish: QueueRequest, channel?: string): QueueSettings {
   const rules = config.messages?.queue;
   const byChannel = channel === undefined ? undefined : rules?.byChannel?.[channel];
   const debounce = channel === undefined ? undefined : rules?.debounceMsByChannel?.[channel];

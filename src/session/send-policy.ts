@@ -1,5 +1,5 @@
 // Whether a session may be spoken to: its own override first, then the rules of the config, then their default.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { groupOfKey, splitSessionKey, type SessionKey } from "../core/names.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { SessionRecord, SessionTable } from "../store/store.ts";
@@ -10,7 +10,7 @@ export async function requireSend(sessions: SessionTable, key: SessionKey, confi
   const record = await sessions.get(key);
   if (sendDecision(key, record, config) === "allow") return;
   const own = record !== undefined && entryOf(record).sendPolicy === "deny";
-  throw new HouseError("session.send-denied", `sending to ${key} is denied`, {
+  throw new OpenClawError("session.send-denied", `sending to ${key} is denied`, {
     hint: own
       ? `openclaw gateway call sessions.patch --params '{key:"${key}",sendPolicy:null}'`
       : "session.sendPolicy in the config",

@@ -1,5 +1,5 @@
 // A session as the house sees it: found by any spelling, created on first use, changed in one place.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { parseSessionKey, splitSessionKey, type AgentId, type KeyContext, type SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import type { SessionRecord, SessionTable } from "../store/store.ts";
@@ -67,7 +67,7 @@ export async function requireSession(
 ): Promise<SessionRecord> {
   const found = await findSession(table, keyOrId, context, caller);
   if (found !== undefined) return found;
-  throw new HouseError("session.unknown", `No session found: ${keyOrId}`, {
+  throw new OpenClawError("session.unknown", `No session found: ${keyOrId}`, {
     hint: "list them with: openclaw sessions",
   });
 }
@@ -102,7 +102,7 @@ export async function patchSession(
       updatedAt: now,
     };
   });
-  if (updated === undefined) throw new HouseError("session.gone", `session ${key} disappeared while it was changed`);
+  if (updated === undefined) throw new OpenClawError("session.gone", `session ${key} disappeared while it was changed`);
   return updated;
 }
 
@@ -126,7 +126,7 @@ export async function resetSession(table: SessionTable, key: SessionKey, now: nu
       ...(spawnedBy === undefined ? {} : { spawnedBy }),
     };
   });
-  if (updated === undefined) throw new HouseError("session.gone", `session ${key} disappeared while it was reset`);
+  if (updated === undefined) throw new OpenClawError("session.gone", `session ${key} disappeared while it was reset`);
   return updated;
 }
 

@@ -2,7 +2,7 @@
 import type { RunOutcome } from "../core/event.ts";
 import type { Block, Message, TextBlock } from "../core/message.ts";
 import type { SessionKey } from "../core/names.ts";
-import type { Answerer } from "../exec/approval/desk-record.ts";
+import type { Answerer } from "../approval/record.ts";
 import type { AnswerSettings, ModelRef, ModelTool, ThinkingLevel } from "../model/model.ts";
 
 /** One turn as a caller asks for it. Plain JSON: it is a row before it runs. */

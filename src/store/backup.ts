@@ -5,7 +5,7 @@ import { backup, DatabaseSync } from "node:sqlite";
 
 import { syncFolder } from "../base/atomic-file.ts";
 import { newSecret } from "../base/ids.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { openPlain } from "./connection.ts";
 import { toStoreError } from "./failure.ts";
 import { migrations } from "./migrations/list.ts";
@@ -20,7 +20,7 @@ const EVERY_PAGE = 2 ** 31 - 1;
 export async function backupStore(file: string, to: string): Promise<StoreReport> {
   requireFile(file);
   if (existsSync(to))
-    throw new HouseError("store.exists", `${to} is already there`, {
+    throw new OpenClawError("store.exists", `${to} is already there`, {
       hint: "choose another name",
       details: { file: to },
     });
@@ -64,7 +64,7 @@ export async function requireSound(file: string): Promise<StoreReport> {
   const failed = report.checks.find((check) => !check.ok);
   if (failed === undefined) return report;
   if (failed.name === "shape") throw newerStore(file, readVersion(file), migrations.length);
-  throw new HouseError("store.damaged", `${file} does not verify: ${failed.name}: ${failed.detail}`, {
+  throw new OpenClawError("store.damaged", `${file} does not verify: ${failed.name}: ${failed.detail}`, {
     hint: "save what can be read with: openclaw store salvage",
     details: { checks: report.checks },
   });

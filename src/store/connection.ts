@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { toStoreError } from "./failure.ts";
 import type { Answer, SqlRow, Statement, Steps } from "./sql.ts";
 
@@ -63,7 +63,7 @@ export function onFullDisk<T>(act: () => T, otherwise: () => T): T {
   try {
     return act();
   } catch (error) {
-    if (error instanceof HouseError && error.code === "store.full") return otherwise();
+    if (error instanceof OpenClawError && error.code === "store.full") return otherwise();
     throw error;
   }
 }

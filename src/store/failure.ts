@@ -2,7 +2,7 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { whatToDelete } from "./leftovers.ts";
 
 // https://www.sqlite.org/rescode.html
@@ -21,17 +21,17 @@ const IO_SHM_SIZE = 4874;
 
 /** HouseErrors and errors that are no fault of the disk come back as they are. */
 export function toStoreError(file: string, cause: unknown): unknown {
-  if (cause instanceof HouseError) return cause;
+  if (cause instanceof OpenClawError) return cause;
   return fromErrno(file, errnoOf(cause), cause) ?? fromSqlite(file, sqliteCodeOf(cause), cause) ?? cause;
 }
 
 /** After a failed fsync the kernel may have dropped what it could not write: nothing later can be promised. */
 export function isLossOfTrust(error: unknown): boolean {
-  const code = error instanceof HouseError ? sqliteCodeOf(error.cause) : undefined;
+  const code = error instanceof OpenClawError ? sqliteCodeOf(error.cause) : undefined;
   return code === IO_FSYNC || code === IO_DIR_FSYNC;
 }
 
-function fromErrno(file: string, errno: string | undefined, cause: unknown): HouseError | undefined {
+function fromErrno(file: string, errno: string | undefined, cause: unknown): OpenClawError | undefined {
   if (errno === "ENOSPC" || errno === "EDQUOT") return full(file, cause);
   if (errno === "EROFS" || errno === "EACCES" || errno === "EPERM") return readOnly(file, cause);
   if (errno === "EIO") return broken(file, cause);
@@ -39,7 +39,7 @@ function fromErrno(file: string, errno: string | undefined, cause: unknown): Hou
   return undefined;
 }
 
-function fromSqlite(file: string, code: number | undefined, cause: unknown): HouseError | undefined {
+function fromSqlite(file: string, code: number | undefined, cause: unknown): OpenClawError | undefined {
   if (code === undefined) return undefined;
   if (code === IO_SHM_SIZE) return full(file, cause);
   switch (code & 0xff) {
@@ -53,14 +53,14 @@ function fromSqlite(file: string, code: number | undefined, cause: unknown): Hou
       return broken(file, cause);
     case CORRUPT:
     case NOT_A_DATABASE:
-      return new HouseError("store.damaged", `the store ${file} has a damaged part`, {
+      return new OpenClawError("store.damaged", `the store ${file} has a damaged part`, {
         cause,
         hint: "openclaw doctor",
         details: { file },
       });
     case BUSY:
     case LOCKED:
-      return new HouseError("store.busy", `another process is writing to ${file}`, {
+      return new OpenClawError("store.busy", `another process is writing to ${file}`, {
         cause,
         hint: "stop the other openclaw process, then retry",
         details: { file },
@@ -81,33 +81,33 @@ function hasNames(folder: string): boolean {
   }
 }
 
-export function full(file: string, cause?: unknown, neededBytes?: number): HouseError {
+export function full(file: string, cause?: unknown, neededBytes?: number): OpenClawError {
   const needed = neededBytes === undefined ? "" : ` (${Math.ceil(neededBytes / 1_000_000)} MB are needed)`;
-  return new HouseError("store.full", `no space left for the store ${file}${needed}`, {
+  return new OpenClawError("store.full", `no space left for the store ${file}${needed}`, {
     cause,
     hint: whatToDelete(file),
     details: { file, ...(neededBytes === undefined ? {} : { neededBytes }) },
   });
 }
 
-export function readOnly(file: string, cause?: unknown): HouseError {
-  return new HouseError("store.read-only", `may not write the store ${file}`, {
+export function readOnly(file: string, cause?: unknown): OpenClawError {
+  return new OpenClawError("store.read-only", `may not write the store ${file}`, {
     cause,
     hint: `make it and its folder writable: chmod u+rwx ${dirname(file)} && chmod u+rw ${file}`,
     details: { file },
   });
 }
 
-export function notAFile(file: string, cause?: unknown): HouseError {
-  return new HouseError("store.not-a-file", `${file} is a folder or a special file, not a store`, {
+export function notAFile(file: string, cause?: unknown): OpenClawError {
+  return new OpenClawError("store.not-a-file", `${file} is a folder or a special file, not a store`, {
     cause,
     hint: "move it away; the next start makes a new store, or put a backup there: openclaw store restore <file>",
     details: { file },
   });
 }
 
-function broken(file: string, cause: unknown): HouseError {
-  return new HouseError("store.io", `the disk failed under the store ${file}`, {
+function broken(file: string, cause: unknown): OpenClawError {
+  return new OpenClawError("store.io", `the disk failed under the store ${file}`, {
     cause,
     hint: "look at the disk (dmesg), then restart the gateway",
     details: { file, sqlite: sqliteCodeOf(cause) },

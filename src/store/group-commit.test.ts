@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 
-import type { HouseError } from "../core/error.ts";
+import type { OpenClawError } from "../core/error.ts";
 import { newStoreFile } from "./cases/files.cases.ts";
 import { openPlain, type Connection } from "./connection.ts";
 import { isLossOfTrust, toStoreError } from "./failure.ts";
@@ -221,14 +221,14 @@ test("only a failed flush is a loss of trust", () => {
     [true, true, false, false, false, false, false, false],
   );
   assert.deepEqual(
-    [1034, 13, 4874, 8, 1032, 11, 26, 5, 261].map((code) => (errorOf(code) as HouseError).code),
+    [1034, 13, 4874, 8, 1032, 11, 26, 5, 261].map((code) => (errorOf(code) as OpenClawError).code),
     ["io", "full", "full", "read-only", "read-only", "damaged", "damaged", "busy", "busy"].map(
       (reason) => `store.${reason}`,
     ),
   );
   assert.deepEqual(
     ["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EIO"].map(
-      (code) => (toStoreError("f", Object.assign(new Error("x"), { code })) as HouseError).code,
+      (code) => (toStoreError("f", Object.assign(new Error("x"), { code })) as OpenClawError).code,
     ),
     ["full", "full", "read-only", "read-only", "io"].map((reason) => `store.${reason}`),
   );
@@ -307,5 +307,5 @@ function transactions(log: readonly string[]): string[] {
 
 async function outcomesOf(asked: readonly Promise<unknown>[]): Promise<string[]> {
   const outcomes = await Promise.allSettled(asked);
-  return outcomes.map((outcome) => (outcome.status === "fulfilled" ? "kept" : (outcome.reason as HouseError).code));
+  return outcomes.map((outcome) => (outcome.status === "fulfilled" ? "kept" : (outcome.reason as OpenClawError).code));
 }

@@ -1,6 +1,6 @@
 // Group commit: writes asked for in the same turn of the event loop share one transaction and one flush; the writes of one
 // unit are stored all together or not at all, whatever happens to the transaction.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { Connection } from "./connection.ts";
 import { isLossOfTrust } from "./failure.ts";
 import type { Steps } from "./sql.ts";
@@ -151,7 +151,7 @@ export function createGroupCommit(connection: Connection): GroupCommit {
     flush,
     end() {
       while (waiting.length > 0) commitSome();
-      refusal ??= new HouseError("store.closed", `the store ${connection.file} is closed`);
+      refusal ??= new OpenClawError("store.closed", `the store ${connection.file} is closed`);
     },
   };
 }

@@ -3,7 +3,7 @@ import { existsSync, renameSync, statSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { syncFolder } from "../base/atomic-file.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { openForWriting, openPlain, type Connection } from "./connection.ts";
 import { toStoreError } from "./failure.ts";
 import { migrations as released } from "./migrations/list.ts";
@@ -116,7 +116,7 @@ function openAlone(file: string): Connection {
     return connection;
   } catch (error) {
     connection.close();
-    throw error instanceof HouseError && error.code === "store.busy" ? inUse(file) : error;
+    throw error instanceof OpenClawError && error.code === "store.busy" ? inUse(file) : error;
   }
 }
 
@@ -143,7 +143,7 @@ function verifyCopy(old: Connection, copy: string, due: readonly Migration[]): v
       firstProblem(migrated) ??
       tablesOf(old).find((table) => !recounted.has(table) && countOf(old, table) !== countOf(migrated, table));
     if (problem === undefined) return;
-    throw new HouseError(
+    throw new OpenClawError(
       "store.migration-failed",
       `the migrated copy of ${old.file} does not hold: ${problem}; the store is as it was`,
       {
@@ -198,8 +198,8 @@ function freeName(wanted: string, file: string): string {
   }
 }
 
-function inUse(file: string): HouseError {
-  return new HouseError("store.busy", `the store ${file} must be migrated, but another process has it open`, {
+function inUse(file: string): OpenClawError {
+  return new OpenClawError("store.busy", `the store ${file} must be migrated, but another process has it open`, {
     hint: "stop the other openclaw process, then retry",
     details: { file },
   });

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from "node:path";
 
 import { syncFolder } from "../base/atomic-file.ts";
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 import { full, notAFile, toStoreError } from "./failure.ts";
 
 const FILE_MODE = 0o600;
@@ -48,7 +48,8 @@ export function preparePlace(file: string): void {
 /** Throws `store.missing` when there is nothing, `store.not-a-file` for a folder and the like. */
 export function requireFile(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) throw new HouseError("store.missing", `there is no store at ${file}`, { details: { file } });
+  if (found === undefined)
+    throw new OpenClawError("store.missing", `there is no store at ${file}`, { details: { file } });
   if (!found.isFile()) throw notAFile(file);
 }
 

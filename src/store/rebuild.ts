@@ -1,5 +1,5 @@
 // Makes a store anew from its records when only what is derived from them is damaged; the old file is kept.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { newSecret } from "../base/ids.ts";
 import { removeStore } from "./place.ts";
 import { restoreStore, type Restored, type RestoreOptions } from "./restore.ts";
@@ -11,7 +11,7 @@ export async function rebuildStore(file: string, options: RestoreOptions = {}): 
   try {
     const { lost, doubts } = await salvageStore(file, fresh);
     if (doubts.length > 0)
-      throw new HouseError(
+      throw new OpenClawError(
         "store.damaged",
         `records of ${file} may be missing; nothing was changed: ${doubts.join("; ")}`,
         {
@@ -19,10 +19,14 @@ export async function rebuildStore(file: string, options: RestoreOptions = {}): 
         },
       );
     if (lost.length > 0)
-      throw new HouseError("store.damaged", `${lost.length} records of ${file} cannot be read; nothing was changed`, {
-        hint: "openclaw store salvage names them; openclaw store restore <backup> brings them back",
-        details: { lost: lost.slice(0, 100) },
-      });
+      throw new OpenClawError(
+        "store.damaged",
+        `${lost.length} records of ${file} cannot be read; nothing was changed`,
+        {
+          hint: "openclaw store salvage names them; openclaw store restore <backup> brings them back",
+          details: { lost: lost.slice(0, 100) },
+        },
+      );
     return await restoreStore(fresh, file, options);
   } finally {
     removeStore(fresh);

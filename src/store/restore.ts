@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { syncFolder } from "../base/atomic-file.ts";
 import { systemClock } from "../base/clock.ts";
 import { acquireLock, stateLockOf } from "../base/lock.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { copyStore, requireSound } from "./backup.ts";
 import { openPlain } from "./connection.ts";
 import { toStoreError } from "./failure.ts";
@@ -28,7 +28,7 @@ export interface RestoreOptions {
 /** Refuses a damaged archive before touching anything, and throws `lock.held` when a gateway runs on that folder. */
 export async function restoreStore(from: string, to: string, options: RestoreOptions = {}): Promise<Restored> {
   if (!existsSync(from))
-    throw new HouseError("store.missing", `there is no backup at ${from}`, { details: { file: from } });
+    throw new OpenClawError("store.missing", `there is no backup at ${from}`, { details: { file: from } });
   const lock = acquireLock(options.lockFile ?? stateLockOf(dirname(to)));
   const copy = `${to}.restoring`;
   try {
@@ -68,9 +68,9 @@ function foldLog(file: string): boolean {
     }
   } catch (error) {
     if (isDamage(error)) return false;
-    if (!(error instanceof HouseError && error.code === "store.busy")) throw error;
+    if (!(error instanceof OpenClawError && error.code === "store.busy")) throw error;
   }
-  throw new HouseError("store.busy", `${file} cannot be replaced: another process has it open`, {
+  throw new OpenClawError("store.busy", `${file} cannot be replaced: another process has it open`, {
     hint: "stop the other openclaw process, then retry",
     details: { file },
   });

@@ -1,5 +1,5 @@
 // Rows to records: each column checked once where it enters, a bad one named.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import type { ReportDamage, SqlRow } from "./sql.ts";
 
 export function text(row: SqlRow, column: string): string {
@@ -52,7 +52,7 @@ export function readRecord<T>(
   try {
     return parse(row);
   } catch (cause) {
-    throw new HouseError("store.damaged", `the record ${record} in ${table} is damaged: ${reasonOf(cause)}`, {
+    throw new OpenClawError("store.damaged", `the record ${record} in ${table} is damaged: ${reasonOf(cause)}`, {
       cause,
       hint: "openclaw doctor",
       details: { table, record },
@@ -78,12 +78,12 @@ export function readRecords<T>(
   });
 }
 
-export function damaged(reason: string, cause?: unknown): HouseError {
-  return new HouseError("store.damaged", reason, { cause });
+export function damaged(reason: string, cause?: unknown): OpenClawError {
+  return new OpenClawError("store.damaged", reason, { cause });
 }
 
 export function isDamage(error: unknown): boolean {
-  return error instanceof HouseError && error.code === "store.damaged";
+  return error instanceof OpenClawError && error.code === "store.damaged";
 }
 
 export function reasonOf(cause: unknown): string {

@@ -16,7 +16,7 @@ import {
 import { dirname } from "node:path";
 
 import { syncFolder } from "../base/atomic-file.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { openForReading, openPlain, type Connection } from "./connection.ts";
 import { toStoreError } from "./failure.ts";
 import { migrateStore } from "./migrate.ts";
@@ -49,7 +49,7 @@ export interface Salvaged {
 export async function salvageStore(file: string, to: string): Promise<Salvaged> {
   requireFile(file);
   if (existsSync(to))
-    throw new HouseError("store.exists", `${to} is already there`, {
+    throw new OpenClawError("store.exists", `${to} is already there`, {
       hint: "choose another name",
       details: { file: to },
     });
@@ -80,8 +80,8 @@ export async function salvageStore(file: string, to: string): Promise<Salvaged> 
   }
 }
 
-function unreadable(file: string): HouseError {
-  return new HouseError("store.unreadable", `no record can be read from ${file}: all that was in it is lost`, {
+function unreadable(file: string): OpenClawError {
+  return new OpenClawError("store.unreadable", `no record can be read from ${file}: all that was in it is lost`, {
     hint: "restore a backup (openclaw store restore <file>), or move that file away to begin with an empty store",
     details: { file },
   });
@@ -116,7 +116,7 @@ function readableVersion(file: string): number | undefined {
     if (version > migrations.length) throw newerStore(file, version, migrations.length);
     return version === 0 ? undefined : version;
   } catch (error) {
-    if (isDamage(error) || (error instanceof HouseError && error.code === "store.foreign")) return undefined;
+    if (isDamage(error) || (error instanceof OpenClawError && error.code === "store.foreign")) return undefined;
     throw error;
   }
 }

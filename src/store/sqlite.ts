@@ -1,7 +1,7 @@
 // The store on SQLite: one connection, write-ahead log, group commit.
 import { existsSync } from "node:fs";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { openForReading, openForWriting, type Connection } from "./connection.ts";
 import { readOnly } from "./failure.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -52,11 +52,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 function openExisting(file: string): Connection {
   const hint = "start the gateway once: openclaw gateway run";
   if (!existsSync(file))
-    throw new HouseError("store.missing", `there is no store at ${file}`, { hint, details: { file } });
+    throw new OpenClawError("store.missing", `there is no store at ${file}`, { hint, details: { file } });
   const version = readVersion(file);
   if (version > migrations.length) throw newerStore(file, version, migrations.length);
   if (version === migrations.length) return openForReading(file);
-  throw new HouseError("store.older", `the store ${file} has an older shape (${version})`, {
+  throw new OpenClawError("store.older", `the store ${file} has an older shape (${version})`, {
     hint,
     details: { file, version },
   });
@@ -67,7 +67,7 @@ function createStore(connection: Connection, report: ReportDamage, looksOnly: bo
   let isClosed = false;
   const sql: Sql = {
     async read(steps) {
-      if (isClosed) throw new HouseError("store.closed", `the store ${connection.file} is closed`);
+      if (isClosed) throw new OpenClawError("store.closed", `the store ${connection.file} is closed`);
       return connection.run(steps());
     },
     write: (steps, options) => (looksOnly ? Promise.reject(readOnly(connection.file)) : commits.write(steps, options)),

@@ -97,28 +97,28 @@ export interface TranscriptTable {
   count(sessionId: string): Promise<number>;
 }
 
-export type LetterState = "pending" | "claimed" | "done" | "failed";
+export type InboxState = "pending" | "claimed" | "done" | "failed";
 
-export interface Letter {
+export interface InboxEntry {
   readonly id: string;
   readonly sessionKey: SessionKey;
   readonly runId: string;
   readonly at: number;
-  readonly state: LetterState;
+  readonly state: InboxState;
   readonly body: unknown;
   readonly result?: unknown;
 }
 
 export interface InboxTable {
   /** Durable: a letter exists from here on. Posting an id again changes nothing and returns the stored letter. */
-  post(letter: Pick<Letter, "id" | "sessionKey" | "runId" | "at" | "body">): Promise<Letter>;
+  post(entry: Pick<InboxEntry, "id" | "sessionKey" | "runId" | "at" | "body">): Promise<InboxEntry>;
   /** Pending letters of a session in the order they were posted, now claimed. */
-  claim(sessionKey: SessionKey, limit: number): Promise<Letter[]>;
+  claim(sessionKey: SessionKey, limit: number): Promise<InboxEntry[]>;
   /** Durable. The first end counts, later ones change nothing; rejects with `store.not-found` for an unknown id. */
   finish(id: string, state: "done" | "failed", result: unknown): Promise<void>;
   /** Letters a dead process had claimed become pending again; returns how many. Called once at start. */
   reclaim(): Promise<number>;
-  get(id: string): Promise<Letter | undefined>;
+  get(id: string): Promise<InboxEntry | undefined>;
   /** Sessions with pending letters, the longest waiting first. */
   waiting(): Promise<SessionKey[]>;
   /** Drops letters that ended and were posted before `before`; returns how many. Their ids can then be posted anew. */

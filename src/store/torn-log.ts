@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 
 import { writeFileAtomic } from "../base/atomic-file.ts";
 import { systemClock } from "../base/clock.ts";
-import { errnoOf, HouseError } from "../core/error.ts";
+import { errnoOf, OpenClawError } from "../core/error.ts";
 
 export interface TornLog {
   /** Where in the log the last whole commit ends. */
@@ -40,7 +40,7 @@ function setAside(file: string, tail: Buffer): { kept?: string } {
     dropOldest(file);
     return { kept };
   } catch (error) {
-    if (error instanceof HouseError && error.code.startsWith("file.")) return {};
+    if (error instanceof OpenClawError && error.code.startsWith("file.")) return {};
     throw error;
   }
 }

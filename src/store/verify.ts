@@ -1,6 +1,6 @@
 // Tells whether a store can be trusted, check by check, and names every record that cannot. Takes its time: not for the
 // event loop of a gateway.
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { openForReading, type Connection } from "./connection.ts";
 import { migrations } from "./migrations/list.ts";
 import { requireFile } from "./place.ts";
@@ -43,7 +43,7 @@ export async function verifyStore(file: string): Promise<StoreReport> {
       connection.close();
     }
   } catch (error) {
-    if (error instanceof HouseError && (error.code === "store.busy" || error.code === "store.full")) throw error;
+    if (error instanceof OpenClawError && (error.code === "store.busy" || error.code === "store.full")) throw error;
     return unopened(file, reasonOf(error));
   }
 }

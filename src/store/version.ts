@@ -1,7 +1,7 @@
 // Which shape a store on disk has, asked without touching it.
 import { existsSync, statSync } from "node:fs";
 
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { onFullDisk, openForGlance, openStill, type Connection } from "./connection.ts";
 
 /** "OCst": says that an SQLite file is a store of ours. */
@@ -29,14 +29,14 @@ export function versionOf(connection: Connection): number {
   if (connection.value("SELECT count(*) FROM sqlite_schema") === 0) return 0;
   if (connection.value("PRAGMA application_id") === APPLICATION_ID)
     return Number(connection.value("PRAGMA user_version"));
-  throw new HouseError("store.foreign", `${connection.file} is not a store of this program`, {
+  throw new OpenClawError("store.foreign", `${connection.file} is not a store of this program`, {
     hint: "move that file away, or point OPENCLAW_STATE_DIR at another folder",
     details: { file: connection.file },
   });
 }
 
-export function newerStore(file: string, version: number, known: number): HouseError {
-  return new HouseError(
+export function newerStore(file: string, version: number, known: number): OpenClawError {
+  return new OpenClawError(
     "store.newer",
     `the store ${file} was written by a newer version (${version}; this one knows ${known})`,
     {

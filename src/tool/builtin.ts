@@ -4,10 +4,10 @@ import type { Mask } from "../base/mask.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
 import type { Memory } from "../memory/memory.ts";
-import type { CronDoor } from "../cron/ask.ts";
-import type { Children } from "../session/children.ts";
-import type { Standing } from "../session/standing.ts";
-import type { Talks } from "../session/talks.ts";
+import type { AgentCron } from "../cron/agent-cron.ts";
+import type { Subagents } from "../session/subagents.ts";
+import type { LiveStatus } from "../session/live-status.ts";
+import type { SessionMessages } from "../session/session-messages.ts";
 import type { Store } from "../store/store.ts";
 import type { Admin } from "./admin.ts";
 import { createCronTool } from "./automation/cron.ts";
@@ -27,14 +27,14 @@ import { createSessionsSpawn } from "./sessions/spawn.ts";
 import { createSessionStatus } from "./sessions/status.ts";
 import { createExecTool } from "./runtime/exec.ts";
 import { createProcessTool } from "./runtime/process.ts";
-import type { GuestDeps } from "./guest.ts";
-import type { Late } from "./late.ts";
+import type { TrustChecks } from "./guest.ts";
+import type { Slot } from "./slot.ts";
 import type { Tool } from "./tool.ts";
 
 export { recoverFiles, withFiles } from "./fs/access.ts";
 export type { FileToolDeps } from "./fs/access.ts";
 
-export interface BuiltinDeps extends FileToolDeps, GuestDeps {
+export interface BuiltinDeps extends FileToolDeps, TrustChecks {
   readonly store: Store;
   readonly clock: Clock;
   readonly version: string;
@@ -43,10 +43,10 @@ export interface BuiltinDeps extends FileToolDeps, GuestDeps {
   readonly mask?: Mask;
   readonly memory: Pick<Memory, "search" | "read">;
   readonly admin: () => Admin;
-  readonly children: () => Children;
-  readonly talks: () => Talks;
-  readonly cron: () => CronDoor;
-  readonly standing?: Late<Standing>;
+  readonly children: () => Subagents;
+  readonly sessionMessages: () => SessionMessages;
+  readonly cron: () => AgentCron;
+  readonly liveStatus?: Slot<LiveStatus>;
 }
 
 export function builtinTools(deps: BuiltinDeps): readonly Tool[] {

@@ -1,5 +1,5 @@
 // The only place a tool runs: find, decide, check, intend, run, bound, journal. Every caller comes through here.
-import { HouseError, ToolError } from "../core/error.ts";
+import { OpenClawError, ToolError } from "../core/error.ts";
 import type { SessionKey } from "../core/names.ts";
 import { checker, type Checker } from "../core/schema.ts";
 import { visible } from "../core/visible.ts";
@@ -41,7 +41,7 @@ export interface CallDeps {
   readonly log: Log;
   readonly clock: Clock;
   /** Throws `sandbox.*` when a sandboxed session has no sandbox to work in. Left out: there is none. */
-  readonly requireBox?: (subject: Subject) => Promise<void>;
+  readonly requireSandbox?: (subject: Subject) => Promise<void>;
   /** Renames paths of this machine in a text for a sandboxed session, as it knows them. Left out: nothing is renamed. */
   readonly insideNames?: (subject: Subject) => (text: string) => string;
   /** The id of a session's record; undefined when there is no such session. Left out: sessions are not recorded. */
@@ -150,7 +150,7 @@ async function runTool(
 ): Promise<ToolResult> {
   const call = callOf(request, record.id, signal, deps);
   const intent = tool.intent(args, call);
-  await requireBox(intent, request.subject, deps);
+  await requireSandbox(intent, request.subject, deps);
   await record.intends(intent, unrecorded(args, tool));
   return tool.run(args, call);
 }
@@ -191,12 +191,12 @@ function unrecorded(args: Record<string, unknown>, { unrecorded: names = [] }: T
 }
 
 /** A sandboxed session never falls back to the host (ruling 10). */
-async function requireBox(intent: Intent, subject: Subject, deps: CallDeps): Promise<void> {
+async function requireSandbox(intent: Intent, subject: Subject, deps: CallDeps): Promise<void> {
   const { sandboxed, agent } = subject;
   const needsOne =
     intent.does === "read" || intent.does === "write" || (intent.does === "run" && intent.host === "sandbox");
   if (!sandboxed || !needsOne) return;
-  if (deps.requireBox !== undefined) return deps.requireBox(subject);
+  if (deps.requireSandbox !== undefined) return deps.requireSandbox(subject);
   throw new ToolError(
     "sandbox.unavailable",
     `agent ${agent} is sandboxed here, and this build has no sandbox to run it in`,
@@ -293,7 +293,7 @@ function openRecord(request: CallRequest, { journal, clock, mask, log }: CallDep
 }
 
 function outcomeOf(error: unknown): JournalEntry["outcome"] {
-  if (!(error instanceof HouseError)) return "error";
+  if (!(error instanceof OpenClawError)) return "error";
   if (error.code === "tool.aborted" || error.code === "tool.timeout") return "aborted";
   return refusals.has(error.code) || isRefusal(error.details) ? "refused" : "error";
 }
@@ -311,11 +311,11 @@ function isRefusal(details: unknown): boolean {
 }
 
 /** What was thrown without being expected is a bug: the caller gets a reference, the log all of it. */
-function masked(error: unknown, { log, mask }: CallDeps, id: string): HouseError {
+function masked(error: unknown, { log, mask }: CallDeps, id: string): OpenClawError {
   const limit = descriptorLimit(error);
   if (limit !== undefined)
     return new ToolError("tool.no-descriptors", limit.message, { hint: limit.hint, cause: error });
-  if (error instanceof HouseError) {
+  if (error instanceof OpenClawError) {
     const { code, hint, details, cause } = error;
     return new ToolError(code, mask(error.message), {
       hint: hint === undefined ? undefined : mask(hint),
@@ -332,7 +332,7 @@ function masked(error: unknown, { log, mask }: CallDeps, id: string): HouseError
 }
 
 function failureOf(error: unknown, mask: Mask): { code: string; message: string } {
-  const code = error instanceof HouseError ? error.code : "tool.bug";
+  const code = error instanceof OpenClawError ? error.code : "tool.bug";
   return { code, message: mask.command(error instanceof Error ? error.message : String(error)).slice(0, 2000) };
 }
 

@@ -153,11 +153,11 @@ export function createCatalog(deps: CatalogDeps): Catalog {
 
   type Folders = Pick<ReturnType<Catalog["surroundings"]>, "workspace" | "agentWorkspace" | "inside">;
   const placeOf = (subject: Subject, config: Config): Folders => {
-    const boxed = subject.sandboxed ? deps.sandboxPlace?.(subject) : undefined;
+    const sandboxed = subject.sandboxed ? deps.sandboxPlace?.(subject) : undefined;
     return {
-      workspace: boxed?.workspace ?? deps.workspaceOf(config, subject.agent),
-      agentWorkspace: boxed?.agentWorkspace,
-      inside: boxed?.inside,
+      workspace: sandboxed?.workspace ?? deps.workspaceOf(config, subject.agent),
+      agentWorkspace: sandboxed?.agentWorkspace,
+      inside: sandboxed?.inside,
     };
   };
 

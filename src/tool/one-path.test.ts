@@ -44,7 +44,7 @@ test("every door calls the one function and no other", () => {
   const doors = [
     "src/agent/tools.ts", //              the model
     "src/app/cron-engine.ts", //          jobs without a model
-    "src/app/selftest/stage.ts", //       the self-attack, in a house of its own
+    "src/security/selftest/environment.ts", //       the self-attack, in a house of its own
     "src/chat/run-tool.ts", //            /tool and !
     "src/cli/commands/tools-call.ts", //  the shell, when no gateway runs
     "src/gateway/http/tools-invoke.ts",
@@ -52,6 +52,6 @@ test("every door calls the one function and no other", () => {
     "src/mcp/server.ts",
   ];
   // The loop speaks to a port of that name, which tools.ts fills; the recorder wraps the function and calls it.
-  const between = ["src/agent/calls.ts", "src/agent/record.ts", "src/tool/call.ts"];
+  const between = ["src/agent/calls.ts", "src/agent/record-traffic.ts", "src/tool/call.ts"];
   assert.deepEqual(matching(/\bcallTool\(/), [...doors, ...between].sort());
 });

@@ -10,9 +10,9 @@ import { createLanes } from "../base/lane.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
 import type { Memory } from "../memory/memory.ts";
-import type { Children } from "../session/children.ts";
-import type { CronDoor } from "../cron/ask.ts";
-import type { Talks } from "../session/talks.ts";
+import type { Subagents } from "../session/subagents.ts";
+import type { AgentCron } from "../cron/agent-cron.ts";
+import type { SessionMessages } from "../session/session-messages.ts";
 import type { Store } from "../store/store.ts";
 import type { Admin } from "./admin.ts";
 import { builtinTools } from "./builtin.ts";
@@ -31,9 +31,9 @@ const tools = builtinTools({
   processes: {} as ProcessTable,
   memory: {} as Memory,
   admin: () => ({}) as Admin,
-  children: () => ({}) as Children,
-  talks: () => ({}) as Talks,
-  cron: () => ({}) as CronDoor,
+  children: () => ({}) as Subagents,
+  sessionMessages: () => ({}) as SessionMessages,
+  cron: () => ({}) as AgentCron,
 });
 const file = join(dirname(fileURLToPath(import.meta.url)), "schema.snap.json");
 

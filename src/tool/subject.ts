@@ -8,11 +8,11 @@ import {
   splitSessionKey,
 } from "../core/names.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
-import { HouseError } from "../core/error.ts";
+import { OpenClawError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import { roomPolicy } from "./policy/room.ts";
+import { groupPolicy } from "./policy/group.ts";
 import type { CallLimit, GroupContext } from "./policy/shape.ts";
 
 export interface Subject {
@@ -50,7 +50,7 @@ export function subjectOf(request: SubjectRequest, config: Config): Subject {
   const session = parseSessionKey(request.sessionKey ?? "main", context, named);
   const agent = session === "global" || session === "unknown" ? context.defaultAgent : splitSessionKey(session).agentId;
   if (named !== undefined && named !== agent) {
-    throw new HouseError("session.other-agent", `session ${session} belongs to agent ${agent}, not ${named}`, {
+    throw new OpenClawError("session.other-agent", `session ${session} belongs to agent ${agent}, not ${named}`, {
       hint: `leave out the agent, or use agent:${named}:main`,
     });
   }
@@ -81,7 +81,7 @@ function requireAgent(agent: AgentId, config: Config): void {
   const known = agentIds(config);
   if (known.includes(agent)) return;
   const near = nearest(agent, known);
-  throw new HouseError("agent.unknown", `there is no agent "${agent}"; known: ${known.join(", ")}`, {
+  throw new OpenClawError("agent.unknown", `there is no agent "${agent}"; known: ${known.join(", ")}`, {
     hint: near === undefined ? "add it under agents.list in the config" : `did you mean ${near}?`,
     details: { known },
   });
@@ -111,7 +111,7 @@ function limitsOfClaim(
 ): readonly CallLimit[] {
   if (group === undefined || (claimed?.channel ?? claimed?.accountId) === undefined) return [];
   const { channel = group.channel, accountId } = claimed ?? {};
-  const policy = roomPolicy(config, { ...group, channel, accountId });
+  const policy = groupPolicy(config, { ...group, channel, accountId });
   if (policy === undefined) return [];
   const { path, lists } = policy;
   const allow =

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 
-import { HouseError } from "../../src/core/error.ts";
+import { OpenClawError } from "../../src/core/error.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
-import { analyse, type Place } from "../../src/exec/approval/analyse.ts";
-import { makePlan } from "../../src/exec/approval/freeze.ts";
-import type { Plan } from "../../src/exec/approval/plan.ts";
+import { analyse, type Place } from "../../src/exec/policy/analyse.ts";
+import { makePlan } from "../../src/exec/policy/freeze.ts";
+import type { Plan } from "../../src/exec/policy/plan.ts";
 import { startPinned, type StartDeps } from "../../src/exec/start-plan.ts";
 import { createStartRun } from "../../src/exec/start-run.ts";
 
@@ -64,7 +64,7 @@ export async function attempt({ deps }: Ground, plan: Plan, tty = false): Promis
     const { code } = await running.ended;
     return { code: "ran", output: `${running.output.tail(4000)}[${code}]` };
   } catch (error) {
-    assert.ok(error instanceof HouseError, String(error));
+    assert.ok(error instanceof OpenClawError, String(error));
     return { code: error.code, output: "" };
   }
 }

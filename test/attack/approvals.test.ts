@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { approvalText } from "../../src/chat/approval-text.ts";
-import type { Approval } from "../../src/exec/approval/desk-record.ts";
+import type { Approval } from "../../src/approval/record.ts";
 import { exec, until, writeApprovals, type Called } from "../exec-kit.ts";
 import { call, say, startFakeOpenAI, type FakeServer } from "../fakes/openai.ts";
 import { detailsOf, dispose, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
@@ -42,15 +42,15 @@ describe("on the gateway's host", () => {
   let gateway: TestGateway;
   let wire: Wire;
   let early: string;
-  let late: string;
+  let slot: string;
   before(async () => {
     const exec_ = { host: "gateway", security: "allowlist", ask: "on-miss" };
     gateway = await startGateway({
       config: { tools: { exec: exec_ }, agents: { list: [{ id: "main", default: true }, { id: "other" }] } },
     });
     early = join(gateway.home, "early");
-    late = join(gateway.home, "late");
-    for (const folder of [gateway.workspace, early, late]) mkdirSync(folder, { recursive: true });
+    slot = join(gateway.home, "late");
+    for (const folder of [gateway.workspace, early, slot]) mkdirSync(folder, { recursive: true });
     wire = await operator(gateway);
   });
   after(async () => {
@@ -126,10 +126,10 @@ describe("on the gateway's host", () => {
   });
 
   test("APR-006 the program is exchanged, or another comes before it", async () => {
-    program(join(late, "tool"), "true");
-    const replaced = await swapped({ command: `${join(late, "tool")} x` }, () => {
-      rmSync(join(late, "tool"));
-      program(join(late, "tool"), `touch ${inside("tool-evil")}`);
+    program(join(slot, "tool"), "true");
+    const replaced = await swapped({ command: `${join(slot, "tool")} x` }, () => {
+      rmSync(join(slot, "tool"));
+      program(join(slot, "tool"), `touch ${inside("tool-evil")}`);
     });
     assert.match(replaced, /^Exec denied/);
     assert.equal(existsSync(inside("tool-evil")), false);

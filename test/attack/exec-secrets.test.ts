@@ -86,10 +86,10 @@ describe("secrets and commands", () => {
 
 test("POL-023 the same dangerous call tried twenty times ends the run, and runs no more often than the breaker lets it", async (t) => {
   const models = scriptedBook(() => calls(["exec", { command: "echo again >> tries" }]));
-  const house = await openAgentHouse({ models });
-  t.after(() => house.close());
-  const { status } = await house.ask("go");
-  const results = (await house.messages()).filter(({ role }) => role === "toolResult");
+  const runtime = await openAgentHouse({ models });
+  t.after(() => runtime.close());
+  const { status } = await runtime.ask("go");
+  const results = (await runtime.messages()).filter(({ role }) => role === "toolResult");
   assert.notEqual(status, "ok");
   assert.ok(results.length < 20, `${results.length} calls`);
 });

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
-import { openGround, outcomeOf, SECRET, type FileGround, type Outcome } from "../../src/tool/fs/ground.cases.ts";
+import { openGround, outcomeOf, SECRET, type FileGround, type Outcome } from "../../src/tool/fs/fixture.cases.ts";
 
 // The full run is 10,000 rounds; every push takes a part of it.
 const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 500);

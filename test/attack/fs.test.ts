@@ -5,7 +5,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { openGround, outcomeOf, SECRET, type FileGround, type Outcome } from "../../src/tool/fs/ground.cases.ts";
+import { openGround, outcomeOf, SECRET, type FileGround, type Outcome } from "../../src/tool/fs/fixture.cases.ts";
 import { fill, fsCases, layGround, pathMutators, type AttackCase } from "./fs.cases.ts";
 
 const shared = join(import.meta.dirname, "..", "..", "..", "shared", "attack");

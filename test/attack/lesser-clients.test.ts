@@ -8,19 +8,19 @@ import { newIdentity, operator, Wire, type Frame } from "../kit.ts";
 import { chat, openScripted, type ScriptedHouse } from "../model-kit.ts";
 import { scriptedNode } from "../node-kit.ts";
 
-let house: ScriptedHouse;
+let runtime: ScriptedHouse;
 before(async () => {
-  house = await openScripted();
+  runtime = await openScripted();
 });
-after(async () => house.close());
+after(async () => runtime.close());
 
 const SAID = "the harbour code is 4711";
 const lesser = { none: [], approvals: ["operator.approvals"], pairing: ["operator.pairing"] };
 
 /** With every cap a client can ask for. */
 async function listener(scopes: readonly string[]): Promise<{ wire: Wire; hello: string }> {
-  const wire = new Wire(house.gateway.port);
-  const plan = { token: house.gateway.token, identity: newIdentity(), scopes, extra: { caps: ["tool-events"] } };
+  const wire = new Wire(runtime.gateway.port);
+  const plan = { token: runtime.gateway.token, identity: newIdentity(), scopes, extra: { caps: ["tool-events"] } };
   const answer = await wire.connect(plan);
   assert.equal(answer.ok, true, JSON.stringify(answer));
   return { wire, hello: JSON.stringify(answer.payload) };
@@ -31,11 +31,11 @@ const eventsOf = (frames: readonly Frame[]): string[] => [
 ];
 
 test("who may not look hears no chat, no tool, no job, no beat and no other client; who may hears them", async () => {
-  const { gateway, wire: admin } = house;
+  const { gateway, wire: admin } = runtime;
   const looker = await listener(["operator.read"]);
   const deaf = await Promise.all(Object.values(lesser).map((scopes) => listener(scopes)));
   const node = await scriptedNode(gateway);
-  house.script = ({ role }) => (role === "tool" ? say(SAID) : call("session_status", {}));
+  runtime.script = ({ role }) => (role === "tool" ? say(SAID) : call("session_status", {}));
   await chat(admin, "main", "what is the code?", "lesser-1");
   const schedule = { kind: "every", everyMs: 3_600_000 };
   const payload = { kind: "agentTurn", message: "look around" };
@@ -62,7 +62,7 @@ test("who may not look hears no chat, no tool, no job, no beat and no other clie
 });
 
 test("nor do they learn by connecting who talks here and where the files are", async () => {
-  await chat(house.wire, "agent:main:direct:+15550001111", "hello", "lesser-2");
+  await chat(runtime.wire, "agent:main:direct:+15550001111", "hello", "lesser-2");
   const readable = await listener(["operator.read"]);
   assert.match(readable.hello, /"configPath":"[^"]+"/);
   // Its figures are kept for a moment.
@@ -84,7 +84,7 @@ test("nor do they learn by connecting who talks here and where the files are", a
 });
 
 test("a pairing code hands out no more than its maker holds", async () => {
-  const { gateway } = house;
+  const { gateway } = runtime;
   const pairer = await operator(gateway, { scopes: ["operator.pairing"] });
   const newCode = async (wire: Wire): Promise<string> =>
     ((await wire.request("device.pair.code", {})).payload as unknown as { code: string }).code;
@@ -100,12 +100,16 @@ test("a pairing code hands out no more than its maker holds", async () => {
     assert.equal(answer.error?.code, "NOT_PAIRED", JSON.stringify({ scopes, answer }));
   }
   assert.equal((await connect(await newCode(pairer), ["operator.pairing"])).ok, true);
-  assert.equal((await connect(await newCode(house.wire), ["operator.admin"])).ok, true, "the owner's code still opens");
+  assert.equal(
+    (await connect(await newCode(runtime.wire), ["operator.admin"])).ok,
+    true,
+    "the owner's code still opens",
+  );
   pairer.end();
 });
 
 test("a token that was narrowed is narrow for who names no scopes either, and ends what was open before", async () => {
-  const { gateway, wire: admin } = house;
+  const { gateway, wire: admin } = runtime;
   const identity = newIdentity();
   const before = await operator(gateway, { identity });
   const rotated = await admin.request("device.token.rotate", {

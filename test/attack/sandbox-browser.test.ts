@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { connect } from "node:net";
 import { after, test } from "node:test";
 
-import { createYard } from "../../src/exec/box.cases.ts";
+import { createYard } from "../../src/exec/sandbox.cases.ts";
 import { noEngine, startEngine, type TestEngine } from "../docker-kit.ts";
 import { dispose, freePort, invoke, openclaw, startGateway } from "../kit.ts";
 import { noBubblewrap } from "../sandbox-kit.ts";
@@ -83,7 +83,7 @@ test("SBX-026 docker: no port is published or exposed, and there is no network",
     const docker = (...words: string[]): string =>
       execFileSync("docker", words, { env: { ...process.env, ...env }, encoding: "utf8" });
     const names = docker("ps", "-a", "--format", "{{.Names}}").trim().split("\n");
-    const { name } = await yard.box();
+    const { name } = await yard.sandbox();
     assert.deepEqual(names, [name], "one container, none of a browser");
     const [{ HostConfig, Config, NetworkSettings }] = JSON.parse(docker("inspect", name)) as [
       {

@@ -18,8 +18,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
-import { mirrorFiles } from "../../src/exec/box/mirror.ts";
-import { createYard, type Yard } from "../../src/exec/box.cases.ts";
+import { mirrorFiles } from "../../src/exec/sandbox/mirror.ts";
+import { createYard, type Yard } from "../../src/exec/sandbox.cases.ts";
 import { noBubblewrap } from "../sandbox-kit.ts";
 
 const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 200);
@@ -154,7 +154,7 @@ test(
     await yard.run(
       `rm AGENTS.md TOOLS.md; ln -s ${outside}/made AGENTS.md; ln -s ${outside}/secret TOOLS.md; echo mine > HEARTBEAT.md`,
     );
-    assert.equal((await yard.boxes.recreate({ all: true })).length, 1);
+    assert.equal((await yard.sandboxes.recreate({ all: true })).length, 1);
     const again = await yard.run(
       "cat HEARTBEAT.md; readlink AGENTS.md TOOLS.md; cat TOOLS.md AGENTS.md SOUL.md USER.md",
     );

@@ -36,7 +36,7 @@ async function call(gateway: TestGateway, tool: string, args: object): Promise<A
   return { ok: body.ok, text: `${said}${body.error?.message ?? ""}`, code: body.error?.details?.code };
 }
 
-const boxed = (sandbox: object = {}): object => ({
+const sandboxed = (sandbox: object = {}): object => ({
   agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw", backend: "bubblewrap", ...sandbox } } },
 });
 
@@ -58,7 +58,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     const open = `exec 9<>"$HOME/handed-down"${existsSync("/bin/bash") ? ' 77<>"$HOME/handed-down"' : ""}; exec "$@"`;
     gateway = await startGateway({
       home,
-      config: boxed() as Record<string, unknown>,
+      config: sandboxed() as Record<string, unknown>,
       env: { SECRET_OF_THE_GATEWAY: CANARY },
       under: [existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh", "-c", open, "sh"],
     });
@@ -249,7 +249,10 @@ describe("settings that would open the box", { skip: noBubblewrap }, () => {
     test(name, async () => {
       const home = tempHome();
       symlinkSync("/etc", join(home, "link"));
-      const gateway = await startGateway({ home, config: boxed({ docker: docker(home) }) as Record<string, unknown> });
+      const gateway = await startGateway({
+        home,
+        config: sandboxed({ docker: docker(home) }) as Record<string, unknown>,
+      });
       try {
         const { ok, text, code } = await call(gateway, "exec", { command: `touch ${home}/ran; touch ran` });
         assert.equal(ok, false, text);
@@ -292,7 +295,7 @@ describe("settings that would open the box", { skip: noBubblewrap }, () => {
     const home = tempHome();
     const gateway = await startGateway({
       home,
-      config: boxed({ backend: "docker" }) as Record<string, unknown>,
+      config: sandboxed({ backend: "docker" }) as Record<string, unknown>,
       env: { DOCKER_HOST: "unix:///nowhere/docker.sock" },
     });
     try {

@@ -14,8 +14,8 @@ import {
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { nodeCopies, nodeStart } from "../../src/exec/approval/hold-node.ts";
-import { describePlan } from "../../src/exec/approval/preview.ts";
+import { nodeCopies, nodeStart } from "../../src/exec/policy/hold-node.ts";
+import { describePlan } from "../../src/exec/policy/preview.ts";
 import { startPinned, startPlan } from "../../src/exec/start-plan.ts";
 import { attempt, openGround, type Ground } from "./approval-ground.ts";
 

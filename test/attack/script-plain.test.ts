@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { describePlan } from "../../src/exec/approval/preview.ts";
+import { describePlan } from "../../src/exec/policy/preview.ts";
 import { attempt, openGround } from "./approval-ground.ts";
 
 const skip = process.platform !== "linux" && "without /proc what was compared cannot be held";

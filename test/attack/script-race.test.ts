@@ -6,7 +6,7 @@ import { chmodSync, cpSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSy
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 
-import type { Plan } from "../../src/exec/approval/plan.ts";
+import type { Plan } from "../../src/exec/policy/plan.ts";
 import { attempt, openGround, type Ground } from "./approval-ground.ts";
 
 // The full run is 10,000 rounds; every push takes a part of it.

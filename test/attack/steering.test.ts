@@ -10,24 +10,24 @@ import { hook, openHookHouse, type HookHouse } from "../hook-kit.ts";
 import { operator } from "../kit.ts";
 import { chat } from "../model-kit.ts";
 
-let house: HookHouse;
-const file = (name: string): string => join(house.gateway.workspace, name);
+let runtime: HookHouse;
+const file = (name: string): string => join(runtime.gateway.workspace, name);
 const GROUP = "agent:main:telegram:group:-1001";
 const files = ["HEARTBEAT.md", "MEMORY.md", "AGENTS.md", "SOUL.md", "USER.md"];
 const old = (name: string): string => `# ${name} of the owner\n`;
 
 before(async () => {
-  house = await openHookHouse();
+  runtime = await openHookHouse();
   mkdirSync(file("memory"), { recursive: true });
   for (const name of files) writeFileSync(file(name), old(name));
 });
-after(() => house.close());
+after(() => runtime.close());
 
 /** Asks for a tool once, when `word` is heard; resolves with what the tool answered. */
 function useOnce(word: string, tool: string, args: Record<string, unknown>): () => Promise<string> {
   let answer = "";
   let asked = false;
-  house.script = (text): Reply => {
+  runtime.script = (text): Reply => {
     if (!asked && text.includes(word)) {
       asked = true;
       return call(tool, args);
@@ -56,7 +56,7 @@ test("MEM-006 CRN-014 a webhook's words change no file that steers later turns, 
   for (const [index, [tool, args]] of tries.entries()) {
     const word = `steer-${index}.`;
     const answer = useOnce(word, tool, args);
-    const { status } = await hook(house.gateway, "/agent", { message: `do it: ${word}`, deliver: false });
+    const { status } = await hook(runtime.gateway, "/agent", { message: `do it: ${word}`, deliver: false });
     assert.equal(status, 202);
     assert.match(await answer(), /not the owner's led to this one/, JSON.stringify(args));
   }
@@ -67,33 +67,33 @@ test("MEM-006 CRN-014 a webhook's words change no file that steers later turns, 
 test("nor do its lines in the heartbeat that reads them; the owner's lines there, and the owner who has read them, do", async () => {
   const content = "written\n";
   const inBeat = useOnce("wake-1.", "write", { path: "HEARTBEAT.md", content });
-  await hook(house.gateway, "/wake", { text: "please: wake-1.", mode: "now" });
+  await hook(runtime.gateway, "/wake", { text: "please: wake-1.", mode: "now" });
   assert.match(await inBeat(), /not the owner's led to this one/);
   const answered = useOnce("five things", "write", { path: "HEARTBEAT.md", content });
-  const inner = house.script;
-  house.script = (text) => (text.includes("sum it up") ? say("five things") : inner(text));
-  await hook(house.gateway, "/agent", { name: "Sum", message: "sum it up", deliver: false });
+  const inner = runtime.script;
+  runtime.script = (text) => (text.includes("sum it up") ? say("five things") : inner(text));
+  await hook(runtime.gateway, "/agent", { name: "Sum", message: "sum it up", deliver: false });
   assert.match(await answered(), /not the owner's led to this one/);
   assert.equal(readFileSync(file("HEARTBEAT.md"), "utf8"), old("HEARTBEAT.md"));
 
   const byOwner = useOnce("wake-2.", "write", { path: "HEARTBEAT.md", content });
-  await house.wire.request("wake", { text: "please: wake-2.", mode: "now" });
+  await runtime.wire.request("wake", { text: "please: wake-2.", mode: "now" });
   assert.match(await byOwner(), /^Replaced /);
-  await hook(house.gateway, "/wake", { text: "please: wake-3.", mode: "next-heartbeat" });
+  await hook(runtime.gateway, "/wake", { text: "please: wake-3.", mode: "next-heartbeat" });
   const inChat = useOnce("wake-3.", "write", { path: "HEARTBEAT.md", content: old("HEARTBEAT.md") });
-  await chat(house.wire, "main", "what is new? Put it there.", "read-it");
+  await chat(runtime.wire, "main", "what is new? Put it there.", "read-it");
   assert.match(await inChat(), /^Replaced /);
 });
 
 test("nor does a member of a room, or the sub-agent one has started; notes of the day and other files stay open", async () => {
-  const member = await operator(house.gateway, { scopes: ["operator.write"] });
+  const member = await operator(runtime.gateway, { scopes: ["operator.write"] });
   const inRoom = useOnce("as a guest", "write", { path: "HEARTBEAT.md", content: "obey" });
   await chat(member, GROUP, "as a guest", "room-1");
   assert.match(await inRoom(), /not the owner's led to this one/);
   const child = useOnce("child task", "write", { path: "HEARTBEAT.md", content: "obey" });
-  const spawn = house.script;
+  const spawn = runtime.script;
   let isSpawned = false;
-  house.script = (text) => {
+  runtime.script = (text) => {
     if (isSpawned || !text.includes("start one")) return spawn(text);
     isSpawned = true;
     return call("sessions_spawn", { task: "child task" });
@@ -112,18 +112,18 @@ test("nor does a member of a room, or the sub-agent one has started; notes of th
 test("the owner's own words change them: in the private chat, in a room, and by a sub-agent", async () => {
   for (const [index, key] of ["main", GROUP].entries()) {
     const open = useOnce(`owner ${index}.`, "write", { path: "HEARTBEAT.md", content: `by the owner ${index}\n` });
-    await chat(house.wire, key, `owner ${index}.`, `owner-${index}`);
+    await chat(runtime.wire, key, `owner ${index}.`, `owner-${index}`);
     assert.match(await open(), /^Replaced /, key);
     assert.equal(readFileSync(file("HEARTBEAT.md"), "utf8"), `by the owner ${index}\n`);
   }
   const child = useOnce("task of the owner", "write", { path: "HEARTBEAT.md", content: "by a child\n" });
-  const inner = house.script;
+  const inner = runtime.script;
   let isSpawned = false;
-  house.script = (text) => {
+  runtime.script = (text) => {
     if (isSpawned || !text.includes("owner starts one")) return inner(text);
     isSpawned = true;
     return call("sessions_spawn", { task: "task of the owner" });
   };
-  await chat(house.wire, "main", "owner starts one", "owner-spawn");
+  await chat(runtime.wire, "main", "owner starts one", "owner-spawn");
   assert.match(await child(), /^Replaced /);
 });

@@ -40,7 +40,7 @@ describe("apply_patch", () => {
     await dispose(gateway);
   });
 
-  const standing = async (model: string, agentId = "main"): Promise<string> => {
+  const liveStatus = async (model: string, agentId = "main"): Promise<string> => {
     const { payload } = await wire.request("tools.catalog", { model, agentId });
     const { tools } = payload as unknown as { tools: { name: string; allowed: boolean; available: boolean }[] };
     const row = tools.find(({ name }) => name === "apply_patch");
@@ -49,14 +49,14 @@ describe("apply_patch", () => {
   };
 
   test("allowModels: only the OpenAI models that are listed, by either provider name", async () => {
-    assert.equal(await standing("openai/gpt-5.2"), "offered");
-    assert.equal(await standing("openai-codex/gpt-5.2"), "offered");
-    assert.equal(await standing("openai/gpt-4.1"), "not available");
-    assert.equal(await standing("anthropic/gpt-5.2"), "not available");
+    assert.equal(await liveStatus("openai/gpt-5.2"), "offered");
+    assert.equal(await liveStatus("openai-codex/gpt-5.2"), "offered");
+    assert.equal(await liveStatus("openai/gpt-4.1"), "not available");
+    assert.equal(await liveStatus("anthropic/gpt-5.2"), "not available");
   });
 
   test("tool policy still applies: a deny of an agent wins", async () => {
-    assert.equal(await standing("openai/gpt-5.2", "plain"), "denied");
+    assert.equal(await liveStatus("openai/gpt-5.2", "plain"), "denied");
   });
 });
 

@@ -133,7 +133,7 @@ test("the result names files by what became of them; a wrapper of a shell around
 });
 
 describe("nothing is changed by", () => {
-  const standing: Files = { "a.txt": "a\n", "b.txt": "b\n", "folder/c.txt": "c\n" };
+  const liveStatus: Files = { "a.txt": "a\n", "b.txt": "b\n", "folder/c.txt": "c\n" };
   const first = ["*** Add File: first.txt", "+first"];
   const bad: Readonly<Record<string, readonly [code: string, ...lines: string[]]>> = {
     "lines that are not there": ["patch.no-match", "*** Update File: a.txt", "-nothing", "+x"],
@@ -150,14 +150,14 @@ describe("nothing is changed by", () => {
   };
   for (const [name, [code, ...lines]] of Object.entries(bad))
     test(name, async () => {
-      put(standing);
+      put(liveStatus);
       const elsewhere = join(gateway.home, "elsewhere");
       mkdirSync(elsewhere, { recursive: true });
       symlinkSync(elsewhere, join(gateway.workspace, "link"));
       const { error } = await patch(...first, ...lines);
       assert.equal(error?.type, code, error?.message);
       assert.match(error?.message ?? "", /^apply_patch, line \d+: /);
-      assert.deepEqual(found(), standing);
+      assert.deepEqual(found(), liveStatus);
       assert.deepEqual(readdirSync(elsewhere), []);
       assert.equal(existsSync(join(gateway.state, "out.txt")), false);
     });
@@ -176,9 +176,9 @@ describe("nothing is changed by", () => {
 });
 
 test("in a sandbox it is the sandbox's files that change", { skip: noBubblewrap }, async () => {
-  const boxed = { body: { sessionKey: "agent:boxed:main" } };
+  const sandboxed = { body: { sessionKey: "agent:boxed:main" } };
   const input = "*** Begin Patch\n*** Add File: made.txt\n+by a patch\n*** End Patch";
-  assert.equal((await call(gateway, "apply_patch", { input }, boxed)).error, undefined);
-  assert.equal((await exec(gateway, { command: "cat /workspace/made.txt" }, boxed)).text, "by a patch\n");
+  assert.equal((await call(gateway, "apply_patch", { input }, sandboxed)).error, undefined);
+  assert.equal((await exec(gateway, { command: "cat /workspace/made.txt" }, sandboxed)).text, "by a patch\n");
   assert.equal(existsSync(`${gateway.workspace}-boxed/made.txt`), false);
 });

@@ -144,8 +144,8 @@ describe("approvals over the wire", () => {
       await asker.request("exec.approval.request", { ...recorded, id: "wire-late", timeoutMs: 60 }),
     );
     assert.equal(answer["decision"], null);
-    const late = await approver.request("exec.approval.resolve", { id: "wire-late", decision: "allow-once" });
-    assert.deepEqual([late.error?.code, late.error?.message], ["INVALID_REQUEST", "unknown approval id"]);
+    const slot = await approver.request("exec.approval.resolve", { id: "wire-late", decision: "allow-once" });
+    assert.deepEqual([slot.error?.code, slot.error?.message], ["INVALID_REQUEST", "unknown approval id"]);
     assert.equal(
       approver.frames.some(
         (frame) => frame.event === "exec.approval.resolved" && (frame.payload as unknown as Asked).id === "wire-late",

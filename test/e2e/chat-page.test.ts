@@ -11,7 +11,7 @@ import type { Browser, Page } from "playwright-core";
 import { calls, fail, say, startFakeOpenAI, type FakeServer, type Reply } from "../fakes/openai.ts";
 import { dispose, operator, startGateway, type TestGateway } from "../kit.ts";
 import { modelConfig } from "../model-kit.ts";
-import { desk, ensurePage, launchBrowser, noBrowser, openLinked, phone, type Opened } from "../page-kit.ts";
+import { broker, ensurePage, launchBrowser, noBrowser, openLinked, phone, type Opened } from "../page-kit.ts";
 
 const formatted = [
   "## What I found",
@@ -330,7 +330,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await idle(first.page);
     for (const colorScheme of ["light", "dark"] as const) {
       for (const [name, viewport] of [
-        ["desk", desk],
+        ["desk", broker],
         ["phone", phone],
       ] as const) {
         const { page } = await open({ viewport, colorScheme });
@@ -434,8 +434,8 @@ const replyOf = (page: Page) => page.locator(".said.reply");
 
 /** Lines are typed as a person would: Shift and Enter between them, Enter at the end. */
 async function write(page: Page, words: string): Promise<void> {
-  const box = page.getByLabel("Message", { exact: true });
-  await box.focus();
+  const sandbox = page.getByLabel("Message", { exact: true });
+  await sandbox.focus();
   for (const [index, line] of words.split("\n").entries()) {
     if (index > 0) await page.keyboard.press("Shift+Enter");
     await page.keyboard.insertText(line);

@@ -157,17 +157,17 @@ interface Report {
 }
 
 describe("usage over the wire", () => {
-  let house: ScriptedHouse;
+  let runtime: ScriptedHouse;
   const today = localDay(Date.now());
 
   before(async () => {
-    house = await openScripted();
-    writeFileSync(join(house.gateway.workspace, "AGENTS.md"), "Be brief.");
-    writeFileSync(join(house.gateway.workspace, "note.txt"), "a note\n");
-    house.script = () => say("one");
-    await chat(house.wire, "main", "hello", "u-1");
+    runtime = await openScripted();
+    writeFileSync(join(runtime.gateway.workspace, "AGENTS.md"), "Be brief.");
+    writeFileSync(join(runtime.gateway.workspace, "note.txt"), "a note\n");
+    runtime.script = () => say("one");
+    await chat(runtime.wire, "main", "hello", "u-1");
     let step = 0;
-    house.script = () =>
+    runtime.script = () =>
       [
         calls([
           { name: "read", args: { path: "note.txt" } },
@@ -176,13 +176,13 @@ describe("usage over the wire", () => {
         call("read", { path: "missing.txt" }),
         say("two"),
       ][step++] ?? say("end");
-    await chat(house.wire, "main", "use tools", "u-2");
-    house.script = () => fail(400, { error: { message: "no" } });
-    await chat(house.wire, "agent:main:other", "fail", "u-3");
+    await chat(runtime.wire, "main", "use tools", "u-2");
+    runtime.script = () => fail(400, { error: { message: "no" } });
+    await chat(runtime.wire, "agent:main:other", "fail", "u-3");
   });
-  after(() => house.close());
+  after(() => runtime.close());
 
-  const look = <T>(method: string, params: object): Promise<T> => ask(house.wire, method, params);
+  const look = <T>(method: string, params: object): Promise<T> => ask(runtime.wire, method, params);
 
   for (const [method, shape] of Object.entries(recorded))
     test(`${method} has the recorded shape`, async () => {
@@ -248,8 +248,8 @@ describe("usage over the wire", () => {
     });
     assert.deepEqual([sessions, none.totalTokens, aggregates["daily"], aggregates["byModel"]], [[], 0, [], []]);
     assert.equal((await look<Report>("sessions.usage", { startDate: "2026-99-99" })).sessions.length, 2);
-    assert.equal((await house.wire.request("sessions.usage", { startDate: "yesterday" })).ok, false);
-    assert.equal((await house.wire.request("sessions.usage", { days: 3 })).ok, false);
+    assert.equal((await runtime.wire.request("sessions.usage", { startDate: "yesterday" })).ok, false);
+    assert.equal((await runtime.wire.request("sessions.usage", { days: 3 })).ok, false);
   });
 
   test("the timeline adds up to the total of the session", async () => {
@@ -264,15 +264,15 @@ describe("usage over the wire", () => {
   });
 
   test("the log shows what was said, shortened and without secrets", async () => {
-    house.script = () => say(`key ${house.gateway.token} ${"x".repeat(5000)}`);
-    await chat(house.wire, "agent:main:long", "tell", "u-4");
+    runtime.script = () => say(`key ${runtime.gateway.token} ${"x".repeat(5000)}`);
+    await chat(runtime.wire, "agent:main:long", "tell", "u-4");
     const { logs } = await look<{ logs: { role: string; content: string; tokens?: number }[] }>("sessions.usage.logs", {
       key: "agent:main:long",
       limit: 1,
     });
     assert.equal(logs.length, 1);
     assert.equal(logs[0]?.role, "assistant");
-    assert.ok((logs[0]?.content.length ?? 0) <= 2001 && !logs[0]?.content.includes(house.gateway.token));
+    assert.ok((logs[0]?.content.length ?? 0) <= 2001 && !logs[0]?.content.includes(runtime.gateway.token));
     const all = await look<{ logs: { role: string; content: string }[] }>("sessions.usage.logs", { key: "main" });
     assert.deepEqual(
       all.logs.map(({ role }) => role),
@@ -283,7 +283,7 @@ describe("usage over the wire", () => {
 
   test("questions about sessions that are not there are answered as recorded", async () => {
     const message = async (method: string, params: object): Promise<unknown> => {
-      const { error } = await house.wire.request(method, params);
+      const { error } = await runtime.wire.request(method, params);
       return [error?.code, error?.message];
     };
     assert.deepEqual(await message("sessions.usage.timeseries", {}), [
@@ -304,8 +304,8 @@ describe("usage over the wire", () => {
     await look("sessions.delete", { key: "agent:main:long" });
     assert.deepEqual((await look<Report>("sessions.usage", { key: "agent:main:long" })).sessions, []);
     await look("sessions.reset", { key: "main" });
-    await house.gateway.stop();
-    const again = await startGateway({ home: house.gateway.home });
+    await runtime.gateway.stop();
+    const again = await startGateway({ home: runtime.gateway.home });
     const wire = await operator(again);
     const { payload } = await wire.request("usage.cost", {});
     assert.deepEqual((payload as unknown as { totals: Sums }).totals, before.totals);
@@ -319,27 +319,27 @@ describe("usage over the wire", () => {
 });
 
 test("a job and its last run, which share a transcript, are one row that fits its log", async () => {
-  const house = await openJobHouse();
+  const runtime = await openJobHouse();
   try {
-    house.script = () => say("done");
-    const job = await addJob(house.wire, {
+    runtime.script = () => say("done");
+    const job = await addJob(runtime.wire, {
       name: "report",
       schedule: hourly,
       sessionTarget: "isolated",
       payload: { kind: "agentTurn", message: "report" },
       delivery: quiet,
     });
-    await ask(house.wire, "cron.run", { id: job.id, mode: "force" });
-    const { sessionKey } = await firstRun(house.wire, job.id);
-    const { sessions } = await ask<Report>(house.wire, "sessions.usage", {});
+    await ask(runtime.wire, "cron.run", { id: job.id, mode: "force" });
+    const { sessionKey } = await firstRun(runtime.wire, job.id);
+    const { sessions } = await ask<Report>(runtime.wire, "sessions.usage", {});
     const rows = sessions.filter(({ key }) => key.includes(job.id));
     assert.deepEqual(
       rows.map(({ key, usage }) => [key, usage.messageCounts["total"]]),
       [[sessionKey, 2]],
     );
-    const { logs } = await ask<{ logs: unknown[] }>(house.wire, "sessions.usage.logs", { key: sessionKey });
+    const { logs } = await ask<{ logs: unknown[] }>(runtime.wire, "sessions.usage.logs", { key: sessionKey });
     assert.equal(logs.length, 2);
   } finally {
-    await house.close();
+    await runtime.close();
   }
 });

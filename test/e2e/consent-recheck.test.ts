@@ -203,8 +203,8 @@ describe("a pending approval answered after the rules changed", () => {
       const canary = newCanary();
       const { details } = await exec(gateway, { command: `touch ${canary}` }, { body: { sessionKey: key } });
       assert.equal((await wire.request(method, { key })).ok, true);
-      const late = await wire.request("exec.approval.resolve", { id: details["approvalId"], decision: "allow-once" });
-      assert.equal(late.ok, false);
+      const slot = await wire.request("exec.approval.resolve", { id: details["approvalId"], decision: "allow-once" });
+      assert.equal(slot.ok, false);
       assert.equal(existsSync(canary), false);
     }
   });

@@ -11,16 +11,16 @@ import { call, say, type FakeRequest } from "../fakes/openai.ts";
 import type { Wire } from "../kit.ts";
 import { chat, messagesOf, toolsOf, type ScriptedHouse } from "../model-kit.ts";
 
-let house: ScriptedHouse;
+let runtime: ScriptedHouse;
 let wire: Wire;
 before(async () => {
-  house = await openJobHouse();
-  ({ wire } = house);
+  runtime = await openJobHouse();
+  ({ wire } = runtime);
 });
-after(() => house.close());
+after(() => runtime.close());
 
 test("at: once, at its time; success removes the job, its row stays", async () => {
-  house.script = () => say("Done.");
+  runtime.script = () => say("Done.");
   const at = new Date(Date.now() + 1200).toISOString();
   const { id } = await addJob(wire, {
     name: "once",
@@ -53,28 +53,28 @@ test("a row says when its job comes next; a job that comes no more says nothing"
 });
 
 test("agentTurn: a turn in a session of its own, prefixed with job and name, a new session id each run", async () => {
-  house.script = () => say("The brief.");
+  runtime.script = () => say("The brief.");
   const { id } = await addJob(wire, { name: "brief", schedule: hourly, message: "Sum up.", delivery: quiet });
-  const before = house.server.requests.length;
+  const before = runtime.server.requests.length;
   assert.deepEqual(Object.keys(await ask<object>(wire, "cron.run", { id })).toSorted(), ["ok", "ran", "runId"]);
   await ask(wire, "cron.run", { id });
   const [one, two] = await runsOf(wire, id);
   assert.deepEqual([one?.status, one?.summary], ["ok", "The brief."]);
   assert.match(one?.sessionKey ?? "", new RegExp(`^agent:main:cron:${id}:run:`));
   assert.notEqual(one?.sessionId, two?.sessionId);
-  const [request] = house.server.requests.slice(before).filter(({ path }) => path.endsWith("/chat/completions"));
+  const [request] = runtime.server.requests.slice(before).filter(({ path }) => path.endsWith("/chat/completions"));
   assert.match(JSON.stringify(messagesOf(request as FakeRequest)), new RegExp(`\\[cron:${id} brief\\] Sum up\\.`));
   const history = await ask<{ messages: unknown[] }>(wire, "chat.history", { sessionKey: `cron:${id}` });
   assert.equal(history.messages.length, 2);
 });
 
 test("agentTurn: toolsAllow takes tools away and gives none; another model, thinking and time are its own", async () => {
-  house.script = () => say("ok");
+  runtime.script = () => say("ok");
   const payload = { kind: "agentTurn", message: "x", toolsAllow: ["read", "browser"], timeoutSeconds: 120 };
   const { id } = await addJob(wire, { name: "narrow", schedule: hourly, payload, delivery: quiet });
-  const before = house.server.requests.length;
+  const before = runtime.server.requests.length;
   await ask(wire, "cron.run", { id });
-  assert.deepEqual(toolsOf(house.server.requests[before] as FakeRequest), ["read"]);
+  assert.deepEqual(toolsOf(runtime.server.requests[before] as FakeRequest), ["read"]);
   const calls = await addJob(wire, {
     name: "tries",
     schedule: hourly,
@@ -82,7 +82,7 @@ test("agentTurn: toolsAllow takes tools away and gives none; another model, thin
     delivery: quiet,
   });
   let asked = 0;
-  house.script = ({ role, content }) => {
+  runtime.script = ({ role, content }) => {
     if (role === "tool") return say(`heard: ${String(content)}`);
     return asked++ === 0 ? call("exec", { command: "id" }) : say("over");
   };
@@ -91,12 +91,12 @@ test("agentTurn: toolsAllow takes tools away and gives none; another model, thin
 });
 
 test("exec: a command without a model, under the agent's rules, its output the result", async () => {
-  const before = house.server.requests.length;
+  const before = runtime.server.requests.length;
   const { id } = await addJob(wire, { name: "disk", schedule: hourly, command: "echo $((40+2))", delivery: quiet });
   await ask(wire, "cron.run", { id });
   const [run] = await runsOf(wire, id);
   assert.deepEqual([run?.status, run?.summary], ["ok", "42"]);
-  assert.equal(house.server.requests.length, before);
+  assert.equal(runtime.server.requests.length, before);
   const bad = await addJob(wire, { name: "bad", schedule: hourly, command: "echo no >&2; exit 3", delivery: quiet });
   await ask(wire, "cron.run", { id: bad.id });
   assert.equal((await runsOf(wire, bad.id))[0]?.status, "error");
@@ -123,11 +123,11 @@ test("tool: any tool without a model, through the one path; a refused one is an 
 });
 
 test("systemEvent now: the main session takes a turn with the line; next-heartbeat leaves it waiting", async () => {
-  house.script = ({ content }) => say(String(content).includes("tea is ready") ? "Your tea is ready!" : "hello");
+  runtime.script = ({ content }) => say(String(content).includes("tea is ready") ? "Your tea is ready!" : "hello");
   const { id } = await addJob(wire, { name: "tea", schedule: hourly, text: "tea is ready" });
-  const before = house.server.requests.length;
+  const before = runtime.server.requests.length;
   await ask(wire, "cron.run", { id });
-  const heard = house.server.requests.slice(before).map((request) => JSON.stringify(messagesOf(request).at(-1)));
+  const heard = runtime.server.requests.slice(before).map((request) => JSON.stringify(messagesOf(request).at(-1)));
   assert.match(heard.join("\n"), /System: \[[^\]]+\] tea is ready/);
   const later = await addJob(wire, {
     name: "later",
@@ -135,19 +135,19 @@ test("systemEvent now: the main session takes a turn with the line; next-heartbe
     text: "water plants",
     wakeMode: "next-heartbeat",
   });
-  const asked = house.server.requests.length;
+  const asked = runtime.server.requests.length;
   await ask(wire, "cron.run", { id: later.id });
   await sleep(600);
-  assert.equal(house.server.requests.length, asked);
+  assert.equal(runtime.server.requests.length, asked);
   await chat(wire, "main", "anything new?", "run-after-event");
-  assert.match(JSON.stringify(messagesOf(house.server.requests.at(-1) as FakeRequest).at(-1)), /water plants/);
+  assert.match(JSON.stringify(messagesOf(runtime.server.requests.at(-1) as FakeRequest).at(-1)), /water plants/);
   const empty = await addJob(wire, { name: "empty", schedule: hourly, text: "" });
   await ask(wire, "cron.run", { id: empty.id });
   assert.equal((await runsOf(wire, empty.id))[0]?.status, "skipped");
 });
 
 test("isolated default announce: the result is said in the main chat, once, and shown in open chats", async () => {
-  house.script = () => say("Rain at noon.");
+  runtime.script = () => say("Rain at noon.");
   const { id } = await addJob(wire, { name: "weather", schedule: hourly, message: "Weather?" });
   await ask(wire, "cron.run", { id });
   const shown = await until(
@@ -159,7 +159,7 @@ test("isolated default announce: the result is said in the main chat, once, and 
   assert.ok(shown.length >= 1);
   const { messages } = await ask<{ messages: unknown[] }>(wire, "chat.history", { sessionKey: "main" });
   assert.equal(messages.filter((message) => JSON.stringify(message).includes("Rain at noon.")).length, 1);
-  house.script = () => say("HEARTBEAT_OK");
+  runtime.script = () => say("HEARTBEAT_OK");
   const nothing = await addJob(wire, { name: "nothing", schedule: hourly, message: "News?" });
   await ask(wire, "cron.run", { id: nothing.id });
   const after = await ask<{ messages: unknown[] }>(wire, "chat.history", { sessionKey: "main" });
@@ -167,7 +167,7 @@ test("isolated default announce: the result is said in the main chat, once, and 
 });
 
 test("a channel that is not set up: the run is an error that names it, unless best effort", async () => {
-  house.script = () => say("text");
+  runtime.script = () => say("text");
   const job = { schedule: hourly, message: "x", delivery: { mode: "announce", channel: "whatsapp", to: "+1" } };
   const { id } = await addJob(wire, { name: "wa", ...job });
   await ask(wire, "cron.run", { id });
@@ -178,7 +178,7 @@ test("a channel that is not set up: the run is an error that names it, unless be
 });
 
 test("a job of an agent runs as that agent; an agent that does not exist is refused; null leaves it to the default", async () => {
-  house.script = () => say("ops here");
+  runtime.script = () => say("ops here");
   const { id } = await addJob(wire, { name: "ops", schedule: hourly, message: "x", agentId: "ops", delivery: quiet });
   await ask(wire, "cron.run", { id });
   assert.match((await runsOf(wire, id))[0]?.sessionKey ?? "", /^agent:ops:cron:/);
@@ -189,17 +189,17 @@ test("a job of an agent runs as that agent; an agent that does not exist is refu
 });
 
 test("a model failure is an error row, and the model of the job is used", async () => {
-  house.script = () => say("fine");
+  runtime.script = () => say("fine");
   const payload = { kind: "agentTurn", message: "x", model: "fake/no-such-model" };
   const { id } = await addJob(wire, { name: "model", schedule: hourly, payload, delivery: quiet });
-  const before = house.server.requests.length;
+  const before = runtime.server.requests.length;
   await ask(wire, "cron.run", { id });
-  const used = house.server.requests.slice(before).map(({ body }) => (body as unknown as { model: string }).model);
+  const used = runtime.server.requests.slice(before).map(({ body }) => (body as unknown as { model: string }).model);
   assert.equal(used[0], "no-such-model");
 });
 
 test("every second, for a while: each slot one row, in order, none twice", async () => {
-  const file = join(house.gateway.workspace, "ticks.txt");
+  const file = join(runtime.gateway.workspace, "ticks.txt");
   const { id } = await addJob(wire, {
     name: "ticks",
     schedule: { kind: "every", everyMs: 1000 },

@@ -8,38 +8,38 @@ import { call, say } from "../fakes/openai.ts";
 import type { Wire } from "../kit.ts";
 import { chat, messagesOf, textOf, type ScriptedHouse } from "../model-kit.ts";
 
-let house: ScriptedHouse;
+let runtime: ScriptedHouse;
 let wire: Wire;
 before(async () => {
-  house = await openJobHouse();
-  ({ wire } = house);
+  runtime = await openJobHouse();
+  ({ wire } = runtime);
 });
-after(() => house.close());
+after(() => runtime.close());
 
 test("status, list, add, update by jobId or id, run, runs, remove: as the RPC", async () => {
-  const added = await callTool(house.gateway, "cron", {
+  const added = await callTool(runtime.gateway, "cron", {
     action: "add",
     job: { name: "from tool", schedule: hourly, payload: { kind: "exec", command: "echo tool" }, delivery: quiet },
   });
   const id = String(added.details["id"]);
   assert.equal(added.details["agentId"], "main");
-  assert.equal(Number((await callTool(house.gateway, "cron", { action: "status" })).details["jobs"]) > 0, true);
-  assert.match((await callTool(house.gateway, "cron", { action: "list" })).text, /from tool/);
+  assert.equal(Number((await callTool(runtime.gateway, "cron", { action: "status" })).details["jobs"]) > 0, true);
+  assert.match((await callTool(runtime.gateway, "cron", { action: "list" })).text, /from tool/);
   for (const named of [{ jobId: id }, { id }]) {
-    const { details } = await callTool(house.gateway, "cron", {
+    const { details } = await callTool(runtime.gateway, "cron", {
       action: "update",
       ...named,
       patch: { name: "renamed" },
     });
     assert.equal(details["name"], "renamed");
   }
-  assert.equal((await callTool(house.gateway, "cron", { action: "run", jobId: id })).details["ran"], true);
+  assert.equal((await callTool(runtime.gateway, "cron", { action: "run", jobId: id })).details["ran"], true);
   await firstRun(wire, id);
   assert.match(
-    (await callTool(house.gateway, "cron", { action: "runs", jobId: id, limit: 5 })).text,
+    (await callTool(runtime.gateway, "cron", { action: "runs", jobId: id, limit: 5 })).text,
     /"summary": "tool"/,
   );
-  assert.deepEqual((await callTool(house.gateway, "cron", { action: "remove", jobId: id })).details, {
+  assert.deepEqual((await callTool(runtime.gateway, "cron", { action: "remove", jobId: id })).details, {
     ok: true,
     removed: true,
   });
@@ -54,15 +54,15 @@ test("numbers and flags of a job sent as text are read, and what cannot be is re
     { name: "t2", everyMs: "3600000", command: "true", enabled: "False", delivery: quiet },
   ];
   for (const job of made) {
-    const { details, text } = await callTool(house.gateway, "cron", { action: "add", ...job });
+    const { details, text } = await callTool(runtime.gateway, "cron", { action: "add", ...job });
     const { schedule, enabled, id } = details as { schedule?: { everyMs: number }; enabled?: boolean; id?: string };
     assert.deepEqual([schedule?.everyMs, enabled], [3_600_000, false], text);
     const update = { action: "update", jobId: id, patch: { schedule: { kind: "every", everyMs: "7200000" } } };
-    const { details: after } = await callTool(house.gateway, "cron", update);
+    const { details: after } = await callTool(runtime.gateway, "cron", update);
     assert.equal((after as { schedule?: { everyMs: number } }).schedule?.everyMs, 7_200_000);
-    await callTool(house.gateway, "cron", { action: "remove", jobId: id });
+    await callTool(runtime.gateway, "cron", { action: "remove", jobId: id });
   }
-  const { text } = await callTool(house.gateway, "cron", {
+  const { text } = await callTool(runtime.gateway, "cron", {
     action: "add",
     job: { name: "t3", schedule: { kind: "every", everyMs: "an hour" }, payload },
   });
@@ -70,33 +70,33 @@ test("numbers and flags of a job sent as text are read, and what cannot be is re
 });
 
 test("fields given flat, without a job around them, are the job", async () => {
-  const { details } = await callTool(house.gateway, "cron", {
+  const { details } = await callTool(runtime.gateway, "cron", {
     action: "add",
     name: "flat",
     everyMs: hourly.everyMs,
     text: "hi",
   });
   assert.deepEqual(details["payload"], { kind: "systemEvent", text: "hi" });
-  await callTool(house.gateway, "cron", { action: "remove", id: details["id"] });
+  await callTool(runtime.gateway, "cron", { action: "remove", id: details["id"] });
 });
 
 test("wake queues a line for the session, now or with the next heartbeat", async () => {
-  house.script = ({ content }) => say(String(content).includes("the bell") ? "ding" : "hello");
-  const before = house.server.requests.length;
-  const { details } = await callTool(house.gateway, "cron", { action: "wake", text: "the bell rang" });
+  runtime.script = ({ content }) => say(String(content).includes("the bell") ? "ding" : "hello");
+  const before = runtime.server.requests.length;
+  const { details } = await callTool(runtime.gateway, "cron", { action: "wake", text: "the bell rang" });
   assert.deepEqual(details, { ok: true, mode: "now" });
   await until(
-    () => house.server.requests.slice(before).map((request) => JSON.stringify(messagesOf(request).at(-1))),
+    () => runtime.server.requests.slice(before).map((request) => JSON.stringify(messagesOf(request).at(-1))),
     (heard) => heard.some((text) => text.includes("the bell rang")),
   );
-  const later = await callTool(house.gateway, "cron", { action: "wake", text: "later", mode: "next-heartbeat" });
+  const later = await callTool(runtime.gateway, "cron", { action: "wake", text: "later", mode: "next-heartbeat" });
   assert.deepEqual(later.details, { ok: true, mode: "next-heartbeat" });
-  assert.match((await callTool(house.gateway, "cron", { action: "wake" })).text, /wake needs text/);
+  assert.match((await callTool(runtime.gateway, "cron", { action: "wake" })).text, /wake needs text/);
 });
 
 test("an unknown action and wrong fields are refused with words a model can act on", async () => {
-  assert.equal((await callTool(house.gateway, "cron", { action: "dance" })).error?.type, "tool.bad-arguments");
-  const { error } = await callTool(house.gateway, "cron", {
+  assert.equal((await callTool(runtime.gateway, "cron", { action: "dance" })).error?.type, "tool.bad-arguments");
+  const { error } = await callTool(runtime.gateway, "cron", {
     action: "add",
     job: { name: "x", schedule: { kind: "every", everyMs: 1 }, text: "x" },
   });
@@ -106,7 +106,7 @@ test("an unknown action and wrong fields are refused with words a model can act 
 
 test("an agent adds a reminder for itself in a turn of its owner", async () => {
   let asked = false;
-  house.script = ({ role }) => {
+  runtime.script = ({ role }) => {
     if (role === "tool") return say("Noted.");
     if (asked) return say("hello");
     asked = true;
@@ -119,19 +119,19 @@ test("an agent adds a reminder for itself in a turn of its owner", async () => {
 });
 
 test("gatewayUrl needs an explicit gatewayToken; with both the other gateway answers by its own rules", async () => {
-  const url = `ws://127.0.0.1:${house.gateway.port}`;
-  const bare = await callTool(house.gateway, "cron", { action: "status", gatewayUrl: url });
+  const url = `ws://127.0.0.1:${runtime.gateway.port}`;
+  const bare = await callTool(runtime.gateway, "cron", { action: "status", gatewayUrl: url });
   assert.match(bare.text, /explicit gatewayToken/);
-  const wrong = await callTool(house.gateway, "cron", { action: "status", gatewayUrl: url, gatewayToken: "wrong" });
+  const wrong = await callTool(runtime.gateway, "cron", { action: "status", gatewayUrl: url, gatewayToken: "wrong" });
   assert.ok(wrong.error !== undefined);
-  const right = await callTool(house.gateway, "cron", {
+  const right = await callTool(runtime.gateway, "cron", {
     action: "status",
     gatewayUrl: url,
-    gatewayToken: house.gateway.token,
+    gatewayToken: runtime.gateway.token,
     timeoutMs: 60_000,
   });
   assert.equal(right.details["enabled"], true);
-  const far = await callTool(house.gateway, "cron", {
+  const far = await callTool(runtime.gateway, "cron", {
     action: "status",
     gatewayUrl: "ws://203.0.113.7:1",
     gatewayToken: "x",
@@ -140,24 +140,24 @@ test("gatewayUrl needs an explicit gatewayToken; with both the other gateway ans
 });
 
 test("a job made in a chat delivers there, its rows say so, and its output can be paged", async () => {
-  house.script = () => say("hello");
+  runtime.script = () => say("hello");
   const chatKey = "agent:main:kitchen";
   await chat(wire, chatKey, "begin", "kitchen-1");
   const inChat = { body: { sessionKey: chatKey } };
   const added = await callTool(
-    house.gateway,
+    runtime.gateway,
     "cron",
     { action: "add", job: { name: "count", schedule: hourly, payload: { kind: "exec", command: "seq 1 600" } } },
     inChat,
   );
   const id = String(added.details["id"]);
   assert.equal(added.details["sessionKey"], chatKey);
-  await callTool(house.gateway, "cron", { action: "run", jobId: id, runMode: "force" }, inChat);
+  await callTool(runtime.gateway, "cron", { action: "run", jobId: id, runMode: "force" }, inChat);
   const run = await firstRun(wire, id);
   assert.equal(run.deliversTo, chatKey);
   const { messages } = await ask<{ messages: unknown[] }>(wire, "chat.history", { sessionKey: chatKey });
   assert.match(JSON.stringify(messages.at(-1)), /count:.*599/);
-  const page = await callTool(house.gateway, "cron", {
+  const page = await callTool(runtime.gateway, "cron", {
     action: "runs",
     jobId: id,
     slot: run.slot,
@@ -165,17 +165,17 @@ test("a job made in a chat delivers there, its rows say so, and its output can b
     limit: 3,
   });
   assert.equal(page.text, "[offset 200 to 202 of 600; go on with offset 203]\n201\n202\n203");
-  const other = await callTool(house.gateway, "cron", { action: "runs", jobId: id, slot: "1" });
+  const other = await callTool(runtime.gateway, "cron", { action: "runs", jobId: id, slot: "1" });
   assert.equal(other.error?.type, "cron.no-output");
-  await callTool(house.gateway, "cron", { action: "remove", jobId: id });
+  await callTool(runtime.gateway, "cron", { action: "remove", jobId: id });
 });
 
 test("a reminder quotes the last messages when contextMessages asks for them", async () => {
-  house.script = () => say("the oven is on");
+  runtime.script = () => say("the oven is on");
   const chatKey = "agent:main:oven";
   await chat(wire, chatKey, "is it hot?", "oven-1");
   const { details } = await callTool(
-    house.gateway,
+    runtime.gateway,
     "cron",
     {
       action: "add",
@@ -188,5 +188,5 @@ test("a reminder quotes the last messages when contextMessages asks for them", a
     String((details["payload"] as { text: string }).text),
     /^check it\n\nRecent messages when this was set:\n- User: .*is it hot\?\n- Assistant: the oven is on$/,
   );
-  await callTool(house.gateway, "cron", { action: "remove", jobId: details["id"] });
+  await callTool(runtime.gateway, "cron", { action: "remove", jobId: details["id"] });
 });

@@ -7,13 +7,13 @@ import { until } from "../exec-kit.ts";
 import { operator, type Wire } from "../kit.ts";
 import type { ScriptedHouse } from "../model-kit.ts";
 
-let house: ScriptedHouse;
+let runtime: ScriptedHouse;
 let wire: Wire;
 before(async () => {
-  house = await openJobHouse();
-  ({ wire } = house);
+  runtime = await openJobHouse();
+  ({ wire } = runtime);
 });
-after(() => house.close());
+after(() => runtime.close());
 
 test("cron.status, list, add, update, remove have the recorded shapes; events say what happened", async () => {
   const { id, ...job } = await addJob(wire, {
@@ -87,7 +87,7 @@ test("main with agentTurn, isolated with systemEvent, delivery on main: INVALID_
 });
 
 test("a client that may only read may look, and change nothing", async () => {
-  const reader = await operator(house.gateway, { scopes: ["operator.read"] });
+  const reader = await operator(runtime.gateway, { scopes: ["operator.read"] });
   assert.equal((await reader.request("cron.list", {})).ok, true);
   const { error } = await reader.request("cron.add", { name: "x", schedule: hourly, payload: { text: "x" } });
   assert.equal(error?.message, "missing scope: operator.admin");

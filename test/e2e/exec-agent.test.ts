@@ -8,24 +8,24 @@ import { call, say } from "../fakes/openai.ts";
 import type { Wire } from "../kit.ts";
 import { chat, messagesOf, openScripted, type ScriptedHouse } from "../model-kit.ts";
 
-let house: ScriptedHouse;
+let runtime: ScriptedHouse;
 let wire: Wire;
 const heard = (): string[] =>
-  house.server.requests.flatMap((request) =>
+  runtime.server.requests.flatMap((request) =>
     request.path.endsWith("/chat/completions") ? [JSON.stringify(messagesOf(request).at(-1)?.content)] : [],
   );
 before(async () => {
-  house = await openScripted({ tools: { exec: { host: "gateway", ask: "on-miss" } } });
-  ({ wire } = house);
+  runtime = await openScripted({ tools: { exec: { host: "gateway", ask: "on-miss" } } });
+  ({ wire } = runtime);
 });
-after(() => house.close());
+after(() => runtime.close());
 
 test("a question to the owner is words for the model; the answer wakes it with one System line and the output", async () => {
-  house.script = ({ role, content }) => {
+  runtime.script = ({ role, content }) => {
     if (String(content).includes("System:")) return say("It ran.");
     return role === "tool" ? say("I wait for your yes.") : call("exec", { command: "echo $((20+3))" });
   };
-  const before = house.server.requests.length;
+  const before = runtime.server.requests.length;
   const { state } = await chat(wire, "main", "run it", "run-ask");
   assert.equal(state, "final");
   const told = heard().slice(before);
@@ -48,9 +48,9 @@ test("a question to the owner is words for the model; the answer wakes it with o
 });
 
 test("a refused command is an error the model can read, with the reason and the way to mend it", async () => {
-  house.script = ({ role }) =>
+  runtime.script = ({ role }) =>
     role === "tool" ? say("I may not.") : call("exec", { command: "id", security: "deny" });
-  const before = house.server.requests.length;
+  const before = runtime.server.requests.length;
   await chat(wire, "main", "who am I", "run-refused");
   assert.match(heard().slice(before).at(-1) ?? "", /denied[\s\S]*To fix/);
 });
@@ -61,11 +61,11 @@ test("a background exit wakes the session that started it, and no other", async 
     file: { version: 1, agents: { main: { allowlist: [{ pattern: "/usr/bin/sleep" }, { pattern: "/bin/sleep" }] } } },
     baseHash: hash,
   });
-  house.script = ({ role, content }) => {
+  runtime.script = ({ role, content }) => {
     if (String(content).includes("System:")) return say("Seen.");
     return role === "tool" ? say("Started.") : call("exec", { command: "sleep 0.4", background: true });
   };
-  const before = house.server.requests.length;
+  const before = runtime.server.requests.length;
   await chat(wire, "agent:main:errands", "start it", "run-background");
   const line = await until(
     () =>

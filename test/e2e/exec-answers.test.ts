@@ -81,8 +81,8 @@ test("nobody answers in two minutes: denied as timed out, it never runs, and a l
     (found) => found.length > 0,
   );
   assert.deepEqual(lines, [`Exec denied (gateway id=${id}, approval timed out): touch ${canary}`]);
-  const late = await wire.request("exec.approval.resolve", { id, decision: "allow-once" });
-  assert.deepEqual([late.ok, late.error?.message], [false, "unknown approval id"]);
+  const slot = await wire.request("exec.approval.resolve", { id, decision: "allow-once" });
+  assert.deepEqual([slot.ok, slot.error?.message], [false, "unknown approval id"]);
   assert.equal(existsSync(canary), false);
   wire.end();
 });

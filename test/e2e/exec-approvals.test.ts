@@ -151,8 +151,8 @@ describe("ask=on-miss", () => {
     );
     assert.match(lines.join("\n"), /Exec denied \(gateway id=/);
     assert.equal(existsSync(canary), false);
-    const late = await wire.request("exec.approval.resolve", { id: request.id, decision: "allow-once" });
-    assert.deepEqual([late.ok, late.error?.message], [false, "unknown approval id"]);
+    const slot = await wire.request("exec.approval.resolve", { id: request.id, decision: "allow-once" });
+    assert.deepEqual([slot.ok, slot.error?.message], [false, "unknown approval id"]);
     await sleep(150);
     assert.equal(existsSync(canary), false);
   });

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import { isApproval, type Approval } from "../../src/exec/approval/desk-record.ts";
+import { isApproval, type Approval } from "../../src/approval/record.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 import { tempHome } from "../kit.ts";
 

@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import { HouseError } from "../../src/core/error.ts";
+import { OpenClawError } from "../../src/core/error.ts";
 import { backupStore } from "../../src/store/backup.ts";
 import { restoreStore } from "../../src/store/restore.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
@@ -138,7 +138,7 @@ test(
         writeFileSync(place, mine, { mode: 0o600 });
         seen.same += 1;
       } catch (error) {
-        if (!(error instanceof HouseError)) throw error;
+        if (!(error instanceof OpenClawError)) throw error;
         assert.match(error.code, /^store\./);
         assert.deepEqual(readFileSync(place), mine);
         assert.equal(existsSync(`${place}.restoring`), false);

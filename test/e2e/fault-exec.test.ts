@@ -126,15 +126,15 @@ test(
   async (t) => {
     const gateway = await startGateway({ config: {} });
     t.after(() => dispose(gateway));
-    const late = join(gateway.home, "late");
+    const slot = join(gateway.home, "late");
     const { details, text } = await exec(gateway, {
-      command: `trap '' TERM; echo started; sleep 1; sleep 4; touch ${late}`,
+      command: `trap '' TERM; echo started; sleep 1; sleep 4; touch ${slot}`,
       timeout: 0.5,
     });
     assert.deepEqual([details["status"], details["timedOut"]], ["failed", true]);
     assert.match(text, /stands/);
     await sleep(3000);
-    assert.equal(existsSync(late), false);
+    assert.equal(existsSync(slot), false);
   },
 );
 

@@ -18,22 +18,22 @@ test(
   `${rounds} kills around webhooks: none lost, none done twice, each told`,
   { timeout: 300_000 + rounds * 40_000 },
   async (t) => {
-    const house = await openHookHouse();
-    t.after(() => house.close());
-    house.script = (text) =>
+    const runtime = await openHookHouse();
+    t.after(() => runtime.close());
+    runtime.script = (text) =>
       text.includes("</outside") ? say("done with it", { chunks: 3, delayMs: 25 }) : say("HEARTBEAT_OK");
     const answered = new Map<string, string>();
     for (let round = 0; round < rounds; round++) {
       const names = Array.from({ length: AT_ONCE }, (_, index) => `D${round}x${index}e`);
-      const sent = names.map((name) => send(house, name, answered));
+      const sent = names.map((name) => send(runtime, name, answered));
       await sleep(Math.random() * 250);
-      await restart(house);
+      await restart(runtime);
       await Promise.all(sent);
       // As a sender does: what was not answered, and some that were, come again.
-      const again = await Promise.all(names.map((name) => send(house, name, answered)));
+      const again = await Promise.all(names.map((name) => send(runtime, name, answered)));
       assert.deepEqual(again, ["ok", "ok", "ok", "ok"]);
       const left = await until(
-        () => names.filter((name) => !house.heard().some((text) => told(name).test(text))),
+        () => names.filter((name) => !runtime.heard().some((text) => told(name).test(text))),
         (missing) => missing.length === 0,
         120_000,
       );
@@ -41,14 +41,14 @@ test(
     }
     for (const [name, runId] of answered) {
       // A model may be asked again when the end came before the run was on record; answers and ends are there once.
-      assert.ok((await answers(house, runId)) <= 1, `${name} ran twice`);
-      const ends = new Set(house.heard().flatMap((text) => text.match(new RegExp(told(name), "g")) ?? []));
+      assert.ok((await answers(runtime, runId)) <= 1, `${name} ran twice`);
+      const ends = new Set(runtime.heard().flatMap((text) => text.match(new RegExp(told(name), "g")) ?? []));
       assert.equal(ends.size, 1, [...ends].join());
     }
-    await house.gateway.stop();
-    const report = await verifyStore(join(house.gateway.state, "openclaw.sqlite"));
+    await runtime.gateway.stop();
+    const report = await verifyStore(join(runtime.gateway.state, "openclaw.sqlite"));
     assert.equal(report.ok, true, JSON.stringify(report));
-    const twice = [...answered.keys()].filter((name) => lines(house, name) > 1).length;
+    const twice = [...answered.keys()].filter((name) => lines(runtime, name) > 1).length;
     t.diagnostic(`${rounds} kills, ${answered.size} deliveries, 0 lost, 0 run twice, ${twice} told again`);
   },
 );
@@ -61,14 +61,14 @@ async function answers({ wire }: HookHouse, runId: string): Promise<number> {
 
 const told = (name: string): RegExp => new RegExp(`Webhook ${name} (?:ran|did not end well)`);
 
-const lines = (house: HookHouse, name: string): number =>
-  house.heard().reduce((sum, text) => sum + (text.match(new RegExp(told(name), "g"))?.length ?? 0), 0);
+const lines = (runtime: HookHouse, name: string): number =>
+  runtime.heard().reduce((sum, text) => sum + (text.match(new RegExp(told(name), "g"))?.length ?? 0), 0);
 
 /** `ok`, or `lost` when the gateway ended before it answered. The answer to an id never changes. */
-async function send(house: HookHouse, name: string, answered: Map<string, string>): Promise<"ok" | "lost"> {
+async function send(runtime: HookHouse, name: string, answered: Map<string, string>): Promise<"ok" | "lost"> {
   try {
     const { status, body } = await hook(
-      house.gateway,
+      runtime.gateway,
       "/agent",
       { message: `task ${name}`, name, deliver: false },
       { "x-openclaw-delivery": name },
@@ -84,9 +84,9 @@ async function send(house: HookHouse, name: string, answered: Map<string, string
   }
 }
 
-async function restart(house: HookHouse): Promise<void> {
-  house.wire.end();
-  await house.gateway.stop("SIGKILL");
-  house.gateway = await startGateway({ home: house.gateway.home });
-  house.wire = await operator(house.gateway);
+async function restart(runtime: HookHouse): Promise<void> {
+  runtime.wire.end();
+  await runtime.gateway.stop("SIGKILL");
+  runtime.gateway = await startGateway({ home: runtime.gateway.home });
+  runtime.wire = await operator(runtime.gateway);
 }

@@ -19,26 +19,26 @@ const AT_ONCE = 4;
 const noBeat = { agents: { defaults: { model: { primary: "fake/fake-1" }, heartbeat: { every: "0m" } } } };
 
 async function open(): Promise<HookHouse> {
-  const house = await openHookHouse({}, noBeat);
-  house.script = () => say("read");
-  return house;
+  const runtime = await openHookHouse({}, noBeat);
+  runtime.script = () => say("read");
+  return runtime;
 }
 
 test(
   `${rounds} kills around wakes that come again: each line is told once`,
   { timeout: 300_000 + rounds * 60_000 },
   async (t) => {
-    const house = await open();
-    t.after(() => house.close());
+    const runtime = await open();
+    t.after(() => runtime.close());
     for (let round = 0; round < rounds; round++) {
       const names = Array.from({ length: AT_ONCE }, (_, index) => `wake-${round}-${index}.`);
-      const sent = names.map((name) => wake(house, name));
+      const sent = names.map((name) => wake(runtime, name));
       await sleep(Math.random() * 80);
-      await kill(house);
+      await kill(runtime);
       await Promise.all(sent);
       // As a sender does: what was not answered, and what was, comes again.
-      for (const name of names) assert.equal(await wake(house, name), 200);
-      const told = await readLines(house, `round ${round}`);
+      for (const name of names) assert.equal(await wake(runtime, name), 200);
+      const told = await readLines(runtime, `round ${round}`);
       assert.deepEqual(
         names.map((name) => told.split(name).length - 1),
         names.map(() => 1),
@@ -49,14 +49,14 @@ test(
 );
 
 test("a job's line that was claimed and not told by a killed gateway is told by the next one, once, and its row says ran", async (t) => {
-  const house = await open();
-  t.after(() => house.close());
+  const runtime = await open();
+  t.after(() => runtime.close());
   const hourly = { kind: "every", everyMs: 3_600_000 };
   const job = (text: string) => ({ name: text, schedule: hourly, wakeMode: "next-heartbeat", payload: { text } });
-  const untold = await addJob(house.wire, job("claimed and not told."));
-  const told = await addJob(house.wire, job("claimed and told."));
-  await house.gateway.stop("SIGKILL");
-  const store = await openSqliteStore({ file: join(house.gateway.state, "openclaw.sqlite") });
+  const untold = await addJob(runtime.wire, job("claimed and not told."));
+  const told = await addJob(runtime.wire, job("claimed and told."));
+  await runtime.gateway.stop("SIGKILL");
+  const store = await openSqliteStore({ file: join(runtime.gateway.state, "openclaw.sqlite") });
   const at = Date.now();
   for (const { id } of [untold, told])
     await store.jobs.claim(id, (current) => ({
@@ -67,11 +67,11 @@ test("a job's line that was claimed and not told by a killed gateway is told by 
   const value = [{ id: "line-1", at, text: "claimed and told." }];
   await store.slots.note({ jobId: told.id, slot: String(at) }, "told", { space: "system-events", key, value });
   await store.close();
-  house.gateway = await startGateway({ home: house.gateway.home });
-  house.wire = await operator(house.gateway);
+  runtime.gateway = await startGateway({ home: runtime.gateway.home });
+  runtime.wire = await operator(runtime.gateway);
   for (const { id } of [untold, told]) {
     const runs = await until(
-      () => runsOf(house.wire, id),
+      () => runsOf(runtime.wire, id),
       (rows) => rows.length > 0,
     );
     assert.deepEqual(
@@ -79,7 +79,7 @@ test("a job's line that was claimed and not told by a killed gateway is told by 
       ["ran"],
     );
   }
-  const words = await readLines(house, "what is new?");
+  const words = await readLines(runtime, "what is new?");
   assert.equal(words.split("claimed and not told.").length - 1, 1, words);
   assert.equal(words.split("claimed and told.").length - 1, 1, words);
 });
@@ -88,8 +88,8 @@ test(
   `${rounds} kills around lines that jobs tell: one row each, none unknown, each told once`,
   { timeout: 300_000 + rounds * 60_000 },
   async (t) => {
-    const house = await open();
-    t.after(() => house.close());
+    const runtime = await open();
+    t.after(() => runtime.close());
     for (let round = 0; round < rounds; round++) {
       const at = Date.now() + 1500;
       const texts = Array.from({ length: AT_ONCE }, (_, index) => `line-${round}-${index}.`);
@@ -97,13 +97,13 @@ test(
       for (const text of texts) {
         const schedule = { kind: "at", at: new Date(at).toISOString() };
         const plan = { name: text, schedule, wakeMode: "next-heartbeat", deleteAfterRun: false, payload: { text } };
-        ids.push((await addJob(house.wire, plan)).id);
+        ids.push((await addJob(runtime.wire, plan)).id);
       }
       await sleep(Math.max(0, at - Date.now()) + Math.random() * 60);
-      await kill(house);
+      await kill(runtime);
       for (const id of ids) {
         const runs = await until(
-          () => runsOf(house.wire, id),
+          () => runsOf(runtime.wire, id),
           (rows) => rows.length > 0,
           120_000,
         );
@@ -112,7 +112,7 @@ test(
           ["ran"],
         );
       }
-      const told = await readLines(house, `round ${round}`);
+      const told = await readLines(runtime, `round ${round}`);
       assert.deepEqual(
         texts.map((text) => told.split(text).length - 1),
         texts.map(() => 1),
@@ -131,16 +131,16 @@ async function wake({ gateway }: HookHouse, name: string): Promise<number> {
   );
 }
 
-async function kill(house: HookHouse): Promise<void> {
-  house.wire.end();
-  await house.gateway.stop("SIGKILL");
-  house.gateway = await startGateway({ home: house.gateway.home });
-  house.wire = await operator(house.gateway);
+async function kill(runtime: HookHouse): Promise<void> {
+  runtime.wire.end();
+  await runtime.gateway.stop("SIGKILL");
+  runtime.gateway = await startGateway({ home: runtime.gateway.home });
+  runtime.wire = await operator(runtime.gateway);
 }
 
 /** What the model reads with the next message: the System lines that waited, then the message. */
-async function readLines(house: HookHouse, message: string): Promise<string> {
-  const before = house.heard().length;
-  await chat(house.wire, "main", message, `read-${message}-${before}`);
-  return house.heard().slice(before).join("\n");
+async function readLines(runtime: HookHouse, message: string): Promise<string> {
+  const before = runtime.heard().length;
+  await chat(runtime.wire, "main", message, `read-${message}-${before}`);
+  return runtime.heard().slice(before).join("\n");
 }

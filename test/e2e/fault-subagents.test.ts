@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { SessionKey } from "../../src/core/names.ts";
-import { childOf } from "../../src/session/children.ts";
+import { childOf } from "../../src/session/subagents.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 import type { ChildRecord, Store } from "../../src/store/store.ts";
 import { until } from "../exec-kit.ts";
@@ -64,7 +64,7 @@ test(`F25: the gateway is killed ${rounds} times around sub-agents and talks`, {
     agents: { defaults: { timeoutSeconds: 30 } },
   });
   const accepted = new Map<string, string>();
-  const talks = new Set<string>();
+  const sessionMessages = new Set<string>();
   const start = (): Promise<TestGateway> => startGateway({ home, config });
 
   for (let round = 0; round < rounds; round += 1) {
@@ -84,7 +84,7 @@ test(`F25: the gateway is killed ${rounds} times around sub-agents and talks`, {
     );
     const message = { sessionKey: "agent:helper:main", message: `round ${round}`, timeoutSeconds: 0 };
     const sent = answered(callTool(gateway, "sessions_send", message, "agent:main:main")).then(
-      ({ status, runId }) => status === "accepted" && talks.add(String(runId)),
+      ({ status, runId }) => status === "accepted" && sessionMessages.add(String(runId)),
     );
     if (isLate) await Promise.all([...asked, sent]);
     kill = armed;
@@ -128,10 +128,10 @@ test(`F25: the gateway is killed ${rounds} times around sub-agents and talks`, {
   const helper = chats.get("agent:helper:main") ?? [];
   const messages = helper.filter((line) => /round \d+\n<\/outside/.test(line) && line.includes("[Message from"));
   assert.equal(new Set(messages.map((line) => /round \d+/.exec(line)?.[0])).size, messages.length, "no message twice");
-  assert.ok(messages.length >= talks.size, "no accepted message is lost");
+  assert.ok(messages.length >= sessionMessages.size, "no accepted message is lost");
   wire.end();
   t.diagnostic(
-    `${rounds} kills, ${accepted.size} children accepted, ${rows.length} ended once: ${JSON.stringify(tally)}; ${talks.size} talks accepted, ${messages.length} begun`,
+    `${rounds} kills, ${accepted.size} children accepted, ${rows.length} ended once: ${JSON.stringify(tally)}; ${sessionMessages.size} talks accepted, ${messages.length} begun`,
   );
 });
 

@@ -74,10 +74,10 @@ test(
 );
 
 test("messages that never began stay in the history with the reason, in order, and no model reads them", async () => {
-  const house = await openScripted({ agents: { defaults: { model: { primary: "fake/fake-1" }, maxConcurrent: 1 } } });
-  after(() => house.close());
-  const { wire, server } = house;
-  house.script = (last) => (JSON.stringify(last.content).includes("hold") ? hang() : say("answer"));
+  const runtime = await openScripted({ agents: { defaults: { model: { primary: "fake/fake-1" }, maxConcurrent: 1 } } });
+  after(() => runtime.close());
+  const { wire, server } = runtime;
+  runtime.script = (last) => (JSON.stringify(last.content).includes("hold") ? hang() : say("answer"));
   const begun = async (words: string): Promise<void> => {
     while (!server.requests.some(({ body }) => JSON.stringify(body).includes(words)))
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -269,8 +269,8 @@ describe("the gateway tool", () => {
     assert.equal(stale.error?.type, "config.conflict");
     const { details } = await tool({ action: "config.get" });
     await patch(configText(gateway).replace('"Bea"', '"Cleo"'));
-    const late = await tool({ action: "config.patch", raw: "{ui:{seamColor:'#ffffff'}}", baseHash: details["hash"] });
-    assert.match(late.error?.message ?? "", /^-.*Bea[\s\S]*^\+.*Cleo/m);
+    const slot = await tool({ action: "config.patch", raw: "{ui:{seamColor:'#ffffff'}}", baseHash: details["hash"] });
+    assert.match(slot.error?.message ?? "", /^-.*Bea[\s\S]*^\+.*Cleo/m);
     const before = starts();
     const done = await tool({
       action: "config.patch",

@@ -18,7 +18,7 @@ interface Beat {
   readonly agentId: string;
 }
 
-interface Scene {
+interface CommandRun {
   readonly server: FakeServer;
   readonly gateway: TestGateway;
   readonly wire: Wire;
@@ -53,7 +53,7 @@ async function scene(
   script: (asked: string) => Reply | Promise<Reply>,
   heartbeat: object,
   plan: { readonly more?: Record<string, unknown>; readonly file?: string; readonly home?: string } = {},
-): Promise<Scene> {
+): Promise<CommandRun> {
   const server = await startFakeOpenAI((request) => script(lastText(request)));
   const home = plan.home ?? tempHome();
   const workspace = join(home, ".openclaw", "workspace");
@@ -340,7 +340,7 @@ test("a wake that was acknowledged survives a crash: its line is told after the 
 });
 
 /** Killed between the answer and the turn; where the machine was too slow for that, once more. */
-async function killedAfterWake(): Promise<Scene> {
+async function killedAfterWake(): Promise<CommandRun> {
   for (let tries = 0; tries < 10; tries += 1) {
     const one = await scene(() => say("HEARTBEAT_OK"), { every: "0m" });
     assert.equal((await one.wire.request("wake", { mode: "now", text: "do not lose me" })).ok, true);

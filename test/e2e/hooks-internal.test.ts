@@ -26,7 +26,7 @@ const out = (name: string): string => join(home, name);
 const writes = (name: string, what = "true"): string =>
   `import { appendFileSync } from "node:fs";\nexport default async (event): Promise<void> => { appendFileSync(${JSON.stringify(out(name))}, JSON.stringify(${what}) + "\\n"); };`;
 
-let house: HookHouse;
+let runtime: HookHouse;
 before(async () => {
   mkdirSync(workspace, { recursive: true });
   writeFileSync(join(workspace, "AGENTS.md"), "the original words");
@@ -73,7 +73,7 @@ before(async () => {
     writes("shadow.jsonl"),
   );
   const on = { enabled: true };
-  house = await openHookHouse(
+  runtime = await openHookHouse(
     {
       internal: {
         enabled: true,
@@ -91,7 +91,7 @@ before(async () => {
     { home },
   );
 });
-after(() => house.close());
+after(() => runtime.close());
 
 const lines = (name: string): unknown[] =>
   existsSync(out(name))
@@ -108,12 +108,12 @@ const cli = async (...words: string[]): Promise<Record<string, unknown>> => {
 
 test("gateway:startup: boot-md gives the agent BOOT.md, and what a hook pushes is said in the main session", async () => {
   const boot = await until(
-    () => house.heard().find((text) => text.includes("water the plants at boot")) ?? "",
+    () => runtime.heard().find((text) => text.includes("water the plants at boot")) ?? "",
     (found) => found !== "",
   );
   assert.match(boot, /just started/);
   const said = async (): Promise<boolean> => {
-    const { payload } = await house.wire.request("chat.history", { sessionKey: "main" });
+    const { payload } = await runtime.wire.request("chat.history", { sessionKey: "main" });
     return JSON.stringify(payload).includes("the speaker heard gateway:startup");
   };
   assert.ok(await until(said, (there) => there));
@@ -121,15 +121,15 @@ test("gateway:startup: boot-md gives the agent BOOT.md, and what a hook pushes i
 
 test("F13: a hook that throws while it loads at boot leaves the gateway up and the others running", async () => {
   await until(
-    () => house.gateway.output(),
+    () => runtime.gateway.output(),
     (text) => text.includes("hook throws failed at gateway:startup"),
   );
-  assert.match(house.gateway.output(), /hook garbled is off/);
-  assert.equal((await house.wire.request("health", {})).ok, true);
+  assert.match(runtime.gateway.output(), /hook garbled is off/);
+  assert.equal((await runtime.wire.request("health", {})).ok, true);
 });
 
 test("command:stop: every listener hears the documented event; one that hangs is cut off, and what is pushed reaches the person", async () => {
-  const end = await chat(house.wire, "main", "/stop", "hook-stop");
+  const end = await chat(runtime.wire, "main", "/stop", "hook-stop");
   assert.match(textOf(end), /Nothing is running here\.\nthe speaker heard command:stop/);
   const [[event, names, key] = []] = lines("watcher.jsonl") as [Record<string, unknown>, string[], string][];
   const { context, timestamp, ...rest } = event as { context: Record<string, unknown>; timestamp: string };
@@ -140,7 +140,7 @@ test("command:stop: every listener hears the documented event; one that hangs is
   assert.equal(context["commandSource"], "chat");
   const cfg = JSON.stringify(context["cfg"]);
   assert.ok(
-    cfg.includes("fake-1") && !cfg.includes(house.gateway.token) && !cfg.includes(TOKEN_LIKE),
+    cfg.includes("fake-1") && !cfg.includes(runtime.gateway.token) && !cfg.includes(TOKEN_LIKE),
     "the config, without its secrets",
   );
   assert.equal(key, TOKEN_LIKE);
@@ -148,12 +148,12 @@ test("command:stop: every listener hears the documented event; one that hangs is
     names?.every((name) => ["HOME", "LANG", "MY_KEY", "PATH", "TMPDIR", "TZ", "USER"].includes(name)),
     String(names),
   );
-  assert.match(house.gateway.output(), /hook hangs failed at command:stop/);
+  assert.match(runtime.gateway.output(), /hook hangs failed at command:stop/);
 });
 
 test("agent:bootstrap may change the files a prompt begins with", async () => {
-  await chat(house.wire, "main", "hello there", "hook-boot");
-  const { messages } = (house.server.requests.at(-1)?.body ?? {}) as unknown as {
+  await chat(runtime.wire, "main", "hello there", "hook-boot");
+  const { messages } = (runtime.server.requests.at(-1)?.body ?? {}) as unknown as {
     messages: { role: string; content: string }[];
   };
   const system = messages.find(({ role }) => role === "system")?.content ?? "";
@@ -161,16 +161,16 @@ test("agent:bootstrap may change the files a prompt begins with", async () => {
 });
 
 test("session-memory writes the end of the session on /new, and on /reset with another number", async () => {
-  house.script = () => say("Sure, my key is sk-abcdefghij0123456789abcd.");
-  await chat(house.wire, "main", "plan the garden party", "hook-talk");
-  await chat(house.wire, "main", "/new", "hook-new");
+  runtime.script = () => say("Sure, my key is sk-abcdefghij0123456789abcd.");
+  await chat(runtime.wire, "main", "plan the garden party", "hook-talk");
+  await chat(runtime.wire, "main", "/new", "hook-new");
   const notes = readdirSync(join(workspace, "memory"));
   assert.equal(notes.length, 1);
   assert.match(notes[0] ?? "", /^\d{4}-\d{2}-\d{2}-[a-z-]+\.md$/);
   const note = readFileSync(join(workspace, "memory", notes[0] ?? ""), "utf8");
   assert.match(note, /- Session: agent:main:main/);
   assert.match(note, /user: plan the garden party\nassistant: Sure, my key is sk-a…cd\./);
-  await chat(house.wire, "main", "/reset", "hook-reset");
+  await chat(runtime.wire, "main", "/reset", "hook-reset");
   assert.equal(readdirSync(join(workspace, "memory")).length, 2);
 });
 
@@ -190,16 +190,16 @@ test("command-logger keeps one JSON line for each command", () => {
 });
 
 test("session-memory keeps what was said, not the news and looks around that the house put between", async () => {
-  house.script = () => say("HEARTBEAT_OK");
-  await house.wire.request("wake", { mode: "now", text: "the boiler reports\n42 degrees" });
+  runtime.script = () => say("HEARTBEAT_OK");
+  await runtime.wire.request("wake", { mode: "now", text: "the boiler reports\n42 degrees" });
   await until(
-    () => house.heard().some((text) => text.includes("the boiler reports")),
+    () => runtime.heard().some((text) => text.includes("the boiler reports")),
     (there) => there,
   );
-  house.script = () => say("Seven guests.");
-  await house.wire.request("wake", { mode: "next-heartbeat", text: "the cellar is dry" });
-  await chat(house.wire, "main", "count the guests again", "hook-count");
-  await chat(house.wire, "main", "/new", "hook-count-new");
+  runtime.script = () => say("Seven guests.");
+  await runtime.wire.request("wake", { mode: "next-heartbeat", text: "the cellar is dry" });
+  await chat(runtime.wire, "main", "count the guests again", "hook-count");
+  await chat(runtime.wire, "main", "/new", "hook-count-new");
   const folder = join(workspace, "memory");
   const name = readdirSync(folder).find((file) => file.includes("count-guests-again")) ?? "";
   const note = readFileSync(join(folder, name), "utf8");
@@ -221,7 +221,7 @@ test("a workspace hook runs once a person enabled it, as it was then; a change s
   await cli("enable", "sneaky");
   assert.match(readFileSync(join(state, "openclaw.json"), "utf8"), /"pin": "sha256-[0-9a-f]{64}"/);
   const hears = async (): Promise<number> => {
-    await chat(house.wire, "main", "/stop", `sneaky-${Math.random()}`);
+    await chat(runtime.wire, "main", "/stop", `sneaky-${Math.random()}`);
     return lines("sneaky.jsonl").length;
   };
   await until(hears, (count) => count > 0);
@@ -235,7 +235,7 @@ test("a workspace hook runs once a person enabled it, as it was then; a change s
   await until(
     async () => {
       await hears();
-      return house.gateway.output();
+      return runtime.gateway.output();
     },
     (text) => text.includes("hook sneaky is off: it was changed since it was enabled"),
   );
@@ -272,7 +272,7 @@ test("openclaw hooks list, info, check, enable and disable agree with what runs"
   let asked = 0;
   const isDeaf = async (): Promise<boolean> => {
     const heard = lines("watcher.jsonl").length;
-    await chat(house.wire, "main", "/stop", `after-disable-${(asked += 1)}`);
+    await chat(runtime.wire, "main", "/stop", `after-disable-${(asked += 1)}`);
     return lines("watcher.jsonl").length === heard;
   };
   // The edit is taken over in a moment; from then on it hears nothing more.

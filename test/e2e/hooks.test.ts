@@ -12,9 +12,9 @@ import { HOOK_TOKEN, hook, openHookHouse, writeScript, type HookHouse } from "..
 import { noShared, operator, shared } from "../kit.ts";
 import { chat, startWithModel, textOf } from "../model-kit.ts";
 
-let house: HookHouse;
+let runtime: HookHouse;
 before(async () => {
-  house = await openHookHouse({
+  runtime = await openHookHouse({
     maxBodyBytes: 20_000,
     mappings: [
       { id: "first", match: { path: "both" }, action: "wake", textTemplate: "first: {{a[0].b}}" },
@@ -42,7 +42,7 @@ before(async () => {
     ],
     presets: ["gmail"],
   });
-  const folder = join(house.gateway.state, "hooks", "transforms");
+  const folder = join(runtime.gateway.state, "hooks", "transforms");
   writeScript(
     folder,
     "make.mjs",
@@ -54,12 +54,12 @@ before(async () => {
   writeScript(folder, "exits.mjs", "export default () => { process.exit(3); };");
   writeScript(folder, "nonsense.mjs", "export default () => ({ kind: 'agent', message: 'x', shell: 'rm' });");
 });
-after(() => house.close());
+after(() => runtime.close());
 
 const heardOf = (words: string, from = 0): Promise<string> =>
   until(
     () =>
-      house
+      runtime
         .heard()
         .slice(from)
         .find((text) => text.includes(words)) ?? "",
@@ -67,45 +67,45 @@ const heardOf = (words: string, from = 0): Promise<string> =>
   );
 
 test("App. E 14: a bad token is 401, also the gateway's own, and says so in plain text", async () => {
-  for (const authorization of [undefined, "Bearer wrong", `Bearer ${house.gateway.token}`, `Basic ${HOOK_TOKEN}`]) {
-    const { status, type, text } = await hook(house.gateway, "/wake", { text: "t" }, { authorization });
+  for (const authorization of [undefined, "Bearer wrong", `Bearer ${runtime.gateway.token}`, `Basic ${HOOK_TOKEN}`]) {
+    const { status, type, text } = await hook(runtime.gateway, "/wake", { text: "t" }, { authorization });
     assert.deepEqual({ status, type, text }, { status: 401, type: "text/plain", text: "Unauthorized" });
   }
 });
 
 test("App. E 14: missing text is 400, oversized is 413, an agent hook is 202", async () => {
-  const missing = await hook(house.gateway, "/wake", {});
+  const missing = await hook(runtime.gateway, "/wake", {});
   assert.deepEqual([missing.status, missing.body], [400, { ok: false, error: "text required" }]);
-  const large = await hook(house.gateway, "/wake", { text: "x".repeat(30_000) });
+  const large = await hook(runtime.gateway, "/wake", { text: "x".repeat(30_000) });
   assert.equal(large.status, 413);
   assert.equal(large.body["ok"], false);
-  const ran = await hook(house.gateway, "/agent", { message: "look", deliver: false, wakeMode: "next-heartbeat" });
+  const ran = await hook(runtime.gateway, "/agent", { message: "look", deliver: false, wakeMode: "next-heartbeat" });
   assert.equal(ran.status, 202);
   assert.deepEqual(Object.keys(ran.body), ["ok", "runId"]);
 });
 
 test("x-openclaw-token is as good as a bearer; a token in the URL is refused with the reason and not taken", async () => {
   const own = await hook(
-    house.gateway,
+    runtime.gateway,
     "/wake",
     { text: "t", mode: "next-heartbeat" },
     { authorization: undefined, "x-openclaw-token": HOOK_TOKEN },
   );
   assert.deepEqual([own.status, own.body], [200, { ok: true, mode: "next-heartbeat" }]);
   for (const authorization of [undefined, `Bearer ${HOOK_TOKEN}`]) {
-    const inUrl = await hook(house.gateway, `/wake?token=${HOOK_TOKEN}`, { text: "from the url" }, { authorization });
+    const inUrl = await hook(runtime.gateway, `/wake?token=${HOOK_TOKEN}`, { text: "from the url" }, { authorization });
     assert.equal(inUrl.status, 400);
     assert.match(inUrl.text, /logs.*Authorization: Bearer/);
     assert.ok(!inUrl.text.includes(HOOK_TOKEN));
   }
-  assert.ok(!house.gateway.output().includes(HOOK_TOKEN));
+  assert.ok(!runtime.gateway.output().includes(HOOK_TOKEN));
 });
 
 test("other verbs are 405, paths without a rule 404, the root too", async () => {
-  const got = await hook(house.gateway, "/wake", undefined, {}, "GET");
+  const got = await hook(runtime.gateway, "/wake", undefined, {}, "GET");
   assert.deepEqual([got.status, got.headers.get("allow"), got.type], [405, "POST", "text/plain"]);
   for (const path of ["/zzz", "", "/wake/more"]) {
-    const { status, type } = await hook(house.gateway, path, {});
+    const { status, type } = await hook(runtime.gateway, path, {});
     assert.deepEqual([status, type], [404, "text/plain"], path);
   }
 });
@@ -120,11 +120,11 @@ test("what cannot be read is 400 or 415 with a reason: no JSON, doubled keys, a 
     [{ text: "  " }, /text required/],
   ];
   for (const [body, words] of cases) {
-    const { status, body: answer } = await hook(house.gateway, "/wake", body);
+    const { status, body: answer } = await hook(runtime.gateway, "/wake", body);
     assert.deepEqual([status, answer["ok"]], [400, false], JSON.stringify(body));
     assert.match(String(answer["error"]), words);
   }
-  const other = await hook(house.gateway, "/wake", "text=x", { "content-type": "application/x-www-form-urlencoded" });
+  const other = await hook(runtime.gateway, "/wake", "text=x", { "content-type": "application/x-www-form-urlencoded" });
   assert.equal(other.status, 415);
   const agent: readonly (readonly [Record<string, unknown>, RegExp])[] = [
     [{ message: "x", channel: "zzz" }, /channel must be last/],
@@ -136,55 +136,57 @@ test("what cannot be read is 400 or 415 with a reason: no JSON, doubled keys, a 
     [{}, /message required/],
   ];
   for (const [body, words] of agent) {
-    const { status, body: answer } = await hook(house.gateway, "/agent", body);
+    const { status, body: answer } = await hook(runtime.gateway, "/agent", body);
     assert.equal(status, 400, JSON.stringify(body));
     assert.match(String(answer["error"]), words);
   }
 });
 
 test("a mode nobody knows means now, as recorded", async () => {
-  const { status, body } = await hook(house.gateway, "/wake", { text: "whatever", mode: "zzz" });
+  const { status, body } = await hook(runtime.gateway, "/wake", { text: "whatever", mode: "zzz" });
   assert.deepEqual([status, body], [200, { ok: true, mode: "now" }]);
   await heardOf("whatever");
 });
 
 test("wake puts a line into the main session and, when now, gives it a turn at once", async () => {
-  await hook(house.gateway, "/wake", { text: "the kettle boils" });
+  await hook(runtime.gateway, "/wake", { text: "the kettle boils" });
   const told = await heardOf("the kettle boils");
   assert.match(told, /^System: .*from outside.*the kettle boils/m);
 });
 
 test("wake with next-heartbeat waits for the next turn", async () => {
-  await hook(house.gateway, "/wake", { text: "the bread rises", mode: "next-heartbeat" });
+  await hook(runtime.gateway, "/wake", { text: "the bread rises", mode: "next-heartbeat" });
   await sleep(700);
-  assert.ok(!house.heard().some((text) => text.includes("the bread rises")));
-  await house.wire.request("chat.send", { sessionKey: "main", message: "hello", idempotencyKey: "after-bread" });
+  assert.ok(!runtime.heard().some((text) => text.includes("the bread rises")));
+  await runtime.wire.request("chat.send", { sessionKey: "main", message: "hello", idempotencyKey: "after-bread" });
   assert.match(await heardOf("the bread rises"), /hello$/);
 });
 
 test("agent runs in a session of its own, its answer is said in main, and main hears a summary", async () => {
-  house.script = (text) => say(text.includes("the printer") ? "Paper is out." : "HEARTBEAT_OK");
-  const { status, body } = await hook(house.gateway, "/agent", { message: "what of the printer", name: "Office" });
+  runtime.script = (text) => say(text.includes("the printer") ? "Paper is out." : "HEARTBEAT_OK");
+  const { status, body } = await hook(runtime.gateway, "/agent", { message: "what of the printer", name: "Office" });
   assert.equal(status, 202);
   const told = await heardOf("Webhook Office ran");
   assert.match(told, /System: .*Webhook Office ran; its answer \(made of words from outside: .*\): Paper is out\./);
-  const asked = house.heard().find((text) => text.includes("what of the printer"));
+  const asked = runtime.heard().find((text) => text.includes("what of the printer"));
   assert.match(asked ?? "", /<outside [0-9a-f]+ source="webhook Office">\nwhat of the printer\n<\/outside/);
-  const history = (await house.wire.request("chat.history", { sessionKey: "main" })).payload as unknown as {
+  const history = (await runtime.wire.request("chat.history", { sessionKey: "main" })).payload as unknown as {
     messages: { role: string; content: { text: string }[] }[];
   };
   const said = history.messages.filter(
     ({ role, content }) => role === "assistant" && content[0]?.text === "Paper is out.",
   );
   assert.equal(said.length, 1);
-  const listed = (await house.wire.request("sessions.list", {})).payload as unknown as { sessions: { key: string }[] };
+  const listed = (await runtime.wire.request("sessions.list", {})).payload as unknown as {
+    sessions: { key: string }[];
+  };
   assert.ok(listed.sessions.some(({ key }) => key === `agent:main:hook:${String(body["runId"])}`));
-  house.script = () => say("done");
+  runtime.script = () => say("done");
 });
 
 test("model, thinking and timeoutSeconds hold for the run; a run that takes too long is told as such", async () => {
-  house.script = (text) => (text.includes("slowly") ? { kind: "hang", when: "after" } : say("HEARTBEAT_OK"));
-  const { status } = await hook(house.gateway, "/agent", {
+  runtime.script = (text) => (text.includes("slowly") ? { kind: "hang", when: "after" } : say("HEARTBEAT_OK"));
+  const { status } = await hook(runtime.gateway, "/agent", {
     message: "slowly",
     name: "Slow",
     model: "fake/fake-1",
@@ -193,17 +195,17 @@ test("model, thinking and timeoutSeconds hold for the run; a run that takes too 
   });
   assert.equal(status, 202);
   assert.match(await heardOf("Webhook Slow"), /Webhook Slow did not end well \(run\.timeout\)/);
-  house.script = () => say("done");
+  runtime.script = () => say("done");
 });
 
 test("the first rule that fits is used; templates read the payload", async () => {
-  await hook(house.gateway, "/both", { a: [{ b: "berry" }] });
+  await hook(runtime.gateway, "/both", { a: [{ b: "berry" }] });
   assert.match(await heardOf("first: berry"), /Webhook first says .*first: berry/);
-  assert.ok(!house.heard().some((text) => text.includes("second")));
+  assert.ok(!runtime.heard().some((text) => text.includes("second")));
 });
 
 test("a rule may fit by the source the payload names, and name itself from it", async () => {
-  const { status } = await hook(house.gateway, "/anything/else", { source: "github", repo: "acme/web" });
+  const { status } = await hook(runtime.gateway, "/anything/else", { source: "github", repo: "acme/web" });
   assert.equal(status, 202);
   assert.match(await heardOf("push to acme/web"), /webhook Git acme\/web/);
 });
@@ -212,20 +214,22 @@ test("the preset gmail: one session a mail, sender and subject in the message", 
   const mail = {
     messages: [{ id: "18c", from: "ann@x.org", subject: "Tea", snippet: "at four?", body: "Bring cake." }],
   };
-  assert.equal((await hook(house.gateway, "/gmail", mail)).status, 202);
+  assert.equal((await hook(runtime.gateway, "/gmail", mail)).status, 202);
   const told = await heardOf("ann@x.org");
   assert.match(told, /Subject: Tea\n\nat four\?\nBring cake\./);
-  const listed = (await house.wire.request("sessions.list", {})).payload as unknown as { sessions: { key: string }[] };
+  const listed = (await runtime.wire.request("sessions.list", {})).payload as unknown as {
+    sessions: { key: string }[];
+  };
   assert.ok(listed.sessions.some(({ key }) => key === "agent:main:hook:gmail:18c"));
 });
 
 test("words the owner vouches for are not marked", async () => {
-  await hook(house.gateway, "/trusted", { order: "water the plants" });
+  await hook(runtime.gateway, "/trusted", { order: "water the plants" });
   assert.ok(!(await heardOf("water the plants")).includes("<outside"));
 });
 
 test("a transform makes the action; it sees neither credentials nor our environment", async () => {
-  const { status } = await hook(house.gateway, "/script", { x: 5 }, { "x-event": "push" });
+  const { status } = await hook(runtime.gateway, "/script", { x: 5 }, { "x-event": "push" });
   assert.equal(status, 202);
   const told = await heardOf("made of 5 at script");
   assert.match(told, /"x-event":"push"/);
@@ -234,10 +238,10 @@ test("a transform makes the action; it sees neither credentials nor our environm
 });
 
 test("a transform that gives null ends in 204 and nothing happens", async () => {
-  const { status, text } = await hook(house.gateway, "/skip", { x: "unheard of" });
+  const { status, text } = await hook(runtime.gateway, "/skip", { x: "unheard of" });
   assert.deepEqual([status, text], [204, ""]);
   await sleep(600);
-  assert.ok(!house.heard().some((words) => words.includes("unheard of") || words.includes("Webhook skip")));
+  assert.ok(!runtime.heard().some((words) => words.includes("unheard of") || words.includes("Webhook skip")));
 });
 
 test("F13: transforms that throw, hang, exit or give nonsense are 500 for that rule alone; the gateway stays up", async () => {
@@ -247,29 +251,29 @@ test("F13: transforms that throw, hang, exit or give nonsense are 500 for that r
     ["/exits", /thread ended/],
     ["/nonsense", /unknown field "shell"/],
   ] as const) {
-    const { status, body } = await hook(house.gateway, path, {});
+    const { status, body } = await hook(runtime.gateway, path, {});
     assert.equal(status, 500, path);
     assert.match(String(body["error"]), words);
   }
-  assert.equal((await hook(house.gateway, "/script", { x: 6 })).status, 202);
-  assert.equal(house.gateway.process.exitCode, null);
+  assert.equal((await hook(runtime.gateway, "/script", { x: 6 })).status, 202);
+  assert.equal(runtime.gateway.process.exitCode, null);
 });
 
 test("the same delivery is done once and answered the same, with any of the three headers, also at the same time", async () => {
   for (const header of ["x-openclaw-delivery", "x-github-delivery", "idempotency-key"]) {
     const send = () =>
-      hook(house.gateway, "/agent", { message: `once by ${header}`, deliver: false }, { [header]: "d-1" });
+      hook(runtime.gateway, "/agent", { message: `once by ${header}`, deliver: false }, { [header]: "d-1" });
     const [one, two] = await Promise.all([send(), send()]);
     const three = await send();
     assert.deepEqual([one.status, two.body, three.body], [202, one.body, one.body]);
     await heardOf(`once by ${header}`);
   }
   await sleep(500);
-  assert.equal(house.heard().filter((text) => text.includes("once by x-github-delivery\n</outside")).length, 1);
-  const other = await hook(house.gateway, "/agent", { message: "other words" }, { "x-openclaw-delivery": "d-1" });
+  assert.equal(runtime.heard().filter((text) => text.includes("once by x-github-delivery\n</outside")).length, 1);
+  const other = await hook(runtime.gateway, "/agent", { message: "other words" }, { "x-openclaw-delivery": "d-1" });
   assert.deepEqual([other.status, other.body["ok"]], [400, false]);
-  const refused = await hook(house.gateway, "/agent", {}, { "x-openclaw-delivery": "d-2" });
-  const mended = await hook(house.gateway, "/agent", { message: "mended" }, { "x-openclaw-delivery": "d-2" });
+  const refused = await hook(runtime.gateway, "/agent", {}, { "x-openclaw-delivery": "d-2" });
+  const mended = await hook(runtime.gateway, "/agent", { message: "mended" }, { "x-openclaw-delivery": "d-2" });
   assert.deepEqual([refused.status, mended.status], [400, 202]);
 });
 
@@ -295,9 +299,9 @@ test(
     assert.ok(names.length >= 14);
     for (const name of names) {
       const { request, status, headers, body } = all[name] as Recorded;
-      const token = name.includes("gateway token") ? house.gateway.token : HOOK_TOKEN;
+      const token = name.includes("gateway token") ? runtime.gateway.token : HOOK_TOKEN;
       const answer = await hook(
-        house.gateway,
+        runtime.gateway,
         request.path.replace(/^\/hooks/, "").replace("<hook-token>", HOOK_TOKEN),
         request.body,
         {
@@ -321,10 +325,10 @@ test(
 );
 
 test("App. E 7: an edit of hooks holds at once, without a restart", async () => {
-  const file = join(house.gateway.state, "openclaw.json");
+  const file = join(runtime.gateway.state, "openclaw.json");
   writeFileSync(file, readFileSync(file, "utf8").replace('"maxBodyBytes"', '"path": "/other", "maxBodyBytes"'));
   const moved = async (): Promise<number> => {
-    const { status } = await fetch(`${house.gateway.url}/other/wake`, {
+    const { status } = await fetch(`${runtime.gateway.url}/other/wake`, {
       method: "POST",
       headers: { authorization: `Bearer ${HOOK_TOKEN}`, "content-type": "application/json" },
       body: '{"text":"moved","mode":"next-heartbeat"}',
@@ -332,7 +336,7 @@ test("App. E 7: an edit of hooks holds at once, without a restart", async () => 
     return status;
   };
   assert.equal(await until(moved, (status) => status === 200), 200);
-  const hello = await house.wire.request("health", {});
+  const hello = await runtime.wire.request("health", {});
   assert.equal(hello.ok, true, "the connection from before is still there");
 });
 

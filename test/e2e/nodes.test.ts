@@ -149,13 +149,13 @@ describe("invoking", () => {
     const { error } = await invoke("system.run", { command: ["true"] }, { timeoutMs: 100 });
     assert.equal(error?.code, "UNAVAILABLE");
     assert.equal(error?.message, "node invoke timed out");
-    const late = await node.wire.request("node.invoke.result", {
+    const slot = await node.wire.request("node.invoke.result", {
       id: node.asked.at(-1)?.id,
       nodeId: node.id,
       ok: true,
       payloadJSON: "{}",
     });
-    assert.deepEqual(late.payload, { ok: true, ignored: true });
+    assert.deepEqual(slot.payload, { ok: true, ignored: true });
   });
 
   test("a node that goes away fails what waits for it at once", async () => {

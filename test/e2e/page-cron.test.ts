@@ -12,7 +12,16 @@ import { until } from "../exec-kit.ts";
 import { say, startFakeOpenAI, type FakeServer } from "../fakes/openai.ts";
 import { dispose, operator, type TestGateway, type Wire } from "../kit.ts";
 import { startWithModel } from "../model-kit.ts";
-import { desk, ensurePage, launchBrowser, noBrowser, openLinked, phone, type Look, type Opened } from "../page-kit.ts";
+import {
+  broker,
+  ensurePage,
+  launchBrowser,
+  noBrowser,
+  openLinked,
+  phone,
+  type Look,
+  type Opened,
+} from "../page-kit.ts";
 
 describe("the Cron tab", { skip: noBrowser }, () => {
   let browser: Browser;
@@ -146,7 +155,7 @@ describe("the Cron tab", { skip: noBrowser }, () => {
     for (const [name, look] of [
       ["phone", { viewport: phone, hasTouch: true, isMobile: true }],
       ["phone-dark", { viewport: phone, colorScheme: "dark" }],
-      ["desk-dark", { viewport: desk, colorScheme: "dark" }],
+      ["desk-dark", { viewport: broker, colorScheme: "dark" }],
     ] as const) {
       const page = await open(look);
       for (const place of ["", `/${id}`, "/new"]) {

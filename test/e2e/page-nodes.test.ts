@@ -11,7 +11,16 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { exec, until, writeApprovals } from "../exec-kit.ts";
 import { dispose, freePort, newIdentity, startGateway, tempHome, Wire, type TestGateway } from "../kit.ts";
 import { ranFine, scriptedNode, type Asked, type NodeReply, type ScriptedNode } from "../node-kit.ts";
-import { desk, ensurePage, launchBrowser, noBrowser, openLinked, phone, type Look, type Opened } from "../page-kit.ts";
+import {
+  broker,
+  ensurePage,
+  launchBrowser,
+  noBrowser,
+  openLinked,
+  phone,
+  type Look,
+  type Opened,
+} from "../page-kit.ts";
 
 const runs = ["system.run", "system.which"];
 const editable = [...runs, "system.execApprovals.get", "system.execApprovals.set"];
@@ -482,7 +491,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     for (const [name, look] of [
       ["phone", { viewport: phone, hasTouch: true, isMobile: true }],
       ["phone-dark", { viewport: phone, colorScheme: "dark" }],
-      ["desk-dark", { viewport: desk, colorScheme: "dark" }],
+      ["desk-dark", { viewport: broker, colorScheme: "dark" }],
     ] as const) {
       const page = await open(gateway, look);
       const rules = card(page, "Exec approvals");

@@ -113,13 +113,13 @@ describe("the page", { skip: noBrowser }, () => {
     await page.getByText("Runs on the gateway host itself, without approvals, because the sandbox is off").waitFor();
     await context.close();
 
-    const boxed = await startGateway({ config: { agents: { defaults: { sandbox: { mode: "non-main" } } } } });
-    const other = await openPaired(browser, boxed);
+    const sandboxed = await startGateway({ config: { agents: { defaults: { sandbox: { mode: "non-main" } } } } });
+    const other = await openPaired(browser, sandboxed);
     await other.page.getByText("on for every session but the main one").waitFor();
     assert.equal(await other.page.getByText("The sandbox is off").count(), 0);
     assert.deepEqual([...faults, ...other.faults], []);
     await other.context.close();
-    await dispose(boxed);
+    await dispose(sandboxed);
   });
 
   test("every tool shows its decision; a blocked one its rule and the command that changes it", async () => {

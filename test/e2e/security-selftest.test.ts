@@ -7,7 +7,7 @@ import { after, describe, test } from "node:test";
 
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
-import { sandboxWorks } from "../../src/exec/box/detect.ts";
+import { sandboxWorks } from "../../src/exec/sandbox/detect.ts";
 import { newCli, type Cli } from "../cli-kit.ts";
 
 interface Report {

@@ -71,8 +71,8 @@ describe("what a node heard", () => {
       node.report("voice.transcript", { text, eventId }),
       node.report("voice.transcript", { text, eventId }),
     ]);
-    const late = await node.report("voice.transcript", { text, eventId });
-    assert.deepEqual(new Set([first, again, late].map((frame) => runOf(frame).runId)).size, 1);
+    const slot = await node.report("voice.transcript", { text, eventId });
+    assert.deepEqual(new Set([first, again, slot].map((frame) => runOf(frame).runId)).size, 1);
     await untilSaid(stage.wire, "main", new RegExp(`^assistant: heard: ${text}`));
     const other = await scriptedNode(stage.gateway, { name: "Hall" });
     const theirs = runOf(await other.report("voice.transcript", { text: `hall-${eventId}`, eventId })).runId;

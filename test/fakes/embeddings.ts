@@ -56,7 +56,7 @@ export function vectorOf(text: string, dimensions: number, synonyms: Readonly<Re
     if (everyday.has(word)) continue;
     const root = synonyms[word] ?? word.replace(/(?:ing|ed|es|s)$/, "");
     const meant = synonyms[root] ?? root;
-    const at = Array.from(meant).reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003, 7);
+    const at = Array.from(meant).reduce((sum, entry) => (sum * 31 + (entry.codePointAt(0) ?? 0)) % 1_000_003, 7);
     vector[at % dimensions] = (vector[at % dimensions] ?? 0) + 1;
   }
   return vector;

@@ -4,7 +4,7 @@ import { cpSync, globSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { openGround, outcomeOf } from "../../src/tool/fs/ground.cases.ts";
+import { openGround, outcomeOf } from "../../src/tool/fs/fixture.cases.ts";
 
 interface Scenario {
   readonly args: Record<string, unknown>;

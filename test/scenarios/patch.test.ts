@@ -4,8 +4,8 @@ import { cpSync, existsSync, globSync, mkdirSync, readFileSync, readdirSync, sta
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { HouseError } from "../../src/core/error.ts";
-import { openGround, outcomeOf } from "../../src/tool/fs/ground.cases.ts";
+import { OpenClawError } from "../../src/core/error.ts";
+import { openGround, outcomeOf } from "../../src/tool/fs/fixture.cases.ts";
 
 interface Expectation {
   readonly fails?: string;
@@ -45,7 +45,7 @@ function expectationOf(name: string): Expectation {
 
 /** In words for the model, and as a number for programs. */
 function assertLine(error: unknown, line: number | undefined): void {
-  assert.ok(error instanceof HouseError);
+  assert.ok(error instanceof OpenClawError);
   assert.equal((error.details as { line?: number }).line, line, error.message);
   assert.ok(error.message.startsWith(`apply_patch, line ${line}: `), error.message);
 }

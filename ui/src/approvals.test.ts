@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mock, test, type TestContext } from "node:test";
 
-import { HouseError } from "../../src/core/error.ts";
+import { OpenClawError } from "../../src/core/error.ts";
 import type { ApprovalRequested } from "../../src/protocol/approval.ts";
 import { followApprovals } from "./approvals.ts";
 import type { Client } from "./client.ts";
@@ -32,14 +32,14 @@ function follow(t: TestContext) {
   t.after(() => mock.timers.reset());
   const store = createStore(firstState);
   const listeners = new Map<string, (payload: unknown) => void>();
-  let pending: readonly ApprovalRequested[] | HouseError = [];
+  let pending: readonly ApprovalRequested[] | OpenClawError = [];
   const client = {
     on(event: string, listener: (payload: unknown) => void) {
       listeners.set(event, listener);
       return () => listeners.delete(event);
     },
     request: () =>
-      pending instanceof HouseError ? Promise.reject(pending) : Promise.resolve({ now: 1_400_000, pending }),
+      pending instanceof OpenClawError ? Promise.reject(pending) : Promise.resolve({ now: 1_400_000, pending }),
   } as unknown as Pick<Client, "on" | "request">;
   const end = followApprovals(client, store);
   return {
@@ -81,7 +81,7 @@ test("each connection and each gap reads the list anew; a refusal shows nothing"
   hear("page.gap");
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(shown(), [["a", 5_060_000]]);
-  await connect(new HouseError("INVALID_REQUEST", "missing scope: operator.approvals"));
+  await connect(new OpenClawError("INVALID_REQUEST", "missing scope: operator.approvals"));
   assert.deepEqual(shown(), []);
   end();
   assert.equal(listening(), 0);

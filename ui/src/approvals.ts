@@ -1,5 +1,5 @@
 // What waits for a yes or a no: follows the gateway's events, reads anew after a gap, and lets go when the time is over.
-import { HouseError } from "../../src/core/error.ts";
+import { OpenClawError } from "../../src/core/error.ts";
 import type { ApprovalRequested, ApprovalResolved } from "../../src/protocol/approval.ts";
 import type { Client } from "./client.ts";
 import type { PageState, Store } from "./state.ts";
@@ -29,7 +29,7 @@ export function followApprovals(client: Pick<Client, "on" | "request">, store: S
       const offsetMs = Date.now() - now;
       show(pending.map((entry) => ({ ...entry, endsAtMs: entry.expiresAtMs + offsetMs })));
     } catch (error) {
-      if (!(error instanceof HouseError)) throw error; // lost again, or not for this client: then nothing is shown
+      if (!(error instanceof OpenClawError)) throw error; // lost again, or not for this client: then nothing is shown
       show([]);
     }
   };

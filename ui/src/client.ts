@@ -1,5 +1,5 @@
 // Keeps the page connected: shows a credential, waits for pairing, comes back after a loss, carries requests and events.
-import { HouseError } from "../../src/core/error.ts";
+import { OpenClawError } from "../../src/core/error.ts";
 import { afterRefusal, afterWelcome, nextCredential, type Held, type Kind } from "./credential.ts";
 import { connectParams } from "./handshake.ts";
 import type { Identity } from "./identity.ts";
@@ -151,7 +151,7 @@ export function createClient({ url, version, store, vault, identity, held: first
       const [health, presence] = await Promise.all([request("health", {}), request("system-presence", {})]);
       store.update({ health, presence });
     } catch (error) {
-      if (!(error instanceof HouseError)) throw error; // the loss itself is shown by the connection state
+      if (!(error instanceof OpenClawError)) throw error; // the loss itself is shown by the connection state
     }
   };
 
@@ -194,7 +194,7 @@ export function backoffMs(failures: number, random: number): number {
 function checkSize(params: unknown, maxPayload = Infinity): void {
   const frameBytes = new TextEncoder().encode(JSON.stringify(params)).length + 200;
   if (frameBytes <= maxPayload) return;
-  throw new HouseError(
+  throw new OpenClawError(
     "page.too-large",
     `This is ${Math.ceil(frameBytes / 1024)} KB; the gateway takes at most ${Math.floor(maxPayload / 1024)} KB in one message.`,
   );

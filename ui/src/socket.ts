@@ -1,5 +1,5 @@
 // One connection: frames in and out, answers matched to requests. It knows nothing of credentials or retries.
-import { HouseError } from "../../src/core/error.ts";
+import { OpenClawError } from "../../src/core/error.ts";
 import { textOf } from "./credential.ts";
 import type { WireFailure } from "./wire.ts";
 
@@ -30,7 +30,7 @@ interface Waiting {
 }
 
 /** The refusal as it came over the wire. */
-export class RefusedError extends HouseError {
+export class RefusedError extends OpenClawError {
   override readonly name: string = "RefusedError";
   readonly failure: WireFailure;
 
@@ -53,7 +53,7 @@ export function openSocket(url: string, { onEvent, onClose }: Ends): GatewaySock
     isOver = true;
     for (const { method, reject, timer } of waiting.values()) {
       clearTimeout(timer);
-      reject(new HouseError("page.connection-lost", `The connection broke before ${method} was answered.`));
+      reject(new OpenClawError("page.connection-lost", `The connection broke before ${method} was answered.`));
     }
     waiting.clear();
     onClose(reason);
@@ -87,7 +87,9 @@ export function openSocket(url: string, { onEvent, onClose }: Ends): GatewaySock
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(id);
-          reject(new HouseError("page.timeout", `The gateway did not answer ${method} within ${timeoutMs / 1000} s.`));
+          reject(
+            new OpenClawError("page.timeout", `The gateway did not answer ${method} within ${timeoutMs / 1000} s.`),
+          );
         }, timeoutMs);
         waiting.set(id, { method, resolve, reject, timer });
         socket.send(JSON.stringify({ type: "req", id, method, params }));
@@ -100,8 +102,8 @@ export function openSocket(url: string, { onEvent, onClose }: Ends): GatewaySock
   };
 }
 
-export function notConnected(): HouseError {
-  return new HouseError("page.not-connected", "The page is not connected to the gateway right now.");
+export function notConnected(): OpenClawError {
+  return new OpenClawError("page.not-connected", "The page is not connected to the gateway right now.");
 }
 
 function parseFrame(words: unknown): Record<string, unknown> | undefined {

@@ -2,21 +2,25 @@
 import type { CatalogTool } from "./wire.ts";
 
 export const standings = ["allowed", "blocked", "not available"] as const;
-export type Standing = (typeof standings)[number];
+export type LiveStatus = (typeof standings)[number];
 
 /** Policy comes first: a tool that is blocked stays blocked, whether or not it could run. */
-export function standingOf({ allowed, built, available }: CatalogTool): Standing {
+export function standingOf({ allowed, built, available }: CatalogTool): LiveStatus {
   if (!allowed) return "blocked";
   return built && available ? "allowed" : "not available";
 }
 
-export function filterTools(tools: readonly CatalogTool[], words: string, standing: Standing | "all"): CatalogTool[] {
+export function filterTools(
+  tools: readonly CatalogTool[],
+  words: string,
+  liveStatus: LiveStatus | "all",
+): CatalogTool[] {
   const wanted = words
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "");
   return tools.filter((tool) => {
-    if (standing !== "all" && standingOf(tool) !== standing) return false;
+    if (liveStatus !== "all" && standingOf(tool) !== liveStatus) return false;
     const text = `${tool.name} ${tool.summary} ${tool.group ?? ""} ${tool.source ?? ""}`.toLowerCase();
     return wanted.every((word) => text.includes(word));
   });

@@ -11,10 +11,10 @@ import type { Agents } from "../agent.ts";
 import { isActive } from "./hours.ts";
 import type { HeartbeatSettings } from "./settings.ts";
 import { targetOf, visibilityOf } from "./target.ts";
-import { runHouseTurn, type HouseTurnDeps, type Report } from "./turn.ts";
+import { runSystemTurn, type SystemTurnDeps, type Report } from "./turn.ts";
 
-export interface BeatDeps extends HouseTurnDeps {
-  readonly agents: HouseTurnDeps["agents"] & Pick<Agents, "active">;
+export interface BeatDeps extends SystemTurnDeps {
+  readonly agents: SystemTurnDeps["agents"] & Pick<Agents, "active">;
   readonly models: Pick<ModelBook, "candidates">;
   readonly events: Pick<SystemEvents, "peek">;
   readonly paths: Paths;
@@ -26,7 +26,7 @@ export async function beat(deps: BeatDeps, settings: HeartbeatSettings, runId: s
   const reason = await whyNot(deps, settings);
   if (reason !== undefined) return { status: "skipped", reason };
   const { session, prompt } = settings;
-  const { report } = await runHouseTurn(deps, { runId, session, text: prompt, settings, regular: true });
+  const { report } = await runSystemTurn(deps, { runId, session, text: prompt, settings, regular: true });
   return report;
 }
 

@@ -1,8 +1,8 @@
 // What the config says about heartbeats: which agents have them, how often, where, and what is asked.
-import { spanMs } from "../../base/span.ts";
+import { spanMs } from "../../base/duration.ts";
 import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { mainSessionKey, parseSessionKey, splitSessionKey, type AgentId, type SessionKey } from "../../core/names.ts";
 
 type HeartbeatConfig = NonNullable<NonNullable<NonNullable<Config["agents"]>["defaults"]>["heartbeat"]>;
@@ -88,7 +88,7 @@ function sessionOf(config: Config, agentId: AgentId, wished: string | undefined)
     const key = parseSessionKey(wished, { defaultAgent: defaultAgentId(config), mainKey }, agentId);
     return key === "global" || splitSessionKey(key).agentId === agentId ? key : main;
   } catch (error) {
-    if (error instanceof HouseError) return main;
+    if (error instanceof OpenClawError) return main;
     throw error;
   }
 }

@@ -16,10 +16,10 @@ export interface Visibility {
   readonly useIndicator: boolean;
 }
 
-type Wish = Pick<HeartbeatSettings, "target" | "to" | "accountId">;
+type Request = Pick<HeartbeatSettings, "target" | "to" | "accountId">;
 
 export function targetOf(
-  wish: Wish,
+  wish: Request,
   record: SessionRecord | undefined,
   channels: readonly string[],
   config: Config,
@@ -36,7 +36,7 @@ export function targetOf(
   return { route: { ...route, to, ...(accountId === undefined ? {} : { accountId }) } };
 }
 
-function named({ target }: Wish, last: Route | undefined): Route {
+function named({ target }: Request, last: Route | undefined): Route {
   return last?.channel === target ? last : { channel: target };
 }
 

@@ -16,7 +16,7 @@ after(async () => {
 });
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
 
-interface Scene {
+interface CommandRun {
   readonly beats: [agentId: string, dueAt: number, at: number][];
   /** Both clocks go on; timers fire. */
   readonly pass: (ms: number) => Promise<void>;
@@ -30,9 +30,9 @@ interface Scene {
   readonly close: () => Promise<void>;
 }
 
-async function scene(agentId: string, everyMs: number): Promise<Scene> {
+async function scene(agentId: string, everyMs: number): Promise<CommandRun> {
   mock.timers.enable({ apis: ["setTimeout"] });
-  const me: { -readonly [Name in keyof Scene]?: Scene[Name] } = {};
+  const me: { -readonly [Name in keyof CommandRun]?: CommandRun[Name] } = {};
   let ticks = 0;
   const start = (): HeartbeatTimer =>
     startHeartbeatTimer({
@@ -73,7 +73,7 @@ async function scene(agentId: string, everyMs: number): Promise<Scene> {
     },
   });
   me.timer = start();
-  return me as Scene;
+  return me as CommandRun;
 }
 
 test("the first beat is one interval after the start; each next one interval after the last due time", async () => {
@@ -99,44 +99,44 @@ test("a machine that slept makes up for what it missed with one beat, soon, and 
 });
 
 test("restarts more often than the interval do not silence it", async () => {
-  const house = await scene("restarted", 60_000);
+  const runtime = await scene("restarted", 60_000);
   for (let round = 0; round < 10; round++) {
-    await house.pass(20_000);
-    house.restart();
+    await runtime.pass(20_000);
+    runtime.restart();
   }
-  assert.equal(house.beats.length, 3);
-  assert.equal(new Set(house.beats.map(([, dueAt]) => dueAt)).size, 3);
-  await house.close();
+  assert.equal(runtime.beats.length, 3);
+  assert.equal(new Set(runtime.beats.map(([, dueAt]) => dueAt)).size, 3);
+  await runtime.close();
 });
 
 test("a busy session is tried again each second for the same due time", async () => {
-  const house = await scene("busy", 60_000);
-  house.answer = "busy";
-  await house.pass(66_000);
-  const tries = house.beats.length;
+  const runtime = await scene("busy", 60_000);
+  runtime.answer = "busy";
+  await runtime.pass(66_000);
+  const tries = runtime.beats.length;
   assert.ok(tries >= 3 && tries <= 7, `${tries} tries`);
-  house.answer = "over";
-  await house.pass(2000);
-  assert.equal(new Set(house.beats.map(([, dueAt]) => dueAt)).size, 1);
-  const done = house.beats.length;
-  await house.pass(40_000);
-  assert.equal(house.beats.length, done);
-  await house.close();
+  runtime.answer = "over";
+  await runtime.pass(2000);
+  assert.equal(new Set(runtime.beats.map(([, dueAt]) => dueAt)).size, 1);
+  const done = runtime.beats.length;
+  await runtime.pass(40_000);
+  assert.equal(runtime.beats.length, done);
+  await runtime.close();
 });
 
 test("a clock set back does not make it wait for the lost time; a longer or shorter interval counts at once", async () => {
-  const house = await scene("clock", 60_000);
-  await house.pass(30_000);
-  house.now -= 24 * 3_600_000;
-  await house.pass(80_000);
-  assert.equal(house.beats.length, 1);
-  house.plan = [{ agentId: "clock", everyMs: 10_000 }];
-  house.timer.look();
-  await house.pass(11_000);
-  assert.ok(house.beats.length >= 2);
-  house.plan = [];
-  const count = house.beats.length;
-  await house.pass(60_000);
-  assert.equal(house.beats.length, count);
-  await house.close();
+  const runtime = await scene("clock", 60_000);
+  await runtime.pass(30_000);
+  runtime.now -= 24 * 3_600_000;
+  await runtime.pass(80_000);
+  assert.equal(runtime.beats.length, 1);
+  runtime.plan = [{ agentId: "clock", everyMs: 10_000 }];
+  runtime.timer.look();
+  await runtime.pass(11_000);
+  assert.ok(runtime.beats.length >= 2);
+  runtime.plan = [];
+  const count = runtime.beats.length;
+  await runtime.pass(60_000);
+  assert.equal(runtime.beats.length, count);
+  await runtime.close();
 });

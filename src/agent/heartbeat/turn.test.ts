@@ -8,12 +8,12 @@ import { createOutbound, type OutboundMessage } from "../../channel/outbound.ts"
 import type { Config } from "../../config/schema/index.ts";
 import { DEFAULT_AGENT } from "../../core/names.ts";
 import { heartbeatSettings } from "./settings.ts";
-import { runHouseTurn, type Report } from "./turn.ts";
+import { runSystemTurn, type Report } from "./turn.ts";
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
 
-interface Scene {
-  readonly house: AgentHouse;
+interface CommandRun {
+  readonly runtime: AgentHouse;
   readonly sent: OutboundMessage[];
   readonly run: (regular?: boolean) => Promise<Report>;
 }
@@ -21,8 +21,8 @@ interface Scene {
 let count = 0;
 
 /** A house with one platform, `pigeon`, and a main session last heard from there. */
-async function scene(say: () => Say, heartbeat: object = {}, more: object = {}): Promise<Scene> {
-  const house = await openAgentHouse({ models: scriptedBook(say) });
+async function scene(say: () => Say, heartbeat: object = {}, more: object = {}): Promise<CommandRun> {
+  const runtime = await openAgentHouse({ models: scriptedBook(say) });
   const sent: OutboundMessage[] = [];
   const config = { agents: { defaults: { heartbeat } }, ...more } as Config;
   const outbound = createOutbound(
@@ -36,21 +36,21 @@ async function scene(say: () => Say, heartbeat: object = {}, more: object = {}):
       ],
     ]),
   );
-  await house.ask("hello");
-  const record = await house.store.sessions.get(MAIN);
+  await runtime.ask("hello");
+  const record = await runtime.store.sessions.get(MAIN);
   assert.ok(record !== undefined);
-  await house.store.sessions.put({
+  await runtime.store.sessions.put({
     ...record,
     entry: { ...record.entry, deliveryContext: { channel: "pigeon", to: "roof", accountId: "home" } },
   });
   return {
-    house,
+    runtime,
     sent,
     run: async (regular = true) => {
-      const { report } = await runHouseTurn(
+      const { report } = await runSystemTurn(
         {
-          agents: house.agents,
-          store: house.store,
+          agents: runtime.agents,
+          store: runtime.store,
           outbound,
           config: () => config,
           clock: systemClock,
@@ -75,7 +75,7 @@ const pigeon = (heartbeat: object, accounts?: object): object => ({
 });
 
 test("news goes to where the person was last heard from, once under its id", async () => {
-  const { house, sent, run } = await scene(() => text("The roof leaks."));
+  const { runtime, sent, run } = await scene(() => text("The roof leaks."));
   assert.deepEqual(await run(), {
     status: "sent",
     preview: "The roof leaks.",
@@ -88,32 +88,32 @@ test("news goes to where the person was last heard from, once under its id", asy
     [[{ channel: "pigeon", to: "roof", accountId: "home" }, "The roof leaks."]],
   );
   assert.match(sent[0]?.intentId ?? "", /^beat-\d+:news$/);
-  await house.close();
+  await runtime.close();
 });
 
 test("the same alert within a day is sent once; a wake brings its news each time", async () => {
-  const { house, sent, run } = await scene(() => text("The roof leaks."));
+  const { runtime, sent, run } = await scene(() => text("The roof leaks."));
   assert.deepEqual([(await run()).status, (await run()).status, sent.length], ["sent", "ok", 1]);
   assert.deepEqual([(await run(false)).status, sent.length], ["sent", 2]);
-  await house.close();
+  await runtime.close();
 });
 
 test("an all-clear is sent only where showOk asks for it", async () => {
   const quiet = await scene(() => text("HEARTBEAT_OK"));
   assert.deepEqual([await quiet.run(), quiet.sent.length], [{ status: "ok" }, 0]);
-  await quiet.house.close();
+  await quiet.runtime.close();
   const shown = await scene(() => text("HEARTBEAT_OK"), {}, pigeon({ showOk: true }));
   assert.deepEqual([(await shown.run()).status, shown.sent.map((message) => message.text)], ["sent", ["HEARTBEAT_OK"]]);
-  await shown.house.close();
+  await shown.runtime.close();
 });
 
 test("target none, an unknown channel and a channel without a recipient are no target; the turn still ran", async () => {
   for (const target of [{ target: "none" }, { target: "raven" }]) {
-    const { house, sent, run } = await scene(() => text("The roof leaks."), target);
+    const { runtime, sent, run } = await scene(() => text("The roof leaks."), target);
     const { status, reason, preview } = await run();
     assert.deepEqual([status, reason, preview, sent.length], ["skipped", "no-target", "The roof leaks.", 0]);
-    assert.ok(JSON.stringify(await house.messages()).includes("The roof leaks."));
-    await house.close();
+    assert.ok(JSON.stringify(await runtime.messages()).includes("The roof leaks."));
+    await runtime.close();
   }
 });
 
@@ -122,10 +122,10 @@ test("a named channel with `to` and `accountId`; an account nobody has is said a
   const known = await scene(() => text("News."), named, pigeon({}, { work: {} }));
   assert.equal((await known.run()).to, "tower");
   assert.deepEqual(known.sent[0]?.route, { channel: "pigeon", to: "tower", accountId: "work" });
-  await known.house.close();
+  await known.runtime.close();
   const unknown = await scene(() => text("News."), named, pigeon({}, { home: {} }));
   assert.deepEqual([(await unknown.run()).reason, unknown.sent.length], ["unknown-account", 0]);
-  await unknown.house.close();
+  await unknown.runtime.close();
 });
 
 test("visibility: the account's word over the channel's over that of all channels", async () => {
@@ -135,9 +135,9 @@ test("visibility: the account's word over the channel's over that of all channel
       pigeon: { heartbeat: { showAlerts: true }, accounts: { home: { heartbeat: { showAlerts: false } } } },
     },
   };
-  const { house, sent, run } = await scene(() => text("News."), {}, more);
+  const { runtime, sent, run } = await scene(() => text("News."), {}, more);
   assert.deepEqual([(await run()).reason, sent.length], ["alerts-disabled", 0]);
-  await house.close();
+  await runtime.close();
 });
 
 test("includeReasoning sends the thinking as a message of its own, also with an all-clear", async () => {
@@ -146,26 +146,26 @@ test("includeReasoning sends the thinking as a message of its own, also with an 
     { type: "text", delta: "HEARTBEAT_OK" },
     { type: "end", stop: "stop", usage: usage() },
   ];
-  const { house, sent, run } = await scene(() => thinking, { includeReasoning: true });
+  const { runtime, sent, run } = await scene(() => thinking, { includeReasoning: true });
   await run();
   assert.deepEqual(
     sent.map((message) => message.text),
     ["Reasoning:\nNothing new."],
   );
-  await house.close();
+  await runtime.close();
 });
 
 test("what a platform refuses is a failure with its reason", async () => {
-  const { house, run } = await scene(() => text("It is lost."));
+  const { runtime, run } = await scene(() => text("It is lost."));
   const { status, reason } = await run();
   assert.deepEqual([status, reason], ["failed", "no wind"]);
-  await house.close();
+  await runtime.close();
 });
 
 test("a beat whose end could not be written is given up, not asked about without a pause", async () => {
-  const { house, run } = await scene(() => text("The roof leaks."));
+  const { runtime, run } = await scene(() => text("The roof leaks."));
   const id = `beat-${count + 1}`;
-  await house.store.inbox.post({ id, sessionKey: MAIN, runId: id, at: 1, body: {} });
+  await runtime.store.inbox.post({ id, sessionKey: MAIN, runId: id, at: 1, body: {} });
   assert.deepEqual(await run(), { status: "failed", reason: "how it ended could not be written down" });
-  await house.close();
+  await runtime.close();
 });

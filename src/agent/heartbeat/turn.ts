@@ -7,12 +7,12 @@ import type { Outbound, Route } from "../../channel/outbound.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { parseModelRef } from "../../model/catalog.ts";
 import type { Store } from "../../store/store.ts";
-import { ACK } from "../ack.ts";
+import { ACK } from "./ack.ts";
 import type { Agents } from "../agent.ts";
 import type { HeartbeatSettings } from "./settings.ts";
 import { targetOf, visibilityOf } from "./target.ts";
 
-export interface HouseTurnDeps {
+export interface SystemTurnDeps {
   readonly agents: Pick<Agents, "post" | "wait" | "watch">;
   readonly store: Pick<Store, "kv" | "sessions">;
   readonly outbound: Outbound;
@@ -23,7 +23,7 @@ export interface HouseTurnDeps {
   readonly closing: AbortSignal;
 }
 
-export interface HouseTurn {
+export interface SystemTurn {
   readonly runId: string;
   readonly session: SessionKey;
   readonly text: string;
@@ -42,7 +42,7 @@ export interface Report {
   readonly to?: string;
 }
 
-export interface HouseTurnEnd {
+export interface SystemTurnEnd {
   /** Undefined when the house closed first, or its end is not known. */
   readonly outcome: RunOutcome | undefined;
   readonly report: Report;
@@ -53,7 +53,7 @@ const SAME_ALERT_MS = 24 * 3_600_000;
 const PREVIEW_CHARS = 200;
 const WAIT_MS = 600_000;
 
-export async function runHouseTurn(deps: HouseTurnDeps, turn: HouseTurn): Promise<HouseTurnEnd> {
+export async function runSystemTurn(deps: SystemTurnDeps, turn: SystemTurn): Promise<SystemTurnEnd> {
   const { agents, store, config } = deps;
   const { runId, session, settings } = turn;
   const told = turn.regular ? await lastAlert(deps, session) : undefined;
@@ -83,8 +83,8 @@ export async function runHouseTurn(deps: HouseTurnDeps, turn: HouseTurn): Promis
 }
 
 async function report(
-  deps: HouseTurnDeps,
-  { settings, session }: HouseTurn,
+  deps: SystemTurnDeps,
+  { settings, session }: SystemTurn,
   outcome: RunOutcome,
   thought: string,
 ): Promise<Report> {
@@ -115,7 +115,7 @@ async function report(
 
 /** The same ids as long as the turn is the same: nothing is sent twice. */
 async function sendAll(
-  { outbound, log }: HouseTurnDeps,
+  { outbound, log }: SystemTurnDeps,
   runId: string,
   route: Route,
   reasoning: string,
@@ -138,7 +138,7 @@ async function sendAll(
   }
 }
 
-async function ended({ agents, closing }: HouseTurnDeps, runId: string): Promise<RunOutcome | undefined> {
+async function ended({ agents, closing }: SystemTurnDeps, runId: string): Promise<RunOutcome | undefined> {
   for (;;) {
     const began = performance.now();
     const outcome = await agents.wait(runId, WAIT_MS, closing);
@@ -148,7 +148,7 @@ async function ended({ agents, closing }: HouseTurnDeps, runId: string): Promise
   }
 }
 
-async function lastAlert({ store, clock }: HouseTurnDeps, session: SessionKey): Promise<string | undefined> {
+async function lastAlert({ store, clock }: SystemTurnDeps, session: SessionKey): Promise<string | undefined> {
   const last = (await store.kv.get(ALERTS, session)) as { readonly text?: unknown; readonly at?: unknown } | undefined;
   const isFresh = typeof last?.at === "number" && Math.abs(clock.now() - last.at) < SAME_ALERT_MS;
   return isFresh && typeof last.text === "string" ? last.text : undefined;

@@ -13,7 +13,7 @@ export interface BootstrapFile {
   readonly rawChars?: number;
 }
 
-export interface BootstrapWish {
+export interface BootstrapRequest {
   readonly workspace: string;
   readonly mode: "full" | "minimal";
   /** MEMORY.md is for the main private session alone. */
@@ -25,7 +25,7 @@ const all = ["AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEAR
 const forSubagents: ReadonlySet<string> = new Set(["AGENTS.md", "TOOLS.md"]);
 const MAX_FILE_BYTES = 4_000_000;
 
-export type ReadBootstrap = (wish: BootstrapWish) => readonly BootstrapFile[];
+export type ReadBootstrap = (wish: BootstrapRequest) => readonly BootstrapFile[];
 
 /** Read again only when a file changed; asking costs a look at each name. */
 export function createBootstrapReader(): ReadBootstrap {

@@ -1,18 +1,18 @@
 // The files of a prompt after the owner's hooks had their say; without hooks, as they lie in the workspace.
 import { subjectOf } from "../../tool/subject.ts";
-import { bootstrapWish } from "../desk.ts";
+import { bootstrapRequest } from "../turn-model.ts";
 import { cutText } from "../result.ts";
-import type { TurnInput, TurnRoom } from "../turn.ts";
+import type { TurnInput, TurnContext } from "../turn.ts";
 import type { ReadBootstrap } from "./files.ts";
 
 export async function bootstrapOf(
-  { deps, readBootstrap }: TurnRoom,
+  { deps, readBootstrap }: TurnContext,
   { agentId, seat, emit }: Pick<TurnInput, "agentId" | "seat" | "emit">,
 ): Promise<ReadBootstrap> {
   const hook = deps.onBootstrap?.();
   if (hook === undefined) return readBootstrap;
   const { key, sessionId } = seat.record;
-  const wish = bootstrapWish(deps, subjectOf({ sessionKey: key }, deps.config()));
+  const wish = bootstrapRequest(deps, subjectOf({ sessionKey: key }, deps.config()));
   const files = readBootstrap(wish).map(({ name, text }) => ({ name, content: text }));
   const { messages, bootstrapFiles } = await hook({ sessionKey: key, sessionId, agentId, files });
   for (const text of messages) emit({ stream: "notice", text });

@@ -10,7 +10,7 @@ import { openAgentHouse, scriptedBook, text, type AgentHouse } from "../../../te
 
 const snapshot = new URL("./prompt.snap.txt", import.meta.url);
 
-async function house(
+async function runtime(
   t: TestContext,
   models: ReturnType<typeof scriptedBook>,
   config: Record<string, unknown> = {},
@@ -24,7 +24,7 @@ const frame = ({ system, tools }: ModelRequest): string => JSON.stringify({ syst
 
 test("what a fresh session sends is as pinned (UPDATE_SNAPSHOT=1 pins anew)", async (t) => {
   const models = scriptedBook(() => text("ok"));
-  const opened = await house(t, models);
+  const opened = await runtime(t, models);
   await opened.ask("hello");
   await opened.ask("do it", { sessionKey: "agent:main:subagent:1" as SessionKey });
   const [fresh, sub] = models.requests;
@@ -43,7 +43,7 @@ test("what a fresh session sends is as pinned (UPDATE_SNAPSHOT=1 pins anew)", as
 
 test("prompt and schemas stay under 10,000 bytes, also the whole first request", async (t) => {
   const models = scriptedBook(() => text("ok"));
-  const opened = await house(t, models);
+  const opened = await runtime(t, models);
   await opened.ask("hello");
   const bytes = Buffer.byteLength(JSON.stringify(models.requests[0]));
   t.diagnostic(`first request: ${bytes} bytes`);
@@ -52,7 +52,7 @@ test("prompt and schemas stay under 10,000 bytes, also the whole first request",
 
 test("over ten turns nothing changes but what is appended", async (t) => {
   const models = scriptedBook((_request, index) => text(`answer ${index}`));
-  const opened = await house(t, models);
+  const opened = await runtime(t, models);
   for (let turn = 0; turn < 10; turn++) await opened.ask(`question ${turn}`, { stamp: true });
   for (const [index, request] of models.requests.entries()) {
     assert.equal(frame(request), frame(models.requests[0] ?? request));
@@ -64,7 +64,7 @@ test("over ten turns nothing changes but what is appended", async (t) => {
 
 test("what policy removes is in neither channel", async (t) => {
   const models = scriptedBook(() => text("ok"));
-  const opened = await house(t, models, { tools: { deny: ["write", "edit"] } });
+  const opened = await runtime(t, models, { tools: { deny: ["write", "edit"] } });
   await opened.ask("hello");
   const [request] = models.requests;
   assert.ok(!/\b(write|edit):/.test(request?.system ?? ""));
@@ -74,7 +74,7 @@ test("what policy removes is in neither channel", async (t) => {
 
 test("workspace files come in order, bounded, and never through a link", async (t) => {
   const models = scriptedBook(() => text("ok"));
-  const opened = await house(t, models, {
+  const opened = await runtime(t, models, {
     agents: { defaults: { bootstrapMaxChars: 400 } },
   });
   const put = (name: string, words: string): void => writeFileSync(join(opened.workspace, name), words);
@@ -95,7 +95,7 @@ test("workspace files come in order, bounded, and never through a link", async (
 
 test("MEMORY.md is for the main session alone", async (t) => {
   const models = scriptedBook(() => text("ok"));
-  const opened = await house(t, models);
+  const opened = await runtime(t, models);
   writeFileSync(join(opened.workspace, "MEMORY.md"), "remember the milk");
   await opened.ask("hello", { sessionKey: "agent:main:telegram:group:1" as SessionKey });
   assert.ok(!models.requests[0]?.system.includes("milk"));

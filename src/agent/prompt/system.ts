@@ -68,10 +68,10 @@ You were started for one task, given in the first message. Finish it and answer 
 function place({ workspace, agentFolder, timeZone, os, sandboxed, tools }: PromptInput): string {
   const clock = tools.some(({ name }) => name === "session_status") ? "; session_status tells the time" : "";
   const shown = agentFolder === true ? "the workspace and, read-only, /agent are" : "the workspace is";
-  const box = sandboxed ? `\nYou are in a sandbox: only ${shown} there.` : "";
+  const sandbox = sandboxed ? `\nYou are in a sandbox: only ${shown} there.` : "";
   return `## Place
 Workspace (relative paths start here): ${workspace}
-System: ${os}. Time zone: ${timeZone}${clock}.${box}`;
+System: ${os}. Time zone: ${timeZone}${clock}.${sandbox}`;
 }
 
 function project(files: readonly BootstrapFile[]): string {

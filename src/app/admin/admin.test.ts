@@ -8,10 +8,10 @@ import { after, test, type TestContext } from "node:test";
 import type { AgentId, SessionKey } from "../../core/names.ts";
 import { resolvePaths } from "../../base/paths.ts";
 import { loadConfig } from "../../config/load.ts";
-import { sentinelPath } from "../../session/sentinel.ts";
+import { sentinelPath } from "../../session/restart-notes.ts";
 import type { Admin, AdminCaller } from "../../tool/admin.ts";
 import { openAdmin, type OpenAdmin } from "../admin.ts";
-import { openHouse, type House } from "../house.ts";
+import { openRuntime, type Runtime } from "../runtime.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "openclaw-admin-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -31,7 +31,7 @@ const TEXT = `{
 const loosen = { action: "config.patch", raw: "{tools:{exec:{ask:'off'}}}", delayMs: 5, note: "please" } as const;
 
 interface Ground {
-  readonly house: House;
+  readonly runtime: Runtime;
   readonly admin: Admin;
   readonly front: OpenAdmin;
   readonly told: [string, string][];
@@ -53,27 +53,27 @@ const newHome = (text = TEXT): string => {
 async function open(t: TestContext, home: string): Promise<Ground> {
   const env = { HOME: home };
   const paths = resolvePaths(env);
-  const house = await openHouse({ paths, env, loaded: loadConfig({ paths, env }), consoleLevel: "silent" });
+  const runtime = await openRuntime({ paths, env, loaded: loadConfig({ paths, env }), consoleLevel: "silent" });
   const told: [string, string][] = [];
   const restarts: string[] = [];
-  house.wake.tie({
+  runtime.wake.provide({
     tell: async (session, text) => void told.push([session, text]),
     tellAndWait: () => Promise.resolve(undefined),
     resume: () => Promise.resolve(),
     close() {},
   });
-  const front = openAdmin(house, (reason) => void restarts.push(reason));
+  const front = openAdmin(runtime, (reason) => void restarts.push(reason));
   let isOpen = true;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
     await front.close();
-    await house.close();
+    await runtime.close();
   };
   t.after(close);
   await front.recover();
-  await house.commands.desk.recover();
-  return { house, admin: house.admin(), front, told, restarts, file: paths.config, close };
+  await runtime.commands.broker.recover();
+  return { runtime, admin: runtime.admin(), front, told, restarts, file: paths.config, close };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -86,33 +86,33 @@ const idOf = ({ details }: Awaited<ReturnType<Admin["change"]>>): string => Stri
 
 test("allowed: written once with comments kept, a note for the session, one restart", async (t) => {
   const ground = await open(t, newHome());
-  const { admin, house, told, restarts, file } = ground;
+  const { admin, runtime, told, restarts, file } = ground;
   const asked = await admin.change(loosen, caller);
   assert.equal(asked.details["status"], "approval-pending");
   assert.equal(readFileSync(file, "utf8"), TEXT);
   const again = await admin.change(loosen, caller);
   assert.equal(idOf(again), idOf(asked), "the same question is asked once");
-  await house.commands.desk.answer(idOf(asked), "allow-once", owner);
+  await runtime.commands.broker.answer(idOf(asked), "allow-once", owner);
   await until(() => restarts.length > 0);
   assert.equal(readFileSync(file, "utf8"), TEXT.replace('"on-miss"', '"off"'));
   assert.deepEqual(restarts, ["config.patch: approved by the owner"]);
-  assert.equal(existsSync(sentinelPath(house.paths.state)), true);
+  assert.equal(existsSync(sentinelPath(runtime.paths.state)), true);
   assert.deepEqual(told, [], "told after the restart, not before");
   await ground.close();
-  const next = await open(t, house.paths.home);
+  const next = await open(t, runtime.paths.home);
   assert.equal(next.told.length, 1);
   assert.match(
     next.told[0]?.[1] ?? "",
     /config\.patch done[\s\S]*The owner allowed it \(id=[0-9a-f-]+\)[\s\S]*Note: please/,
   );
-  assert.equal(existsSync(sentinelPath(house.paths.state)), false);
+  assert.equal(existsSync(sentinelPath(runtime.paths.state)), false);
 });
 
 for (const [how, answer, said] of [
-  ["denied", (g: Ground, id: string) => g.house.commands.desk.answer(id, "deny", owner), /denied by the owner/],
+  ["denied", (g: Ground, id: string) => g.runtime.commands.broker.answer(id, "deny", owner), /denied by the owner/],
   [
     "withdrawn with its turn",
-    (g: Ground) => g.house.commands.desk.withdrawAll(caller.session, "its turn was stopped"),
+    (g: Ground) => g.runtime.commands.broker.withdrawAll(caller.session, "its turn was stopped"),
     /its turn was stopped/,
   ],
 ] as const)
@@ -142,7 +142,7 @@ test("the file changed meanwhile: denied, with the diff", async (t) => {
   const id = idOf(await ground.admin.change(loosen, caller));
   const edited = TEXT.replace("// mine", "// still mine");
   writeFileSync(ground.file, edited);
-  await ground.house.commands.desk.answer(id, "allow-once", owner);
+  await ground.runtime.commands.broker.answer(id, "allow-once", owner);
   await until(() => ground.told.length > 0);
   assert.match(ground.told[0]?.[1] ?? "", /has changed since it was read\n--- a\/openclaw\.json\n/);
   assert.equal(readFileSync(ground.file, "utf8"), edited);
@@ -153,12 +153,12 @@ test("asked, gateway gone, next process: the answer still applies it, once", asy
   const first = await open(t, newHome());
   const id = idOf(await first.admin.change(loosen, caller));
   await first.close();
-  const next = await open(t, first.house.paths.home);
-  assert.equal(next.house.commands.desk.pending()[0]?.kind, "config");
-  await next.house.commands.desk.answer(id, "allow-once", owner);
+  const next = await open(t, first.runtime.paths.home);
+  assert.equal(next.runtime.commands.broker.pending()[0]?.kind, "config");
+  await next.runtime.commands.broker.answer(id, "allow-once", owner);
   await until(() => next.restarts.length > 0);
   assert.match(readFileSync(next.file, "utf8"), /ask: "off" \} \}, \/\/ mine/);
-  await assert.rejects(next.house.commands.desk.answer(id, "allow-once", owner), /unknown approval id/);
+  await assert.rejects(next.runtime.commands.broker.answer(id, "allow-once", owner), /unknown approval id/);
 });
 
 for (const [when, isWritten, said] of [
@@ -170,17 +170,17 @@ for (const [when, isWritten, said] of [
     const id = idOf(await first.admin.change(loosen, caller));
     // The answer is heard by nobody here: the process dies with the change begun.
     await first.front.close();
-    await first.house.commands.desk.answer(id, "allow-once", owner);
-    assert.equal(await first.house.commands.desk.begin(id, caller), true);
+    await first.runtime.commands.broker.answer(id, "allow-once", owner);
+    assert.equal(await first.runtime.commands.broker.begin(id, caller), true);
     if (isWritten) writeFileSync(first.file, TEXT.replace('"on-miss"', '"off"'));
     const before = readFileSync(first.file, "utf8");
     await first.close();
-    const next = await open(t, first.house.paths.home);
+    const next = await open(t, first.runtime.paths.home);
     await until(() => next.told.length > 0);
     assert.match(next.told[0]?.[1] ?? "", said);
     assert.equal(readFileSync(next.file, "utf8"), before);
     await next.close();
-    const third = await open(t, first.house.paths.home);
+    const third = await open(t, first.runtime.paths.home);
     assert.deepEqual(third.told, []);
   });
 
@@ -188,9 +188,9 @@ test("allowed and killed before it began: denied, and told", async (t) => {
   const first = await open(t, newHome());
   const id = idOf(await first.admin.change(loosen, caller));
   await first.front.close();
-  await first.house.commands.desk.answer(id, "allow-once", owner);
+  await first.runtime.commands.broker.answer(id, "allow-once", owner);
   await first.close();
-  const next = await open(t, first.house.paths.home);
+  const next = await open(t, first.runtime.paths.home);
   await until(() => next.told.length > 0);
   assert.match(next.told[0]?.[1] ?? "", /between the answer and the start/);
   assert.equal(readFileSync(next.file, "utf8"), TEXT);
@@ -202,7 +202,7 @@ test("the card shows no secret of the file, and a change of one by its path", as
     { action: "config.patch", raw: "{gateway:{auth:{token:'another-secret-9876543210'}}}" },
     caller,
   );
-  const [approval] = ground.house.commands.desk.pending();
+  const [approval] = ground.runtime.commands.broker.pending();
   const shown = JSON.stringify([approval?.card, approval?.request]);
   assert.doesNotMatch(shown, /a-secret-of-the-owner|another-secret/);
   assert.match(shown, /Only secrets change/);
@@ -229,7 +229,7 @@ test("a change that changes nothing restarts nothing", async (t) => {
   const ground = await open(t, newHome());
   const same = await ground.admin.change({ ...loosen, raw: "{tools:{exec:{ask:'on-miss'}}}" }, caller);
   assert.equal(same.details["changed"], false);
-  assert.deepEqual([ground.restarts, ground.house.commands.desk.pending()], [[], []]);
+  assert.deepEqual([ground.restarts, ground.runtime.commands.broker.pending()], [[], []]);
 });
 
 for (const [what, ask, code] of [
@@ -252,7 +252,7 @@ for (const [what, ask, code] of [
     const ground = await open(t, newHome());
     await assert.rejects(ground.admin.change(ask, caller), { code });
     assert.equal(readFileSync(ground.file, "utf8"), TEXT);
-    assert.deepEqual(ground.house.commands.desk.pending(), []);
+    assert.deepEqual(ground.runtime.commands.broker.pending(), []);
   });
 
 test("a stale base hash is refused with the difference", async (t) => {
@@ -280,14 +280,14 @@ test("a change right after each start, again and again, restarts three times and
 
 test("overrides are in force without being written, survive an edit of the file, and are gone with the process", async (t) => {
   const ground = await open(t, newHome());
-  const { admin, house, file } = ground;
+  const { admin, runtime, file } = ground;
   await admin.overrides.set("ui.assistant.name", "Test");
-  assert.equal(house.settings.now().config.ui?.assistant?.name, "Test");
+  assert.equal(runtime.settings.now().config.ui?.assistant?.name, "Test");
   assert.equal(readFileSync(file, "utf8"), TEXT);
   await admin.edit("messages.responsePrefix", { text: "hi" });
-  house.settings.use(house.settings.read());
-  assert.equal(house.settings.now().config.ui?.assistant?.name, "Test");
-  assert.equal(house.settings.now().config.messages?.responsePrefix, "hi");
+  runtime.settings.use(runtime.settings.read());
+  assert.equal(runtime.settings.now().config.ui?.assistant?.name, "Test");
+  assert.equal(runtime.settings.now().config.messages?.responsePrefix, "hi");
   await assert.rejects(admin.overrides.set("ui.nope", "1"), { code: "config.invalid" });
   await admin.overrides.unset("tools.exec.ask");
   assert.deepEqual(
@@ -295,11 +295,11 @@ test("overrides are in force without being written, survive an edit of the file,
     ["ui.assistant.name", "tools.exec.ask"],
   );
   await admin.overrides.reset();
-  assert.equal(house.settings.now().config.ui?.assistant?.name, undefined);
-  assert.equal(house.settings.now().config.tools?.exec?.ask, "on-miss");
+  assert.equal(runtime.settings.now().config.ui?.assistant?.name, undefined);
+  assert.equal(runtime.settings.now().config.tools?.exec?.ask, "on-miss");
   await admin.overrides.set("ui.assistant.name", "Test");
   await ground.close();
-  const next = await open(t, house.paths.home);
+  const next = await open(t, runtime.paths.home);
   assert.deepEqual(next.admin.overrides.list(), []);
-  assert.equal(next.house.settings.now().config.ui?.assistant?.name, undefined);
+  assert.equal(next.runtime.settings.now().config.ui?.assistant?.name, undefined);
 });

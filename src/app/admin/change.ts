@@ -1,7 +1,7 @@
 // Config changes made by agents: written at once when harmless, else asked of the owner and then written exactly once.
 import { isDeepStrictEqual } from "node:util";
 
-import { HouseError, ToolError } from "../../core/error.ts";
+import { OpenClawError, ToolError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { sha256 } from "../../base/ids.ts";
 import type { LoadedConfig } from "../../config/load.ts";
@@ -10,10 +10,10 @@ import { protectedChanges, type ConfigSide, type ProtectedChange } from "../../c
 import { savedText } from "../../config/save.ts";
 import { parseSource } from "../../config/source.ts";
 import { writeConfig } from "../../config/write.ts";
-import type { Approval } from "../../exec/approval/desk-record.ts";
+import type { Approval } from "../../approval/record.ts";
 import type { AdminAnswer, AdminCaller, ChangeAsk } from "../../tool/admin.ts";
-import type { House } from "../house.ts";
-import { isOwnersTurn } from "../owner-words.ts";
+import type { Runtime } from "../runtime.ts";
+import { isOwnerTurn } from "../../session/provenance.ts";
 import { changeCard } from "./card.ts";
 import type { Restarts } from "./restarts.ts";
 
@@ -37,9 +37,9 @@ export interface Changes {
 /** The owner may be away; a command would be stale by then, a change of a file is checked against it again. */
 const ASK_MS = 30 * 60_000;
 
-export function createChanges(house: House, restarts: Restarts): Changes {
-  const { paths, env, settings, mask } = house;
-  const { desk } = house.commands;
+export function createChanges(runtime: Runtime, restarts: Restarts): Changes {
+  const { paths, env, settings, mask } = runtime;
+  const { broker } = runtime.commands;
 
   return {
     async ask(ask, caller) {
@@ -54,7 +54,7 @@ export function createChanges(house: House, restarts: Restarts): Changes {
         sideOf(nextText, loaded.parsed),
         caller.agent,
       );
-      const isOwners = caller.turn === undefined || (await isOwnersTurn(house, caller.turn));
+      const isOwners = caller.turn === undefined || (await isOwnerTurn(runtime, caller.turn));
       if (touched.length > 0 || !isOwners) return askOwner(ask, caller, current, nextText, touched);
       const calm = await restarts.isCalm();
       tried(() => writeConfig({ paths, env, nextText, baseHash: current.hash }));
@@ -81,8 +81,8 @@ export function createChanges(house: House, restarts: Restarts): Changes {
       const { id, state, agent, session } = approval;
       if (state === "expired") return tellDenied(approval, "nobody answered in time");
       if (state !== "allowed") return tellDenied(approval, approval.reason ?? "denied by the owner");
-      if (!(await desk.begin(id, { agent, session }))) return;
-      await desk.finish(id, await apply(approval));
+      if (!(await broker.begin(id, { agent, session }))) return;
+      await broker.finish(id, await apply(approval));
     },
   };
 
@@ -116,10 +116,10 @@ export function createChanges(house: House, restarts: Restarts): Changes {
     });
     const approval =
       waiting(session, body) ??
-      (await desk
+      (await broker
         .ask({ kind: "config", agent, session, timeoutMs: Math.min(timeoutMs ?? ASK_MS, ASK_MS), body, asker, card })
         .catch((error: unknown) => {
-          throw error instanceof HouseError && error.code === "approval.too-long" ? tooLong(error) : error;
+          throw error instanceof OpenClawError && error.code === "approval.too-long" ? tooLong(error) : error;
         }));
     const slug = approval.id.slice(0, 8);
     return {
@@ -138,7 +138,7 @@ export function createChanges(house: House, restarts: Restarts): Changes {
 
   /** The same question of the same session is asked once. */
   function waiting(session: SessionKey, body: ChangeBody): Approval | undefined {
-    return desk
+    return broker
       .pending()
       .find((one) => one.kind === "config" && one.session === session && isDeepStrictEqual(one.body, body));
   }
@@ -152,10 +152,10 @@ export function createChanges(house: House, restarts: Restarts): Changes {
       // First the base: the owner saw what this change does to that text, not to another.
       writeConfig({ paths, env, nextText, baseHash: body.baseHash, check: true });
       if (sha256(nextText) !== body.nextHash)
-        throw new HouseError("config.conflict", "it would write another text now");
+        throw new OpenClawError("config.conflict", "it would write another text now");
       writeConfig({ paths, env, nextText, baseHash: body.baseHash });
     } catch (error) {
-      if (!(error instanceof HouseError)) throw error;
+      if (!(error instanceof OpenClawError)) throw error;
       await tellDenied(approval, conflictText(error));
       return `not applied: ${error.code}`;
     }
@@ -193,7 +193,7 @@ export function createChanges(house: House, restarts: Restarts): Changes {
 
   async function tell({ session, body }: Approval, text: string): Promise<void> {
     const { tell: other } = (body ?? {}) as Partial<ChangeBody>;
-    await house.wake().tell((other ?? session) as SessionKey, mask(text));
+    await runtime.wake().tell((other ?? session) as SessionKey, mask(text));
   }
 }
 
@@ -223,18 +223,18 @@ function tried<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     const { code, hint, details } = error;
     throw new ToolError(code, conflictText(error), { ...(hint === undefined ? {} : { hint }), details, cause: error });
   }
 }
 
-function conflictText({ message, details }: HouseError): string {
+function conflictText({ message, details }: OpenClawError): string {
   const { diff } = (details ?? {}) as { diff?: unknown };
   return typeof diff === "string" && diff !== "" ? `${message}\n${diff}` : message;
 }
 
-function tooLong(error: HouseError): ToolError {
+function tooLong(error: OpenClawError): ToolError {
   return new ToolError(error.code, `${error.message}; nobody could read that to the end`, {
     hint: "make the change in smaller steps with config.patch",
   });

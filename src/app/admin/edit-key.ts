@@ -1,5 +1,5 @@
 // One key of the config changed by a person: read as JSON5, else as text; checked, then written with its comments kept.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Env, Paths } from "../../base/paths.ts";
 import { editText } from "../../config/edit.ts";
 import { parseText, valueOf } from "../../config/json5-text.ts";
@@ -10,14 +10,14 @@ import { writeConfig } from "../../config/write.ts";
 import type { AdminAnswer } from "../../tool/admin.ts";
 import type { LiveSettings } from "../settings.ts";
 
-export interface EditRoom {
+export interface EditContext {
   readonly paths: Paths;
   readonly env: Env;
   readonly settings: LiveSettings;
 }
 
 export function editKey(
-  { paths, env, settings }: EditRoom,
+  { paths, env, settings }: EditContext,
   written: string,
   wish: { readonly text: string } | { readonly remove: true },
 ): AdminAnswer {
@@ -25,7 +25,7 @@ export function editKey(
   const name = formatPath(path);
   const before = settings.read();
   if ("remove" in wish && !hasAt(before.parsed, path))
-    throw new HouseError("config.no-path", `Config path not found: ${name}`);
+    throw new OpenClawError("config.no-path", `Config path not found: ${name}`);
   const texts =
     "remove" in wish
       ? [editText(before.raw, [{ path, remove: true }])]
@@ -56,7 +56,7 @@ export function valuesOf(text: string): readonly unknown[] {
     const value = valueOf(text, node);
     return typeof value === "string" ? [value] : [value, text];
   } catch (error) {
-    if (error instanceof HouseError || error instanceof SyntaxError) return [text];
+    if (error instanceof OpenClawError || error instanceof SyntaxError) return [text];
     throw error;
   }
 }

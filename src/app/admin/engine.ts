@@ -2,15 +2,15 @@
 import { ToolError } from "../../core/error.ts";
 import { systemClock } from "../../base/clock.ts";
 import { packageRoot } from "../../base/version.ts";
-import type { Approval } from "../../exec/approval/desk-record.ts";
-import { tellNotes } from "../../session/sentinel.ts";
+import type { Approval } from "../../approval/record.ts";
+import { tellNotes } from "../../session/restart-notes.ts";
 import type { Admin, AdminCaller } from "../../tool/admin.ts";
 import type { Restart } from "../admin.ts";
-import type { House } from "../house.ts";
-import { isOwnersTurn } from "../owner-words.ts";
+import type { Runtime } from "../runtime.ts";
+import { isOwnerTurn } from "../../session/provenance.ts";
 import { createChanges } from "./change.ts";
 import { editKey } from "./edit-key.ts";
-import { showConfig, showSchema } from "./look.ts";
+import { showConfig, showSchema } from "./read-config.ts";
 import { createOverrides } from "./overrides.ts";
 import { createRestarts } from "./restarts.ts";
 
@@ -21,14 +21,14 @@ export interface AdminEngine extends Admin {
 }
 
 /** `startedTicks`: when the gateway began, by the clock that only goes forward. */
-export function createAdminEngine(house: House, restart: Restart, startedTicks: number): AdminEngine {
-  const { settings, paths, env, mask } = house;
-  const restarts = createRestarts(house, restart, startedTicks);
-  const changes = createChanges(house, restarts);
+export function createAdminEngine(runtime: Runtime, restart: Restart, startedTicks: number): AdminEngine {
+  const { settings, paths, env, mask } = runtime;
+  const restarts = createRestarts(runtime, restart, startedTicks);
+  const changes = createChanges(runtime, restarts);
   return {
     async restart({ delayMs, reason = "asked for", note, person = false }, caller) {
-      requireRestartAllowed(house);
-      if (!person) await requireOwnersTurn(house, caller);
+      requireRestartAllowed(runtime);
+      if (!person) await requireOwnersTurn(runtime, caller);
       if (!person) await restarts.requireCalm();
       const message = note ?? reason;
       const told = await restarts.ask({ kind: "restart", mode: "restart", delayMs, message, caller, log: reason });
@@ -38,7 +38,7 @@ export function createAdminEngine(house: House, restart: Restart, startedTicks: 
       };
     },
     configGet: async (path) => showConfig(settings.read(), path),
-    configSchema: async (path) => showSchema(house.version, path),
+    configSchema: async (path) => showSchema(runtime.version, path),
     change: (ask, caller) => changes.ask(ask, caller),
     async update(ask, caller) {
       const { runUpdate, updateText } = await import("./update.ts");
@@ -46,7 +46,7 @@ export function createAdminEngine(house: House, restart: Restart, startedTicks: 
       const permit = async (): Promise<void> => {
         if (person) return;
         // `commands.restart` is about restarts that somebody asks for as such; this one carries its own leave.
-        await requireOwnersTurn(house, caller);
+        await requireOwnersTurn(runtime, caller);
         await restarts.requireCalm();
       };
       const report = await runUpdate({ root: packageRoot(), env, mask, timeoutMs, signal, permit });
@@ -68,18 +68,18 @@ export function createAdminEngine(house: House, restart: Restart, startedTicks: 
     overrides: createOverrides({ paths, env, settings, mask }),
     answered: (what, approval) => changes.answered(what, approval),
     async tellNotes() {
-      const notes = await tellNotes(paths.state, (session, text) => house.wake().tell(session, mask(text)));
+      const notes = await tellNotes(paths.state, (session, text) => runtime.wake().tell(session, mask(text)));
       restarts.toldAtStart(notes);
       for (const { kind, status, ts } of notes)
-        house.log.info(`restarted for ${kind} (${status}), asked ${new Date(ts).toISOString()}`, {
+        runtime.log.info(`restarted for ${kind} (${status}), asked ${new Date(ts).toISOString()}`, {
           afterMs: systemClock.now() - ts,
         });
     },
   };
 }
 
-async function requireOwnersTurn(house: House, { turn }: AdminCaller): Promise<void> {
-  if (turn === undefined || (await isOwnersTurn(house, turn))) return;
+async function requireOwnersTurn(runtime: Runtime, { turn }: AdminCaller): Promise<void> {
+  if (turn === undefined || (await isOwnerTurn(runtime, turn))) return;
   throw new ToolError(
     "gateway.owner-only",
     "the gateway is restarted only when the owner asks for it, and this turn has other words in it",
@@ -87,7 +87,7 @@ async function requireOwnersTurn(house: House, { turn }: AdminCaller): Promise<v
   );
 }
 
-function requireRestartAllowed({ settings }: House): void {
+function requireRestartAllowed({ settings }: Runtime): void {
   if (settings.now().config.commands?.restart === true) return;
   throw new ToolError("gateway.restart-off", "restarting from here is off: commands.restart is not true", {
     hint: "openclaw config set commands.restart true",

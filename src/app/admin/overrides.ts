@@ -1,5 +1,5 @@
 // Settings put over the config for as long as the gateway runs: never written, shown in /status, gone with a restart.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Mask } from "../../base/mask.ts";
 import { editText, type Edit } from "../../config/edit.ts";
 import { describeIssue } from "../../config/issue.ts";
@@ -7,14 +7,14 @@ import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { formatPath, parsePath } from "../../config/path.ts";
 import { secretsIn } from "../../config/redact.ts";
 import type { Admin, AdminAnswer, Override } from "../../tool/admin.ts";
-import { valuesOf, type EditRoom } from "./edit-key.ts";
+import { valuesOf, type EditContext } from "./edit-key.ts";
 
 export function createOverrides({
   paths,
   env,
   settings,
   mask,
-}: EditRoom & { readonly mask: Mask }): Admin["overrides"] {
+}: EditContext & { readonly mask: Mask }): Admin["overrides"] {
   let overrides: readonly Override[] = [];
   const laidOver = (chosen: readonly Override[]) => (base: LoadedConfig) =>
     loadConfig({ paths, env, text: editText(base.raw, chosen.map(toEdit)) });
@@ -22,7 +22,7 @@ export function createOverrides({
   const use = (chosen: readonly Override[]): void => {
     const laid = laidOver(chosen)(settings.loaded());
     if (!laid.valid) {
-      throw new HouseError(
+      throw new OpenClawError(
         "config.invalid",
         `not put in force: ${laid.issues.slice(0, 5).map(describeIssue).join("; ")}`,
         {
@@ -45,7 +45,7 @@ export function createOverrides({
       try {
         put({ path, value: first });
       } catch (error) {
-        if (second === undefined || !(error instanceof HouseError)) throw error;
+        if (second === undefined || !(error instanceof OpenClawError)) throw error;
         put({ path, value: second });
       }
       return answer(`${path} is overridden until the gateway restarts. The file is as it was.`);

@@ -2,10 +2,10 @@
 import { ToolError } from "../../core/error.ts";
 import { systemClock } from "../../base/clock.ts";
 import { entryOf } from "../../session/session.ts";
-import { leaveNote, type RestartNote } from "../../session/sentinel.ts";
+import { leaveNote, type RestartNote } from "../../session/restart-notes.ts";
 import type { AdminCaller } from "../../tool/admin.ts";
 import type { Restart } from "../admin.ts";
-import type { House } from "../house.ts";
+import type { Runtime } from "../runtime.ts";
 
 export interface RestartPlan {
   readonly kind: RestartNote["kind"];
@@ -41,7 +41,7 @@ const QUICK_MS = 30_000;
 const MAX_QUICK = 3;
 const WINDOW_MS = 10 * 60_000;
 
-export function createRestarts({ store, paths, mask }: House, restart: Restart, startedTicks: number): Restarts {
+export function createRestarts({ store, paths, mask }: Runtime, restart: Restart, startedTicks: number): Restarts {
   let told: readonly RestartNote[] = [];
   // What is asked while one is on its way is the same one.
   let isAsked = false;

@@ -29,7 +29,7 @@ export interface UpdateReport {
   readonly steps: readonly UpdateStep[];
 }
 
-export interface UpdateRoom {
+export interface UpdateContext {
   readonly root: string;
   readonly env: Env;
   readonly mask: Mask;
@@ -44,7 +44,7 @@ const TAKE_BACK_MS = 60_000;
 const TAIL_CHARS = 2000;
 
 /** Nothing is changed unless the checkout is clean; a step that fails puts the old commit back. */
-export async function runUpdate(room: UpdateRoom): Promise<UpdateReport> {
+export async function runUpdate(room: UpdateContext): Promise<UpdateReport> {
   const { root } = room;
   if (!existsSync(join(root, ".git"))) {
     return {
@@ -135,7 +135,7 @@ interface Steps {
   readonly end: () => void;
 }
 
-function openSteps({ root, env, mask, timeoutMs = DEFAULT_TIMEOUT_MS, signal }: UpdateRoom): Steps {
+function openSteps({ root, env, mask, timeoutMs = DEFAULT_TIMEOUT_MS, signal }: UpdateContext): Steps {
   const steps: UpdateStep[] = [];
   const time = new AbortController();
   const timer = setTimeout(() => time.abort(), Math.min(Math.max(1000, timeoutMs), 3_600_000));

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import type { AgentId } from "../../core/names.ts";
-import type { AskRequest } from "../../exec/approval/desk-moves.ts";
+import type { AskRequest } from "../../approval/transitions.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { createIsUrgent } from "../direct.ts";
 import { approvalText } from "../approval-text.ts";
-import { NOW, openChat, turn } from "../house.cases.ts";
+import { NOW, openChat, turn } from "../fixture.cases.ts";
 
 const page = { approver: { clientId: "openclaw-control-ui", surface: "webchat" } };
 const stranger = { approver: undefined };

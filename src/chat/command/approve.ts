@@ -1,11 +1,11 @@
 // /approve: answers a waiting approval, or lists what waits.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
-import type { Approval } from "../../exec/approval/desk-record.ts";
+import type { Approval } from "../../approval/record.ts";
 import type { ApprovalDecision } from "../../protocol/approval.ts";
 import { approvalText } from "../approval-text.ts";
 import type { CommandContext } from "../command.ts";
-import { answered, type Command, type Scene } from "../scene.ts";
+import { answered, type Command, type CommandRun } from "../command-run.ts";
 
 const decisions: ReadonlyMap<string, ApprovalDecision> = new Map([
   ["allow-once", "allow-once"],
@@ -54,7 +54,7 @@ function mayAnswer({ agent }: Approval, { approver, agentId }: CommandContext): 
   return approver !== undefined && (approver.sender === undefined || agent === agentId);
 }
 
-function listed(waiting: readonly Approval[], { deps: { clock } }: Scene): string {
+function listed(waiting: readonly Approval[], { deps: { clock } }: CommandRun): string {
   const now = clock.now();
   const texts = waiting.map(
     (approval) =>
@@ -71,12 +71,12 @@ function countOf({ length }: readonly Approval[]): string {
     : `${length} approvals are waiting: /approve shows them.`;
 }
 
-function unknown(id: string): HouseError {
-  return new HouseError("approval.unknown", `No approval "${visible(id, 80)}" is waiting; nothing was approved.`);
+function unknown(id: string): OpenClawError {
+  return new OpenClawError("approval.unknown", `No approval "${visible(id, 80)}" is waiting; nothing was approved.`);
 }
 
-function notApprover(): HouseError {
-  return new HouseError("approval.not-approver", "You may not answer approvals here; nothing was approved.", {
+function notApprover(): OpenClawError {
+  return new OpenClawError("approval.not-approver", "You may not answer approvals here; nothing was approved.", {
     hint: "answer on the page, or with openclaw approvals resolve",
   });
 }

@@ -5,7 +5,7 @@ import type { CallHints } from "../../tool/tool.ts";
 import type { Directed } from "../command.ts";
 import { fenced } from "../fence.ts";
 import { attemptTool, contentText, runTool } from "../run-tool.ts";
-import { answered, type Command, type Scene } from "../scene.ts";
+import { answered, type Command, type CommandRun } from "../command-run.ts";
 import { closedText } from "./elevated.ts";
 
 const CALLER = "chat:!";
@@ -29,7 +29,7 @@ export const bash: Command = {
 };
 
 /** `poll` and `stop` speak of a command that went on in the background: the one named, else the one started here. */
-async function steer(args: string, scene: Scene): Promise<Directed | undefined> {
+async function steer(args: string, scene: CommandRun): Promise<Directed | undefined> {
   const [, word, given] = /^(poll|stop)(?:\s+(\S+))?$/i.exec(args) ?? [];
   if (word === undefined) return undefined;
   const isPoll = word.toLowerCase() === "poll";
@@ -49,7 +49,7 @@ interface Job {
 /** Per set of ports and session. A command does not outlive the gateway, so this need not either. */
 const jobs = new WeakMap<object, Map<string, Job>>();
 
-function jobOf({ deps, context }: Scene): Job {
+function jobOf({ deps, context }: CommandRun): Job {
   const known = jobs.get(deps) ?? new Map<string, Job>();
   jobs.set(deps, known);
   const job = known.get(context.sessionKey) ?? { busy: false, sessionId: undefined };
@@ -57,7 +57,7 @@ function jobOf({ deps, context }: Scene): Job {
   return job;
 }
 
-async function alone(scene: Scene, run: (job: Job) => Promise<Directed>): Promise<Directed> {
+async function alone(scene: CommandRun, run: (job: Job) => Promise<Directed>): Promise<Directed> {
   const job = jobOf(scene);
   if (job.busy) return answered("A shell command is still running here. Wait for it, or /stop.");
   job.busy = true;
@@ -72,14 +72,14 @@ async function alone(scene: Scene, run: (job: Job) => Promise<Directed>): Promis
   }
 }
 
-async function isRunning(sessionId: string, scene: Scene): Promise<boolean> {
+async function isRunning(sessionId: string, scene: CommandRun): Promise<boolean> {
   const ran = await attemptTool({ tool: "process", args: { action: "list" }, caller: CALLER }, scene);
   const details = "result" in ran ? ran.result.details : undefined;
   const listed = isRecord(details) && Array.isArray(details.sessions) ? details.sessions : [];
   return listed.some((one) => isRecord(one) && one.sessionId === sessionId && one.status === "running");
 }
 
-async function start(command: string, job: Job, scene: Scene): Promise<Directed> {
+async function start(command: string, job: Job, scene: CommandRun): Promise<Directed> {
   const { sandboxed } = await scene.subject();
   const closed = sandboxed ? await closedText(scene) : undefined;
   if (closed !== undefined) {
@@ -103,7 +103,7 @@ async function start(command: string, job: Job, scene: Scene): Promise<Directed>
 }
 
 /** Here means the gateway's machine; where commands of the session go to a node, this one stays, under the same rules. */
-async function onThisHost(scene: Scene): Promise<CallHints> {
+async function onThisHost(scene: CommandRun): Promise<CallHints> {
   const { host } = routeOfSession(scene.config, scene.context.agentId, await scene.entry());
   return host.value === "node" ? { exec: { host: "gateway" } } : {};
 }

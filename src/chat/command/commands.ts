@@ -1,5 +1,5 @@
 // /commands: all of them, made from the list itself.
-import { answered, type Command } from "../scene.ts";
+import { answered, type Command } from "../command-run.ts";
 import { line } from "./help.ts";
 
 export const commands = (list: () => readonly Command[]): Command => ({

@@ -1,6 +1,6 @@
 // /compact: makes the transcript shorter by a summary.
 import { counted } from "../figures.ts";
-import { answered, type Command } from "../scene.ts";
+import { answered, type Command } from "../command-run.ts";
 
 export const compact: Command = {
   name: "compact",

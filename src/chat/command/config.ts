@@ -4,7 +4,7 @@ import { redactConfig } from "../../config/redact.ts";
 import type { Directed } from "../command.ts";
 import { fenced } from "../fence.ts";
 import { adminIn, requireAdmin, settingWords } from "../owner.ts";
-import { answered, type Command, type Scene } from "../scene.ts";
+import { answered, type Command, type CommandRun } from "../command-run.ts";
 
 const usage = "Usage: /config show [path], /config get <path>, /config set <path> <value>, /config unset <path>";
 
@@ -28,7 +28,7 @@ export const configCommand: Command = {
   },
 };
 
-function shown(path: string, { config }: Scene): Directed {
+function shown(path: string, { config }: CommandRun): Directed {
   const all = redactConfig(config);
   if (path === "") return answered(fenced(JSON.stringify(all, null, 2), "json"));
   const at = parsePath(path);

@@ -1,7 +1,7 @@
 // /context: how large the parts of the prompt are.
 import { fenced } from "../fence.ts";
 import { counted, whole } from "../figures.ts";
-import { answered, type Command, type Scene } from "../scene.ts";
+import { answered, type Command, type CommandRun } from "../command-run.ts";
 
 export const context: Command = {
   name: "context",
@@ -36,7 +36,7 @@ function sizeLine({ name, chars }: Size): string {
   return `${name}: ${whole(chars)} characters, about ${whole(chars / 4)} tokens`;
 }
 
-async function toolSizes(scene: Scene): Promise<Size[]> {
+async function toolSizes(scene: CommandRun): Promise<Size[]> {
   const rows = scene.deps.catalog.rows(await scene.subject());
   return rows
     .filter(({ allowed, available }) => allowed && available)

@@ -4,7 +4,7 @@ import { parsePath, setAt, getAt } from "../../config/path.ts";
 import type { Override } from "../../tool/admin.ts";
 import { fenced } from "../fence.ts";
 import { adminIn, settingWords } from "../owner.ts";
-import { answered, type Command } from "../scene.ts";
+import { answered, type Command } from "../command-run.ts";
 
 const usage = "Usage: /debug show, /debug set <path> <value>, /debug unset <path>, /debug reset";
 

@@ -1,7 +1,7 @@
 // /elevated: whether commands of a sandboxed session may run on the gateway's host.
 import { levelDirective } from "../level.ts";
 import { elevationIn } from "../elevation.ts";
-import type { Scene } from "../scene.ts";
+import type { CommandRun } from "../command-run.ts";
 
 export const elevated = levelDirective({
   name: "elevated",
@@ -29,7 +29,7 @@ export const elevated = levelDirective({
 });
 
 /** Why it cannot be had here, with every key that would have to change; undefined when it can. */
-export async function closedText(scene: Scene): Promise<string | undefined> {
+export async function closedText(scene: CommandRun): Promise<string | undefined> {
   const { gates } = await elevationIn(scene);
   if (gates.length === 0) return undefined;
   const { sandboxed } = await scene.subject();

@@ -1,7 +1,7 @@
 // /exec: where and how commands of this session run. Session state only; the tool rules still decide.
 import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY, routeOfSession } from "../../exec/route.ts";
 import type { ExecHints } from "../command.ts";
-import { answered, type Directive, type Scene } from "../scene.ts";
+import { answered, type Directive, type CommandRun } from "../command-run.ts";
 
 const values: Readonly<Record<"host" | "security" | "ask", readonly string[]>> = {
   host: EXEC_HOST,
@@ -78,7 +78,7 @@ function describe(hints: ExecHints): string {
 }
 
 /** The values in force, each with who said so. */
-async function shown(scene: Scene): Promise<string> {
+async function shown(scene: CommandRun): Promise<string> {
   const { config, context } = scene;
   const settings = routeOfSession(config, context.agentId, await scene.entry());
   const lines = Object.entries(settings).map(([key, { value, from }]) => `${key}=${value ?? "any"} (${from})`);

@@ -1,5 +1,5 @@
 // /help: the few commands a newcomer needs.
-import { answered, type Command } from "../scene.ts";
+import { answered, type Command } from "../command-run.ts";
 
 const first = ["new", "stop", "status", "model", "think", "usage", "compact", "tool"];
 

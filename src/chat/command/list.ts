@@ -1,7 +1,7 @@
 // Every command, in the order people read them.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { DirectiveRule } from "../parse.ts";
-import type { Command, Directive } from "../scene.ts";
+import type { Command, Directive } from "../command-run.ts";
 import { approve } from "./approve.ts";
 import { bash } from "./bash.ts";
 import { commands } from "./commands.ts";
@@ -86,5 +86,5 @@ export function directiveNamed(name: string): Directive {
 
 function found<T>(command: T | undefined, name: string): T {
   if (command !== undefined) return command;
-  throw new HouseError("chat.no-command", `there is no command /${name}`, { hint: "/commands" });
+  throw new OpenClawError("chat.no-command", `there is no command /${name}`, { hint: "/commands" });
 }

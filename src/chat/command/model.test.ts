@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import type { Config } from "../../config/schema/index.ts";
-import { key, models, openChat, turn } from "../house.cases.ts";
+import { key, models, openChat, turn } from "../fixture.cases.ts";
 
 describe("/model", () => {
   const listed: Config = {

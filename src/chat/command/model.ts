@@ -1,6 +1,6 @@
 // /model: which model answers in this session.
 import { modelChoices, pickModel, same, type Choice } from "../model-choice.ts";
-import { answered, overrideOf, refText, type Directive, type Scene } from "../scene.ts";
+import { answered, overrideOf, refText, type Directive, type CommandRun } from "../command-run.ts";
 
 const listWords: ReadonlySet<string> = new Set(["", "list", "ls"]);
 const keywords: ReadonlySet<string> = new Set(["list", "status", "default"]);
@@ -36,7 +36,7 @@ export const model: Directive = {
   },
 };
 
-async function onceDefault(scene: Scene): ReturnType<Directive["once"]> {
+async function onceDefault(scene: CommandRun): ReturnType<Directive["once"]> {
   const [first] = await scene.deps.models.candidates({ agentId: scene.context.agentId });
   return first === undefined ? { refusal: NONE } : { settings: { model: refText(first) } };
 }
@@ -47,7 +47,7 @@ function warning({ ready, provider }: Choice): string {
   return ready ? "" : ` No API key found for provider "${provider}".`;
 }
 
-async function clear(scene: Scene): Promise<string> {
+async function clear(scene: CommandRun): Promise<string> {
   await scene.patch({ providerOverride: null, modelOverride: null });
   const now = await scene.model();
   return now === undefined
@@ -55,7 +55,7 @@ async function clear(scene: Scene): Promise<string> {
     : `This session uses the default model again: ${refText(now)}.`;
 }
 
-async function listText(scene: Scene): Promise<string> {
+async function listText(scene: CommandRun): Promise<string> {
   const choices = await modelChoices(scene);
   if (choices.length === 0) return NONE;
   const now = await scene.model();
@@ -71,7 +71,7 @@ async function listText(scene: Scene): Promise<string> {
   return ["Models:", ...lines, ...more, "Choose with /model <number> or /model <provider/model>."].join("\n");
 }
 
-async function statusText(scene: Scene): Promise<string> {
+async function statusText(scene: CommandRun): Promise<string> {
   const override = overrideOf(await scene.entry());
   const defaults = await scene.deps.models.candidates({ agentId: scene.context.agentId });
   const [first, ...fallbacks] = defaults;

@@ -2,7 +2,7 @@
 import { resetSession } from "../../session/session.ts";
 import type { Directed } from "../command.ts";
 import { knownModel } from "../model-choice.ts";
-import { answered, refText, type Command, type Scene } from "../scene.ts";
+import { answered, refText, type Command, type CommandRun } from "../command-run.ts";
 
 /** What the model is told when a person says nothing but /new; not a word of theirs. */
 export const GREETING =
@@ -28,7 +28,7 @@ export const fresh: Command = {
 const turn = (text: string, note: string): Directed => ({ kind: "turn", text, notes: [note], once: {} });
 
 /** The first word counts as a model only when it surely names one. */
-async function splitModel(args: string, scene: Scene) {
+async function splitModel(args: string, scene: CommandRun) {
   const [word = ""] = /^\S+/.exec(args) ?? [];
   if (word === "" || word.length > 200) return { rest: args };
   const rest = args.slice(word.length).trim();
@@ -37,7 +37,7 @@ async function splitModel(args: string, scene: Scene) {
 }
 
 /** Runs of the old transcript would go on writing to it unseen, and so would commands approved later. */
-async function endOthers({ deps, context: { sessionKey, runId } }: Scene): Promise<void> {
+async function endOthers({ deps, context: { sessionKey, runId } }: CommandRun): Promise<void> {
   const agents = deps.agents();
   const others = agents.active(sessionKey).filter((active) => active !== runId);
   const reason = "a new session was begun";

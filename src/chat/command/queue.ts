@@ -1,6 +1,6 @@
 // /queue: what happens to messages that arrive while the agent is at work.
 import { parseQueueMode, queueSettings } from "../../session/queue.ts";
-import { answered, type Directive, type Scene } from "../scene.ts";
+import { answered, type Directive, type CommandRun } from "../command-run.ts";
 
 const clearing: ReadonlySet<string> = new Set(["default", "reset"]);
 const drops: ReadonlySet<string> = new Set(["old", "new", "summarize"]);
@@ -71,7 +71,7 @@ function spanMs(value: string): number {
 }
 
 /** The rules in force for this session, in one line. */
-export async function queueText(scene: Scene): Promise<string> {
+export async function queueText(scene: CommandRun): Promise<string> {
   const entry = await scene.entry();
   const { mode, debounceMs, cap, drop } = queueSettings(scene.config, entry, entry.lastChannel ?? entry.channel);
   return `${mode} (wait ${debounceMs} ms, keep ${cap}, then drop ${drop})`;

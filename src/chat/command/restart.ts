@@ -1,6 +1,6 @@
 // /restart: the gateway starts anew in place; this session is told when it is back.
 import { adminIn } from "../owner.ts";
-import { answered, type Command } from "../scene.ts";
+import { answered, type Command } from "../command-run.ts";
 
 export const restart: Command = {
   name: "restart",

@@ -1,5 +1,5 @@
 // /send: whether replies of this session are delivered.
-import { answered, type Command } from "../scene.ts";
+import { answered, type Command } from "../command-run.ts";
 
 const policies: Readonly<Record<string, string | null>> = { on: "allow", off: "deny", inherit: null };
 

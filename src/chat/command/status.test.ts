@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import type { Config } from "../../config/schema/index.ts";
 import { nothing } from "../../agent/ledger.ts";
-import { key, models, NOW, openChat } from "../house.cases.ts";
+import { key, models, NOW, openChat } from "../fixture.cases.ts";
 
 describe("/stop", () => {
   test("ends every other run and says how many", async () => {
@@ -52,11 +52,11 @@ describe("/status", () => {
     assert.equal(await chat.store.sessions.get(key), undefined);
   });
 
-  const boxes: readonly (readonly [mode: "all" | "non-main", line: RegExp])[] = [
+  const sandboxes: readonly (readonly [mode: "all" | "non-main", line: RegExp])[] = [
     ["all", /Sandbox: on for this session \(mode all\)/],
     ["non-main", /Sandbox: off for this session \(mode non-main\)/],
   ];
-  for (const [mode, line] of boxes) {
+  for (const [mode, line] of sandboxes) {
     test(`says how it stands with sandbox mode ${mode}`, async () => {
       const chat = await openChat({ config: { agents: { defaults: { sandbox: { mode } } } } });
       assert.match(await chat.answer("/status"), line);

@@ -1,7 +1,7 @@
 // /status: one card with where this session stands.
 import { agentConfig } from "../../config/agents.ts";
 import { dollars, whole } from "../figures.ts";
-import { answered, overrideOf, refText, type Command, type Scene } from "../scene.ts";
+import { answered, overrideOf, refText, type Command, type CommandRun } from "../command-run.ts";
 import { queueText } from "./queue.ts";
 import { currentThinking } from "./think.ts";
 
@@ -25,21 +25,21 @@ export const status: Command = {
   },
 };
 
-async function sessionLine(scene: Scene): Promise<string> {
+async function sessionLine(scene: CommandRun): Promise<string> {
   const record = await scene.session();
   const { sessionKey } = scene.context;
   if (record === undefined) return `Session: ${sessionKey} (nothing said yet)`;
   return `Session: ${sessionKey}, last used ${new Date(record.updatedAt).toISOString()}`;
 }
 
-async function modelLine(scene: Scene): Promise<string> {
+async function modelLine(scene: CommandRun): Promise<string> {
   const model = await scene.model();
   if (model === undefined) return "Model: none; add one with: openclaw configure --section model";
   const chosen = overrideOf(await scene.entry()) !== undefined;
   return `Model: ${refText(model)}${chosen ? " (chosen for this session)" : ""}`;
 }
 
-async function tokenLine(scene: Scene): Promise<string> {
+async function tokenLine(scene: CommandRun): Promise<string> {
   const entry = await scene.entry();
   const model = await scene.model();
   const window =
@@ -50,7 +50,7 @@ async function tokenLine(scene: Scene): Promise<string> {
   return `Context: ${whole(used)}${share} tokens, compacted ${entry.compactionCount ?? 0} times`;
 }
 
-async function usageLine(scene: Scene): Promise<string> {
+async function usageLine(scene: CommandRun): Promise<string> {
   const entry = await scene.entry();
   const total = await scene.deps.usage?.session(scene.context.sessionKey);
   if (total === undefined)
@@ -59,7 +59,7 @@ async function usageLine(scene: Scene): Promise<string> {
 }
 
 /** Verbose and elevated are named only when they are on. */
-async function levelLine(scene: Scene): Promise<string> {
+async function levelLine(scene: CommandRun): Promise<string> {
   const { verboseLevel, reasoningLevel, elevatedLevel } = await scene.entry();
   const verbose = verboseLevel ?? scene.config.agents?.defaults?.verboseDefault ?? "off";
   const parts = [
@@ -71,7 +71,7 @@ async function levelLine(scene: Scene): Promise<string> {
   return parts.join(", ");
 }
 
-function runsText({ deps, context: { sessionKey, runId } }: Scene): string {
+function runsText({ deps, context: { sessionKey, runId } }: CommandRun): string {
   const count = deps
     .agents()
     .active(sessionKey)
@@ -80,12 +80,12 @@ function runsText({ deps, context: { sessionKey, runId } }: Scene): string {
 }
 
 /** What /debug put over the config, by path: a value may be a secret. */
-function overrideLine({ deps }: Scene): string | undefined {
+function overrideLine({ deps }: CommandRun): string | undefined {
   const paths = (deps.admin?.known()?.overrides.list() ?? []).map(({ path }) => path);
   return paths.length === 0 ? undefined : `Overridden until the next restart: ${paths.join(", ")}`;
 }
 
-async function sandboxLine(scene: Scene): Promise<string> {
+async function sandboxLine(scene: CommandRun): Promise<string> {
   const { agentId } = scene.context;
   const { config } = scene;
   const mode = agentConfig(config, agentId)?.sandbox?.mode ?? config.agents?.defaults?.sandbox?.mode ?? "off";

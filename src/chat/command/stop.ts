@@ -1,6 +1,6 @@
 // /stop: ends what the agent is doing in this session and drops what waits.
 import { counted } from "../figures.ts";
-import { answered, type Command } from "../scene.ts";
+import { answered, type Command } from "../command-run.ts";
 
 export const stop: Command = {
   name: "stop",

@@ -1,11 +1,11 @@
 // /subagents: those this session started; see, read, stop and speak to them.
 import { textOf } from "../../core/message.ts";
-import { HouseError } from "../../core/error.ts";
-import { endWords, nameOf, type Child, type Children } from "../../session/children.ts";
+import { OpenClawError } from "../../core/error.ts";
+import { endWords, nameOf, type Child, type Subagents } from "../../session/subagents.ts";
 import { readHistory } from "../../session/history.ts";
 import type { Directed } from "../command.ts";
 import { counted } from "../figures.ts";
-import { answered, type Command, type Scene } from "../scene.ts";
+import { answered, type Command, type CommandRun } from "../command-run.ts";
 
 const USAGE =
   "Usage: /subagents list | stop <id|#|last|all> | log <id|#|last> [limit] [tools] | info <id|#|last> | send <id|#|last> <message>";
@@ -37,8 +37,8 @@ export const subagents: Command = {
 type Perform = (
   child: Child,
   rest: readonly string[],
-  scene: Scene,
-  children: Children,
+  scene: CommandRun,
+  children: Subagents,
   args: string,
 ) => Promise<Directed>;
 
@@ -106,13 +106,13 @@ function infoText(child: Child, now: number): string {
   return lines.filter((line) => line !== undefined).join("\n");
 }
 
-async function stop(children: Children, scene: Scene, runIds: readonly string[] | "all"): Promise<Directed> {
+async function stop(children: Subagents, scene: CommandRun, runIds: readonly string[] | "all"): Promise<Directed> {
   const stopped = await children.stop(scene.context.sessionKey, runIds, "say");
   if (stopped.length === 0) return answered("Nothing of that is running.");
   return answered(`Stopped ${counted(stopped.length, "sub-agent")}: ${stopped.map(nameOf).join(", ")}.`);
 }
 
-async function log(child: Child, rest: readonly string[], scene: Scene): Promise<Directed> {
+async function log(child: Child, rest: readonly string[], scene: CommandRun): Promise<Directed> {
   const { transcript, sessions } = scene.deps.store;
   const record = await sessions.get(child.childKey);
   if (record === undefined || transcript === undefined) return answered(`${nameOf(child)} was put away.`);
@@ -129,14 +129,14 @@ async function log(child: Child, rest: readonly string[], scene: Scene): Promise
 async function send(
   child: Child,
   _rest: readonly string[],
-  { deps, context }: Scene,
-  children: Children,
+  { deps, context }: CommandRun,
+  children: Subagents,
   args: string,
 ): Promise<Directed> {
   const message = args.trim().replace(/^\S+\s+\S+\s*/, "");
   if (message === "") return answered(USAGE);
   if ((await deps.store.sessions.get(child.childKey)) === undefined)
-    throw new HouseError("session.gone", `${nameOf(child)} was put away`, { hint: "start a new one" });
+    throw new OpenClawError("session.gone", `${nameOf(child)} was put away`, { hint: "start a new one" });
   const outcome = await children.ask(child, message, SEND_WAIT_MS, context.signal);
   if (outcome === undefined) return answered(`${nameOf(child)} has the message and is still at work on it.`);
   if (outcome.status !== "ok")

@@ -1,6 +1,6 @@
 // /think: how much the model thinks before it answers.
 import { levelDirective } from "../level.ts";
-import type { Scene } from "../scene.ts";
+import type { CommandRun } from "../command-run.ts";
 
 export const think = levelDirective({
   name: "think",
@@ -32,7 +32,7 @@ export const think = levelDirective({
 });
 
 /** The session's level, else the configured one, else low for models that think. */
-export async function currentThinking(scene: Scene): Promise<string> {
+export async function currentThinking(scene: CommandRun): Promise<string> {
   const { thinkingLevel } = await scene.entry();
   if (thinkingLevel !== undefined) return thinkingLevel;
   const configured = scene.config.agents?.defaults?.thinkingDefault;

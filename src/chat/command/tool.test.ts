@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import type { SessionKey } from "../../core/names.ts";
 import type { Config } from "../../config/schema/index.ts";
-import { models, openChat } from "../house.cases.ts";
+import { models, openChat } from "../fixture.cases.ts";
 
 describe("/tool", () => {
   test("runs a tool under the session's rules, without any model, and leaves a trace", async () => {

@@ -1,9 +1,9 @@
 // /tool: runs a tool by name, without any model.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { isRecord } from "../../core/record.ts";
 import { parseText, valueOf } from "../../config/json5-text.ts";
 import { runTool } from "../run-tool.ts";
-import { answered, type Command, type Scene } from "../scene.ts";
+import { answered, type Command, type CommandRun } from "../command-run.ts";
 
 export const tool: Command = {
   name: "tool",
@@ -33,12 +33,12 @@ function readJson5(text: string): unknown {
     const node = parseText(text);
     return node === undefined ? {} : valueOf(text, node);
   } catch (error) {
-    if (error instanceof HouseError || error instanceof SyntaxError) return error;
+    if (error instanceof OpenClawError || error instanceof SyntaxError) return error;
     throw error;
   }
 }
 
-async function listText(scene: Scene): Promise<string> {
+async function listText(scene: CommandRun): Promise<string> {
   const rows = scene.deps.catalog.rows(await scene.subject()).filter(({ allowed, available }) => allowed && available);
   const lines = rows.map(({ name, summary }) => `${name}: ${summary}`);
   const none = ["No tool is allowed in this session. Why: openclaw tools list"];

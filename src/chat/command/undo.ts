@@ -1,11 +1,11 @@
 // /undo: takes back what the last turn did to files, and says what it cannot take back.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { isRecord } from "../../core/record.ts";
 import { diffLines, turnsText, undoText } from "../../tool/undo/words.ts";
 import type { UndoneFile } from "../../tool/undo/plan.ts";
-import type { UndoWish } from "../../tool/undo/undo.ts";
+import type { UndoRequest } from "../../tool/undo/undo.ts";
 import type { Directed } from "../command.ts";
-import { answered, type Command } from "../scene.ts";
+import { answered, type Command } from "../command-run.ts";
 
 const DIFF_CHARS = 3000;
 const usage = "Usage: /undo [turn] [show] [force], /undo redo, /undo list";
@@ -20,19 +20,19 @@ export const undo: Command = {
     const { sessionKey: session, agentId: agent, approver } = context;
     if (deps.undo === undefined) return answered("Nothing is kept here, so nothing can be undone.");
     if (approver === undefined) return answered("Only who may answer approvals may undo here. Nothing was changed.");
-    const wish = readWish(args);
+    const wish = readRequest(args);
     if (wish === undefined) return answered(usage);
     if (wish.list) return answered(turnsText((await deps.undo.list(session)).slice(0, 20)));
     try {
       return answered(undoText(await deps.undo.undo({ session, agent, caller: "chat:/undo" }, wish), DIFF_CHARS));
     } catch (error) {
-      if (error instanceof HouseError && error.code === "undo.changed") return refused(error);
+      if (error instanceof OpenClawError && error.code === "undo.changed") return refused(error);
       throw error;
     }
   },
 };
 
-function readWish(args: string): (UndoWish & { readonly list: boolean }) | undefined {
+function readRequest(args: string): (UndoRequest & { readonly list: boolean }) | undefined {
   const words = args
     .toLowerCase()
     .split(/\s+/)
@@ -50,7 +50,7 @@ function readWish(args: string): (UndoWish & { readonly list: boolean }) | undef
 }
 
 /** An answer and not a failure: of those chats show one line, and here the difference is what people need to see. */
-function refused({ message, hint, details }: HouseError): Directed {
+function refused({ message, hint, details }: OpenClawError): Directed {
   const files = isRecord(details) && Array.isArray(details.files) ? (details.files as readonly UndoneFile[]) : [];
   const changed = isRecord(details) && Array.isArray(details.changedSince) ? (details.changedSince as string[]) : [];
   const diff = diffLines(

@@ -1,5 +1,5 @@
 // /usage: what was used, and whether replies carry it.
-import { answered, type Command, type Scene, type UsageTotals } from "../scene.ts";
+import { answered, type Command, type CommandRun, type UsageTotals } from "../command-run.ts";
 import { counted, dollars, whole } from "../figures.ts";
 
 const modes: ReadonlySet<string> = new Set(["off", "tokens", "full"]);
@@ -26,7 +26,7 @@ function carried(mode: string): string {
   return mode === "full" ? "tokens and cost" : "nothing about usage";
 }
 
-async function figuresText(scene: Scene): Promise<string> {
+async function figuresText(scene: CommandRun): Promise<string> {
   const { usage: port } = scene.deps;
   const { sessionKey, agentId } = scene.context;
   if (port === undefined) return fromEntry(scene);
@@ -39,7 +39,7 @@ function line(title: string, { input, output, cacheRead, cacheWrite, costUsd, ca
   return `${title}: ${whole(input)} tokens in, ${whole(output)} out${cache}, ${counted(calls, "model call")}, ${dollars(costUsd)}`;
 }
 
-async function fromEntry(scene: Scene): Promise<string> {
+async function fromEntry(scene: CommandRun): Promise<string> {
   const { inputTokens = 0, outputTokens = 0 } = await scene.entry();
   return `This session: ${whole(inputTokens)} tokens in, ${whole(outputTokens)} out`;
 }

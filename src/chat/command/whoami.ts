@@ -1,6 +1,6 @@
 // /whoami: who the house thinks is writing, and where.
 import { isRecord } from "../../core/record.ts";
-import { answered, type Command } from "../scene.ts";
+import { answered, type Command } from "../command-run.ts";
 
 export const whoami: Command = {
   name: "whoami",

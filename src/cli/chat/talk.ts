@@ -1,13 +1,13 @@
 // The two ways to talk: a person at a terminal, who can stop and type ahead; a pipe, answered line by line.
 import { createInterface } from "node:readline";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { GatewayClient } from "../client.ts";
 import type { Io } from "../io.ts";
 import { reportFailure } from "../failure.ts";
 import { onInterrupt } from "../interrupt.ts";
 import { safe } from "../print.ts";
-import { printSaid, type SaidMessage } from "../said.ts";
+import { printSaid, type SaidMessage } from "../print-message.ts";
 import { openConversation, type Conversation, type TurnEnd } from "./conversation.ts";
 import { openLineInput } from "./line-input.ts";
 import { textIn } from "./run-events.ts";
@@ -69,13 +69,13 @@ async function attempt<T>(io: Io, work: () => Promise<T>): Promise<T | undefined
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof HouseError) || isLost(error)) throw error;
+    if (!(error instanceof OpenClawError) || isLost(error)) throw error;
     reportFailure(error, io);
     return undefined;
   }
 }
 
-function isLost({ code }: HouseError): boolean {
+function isLost({ code }: OpenClawError): boolean {
   return code === "gateway.closed" || code === "gateway.restarting" || code === "gateway.unreachable";
 }
 

@@ -1,5 +1,5 @@
 // `openclaw agent`: one message to an agent, and its reply. Ctrl-C stops the run, not only this command.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { newId } from "../../base/ids.ts";
 import { readLockOwner, stateLockOf } from "../../base/lock.ts";
 import { readEvent, type RunView } from "../chat/run-events.ts";
@@ -152,7 +152,7 @@ function printReply(io: Io, reply: Reply): number {
     return STOPPED;
   }
   if (reply.status !== "ok")
-    throw new HouseError("run.failed", reply.summary ?? `the run ended with ${reply.status}`, {
+    throw new OpenClawError("run.failed", reply.summary ?? `the run ended with ${reply.status}`, {
       hint: "openclaw logs",
     });
   if (text === "" && !io.json) io.say("(no reply)");

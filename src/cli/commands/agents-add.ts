@@ -1,7 +1,7 @@
 // `openclaw agents add`: one more agent in the config, with a workspace of its own.
 import { mkdirSync } from "node:fs";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { DEFAULT_AGENT, parseAgentId } from "../../core/names.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
 import type { Edit } from "../../config/edit.ts";
@@ -51,7 +51,7 @@ export const command = defineCommand({
     const change = await editConfig(io, "agents.list", ({ config }) => {
       const list = config.agents?.list ?? [];
       if (agentIds(config).includes(id))
-        throw new HouseError("agent.exists", `there is an agent "${id}" already`, {
+        throw new OpenClawError("agent.exists", `there is an agent "${id}" already`, {
           hint: `openclaw config get agents.list, or choose another id`,
         });
       // Without a list there is one agent, main; with a list there is only what it names.

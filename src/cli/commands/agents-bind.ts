@@ -1,7 +1,7 @@
 // `openclaw agents bind`: which conversations an agent answers.
 import { isDeepStrictEqual } from "node:util";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Edit } from "../../config/edit.ts";
 import { bindingText, requireAgent, type Binding } from "../agent-rows.ts";
 import { peerFrom } from "../binding.ts";
@@ -45,13 +45,13 @@ export const command = defineCommand({
       const there = bindings[at];
       if (removes) {
         if (there?.agentId !== agentId)
-          throw new HouseError("agent.not-bound", `agent ${agentId} is not bound to ${words}`, {
+          throw new OpenClawError("agent.not-bound", `agent ${agentId} is not bound to ${words}`, {
             hint: "openclaw agents list --bindings",
           });
         return [{ path: ["bindings", at], remove: true }];
       }
       if (there !== undefined && there.agentId !== agentId)
-        throw new HouseError("agent.bound", `${words} is bound to agent ${there.agentId} already`, {
+        throw new OpenClawError("agent.bound", `${words} is bound to agent ${there.agentId} already`, {
           hint: `openclaw agents bind ${there.agentId} with the same flags and --remove`,
         });
       return there === undefined ? [{ path: ["bindings"], value: [...bindings, { agentId, match }] }] : [];

@@ -1,5 +1,5 @@
 // `openclaw agents delete`: takes an agent and its bindings out of the config; its files and sessions stay on disk.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { DEFAULT_AGENT, parseAgentId, type AgentId } from "../../core/names.ts";
 import { agentIds, defaultAgentId, workspaceOf } from "../../config/agents.ts";
 import type { Edit } from "../../config/edit.ts";
@@ -43,15 +43,15 @@ export const command = defineCommand({
   },
 });
 
-function needed(id: AgentId, config: Config): HouseError {
+function needed(id: AgentId, config: Config): OpenClawError {
   if (id !== defaultAgentId(config))
-    return new HouseError("agent.needed", `agent "${id}" cannot be removed: sessions without an agent are its own`);
+    return new OpenClawError("agent.needed", `agent "${id}" cannot be removed: sessions without an agent are its own`);
   const ids = agentIds(config);
   const other = ids.findIndex((known) => known !== id);
   // The first that is marked wins.
   const unmark =
     config.agents?.list?.[ids.indexOf(id)]?.default === true ? `${setDefault(ids.indexOf(id), false)} && ` : "";
-  return new HouseError("agent.needed", `agent "${id}" cannot be removed: it is the one that answers by default`, {
+  return new OpenClawError("agent.needed", `agent "${id}" cannot be removed: it is the one that answers by default`, {
     hint:
       other < 0
         ? "add another one first: openclaw agents add support"

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { parseAgentId, type AgentId } from "../../core/names.ts";
 import { expandHome } from "../../base/paths.ts";
 import { agentIds, defaultAgentId, workspaceOf } from "../../config/agents.ts";
@@ -69,7 +69,9 @@ function agentOf(config: Config, io: Io, { agent, workspace }: Choice): AgentId 
   const folder = expandHome(workspace, io.paths().home);
   const found = agentIds(config).find((id) => workspaceOf(config, id, io.paths()) === folder);
   if (found !== undefined) return found;
-  throw new HouseError("agent.unknown", `no agent works in ${shortPath(folder, io)}`, { hint: "openclaw agents list" });
+  throw new OpenClawError("agent.unknown", `no agent works in ${shortPath(folder, io)}`, {
+    hint: "openclaw agents list",
+  });
 }
 
 function readCard(
@@ -85,7 +87,7 @@ function readCard(
   try {
     return readIdentityCard(readFileSync(file, "utf8"));
   } catch (cause) {
-    throw new HouseError("file.unreadable", `${shortPath(file, io)} cannot be read`, {
+    throw new OpenClawError("file.unreadable", `${shortPath(file, io)} cannot be read`, {
       cause,
       hint: "--identity-file <file>",
     });

@@ -1,5 +1,5 @@
 // `openclaw approvals allowlist remove`: a program must ask again.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { atPlace, placeOptions } from "../approvals-place.ts";
 import { defineCommand } from "../command.ts";
 import { oneLine, toJson } from "../print.ts";
@@ -29,9 +29,9 @@ export const command = defineCommand({
   },
 });
 
-function notThere(pattern: string, agent: string): HouseError {
+function notThere(pattern: string, agent: string): OpenClawError {
   const whose = agent === "*" ? "the list for all agents" : `the list of agent ${agent}`;
-  return new HouseError("approvals.not-there", oneLine(`${pattern} is not on ${whose}; nothing was changed`), {
+  return new OpenClawError("approvals.not-there", oneLine(`${pattern} is not on ${whose}; nothing was changed`), {
     hint: "openclaw approvals get shows every list; --agent chooses one",
   });
 }

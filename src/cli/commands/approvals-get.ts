@@ -3,8 +3,8 @@ import { atPlace, placeOptions } from "../approvals-place.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { columns, oneLine, shortPath, toJson } from "../print.ts";
-import type { ApprovalsSnapshot } from "../../exec/approval/file.ts";
-import { strangeKeys } from "../../exec/approval/strange-keys.ts";
+import type { ApprovalsSnapshot } from "../../exec/policy/file.ts";
+import { unknownKeys } from "../../exec/policy/unknown-keys.ts";
 import { approvalsKeys } from "../../protocol/methods/approvals.ts";
 
 type AllowEntry = NonNullable<NonNullable<ApprovalsSnapshot["file"]["agents"]>[string]["allowlist"]>[number];
@@ -55,7 +55,7 @@ export function approvalLines({ path, exists, file, lost }: ApprovalsSnapshot, i
 
 /** Whoever wrote them should know that they do nothing here. */
 function withoutEffect(file: ApprovalsSnapshot["file"], io: Io): string[] {
-  const paths = strangeKeys(file).map(({ path }) => oneLine(path));
+  const paths = unknownKeys(file).map(({ path }) => oneLine(path));
   return paths.length === 0
     ? []
     : columns([["Not known", `${paths.join("\n")}\n(kept, without effect)`]], { width: io.width });

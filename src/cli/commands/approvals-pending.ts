@@ -1,6 +1,6 @@
 // `openclaw approvals pending`: what waits for a yes or a no, each shown whole.
 import { systemClock } from "../../base/clock.ts";
-import type { Approval } from "../../exec/approval/desk-record.ts";
+import type { Approval } from "../../approval/record.ts";
 import type { ApprovalRequested } from "../../protocol/approval.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";

@@ -1,5 +1,5 @@
 // `openclaw approvals restore`: writes an approvals file that is gone again, with the rules it held last.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { atPlace, placeOptions } from "../approvals-place.ts";
 import { defineCommand } from "../command.ts";
 import { toJson } from "../print.ts";
@@ -18,7 +18,7 @@ export const command = defineCommand({
     const after = await atPlace(io, options, async (place) => {
       const current = await place.read();
       if (current.lost !== true)
-        throw new HouseError("approvals.not-lost", "nothing to restore: the approvals file is not gone", {
+        throw new OpenClawError("approvals.not-lost", "nothing to restore: the approvals file is not gone", {
           hint: "openclaw approvals get",
         });
       return place.write(current.file, current);

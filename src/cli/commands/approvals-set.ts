@@ -1,13 +1,13 @@
 // `openclaw approvals set`: replaces the rules for running programs by those of a file.
 import { readFile } from "node:fs/promises";
 
-import { errnoOf, HouseError } from "../../core/error.ts";
+import { errnoOf, OpenClawError } from "../../core/error.ts";
 import { neverMatches } from "../approval-pattern.ts";
 import { atPlace, parseFile, placeOptions } from "../approvals-place.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import type { Io } from "../io.ts";
 import { oneLine, toJson } from "../print.ts";
-import type { ApprovalsFile } from "../../exec/approval/file.ts";
+import type { ApprovalsFile } from "../../exec/policy/file.ts";
 import { approvalLines } from "./approvals-get.ts";
 
 export const command = defineCommand({
@@ -24,7 +24,7 @@ export const command = defineCommand({
   async run(io, { options }) {
     if (options.file === undefined) throw new UsageError("--file is missing", ["approvals", "set"]);
     // Older spellings are taken here as they are in the file itself.
-    const { migrated } = await import("../../exec/approval/file.ts");
+    const { migrated } = await import("../../exec/policy/file.ts");
     const file = parseFile(migrated(await readJson5(options.file)), oneLine(options.file));
     warn(file, io);
     const after = await atPlace(io, options, async (place) => place.write(file, await place.read()));
@@ -35,13 +35,13 @@ export const command = defineCommand({
 
 async function readJson5(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw new HouseError("approvals.unreadable", oneLine(`${path} cannot be read (${errnoOf(cause) ?? "?"})`), {
+    throw new OpenClawError("approvals.unreadable", oneLine(`${path} cannot be read (${errnoOf(cause) ?? "?"})`), {
       cause,
     });
   });
   const { parseJson5 } = await import("../json5.ts");
   const parsed = parseJson5(text);
-  if (!parsed.ok) throw new HouseError("approvals.unreadable", oneLine(`${path} is not JSON: ${parsed.why}`));
+  if (!parsed.ok) throw new OpenClawError("approvals.unreadable", oneLine(`${path} is not JSON: ${parsed.why}`));
   return parsed.value;
 }
 

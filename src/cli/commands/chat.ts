@@ -1,5 +1,5 @@
 // `openclaw chat`: a conversation in the terminal, or one message per line from a pipe.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { parseAgentId, parseSessionKey } from "../../core/names.ts";
 import { talkAtTerminal, talkFromPipe, type Talk } from "../chat/talk.ts";
 import { withGateway, type GatewayClient } from "../client.ts";
@@ -54,7 +54,7 @@ async function keyOf(client: GatewayClient, agent: string | undefined, session: 
   };
   const wanted = agent ?? known.defaultId;
   if (!known.agents.some(({ id }) => id === wanted)) {
-    throw new HouseError(
+    throw new OpenClawError(
       "agent.unknown",
       `there is no agent ${JSON.stringify(wanted)}; known: ${known.agents.map(({ id }) => id).join(", ")}`,
       { hint: `openclaw agents add ${wanted}` },

@@ -1,5 +1,5 @@
 // `openclaw config get`: one value as it is in force, or the whole file with its secrets hidden.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { readParts } from "../../config/parts.ts";
 import { peekConfig } from "../../config/peek.ts";
 import { defineCommand } from "../command.ts";
@@ -66,7 +66,7 @@ async function hiddenAt(io: Io, path: string, value: unknown): Promise<unknown> 
   return getAt(redactConfig(setAt({}, alone, value), secretsBeside(parsed, env)), alone);
 }
 
-async function notFound(io: Io, path: string): Promise<HouseError> {
+async function notFound(io: Io, path: string): Promise<OpenClawError> {
   const { nearestKey } = await import("../config-keys.ts");
   const known = nearestKey(path);
   const hint =
@@ -75,7 +75,7 @@ async function notFound(io: Io, path: string): Promise<HouseError> {
       : known.kind === "near"
         ? `did you mean: openclaw config get ${known.path}`
         : "see what there is: openclaw config get, or: openclaw config schema";
-  return new HouseError("config.not-found", `Config path not found: ${path}`, {
+  return new OpenClawError("config.not-found", `Config path not found: ${path}`, {
     hint,
     details: { path, file: io.paths().config },
   });

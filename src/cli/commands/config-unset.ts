@@ -1,5 +1,5 @@
 // `openclaw config unset`: takes one value out of the file.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { changeConfig, reportChange } from "../config-change.ts";
 import { defineCommand } from "../command.ts";
 
@@ -14,7 +14,7 @@ export const command = defineCommand({
   async run(io, { arguments: [path = ""] }) {
     const change = await changeConfig(io, path, [{ remove: true }]);
     if (!change.changed)
-      throw new HouseError("config.not-found", `Config path not found: ${path}`, { hint: "openclaw config get" });
+      throw new OpenClawError("config.not-found", `Config path not found: ${path}`, { hint: "openclaw config get" });
     await reportChange(io, change, `removed ${path}`);
     return 0;
   },

@@ -1,5 +1,5 @@
 // `openclaw configure`: asks for one part of the config at a time; the same answers can be given as flags.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { askChoice, askLine, askSecret } from "../ask.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { editConfig, reportChange } from "../config-change.ts";
@@ -100,13 +100,17 @@ async function askAll(io: Io, section: string, questions: readonly Question[]): 
 
 function valueOf(written: string, { path, number, choices }: Question): unknown {
   if (choices !== undefined && !choices.includes(written))
-    throw new HouseError("cli.bad-answer", `${path} is one of ${choices.join(", ")}, not ${JSON.stringify(written)}`, {
-      hint: `openclaw config set ${path} ${choices[0] ?? ""}`,
-    });
+    throw new OpenClawError(
+      "cli.bad-answer",
+      `${path} is one of ${choices.join(", ")}, not ${JSON.stringify(written)}`,
+      {
+        hint: `openclaw config set ${path} ${choices[0] ?? ""}`,
+      },
+    );
   if (number !== true) return written;
   const parsed = parseJson5(written);
   if (parsed.ok && typeof parsed.value === "number") return parsed.value;
-  throw new HouseError("cli.bad-answer", `${path} is a number, not ${JSON.stringify(written)}`, {
+  throw new OpenClawError("cli.bad-answer", `${path} is a number, not ${JSON.stringify(written)}`, {
     hint: `openclaw config set ${path} <number>`,
   });
 }

@@ -1,7 +1,7 @@
 // `openclaw gateway restart`: the running gateway starts over in its own process.
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { readLockOwner, stateLockOf } from "../../base/lock.ts";
 import { isDown, withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
@@ -42,13 +42,13 @@ async function askForRestart(io: Io, target: Target): Promise<"rpc" | "signal"> 
     return "rpc";
   } catch (error) {
     // With the wrong token at hand the owner of the process may still send it a signal, where commands.restart allows that.
-    if (!target.isLocal || isDown(error) || !(error instanceof HouseError) || error.code !== "gateway.unauthorized")
+    if (!target.isLocal || isDown(error) || !(error instanceof OpenClawError) || error.code !== "gateway.unauthorized")
       throw error;
     return signalRestart(io, error);
   }
 }
 
-async function signalRestart(io: Io, refusal: HouseError): Promise<"signal"> {
+async function signalRestart(io: Io, refusal: OpenClawError): Promise<"signal"> {
   const [{ findHolder }, { config }] = await Promise.all([import("../holder.ts"), requireConfig(io)]);
   const holder = findHolder(io.paths().state);
   if (holder === undefined || config.commands?.restart !== true) throw refusal;
@@ -65,7 +65,7 @@ async function waitUntilBack(io: Io, startedAt: number): Promise<void> {
     const isNew = owner?.port !== undefined && owner.startedAt > startedAt;
     if (isNew && (await isListening(await targetOf(io, {})))) return;
   }
-  throw new HouseError("gateway.not-back", `the gateway did not come back within ${COMES_BACK_MS / 1000} s`, {
+  throw new OpenClawError("gateway.not-back", `the gateway did not come back within ${COMES_BACK_MS / 1000} s`, {
     hint: "openclaw gateway status, then: openclaw logs",
   });
 }

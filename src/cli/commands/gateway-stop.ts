@@ -1,7 +1,7 @@
 // `openclaw gateway stop`: ends the process that holds the state folder, and waits for it.
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { errnoOf, HouseError } from "../../core/error.ts";
+import { errnoOf, OpenClawError } from "../../core/error.ts";
 import { defineCommand } from "../command.ts";
 import { findHolder, hasEnded } from "../holder.ts";
 import { wholeNumber } from "../parse.ts";
@@ -50,15 +50,15 @@ function askToEnd(pid: number): void {
     process.kill(pid, "SIGTERM");
   } catch (cause) {
     if (errnoOf(cause) === "ESRCH") return; // it was ending already
-    throw new HouseError("gateway.not-ours", `process ${pid} holds the state folder but belongs to another user`, {
+    throw new OpenClawError("gateway.not-ours", `process ${pid} holds the state folder but belongs to another user`, {
       cause,
       hint: `stop it as that user, or: sudo kill ${pid}`,
     });
   }
 }
 
-function tooSlow(pid: number, waitMs: number): HouseError {
-  return new HouseError(
+function tooSlow(pid: number, waitMs: number): OpenClawError {
+  return new OpenClawError(
     "gateway.still-running",
     `process ${pid} got SIGTERM and has not ended within ${waitMs / 1000} s`,
     {

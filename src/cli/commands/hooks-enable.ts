@@ -1,5 +1,5 @@
 // `openclaw hooks enable`: a person's word that a hook may run; where agents write, as it is now and not otherwise.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Edit } from "../../config/edit.ts";
 import { defineCommand } from "../command.ts";
 import { editConfig, reportChange } from "../config-change.ts";
@@ -25,7 +25,7 @@ export const command = defineCommand({
     const row = requireHook(rows ?? hooksHere(io, loaded), name);
     const { needsPin, digest, file, source } = row;
     if (source !== "bundled" && file === undefined)
-      throw new HouseError("hook.bad", `hook ${name} cannot run: ${row.problem ?? "it has no script"}`, {
+      throw new OpenClawError("hook.bad", `hook ${name} cannot run: ${row.problem ?? "it has no script"}`, {
         hint: `openclaw hooks info ${name}`,
       });
     const entry = ["hooks", "internal", "entries", name];

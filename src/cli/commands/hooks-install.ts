@@ -1,7 +1,7 @@
 // `openclaw hooks install`: says how a hook gets here until packages of them can be installed.
 import { join } from "node:path";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { defineCommand } from "../command.ts";
 import { shortPath } from "../print.ts";
 
@@ -11,7 +11,7 @@ export const command = defineCommand({
   examples: [{ line: "hooks install ./my-hook", does: "says where to put it instead" }],
   async run(io) {
     const folder = shortPath(join(io.paths().state, "hooks"), io);
-    throw new HouseError("hook.no-install", "hooks cannot be installed from packages yet; that comes with plugins", {
+    throw new OpenClawError("hook.no-install", "hooks cannot be installed from packages yet; that comes with plugins", {
       hint: `copy the folder with HOOK.md and handler.js to ${folder}/<name>, then: openclaw hooks enable <name>`,
     });
   },

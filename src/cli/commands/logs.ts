@@ -1,7 +1,7 @@
 // `openclaw logs`: the end of the log through the gateway, or straight from the file when none runs.
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { tailLog, type LogTail } from "../../gateway/log-tail.ts";
 import type { GatewayClient } from "../client.ts";
 import { defineCommand } from "../command.ts";
@@ -61,7 +61,7 @@ export const command = defineCommand({
         if (isNew || next.reset) printer.notice(`a new log file began: ${shortPath(last.file, io)}`);
         printer.lines(last.lines);
       } catch (error) {
-        if (!(error instanceof HouseError)) throw error;
+        if (!(error instanceof OpenClawError)) throw error;
         printer.notice(`${error.message}; going on when it is back`);
         source.close();
         source = await reopen(io, target, glance, printer);
@@ -75,12 +75,14 @@ export const command = defineCommand({
 async function openSource(io: Io, target: Target, glance: Glance, printer: Printer): Promise<Source> {
   if (await isListening(target)) return overWire(io, target);
   if (!target.isLocal)
-    throw new HouseError("gateway.down", `no gateway answers at ${target.url}`, {
+    throw new OpenClawError("gateway.down", `no gateway answers at ${target.url}`, {
       hint: "start it there, or check gateway.remote.url",
     });
   const file = newestLog(io, glance);
   if (file === undefined)
-    throw new HouseError("cli.no-log", "nothing has been logged yet on this machine", { hint: "openclaw gateway run" });
+    throw new OpenClawError("cli.no-log", "nothing has been logged yet on this machine", {
+      hint: "openclaw gateway run",
+    });
   printer.notice(`no gateway runs; reading ${shortPath(file, io)}`);
   return { from: "file", tail: (query) => tailLog(newestLog(io, glance) ?? file, query), close: () => undefined };
 }
@@ -104,7 +106,7 @@ async function reopen(io: Io, target: Target, glance: Glance, printer: Printer):
     try {
       return await overWire(io, now);
     } catch (error) {
-      if (!(error instanceof HouseError)) throw error;
+      if (!(error instanceof OpenClawError)) throw error;
       if (error.code === "gateway.unauthorized") throw error;
       printer.notice(error.message);
     }

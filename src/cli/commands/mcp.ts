@@ -1,5 +1,5 @@
 // `openclaw mcp`: the tools of a session for a program that starts its MCP servers itself.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { defineCommand } from "../command.ts";
 import { bridgeMcp } from "../mcp-bridge.ts";
 import { requireConfigUnless } from "../settings.ts";
@@ -19,7 +19,7 @@ export const command = defineCommand({
     await requireConfigUnless(options.url !== undefined, io);
     const target = await targetOf(io, options);
     if (target.tlsFingerprint !== undefined)
-      throw new HouseError("cli.no-pinning", "a pinned certificate cannot be checked by this command yet", {
+      throw new OpenClawError("cli.no-pinning", "a pinned certificate cannot be checked by this command yet", {
         hint: "reach the gateway through ssh, or by a name whose certificate is publicly trusted",
       });
     await bridgeMcp({

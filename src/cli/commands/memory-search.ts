@@ -2,7 +2,7 @@
 import type { MemoryAnswer } from "../../memory/memory.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import type { Io } from "../io.ts";
-import { agentFor, withMemory, type SearchWish } from "../memory-here.ts";
+import { agentFor, withMemory, type SearchRequest } from "../memory-here.ts";
 import { wholeNumber } from "../parse.ts";
 import { safe, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
@@ -34,7 +34,7 @@ export const command = defineCommand({
   },
 });
 
-function wishOf(query: string, max: string | undefined, min: string | undefined): SearchWish {
+function wishOf(query: string, max: string | undefined, min: string | undefined): SearchRequest {
   const maxResults = wholeNumber("max-results", max, { min: 1, max: 50 });
   const minScore = min === undefined ? undefined : Number(min);
   if (minScore !== undefined && !(minScore >= 0 && minScore <= 1))

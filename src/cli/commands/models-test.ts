@@ -1,5 +1,5 @@
 // `openclaw models test`: one small question to a model, to see that it answers.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { primaryOf } from "../agent-rows.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -36,7 +36,7 @@ async function chosen(io: Io, models: Models): Promise<string> {
   if (named !== undefined && named.includes("/")) return named;
   const [first] = await models.scan();
   if (first !== undefined) return `${first.provider}/${first.id}`;
-  throw new HouseError("model.none", "no model is set up, and none was found", {
+  throw new OpenClawError("model.none", "no model is set up, and none was found", {
     hint: "openclaw configure --section model",
   });
 }

@@ -1,5 +1,5 @@
 // `openclaw node run`: this machine as a headless node of a gateway, in the foreground.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { NodeState } from "../../node/host/state.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -46,7 +46,7 @@ export const command = defineCommand({
   async run(io, { options }) {
     if (io.env["OPENCLAW_NODE_EXEC_HOST"] === "app") throw noApp();
     if (process.platform === "win32")
-      throw new HouseError("node-host.platform", "the headless node does not run on Windows", {
+      throw new OpenClawError("node-host.platform", "the headless node does not run on Windows", {
         hint: "run it inside WSL",
       });
     const [{ openNodeHost }, { readNodeState, urlOf }, { openIdentity }, { openWire }, { openLog }, { createMask }] =
@@ -150,8 +150,8 @@ const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|::1
 const wrong = (message: string): UsageError => new UsageError(message, ["node", "run"]);
 
 /** Asked for by name and not there: running here instead would not be what was asked. */
-function noApp(): HouseError {
-  return new HouseError(
+function noApp(): OpenClawError {
+  return new OpenClawError(
     "node-host.no-app",
     "OPENCLAW_NODE_EXEC_HOST=app wants the companion app, which this build has not",
     {

@@ -7,7 +7,7 @@ import { elevationOf } from "../../exec/elevated.ts";
 import { sandboxSettings } from "../../exec/sandbox-settings.ts";
 import { sandboxDefaults } from "../../tool/policy/groups.ts";
 import { subjectOf, type Subject } from "../../tool/subject.ts";
-import { withBoxes } from "../boxes-here.ts";
+import { withSandboxes } from "../boxes-here.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { columns, shortPath, toJson } from "../print.ts";
@@ -26,7 +26,7 @@ export const command = defineCommand({
     const { config } = loaded;
     const subject = subjectOf(subjectRequest(options), config);
     const { mode, backend, scope, workspaceAccess, workspaceRoot } = sandboxSettings(config, subject.agent, io.paths());
-    const place = await withBoxes(io, loaded, async (boxes) => boxes.place(subject));
+    const place = await withSandboxes(io, loaded, async (sandboxes) => sandboxes.place(subject));
     const { allowed, decidedBy } = createReadingCatalog(io.paths(), io.env, loaded).judge(subject, "exec").decision;
     const elevation = elevationOf({
       config,

@@ -1,7 +1,7 @@
 // `openclaw sandbox list`: the boxes that were built, whose they are, and whether they fit the config of now.
 import { systemClock } from "../../base/clock.ts";
-import type { ListedBox } from "../../exec/boxes.ts";
-import { withBoxes } from "../boxes-here.ts";
+import type { ListedSandbox } from "../../exec/sandboxes.ts";
+import { withSandboxes } from "../boxes-here.ts";
 import { defineCommand } from "../command.ts";
 import { span, table, toJson } from "../print.ts";
 import { requireConfig } from "../settings.ts";
@@ -18,26 +18,26 @@ export const command = defineCommand({
   async run(io, { options }) {
     const loaded = await requireConfig(io);
     // Browsers get boxes of their own once there are any.
-    const boxes = options.browser === true ? [] : await withBoxes(io, loaded, (all) => all.list());
-    if (io.json) io.print(toJson({ sandboxes: boxes.map(toRow) }));
-    else if (boxes.length === 0) io.print("no sandbox was built yet; the first sandboxed command builds one");
-    else io.print(table(boxes, columns, io).join("\n"));
+    const sandboxes = options.browser === true ? [] : await withSandboxes(io, loaded, (all) => all.list());
+    if (io.json) io.print(toJson({ sandboxes: sandboxes.map(toRow) }));
+    else if (sandboxes.length === 0) io.print("no sandbox was built yet; the first sandboxed command builds one");
+    else io.print(table(sandboxes, columns, io).join("\n"));
     return 0;
   },
 });
 
 const columns = [
-  { title: "NAME", text: ({ name }: ListedBox) => name },
-  { title: "KIND", text: ({ backend, image }: ListedBox) => (image === "" ? backend : `${backend} ${image}`) },
-  { title: "STATE", text: (box: ListedBox) => stateOf(box) },
-  { title: "SETTINGS", text: ({ matchesConfig }: ListedBox) => (matchesConfig ? "as in the config" : "older") },
-  { title: "AGE", text: ({ createdAt }: ListedBox) => span(systemClock.now() - createdAt) },
-  { title: "IDLE", text: ({ lastUsedAt }: ListedBox) => span(systemClock.now() - lastUsedAt) },
-  { title: "FOR", text: ({ scopeKey }: ListedBox) => scopeKey },
+  { title: "NAME", text: ({ name }: ListedSandbox) => name },
+  { title: "KIND", text: ({ backend, image }: ListedSandbox) => (image === "" ? backend : `${backend} ${image}`) },
+  { title: "STATE", text: (sandbox: ListedSandbox) => stateOf(sandbox) },
+  { title: "SETTINGS", text: ({ matchesConfig }: ListedSandbox) => (matchesConfig ? "as in the config" : "older") },
+  { title: "AGE", text: ({ createdAt }: ListedSandbox) => span(systemClock.now() - createdAt) },
+  { title: "IDLE", text: ({ lastUsedAt }: ListedSandbox) => span(systemClock.now() - lastUsedAt) },
+  { title: "FOR", text: ({ scopeKey }: ListedSandbox) => scopeKey },
 ];
 
 /** Bubblewrap has nothing that stands between two commands. */
-function stateOf({ backend, running }: ListedBox): string {
+function stateOf({ backend, running }: ListedSandbox): string {
   if (backend === "bubblewrap") return "ready";
   return running ? "running" : "stopped";
 }
@@ -54,7 +54,7 @@ function toRow({
   agent,
   session,
   workspace,
-}: ListedBox): unknown {
+}: ListedSandbox): unknown {
   const now = systemClock.now();
   return {
     name,

@@ -2,9 +2,9 @@
 import { parseSessionKey } from "../../core/names.ts";
 import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
-import type { BoxFilter } from "../../exec/boxes.ts";
+import type { SandboxFilter } from "../../exec/sandboxes.ts";
 import { confirm } from "../ask.ts";
-import { withBoxes } from "../boxes-here.ts";
+import { withSandboxes } from "../boxes-here.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { toJson } from "../print.ts";
 import { requireConfig } from "../settings.ts";
@@ -30,7 +30,8 @@ export const command = defineCommand({
         "Take the sandboxes down? Commands that run in them end; files outside of the workspace are lost.";
       if (!(await confirm(io, question, "--force"))) return 1;
     }
-    const names = options.browser === true ? [] : await withBoxes(io, loaded, (boxes) => boxes.recreate(filter));
+    const names =
+      options.browser === true ? [] : await withSandboxes(io, loaded, (sandboxes) => sandboxes.recreate(filter));
     if (io.json) io.print(toJson({ removed: names }));
     else
       io.print(names.length === 0 ? "there was no such sandbox" : names.map((name) => `took down ${name}`).join("\n"));
@@ -41,7 +42,7 @@ export const command = defineCommand({
 function filterOf(
   { all, session, agent }: { readonly all?: boolean; readonly session?: string; readonly agent?: string },
   config: Config,
-): BoxFilter {
+): SandboxFilter {
   const given = [all, session, agent].filter((value) => value !== undefined);
   if (given.length !== 1)
     throw new UsageError("say which: --all, --session <key> or --agent <id>", ["sandbox", "recreate"]);

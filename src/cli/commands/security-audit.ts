@@ -1,6 +1,6 @@
 // `openclaw security audit`: reads config, file modes, sandbox and exposure, and prints what is weak, heaviest first.
-import type { AuditReport } from "../../app/audit/audit.ts";
-import { weights, type Finding, type Weight } from "../../app/audit/finding.ts";
+import type { AuditReport } from "../../security/audit/audit.ts";
+import { weights, type Finding, type Weight } from "../../security/audit/finding.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { safe, shortPath, toJson, wrap } from "../print.ts";
@@ -21,7 +21,7 @@ export const command = defineCommand({
   ],
   exits: "0 nothing critical or high was found, 1 something was, 2 the command line was wrong",
   async run(io, { options }) {
-    const { audit } = await import("../../app/audit/audit.ts");
+    const { audit } = await import("../../security/audit/audit.ts");
     const look = (): Promise<AuditReport> => audit({ paths: io.paths(), env: io.env, deep: options.deep === true });
     const first = await look();
     const mended = options.fix === true ? await repairAll(first.findings) : [];

@@ -1,5 +1,5 @@
 // `openclaw security selftest`: attacks the user's own config in a throw-away state and prints what held and what did not.
-import type { AreaScore, Hole, SelftestReport } from "../../app/selftest/selftest.ts";
+import type { AreaScore, Hole, SelftestReport } from "../../security/selftest/selftest.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { onInterrupt } from "../interrupt.ts";
 import type { Io } from "../io.ts";
@@ -29,8 +29,8 @@ export const command = defineCommand({
     "0 every attack was stopped and everyday use works, 1 something is open or broken, 2 the command line was wrong",
   async run(io, { options }) {
     const [{ selftest }, { areas: known }] = await Promise.all([
-      import("../../app/selftest/selftest.ts"),
-      import("../../app/selftest/case.ts"),
+      import("../../security/selftest/selftest.ts"),
+      import("../../security/selftest/case.ts"),
     ]);
     const chosen = (options.area ?? []).flatMap((word) => {
       const found = known.filter((area) => area === word || area.startsWith(`${word}-`));

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 
 import { openStoreForLooking } from "../../app/look.ts";
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { createMask, type Mask } from "../../base/mask.ts";
 import { maskValues } from "../../base/mask-values.ts";
 import { expandHome } from "../../base/paths.ts";
@@ -36,7 +36,7 @@ export const command = defineCommand({
     const { config, env } = await requireConfig(io);
     const out = options.out === undefined ? undefined : expandHome(options.out, io.paths().home);
     if (out !== undefined && existsSync(out))
-      throw new HouseError("file.exists", `${shortPath(out, io)} is already there`, {
+      throw new OpenClawError("file.exists", `${shortPath(out, io)} is already there`, {
         hint: "choose another name for --out",
       });
     const store = await openStoreForLooking(requireStore(io));

@@ -6,7 +6,7 @@ import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
 import { oneLine, safe, toJson } from "../print.ts";
-import { printSaid, type SaidMessage } from "../said.ts";
+import { printSaid, type SaidMessage } from "../print-message.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 

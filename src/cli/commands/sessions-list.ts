@@ -25,7 +25,7 @@ interface Row {
   readonly totalTokens?: number;
 }
 
-interface Wish {
+interface Request {
   readonly limit: number;
   readonly agentId?: string;
   readonly activeMinutes?: number;
@@ -55,7 +55,7 @@ export const command = defineCommand({
     const { agent, active, search, store } = options;
     const spawnedBy = options["spawned-by"];
     const activeMinutes = wholeNumber("active", active, { min: 1, max: 5_256_000 });
-    const wish: Wish = {
+    const wish: Request = {
       limit: wholeNumber("limit", options.limit, { min: 1, max: 1000 }) ?? 50,
       ...(agent === undefined ? {} : { agentId: agent }),
       ...(activeMinutes === undefined ? {} : { activeMinutes }),
@@ -79,7 +79,7 @@ interface Listing {
 }
 
 /** The store of this machine answers while its gateway is down. */
-async function fromGateway(io: Io, flags: WireFlags, wish: Wish): Promise<Listing> {
+async function fromGateway(io: Io, flags: WireFlags, wish: Request): Promise<Listing> {
   const target = await targetOf(io, flags);
   try {
     return (await withGateway(io, target, (client) => client.call("sessions.list", { ...wish }))) as Listing;
@@ -91,7 +91,7 @@ async function fromGateway(io: Io, flags: WireFlags, wish: Wish): Promise<Listin
   }
 }
 
-async function fromFile(file: string, wish: Wish): Promise<Listing> {
+async function fromFile(file: string, wish: Request): Promise<Listing> {
   const [{ openStoreForLooking }, { toWireRow }] = await Promise.all([
     import("../../app/look.ts"),
     import("../../session/rows.ts"),

@@ -1,5 +1,5 @@
 // `openclaw sessions undo`: puts back the files a turn changed, through the gateway or, when none runs, here.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { readLockOwner, stateLockOf } from "../../base/lock.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { KeptTurn, UndoReport } from "../../tool/undo/undo.ts";
@@ -15,7 +15,7 @@ import { targetOf, wireOptions, type Target } from "../target.ts";
 
 const DIFF_CHARS = 40_000;
 
-interface Wish {
+interface Request {
   readonly key?: string;
   readonly turn?: number;
   readonly list?: boolean;
@@ -49,7 +49,7 @@ export const command = defineCommand({
     const turn = wholeNumber("turn", options.turn, { min: 1, max: 99_999_999 });
     if (turn !== undefined && redo === true) throw new UsageError("--turn and --redo name two different things");
     await requireConfigUnless(options.url !== undefined, io);
-    const wish: Wish = {
+    const wish: Request = {
       ...(session === undefined ? {} : { key: session }),
       ...(turn === undefined ? {} : { turn }),
       ...given({ list, redo, dryRun, force }),
@@ -63,21 +63,21 @@ export const command = defineCommand({
   },
 });
 
-async function askSomewhere(io: Io, target: Target, wish: Wish): Promise<Answer> {
+async function askSomewhere(io: Io, target: Target, wish: Request): Promise<Answer> {
   const runsHere = readLockOwner(stateLockOf(io.paths().state))?.port !== undefined;
   if (target.isLocal && !runsHere) return askHere(io, wish);
   return (await withGateway(io, target, (client) => client.call("sessions.undo", wish))) as Answer;
 }
 
-async function askHere(io: Io, { key, list, ...wish }: Wish): Promise<Answer> {
+async function askHere(io: Io, { key, list, ...wish }: Request): Promise<Answer> {
   const { openOffline } = await import("../../app/offline.ts");
-  const house = await openOffline(io.env, io.profile);
+  const runtime = await openOffline(io.env, io.profile);
   try {
-    const { session, agent } = subjectOf({ sessionKey: key }, house.settings.now().config);
-    if (list === true) return { key: session, turns: await house.undo.list(session) };
-    return await house.undo.undo({ session, agent, caller: "cli" }, wish);
+    const { session, agent } = subjectOf({ sessionKey: key }, runtime.settings.now().config);
+    if (list === true) return { key: session, turns: await runtime.undo.list(session) };
+    return await runtime.undo.undo({ session, agent, caller: "cli" }, wish);
   } finally {
-    await house.close();
+    await runtime.close();
   }
 }
 
@@ -88,7 +88,7 @@ function print(io: Io, answer: Answer): void {
 
 /** The difference says what would be lost. */
 function refused(io: Io, error: unknown): never {
-  if (io.json || !(error instanceof HouseError) || error.code !== "undo.changed") throw error;
+  if (io.json || !(error instanceof OpenClawError) || error.code !== "undo.changed") throw error;
   const { files = [], changedSince = [] } = error.details as {
     files?: readonly UndoneFile[];
     changedSince?: readonly string[];

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { StoreReport } from "../../store/verify.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -28,7 +28,7 @@ export const command = defineCommand({
     if (io.json) io.print(toJson({ ...report, ok, ...(copy === undefined ? {} : { copy }) }));
     else io.print(linesOf(io, report, copy).join("\n"));
     if (!ok)
-      throw new HouseError("store.damaged", `${shortPath(file, io)} is damaged`, {
+      throw new OpenClawError("store.damaged", `${shortPath(file, io)} is damaged`, {
         hint: "restore a backup (openclaw store restore <file>), or save what can be read: openclaw store salvage",
       });
     return 0;

@@ -1,6 +1,6 @@
 // `openclaw tools call`: one tool from the shell, through the running gateway or, when none runs, in this process.
 import { createReadingCatalog } from "../../app/catalog.ts";
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { readLockOwner, stateLockOf } from "../../base/lock.ts";
 import { subjectOf, type SubjectRequest } from "../../tool/subject.ts";
 import type { ToolResult } from "../../tool/tool.ts";
@@ -95,24 +95,24 @@ async function callThere(io: Io, target: Target, { tool, args, who, timeoutMs }:
 
 async function callHere(io: Io, { tool, args, who, timeoutMs }: Call): Promise<ToolResult> {
   const { openOffline } = await import("../../app/offline.ts");
-  const house = await openOffline(io.env, io.profile);
+  const runtime = await openOffline(io.env, io.profile);
   const stopped = new AbortController();
   const stop = (): void => stopped.abort();
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
   try {
-    const subject = subjectOf(who, house.settings.now().config);
-    return await house.callTool({ tool, args, subject, caller: "cli", signal: stopped.signal, timeoutMs });
+    const subject = subjectOf(who, runtime.settings.now().config);
+    return await runtime.callTool({ tool, args, subject, caller: "cli", signal: stopped.signal, timeoutMs });
   } finally {
     process.off("SIGINT", stop);
     process.off("SIGTERM", stop);
-    await house.close();
+    await runtime.close();
   }
 }
 
 /** A refusal comes with its whole explanation; that is what the person wants to read. */
 function refused(io: Io, error: unknown): number {
-  if (error instanceof UsageError || !(error instanceof HouseError)) throw error;
+  if (error instanceof UsageError || !(error instanceof OpenClawError)) throw error;
   const explain =
     typeof error.details === "object" && error.details !== null && "explain" in error.details
       ? error.details.explain

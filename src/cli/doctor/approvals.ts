@@ -1,5 +1,5 @@
 // Is the approvals file there and readable.
-import { approvalsCaution, inspectApprovals } from "../../exec/approval/file.ts";
+import { approvalsCaution, inspectApprovals } from "../../exec/policy/file.ts";
 import { ok, type Check } from "./check.ts";
 
 export const approvals: Check = {

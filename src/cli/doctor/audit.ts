@@ -1,6 +1,6 @@
 // What the security audit would say, in one line.
-import { audit } from "../../app/audit/audit.ts";
-import { weights } from "../../app/audit/finding.ts";
+import { audit } from "../../security/audit/audit.ts";
+import { weights } from "../../security/audit/finding.ts";
 import { ok, type Check } from "./check.ts";
 
 export const security: Check = {

@@ -1,7 +1,7 @@
 // Does a gateway run and answer; is its port taken by somebody else.
 import { readGatewayState, type Probe } from "../gateway-state.ts";
 import { oneLine, span } from "../print.ts";
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { startFailures } from "../../app/start-failures.ts";
 import { ok, type Check, type Finding } from "./check.ts";
 
@@ -11,10 +11,10 @@ export const gateway: Check = {
   async look({ io }) {
     const { times, reason } = startFailures(io.paths().state);
     const state = await readGatewayState(io, {}, { health: {} }).catch((error: unknown) => {
-      if (error instanceof HouseError) return error;
+      if (error instanceof OpenClawError) return error;
       throw error;
     });
-    if (state instanceof HouseError) {
+    if (state instanceof OpenClawError) {
       const said = times.length === 0 ? state.message : failureText(times.length, reason);
       return [{ level: "fail", message: said, ...(state.hint === undefined ? {} : { hint: state.hint }) }];
     }

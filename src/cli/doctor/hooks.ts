@@ -1,5 +1,5 @@
 // Hooks that a person enabled but that do not run, rules of webhooks that cannot work: nobody notices what is silent.
-import { errnoOf, HouseError } from "../../core/error.ts";
+import { errnoOf, OpenClawError } from "../../core/error.ts";
 import { presetNames } from "../../gateway/webhook/presets.ts";
 import { transformFile } from "../../gateway/webhook/transform.ts";
 import { hooksHere } from "../hooks-here.ts";
@@ -71,7 +71,7 @@ function refusalOf(look: () => unknown): string | undefined {
     look();
     return undefined;
   } catch (error) {
-    if (error instanceof HouseError || errnoOf(error) !== undefined) return (error as Error).message;
+    if (error instanceof OpenClawError || errnoOf(error) !== undefined) return (error as Error).message;
     throw error;
   }
 }

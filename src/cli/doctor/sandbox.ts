@@ -1,7 +1,7 @@
 // Ruling 9: where nothing is sandboxed, or a sandbox cannot start, say so plainly.
 import type { AgentId } from "../../core/names.ts";
 import { agentIds } from "../../config/agents.ts";
-import { modeOf, whereExec } from "../../exec/where.ts";
+import { modeOf, whereExec } from "../../exec/describe-route.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Io } from "../io.ts";
 import { ok, type Check, type Finding } from "./check.ts";
@@ -12,21 +12,21 @@ export const sandbox: Check = {
   async look({ io, loaded }) {
     const ids = agentIds(loaded.config);
     const off = ids.filter((id) => modeOf(loaded.config, id).value === "off");
-    const boxed = ids.filter((id) => !off.includes(id));
-    const broken = boxed.length === 0 ? [] : await brokenFinding(io, loaded, boxed);
+    const sandboxed = ids.filter((id) => !off.includes(id));
+    const broken = sandboxed.length === 0 ? [] : await brokenFinding(io, loaded, sandboxed);
     const findings = [...broken, ...offFinding(loaded, off)];
     return findings.length === 0 ? [ok("every agent has one, and it starts here")] : findings;
   },
 };
 
-async function brokenFinding(io: Io, loaded: LoadedConfig, boxed: readonly AgentId[]): Promise<Finding[]> {
-  const { sandboxProbe } = await import("../../exec/box/probe.ts");
-  const { works, reason = "no backend works", fix } = await sandboxProbe(loaded, io.paths(), boxed);
+async function brokenFinding(io: Io, loaded: LoadedConfig, sandboxed: readonly AgentId[]): Promise<Finding[]> {
+  const { sandboxProbe } = await import("../../exec/sandbox/probe.ts");
+  const { works, reason = "no backend works", fix } = await sandboxProbe(loaded, io.paths(), sandboxed);
   if (works) return [];
   return [
     {
       level: "warn",
-      message: `on for ${boxed.join(", ")}, but it cannot start here (${reason}): their commands are refused, none runs on the host instead`,
+      message: `on for ${sandboxed.join(", ")}, but it cannot start here (${reason}): their commands are refused, none runs on the host instead`,
       ...(fix === undefined ? {} : { hint: fix }),
     },
   ];

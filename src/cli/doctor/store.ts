@@ -1,7 +1,7 @@
 // Is the store whole.
 import { existsSync } from "node:fs";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { systemClock } from "../../base/clock.ts";
 import { spaceProblem } from "../../store/leftovers.ts";
 import { storeFileOf } from "../../store/place.ts";
@@ -34,7 +34,7 @@ export const store: Check = {
 
 /** A gateway that started on a full disk keeps the store to itself until it is restarted. */
 function cannotLook(error: unknown): Finding {
-  if (!(error instanceof HouseError)) throw error;
+  if (!(error instanceof OpenClawError)) throw error;
   const hint = "free some space, then: openclaw gateway restart && openclaw doctor";
   return { level: "warn", message: `cannot be checked now: ${error.message}`, hint };
 }

@@ -3,7 +3,7 @@ import { getCompileCacheDir } from "node:module";
 import { basename, dirname, join } from "node:path";
 
 import { packageRoot } from "../../base/version.ts";
-import { canonicalPath, engineSockets, isWithin } from "../box/hidden.ts";
+import { canonicalPath, engineSockets, isWithin } from "../sandbox/hidden-paths.ts";
 import { canWrite, type ViewOptions } from "./view.ts";
 
 /** For a command that starts this program. */

@@ -1,7 +1,7 @@
 // The mounts of this machine, and the other paths by which a folder can be reached through them.
 import { readFileSync } from "node:fs";
 
-import { isWithin } from "../box/hidden.ts";
+import { isWithin } from "../sandbox/hidden-paths.ts";
 
 /** One row of /proc/self/mountinfo: this part (`root`) of this file system (`device`) is seen at this path. */
 export interface MountRow {

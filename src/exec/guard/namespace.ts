@@ -5,13 +5,13 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import type { Readable } from "node:stream";
 
-import { HouseError } from "../../core/error.ts";
-import { statOf } from "../approval/programs.ts";
-import type { HostLaunch } from "../box.ts";
-import { explainBubblewrap } from "../box/bubblewrap-probe.ts";
-import type { Works } from "../box/spec.ts";
-import { shellWithoutStrays } from "../box/strays.ts";
-import { steeringArguments } from "../box/system-view.ts";
+import { OpenClawError } from "../../core/error.ts";
+import { statOf } from "../policy/programs.ts";
+import type { HostLaunch } from "../sandbox.ts";
+import { explainBubblewrap } from "../sandbox/bubblewrap-probe.ts";
+import type { Works } from "../sandbox/spec.ts";
+import { shellWithoutStrays } from "../sandbox/inherited-fds.ts";
+import { steeringArguments } from "../sandbox/system-view.ts";
 import type { Step, View } from "./view.ts";
 
 export interface Programs {
@@ -155,7 +155,7 @@ function entered(started: HostLaunch, prefix: readonly string[]): HostLaunch {
   const { argv0: _own, ...launch } = started;
   const steering = Object.keys(launch.env).find((name) => /^(?:LD_|GLIBC_|GCONV_|LOCPATH)/i.test(name));
   if (steering !== undefined)
-    throw new HouseError(
+    throw new OpenClawError(
       "exec.rejected-variable",
       `${steering} would also steer the programs that hide the gateway's files`,
       {

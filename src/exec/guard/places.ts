@@ -6,7 +6,7 @@ import type { Env, Paths } from "../../base/paths.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
 import { ownPlaces } from "../../config/own-places.ts";
 import type { Config } from "../../config/schema/index.ts";
-import { entriesOf } from "../box/strays.ts";
+import { entriesOf } from "../sandbox/inherited-fds.ts";
 
 /** As configured: links are resolved later. */
 export interface GuardPlaces {

@@ -1,5 +1,5 @@
 // macOS: the same view as a profile for sandbox-exec, the system's own sandbox.
-import type { HostLaunch } from "../box.ts";
+import type { HostLaunch } from "../sandbox.ts";
 import type { Step } from "./view.ts";
 
 export const SANDBOX_EXEC = "/usr/bin/sandbox-exec";

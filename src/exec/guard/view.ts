@@ -3,10 +3,10 @@ import { accessSync, constants, lstatSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
-import { statOf } from "../approval/programs.ts";
-import { canonicalPath, isWithin } from "../box/hidden.ts";
-import type { Works } from "../box/spec.ts";
-import { entriesOf } from "../box/strays.ts";
+import { statOf } from "../policy/programs.ts";
+import { canonicalPath, isWithin } from "../sandbox/hidden-paths.ts";
+import type { Works } from "../sandbox/spec.ts";
+import { entriesOf } from "../sandbox/inherited-fds.ts";
 import { otherPathsOf, readMounts, type MountRow } from "./mounts.ts";
 import type { GuardPlaces } from "./places.ts";
 

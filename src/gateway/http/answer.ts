@@ -1,7 +1,7 @@
 // Small answers over HTTP: JSON, text, the security headers every answer carries, and bodies read within bounds.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { clientLeft } from "../client.ts";
 
 export const alwaysHeaders: Readonly<Record<string, string>> = {
@@ -59,16 +59,17 @@ const BODY_DEADLINE_MS = 20_000;
 /** Rejects with `http.too-large` or `http.slow`; the rest of the body is then not read. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? 0);
-  const tooLarge = (): HouseError => new HouseError("http.too-large", `the body is larger than ${maxBytes} bytes`);
+  const tooLarge = (): OpenClawError =>
+    new OpenClawError("http.too-large", `the body is larger than ${maxBytes} bytes`);
   if (declared > maxBytes) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const deadline = setTimeout(
-      () => fail(new HouseError("http.slow", "the body did not arrive in time")),
+      () => fail(new OpenClawError("http.slow", "the body did not arrive in time")),
       BODY_DEADLINE_MS,
     );
-    const fail = (error: HouseError): void => {
+    const fail = (error: OpenClawError): void => {
       clearTimeout(deadline);
       request.removeAllListeners("data");
       request.pause();
@@ -84,7 +85,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
     request.on("error", (cause) =>
-      fail(new HouseError("http.broken", "the connection broke while the body was read", { cause })),
+      fail(new OpenClawError("http.broken", "the connection broke while the body was read", { cause })),
     );
     request.on("close", () => clearTimeout(deadline));
   });

@@ -1,7 +1,7 @@
 // `/avatar/<agent>`: the picture of an agent, or with `?meta=1` where it is.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { AgentId } from "../../core/names.ts";
 import { expandHome } from "../../base/paths.ts";
 import { openRoot } from "../../base/rooted-fs.ts";
@@ -61,7 +61,7 @@ async function readPicture({ config, paths, log }: GatewayContext, agent: AgentI
       root.close();
     }
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     log.debug("the avatar of an agent cannot be read", { agent, error });
     return undefined;
   }

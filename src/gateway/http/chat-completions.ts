@@ -1,7 +1,7 @@
 // POST /v1/chat/completions: an agent's turn in the shape OpenAI clients speak, streamed or whole.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { RunOutcome } from "../../core/event.ts";
 import { isRecord } from "../../core/record.ts";
 import type { Agents } from "../../agent/agent.ts";
@@ -30,7 +30,7 @@ import {
   readJson,
   requireCalls,
   runTurn,
-  sendHouseError,
+  sendFailure,
   textFollower,
   turnTarget,
   turnWords,
@@ -89,7 +89,7 @@ export async function completeChat(
       usage: usageOf(outcome),
     });
   } catch (error) {
-    sendHouseError(response, error, context);
+    sendFailure(response, error, context);
   }
 }
 
@@ -198,7 +198,7 @@ async function readMessages(
   { clock }: GatewayContext,
 ): Promise<Conversation> {
   if (!Array.isArray(messages) || !messages.some(isInput))
-    throw new HouseError("http.bad-parameter", "Missing user message in `messages`.", {
+    throw new OpenClawError("http.bad-parameter", "Missing user message in `messages`.", {
       details: { param: "messages" },
     });
   const timestamp = clock.now();

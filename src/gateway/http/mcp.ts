@@ -1,7 +1,7 @@
 // POST /mcp: the tools of a session for programs that speak MCP, by the same secret and under the same policy as /tools/invoke.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import { answerMcp, type McpCaller } from "../../mcp/server.ts";
 import { refusal, RPC, type RpcAnswer } from "../../mcp/message.ts";
@@ -46,7 +46,7 @@ async function bodyOf(
     return { value: parseStrict(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) };
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    if (!(error instanceof HouseError) || !error.code.startsWith("http."))
+    if (!(error instanceof OpenClawError) || !error.code.startsWith("http."))
       return { refused: refusal(400, RPC.parse, `the body is not JSON: ${words}`) };
     response.setHeader("connection", "close");
     return { refused: refusal(error.code === "http.too-large" ? 413 : 408, RPC.invalid, words) };
@@ -77,9 +77,9 @@ function callerOf(request: IncomingMessage, context: GatewayContext, peer: Peer,
       const turn = header("x-openclaw-run-id");
       if (turn === undefined) return { subject };
       // Said to be part of a run: then it has no more rights than whoever led to that run.
-      const letter = await context.store.inbox.get(turn);
-      if (letter?.sessionKey === subject.session) return { subject, turn };
-      throw new HouseError("run.unknown", `there is no run of that id in session ${subject.session}`, {
+      const entry = await context.store.inbox.get(turn);
+      if (entry?.sessionKey === subject.session) return { subject, turn };
+      throw new OpenClawError("run.unknown", `there is no run of that id in session ${subject.session}`, {
         hint: "leave out x-openclaw-run-id, or name the session of the run in x-openclaw-session-key",
       });
     },

@@ -1,5 +1,5 @@
 // Which model a caller of the OpenAI-shaped endpoints means by a name.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { isModelAllowed, nameOf, parseModelRef } from "../../model/catalog.ts";
 import type { ModelBook, ModelRef } from "../../model/model.ts";
@@ -24,8 +24,8 @@ export async function modelNamed(name: string, config: Config, models: ModelBook
   return found;
 }
 
-export function unknownModel(name: string): HouseError {
-  return new HouseError("model.unknown", `the model "${name.slice(0, 100)}" does not exist or may not be used`, {
+export function unknownModel(name: string): OpenClawError {
+  return new OpenClawError("model.unknown", `the model "${name.slice(0, 100)}" does not exist or may not be used`, {
     hint: 'GET /v1/models lists them; "openclaw" is the default agent with its own model',
     details: { param: "model", code: "model_not_found" },
   });

@@ -1,9 +1,9 @@
 // Message content as OpenAI clients send it: text, pictures and files, checked against the limits of the config.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { ImageBlock, TextBlock } from "../../core/message.ts";
 import { isRecord } from "../../core/record.ts";
 import { fetchPublic, type FetchLimits } from "../../base/fetch-public.ts";
-import { wrapOutside } from "../../base/outside.ts";
+import { wrapUntrusted } from "../../base/untrusted-content.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { sniff } from "../../media/sniff.ts";
 import { refuse } from "./openai-request.ts";
@@ -97,7 +97,7 @@ async function readFile(
   if (sniff(bytes).kind !== "text") return refuse(at, `is stated to be ${type}, but holds binary data`);
   return {
     type: "text",
-    text: wrapOutside(cut(decode(bytes), files.maxChars), `file ${source.name ?? "without name"}`),
+    text: wrapUntrusted(cut(decode(bytes), files.maxChars), `file ${source.name ?? "without name"}`),
   };
 }
 
@@ -149,7 +149,7 @@ async function bytesOf(
     const fetched = await fetchPublic(url, { maxBytes, maxRedirects, timeoutMs });
     return { bytes: fetched.bytes, mimeType: mimeType ?? fetched.mimeType };
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     return refuse(at, `the URL was not fetched: ${error.message}`, error.code);
   }
 }

@@ -7,7 +7,7 @@ import { nameOf } from "../../model/catalog.ts";
 import type { ModelBook } from "../../model/model.ts";
 import { sendJson } from "./answer.ts";
 import { unknownModel, usableModels } from "./model-names.ts";
-import { sendHouseError, type OpenAIDeps } from "./openai-turn.ts";
+import { sendFailure, type OpenAIDeps } from "./openai-turn.ts";
 
 interface Listed {
   readonly id: string;
@@ -31,7 +31,7 @@ export async function serveModels(
     if (found === undefined) throw unknownModel(id);
     sendJson(response, 200, found);
   } catch (error) {
-    sendHouseError(response, error instanceof URIError ? unknownModel(id) : error, context);
+    sendFailure(response, error instanceof URIError ? unknownModel(id) : error, context);
   }
 }
 

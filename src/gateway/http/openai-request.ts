@@ -1,11 +1,11 @@
 // Parameters that both OpenAI-shaped endpoints take: what is honored, what has no effect here, and what is refused by name.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { isRecord } from "../../core/record.ts";
 import type { AnswerSettings, ModelTool, ThinkingLevel } from "../../model/model.ts";
 
 /** The request is refused with 400; OpenAI clients show `param` and `code`. */
 export function refuse(param: string, message: string, code = "invalid_value"): never {
-  throw new HouseError("http.bad-parameter", `${param}: ${message}`, { details: { param, code } });
+  throw new OpenClawError("http.bad-parameter", `${param}: ${message}`, { details: { param, code } });
 }
 
 export type Body = Readonly<Record<string, unknown>>;

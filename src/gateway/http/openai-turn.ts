@@ -1,7 +1,7 @@
 // What the two OpenAI-shaped endpoints share: agent and session of a request, the run behind it, failures as HTTP.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import type { RunEvent, RunOutcome } from "../../core/event.ts";
 import type { Block, Message } from "../../core/message.ts";
@@ -35,7 +35,7 @@ export async function readJson(
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
     sendError(response, 400, "invalid_request_error", "the body must be a JSON object");
   } catch (error) {
-    const tooLarge = error instanceof HouseError && error.code === "http.too-large";
+    const tooLarge = error instanceof OpenClawError && error.code === "http.too-large";
     if (tooLarge) response.setHeader("connection", "close");
     const message = error instanceof Error ? error.message : String(error);
     sendError(
@@ -216,7 +216,7 @@ export async function runTurn(
     if (outcome !== undefined) return outcome;
     // The gateway stops, or a day is over: what nobody can be answered with is not begun later.
     await agents.abort({ sessionKey: turn.sessionKey, runId: turn.runId }, "nobody waits for it");
-    throw new HouseError("run.unknown", "the run did not end before the gateway stopped", { hint: "send it again" });
+    throw new OpenClawError("run.unknown", "the run did not end before the gateway stopped", { hint: "send it again" });
   } finally {
     gone.removeEventListener("abort", onGone);
     stop();
@@ -261,9 +261,9 @@ const statusOf: Readonly<Record<string, number | undefined>> = {
 };
 
 /** Errors of the request itself: unknown agent, malformed key, a parameter that cannot be honored. */
-export function sendHouseError(response: ServerResponse, error: unknown, context: GatewayContext): void {
+export function sendFailure(response: ServerResponse, error: unknown, context: GatewayContext): void {
   if (response.headersSent || response.destroyed) return;
-  if (!(error instanceof HouseError)) {
+  if (!(error instanceof OpenClawError)) {
     context.log.error("unexpected failure in an HTTP turn", { error });
     return sendError(response, 500, "server_error", "internal error");
   }

@@ -1,11 +1,11 @@
 // The Control UI from a folder of the owner's choice (`gateway.controlUi.root`), read at each request.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { expandHome } from "../../base/paths.ts";
 import { openRoot, type Root } from "../../base/rooted-fs.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
-import { canonicalPath, credentialPaths, isWithin } from "../../exec/box/hidden.ts";
+import { canonicalPath, credentialPaths, isWithin } from "../../exec/sandbox/hidden-paths.ts";
 import type { GatewayContext } from "../context.ts";
 import { sendText } from "./answer.ts";
 import { contentType, decodedPath, sendBytes } from "./page.ts";
@@ -33,14 +33,14 @@ export async function servePageRoot(
     try {
       requireHarmless(context, root.real);
       const file = (await read(root, name)) ?? (await read(root, "index.html"));
-      if (file === undefined) throw new HouseError("page.no-index", `${folder} has no index.html`);
+      if (file === undefined) throw new OpenClawError("page.no-index", `${folder} has no index.html`);
       response.setHeader("content-security-policy", pagePolicy);
       sendBytes(request, response, file);
     } finally {
       root.close();
     }
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     const isFolder = error.code.startsWith("page.") || error.code === "fs.not-found";
     context.log[isFolder ? "warn" : "debug"]("gateway.controlUi.root: not served", { path: name, error });
     if (!isFolder) return sendText(response, 404, "Not Found");
@@ -63,7 +63,7 @@ async function read(root: Root, name: string): Promise<{ body: Buffer; type: str
     return { body: bytes, type: contentType(name) };
   } catch (error) {
     const isAbsent =
-      error instanceof HouseError && ["fs.not-found", "fs.is-directory", "fs.not-directory"].includes(error.code);
+      error instanceof OpenClawError && ["fs.not-found", "fs.is-directory", "fs.not-directory"].includes(error.code);
     if (isAbsent) return undefined;
     throw error;
   }
@@ -79,9 +79,13 @@ function requireHarmless(context: GatewayContext, real: string): void {
     !secrets.some((path) => isWithin(real, path)) &&
     (!isWithin(real, stateFolder ?? state) || isWorkspace(context, real));
   if (isOpen) return;
-  throw new HouseError("page.not-harmless", `gateway.controlUi.root holds the gateway's own files or keys: ${real}`, {
-    hint: "set gateway.controlUi.root to a folder that holds the page and nothing else",
-  });
+  throw new OpenClawError(
+    "page.not-harmless",
+    `gateway.controlUi.root holds the gateway's own files or keys: ${real}`,
+    {
+      hint: "set gateway.controlUi.root to a folder that holds the page and nothing else",
+    },
+  );
 }
 
 /** Whether agents can put files there. */

@@ -1,5 +1,5 @@
 // Responses that can be continued or read again: where each one ended, kept for two weeks and bounded in number.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { RunOutcome } from "../../core/event.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { isRecord } from "../../core/record.ts";
@@ -129,8 +129,8 @@ async function copyUpTo(
   return key;
 }
 
-export function unknownResponse(responseId: string): HouseError {
-  return new HouseError("response.unknown", `no response with id "${responseId.slice(0, 100)}" is stored`, {
+export function unknownResponse(responseId: string): OpenClawError {
+  return new OpenClawError("response.unknown", `no response with id "${responseId.slice(0, 100)}" is stored`, {
     details: { param: "response_id", code: "response_not_found" },
   });
 }

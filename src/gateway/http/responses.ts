@@ -28,7 +28,7 @@ import {
   readJson,
   requireCalls,
   runTurn,
-  sendHouseError,
+  sendFailure,
   textFollower,
   turnTarget,
   turnWords,
@@ -78,7 +78,7 @@ export async function respond(request: IncomingMessage, response: ServerResponse
     await keep(asked, outcome, context);
     sendJson(response, 200, responseOf(asked.head, outcome));
   } catch (error) {
-    sendHouseError(response, error, context);
+    sendFailure(response, error, context);
   }
 }
 
@@ -97,11 +97,11 @@ export async function serveResponse(
       await forgetResponse(id, context);
       return sendJson(response, 200, { id, object: "response", deleted: true });
     }
-    const letter = await context.store.inbox.get(runIdOf(id) ?? "");
-    if (letter?.result === undefined) throw unknownResponse(id);
-    sendJson(response, 200, responseOf(record.head, letter.result as RunOutcome));
+    const entry = await context.store.inbox.get(runIdOf(id) ?? "");
+    if (entry?.result === undefined) throw unknownResponse(id);
+    sendJson(response, 200, responseOf(record.head, entry.result as RunOutcome));
   } catch (error) {
-    sendHouseError(response, error, context);
+    sendFailure(response, error, context);
   }
 }
 

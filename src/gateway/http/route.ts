@@ -14,7 +14,7 @@ import type { Throttle } from "../throttle.ts";
 import { sendError, sendJson, sendText, setSecurityHeaders } from "./answer.ts";
 import { admitBearer } from "./bearer.ts";
 import type { OpenAIDeps } from "./openai-turn.ts";
-import type { ServeHook } from "../webhook/door.ts";
+import type { ServeHook } from "../webhook/serve.ts";
 import type { ServePage } from "./page.ts";
 import { invokeTool } from "./tools-invoke.ts";
 

@@ -1,7 +1,7 @@
 // POST /tools/invoke: one tool call, through the same path as everybody's.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import { visible } from "../../core/visible.ts";
 import type { Config } from "../../config/schema/index.ts";
@@ -49,7 +49,7 @@ async function parseBody(request: IncomingMessage, response: ServerResponse): Pr
     const bytes = await readBody(request, MAX_BODY);
     value = bytes.length === 0 ? {} : parseStrict(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
-    if (error instanceof HouseError && error.code.startsWith("http.")) {
+    if (error instanceof OpenClawError && error.code.startsWith("http.")) {
       response.setHeader("connection", "close");
       sendError(
         response,
@@ -123,7 +123,7 @@ const absent: ReadonlySet<string> = new Set(["tool.refused", "tool.unknown", "to
 
 function answerFailure(response: ServerResponse, error: unknown, tool: string, { log, mask }: GatewayContext): void {
   if (response.destroyed || response.headersSent) return;
-  if (!(error instanceof HouseError)) {
+  if (!(error instanceof OpenClawError)) {
     log.error("unexpected failure in tools.invoke", { error });
     sendJson(response, 500, { ok: false, error: { type: "internal", message: "internal error" } });
     return;

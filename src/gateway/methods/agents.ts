@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { parseAgentId, type AgentId } from "../../core/names.ts";
 import { openRoot } from "../../base/rooted-fs.ts";
 import * as methods from "../../protocol/methods/agents.ts";
@@ -40,7 +40,7 @@ export function agentMethods(context: GatewayContext): Served[] {
           .replaceAll(/^-+|-+$/g, ""),
       );
       if (agentIds(config).includes(agentId))
-        throw new HouseError("agent.exists", `agent "${agentId}" already exists`, { hint: "choose another name" });
+        throw new OpenClawError("agent.exists", `agent "${agentId}" already exists`, { hint: "choose another name" });
       const identity = { ...(emoji === undefined ? {} : { emoji }), ...(avatar === undefined ? {} : { avatar }) };
       const entry = {
         id: agentId,
@@ -70,7 +70,7 @@ export function agentMethods(context: GatewayContext): Served[] {
     serve(methods.agentsDelete, async ({ agentId: raw, deleteFiles = false }) => {
       const agentId = known(raw);
       if (agentId === "main" || agentId === defaultAgentId(context.config()))
-        throw new HouseError("agent.main", `"${agentId}" cannot be deleted`, { hint: "it is the default agent" });
+        throw new OpenClawError("agent.main", `"${agentId}" cannot be deleted`, { hint: "it is the default agent" });
       const folder = workspace(agentId);
       const bindings = context.config().bindings ?? [];
       const kept = bindings.filter((binding) => binding.agentId !== agentId);
@@ -122,7 +122,7 @@ function indexOf(context: GatewayContext, id: AgentId): number {
   const entry = agentConfig(config, id);
   const at = entry === undefined ? -1 : (config.agents?.list ?? []).indexOf(entry);
   if (at >= 0) return at;
-  throw new HouseError("agent.implicit", `agent "${id}" has no entry of its own`, {
+  throw new OpenClawError("agent.implicit", `agent "${id}" has no entry of its own`, {
     hint: `openclaw config set agents.list '[{ id: "${id}" }]'`,
   });
 }
@@ -134,7 +134,7 @@ function putAside(folder: string, trash: string, now: number): void {
     renameSync(folder, join(trash, `${basename(folder)}-${now}`));
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return; // it never had one
-    throw new HouseError("agent.files", `could not put ${folder} aside`, {
+    throw new OpenClawError("agent.files", `could not put ${folder} aside`, {
       cause,
       hint: `remove it by hand: ${folder}`,
     });
@@ -143,7 +143,7 @@ function putAside(folder: string, trash: string, now: number): void {
 
 function checkedName(name: string): string {
   if (fileNames.includes(name)) return name;
-  throw new HouseError("agent.bad-file", `unsupported file "${name}"`, { hint: `one of ${fileNames.join(", ")}` });
+  throw new OpenClawError("agent.bad-file", `unsupported file "${name}"`, { hint: `one of ${fileNames.join(", ")}` });
 }
 
 async function factsOf(folder: string, name: string): Promise<Record<string, unknown>> {

@@ -1,11 +1,11 @@
 // The exec approvals file of this host, and what waits for a person's answer, over the wire.
 import { isDeepStrictEqual } from "node:util";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/approvals.ts";
-import { wireCard, type WireAsk } from "../../exec/approval/desk-card.ts";
-import { isDecision, toRequested, toTrail, type Answerer, type Approval } from "../../exec/approval/desk-record.ts";
-import { readApprovals, withoutToken, writeApprovals } from "../../exec/approval/file.ts";
+import { wireCard, type WireAsk } from "../../approval/card.ts";
+import { isDecision, toRequested, toTrail, type Answerer, type Approval } from "../../approval/record.ts";
+import { readApprovals, withoutToken, writeApprovals } from "../../exec/policy/file.ts";
 import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
@@ -17,12 +17,12 @@ export function approvalMethods({ paths, approvals, clock }: GatewayContext): Se
     serve(methods.approvalRequest, async ({ id, timeoutMs, ...asked }, client, signal) => {
       const approval = sameAsked(id, asked) ?? (await ask(id, timeoutMs, asked, client));
       const decision = await approvals.wait(approval.id, signal).catch((error: unknown) => {
-        throw signal.aborted ? new HouseError("wire.gone", "the client is gone") : error;
+        throw signal.aborted ? new OpenClawError("wire.gone", "the client is gone") : error;
       });
       return { id: approval.id, decision, createdAtMs: approval.createdAtMs, expiresAtMs: approval.expiresAtMs };
     }),
     serve(methods.approvalResolve, async ({ id, decision }, client) => {
-      if (!isDecision(decision)) throw new HouseError("wire.invalid-request", "invalid decision");
+      if (!isDecision(decision)) throw new OpenClawError("wire.invalid-request", "invalid decision");
       const { state, reason } = await approvals.answer(id, decision, answererOf(client));
       // As recorded, but for a yes that the rules in force do not allow: whoever gave it reads why nothing ran.
       return decision === "deny" || state !== "denied" ? { ok: true } : { ok: true, decision: "deny", reason };

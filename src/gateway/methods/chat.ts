@@ -1,5 +1,5 @@
 // chat.send, chat.abort, agent, agent.wait: every turn is posted to the inbox; answers come from its run.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Block } from "../../core/message.ts";
 import { parseSessionKey, type SessionKey } from "../../core/names.ts";
 import type { RunOutcome } from "../../core/event.ts";
@@ -126,10 +126,10 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
 /** The second answer of `agent`: a failure is a failure on the wire (ruling 30). */
 export function toAgentAnswer(outcome: RunOutcome | undefined): unknown {
   if (outcome === undefined)
-    throw new HouseError("run.unknown", "the run did not end in time", { hint: "openclaw gateway call agent.wait" });
+    throw new OpenClawError("run.unknown", "the run did not end in time", { hint: "openclaw gateway call agent.wait" });
   const { runId, status, failure, text, silent, startedAt, endedAt, sessionId, provider, model, usage } = outcome;
   if (status === "error")
-    throw new HouseError(failure?.code ?? "run.failed", failure?.message ?? "the run failed", {
+    throw new OpenClawError(failure?.code ?? "run.failed", failure?.message ?? "the run failed", {
       hint: failure?.hint,
       details: { runId },
     });
@@ -195,6 +195,6 @@ function imagesOf(
 
 const withImages = (images: Image[]): Pick<TurnRequest, "images"> => (images.length === 0 ? {} : { images });
 
-function invalid(message: string): HouseError {
-  return new HouseError("wire.invalid-request", message);
+function invalid(message: string): OpenClawError {
+  return new OpenClawError("wire.invalid-request", message);
 }

@@ -1,7 +1,7 @@
 // Reading the config with secrets hidden, and changing it with a base hash, validation and a restart.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/config.ts";
-import { leaveNote, type RestartNote } from "../../session/sentinel.ts";
+import { leaveNote, type RestartNote } from "../../session/restart-notes.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { preparedFor, serve, type Served } from "../dispatch.ts";
@@ -95,9 +95,9 @@ function requireHash(context: GatewayContext, baseHash: string | undefined): voi
   const { exists, hash } = context.readConfig();
   if (!exists) return;
   if (baseHash === undefined)
-    throw new HouseError("wire.invalid-request", "config base hash required; re-run config.get and retry");
+    throw new OpenClawError("wire.invalid-request", "config base hash required; re-run config.get and retry");
   if (baseHash !== hash)
-    throw new HouseError("wire.invalid-request", "config changed since last load; re-run config.get and retry");
+    throw new OpenClawError("wire.invalid-request", "config changed since last load; re-run config.get and retry");
 }
 
 /** Who is told is known before anything is written: a session that cannot be is refused. */

@@ -1,5 +1,5 @@
 // Jobs at set times, for clients.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Mask } from "../../base/mask.ts";
 import type { Cron } from "../../cron/cron.ts";
 import type { RunEntry } from "../../cron/entry.ts";
@@ -17,10 +17,10 @@ export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[]
   /** Who may change a job reads it as it is; who may only look gets it without secrets, as with the config. */
   const veilFor = async ({ scopes }: Client): Promise<Veil> => {
     if (holdsScope(scopes, "operator.admin")) return asTheyAre;
-    const { veiledEntry, veiledJob, veiledWords } = await import("../../cron/veil.ts");
+    const { redactEntry, redactJob, veiledWords } = await import("../../cron/redact-job.ts");
     return {
-      job: (job) => veiledJob(job, mask),
-      entry: (entry) => veiledEntry(entry, mask),
+      job: (job) => redactJob(job, mask),
+      entry: (entry) => redactEntry(entry, mask),
       words: (text) => veiledWords(text, mask),
     };
   };
@@ -70,5 +70,5 @@ const asTheyAre: Veil = { job: (job) => job, entry: (entry) => entry, words: (te
 function idOf({ id, jobId }: { readonly id?: string; readonly jobId?: string }): string {
   const found = id ?? jobId;
   if (found !== undefined) return found;
-  throw new HouseError("wire.invalid-request", "must have required property 'id'");
+  throw new OpenClawError("wire.invalid-request", "must have required property 'id'");
 }

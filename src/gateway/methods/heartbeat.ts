@@ -1,5 +1,5 @@
 // wake, last-heartbeat, set-heartbeats.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/heartbeat.ts";
 import { serve, type Served } from "../dispatch.ts";
 import type { Heartbeats } from "../heartbeats.ts";
@@ -20,6 +20,6 @@ export function heartbeatMethods(heartbeats: Heartbeats): Served[] {
   ];
 }
 
-function invalid(message: string): HouseError {
-  return new HouseError("wire.invalid-request", message);
+function invalid(message: string): OpenClawError {
+  return new OpenClawError("wire.invalid-request", message);
 }

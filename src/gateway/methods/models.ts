@@ -1,5 +1,5 @@
 // Models and what they cost: listed, found on this machine, tested, chosen; usage from the ledger.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/models.ts";
 import { localDay, nothing, plus, type Ledger, type Totals } from "../../agent/ledger.ts";
 import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
@@ -78,15 +78,15 @@ export function modelMethods(context: GatewayContext, { models, ledger, scan, te
       return { updatedAt: clock.now(), startDate: from, endDate: to, ...report };
     }),
     serve(methods.sessionsUsageTimeseries, async ({ key }) => {
-      if (key === undefined) throw new HouseError("wire.invalid-request", "key is required for timeseries");
+      if (key === undefined) throw new OpenClawError("wire.invalid-request", "key is required for timeseries");
       const record = await knownSession(context, key);
       if (record === undefined)
-        throw new HouseError("wire.invalid-request", `No transcript found for session: ${key.slice(0, 200)}`);
+        throw new OpenClawError("wire.invalid-request", `No transcript found for session: ${key.slice(0, 200)}`);
       const { timeline } = await import("../usage-timeline.ts");
       return timeline(context.store.transcript, record, await usedIn(record.key));
     }),
     serve(methods.sessionsUsageLogs, async ({ key, limit = 100 }) => {
-      if (key === undefined) throw new HouseError("wire.invalid-request", "key is required for logs");
+      if (key === undefined) throw new OpenClawError("wire.invalid-request", "key is required for logs");
       const record = await knownSession(context, key);
       if (record === undefined) return { logs: [] };
       const { messageLog } = await import("../usage-timeline.ts");
@@ -125,7 +125,7 @@ async function knownSession(
       mainKey: mainKeyOf(config()),
     });
   } catch (error) {
-    if (error instanceof HouseError) return undefined;
+    if (error instanceof OpenClawError) return undefined;
     throw error;
   }
 }
@@ -138,7 +138,7 @@ async function choose(
   baseUrl: string | undefined,
 ): Promise<void> {
   if (!/^[a-z0-9][a-z0-9_-]*$/.test(provider))
-    throw new HouseError("model.bad-reference", `not a provider name: ${provider}`);
+    throw new OpenClawError("model.bad-reference", `not a provider name: ${provider}`);
   const { editText } = await import("../../config/edit.ts");
   const { writeConfig } = await import("../../config/write.ts");
   const known = context.config().models?.providers?.[provider];

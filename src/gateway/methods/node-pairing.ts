@@ -1,5 +1,5 @@
 // node.pair.request and node.pair.verify: pairing of a node by its id, on the record of device pairing.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/devices.ts";
 import type { GatewayContext } from "../context.ts";
 import { tellRequested, type PairRequest } from "../devices.ts";
@@ -12,7 +12,7 @@ export function nodePairingMethods({ devices, hub }: Pick<GatewayContext, "devic
       const known = await devices.get(nodeId);
       // What a device may do as an operator must not change with a request for a node.
       if (known !== undefined && !known.roles.includes("node"))
-        throw new HouseError("wire.invalid-request", "nodeId is the id of a paired device that is not a node", {
+        throw new OpenClawError("wire.invalid-request", "nodeId is the id of a paired device that is not a node", {
           hint: "openclaw devices list",
         });
       const { pending } = await devices.list();

@@ -1,5 +1,5 @@
 // Nodes over the wire: listed, named, asked, answering, reporting; and the approvals file each keeps for itself.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import { isRecord } from "../../core/record.ts";
 import { newId } from "../../base/ids.ts";
@@ -11,7 +11,7 @@ import type { Turns } from "../../session/turns.ts";
 import { eventFrame, type Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
-import type { NodeWords } from "../node-words.ts";
+import type { NodeMessages } from "../node-messages.ts";
 
 const DEFAULT_INVOKE_MS = 30_000;
 const LONGEST_INVOKE_MS = 24 * 3_600_000;
@@ -20,7 +20,7 @@ const DEDUPE_MS = 5 * 60_000;
 
 export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">): Served[] {
   const { devices, hub, clock, store, approvals, log } = context;
-  let words: NodeWords | undefined;
+  let words: NodeMessages | undefined;
   const nodes = context.nodes ?? createNodes();
   nodes.attach({
     links: () => [...hub.clients].flatMap(toLink),
@@ -38,7 +38,7 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
 
   const known = async (nodeId: string): Promise<NodeRow> => {
     const node = await nodes.get(nodeId);
-    if (node === undefined) throw new HouseError("wire.invalid-request", "unknown nodeId");
+    if (node === undefined) throw new OpenClawError("wire.invalid-request", "unknown nodeId");
     return node;
   };
   const approvalsFile = (nodeId: string, command: string, params: unknown): Promise<unknown> =>
@@ -84,9 +84,9 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
     event: string,
     payload: unknown,
   ): Promise<{ readonly runId: string }> {
-    if (deviceId === undefined) throw new HouseError("wire.invalid-request", "device identity required");
-    const { createNodeWords } = await import("../node-words.ts");
-    words ??= createNodeWords({ config: context.config, clock, store, turns });
+    if (deviceId === undefined) throw new OpenClawError("wire.invalid-request", "device identity required");
+    const { createNodeMessages } = await import("../node-messages.ts");
+    words ??= createNodeMessages({ config: context.config, clock, store, turns });
     const name = (await nodes.get(deviceId))?.displayName ?? info.displayName ?? "";
     return words.hear({ nodeId: deviceId, name }, event, payload);
   }
@@ -139,7 +139,7 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
       return answer;
     }
     if (claim.result !== undefined) return claim.result;
-    throw new HouseError("node.in-flight", "a request with this idempotencyKey is still running or has failed", {
+    throw new OpenClawError("node.in-flight", "a request with this idempotencyKey is still running or has failed", {
       hint: "use a new idempotencyKey to try again",
     });
   }
@@ -185,14 +185,14 @@ function parsed(text: string): unknown {
   try {
     return parseStrict(text);
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof HouseError)
-      throw new HouseError("wire.invalid-request", "invalid node.event params: payloadJSON is no JSON");
+    if (error instanceof SyntaxError || error instanceof OpenClawError)
+      throw new OpenClawError("wire.invalid-request", "invalid node.event params: payloadJSON is no JSON");
     throw error;
   }
 }
 
-function notOnRecord(): HouseError {
-  return new HouseError(
+function notOnRecord(): OpenClawError {
+  return new OpenClawError(
     "node.not-approved",
     "SYSTEM_RUN_DENIED: approval required (no person said yes to exactly this command, or the yes was used)",
     {

@@ -1,5 +1,5 @@
 // Sessions, their history, and the agents they belong to.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { parseAgentId, parseSessionKey, mainSessionKey, type KeyContext, type SessionKey } from "../../core/names.ts";
 import { textOf, type AssistantMessage } from "../../core/message.ts";
 import * as methods from "../../protocol/methods/sessions.ts";
@@ -84,7 +84,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
     serve(methods.sessionsResolve, async (params) => {
       const found = await resolve(params);
       if (found === undefined)
-        throw new HouseError(
+        throw new OpenClawError(
           "session.unknown",
           `No session found: ${params.key ?? params.sessionId ?? params.label ?? ""}`,
         );
@@ -107,7 +107,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
       const key = keyOf(raw);
       const main = mainSessionKey(keys().defaultAgent, keys().mainKey);
       if (key === main)
-        throw new HouseError("session.main", `Cannot delete the main session (${main}).`, {
+        throw new OpenClawError("session.main", `Cannot delete the main session (${main}).`, {
           hint: "openclaw gateway call sessions.reset",
         });
       await context.approvals.withdrawAll(key, "its session was deleted");
@@ -136,7 +136,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
     serve(methods.chatInject, async ({ sessionKey, message: words, label }) => {
       const record = await findSession(sessions, sessionKey, keys());
       if (record === undefined)
-        throw new HouseError("session.unknown", "session not found", { hint: "openclaw sessions" });
+        throw new OpenClawError("session.unknown", "session not found", { hint: "openclaw sessions" });
       const message: AssistantMessage = {
         role: "assistant",
         content: [{ type: "text", text: label === undefined ? words : `[${label}]\n\n${words}` }],
@@ -205,7 +205,8 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
   }): Promise<SessionRecord | undefined> {
     if (params.key !== undefined) return requireSession(sessions, params.key, keys());
     if (params.sessionId !== undefined) return sessions.byId(params.sessionId);
-    if (params.label === undefined) throw new HouseError("wire.invalid-request", "give one of key, sessionId or label");
+    if (params.label === undefined)
+      throw new OpenClawError("wire.invalid-request", "give one of key, sessionId or label");
     const agent = params.agentId === undefined ? {} : { agentId: parseAgentId(params.agentId) };
     const spawned = params.spawnedBy === undefined ? {} : { spawnedBy: keyOf(params.spawnedBy) };
     return (await sessions.list({ label: params.label, ...agent, ...spawned, limit: 1 }))[0];
@@ -250,7 +251,7 @@ function checkedPatch(patch: Readonly<Record<string, unknown>>): Record<string, 
   for (const [field, allowed] of Object.entries(levelsOf)) {
     const value = patch[field];
     if (value === undefined || value === null || (typeof value === "string" && allowed.includes(value))) continue;
-    throw new HouseError("session.bad-level", `invalid ${field} (use ${allowed.join("|")})`);
+    throw new OpenClawError("session.bad-level", `invalid ${field} (use ${allowed.join("|")})`);
   }
   const { model, ...rest } = patch;
   if (model === undefined) return rest;
@@ -258,7 +259,7 @@ function checkedPatch(patch: Readonly<Record<string, unknown>>): Record<string, 
   const reference = typeof model === "string" ? model : "";
   const slash = reference.indexOf("/");
   if (slash <= 0)
-    throw new HouseError("model.bad-reference", `not a model reference: ${reference}`, {
+    throw new OpenClawError("model.bad-reference", `not a model reference: ${reference}`, {
       hint: "write provider/model",
     });
   return { ...rest, providerOverride: reference.slice(0, slash), modelOverride: reference.slice(slash + 1) };

@@ -1,5 +1,5 @@
 // health, status, presence, logs.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/system.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
@@ -30,7 +30,7 @@ export function systemMethods(
     serve(methods.systemPresence, () => presence.list()),
     serve(methods.systemEvent, async (params, client) => {
       const text = wordOf(params["text"], 4000);
-      if (text === undefined) throw new HouseError("wire.invalid-request", "text required");
+      if (text === undefined) throw new OpenClawError("wire.invalid-request", "text required");
       const about = beaconOf(params);
       // Who says nothing about itself has something to tell; the others only say that they are here.
       if (Object.keys(about).length === 0) await heartbeats.wakeMain(text.trim(), "next-heartbeat");

@@ -1,7 +1,7 @@
 // The tools of an agent with the decision of each, one decision explained, one tool called, the journal read.
 import * as methods from "../../protocol/methods/tools.ts";
 import { agentIds } from "../../config/agents.ts";
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { subjectOf, withoutAdmin, type Subject } from "../../tool/subject.ts";
 import { holdsScope } from "../../protocol/scope.ts";
 import type { CallOutcome } from "../../store/store.ts";
@@ -44,7 +44,7 @@ export function toolMethods(context: GatewayContext): Served[] {
       );
       if (!claim.fresh) {
         if (claim.result !== undefined) return claim.result;
-        throw new HouseError(
+        throw new OpenClawError(
           "tool.in-flight",
           "a call with this idempotencyKey is still running or ended without a result",
           {

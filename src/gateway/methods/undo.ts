@@ -1,5 +1,5 @@
 // What the last turns did to files: listed, and taken back.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { sessionsUndo } from "../../protocol/methods/undo.ts";
 import { subjectOf } from "../../tool/subject.ts";
@@ -20,7 +20,7 @@ export function undoMethods({ config }: GatewayContext, { undo, active }: UndoPo
       if (list) return { ok: true, key: session, turns: await undo.list(session) };
       const isBusy = wish.dryRun !== true && active(session).length > 0;
       if (isBusy)
-        throw new HouseError("undo.busy", `a run is under way in ${session}; nothing was undone`, {
+        throw new OpenClawError("undo.busy", `a run is under way in ${session}; nothing was undone`, {
           hint: "wait for its end, or stop it with /stop",
         });
       return { ok: true, ...(await undo.undo({ session, agent, caller: `ws:${client.info.id}` }, wish)) };

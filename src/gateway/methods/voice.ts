@@ -1,5 +1,5 @@
 // voicewake.get, voicewake.set and talk.mode; every client and node hears of a change.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/voice.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
@@ -10,7 +10,7 @@ export function voiceMethods({ hub, clock }: Pick<GatewayContext, "hub" | "clock
     serve(methods.voicewakeGet, () => ({ triggers: voiceWake.triggers() })),
     serve(methods.voicewakeSet, ({ triggers }) => {
       if (!Array.isArray(triggers) || !triggers.every((word) => typeof word === "string"))
-        throw new HouseError("wire.invalid-request", "voicewake.set requires triggers, a list of strings");
+        throw new OpenClawError("wire.invalid-request", "voicewake.set requires triggers, a list of strings");
       const kept = voiceWake.set(triggers);
       hub.broadcast("voicewake.changed", { triggers: kept }, { needs: "anybody" });
       return { triggers: kept };

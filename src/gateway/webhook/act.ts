@@ -1,8 +1,8 @@
 // Does what a webhook asks for: a line for the main session, or a turn of its own whose answer is told there.
 import { newId } from "../../base/ids.ts";
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { mainSessionKey, type AgentId, type SessionKey } from "../../core/names.ts";
-import { wrapOutside } from "../../base/outside.ts";
+import { wrapUntrusted } from "../../base/untrusted-content.ts";
 import { mainKeyOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { Together } from "../../session/system-events.ts";
@@ -38,7 +38,7 @@ async function wake({ config, tell }: ActDeps, action: WakeAction, keep: Keep | 
 async function runAgent({ config, turns, follower }: ActDeps, action: AgentAction, key?: string): Promise<Answer> {
   const { name, agentId, wakeMode, deliver, channel, to, model, thinking, timeoutMs } = action;
   if (follower.count() >= MAX_OPEN)
-    throw new HouseError("hook.busy", `${MAX_OPEN} webhooks already wait for an agent`, {
+    throw new OpenClawError("hook.busy", `${MAX_OPEN} webhooks already wait for an agent`, {
       hint: "send it again later",
     });
   const runId = key === undefined ? newId() : runIdOf(key);
@@ -74,7 +74,7 @@ async function runAgent({ config, turns, follower }: ActDeps, action: AgentActio
 }
 
 function framed(name: string, message: string): string {
-  return `The webhook ${name} delivered what stands below. Deal with such news as your files say; where they say nothing, sum up what it means for the person and what could be done.\n${wrapOutside(message, `webhook ${name}`)}`;
+  return `The webhook ${name} delivered what stands below. Deal with such news as your files say; where they say nothing, sum up what it means for the person and what could be done.\n${wrapUntrusted(message, `webhook ${name}`)}`;
 }
 
 const mainOf = (agentId: AgentId, config: Config): SessionKey => mainSessionKey(agentId, mainKeyOf(config));

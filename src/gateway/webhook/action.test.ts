@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import type { Config } from "../../config/schema/index.ts";
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { settleAction, type Author, type HookAction } from "./action.ts";
 
 const config = {
@@ -15,18 +15,18 @@ const config = {
   hooks: { allowRequestSessionKey: true },
 } as unknown as Config;
 
-function settle(fields: Record<string, unknown>, author: Author = "sender"): HookAction | HouseError {
+function settle(fields: Record<string, unknown>, author: Author = "sender"): HookAction | OpenClawError {
   try {
     return settleAction({ kind: "agent", author, name: "Test", isTrusted: false, fields }, config, ["telegram"]);
   } catch (error) {
-    if (error instanceof HouseError) return error;
+    if (error instanceof OpenClawError) return error;
     throw error;
   }
 }
 
 function refusal(fields: Record<string, unknown>, author: Author): string {
   const settled = settle(fields, author);
-  return settled instanceof HouseError ? settled.message : "";
+  return settled instanceof OpenClawError ? settled.message : "";
 }
 
 test("the fields of a request become an action", () => {
@@ -102,7 +102,7 @@ test("any fields at all: an action of the default agent below hook:, or a named 
   fc.assert(
     fc.property(fields, fc.constantFrom<Author>("sender", "script"), (given, author) => {
       const settled = settle(given, author);
-      if (settled instanceof HouseError) return assert.match(settled.code, /^hook\.bad-(?:request|rule)$/);
+      if (settled instanceof OpenClawError) return assert.match(settled.code, /^hook\.bad-(?:request|rule)$/);
       actions += 1;
       assert.equal(settled.agentId, "main");
       if (settled.kind === "agent") assert.match(settled.sessionKey ?? "agent:main:hook:", /^agent:main:hook:/);

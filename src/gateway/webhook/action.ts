@@ -1,5 +1,5 @@
 // What a webhook asks for, from whichever side it is put together: the sender, a rule of the config, a script.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { parseAgentId, parseSessionKey, sessionKindOf, type AgentId, type SessionKey } from "../../core/names.ts";
 import { visible } from "../../core/visible.ts";
 import { agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
@@ -157,7 +157,7 @@ function keyOf(given: string, agentId: AgentId, config: Config, author: Author):
       throw wrong(author, `sessionKey belongs to another agent than ${agentId}`);
     return key;
   } catch (error) {
-    if (!(error instanceof HouseError) || error.code.startsWith("hook.")) throw error;
+    if (!(error instanceof OpenClawError) || error.code.startsWith("hook.")) throw error;
     throw wrong(author, error.message, error.hint);
   }
 }
@@ -203,7 +203,7 @@ function textIn({ fields, author }: Draft, field: string): string | undefined {
   throw wrong(author, `${field} must be a string`);
 }
 
-function wrong(author: Author, message: string, hint?: string): HouseError {
+function wrong(author: Author, message: string, hint?: string): OpenClawError {
   const code = author === "sender" ? "hook.bad-request" : "hook.bad-rule";
-  return new HouseError(code, message, hint === undefined ? {} : { hint });
+  return new OpenClawError(code, message, hint === undefined ? {} : { hint });
 }

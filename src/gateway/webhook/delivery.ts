@@ -1,7 +1,7 @@
 // The same delivery is done once: by the id its sender gives it, kept over restarts, answered the same each time.
 import type { IncomingHttpHeaders } from "node:http";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { sha256 } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { DedupeTable, KvWrite } from "../../store/store.ts";
@@ -42,7 +42,7 @@ export function deliveryOf(
   const name = headerNames.find((header) => headers[header] !== undefined);
   const given = name === undefined ? undefined : headers[name];
   if (name !== undefined && (typeof given !== "string" || given.trim() === "" || given.length > MAX_ID))
-    throw new HouseError("hook.bad-request", `${name} must be one word of at most ${MAX_ID} characters`);
+    throw new OpenClawError("hook.bad-request", `${name} must be one word of at most ${MAX_ID} characters`);
   const id = typeof given === "string" ? `${name} ${given.trim()}` : signature;
   return { key: id === undefined ? undefined : sha256(`${path}\n${id}`), digest: sha256(body) };
 }
@@ -104,8 +104,8 @@ function asKept(value: unknown): { readonly digest: string; readonly answer: Ans
   return typeof digest === "string" && typeof answer?.status === "number" ? { digest, answer } : undefined;
 }
 
-function reused(): HouseError {
-  return new HouseError("hook.bad-request", "this delivery id was used for another body", {
+function reused(): OpenClawError {
+  return new OpenClawError("hook.bad-request", "this delivery id was used for another body", {
     hint: "give each delivery an id of its own",
   });
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MAIN, openAgentHouse, scriptedBook, text } from "../../../test/agent-kit.ts";
 import type { Log } from "../../base/log.ts";
 import { createOutbound } from "../../channel/outbound.ts";
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { createFollower, type Promised } from "./follow.ts";
 import { PROMISES } from "./promises.ts";
@@ -14,16 +14,16 @@ import { PROMISES } from "./promises.ts";
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
 
 test("a result that could not be told is told a while later, without a restart, and once", async (t) => {
-  const house = await openAgentHouse({ models: scriptedBook(() => text("the build is red")) });
-  t.after(() => house.close());
-  const { store, agents, lines } = house;
+  const runtime = await openAgentHouse({ models: scriptedBook(() => text("the build is red")) });
+  t.after(() => runtime.close());
+  const { store, agents, lines } = runtime;
   let refusals = 2;
   const told: string[] = [];
   const follower = createFollower({
     store,
     turns: () => agents,
     async tell(session, words, _mode, together) {
-      if (refusals-- > 0) throw new HouseError("store.full", "no space left");
+      if (refusals-- > 0) throw new OpenClawError("store.full", "no space left");
       await lines.add(session, words, false, together);
       told.push(words);
     },
@@ -48,9 +48,9 @@ test("a result that could not be told is told a while later, without a restart, 
 });
 
 test("a turn that nobody works on and that has no end is asked about with a pause", async (t) => {
-  const house = await openAgentHouse({ models: scriptedBook(() => text("never asked")) });
-  t.after(() => house.close());
-  const { store, agents } = house;
+  const runtime = await openAgentHouse({ models: scriptedBook(() => text("never asked")) });
+  t.after(() => runtime.close());
+  const { store, agents } = runtime;
   await store.inbox.post({ id: "hook-2", sessionKey: MAIN, runId: "hook-2", at: 1, body: {} });
   let asked = 0;
   const follower = createFollower({

@@ -2,7 +2,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { RunOutcome } from "../../core/event.ts";
 import type { SessionKey } from "../../core/names.ts";
 import type { Log } from "../../base/log.ts";
@@ -102,7 +102,7 @@ async function keepPromise(deps: FollowDeps, runId: string, promised: Promised, 
     // The process ended between the promise and the turn; nobody was told that it was taken.
     if ((await store.inbox.get(runId)) === undefined) return store.kv.set(PROMISES, runId, undefined);
     if (performance.now() - began < LOOK_AGAIN_MS / 2)
-      throw new HouseError("hook.unended", "nobody works on this run, and its end is not written");
+      throw new OpenClawError("hook.unended", "nobody works on this run, and its end is not written");
   }
   // Saying and sending know their ids, so after a crash in here they happen once.
   const trouble = promised.deliver ? await deliver(deps, promised, outcome) : undefined;
@@ -128,7 +128,7 @@ async function deliver(deps: FollowDeps, promised: Promised, outcome: RunOutcome
     const { state, reason } = await deps.outbound.send({ intentId, route, text });
     return state === "failed" || state === "unknown" ? (reason ?? `delivery ${state}`) : undefined;
   } catch (error) {
-    if (error instanceof HouseError) return error.message;
+    if (error instanceof OpenClawError) return error.message;
     throw error;
   }
 }

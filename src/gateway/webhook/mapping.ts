@@ -1,5 +1,5 @@
 // Rules for webhooks of other programs: the first that fits makes an action of the payload, by templates or a script.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { Draft } from "./action.ts";
 import { presetNamed, type Mapping } from "./presets.ts";
@@ -65,7 +65,7 @@ function fromScript(base: Draft, made: Readonly<Record<string, unknown>>): Draft
   const { kind, action, ...fields } = made;
   const wished = kind ?? action ?? base.kind;
   if (wished !== "wake" && wished !== "agent")
-    throw new HouseError("hook.bad-rule", 'the transform must give back kind "wake" or "agent", or none');
+    throw new OpenClawError("hook.bad-rule", 'the transform must give back kind "wake" or "agent", or none');
   const kept = wished === base.kind ? base.fields : {};
   // Who runs and where is the owner's word only as long as the script leaves it alone.
   const author = "agentId" in fields || "sessionKey" in fields ? "script" : base.author;

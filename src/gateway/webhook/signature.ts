@@ -1,7 +1,7 @@
 // Signed webhooks: an HMAC over timestamp and body, no older than the config allows. Off unless a secret is set.
 import type { IncomingHttpHeaders } from "node:http";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { sameSecret } from "../../base/ids.ts";
 import type { Config } from "../../config/schema/index.ts";
 
@@ -29,8 +29,8 @@ export function requireSignature(
   return expected;
 }
 
-function refused(message: string): HouseError {
-  return new HouseError("hook.bad-signature", message, {
+function refused(message: string): OpenClawError {
+  return new OpenClawError("hook.bad-signature", message, {
     hint: 'x-openclaw-signature: sha256=<hex HMAC of "<timestamp>.<body>" with hooks.signing.secret>',
   });
 }

@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 
-import { errnoOf, HouseError } from "../../core/error.ts";
+import { errnoOf, OpenClawError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
 import type { Log } from "../../base/log.ts";
 import { expandHome, type Paths } from "../../base/paths.ts";
@@ -38,7 +38,7 @@ export function createRunTransform({ config, paths, log }: TransformDeps): RunTr
   let running = 0;
   return async function runTransform({ module, export: exportName }, context) {
     if (running >= MAX_AT_ONCE)
-      throw new HouseError("hook.busy", "too many transforms run already", { hint: "send it again in a moment" });
+      throw new OpenClawError("hook.busy", "too many transforms run already", { hint: "send it again in a moment" });
     running += 1;
     try {
       const file = transformFile(module, config(), paths);
@@ -49,7 +49,7 @@ export function createRunTransform({ config, paths, log }: TransformDeps): RunTr
         return answer.result as Readonly<Record<string, unknown>>;
       throw bad(module, "it must give back an action, or null for nothing to do");
     } catch (error) {
-      if (error instanceof HouseError && error.code.startsWith("script.")) throw bad(module, error.message);
+      if (error instanceof OpenClawError && error.code.startsWith("script.")) throw bad(module, error.message);
       throw error;
     } finally {
       running -= 1;
@@ -80,14 +80,14 @@ function transformsFolder(config: Config, paths: Paths): string {
   const named = config.hooks?.transformsDir;
   const folder = realOf(resolve(home, named === undefined ? "hooks/transforms" : fromHome(named, paths)));
   if (!isBelow(folder, home))
-    throw new HouseError("hook.bad-rule", `hooks.transformsDir must be inside ${home}`, {
+    throw new OpenClawError("hook.bad-rule", `hooks.transformsDir must be inside ${home}`, {
       hint: "openclaw config set hooks.transformsDir hooks/transforms",
     });
   const workspace = agentIds(config)
     .map((id) => realOf(workspaceOf(config, id, paths)))
     .find((place) => folder === place || isBelow(folder, place));
   if (workspace === undefined) return folder;
-  throw new HouseError("hook.bad-rule", "hooks.transformsDir is in a workspace, where agents write", {
+  throw new OpenClawError("hook.bad-rule", "hooks.transformsDir is in a workspace, where agents write", {
     hint: "openclaw config set hooks.transformsDir hooks/transforms",
   });
 }
@@ -106,8 +106,8 @@ function realOf(path: string): string {
   }
 }
 
-function bad(module: string, why: string): HouseError {
-  return new HouseError("hook.bad-rule", `transform ${JSON.stringify(visible(module, 80))}: ${why}`, {
+function bad(module: string, why: string): OpenClawError {
+  return new OpenClawError("hook.bad-rule", `transform ${JSON.stringify(visible(module, 80))}: ${why}`, {
     hint: "hooks.mappings[].transform and the files in hooks.transformsDir",
   });
 }

@@ -70,9 +70,9 @@ export function embedderCases(name: string, make: () => Promise<EmbedderUnderTes
     withOne(async ({ embedder }) => {
       const early = AbortSignal.abort();
       await assert.rejects(embedder.embed(["one"], "query", early), isAborted);
-      const late = new AbortController();
-      const asked = embedder.embed(["two"], "passage", late.signal);
-      late.abort();
+      const slot = new AbortController();
+      const asked = embedder.embed(["two"], "passage", slot.signal);
+      slot.abort();
       await assert.rejects(asked, isAborted);
       assert.equal((await embedder.embed(["three"], "query")).length, 1);
     }));

@@ -1,7 +1,7 @@
 // The contract of embeddings, as memory uses them: texts in, unit vectors out, and a table of them beside the chunks.
 import type { DatabaseSync } from "node:sqlite";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { AgentId } from "../../core/names.ts";
 import type { VectorStatus } from "../memory.ts";
 
@@ -39,7 +39,7 @@ export type EmbedFault =
   | "missing";
 
 /** Why there are no vectors: `embed.<fault>`. */
-export class EmbedError extends HouseError {
+export class EmbedError extends OpenClawError {
   override readonly name: string = "EmbedError";
   readonly fault: EmbedFault;
   readonly retryAfterMs: number | undefined;

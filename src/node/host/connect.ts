@@ -1,5 +1,5 @@
 // A node's way in: signed connect with the token it was given or the shared secret, and what a refusal means for the next try.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { connectRequest, type Signer } from "../../protocol/connect-request.ts";
 import { WIRE_LIMITS, type WireError } from "../../protocol/frame.ts";
 
@@ -33,7 +33,7 @@ export type Refusal =
   | { readonly kind: "pairing"; readonly requestId: string | undefined }
   | { readonly kind: "own-token" }
   | { readonly kind: "later"; readonly why: string }
-  | { readonly kind: "final"; readonly error: HouseError };
+  | { readonly kind: "final"; readonly error: OpenClawError };
 
 export type Connected =
   | { readonly ok: true; readonly hello: Hello }
@@ -103,7 +103,7 @@ function refusalOf({ code, message, details }: WireError, { state, secret }: Con
   const text = isAboutSecret && !has ? "it wants a token or password, and none is set here" : message;
   return {
     kind: "final",
-    error: new HouseError(
+    error: new OpenClawError(
       isAboutSecret ? "gateway.unauthorized" : "gateway.refused",
       `the gateway does not let this node in: ${text}`,
       { hint },

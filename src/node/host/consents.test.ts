@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { planHash } from "../../exec/approval/freeze.ts";
-import type { Plan } from "../../exec/approval/plan.ts";
+import { planHash } from "../../exec/policy/freeze.ts";
+import type { Plan } from "../../exec/policy/plan.ts";
 import { createConsents } from "./consents.ts";
 
 describe("a yes", () => {

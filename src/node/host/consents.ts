@@ -1,7 +1,7 @@
 // What people were asked about, as it was then, and which answers were used: a yes is for that, and for once (ruling 14).
-import { HouseError } from "../../core/error.ts";
-import { changedSince, planHash } from "../../exec/approval/freeze.ts";
-import type { Plan } from "../../exec/approval/plan.ts";
+import { OpenClawError } from "../../core/error.ts";
+import { changedSince, planHash } from "../../exec/policy/freeze.ts";
+import type { Plan } from "../../exec/policy/plan.ts";
 
 export interface Consents {
   freeze(runId: string, plan: Plan): void;
@@ -31,16 +31,16 @@ export function createConsents(): Consents {
     },
     spend(approvalId) {
       if (spent.has(approvalId))
-        throw new HouseError("node-host.denied", "SYSTEM_RUN_DENIED: this approval was used already");
+        throw new OpenClawError("node-host.denied", "SYSTEM_RUN_DENIED: this approval was used already");
       spent.add(approvalId);
       dropOldest(spent);
     },
   };
 }
 
-function changed(): HouseError {
+function changed(): OpenClawError {
   const { code, message } = changedSince("what the command would start");
-  return new HouseError(code, `SYSTEM_RUN_DENIED: ${message}`);
+  return new OpenClawError(code, `SYSTEM_RUN_DENIED: ${message}`);
 }
 
 function dropOldest(kept: Map<string, string> | Set<string>): void {

@@ -1,7 +1,7 @@
 // The variables a call brings to a node: nothing that steers code, and PATH only with folders in front of the node's own. Pure.
 import { isAbsolute } from "node:path";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { rejectVariables } from "../../exec/environment.ts";
 
 export interface CallEnvironment {
@@ -40,8 +40,8 @@ function prefixOf(wanted: string, own: string): readonly string[] {
   return prefix;
 }
 
-function refused(message: string): HouseError {
-  return new HouseError("exec.rejected-variable", `${message} (host=node)`, {
+function refused(message: string): OpenClawError {
+  return new OpenClawError("exec.rejected-variable", `${message} (host=node)`, {
     hint: "send <folders>:<pathEnv of the node, as openclaw gateway call node.list shows it>, or leave PATH out",
   });
 }

@@ -14,9 +14,9 @@ describe("an answer in a frame", () => {
       assert.equal(fitting(given, 8000), given);
   });
   test("of long output the end stays, in letters that are whole", () => {
-    for (const letter of ["x", "€", "😀", '"', "\n"]) {
-      const cut = fitting(answer(`${letter.repeat(9000)}end`, letter.repeat(5000)), 8000);
-      assert.ok(Buffer.byteLength(JSON.stringify(cut)) <= 8000, letter);
+    for (const entry of ["x", "€", "😀", '"', "\n"]) {
+      const cut = fitting(answer(`${entry.repeat(9000)}end`, entry.repeat(5000)), 8000);
+      assert.ok(Buffer.byteLength(JSON.stringify(cut)) <= 8000, entry);
       assert.ok(cut.payload.stdout.endsWith("end") && cut.payload.stdout.isWellFormed());
       assert.equal("truncated" in cut.payload, true);
     }

@@ -1,7 +1,7 @@
 // A headless node: connects, waits to be let in, serves, and comes back after every loss until it is told to stop.
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Signer } from "../../protocol/connect-request.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -77,7 +77,7 @@ async function oneConnection(deps: HostDeps, state: () => NodeState, notes: Note
       notes.keep({ token: hello.deviceToken });
     return await served(deps, wire, hello, state(), notes, signal);
   } catch (error) {
-    if (!(error instanceof HouseError) || error.code.startsWith("gateway.tls")) throw error;
+    if (!(error instanceof OpenClawError) || error.code.startsWith("gateway.tls")) throw error;
     if (error.code === "gateway.unauthorized" || error.code === "gateway.refused") throw error;
     if (signal.aborted) return "stopped";
     if (state().link?.why !== error.message) log.warn(`${error.message}; trying again`);
@@ -94,9 +94,13 @@ function refused(refusal: Refusal, { log, secret }: HostDeps, state: NodeState, 
     log.warn("the token this node was given has ended");
     notes.keep({ token: "" });
     if (secret.token !== undefined || secret.password !== undefined) return "again";
-    throw new HouseError("gateway.unauthorized", "the token this node was given has ended, and no other is set here", {
-      hint: "set OPENCLAW_GATEWAY_TOKEN to the gateway.auth.token of that gateway, or pass it with --token",
-    });
+    throw new OpenClawError(
+      "gateway.unauthorized",
+      "the token this node was given has ended, and no other is set here",
+      {
+        hint: "set OPENCLAW_GATEWAY_TOKEN to the gateway.auth.token of that gateway, or pass it with --token",
+      },
+    );
   }
   if (refusal.kind === "later") {
     log.warn(`the gateway does not let this node in yet: ${refusal.why}`);

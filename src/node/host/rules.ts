@@ -1,15 +1,15 @@
 // Whether a node may run a command, by its own approvals file, and as what: the same code as on the machine of the gateway.
-import { HouseError } from "../../core/error.ts";
-import { analyse, type Analysis, type Place } from "../../exec/approval/analyse.ts";
-import { contentMark } from "../../exec/approval/content.ts";
-import { effectivePolicy } from "../../exec/approval/effective.ts";
-import { readApprovals } from "../../exec/approval/file.ts";
-import { makePlan } from "../../exec/approval/freeze.ts";
-import { judge, type Judgement } from "../../exec/approval/judge.ts";
-import type { Plan } from "../../exec/approval/plan.ts";
-import { identifyProgram, identityOf } from "../../exec/approval/programs.ts";
-import { defaultSafeBins } from "../../exec/approval/safe-bins.ts";
-import { boxShell } from "../../exec/box/shell.ts";
+import { OpenClawError } from "../../core/error.ts";
+import { analyse, type Analysis, type Place } from "../../exec/policy/analyse.ts";
+import { contentMark } from "../../exec/policy/content.ts";
+import { effectivePolicy } from "../../exec/policy/effective.ts";
+import { readApprovals } from "../../exec/policy/file.ts";
+import { makePlan } from "../../exec/policy/freeze.ts";
+import { judge, type Judgement } from "../../exec/policy/decide.ts";
+import type { Plan } from "../../exec/policy/plan.ts";
+import { identifyProgram, identityOf } from "../../exec/policy/programs.ts";
+import { defaultSafeBins } from "../../exec/policy/safe-bins.ts";
+import { sandboxShell } from "../../exec/sandbox/shell.ts";
 import { quotedWords, type RunRequest } from "./run-request.ts";
 
 /** A request with what is known about this machine. */
@@ -49,7 +49,7 @@ async function analysed(job: Job): Promise<Analysis> {
     return job.prefix.length === 0 ? analysis : steered(analysis, place);
   } catch (error) {
     // No shell is asked, so what no shell could read may still be a program with odd words: for a person to decide.
-    if (script !== undefined || !(error instanceof HouseError) || error.code !== "exec.bad-command") throw error;
+    if (script !== undefined || !(error instanceof OpenClawError) || error.code !== "exec.bad-command") throw error;
     return unread(job, error.code, error.message);
   }
 }
@@ -71,7 +71,7 @@ function planOf(job: Job, analysis: Analysis, depth: "place" | "content"): Plan 
   if (analysis.kind === "pipeline" && (job.script !== undefined || plan.segments.length === 1)) return plan;
   const { argv, env: more } = exactWords(job);
   const program = identifyProgram(argv[0] ?? "", place);
-  if (program === undefined) throw new HouseError("exec.not-found", `there is no program "${argv[0] ?? ""}" here`);
+  if (program === undefined) throw new OpenClawError("exec.not-found", `there is no program "${argv[0] ?? ""}" here`);
   const { shell: _none, ...rest } = plan;
   const inner = plan.segments.flatMap((segment) => [segment.program, ...(segment.inner ?? [])]);
   const bound = depth === "content" ? { ...program, sha256: contentMark(program.path) } : program;
@@ -85,11 +85,11 @@ export function exactWords({ argv, script, prefix }: Job): {
 } {
   return script === undefined || prefix.length === 0
     ? { argv, env: {} }
-    : boxShell({ command: script, env: {}, pathPrepend: prefix });
+    : sandboxShell({ command: script, env: {}, pathPrepend: prefix });
 }
 
 /** The folder a command starts in; throws `exec.bad-folder`. */
 export function folderOf(path: string): string {
   if (identityOf(path, "folder") !== undefined) return path;
-  throw new HouseError("exec.bad-folder", `there is no folder "${path}" on this node`);
+  throw new OpenClawError("exec.bad-folder", `there is no folder "${path}" on this node`);
 }

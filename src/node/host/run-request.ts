@@ -1,7 +1,7 @@
 // `system.run` as it comes over the wire: checked for shape, its text for truth, a claimed yes against its plan.
 import { isDeepStrictEqual } from "node:util";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { checker, Type, type Static } from "../../core/schema.ts";
 import { newId } from "../../base/ids.ts";
 import { requireTrueText, shellText } from "../approved.ts";
@@ -69,7 +69,7 @@ export function parseRun(raw: unknown, nodeId: string): RunRequest {
   const params = checked(raw);
   const { command: argv, cwd, env, timeoutMs, agentId, sessionKey, runId } = params;
   if (params.needsScreenRecording === true)
-    throw new HouseError("node-host.no-screen", "PERMISSION_MISSING: this node has no screen to record");
+    throw new OpenClawError("node-host.no-screen", "PERMISSION_MISSING: this node has no screen to record");
   requireTrueText(params);
   const script = argv[0] === "/bin/sh" ? shellText(argv) : undefined;
   return {
@@ -111,7 +111,7 @@ function consentIn({ plan, approvalDecision, ...params }: RunParams, nodeId: str
     isDeepStrictEqual({ ...plan.env }, { ...params.env }) &&
     (["cwd", "agentId", "sessionKey"] as const).every((key) => (plan[key] ?? null) === (params[key] ?? null));
   if (!isThis)
-    throw new HouseError(
+    throw new OpenClawError(
       "node-host.unplanned",
       "SYSTEM_RUN_DENIED: approved, but without a plan of the gateway for exactly this command",
     );
@@ -126,4 +126,4 @@ function consentIn({ plan, approvalDecision, ...params }: RunParams, nodeId: str
 const given = (word: string | null | undefined): string | undefined =>
   word === null || word === undefined || word.trim() === "" ? undefined : word;
 
-const invalid = (message: string): HouseError => new HouseError("wire.invalid-request", message);
+const invalid = (message: string): OpenClawError => new OpenClawError("wire.invalid-request", message);

@@ -1,18 +1,18 @@
 // `system.run` on a node: the rules of its own file, the gateway's yes, the start, the end of all of it, and what came out.
 import { join, resolve } from "node:path";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { hideCommandSecrets } from "../../base/command-secrets.ts";
 import type { Log } from "../../base/log.ts";
 import { expandHome, type Env } from "../../base/paths.ts";
-import { alwaysCovers } from "../../exec/approval/always.ts";
-import { planHash } from "../../exec/approval/freeze.ts";
-import type { EntryRef } from "../../exec/approval/effective.ts";
-import { judgeUnguarded } from "../../exec/approval/judge.ts";
-import type { Plan } from "../../exec/approval/plan.ts";
-import { addEntries } from "../../exec/approval/remember.ts";
-import { canonicalPath, isWithin } from "../../exec/box/hidden.ts";
-import { entriesOf } from "../../exec/box/strays.ts";
+import { alwaysCovers } from "../../exec/policy/always.ts";
+import { planHash } from "../../exec/policy/freeze.ts";
+import type { EntryRef } from "../../exec/policy/effective.ts";
+import { judgeUnguarded } from "../../exec/policy/decide.ts";
+import type { Plan } from "../../exec/policy/plan.ts";
+import { addEntries } from "../../exec/policy/remember.ts";
+import { canonicalPath, isWithin } from "../../exec/sandbox/hidden-paths.ts";
+import { entriesOf } from "../../exec/sandbox/inherited-fds.ts";
 import { childEnvironment } from "../../exec/environment.ts";
 import { requireOwnFolder, type Guard } from "../../exec/guard.ts";
 import type { GuardPlaces } from "../../exec/guard/places.ts";
@@ -86,7 +86,8 @@ export function createSystemRun(deps: RunDeps): SystemRun {
   return {
     async run(params, call) {
       const { job, notes } = jobIn(params, deps);
-      if (live >= MAX_AT_ONCE) throw new HouseError("node-host.busy", `this node runs ${MAX_AT_ONCE} commands already`);
+      if (live >= MAX_AT_ONCE)
+        throw new OpenClawError("node-host.busy", `this node runs ${MAX_AT_ONCE} commands already`);
       live += 1;
       try {
         const running = await startAllowed(deps, job, consents, call);
@@ -143,7 +144,7 @@ async function startAllowed(deps: RunDeps, job: Job, consents: Consents, call: R
     call.report("exec.started", factsOf(job));
     return running;
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     const reason = error.message.replace(/^SYSTEM_RUN_(?:DENIED|DISABLED): /, "");
     deps.log.warn("does not run a command", { runId, agent, session, command, reason });
     call.report("exec.denied", { ...factsOf(job), reason });
@@ -176,14 +177,14 @@ function requireAllowed({ judgement, plan }: Verdict, { runId, consent }: Job, c
   requireNotDenied(judgement);
   if (consent !== undefined) return consents.spend(consent.approvalId);
   if (judgement.outcome === "run") return;
-  if (judgement.outcome === "deny") throw new HouseError("node-host.denied", "SYSTEM_RUN_DENIED: allowlist miss");
+  if (judgement.outcome === "deny") throw new OpenClawError("node-host.denied", "SYSTEM_RUN_DENIED: allowlist miss");
   // What a person will be asked about, as it is now: what then runs must still be that.
   consents.freeze(runId, plan("content"));
-  throw new HouseError("node-host.denied", "SYSTEM_RUN_DENIED: approval required");
+  throw new OpenClawError("node-host.denied", "SYSTEM_RUN_DENIED: approval required");
 }
 
 function requireNotDenied({ code, reason }: Verdict["judgement"]): void {
-  if (code === "exec.denied") throw new HouseError("node-host.denied", `SYSTEM_RUN_DISABLED: ${reason}`);
+  if (code === "exec.denied") throw new OpenClawError("node-host.denied", `SYSTEM_RUN_DISABLED: ${reason}`);
 }
 
 async function start(

@@ -1,5 +1,5 @@
 // One connection of a node: requests in, one answer each; when the asker or the connection goes, what runs for it ends.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import { checker, Type } from "../../core/schema.ts";
 import type { Log } from "../../base/log.ts";
@@ -97,7 +97,7 @@ async function attempt(
   } catch (error) {
     if (call.signal.aborted) return failed("UNAVAILABLE", "ended: nobody waits for it any more");
     if (error instanceof SyntaxError) return failed("INVALID_REQUEST", "paramsJSON is no JSON");
-    if (!(error instanceof HouseError)) {
+    if (!(error instanceof OpenClawError)) {
       log.error("a request failed unexpectedly", { command, error });
       return failed("UNAVAILABLE", "the node failed; its own log says why");
     }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { errnoOf, HouseError } from "../../core/error.ts";
+import { errnoOf, OpenClawError } from "../../core/error.ts";
 import { checker, describeIssues, Type, type Static } from "../../core/schema.ts";
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 
@@ -48,7 +48,7 @@ export function readNodeState(stateDir: string): NodeState | undefined {
     throw unreadable(path, describeIssues(stateChecker.issues(value).slice(0, 3)));
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
-    throw cause instanceof HouseError ? cause : unreadable(path, "it is not JSON", cause);
+    throw cause instanceof OpenClawError ? cause : unreadable(path, "it is not JSON", cause);
   }
 }
 
@@ -56,14 +56,14 @@ export function writeNodeState(stateDir: string, state: NodeState): void {
   writeFileAtomic(nodeStateFile(stateDir), `${JSON.stringify(state, null, 2)}\n`);
 }
 
-export interface NodeWishes {
+export interface NodeRequests {
   readonly nodeId?: string | undefined;
   readonly displayName?: string | undefined;
   readonly gateway: GatewayPlace;
 }
 
 /** A token is for one gateway and one node id: with another of either it is forgotten. */
-export function nextNodeState(before: NodeState | undefined, wishes: NodeWishes, fresh: NodeFresh): NodeState {
+export function nextNodeState(before: NodeState | undefined, wishes: NodeRequests, fresh: NodeFresh): NodeState {
   const { gateway, nodeId, displayName } = wishes;
   const isSame = before !== undefined && urlOf(before.gateway) === urlOf(gateway) && nodeId === undefined;
   return {
@@ -93,8 +93,8 @@ export function leadsTo(url: string, { host, port, tls }: GatewayPlace): boolean
   return isTls === tls && bare === host.toLowerCase() && Number(written || (isTls ? 443 : 80)) === port;
 }
 
-function unreadable(path: string, why: string, cause?: unknown): HouseError {
-  return new HouseError("node-host.state", `${path} cannot be read: ${why}`, {
+function unreadable(path: string, why: string, cause?: unknown): OpenClawError {
+  return new OpenClawError("node-host.state", `${path} cannot be read: ${why}`, {
     cause,
     hint: `move it away (mv ${path} ${path}.old); a new one is made`,
   });

@@ -1,5 +1,5 @@
 // HOOK.md: what a hook says about itself, checked. A field of the wrong kind is an error, never a guess.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
 import { parseFrontMatter } from "../../base/front-matter.ts";
 import type { HookCard, Requirements } from "./hook.ts";
@@ -70,6 +70,6 @@ function textsAt(fields: Fields, key: string): readonly string[] {
   throw bad(`${key} must be a list of words`);
 }
 
-function bad(message: string): HouseError {
-  return new HouseError("hook.bad", message, { hint: "mend its HOOK.md" });
+function bad(message: string): OpenClawError {
+  return new OpenClawError("hook.bad", message, { hint: "mend its HOOK.md" });
 }

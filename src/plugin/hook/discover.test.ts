@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 
 import { resolvePaths } from "../../base/paths.ts";
 import type { Config } from "../../config/schema/index.ts";
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { bundledCards } from "./bundled/cards.ts";
 import { readCard } from "./card.ts";
 import { discoverHooks } from "./discover.ts";
@@ -146,7 +146,7 @@ test("a pin holds for every file; what runs is a copy of what was compared", (t)
   for (const change of changes) {
     change();
     assert.equal(rows(internal)["pinned"]?.runs, false);
-    assert.throws(() => scriptOf(row as HookRow, state), HouseError);
+    assert.throws(() => scriptOf(row as HookRow, state), OpenClawError);
   }
 });
 

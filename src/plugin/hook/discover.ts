@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 
-import { errnoOf, HouseError } from "../../core/error.ts";
+import { errnoOf, OpenClawError } from "../../core/error.ts";
 import { expandHome, type Env, type Paths } from "../../base/paths.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
@@ -88,7 +88,7 @@ function rowOf(places: HookPlaces, folder: string, source: HookSource): HookRow 
     if (!needsPin) requireOwn(file, "file");
     return finish(places, card, { source, folder, file, needsPin, ...(digest === undefined ? {} : { digest }) });
   } catch (error) {
-    if (!(error instanceof HouseError) && errnoOf(error) === undefined) throw error;
+    if (!(error instanceof OpenClawError) && errnoOf(error) === undefined) throw error;
     return finish(
       places,
       unknown,

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
 import { notOwn } from "../own-file.ts";
 
@@ -66,6 +66,6 @@ function readPlain(path: string, room: { left: number }): Buffer {
   }
 }
 
-function bad(path: string, why: string): HouseError {
-  return new HouseError("hook.bad", `${visible(path)} ${why}`, { hint: "hooks are plain files of their owner" });
+function bad(path: string, why: string): OpenClawError {
+  return new OpenClawError("hook.bad", `${visible(path)} ${why}`, { hint: "hooks are plain files of their owner" });
 }

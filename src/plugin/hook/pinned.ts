@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { readHookFiles } from "./folder.ts";
 import type { HookRow } from "./hook.ts";
@@ -11,11 +11,11 @@ import type { HookRow } from "./hook.ts";
 export function scriptOf(row: HookRow, stateFolder: string): string {
   const { file, folder, name, needsPin, digest } = row;
   if (file === undefined || folder === undefined)
-    throw new HouseError("hook.bad", `hook ${name} has no script`, { hint: `openclaw hooks info ${name}` });
+    throw new OpenClawError("hook.bad", `hook ${name} has no script`, { hint: `openclaw hooks info ${name}` });
   if (!needsPin) return file;
   const now = readHookFiles(folder);
   if (now.digest !== digest)
-    throw new HouseError("hook.bad", `hook ${name} was changed while it was loaded`, {
+    throw new OpenClawError("hook.bad", `hook ${name} was changed while it was loaded`, {
       hint: `openclaw hooks enable ${name}`,
     });
   const copy = join(stateFolder, "cache", "hooks", now.digest);

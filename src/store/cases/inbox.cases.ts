@@ -5,7 +5,7 @@ import { it } from "node:test";
 import fc from "fast-check";
 
 import type { Ground } from "./ground.ts";
-import type { Letter, LetterState } from "../store.ts";
+import type { InboxEntry, InboxState } from "../store.ts";
 import { keyOf } from "./sample.ts";
 
 const main = keyOf("main");
@@ -102,12 +102,12 @@ export function inboxCases(ground: Ground): void {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
         const round = `${Math.random()}`;
-        const model: { id: string; session: number; state: LetterState }[] = [];
+        const model: { id: string; session: number; state: InboxState }[] = [];
         const sessionOf = (session: number): ReturnType<typeof keyOf> => keyOf(`${round}-${session}`);
         for (const step of steps) {
           const { inbox } = ground.store();
-          const id = `${round}-${step.letter}`;
-          const known = model.find((letter) => letter.id === id);
+          const id = `${round}-${step.entry}`;
+          const known = model.find((entry) => entry.id === id);
           if (step.verb === "post") {
             await inbox.post(newLetter(id, sessionOf(step.session)));
             if (known === undefined) model.push({ id, session: step.session, state: "pending" });
@@ -117,17 +117,17 @@ export function inboxCases(ground: Ground): void {
               .slice(0, 2);
             const claimed = await inbox.claim(sessionOf(step.session), 2);
             assert.deepEqual(
-              claimed.map((letter) => letter.id),
-              due.map((letter) => letter.id),
+              claimed.map((entry) => entry.id),
+              due.map((entry) => entry.id),
             );
-            for (const letter of due) letter.state = "claimed";
+            for (const entry of due) entry.state = "claimed";
           } else if (step.verb === "finish" && known !== undefined) {
             await inbox.finish(id, "done", null);
             known.state = "done";
           } else if (step.verb === "restart") {
             const open = model.filter(({ state }) => state === "claimed");
             assert.equal(await (await ground.restart()).inbox.reclaim(), open.length);
-            for (const letter of open) letter.state = "pending";
+            for (const entry of open) entry.state = "pending";
           }
         }
         for (const { id, state } of model) assert.equal((await ground.store().inbox.get(id))?.state, state);
@@ -140,10 +140,10 @@ export function inboxCases(ground: Ground): void {
 
 const anyStep = fc.record({
   verb: fc.constantFrom("post", "post", "claim", "finish", "restart"),
-  letter: fc.integer({ min: 0, max: 9 }),
+  entry: fc.integer({ min: 0, max: 9 }),
   session: fc.integer({ min: 0, max: 2 }),
 });
 
-function newLetter(id: string, sessionKey = main): Pick<Letter, "id" | "sessionKey" | "runId" | "at" | "body"> {
+function newLetter(id: string, sessionKey = main): Pick<InboxEntry, "id" | "sessionKey" | "runId" | "at" | "body"> {
   return { id, sessionKey, runId: `run-${id}`, at: 5, body: { text: `letter ${id}` } };
 }

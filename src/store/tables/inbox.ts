@@ -1,5 +1,5 @@
 // The table of letters: one durable row per thing a session has been asked to do.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { damaged, fromJson, number, optionalJson, readRecord, readRecords, text, toJson } from "../row.ts";
 import {
@@ -13,10 +13,10 @@ import {
   type SqlValue,
   type Steps,
 } from "../sql.ts";
-import type { InboxTable, Letter, LetterState } from "../store.ts";
+import type { InboxTable, InboxEntry, InboxState } from "../store.ts";
 
 const columns = "id, session_key, run_id, at, state, body, result";
-const states: ReadonlySet<string> = new Set<LetterState>(["pending", "claimed", "done", "failed"]);
+const states: ReadonlySet<string> = new Set<InboxState>(["pending", "claimed", "done", "failed"]);
 
 export function createInbox(sql: Sql, report: ReportDamage): InboxTable {
   return {
@@ -60,14 +60,14 @@ export function createInbox(sql: Sql, report: ReportDamage): InboxTable {
   };
 }
 
-function* postOne(id: string, values: readonly SqlValue[]): Steps<Letter> {
+function* postOne(id: string, values: readonly SqlValue[]): Steps<InboxEntry> {
   yield* act(
     `INSERT INTO letters (id, session_key, run_id, at, state, body) VALUES (?, ?, ?, ?, 'pending', ?)
      ON CONFLICT (id) DO NOTHING`,
     values,
   );
   const stored = yield* readOne(id);
-  if (stored === undefined) throw new HouseError("store.damaged", `the letter ${id} did not stay in the inbox`);
+  if (stored === undefined) throw new OpenClawError("store.damaged", `the letter ${id} did not stay in the inbox`);
   return stored;
 }
 
@@ -77,14 +77,14 @@ function* finishOne(id: string, values: readonly SqlValue[]): Steps<void> {
     values,
   );
   if (changed > 0 || (yield* firstRow("SELECT id FROM letters WHERE id = ?", [id])) !== undefined) return;
-  throw new HouseError("store.not-found", `there is no letter ${id}`);
+  throw new OpenClawError("store.not-found", `there is no letter ${id}`);
 }
 
-function* readOne(id: string): Steps<Letter | undefined> {
+function* readOne(id: string): Steps<InboxEntry | undefined> {
   return readRecord("letters", id, yield* firstRow(`SELECT ${columns} FROM letters WHERE id = ?`, [id]), toLetter);
 }
 
-function toLetter(row: SqlRow): Letter {
+function toLetter(row: SqlRow): InboxEntry {
   const state = text(row, "state");
   if (!states.has(state)) throw damaged("state is not one of a letter");
   return {
@@ -92,7 +92,7 @@ function toLetter(row: SqlRow): Letter {
     sessionKey: text(row, "session_key") as SessionKey,
     runId: text(row, "run_id"),
     at: number(row, "at"),
-    state: state as LetterState,
+    state: state as InboxState,
     body: fromJson(row, "body"),
     ...optionalJson("result", row, "result"),
   };

@@ -1,5 +1,5 @@
 // The table of sessions: one row per key, listed by when it was last active.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { AgentId, SessionKey } from "../../core/names.ts";
 import { keyKind as kindOfKey } from "../key-kind.ts";
 import { damaged, fromJson, number, optionalText, readRecord, readRecords, text, toJson } from "../row.ts";
@@ -67,7 +67,7 @@ export function createSessions(sql: Sql, report: ReportDamage): SessionTable {
           const next = decide(current);
           if (next === undefined) return current;
           if (next.key !== key)
-            throw new HouseError("store.bad-record", `an update of ${key} may not write ${next.key}`);
+            throw new OpenClawError("store.bad-record", `an update of ${key} may not write ${next.key}`);
           yield* act(upsert, toValues(next));
           return next;
         },

@@ -3,7 +3,7 @@ import { coerce } from "../../core/coerce.ts";
 import { ToolError } from "../../core/error.ts";
 import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
-import type { CronAsker, CronChange, CronDoor } from "../../cron/ask.ts";
+import type { CronAsker, CronChange, AgentCron } from "../../cron/agent-cron.ts";
 import type { WakeMode } from "../../session/wake.ts";
 import { callRemote, remoteUrl } from "../remote-gateway.ts";
 import { defineTool, json, type ToolCall, type ToolResult } from "../tool.ts";
@@ -92,7 +92,7 @@ const params = Type.Object(
 const ownNames = new Set(Object.keys(params.properties));
 type Arguments = Static<typeof params>;
 
-export const createCronTool = (door: () => CronDoor) =>
+export const createCronTool = (door: () => AgentCron) =>
   defineTool({
     name: "cron",
     summary: "Schedule reminders, agent turns and commands; wake this session",
@@ -113,7 +113,7 @@ export const createCronTool = (door: () => CronDoor) =>
     },
   });
 
-async function perform(args: Arguments, call: ToolCall, cron: CronDoor): Promise<ToolResult> {
+async function perform(args: Arguments, call: ToolCall, cron: AgentCron): Promise<ToolResult> {
   const { agent, session, turn, sandboxed, asker: origin } = call;
   const asker: CronAsker = { agent, session, turn, sandboxed, allows: (tool) => call.allows(tool), origin };
   switch (args.action) {
@@ -140,7 +140,7 @@ async function perform(args: Arguments, call: ToolCall, cron: CronDoor): Promise
   }
 }
 
-async function runs(args: Arguments, asker: CronAsker, cron: CronDoor): Promise<ToolResult> {
+async function runs(args: Arguments, asker: CronAsker, cron: AgentCron): Promise<ToolResult> {
   const { slot, offset = 0, limit } = args;
   if (slot === undefined) return json({ entries: await cron.runs(asker, idOf(args), limit ?? 20) });
   const page = await cron.output(asker, idOf(args), slot, { offset, limit: limit ?? 200 });
@@ -150,7 +150,7 @@ async function runs(args: Arguments, asker: CronAsker, cron: CronDoor): Promise<
   return { content: [{ type: "text", text: `${head}\n${page.text}` }], details: { jobId: args.jobId, slot, ...page } };
 }
 
-async function change(wish: CronChange, asker: CronAsker, cron: CronDoor): Promise<ToolResult> {
+async function change(wish: CronChange, asker: CronAsker, cron: AgentCron): Promise<ToolResult> {
   const changed = await cron.change(wish, asker);
   if ("done" in changed) return json(changed.done);
   const { approvalId, expiresAtMs } = changed.waiting;
@@ -166,7 +166,7 @@ async function change(wish: CronChange, asker: CronAsker, cron: CronDoor): Promi
   };
 }
 
-async function wake({ text: line = "", mode }: Arguments, asker: CronAsker, cron: CronDoor): Promise<ToolResult> {
+async function wake({ text: line = "", mode }: Arguments, asker: CronAsker, cron: AgentCron): Promise<ToolResult> {
   if (line.trim() === "") throw bad("cron: wake needs text", "text: the line this session is to read");
   const when: WakeMode = oneOf(mode, ["now", "next-heartbeat"], "now");
   return json({ ok: true, mode: await cron.wake(asker, line, when) });

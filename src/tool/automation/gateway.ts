@@ -3,7 +3,7 @@ import { ToolError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
-import { whereExec } from "../../exec/where.ts";
+import { whereExec } from "../../exec/describe-route.ts";
 import type { Admin, AdminAnswer, AdminCaller } from "../admin.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { callRemote, remoteUrl } from "../remote-gateway.ts";

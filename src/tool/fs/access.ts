@@ -21,7 +21,7 @@ export interface FileToolDeps extends GuardedPaths {
   /** Keeps files as they are before a turn changes them. */
   readonly keeper?: Keeper;
   /** Workspaces whose steering files (AGENTS.md, HEARTBEAT.md, MEMORY.md …) are not for this call to change. */
-  readonly closedFolders?: (call: ToolCall) => Promise<readonly string[]>;
+  readonly protectedFolders?: (call: ToolCall) => Promise<readonly string[]>;
   /** Told before every step of a change to several files; tests end the process there. */
   readonly step?: (name: string) => void;
 }
@@ -58,7 +58,7 @@ export async function withPath<T>(
   const batches = batchesOf(deps);
   await batches.recover();
   const place = rootFor(deps, context, wants, readings);
-  const closed = wants === "write" ? await deps.closedFolders?.(call) : undefined;
+  const closed = wants === "write" ? await deps.protectedFolders?.(call) : undefined;
   const root = await openAt(deps, context, place, wants, closed);
   const keeping = createKeeping(deps.keeper, call);
   try {
@@ -87,7 +87,7 @@ export async function withWorkspace<T>(
   };
   const batches = batchesOf(deps);
   await batches.recover();
-  const root = await openAt(deps, context, context.workspace, "write", await deps.closedFolders?.(call));
+  const root = await openAt(deps, context, context.workspace, "write", await deps.protectedFolders?.(call));
   const keeping = createKeeping(deps.keeper, call);
   try {
     const locate = (raw: string): Promise<string> => choose(root, parsePath(raw, context));
@@ -178,7 +178,7 @@ function contextOf({ home }: FileToolDeps, { workspace, workspaceOnly, sandboxed
     outsideHint: sandboxed
       ? "use a path inside the sandbox's workspace"
       : "use a path inside the workspace, or let file tools leave it: openclaw config set tools.fs.workspaceOnly false",
-    ...(sandboxed ? { boxed: inside ?? "/workspace" } : {}),
+    ...(sandboxed ? { sandboxed: inside ?? "/workspace" } : {}),
   };
 }
 

@@ -17,7 +17,7 @@ import { after, test } from "node:test";
 
 import fc from "fast-check";
 
-import { openGround, outcomeOf, textOf } from "./ground.cases.ts";
+import { openGround, outcomeOf, textOf } from "./fixture.cases.ts";
 
 const ground = openGround();
 after(() => ground.close());

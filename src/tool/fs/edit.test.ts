@@ -3,7 +3,7 @@ import { chmodSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { openGround, outcomeOf } from "./ground.cases.ts";
+import { openGround, outcomeOf } from "./fixture.cases.ts";
 import type { EditDetails } from "./edit.ts";
 
 const ground = openGround();

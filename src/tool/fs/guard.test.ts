@@ -3,7 +3,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, symlinkSync,
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { openGround, outcomeOf, SECRET } from "./ground.cases.ts";
+import { openGround, outcomeOf, SECRET } from "./fixture.cases.ts";
 
 const ground = openGround();
 after(() => ground.close());
@@ -208,7 +208,7 @@ test(
 
 test("files that steer later turns are closed to a call whose words are not the owner's, also by links and other workspaces", async (t) => {
   const own: string[] = [];
-  const place = openGround({ closedFolders: async () => own });
+  const place = openGround({ protectedFolders: async () => own });
   t.after(() => place.close());
   own.push(place.ws, place.out);
   const [file, link] = [join(place.ws, "HEARTBEAT.md"), join(place.ws, "link.md")];

@@ -1,5 +1,5 @@
 // Between a file tool and its files: what is about to change is kept first, so that the turn can be undone.
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import type { Block } from "../../core/message.ts";
 import { visible } from "../../core/visible.ts";
 import type { Batches } from "../../base/batch.ts";
@@ -58,7 +58,7 @@ async function keptWrite(
     try {
       return await orFailed(kept, root.write(path, bytes, { ...pinned(kept, real), ...options }));
     } catch (error) {
-      const isRace = error instanceof HouseError && (error.code === "fs.changed" || error.code === "fs.exists");
+      const isRace = error instanceof OpenClawError && (error.code === "fs.changed" || error.code === "fs.exists");
       const isPinned = options.version !== undefined || options.mustBeNew === true;
       if (!isRace || isPinned || tries >= MAX_TRIES) throw error;
     }

@@ -5,8 +5,8 @@ import { after, test } from "node:test";
 
 import fc from "fast-check";
 
-import { HouseError } from "../../core/error.ts";
-import { openGround, outcomeOf, SECRET, textOf } from "./ground.cases.ts";
+import { OpenClawError } from "../../core/error.ts";
+import { openGround, outcomeOf, SECRET, textOf } from "./fixture.cases.ts";
 import { parsePath, type PathContext, type Reading } from "./path.ts";
 
 const context: PathContext = { workspace: "/ws", home: "/home/u", bound: true, outsideHint: "stay" };
@@ -15,7 +15,7 @@ const codeOf = (raw: string, overrides: Partial<PathContext> = {}): string => {
     parsePath(raw, { ...context, ...overrides });
     return "ok";
   } catch (error) {
-    assert.ok(error instanceof HouseError);
+    assert.ok(error instanceof OpenClawError);
     return error.code;
   }
 };
@@ -45,7 +45,7 @@ test("readings of a path", () => {
     ["a b/ü.txt", [{ path: "/ws/a b/ü.txt" }]],
   ];
   for (const [raw, readings] of cases) assert.deepEqual(parsePath(raw, context), readings, raw);
-  assert.deepEqual(parsePath("/workspace/x", { ...context, boxed: "/workspace" }), [{ path: "/ws/x" }]);
+  assert.deepEqual(parsePath("/workspace/x", { ...context, sandboxed: "/workspace" }), [{ path: "/ws/x" }]);
 });
 
 test("spellings that hide a way out are refused when bound", () => {

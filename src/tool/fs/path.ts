@@ -13,7 +13,7 @@ export interface PathContext {
   readonly bound: boolean;
   readonly outsideHint: string;
   /** What the workspace is called inside the sandbox, for sandboxed calls. */
-  readonly boxed?: string;
+  readonly sandboxed?: string;
 }
 
 /** One reading of a path, absolute. With `when`, it is taken only if something is there under that path. */
@@ -153,9 +153,9 @@ function fromUrl(url: URL, text: string): string {
 }
 
 /** A sandboxed agent knows its workspace by the name it has inside the sandbox. */
-function inBox(path: string, { workspace, boxed }: PathContext): string {
-  if (boxed === undefined || !(path === boxed || path.startsWith(`${boxed}/`))) return path;
-  return `${workspace}${path.slice(boxed.length)}`;
+function inBox(path: string, { workspace, sandboxed }: PathContext): string {
+  if (sandboxed === undefined || !(path === sandboxed || path.startsWith(`${sandboxed}/`))) return path;
+  return `${workspace}${path.slice(sandboxed.length)}`;
 }
 
 /** Not node:path's join: `..` must stay for the walk, where it means the folder above the one that a link led to. */

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 
 import { ToolError } from "../../core/error.ts";
-import { openGround, outcomeOf, textOf } from "./ground.cases.ts";
+import { openGround, outcomeOf, textOf } from "./fixture.cases.ts";
 import { createReadTool, type TextDetails } from "./read.ts";
 
 const ground = openGround();
@@ -183,10 +183,10 @@ test("skills can be read although paths are bound; nothing else there, and nothi
 
 test("a sandboxed call knows the workspace by its name in the box, and stays in it", async () => {
   put("boxed.txt", "in the box\n");
-  const boxed = { sandboxed: true, workspaceOnly: false };
-  assert.equal(textOf(await ground.use("read", { path: "/workspace/boxed.txt" }, boxed)), "in the box\n");
-  assert.equal((await outcomeOf(ground.use("read", { path: "/etc/passwd" }, boxed))).code, "fs.outside");
-  assert.equal((await outcomeOf(ground.use("read", { path: "/workspace/../x" }, boxed))).code, "fs.outside");
+  const sandboxed = { sandboxed: true, workspaceOnly: false };
+  assert.equal(textOf(await ground.use("read", { path: "/workspace/boxed.txt" }, sandboxed)), "in the box\n");
+  assert.equal((await outcomeOf(ground.use("read", { path: "/etc/passwd" }, sandboxed))).code, "fs.outside");
+  assert.equal((await outcomeOf(ground.use("read", { path: "/workspace/../x" }, sandboxed))).code, "fs.outside");
 });
 
 test("without the bond, absolute paths and links lead where they lead", async () => {

@@ -1,7 +1,7 @@
 // read: a window of a text file, or an image, from the workspace or wherever the session may read.
 import { extname } from "node:path";
 
-import { HouseError, ToolError } from "../../core/error.ts";
+import { OpenClawError, ToolError } from "../../core/error.ts";
 import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { failed } from "../../base/rooted-error.ts";
@@ -79,7 +79,8 @@ function rangeOf({ offset = 1, limit }: Static<typeof params>): Range {
 
 async function readAt({ root, path }: Access, range: Range, call: ToolCall): Promise<ToolResult<ReadDetails>> {
   const file = await root.open(path).catch(async (error: unknown) => {
-    if (error instanceof HouseError && error.code === "fs.is-directory") throw await withEntries(error, { root, path });
+    if (error instanceof OpenClawError && error.code === "fs.is-directory")
+      throw await withEntries(error, { root, path });
     throw error;
   });
   try {
@@ -95,7 +96,10 @@ async function readAt({ root, path }: Access, range: Range, call: ToolCall): Pro
 }
 
 /** A folder cannot be read, but saying what is in it saves a call. */
-async function withEntries(error: HouseError, { root, path }: Pick<Access, "root" | "path">): Promise<HouseError> {
+async function withEntries(
+  error: OpenClawError,
+  { root, path }: Pick<Access, "root" | "path">,
+): Promise<OpenClawError> {
   const { entries, more } = await root.list(path, 20);
   const names = entries.map(({ name, kind }) => visible(name, 80) + (kind === "directory" ? "/" : "")).toSorted();
   const holds = names.length === 0 ? "it is empty" : `it holds ${names.join(", ")}${more ? ", …" : ""}`;

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 
 import { ToolError } from "../../core/error.ts";
-import { openGround, outcomeOf } from "./ground.cases.ts";
+import { openGround, outcomeOf } from "./fixture.cases.ts";
 
 const ground = openGround();
 after(() => ground.close());

@@ -1,5 +1,5 @@
 // Recalled text as a result: programs get it as it is; a model gets it marked as material, its markers without force.
-import { neutralise, wrapOutside } from "../../base/outside.ts";
+import { neutralise, wrapUntrusted } from "../../base/untrusted-content.ts";
 import type { ToolResult } from "../tool.ts";
 
 export function recalled<D>(details: D, source: string): ToolResult<D> {
@@ -8,5 +8,5 @@ export function recalled<D>(details: D, source: string): ToolResult<D> {
     (_key, value: unknown) => (typeof value === "string" ? neutralise(value) : value),
     2,
   );
-  return { content: [{ type: "text", text: wrapOutside(shown, source) }], details };
+  return { content: [{ type: "text", text: wrapUntrusted(shown, source) }], details };
 }

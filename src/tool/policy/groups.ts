@@ -80,7 +80,7 @@ export function canonicalName(name: string): string {
 /** Only A to Z are folded: `toLowerCase` would turn look-alikes such as the Kelvin sign into plain letters. */
 export function foldCase(text: string): string {
   const plain = text.trim();
-  return /[A-Z]/.test(plain) ? plain.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : plain;
+  return /[A-Z]/.test(plain) ? plain.replace(/[A-Z]+/g, (entries) => entries.toLowerCase()) : plain;
 }
 
 function gatherGroups(): Map<string, string[]> {

@@ -1,7 +1,7 @@
 // The nine layers of the tool policy in their order, each as the lists in force there and the config paths they come from.
 import { profiles, sandboxDefaults, subagentDeny } from "./groups.ts";
 import { kindOf, matches, vocabularyOf, type Vocabulary } from "./match.ts";
-import { roomPolicy } from "./room.ts";
+import { groupPolicy } from "./group.ts";
 import { beyondProfile, optInsOf, resolveScopes, toList, type List, type Scope, type Scopes } from "./scopes.ts";
 import type { CallLimit, LayerName, PolicyInput, Profile, ToolLists } from "./shape.ts";
 
@@ -121,7 +121,7 @@ function ignoredAllow({ allow, restricts }: Scope, vocabulary: Vocabulary): Acti
 
 function roomLayer({ config, group }: PolicyInput, vocabulary: Vocabulary): Layer {
   if (group === undefined) return notApplicable("group", "the session is not in a group");
-  const policy = roomPolicy(config, group);
+  const policy = groupPolicy(config, group);
   if (policy === undefined) return notSet("group", `nothing is written for ${group.channel} group ${group.groupId}`);
   return confiningLayer("group", policy.path, policy.lists, vocabulary);
 }

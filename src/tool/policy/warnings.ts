@@ -25,7 +25,7 @@ interface Found {
   readonly path: string;
   readonly lists: ToolLists;
   /** Standing lists of unknown names are ignored; lists that confine one place stay in force. */
-  readonly standing: boolean;
+  readonly liveStatus: boolean;
 }
 
 /** A spelling is suggested for this many entries at most, so that a huge list cannot hold up a start. */
@@ -59,8 +59,8 @@ function allLists(config: PolicyConfig): Found[] {
 
 function sectionLists(path: string, section: ToolsSection = {}): Found[] {
   return [
-    { path, lists: section, standing: true },
-    ...providersOf(path, section).map(({ key, lists }) => ({ path: key, lists, standing: true })),
+    { path, lists: section, liveStatus: true },
+    ...providersOf(path, section).map(({ key, lists }) => ({ path: key, lists, liveStatus: true })),
     ...confining(`${path}.sandbox.tools`, section.sandbox?.tools),
   ];
 }
@@ -73,7 +73,7 @@ function providersOf(
 }
 
 function confining(path: string, lists: ToolLists | undefined): Found[] {
-  return lists === undefined ? [] : [{ path, lists, standing: false }];
+  return lists === undefined ? [] : [{ path, lists, liveStatus: false }];
 }
 
 /** Every `tools` and `toolsBySender` below the channels, however deep the channel nests its rooms. */
@@ -103,12 +103,12 @@ function conflict({ path, lists: { allow, alsoAllow } }: Found): ListWarning[] {
   return [{ kind: "allow-with-also-allow", level: "error", path, ignored: false, message }];
 }
 
-function unknownEntries({ path, lists, standing }: Found, vocabulary: Vocabulary, suggest: Suggest): ListWarning[] {
+function unknownEntries({ path, lists, liveStatus }: Found, vocabulary: Vocabulary, suggest: Suggest): ListWarning[] {
   return (["allow", "alsoAllow", "deny"] as const).flatMap((key) => {
     const entries = (lists[key] ?? []).map((text, index) => vocabulary.entry(text, index));
     const unknown = entries.filter((entry) => kindOf(entry, vocabulary) === "unknown");
     const dead = key === "allow" && unknown.length === entries.length;
-    const ignored = dead && standing;
+    const ignored = dead && liveStatus;
     const effect = key === "deny" ? "it denies nothing" : effectOf(dead, ignored);
     return unknown.map(({ text, index }): ListWarning => {
       const near = suggest(text);

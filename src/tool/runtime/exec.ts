@@ -2,7 +2,7 @@
 import { ToolError } from "../../core/error.ts";
 import { Type } from "../../core/schema.ts";
 import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY } from "../../exec/route.ts";
-import { whereExec } from "../../exec/where.ts";
+import { whereExec } from "../../exec/describe-route.ts";
 import type { Exec } from "../../exec/exec.ts";
 import type { ExecOutcome } from "../../exec/result.ts";
 import { defineTool, type Tool, type ToolResult } from "../tool.ts";

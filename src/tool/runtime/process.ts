@@ -1,12 +1,12 @@
 // process: looks after commands that go on in the background, those of the calling agent only.
-import { ToolError, HouseError } from "../../core/error.ts";
+import { ToolError, OpenClawError } from "../../core/error.ts";
 import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import type { Clock } from "../../base/clock.ts";
 import { encodeKeys, encodePaste, stepsForPipe } from "../../exec/keys.ts";
 import type { ProcessSession, ProcessTable } from "../../exec/processes.ts";
 import { noMask, type TailMask } from "../../exec/shown-tail.ts";
-import type { GuestDeps } from "../guest.ts";
+import type { TrustChecks } from "../guest.ts";
 import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
 import { createHeldBack, headOf, logPage, pollNews, toRow, type ProcessDetails } from "./process-view.ts";
 
@@ -43,14 +43,14 @@ const params = Type.Object(
 
 type Arguments = Static<typeof params>;
 
-export interface ProcessToolDeps extends GuestDeps {
+export interface ProcessToolDeps extends TrustChecks {
   readonly processes: ProcessTable;
   readonly clock: Clock;
   /** For what is cut out of an output; whole results are masked by their caller. */
   readonly mask?: TailMask;
 }
 
-export const createProcessTool = ({ processes, clock, mask = noMask, isGuest, isStrangers }: ProcessToolDeps) => {
+export const createProcessTool = ({ processes, clock, mask = noMask, isGuest, isUntrustedCall }: ProcessToolDeps) => {
   const held = createHeldBack((text) => mask.unfinished(text));
   return defineTool({
     name: "process",
@@ -69,7 +69,7 @@ export const createProcessTool = ({ processes, clock, mask = noMask, isGuest, is
       const isOpen = (entry: ProcessSession): boolean => mayReach(entry, call, guest);
       if (args.action === "list") return listAll(processes.list(call.agent).filter(isOpen), clock, mask);
       const entry = entryOf(processes, args, call, isOpen);
-      if (entry.gated && typing.has(args.action) && (await isStrangers?.(call)) === true) throw ownersOnly(entry);
+      if (entry.gated && typing.has(args.action) && (await isUntrustedCall?.(call)) === true) throw ownersOnly(entry);
       switch (args.action) {
         case "poll":
           return pollNews(entry, held);
@@ -118,9 +118,9 @@ function ownersOnly({ id }: ProcessSession): ToolError {
 }
 
 /** A shell that stands open is a way to run commands: no sandbox leads to one outside, and a stranger's chat to no other. */
-function mayReach({ session, boxed }: ProcessSession, call: ToolCall, guest: boolean): boolean {
+function mayReach({ session, sandboxed }: ProcessSession, call: ToolCall, guest: boolean): boolean {
   if (session === call.session) return true;
-  return !guest && (!call.sandboxed || boxed);
+  return !guest && (!call.sandboxed || sandboxed);
 }
 
 /** Unknown, expired, out of reach and another agent's answer alike, so that nobody can probe for other people's. */
@@ -235,7 +235,7 @@ async function put(entry: ProcessSession, bytes: Buffer): Promise<void> {
   try {
     await Promise.race([taken, waited]);
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     if (error.code !== "exec.input-full") throw inputClosed(entry);
     throw new ToolError("process.input-full", `${entry.id}: ${error.message}`, { hint: error.hint ?? "kill it" });
   } finally {

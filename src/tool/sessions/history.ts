@@ -7,13 +7,13 @@ import { readHistory } from "../../session/history.ts";
 import { findSession } from "../../session/session.ts";
 import { maySee, type Viewer } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
-import type { GuestDeps } from "../guest.ts";
+import type { TrustChecks } from "../guest.ts";
 import { defineTool, json, type ToolCall } from "../tool.ts";
 
 const MAX_BYTES = 65_536;
 const MAX_MESSAGES = 1000;
 
-export interface HistoryToolDeps extends GuestDeps {
+export interface HistoryToolDeps extends TrustChecks {
   readonly store: Pick<Store, "sessions" | "transcript">;
   readonly mask?: Mask;
 }
@@ -56,7 +56,7 @@ export const createSessionsHistory = (deps: HistoryToolDeps) =>
 
 /** Unknown and not visible answer alike, so that nobody can probe for other people's sessions. */
 export async function visibleSession(
-  deps: GuestDeps & { readonly store: Pick<Store, "sessions"> },
+  deps: TrustChecks & { readonly store: Pick<Store, "sessions"> },
   keyOrId: string,
   call: ToolCall,
 ): Promise<SessionRecord> {
@@ -72,7 +72,7 @@ export async function visibleSession(
   });
 }
 
-export async function viewerOf({ isGuest }: GuestDeps, call: ToolCall): Promise<Viewer> {
+export async function viewerOf({ isGuest }: TrustChecks, call: ToolCall): Promise<Viewer> {
   const { agent, session, sandboxed } = call;
   return { agent, session, sandboxed, guest: (await isGuest?.(call)) === true };
 }

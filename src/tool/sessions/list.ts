@@ -6,7 +6,7 @@ import { readHistory } from "../../session/history.ts";
 import { visibleSessions } from "../../session/list.ts";
 import { toToolRow } from "../../session/rows.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
-import type { GuestDeps } from "../guest.ts";
+import type { TrustChecks } from "../guest.ts";
 import { defineTool, json, type ToolCall } from "../tool.ts";
 import { viewerOf } from "./history.ts";
 
@@ -15,7 +15,7 @@ const DEFAULT_ROWS = 50;
 const MAX_ROWS = 200;
 const MAX_MESSAGES = 20;
 
-export interface ListToolDeps extends GuestDeps {
+export interface ListToolDeps extends TrustChecks {
   readonly store: Pick<Store, "sessions" | "transcript">;
   readonly clock: Clock;
 }

@@ -1,6 +1,6 @@
 // sessions_send: a message to another session, and on wish its answer.
 import { Type } from "../../core/schema.ts";
-import type { Talks } from "../../session/talks.ts";
+import type { SessionMessages } from "../../session/session-messages.ts";
 import { defineTool, json } from "../tool.ts";
 import { blank } from "./blank.ts";
 
@@ -8,7 +8,7 @@ const DEFAULT_SECONDS = 30;
 /** The call itself ends after half an hour. */
 const MAX_SECONDS = 1700;
 
-export const createSessionsSend = (deps: { readonly talks: () => Pick<Talks, "send"> }) =>
+export const createSessionsSend = (deps: { readonly sessionMessages: () => Pick<SessionMessages, "send"> }) =>
   defineTool({
     name: "sessions_send",
     summary: "Send a message to another session",
@@ -32,7 +32,7 @@ export const createSessionsSend = (deps: { readonly talks: () => Pick<Talks, "se
       if (message.trim() === "") throw blank("sessions_send", "message");
       if (sessionKey === undefined && label === undefined && agentId === undefined)
         throw blank("sessions_send", "sessionKey");
-      const answer = await deps.talks().send({
+      const answer = await deps.sessionMessages().send({
         from: { agent, session, sandboxed },
         to: sessionKey,
         label,

@@ -1,12 +1,12 @@
 // sessions_spawn: a sub-agent for one task; it runs on its own and its result comes back to this chat.
 import { Type } from "../../core/schema.ts";
-import type { Children } from "../../session/children.ts";
+import type { Subagents } from "../../session/subagents.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { coreTools } from "../policy/groups.ts";
 import { defineTool, json } from "../tool.ts";
 import { blank } from "./blank.ts";
 
-export const createSessionsSpawn = (deps: { readonly children: () => Pick<Children, "spawn"> }) =>
+export const createSessionsSpawn = (deps: { readonly children: () => Pick<Subagents, "spawn"> }) =>
   defineTool({
     name: "sessions_spawn",
     summary: "Start a sub-agent for a task",

@@ -5,21 +5,21 @@ import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { ModelRef } from "../../model/model.ts";
 import { queueSettings } from "../../session/queue.ts";
-import type { Standing } from "../../session/standing.ts";
+import type { LiveStatus } from "../../session/live-status.ts";
 import { entryOf, newSession, patchSession } from "../../session/session.ts";
 import { mayChange } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
-import type { GuestDeps } from "../guest.ts";
-import type { Late } from "../late.ts";
+import type { TrustChecks } from "../guest.ts";
+import type { Slot } from "../slot.ts";
 import { subjectOf } from "../subject.ts";
 import { defineTool, type ToolCall } from "../tool.ts";
 import { visibleSession } from "./history.ts";
 
-export interface StatusDeps extends GuestDeps {
+export interface StatusDeps extends TrustChecks {
   readonly store: Pick<Store, "sessions">;
   readonly clock: Clock;
   readonly version: string;
-  readonly standing?: Pick<Late<Standing>, "known">;
+  readonly liveStatus?: Pick<Slot<LiveStatus>, "known">;
 }
 
 export const createSessionStatus = (deps: StatusDeps) =>
@@ -63,7 +63,7 @@ async function setModel(
   record: SessionRecord,
   model: string,
   call: ToolCall,
-  deps: Pick<StatusDeps, "store" | "clock" | "standing">,
+  deps: Pick<StatusDeps, "store" | "clock" | "liveStatus">,
 ): Promise<SessionRecord> {
   if (!mayChange(call, record, call.config)) {
     throw new ToolError("session.not-yours", `${call.session} may not change session ${record.key}`, {
@@ -75,16 +75,16 @@ async function setModel(
       providerOverride: null,
       modelOverride: null,
     });
-  const { provider, id: name } = await resolveModel(model, call.config, deps.standing?.known());
+  const { provider, id: name } = await resolveModel(model, call.config, deps.liveStatus?.known());
   return patchSession(deps.store.sessions, record.key, deps.clock.now(), {
     providerOverride: provider,
     modelOverride: name,
   });
 }
 
-async function resolveModel(wish: string, config: Config, standing: Standing | undefined): Promise<ModelRef> {
+async function resolveModel(wish: string, config: Config, liveStatus: LiveStatus | undefined): Promise<ModelRef> {
   const { pickListedModel } = await import("../../model/pick.ts");
-  if (standing !== undefined) return pickListedModel(wish, config, await standing.models());
+  if (liveStatus !== undefined) return pickListedModel(wish, config, await liveStatus.models());
   const { allModels } = await import("../../model/catalog.ts");
   return pickListedModel(wish, config, allModels(config, []));
 }
@@ -93,9 +93,9 @@ async function resolveModel(wish: string, config: Config, standing: Standing | u
 async function describe(record: SessionRecord, call: ToolCall, deps: StatusDeps): Promise<string> {
   const entry = entryOf(record);
   const { clock, version } = deps;
-  const standing = deps.standing?.known();
+  const liveStatus = deps.liveStatus?.known();
   const { mode, debounceMs, cap, drop } = queueSettings(call.config, entry, entry.lastChannel ?? entry.channel);
-  const active = standing?.active(record.key) ?? 0;
+  const active = liveStatus?.active(record.key) ?? 0;
   const window = entry.contextTokens;
   const used = entry.totalTokens ?? 0;
   const share = window === undefined || window === 0 ? "" : ` of ${window} (${Math.round((used / window) * 100)}%)`;
@@ -103,9 +103,9 @@ async function describe(record: SessionRecord, call: ToolCall, deps: StatusDeps)
     `OpenClaw ${version}`,
     `Time: ${timeLine(clock.now(), call.config)}`,
     `Session: ${record.key} (updated ${new Date(record.updatedAt).toISOString()})`,
-    await modelLine(record, call, standing),
+    await modelLine(record, call, liveStatus),
     `Context: ${used}${share} tokens, ${entry.compactionCount ?? 0} compactions`,
-    await usageLine(record, standing),
+    await usageLine(record, liveStatus),
     `Runs: ${isSandboxed(record, call) ? "sandboxed" : "on this host"}, workspace ${call.workspace}`,
     `Levels: thinking ${entry.thinkingLevel ?? "default"}, verbose ${entry.verboseLevel ?? "off"}, reasoning ${entry.reasoningLevel ?? "off"}, elevated ${entry.elevatedLevel ?? "default"}`,
     `Queue: ${mode} (wait ${debounceMs} ms, keep ${cap}, then drop ${drop}), ${active} running or waiting`,
@@ -113,10 +113,10 @@ async function describe(record: SessionRecord, call: ToolCall, deps: StatusDeps)
   return lines.filter((line) => line !== undefined).join("\n");
 }
 
-async function modelLine(record: SessionRecord, call: ToolCall, standing: Standing | undefined): Promise<string> {
+async function modelLine(record: SessionRecord, call: ToolCall, liveStatus: LiveStatus | undefined): Promise<string> {
   const { providerOverride, modelOverride } = entryOf(record);
   const override = modelOverride === undefined ? undefined : { provider: providerOverride ?? "", id: modelOverride };
-  const inUse = await standing?.model(record.agentId, override);
+  const inUse = await liveStatus?.model(record.agentId, override);
   const named = override ?? inUse?.ref;
   const name = named === undefined ? defaultModel(call.config) : `${named.provider}/${named.id}`;
   const auth =
@@ -128,9 +128,9 @@ async function modelLine(record: SessionRecord, call: ToolCall, standing: Standi
   return `Model: ${name ?? "none configured"}${override === undefined ? "" : " (set for this session)"}${auth}`;
 }
 
-async function usageLine(record: SessionRecord, standing: Standing | undefined): Promise<string | undefined> {
+async function usageLine(record: SessionRecord, liveStatus: LiveStatus | undefined): Promise<string | undefined> {
   const { inputTokens = 0, outputTokens = 0 } = entryOf(record);
-  const { input, output, costUsd } = (await standing?.used(record.key)) ?? {
+  const { input, output, costUsd } = (await liveStatus?.used(record.key)) ?? {
     input: inputTokens,
     output: outputTokens,
     costUsd: undefined,

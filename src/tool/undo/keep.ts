@@ -2,7 +2,7 @@
 import { mkdir, open, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-import { errnoOf, HouseError } from "../../core/error.ts";
+import { errnoOf, OpenClawError } from "../../core/error.ts";
 import type { Clock } from "../../base/clock.ts";
 import { newSecret } from "../../base/ids.ts";
 import { fileError } from "../../base/rooted-error.ts";
@@ -232,7 +232,7 @@ async function look(root: Root, { path, before }: Planned, maxBytes: number): Pr
     const { bytes, ...facts } = await root.read(path, { maxBytes });
     return { facts, bytes };
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
     const facts = error.code === "fs.not-found" ? undefined : await root.stat(path);
     if (facts === undefined) return undefined;
     return { facts, bytes: undefined, why: error.code === "fs.too-large" ? "too large to keep" : "cannot be read" };
@@ -253,7 +253,7 @@ async function isThere(root: Root, folder: string): Promise<boolean> {
   try {
     return (await root.stat(folder)) !== undefined;
   } catch (error) {
-    if (error instanceof HouseError) return true;
+    if (error instanceof OpenClawError) return true;
     throw error;
   }
 }

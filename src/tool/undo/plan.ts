@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
 import type { Change } from "../../base/batch.ts";
 import { unifiedDiff } from "../../base/line-diff.ts";
@@ -90,7 +90,7 @@ async function current(root: Root, path: string): Promise<Current | undefined> {
   if (facts === undefined) return undefined;
   // A link or a folder that took the name since is not the file that was kept.
   if (facts.kind !== "file" || facts.real !== path)
-    throw new HouseError("undo.moved", `${visible(path)} is not the file it was: its name leads elsewhere now`, {
+    throw new OpenClawError("undo.moved", `${visible(path)} is not the file it was: its name leads elsewhere now`, {
       hint: "look at it, and move aside what stands there",
     });
   const { bytes, version, mode } = await root.read(path, { maxBytes: MAX_BYTES });
@@ -109,7 +109,7 @@ async function contentOf({ folder }: Turn, path: string, { hash, content }: Copy
       ? await readFile(join(folder, hash)).catch(unlessMissing(undefined))
       : Buffer.from(content, "base64");
   if (bytes !== undefined && hashOf(bytes) === hash) return bytes;
-  throw new HouseError(
+  throw new OpenClawError(
     "undo.damaged",
     `the copy of ${visible(path)} is ${bytes ? "damaged" : "gone"}; nothing was changed`,
     {

@@ -25,7 +25,7 @@ import { createLanes } from "../../base/lane.ts";
 import { createMask } from "../../base/mask.ts";
 import type { Log } from "../../base/log.ts";
 import type { Config } from "../../config/schema/index.ts";
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { DEFAULT_AGENT, mainSessionKey } from "../../core/names.ts";
 import { openSqliteStore } from "../../store/sqlite.ts";
 import { withFiles, type FileToolDeps } from "../fs/access.ts";
@@ -34,7 +34,7 @@ import { createEditTool } from "../fs/edit.ts";
 import { createWriteTool } from "../fs/write.ts";
 import type { Tool, ToolCall, ToolResult } from "../tool.ts";
 import { createUndoEngine, type EngineDeps, type UndoEngine } from "./engine.ts";
-import type { UndoReport, UndoWish } from "./undo.ts";
+import type { UndoReport, UndoRequest } from "./undo.ts";
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
 const SESSION = mainSessionKey(DEFAULT_AGENT);
@@ -50,7 +50,7 @@ interface Bench {
     args: object,
     over?: Partial<ToolCall>,
   ) => Promise<ToolResult>;
-  readonly undo: (wish?: UndoWish) => Promise<UndoReport>;
+  readonly undo: (wish?: UndoRequest) => Promise<UndoReport>;
 }
 
 async function openBench(t: TestContext, limits: EngineDeps["limits"] = {}): Promise<Bench> {
@@ -137,7 +137,7 @@ async function code(work: Promise<unknown>): Promise<string> {
     await work;
     return "ok";
   } catch (error) {
-    if (error instanceof HouseError) return error.code;
+    if (error instanceof OpenClawError) return error.code;
     throw error;
   }
 }
@@ -218,7 +218,7 @@ test("what somebody else changed since is not lost: refused with the difference,
   writeFileSync(join(ws, "a.txt"), "agent\nmine\n");
   const before = picture(ws);
   const error = await undo().catch((cause: unknown) => cause);
-  assert.ok(error instanceof HouseError);
+  assert.ok(error instanceof OpenClawError);
   assert.equal(error.code, "undo.changed");
   assert.match(JSON.stringify(error.details), /-mine/);
   assert.deepEqual(picture(ws), before);
@@ -423,7 +423,7 @@ test("random turns, then undo of the last k: every byte and every mode is as it 
           for (const one of actions) {
             const { tool, args } = toCall(ws, one);
             await run(`turn-${at}`, tool, args).catch((error: unknown) => {
-              if (!(error instanceof HouseError)) throw error;
+              if (!(error instanceof OpenClawError)) throw error;
             });
           }
           const [newest] = await engine.list(SESSION);

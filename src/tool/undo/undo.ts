@@ -1,7 +1,7 @@
 // Takes back what a turn did to files: all of them or none, as a turn of its own that can be taken back in its turn.
 import { rm } from "node:fs/promises";
 
-import { HouseError } from "../../core/error.ts";
+import { OpenClawError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
 import type { AgentId, SessionKey } from "../../core/names.ts";
 import type { Batches } from "../../base/batch.ts";
@@ -10,7 +10,7 @@ import { newId } from "../../base/ids.ts";
 import type { Mask } from "../../base/mask.ts";
 import type { Root } from "../../base/rooted-fs.ts";
 import type { JournalEntry, JournalTable } from "../../store/store.ts";
-import { chooseTurn, standings, type Standing, type TurnWish } from "./choose.ts";
+import { chooseTurn, standings, type LiveStatus, type TurnRequest } from "./choose.ts";
 import type { UndoKeeper } from "./keep.ts";
 import { planUndo, type UndoneFile, type UndoPlan } from "./plan.ts";
 import { readTurn, sessionFolder, turnNumbers, type Turn } from "./record.ts";
@@ -31,7 +31,7 @@ export interface UndoDeps {
   ): Promise<T>;
 }
 
-export interface UndoWish extends TurnWish {
+export interface UndoRequest extends TurnRequest {
   readonly dryRun?: boolean | undefined;
   /** Also over what somebody else wrote since. */
   readonly force?: boolean | undefined;
@@ -70,7 +70,7 @@ export interface Undo {
   /** Newest first. */
   list(session: SessionKey): Promise<KeptTurn[]>;
   /** Throws `undo.*` and `fs.*`; then nothing was changed. */
-  undo(who: UndoWho, wish: UndoWish): Promise<UndoReport>;
+  undo(who: UndoWho, wish: UndoRequest): Promise<UndoReport>;
   /** Copies of a session that was deleted go with it. */
   forget(session: SessionKey): Promise<void>;
 }
@@ -93,7 +93,7 @@ export function createUndo(deps: UndoDeps): Undo {
   };
 }
 
-async function standingsOf({ base }: UndoDeps, session: SessionKey): Promise<Standing[]> {
+async function standingsOf({ base }: UndoDeps, session: SessionKey): Promise<LiveStatus[]> {
   const folder = sessionFolder(base, session);
   const turns: Turn[] = [];
   for (const seq of await turnNumbers(folder)) {
@@ -104,7 +104,7 @@ async function standingsOf({ base }: UndoDeps, session: SessionKey): Promise<Sta
   return standings(turns);
 }
 
-function toKept({ turn: { seq, head, files }, undone }: Standing): KeptTurn {
+function toKept({ turn: { seq, head, files }, undone }: LiveStatus): KeptTurn {
   const { at, turn: id, undoes } = head;
   return { turn: seq, at, id, undone, ...(undoes === undefined ? {} : { undoes }), files: [...files.keys()] };
 }
@@ -117,7 +117,7 @@ interface Ground {
 async function takeBack(
   deps: UndoDeps,
   who: UndoWho,
-  { dryRun = false, force = false }: UndoWish,
+  { dryRun = false, force = false }: UndoRequest,
   turn: Turn,
   { root, batches }: Ground,
 ): Promise<UndoReport> {
@@ -190,7 +190,7 @@ async function removeEmpty(root: Root, folder: string): Promise<void> {
   try {
     await root.removeFolder(folder);
   } catch (error) {
-    if (!(error instanceof HouseError)) throw error;
+    if (!(error instanceof OpenClawError)) throw error;
   }
 }
 
@@ -202,10 +202,10 @@ function masked(plan: UndoPlan, mask: Mask): UndoPlan {
   };
 }
 
-function changedSince(report: Omit<UndoReport, "undo">): HouseError {
+function changedSince(report: Omit<UndoReport, "undo">): OpenClawError {
   const names = report.changedSince.slice(0, 5).map((path) => visible(path));
   const more = report.changedSince.length > 5 ? ` and ${report.changedSince.length - 5} more` : "";
-  return new HouseError(
+  return new OpenClawError(
     "undo.changed",
     `changed by somebody else since turn ${report.turn}: ${names.join(", ")}${more}; nothing was undone`,
     {

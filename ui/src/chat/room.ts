@@ -1,5 +1,5 @@
 // Holds the conversations of the page while it is open: reads transcripts, hears runs, sends and stops.
-import { HouseError } from "../../../src/core/error.ts";
+import { OpenClawError } from "../../../src/core/error.ts";
 import type { App } from "../app.ts";
 import * as talk from "./conversation.ts";
 import type { Conversation } from "./conversation.ts";
@@ -119,7 +119,9 @@ export function createRoom({ client, store }: App, soon: (step: () => void) => v
     } catch (error) {
       if (isLost(error)) return; // it goes out again over the next connection
       const message = error instanceof Error ? error.message : String(error);
-      change(key, (now) => talk.withUnsent(now, runId, message, error instanceof HouseError ? error.hint : undefined));
+      change(key, (now) =>
+        talk.withUnsent(now, runId, message, error instanceof OpenClawError ? error.hint : undefined),
+      );
     }
   };
 
@@ -204,5 +206,7 @@ const missedFailure = {
 } as const;
 
 function isLost(error: unknown): boolean {
-  return error instanceof HouseError && (error.code === "page.connection-lost" || error.code === "page.not-connected");
+  return (
+    error instanceof OpenClawError && (error.code === "page.connection-lost" || error.code === "page.not-connected")
+  );
 }

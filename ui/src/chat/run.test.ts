@@ -157,9 +157,9 @@ test("property: hearing an event again right away changes nothing", () => {
 
 test("property: after the end nothing changes any more", () => {
   fc.assert(
-    fc.property(fc.array(anyEvent), anyEnd, fc.array(fc.oneof(anyEvent, anyEnd)), (events, end, late) => {
+    fc.property(fc.array(anyEvent), anyEnd, fc.array(fc.oneof(anyEvent, anyEnd)), (events, end, slot) => {
       const over = replay([...events, end]);
-      assert.equal(replay(late, over), over);
+      assert.equal(replay(slot, over), over);
     }),
   );
 });

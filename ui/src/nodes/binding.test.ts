@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { HouseError } from "../../../src/core/error.ts";
+import { OpenClawError } from "../../../src/core/error.ts";
 import type { NodeRow } from "../wire.ts";
 import { bindingsOf, choose, nodeOptions, patchOf, rebase, unmet, type Choice } from "./binding.ts";
 
@@ -93,7 +93,7 @@ test("a list that stands in another file is not written over", () => {
   ])
     assert.throws(
       () => patchOf(written, [{ at: 0, from: undefined, to: "n" }]),
-      (error) => error instanceof HouseError && error.code === "page.included",
+      (error) => error instanceof OpenClawError && error.code === "page.included",
     );
 });
 

@@ -1,5 +1,5 @@
 // Which node commands are bound to: read from the config, and changed by a patch that leaves all else as it is written.
-import { HouseError } from "../../../src/core/error.ts";
+import { OpenClawError } from "../../../src/core/error.ts";
 import { visible } from "../../../src/core/visible.ts";
 import { isRecord } from "../../../src/core/record.ts";
 import type { NodeRow } from "../wire.ts";
@@ -97,7 +97,7 @@ function listWith(written: unknown, choices: readonly Choice[]): unknown[] {
   const list = read(written, "agents", "list");
   const last = Math.max(...choices.map(({ at }) => Number(at)));
   if (!Array.isArray(list) || list.length <= last) {
-    throw new HouseError(
+    throw new OpenClawError(
       "page.included",
       "agents.list does not stand in this config file itself, so the page cannot change it.",
       {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { HouseError } from "../../../src/core/error.ts";
+import { OpenClawError } from "../../../src/core/error.ts";
 import {
   addEdit,
   applyEdits,
@@ -45,7 +45,7 @@ test("a file goes back as it came", () => {
 
 test("an answer without a file is refused, odd parts are left out of sight", () => {
   for (const answer of [undefined, null, "x", {}, { hash: 1, file: {} }, { hash: "h", file: [] }])
-    assert.throws(() => toSnapshot(answer), HouseError);
+    assert.throws(() => toSnapshot(answer), OpenClawError);
   const odd = {
     hash: "h",
     file: {

@@ -1,5 +1,5 @@
 // An approvals file as it is edited: what it says, what an agent inherits, and a list of changes that can be laid over it.
-import { HouseError } from "../../../src/core/error.ts";
+import { OpenClawError } from "../../../src/core/error.ts";
 import { isRecord } from "../../../src/core/record.ts";
 
 export const levels = {
@@ -61,7 +61,7 @@ export type RuleEdit =
 export function toSnapshot(answer: unknown): RulesSnapshot {
   const { path, hash, file } = isRecord(answer) ? answer : {};
   if (typeof hash !== "string" || !isRecord(file))
-    throw new HouseError("page.bad-answer", "The answer holds no approvals file.");
+    throw new OpenClawError("page.bad-answer", "The answer holds no approvals file.");
   const { defaults: shared, agents, ...rest } = file;
   const entries = isRecord(agents) ? Object.entries(agents) : [];
   return {

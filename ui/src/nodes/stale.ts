@@ -1,10 +1,10 @@
 // Whether the gateway refused an edit because somebody else changed the file since it was read.
-import { HouseError } from "../../../src/core/error.ts";
+import { OpenClawError } from "../../../src/core/error.ts";
 
 /** By its sentences, which published clients match on too: the wire has no code of its own for them. */
 export function isStale(error: unknown): boolean {
   return (
-    error instanceof HouseError &&
+    error instanceof OpenClawError &&
     (/changed since last load/.test(error.message) || /has changed since it was read/.test(error.message))
   );
 }

@@ -14,7 +14,7 @@ const armingMs = 600;
 
 const lateWords = "Your answer did not count: somebody was faster, or the time was over.";
 
-export class ApprovalDesk extends LightElement {
+export class ApprovalBroker extends LightElement {
   static override properties = {
     app: { attribute: false },
     isFolded: { state: true },
@@ -204,4 +204,4 @@ function isUnknown(error: unknown): boolean {
   return error instanceof Error && error.message === "unknown approval id";
 }
 
-customElements.define("approval-desk", ApprovalDesk);
+customElements.define("approval-desk", ApprovalBroker);

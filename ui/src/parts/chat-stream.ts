@@ -85,16 +85,16 @@ export class ChatStream extends LightElement {
   }
 
   protected override firstUpdated(): void {
-    if (this.#box !== null) this.#room.observe(this.#box);
+    if (this.#sandbox !== null) this.#room.observe(this.#sandbox);
   }
 
   protected override updated(): void {
-    const box = this.#box;
-    if (box === null) return;
+    const sandbox = this.#sandbox;
+    if (sandbox === null) return;
     if (this.#heightBefore !== undefined && !roomOf(this.app).reading(this.session).isLoading) {
       const before = this.#heightBefore;
       this.#heightBefore = undefined;
-      void this.#settle().then(() => (box.scrollTop += box.scrollHeight - before));
+      void this.#settle().then(() => (sandbox.scrollTop += sandbox.scrollHeight - before));
       return;
     }
     if (this.#isAtEnd) void this.#settle().then(() => this.#toEnd());
@@ -107,25 +107,25 @@ export class ChatStream extends LightElement {
   }
 
   #toEnd(): void {
-    const box = this.#box;
-    if (box !== null) box.scrollTop = box.scrollHeight;
+    const sandbox = this.#sandbox;
+    if (sandbox !== null) sandbox.scrollTop = sandbox.scrollHeight;
   }
 
-  get #box(): HTMLElement | null {
+  get #sandbox(): HTMLElement | null {
     return this.querySelector<HTMLElement>(".stream");
   }
 
   readonly #scroll = (): void => {
-    const box = this.#box;
-    if (box === null || this.#heightBefore !== undefined) return;
-    const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx;
+    const sandbox = this.#sandbox;
+    if (sandbox === null || this.#heightBefore !== undefined) return;
+    const isAtEnd = sandbox.scrollHeight - sandbox.scrollTop - sandbox.clientHeight < nearPx;
     if (isAtEnd === this.#isAtEnd) return;
     this.#isAtEnd = isAtEnd;
     this.requestUpdate();
   };
 
   readonly #earlier = (): void => {
-    this.#heightBefore = this.#box?.scrollHeight;
+    this.#heightBefore = this.#sandbox?.scrollHeight;
     this.#isAtEnd = false;
     roomOf(this.app).earlier(this.session);
   };

@@ -1,15 +1,15 @@
 // What went wrong, in words: the message, why policy said so, and the way out.
 import { html, nothing, type TemplateResult } from "lit";
 
-import { HouseError } from "../../../src/core/error.ts";
+import { OpenClawError } from "../../../src/core/error.ts";
 import { textOf } from "../credential.ts";
 import { drawExplain } from "./decision.ts";
 import { drawHint } from "./hint.ts";
 
 export function drawFailure(error: unknown): TemplateResult {
   const message = error instanceof Error ? error.message : String(error);
-  const explain = error instanceof HouseError ? textOf(error.details, "explain") : undefined;
-  const hint = error instanceof HouseError ? error.hint : undefined;
+  const explain = error instanceof OpenClawError ? textOf(error.details, "explain") : undefined;
+  const hint = error instanceof OpenClawError ? error.hint : undefined;
   return html`
     <div class="note bad" role="alert">
       <p class="strong">${message}</p>

@@ -8,7 +8,7 @@ import { LightElement } from "../parts/light-element.ts";
 import { drawLoad, Load } from "../parts/load.ts";
 import { toHash } from "../route.ts";
 import { Watch, type PageState } from "../state.ts";
-import { filterTools, groupTools, standingOf, standings, type Standing } from "../tool-list.ts";
+import { filterTools, groupTools, standingOf, standings, type LiveStatus } from "../tool-list.ts";
 import type { View } from "../views.ts";
 import type { Catalog, CatalogTool } from "../wire.ts";
 import { count } from "../words.ts";
@@ -23,7 +23,7 @@ export class ToolsView extends LightElement {
     agentId: { state: true },
     model: { state: true },
     words: { state: true },
-    standing: { state: true },
+    liveStatus: { state: true },
   };
   declare app: App;
   /** Name of the opened tool. */
@@ -31,7 +31,7 @@ export class ToolsView extends LightElement {
   declare agentId: string;
   declare model: string;
   declare words: string;
-  declare standing: Standing | "all";
+  declare liveStatus: LiveStatus | "all";
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #catalog = new Load(this, () => this.app.client.request("tools.catalog", this.#who()));
   readonly #models = new Load(this, () => this.app.client.request("models.list", {}));
@@ -41,7 +41,7 @@ export class ToolsView extends LightElement {
     this.agentId = "";
     this.model = "";
     this.words = "";
-    this.standing = "all";
+    this.liveStatus = "all";
   }
 
   protected override willUpdate(): void {
@@ -96,7 +96,7 @@ export class ToolsView extends LightElement {
   }
 
   #drawList({ tools }: Catalog): TemplateResult {
-    const found = filterTools(tools, this.words, this.standing);
+    const found = filterTools(tools, this.words, this.liveStatus);
     return html`
       <div class="filter">
         <input
@@ -122,13 +122,13 @@ export class ToolsView extends LightElement {
     `;
   }
 
-  #drawChip(entry: Standing | "all", tools: readonly CatalogTool[]): TemplateResult {
+  #drawChip(entry: LiveStatus | "all", tools: readonly CatalogTool[]): TemplateResult {
     const amount = entry === "all" ? tools.length : tools.filter((tool) => standingOf(tool) === entry).length;
     return html`<button
       class="chip"
       type="button"
-      aria-pressed=${this.standing === entry}
-      @click=${() => (this.standing = entry)}
+      aria-pressed=${this.liveStatus === entry}
+      @click=${() => (this.liveStatus = entry)}
     >
       ${entry} <span class="quiet">${amount}</span>
     </button>`;

@@ -2,7 +2,7 @@
 import { appendFileSync, lstatSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { HouseError } from "../../../core/error.ts";
+import { OpenClawError } from "../../../core/error.ts";
 import type { BundledHook, BundledPorts } from "./bundled.ts";
 import { commandLogger as card } from "./cards.ts";
 
@@ -16,7 +16,7 @@ export function commandLogger({ paths, mask }: BundledPorts): BundledHook {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       const found = lstatSync(file, { throwIfNoEntry: false });
       if (found !== undefined && !found.isFile())
-        throw new HouseError("hook.bad", `${file} is no plain file`, { hint: `remove ${file}` });
+        throw new OpenClawError("hook.bad", `${file} is no plain file`, { hint: `remove ${file}` });
       if ((found?.size ?? 0) > MAX_BYTES) renameSync(file, `${file}.1`);
       const { senderId = "unknown", commandSource = "unknown" } = context;
       const line = { timestamp: timestamp.toISOString(), action, sessionKey, senderId, source: commandSource };

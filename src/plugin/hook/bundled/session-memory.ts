@@ -1,7 +1,7 @@
 // session-memory: when a session is begun anew, the end of the old one becomes a note that memory search finds.
 import { join } from "node:path";
 
-import { HouseError } from "../../../core/error.ts";
+import { OpenClawError } from "../../../core/error.ts";
 import type { Message } from "../../../core/message.ts";
 import { openRoot } from "../../../base/rooted-fs.ts";
 import { GREETING } from "../../../chat/command/new.ts";
@@ -94,7 +94,7 @@ async function write(workspace: string, { timestamp }: HookEvent, text: string, 
     await root.write(path, Buffer.from(text, "utf8"));
     return path;
   }
-  throw new HouseError("hook.bad", `there are too many notes called ${day}-${slug}`, {
+  throw new OpenClawError("hook.bad", `there are too many notes called ${day}-${slug}`, {
     hint: `tidy ${join(workspace, "memory")}`,
   });
 }

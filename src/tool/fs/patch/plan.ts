@@ -1,5 +1,5 @@
 // What a patch comes to: its operations played through on the staged state, before any file is touched.
-import { HouseError, ToolError } from "../../../core/error.ts";
+import { OpenClawError, ToolError } from "../../../core/error.ts";
 import { visible } from "../../../core/visible.ts";
 import type { Change } from "../../../base/batch.ts";
 import { errnoError, failed } from "../../../base/rooted-error.ts";
@@ -198,7 +198,8 @@ function changedMeanwhile(path: string): Error {
 
 /** Says where in the patch it went wrong. What already names its line, and what is no failure of ours, passes. */
 export function atLine(error: unknown, line: number): unknown {
-  if (!(error instanceof HouseError) || error.code.startsWith("patch.") || error.code.startsWith("tool.")) return error;
+  if (!(error instanceof OpenClawError) || error.code.startsWith("patch.") || error.code.startsWith("tool."))
+    return error;
   const { code, message, hint, details, cause } = error;
   return new ToolError(code, `apply_patch, line ${line}: ${message}; nothing was changed`, {
     ...(hint === undefined ? {} : { hint }),

@@ -1,0 +1,139 @@
+// When a session no longer fits the model: sum up, else clear old tool results, else begin anew; always said aloud.
+import type { RunEventBody } from "../core/event.ts";
+import type { Message } from "../core/message.ts";
+import { newId } from "../base/ids.ts";
+import type { Clock } from "../base/clock.ts";
+import { resetSession } from "../session/session.ts";
+import type { SessionRecord, Store, TranscriptEntry } from "../store/store.ts";
+import { compactHistory, type CompactionPorts } from "./compact.ts";
+import { messagesOf, type Histories, type History } from "./context.ts";
+import { tokensIn } from "./estimate.ts";
+
+export interface ShrinkDeps {
+  readonly store: Store;
+  readonly histories: Histories;
+  readonly clock: Clock;
+  readonly emit: (body: RunEventBody) => void;
+  /** Told before the old part is summed up. */
+  readonly beforeCompaction: () => Promise<void>;
+}
+
+/** The session a run writes to; beginning anew changes it under the run's feet. */
+export interface SessionRef {
+  record: SessionRecord;
+}
+
+export interface Shrunk {
+  readonly messages: readonly Message[];
+  readonly how: "compacted" | "cleared" | "archived";
+  readonly note: string;
+}
+
+/** `attempt` counts from 1 within a run; each goes a step further than the one before. */
+export async function shrinkSession(
+  seat: SessionRef,
+  deps: ShrinkDeps,
+  ports: CompactionPorts,
+  options: { readonly attempt: number; readonly current?: readonly TranscriptEntry[] },
+): Promise<Shrunk> {
+  const summed = options.attempt > 1 ? undefined : await compactSession(seat, deps, ports);
+  if (summed?.ok === true) return { messages: messagesOf(summed.history), how: "compacted", note: summed.note };
+  const why = summed === undefined ? "" : ` (${summed.note})`;
+  const cleared = options.attempt > 2 ? undefined : await clearResults(seat, deps, ports, why);
+  return cleared ?? archiveSession(seat, deps, options.current, why);
+}
+
+export type CompactOutcome =
+  | { readonly ok: true; readonly history: History; readonly kept: number; readonly note: string }
+  | { readonly ok: false; readonly note: string };
+
+export async function compactSession(
+  seat: SessionRef,
+  deps: ShrinkDeps,
+  ports: CompactionPorts,
+  options: { readonly instructions?: string | undefined; readonly keepTokens?: number } = {},
+): Promise<CompactOutcome> {
+  const { store, histories, clock, emit } = deps;
+  emit({ stream: "compaction", phase: "start" });
+  await deps.beforeCompaction();
+  const history = await currentHistory(seat, deps, ports);
+  const made = await compactHistory(history, ports, options);
+  if (!made.ok) {
+    emit({ stream: "compaction", phase: "end", note: `not summed up: ${made.reason}` });
+    return { ok: false, note: made.reason };
+  }
+  const { key, sessionId } = seat.record;
+  await store.together(() =>
+    Promise.all([
+      store.transcript.append(sessionId, [{ id: newId(), type: "compaction", at: clock.now(), body: made.body }]),
+      store.sessions.update(key, (current) =>
+        current === undefined
+          ? undefined
+          : { ...current, entry: { ...current.entry, compactionCount: countOf(current) + 1 } },
+      ),
+    ]),
+  );
+  const note = `${made.summarised} older messages were summed up, ${made.kept} stay as they are`;
+  emit({ stream: "compaction", phase: "end", note });
+  emit({ stream: "notice", text: note });
+  return { ok: true, history: await histories.load(sessionId, ports.contextWindow), kept: made.kept, note };
+}
+
+async function clearResults(
+  seat: SessionRef,
+  deps: ShrinkDeps,
+  ports: CompactionPorts,
+  why: string,
+): Promise<Shrunk | undefined> {
+  const { store, histories, clock, emit } = deps;
+  const { sessionId } = seat.record;
+  const before = tokensIn(messagesOf(await currentHistory(seat, deps, ports)));
+  const prune = { id: newId(), type: "prune", at: clock.now(), body: { reason: `too long for the model${why}` } };
+  await store.transcript.append(sessionId, [prune]);
+  const messages = messagesOf(await histories.load(sessionId, ports.contextWindow));
+  if (tokensIn(messages) > before * 0.8) return undefined;
+  const note = `the conversation was too long for the model${why}; old tool results were cleared`;
+  emit({ stream: "notice", text: note });
+  return { messages, how: "cleared", note };
+}
+
+/** The old transcript stays as it is, under its id; the key goes on with a fresh one. */
+async function archiveSession(
+  seat: SessionRef,
+  { store, histories, clock, emit }: ShrinkDeps,
+  current: readonly TranscriptEntry[] = [],
+  why: string,
+): Promise<Shrunk> {
+  const old = seat.record.sessionId;
+  const now = clock.now();
+  seat.record = await resetSession(store.sessions, seat.record.key, now);
+  histories.forget(old);
+  const note = `the conversation was too long for the model${why} and could not be made shorter; it was put away as session ${old}, and this is a fresh one`;
+  const entries: TranscriptEntry[] = [
+    {
+      id: newId(),
+      type: "custom_message",
+      at: now,
+      body: { customType: "archived", content: `[${note}]`, archived: old },
+    },
+    ...current.map((entry) => ({ ...entry, id: newId() })),
+  ];
+  await store.transcript.append(seat.record.sessionId, entries);
+  emit({ stream: "notice", text: note });
+  const history = await histories.load(seat.record.sessionId, Infinity);
+  return { messages: messagesOf(history), how: "archived", note };
+}
+
+/** All that was asked to be written counts, whether it is on disk yet or not. */
+async function currentHistory(
+  { record }: SessionRef,
+  { store, histories }: ShrinkDeps,
+  { contextWindow }: CompactionPorts,
+): Promise<History> {
+  await store.settle();
+  return histories.load(record.sessionId, contextWindow * 2);
+}
+
+function countOf({ entry }: SessionRecord): number {
+  return typeof entry["compactionCount"] === "number" ? entry["compactionCount"] : 0;
+}

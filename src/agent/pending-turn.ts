@@ -1,0 +1,107 @@
+// A posted turn on its way: waiting, directing, running, ended. Its outcome comes exactly once.
+import type { RunEvent, RunEventBody, RunFailure, RunOutcome } from "../core/event.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Waiting } from "../session/queue.ts";
+import type { TurnRequest } from "../session/turns.ts";
+import type { DirectedTurn } from "./deps.ts";
+import type { RunBody } from "./recover.ts";
+
+export interface PendingTurn extends Waiting {
+  readonly turn: TurnRequest;
+  readonly acceptedAt: number;
+  readonly control: AbortController;
+  /** Before `directing`, and while `placing` (it waits for its turn among others), nothing of it has happened. */
+  stage: "waiting" | "directing" | "placing" | "running" | "ended";
+  /** Its words are in the transcript, or on their way there with the run. */
+  heard: boolean;
+  /** Commands and directives were asked already, beside the lane. */
+  directed?: DirectedTurn;
+  /** Others whose messages this run answers too. */
+  readonly merged: PendingTurn[];
+  /** Run ids of messages it heard on the way that get a turn of their own all the same. */
+  readonly overheard: string[];
+  /** Whether lines of the house it began with held somebody else's words. */
+  outside: boolean;
+  readonly ended: Promise<RunOutcome>;
+  /** There when its end was told before it was on the disk; resolves when it is. */
+  written?: Promise<void>;
+  readonly end: (outcome: RunOutcome) => void;
+  readonly emit: (body: RunEventBody) => void;
+}
+
+/** Doors whose callers wait for the answer to this very message, and strangers' words: never joined with others. */
+const ownTurns: ReadonlySet<string> = new Set([
+  "agent",
+  "http",
+  "cli",
+  "cron",
+  "hook",
+  "sessions_send",
+  "sessions_spawn",
+  "heartbeat",
+  "node",
+  "voice",
+  "say",
+]);
+
+export function createJob(
+  turn: TurnRequest,
+  acceptedAt: number,
+  clock: Clock,
+  publish: (event: RunEvent) => void,
+): PendingTurn {
+  const { promise, resolve } = Promise.withResolvers<RunOutcome>();
+  let seq = 0;
+  return {
+    turn,
+    text: turn.text,
+    alone: isAlone(turn),
+    acceptedAt,
+    control: new AbortController(),
+    stage: "waiting",
+    heard: false,
+    merged: [],
+    overheard: [],
+    outside: false,
+    ended: promise,
+    end: resolve,
+    emit: (body) => publish({ runId: turn.runId, sessionKey: turn.sessionKey, seq: ++seq, ts: clock.now(), body }),
+  };
+}
+
+/** What is kept with its run. */
+export function runBodyOf({ turn, merged, overheard, outside }: PendingTurn, sessionId: string): RunBody {
+  return {
+    sessionId,
+    merged: merged.map((other) => other.turn.runId),
+    ...(overheard.length === 0 ? {} : { overheard: [...overheard] }),
+    ...(outside ? { outside } : {}),
+    source: turn.source,
+  };
+}
+
+function isAlone(turn: TurnRequest): boolean {
+  const { source, text, thinking, model, extraSystem, history, clientTools, settings, timeoutMs } = turn;
+  if (ownTurns.has(source) || /^\s*(?:[/!]|(?:stop|abort)\s*$)/i.test(text)) return true;
+  return [thinking, model, extraSystem, history, clientTools, settings, timeoutMs].some(
+    (setting) => setting !== undefined,
+  );
+}
+
+/** Why a run was stopped from outside; the abort reason of its signal. */
+export class Stop extends Error {
+  readonly status: "aborted" | "error";
+  readonly failure: RunFailure;
+
+  constructor(status: Stop["status"], failure: RunFailure) {
+    super(failure.message);
+    this.status = status;
+    this.failure = failure;
+  }
+}
+
+/** The gateway stops before this turn has begun: no outcome, its letter is for the next start. */
+export class Leave extends Error {}
+
+export const stopped = (reason: string): Stop =>
+  new Stop("aborted", { code: "run.aborted", message: `stopped (${reason})` });

@@ -1,0 +1,162 @@
+// Ends of turns no model answered: a command's answer, words of the house, and turns that never ran.
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { OpenClawError } from "../core/error.ts";
+import type { RunFailure, RunOutcome } from "../core/event.ts";
+import type { AssistantMessage } from "../core/message.ts";
+import { newId } from "../base/ids.ts";
+import { newSession } from "../session/session.ts";
+import { unansweredEntry } from "../session/unanswered-messages.ts";
+import { noActivity } from "./activity.ts";
+import type { PendingTurn } from "./pending-turn.ts";
+import { finish, mergedOutcome, outcomeOf, RETRY_MS, writeLater, type RunContext } from "./outcome.ts";
+import type { SessionRef } from "./fit-context.ts";
+
+/** No run row and no message: a command leaves a note in the transcript and its answer with the letter. */
+export async function concludeCommand(
+  room: RunContext,
+  job: PendingTurn,
+  seat: SessionRef,
+  startedAt: number,
+  { text, failure }: { readonly text: string; readonly failure?: RunFailure | undefined },
+): Promise<void> {
+  const { store, clock } = room.deps;
+  const outcome = outcomeOf(room, job, seat, {
+    startedAt,
+    status: failure === undefined ? "ok" : "error",
+    text,
+    ...(failure === undefined ? {} : { failure }),
+  });
+  const note = { customType: "command", text: job.turn.text, answer: text };
+  const write = (): Promise<unknown> =>
+    store.together(() =>
+      Promise.all([
+        store.transcript.append(seat.record.sessionId, [{ id: newId(), type: "custom", at: clock.now(), body: note }]),
+        store.sessions.update(seat.record.key, (current) => current ?? seat.record),
+        store.inbox.finish(job.turn.runId, failure === undefined ? "done" : "failed", outcome),
+        ...job.merged.map(({ turn }) => store.inbox.finish(turn.runId, "done", mergedOutcome(outcome, turn.runId))),
+      ]),
+    );
+  // It was carried out, and whoever gave it must not wait for the disk to hear so: `/stop` has to work on a full one.
+  await write().catch((error: unknown) => {
+    room.deps.log.error("the end of a command could not be written", { error, runId: job.turn.runId });
+    job.written = writeLater(room, write);
+  });
+  finish(job, outcome);
+}
+
+/** Turns of this source ask nobody: their text is what the agent says. */
+export const SAID = "say";
+
+/** Words of the house were promised: they wait until there is room for them, or for the next start. */
+export async function concludeSaid(
+  room: RunContext,
+  job: PendingTurn,
+  seat: SessionRef,
+  startedAt: number,
+): Promise<void> {
+  const { agentId, key } = seat.record;
+  const book = await room.ledger.book({
+    agentId,
+    sessionKey: key,
+    used: [],
+    activity: { ...noActivity, assistant: 1 },
+  });
+  for (;;) {
+    try {
+      return await sayNow(room, job, seat, startedAt, book);
+    } catch (error) {
+      if (!(error instanceof OpenClawError) || error.code === "store.closed") throw error;
+      room.deps.log.error("words of the house could not be written; trying again", { error, runId: job.turn.runId });
+      await sleep(room.deps.retryMs ?? RETRY_MS, undefined, { ref: false, signal: job.control.signal });
+    }
+  }
+}
+
+/** The words and the end of their letter share one commit, so that they are said once, also over a crash. */
+async function sayNow(
+  room: RunContext,
+  job: PendingTurn,
+  seat: SessionRef,
+  startedAt: number,
+  book: () => Promise<void>,
+): Promise<void> {
+  const { store, clock } = room.deps;
+  const { text } = job.turn;
+  const outcome = outcomeOf(room, job, seat, { startedAt, status: "ok", text });
+  const at = clock.now();
+  const body: AssistantMessage = {
+    role: "assistant",
+    content: [{ type: "text", text }],
+    timestamp: at,
+    stopReason: "stop",
+  };
+  await store.together(() =>
+    Promise.all([
+      store.transcript.append(seat.record.sessionId, [{ id: newId(), type: "message", at, body }]),
+      store.sessions.update(seat.record.key, (current) => ({ ...(current ?? seat.record), updatedAt: at })),
+      store.inbox.finish(job.turn.runId, "done", outcome),
+      book(),
+    ]),
+  );
+  finish(job, outcome);
+}
+
+/** Ends a job that never ran, and those merged into it: what was written stays visible, with the reason. */
+export async function dismiss(
+  room: RunContext,
+  job: PendingTurn,
+  status: "error" | "aborted",
+  failure: RunFailure,
+): Promise<void> {
+  const { store, clock, log } = room.deps;
+  const now = clock.now();
+  const { sessionKey, runId } = job.turn;
+  const endIn = (sessionId: string): RunOutcome => ({
+    runId,
+    sessionKey,
+    sessionId,
+    status,
+    startedAt: now,
+    endedAt: now,
+    text: "",
+    silent: false,
+    toolCalls: 0,
+    failure,
+  });
+  const all = [job, ...job.merged];
+  const write = async (): Promise<RunOutcome> => {
+    // Asked for at once when there is a session: what is written next comes behind it.
+    const current =
+      (await store.sessions.get(sessionKey)) ??
+      (await store.sessions.update(sessionKey, (known) => known ?? newSession(sessionKey, now)));
+    const outcome = endIn(current?.sessionId ?? "");
+    const entries = all.flatMap(({ heard, turn }) => (heard ? [] : (unansweredEntry(turn, failure, now) ?? [])));
+    await store.together(() =>
+      Promise.all([
+        ...(entries.length === 0 ? [] : [store.transcript.append(outcome.sessionId, entries)]),
+        ...all.map(({ turn }) => store.inbox.finish(turn.runId, "failed", mergedOrOwn(outcome, turn.runId))),
+      ]),
+    );
+    return outcome;
+  };
+  const outcome = await write().catch(async (error: unknown) => {
+    log.error("the end of a turn could not be written", { error, runId });
+    job.written = writeLater(room, write);
+    return endIn((await sessionIdOf(room, job)) ?? "");
+  });
+  finish(job, outcome);
+}
+
+const mergedOrOwn = (outcome: RunOutcome, runId: string): RunOutcome =>
+  runId === outcome.runId ? outcome : mergedOutcome(outcome, runId);
+
+/** Undefined when there is none, or the store cannot tell: its end must not wait for that. */
+async function sessionIdOf({ deps }: RunContext, { turn }: PendingTurn): Promise<string | undefined> {
+  try {
+    return (await deps.store.sessions.get(turn.sessionKey))?.sessionId;
+  } catch (error) {
+    if (error instanceof OpenClawError) return undefined;
+    throw error;
+  }
+}

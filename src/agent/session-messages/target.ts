@@ -1,0 +1,111 @@
+// Whom a session may write to: asked of the key first, and only then whether there is such a session.
+import {
+  mainSessionKey,
+  parseAgentId,
+  parseSessionKey,
+  sessionKindOf,
+  splitSessionKey,
+  type SessionKey,
+} from "../../core/names.ts";
+import { visible } from "../../core/visible.ts";
+import { agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { sendDecision } from "../../session/send-policy.ts";
+import { newSession } from "../../session/session.ts";
+import type { SendRequest } from "../../session/session-messages.ts";
+import { isListed, mayCross, maySee } from "../../session/visibility.ts";
+import type { Store } from "../../store/store.ts";
+import { speakerOf, type Talk } from "./steps.ts";
+
+export type Target = { readonly key: SessionKey } | { readonly status: "forbidden" | "error"; readonly error: string };
+
+/** Keys are routing, not authority: naming one opens nothing, and makes nothing but the main session of an agent. */
+export async function findTarget(
+  { from, to, label, agentId }: Pick<SendRequest, "from" | "to" | "label" | "agentId">,
+  config: Config,
+  sessions: Store["sessions"],
+): Promise<Target> {
+  if (to !== undefined) return byKey(from, to, config, sessions);
+  if (label !== undefined) return byLabel(from, label, agentId, config, sessions);
+  return byKey(from, mainSessionKey(parseAgentId(agentId ?? from.agent), mainKeyOf(config)), config, sessions);
+}
+
+/** Labels are not unique: of the sessions the sender may see, exactly one must have it. */
+async function byLabel(
+  from: SendRequest["from"],
+  label: string,
+  agentId: string | undefined,
+  config: Config,
+  sessions: Store["sessions"],
+): Promise<Target> {
+  const agent = agentId === undefined ? {} : { agentId: parseAgentId(agentId) };
+  const labeled = await sessions.list({ label, ...agent, limit: 50 });
+  const [only, ...more] = labeled.filter((target) => target.key !== from.session && maySee(from, target, config));
+  if (only === undefined)
+    return {
+      status: "error",
+      error: `no session has the label "${visible(label, 100)}"; sessions_list shows the labels`,
+    };
+  if (more.length === 0) return byKey(from, only.key, config, sessions);
+  const keys = [only, ...more].slice(0, 10).map(({ key }) => key);
+  return { status: "error", error: `several sessions have that label; give sessionKey instead: ${keys.join(", ")}` };
+}
+
+async function byKey(
+  from: SendRequest["from"],
+  to: string,
+  config: Config,
+  sessions: Store["sessions"],
+): Promise<Target> {
+  const context = { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) };
+  const key = parseSessionKey(to, context, from.agent);
+  const record = (await sessions.get(key)) ?? (await sessions.byId(to.trim()));
+  const target = record ?? newSession(key, 0);
+  if (target.key === from.session) return { status: "error", error: "a session cannot send to itself" };
+  if (!maySee(from, target, config))
+    return {
+      status: "forbidden",
+      error: `${from.session} may not write to ${target.key}: ${whyNot(from, target.key, config)}`,
+    };
+  if (record === undefined && !isMainOfAgent(key, config))
+    return { status: "error", error: `session not found: ${to.slice(0, 200)}; sessions_list shows those there are` };
+  if (sendDecision(target.key, record, config) === "deny")
+    return { status: "forbidden", error: `sending to ${target.key} is denied (session.sendPolicy)` };
+  return { key: target.key };
+}
+
+function isMainOfAgent(key: SessionKey, config: Config): boolean {
+  return sessionKindOf(key, mainKeyOf(config)) === "main" && agentIds(config).includes(splitSessionKey(key).agentId);
+}
+
+function whyNot({ agent }: SendRequest["from"], to: SessionKey, config: Config): string {
+  if (to === "global" || to === "unknown") return "it is no session of an agent";
+  const other = splitSessionKey(to).agentId;
+  if (agent === other || mayCross(agent, other, config)) return "it may write only to sessions it started";
+  const { enabled, allow = [] } = config.tools?.agentToAgent ?? {};
+  if (enabled !== true) return "tools.agentToAgent.enabled is not true; only the owner can change that";
+  const missing = [agent, other].filter((id) => !isListed(id, allow));
+  return `tools.agentToAgent.allow does not list ${missing.join(" and ")}; only the owner can add ${missing.length === 1 ? "it" : "them"}`;
+}
+
+/** Of one session at a time: agents that answer each other by writing anew must come to an end. */
+const MAX_OPEN = 20;
+
+/** So many talks may come out of each other: three agents that pass a message on in a circle must come to an end. */
+const MAX_DEPTH = 6;
+
+/** How deep a talk that this session begins now would be: one more than the deepest in which it is being asked. */
+export function depthOf(from: SessionKey, sessionMessages: readonly Talk[]): number {
+  return 1 + Math.max(0, ...sessionMessages.filter((talk) => speakerOf(talk) === from).map(({ depth = 1 }) => depth));
+}
+
+/** Whoever is being written to answers in its reply, not with a message of its own: that is the way out of a circle. */
+export function crowded(from: SessionKey, to: SessionKey, sessionMessages: readonly Talk[]): string | undefined {
+  if (sessionMessages.some(({ requester, target }) => requester === to && target === from))
+    return `${to} is talking with you already: your reply reaches it`;
+  const depth = depthOf(from, sessionMessages);
+  if (depth > MAX_DEPTH)
+    return `this message came through ${depth - 1} talks already; answer in your reply instead of passing it on`;
+  const count = sessionMessages.filter(({ requester }) => requester === from).length;
+  return count < MAX_OPEN ? undefined : `${count} talks of this session are still open; wait for them to end`;
+}

@@ -1,0 +1,53 @@
+// What is said about a sub-agent that ended: to the agent that asked for it, and in plain words to people.
+import { endWords, nameOf, type Child, type ChildResult } from "../../session/subagents.ts";
+import { neutralise, wrapUntrusted } from "../../base/untrusted-content.ts";
+
+/** For the requester's agent. The child's words are material: what it read is not known here. */
+export function announcement(child: Child): string {
+  const { status = "unknown", body, childKey } = child;
+  const { result } = body;
+  return [
+    `[Sub-agent] ${quoted(nameOf(child))}, which you started, ${endWords[status]}. A notice of the house; the person did not write it.`,
+    `Task: ${oneLine(body.task)}`,
+    `Status: ${status}`,
+    `Result:\n${wrapUntrusted(result?.text || "(no words)", `sub-agent ${childKey}`)}`,
+    ...(result?.notes === undefined ? [] : [`Notes: ${oneLine(result.notes)}`]),
+    `Stats: ${statsOf(child)}`,
+    "Tell the person in your own words what came of it, without these headings; go on with what depended on it. If nothing needs saying, answer NO_REPLY.",
+  ].join("\n");
+}
+
+/** For people, when no agent can put it into words. */
+export function plainWords(child: Child): string {
+  const { status = "unknown", body } = child;
+  const { result } = body;
+  const head = `Sub-agent ${quoted(nameOf(child))} ${endWords[status]}.`;
+  const text = status === "ok" ? (result?.text ?? "") : "";
+  return [head, text, result?.notes === undefined ? "" : `Notes: ${result.notes}`, `(${statsOf(child)})`]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+function statsOf({ childKey, body }: Child): string {
+  const { result, sessionId } = body;
+  return [
+    `runtime ${seconds(result?.runtimeMs ?? 0)}`,
+    tokensOf(result),
+    ...(result?.costUsd === undefined ? [] : [`cost $${result.costUsd.toFixed(4)}`]),
+    `sessionKey ${childKey}`,
+    `sessionId ${sessionId}`,
+  ].join(", ");
+}
+
+function tokensOf({ input = 0, output = 0 }: Partial<ChildResult> = {}): string {
+  return `tokens ${input} in / ${output} out / ${input + output} total`;
+}
+
+function seconds(ms: number): string {
+  if (ms < 60_000) return `${Math.round(ms / 100) / 10}s`;
+  return `${Math.floor(ms / 60_000)}m${Math.round((ms % 60_000) / 1000)}s`;
+}
+
+const quoted = (name: string): string => `“${oneLine(name)}”`;
+
+const oneLine = (text: string): string => neutralise(text.replaceAll(/\s+/gu, " ").trim().slice(0, 300));

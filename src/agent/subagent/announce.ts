@@ -1,0 +1,82 @@
+// The end of a sub-agent reaches its requester exactly once: by a turn of its agent, else in plain words.
+import type { RunOutcome } from "../../core/event.ts";
+import { splitSessionKey } from "../../core/names.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Outbound } from "../../channel/outbound.ts";
+import type { ModelBook } from "../../model/model.ts";
+import type { Child } from "../../session/subagents.ts";
+import type { Turns } from "../../session/turns.ts";
+import type { Store } from "../../store/store.ts";
+import { stopping } from "./retry-later.ts";
+import { NO_LIMIT_MS } from "./spawn.ts";
+import { announcement, plainWords } from "./announce-text.ts";
+
+export interface TellDeps {
+  readonly store: Pick<Store, "children" | "sessions" | "together">;
+  readonly turns: () => Turns;
+  readonly models: Pick<ModelBook, "candidates">;
+  readonly outbound: Outbound;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly closing: AbortSignal;
+}
+
+/** How long a result waits for a session that is gone. */
+export const KEEP_MS = 14 * 24 * 3_600_000;
+
+/** Every id is made of the run's: done again after a crash, nothing is said twice. */
+export async function tell(deps: TellDeps, child: Child): Promise<void> {
+  const { telling } = child.body;
+  if (telling !== "none" && !(await hasRequester(deps, child))) return;
+  if (telling === "say") await sayPlainly(deps, child);
+  if (telling === "turn") await announce(deps, child);
+  await told(deps, child);
+}
+
+/** Its result waits in the table: a session that comes back under the same key hears of it at the next start. */
+async function hasRequester(deps: TellDeps, child: Child): Promise<boolean> {
+  const { runId, requesterKey, status, endedAt = 0 } = child;
+  if ((await deps.store.sessions.get(requesterKey)) !== undefined) return true;
+  deps.log.warn("a sub-agent ended and nobody is there to hear of it", { runId, requesterKey, status });
+  if (deps.clock.now() - endedAt > KEEP_MS) await told(deps, child);
+  return false;
+}
+
+async function announce(deps: TellDeps, child: Child): Promise<void> {
+  const { requesterKey: sessionKey, runId, body } = child;
+  const [model] = await deps.models.candidates({ agentId: splitSessionKey(sessionKey).agentId });
+  if (model !== undefined || child.state === "announcing") {
+    const announceId = `${runId}:announce`;
+    const text = announcement(child);
+    const outside = body.outside === true ? { outside: true as const } : {};
+    const turn = { runId: announceId, sessionKey, text, source: "sessions_spawn", authorised: false, ...outside };
+    await deps.turns().post(turn);
+    await deps.store.children.update(runId, (row) =>
+      row.state === "ended" ? { ...row, state: "announcing" } : undefined,
+    );
+    const outcome = await deps.turns().wait(announceId, NO_LIMIT_MS, deps.closing);
+    if (deps.closing.aborted) throw stopping();
+    if (outcome?.status === "ok") return deliver(deps, child, outcome);
+  }
+  // No agent could put it into words: the bare result is better than none.
+  await sayPlainly(deps, child);
+}
+
+async function sayPlainly({ turns }: TellDeps, child: Child): Promise<void> {
+  await turns().say(child.requesterKey, plainWords(child), `${child.runId}:told`);
+}
+
+async function deliver({ outbound, log }: TellDeps, { runId, body }: Child, outcome: RunOutcome): Promise<void> {
+  const { route } = body;
+  if (route === undefined || outcome.silent) return;
+  await outbound
+    .send({ intentId: `${runId}:announce`, route, text: outcome.text })
+    .catch((error: unknown) => log.warn("the result of a sub-agent was not delivered", { error, runId }));
+}
+
+async function told({ store, clock }: TellDeps, { runId, body }: Child): Promise<void> {
+  const now = clock.now();
+  const archive = body.cleanup === "delete" ? { archiveAt: now } : {};
+  await store.children.update(runId, (row) => ({ ...row, state: "told", ...archive }));
+}

@@ -1,0 +1,159 @@
+// The sub-agents of the house: started durably, ended exactly once, told exactly once, put away in time.
+import { newId } from "../../base/ids.ts";
+import type { Mask } from "../../base/mask.ts";
+import type { Config } from "../../config/schema/index.ts";
+import type { ModelBook } from "../../model/model.ts";
+import { childOf, type Child, type ChildResult, type Subagents, type SpawnRequest } from "../../session/subagents.ts";
+import { newSession } from "../../session/session.ts";
+import type { ChildStatus } from "../../store/store.ts";
+import { createArchive } from "./archive.ts";
+import { pickModel, pickThinking } from "./choose-model.ts";
+import { resultOf, statusOf } from "./end.ts";
+import { createLater } from "./retry-later.ts";
+import { createChildRoom } from "./limit.ts";
+import { newOffspring, NO_LIMIT_MS, targetOf, type Offspring } from "./spawn.ts";
+import { KEEP_MS, tell, type TellDeps } from "./announce.ts";
+
+export interface ChildrenDeps extends Omit<TellDeps, "closing"> {
+  readonly models: Pick<ModelBook, "candidates" | "list">;
+  readonly config: () => Config;
+  readonly mask: Mask;
+  /** Whether words of people nobody knows led to a turn. */
+  readonly isUntrustedTurn: (turn: string) => Promise<boolean>;
+}
+
+const LISTED = 100;
+const STOP_TRIES = 100;
+const STOP_PAUSE_MS = 20;
+
+export function createChildren(deps: ChildrenDeps): Subagents {
+  const { store, turns, clock, log } = deps;
+  const later = createLater(log);
+  const room = createChildRoom(store.children);
+  const archive = createArchive(deps, later);
+  const tellDeps: TellDeps = { ...deps, closing: later.closing };
+  const end = (outcome: Parameters<typeof statusOf>[0], child: Child): [ChildStatus, ChildResult] => [
+    statusOf(outcome),
+    resultOf(outcome, child, deps),
+  ];
+
+  /** From wherever it stands: also the second try after a failure, and after a restart. */
+  const follow = (runId: string): void =>
+    later("a sub-agent could not be followed", async () => {
+      const record = await store.children.get(runId);
+      if (record === undefined || record.state === "told") return;
+      const child = childOf(record);
+      if (child.state !== "running") return tellOf(child);
+      const outcome = await turns().wait(runId, NO_LIMIT_MS, later.closing);
+      if (later.closing.aborted) return;
+      const ended = await finish(child, ...end(outcome, child));
+      if (ended !== undefined) await tellOf(ended);
+    });
+  const tellOf = async (child: Child): Promise<void> => {
+    await tell(tellDeps, child);
+    archive.arm();
+  };
+
+  /** Undefined when somebody else ended it first. */
+  const finish = async (child: Child, status: ChildStatus, result: ChildResult): Promise<Child | undefined> => {
+    const { runId, childKey: session } = child;
+    const endedAt = clock.now();
+    const minutes = deps.config().agents?.defaults?.subagents?.archiveAfterMinutes ?? 60;
+    const ended = await store.children.update(runId, (current) => {
+      if (current.state !== "running") return undefined;
+      const due = minutes === 0 ? {} : { archiveAt: Math.round(endedAt + minutes * 60_000) };
+      return { ...current, state: "ended", status, endedAt, ...due, body: { ...childOf(current).body, result } };
+    });
+    if (ended === undefined) return undefined;
+    await room.leave(child.requesterKey);
+    log.info(`a sub-agent ended: ${status}`, { runId, session });
+    return childOf(ended);
+  };
+
+  const start = async (wish: SpawnRequest, { record, session, turn }: Offspring, isNew: boolean): Promise<void> => {
+    const own = wish.requester.session;
+    // One step: all of it is there after a crash, or nothing.
+    await store.together(() =>
+      Promise.all([
+        store.children.add(record),
+        store.sessions.put(session),
+        ...(isNew ? [store.sessions.update(own, (row) => row ?? newSession(own, record.createdAt))] : []),
+        turns().post(turn),
+      ]),
+    );
+    follow(record.runId);
+  };
+
+  const stopOne = async (child: Child, telling: "say" | "none"): Promise<Child | undefined> => {
+    const { runId, childKey } = child;
+    await store.children.update(runId, (row) =>
+      row.state === "running" ? { ...row, body: { ...childOf(row).body, telling } } : undefined,
+    );
+    // It may be between two stages where nothing can be stopped: asked again until it is over.
+    for (let attempt = 0; attempt < STOP_TRIES; attempt++) {
+      await turns().abort({ sessionKey: childKey, runId }, "the sub-agent was stopped");
+      if ((await turns().wait(runId, STOP_PAUSE_MS)) !== undefined) break;
+    }
+    const outcome = await turns().wait(runId, 0);
+    const [status, result] = end(outcome, child);
+    const ended = await finish(child, outcome === undefined ? "killed" : status, result);
+    if (ended !== undefined) follow(runId);
+    const last = await store.children.get(runId);
+    return last?.status === "killed" ? childOf(last) : undefined;
+  };
+
+  return {
+    async spawn(wish) {
+      const config = deps.config();
+      const target = targetOf(wish, config);
+      if ("error" in target) return { status: "forbidden", error: target.error };
+      const { agent } = target;
+      const { session } = wish.requester;
+      await room.enter(session, config);
+      try {
+        const { ref: model, warning } = await pickModel(wish.model, agent, config, deps.models);
+        const thinking = pickThinking(wish.thinking, agent, config);
+        const requester = await store.sessions.get(session);
+        const outside = await deps.isUntrustedTurn(wish.turn);
+        const offspring = newOffspring(wish, { agent, model, thinking, requester, outside }, clock.now());
+        await start(wish, offspring, requester === undefined);
+        const { runId, childKey: childSessionKey } = offspring.record;
+        return { status: "accepted", runId, childSessionKey, ...(warning === undefined ? {} : { warning }) };
+      } catch (error) {
+        await room.leave(session);
+        throw error;
+      }
+    },
+    list: async (requester) => (await store.children.ofRequester(requester, LISTED)).map(childOf),
+    async stop(requester, runIds, telling) {
+      const running = (await store.children.runningOf(requester)).map(childOf);
+      const chosen = runIds === "all" ? running : running.filter(({ runId }) => runIds.includes(runId));
+      const stopped = await Promise.all(chosen.map((child) => stopOne(child, telling)));
+      return stopped.filter((child) => child !== undefined);
+    },
+    async ask({ childKey, body }, text, timeoutMs, signal) {
+      const outside = body.outside === true ? { outside: true as const } : {};
+      const turn = {
+        runId: newId(),
+        sessionKey: childKey,
+        text,
+        source: "sessions_spawn",
+        authorised: false,
+        ...outside,
+      };
+      await turns().post(turn);
+      return turns().wait(turn.runId, timeoutMs, signal);
+    },
+    async recover() {
+      await store.children.prune(clock.now() - KEEP_MS);
+      const open = await store.children.open();
+      if (open.length > 0) log.info(`${open.length} sub-agents of the last run are taken up again`);
+      for (const { runId } of open) follow(runId);
+      archive.arm();
+    },
+    close() {
+      later.close();
+      archive.close();
+    },
+  };
+}

@@ -1,0 +1,239 @@
+// Where requests of one turn are written: prompt, tools and limits for whichever model answers, and its use counted.
+import type { RunFailure } from "../core/event.ts";
+import type { Message } from "../core/message.ts";
+import { sessionKindOf, type AgentId } from "../core/names.ts";
+import { visible } from "../core/visible.ts";
+import { agentConfig, mainKeyOf, workspaceOf } from "../config/agents.ts";
+import type { ModelFacts, ModelRef, ModelRequest, ThinkingLevel } from "../model/model.ts";
+import type { Catalog } from "../tool/catalog.ts";
+import { subjectOf, type Subject } from "../tool/subject.ts";
+import type { Budget } from "./budget.ts";
+import { weighContext, type ContextWeight, type WeighedRequest } from "./context-weight.ts";
+import type { AgentsDeps, StreamModel, TurnEvent } from "./deps.ts";
+import { tokensIn } from "./estimate.ts";
+import { CHARS_PER_TOKEN } from "./limits.ts";
+import { pruneResults } from "./prune.ts";
+import type { BootstrapRequest, ReadBootstrap } from "./prompt/files.ts";
+import { systemPrompt } from "./prompt/system.ts";
+import { dropOldImages, repairMessages } from "./valid-messages.ts";
+import { cutText } from "./result.ts";
+import type { SessionRef } from "./fit-context.ts";
+import { timeZoneOf } from "./stamp.ts";
+import type { TurnRequest } from "../session/turns.ts";
+
+export interface Desk {
+  /** Who tools are called for: the policy of the model in use counts (ruling 7). */
+  readonly subject: () => Subject;
+  readonly stream: (messages: readonly Message[], signal: AbortSignal) => AsyncIterable<TurnEvent>;
+  /** A plain question of the house, without tools. */
+  readonly ask: (plain: Pick<ModelRequest, "system" | "messages">, signal: AbortSignal) => AsyncIterable<TurnEvent>;
+  readonly reserve: (messages: readonly Message[]) => Promise<RunFailure | undefined>;
+  /** Tokens of prompt and schemas. */
+  readonly overhead: () => number;
+  readonly weight: () => ContextWeight;
+  /** Whether the caller's own limit leaves tokens for another answer. */
+  readonly hasRoom: () => boolean;
+}
+
+export interface BrokerDeps {
+  readonly runtime: AgentsDeps;
+  readonly streamModel: StreamModel;
+  readonly readBootstrap: ReadBootstrap;
+  readonly budget: Budget;
+}
+
+export interface DeskRequest {
+  readonly agentId: AgentId;
+  readonly seat: SessionRef;
+  readonly primary: ModelRef;
+  readonly override: ModelRef | undefined;
+  readonly runId?: string;
+  readonly thinking: ThinkingLevel | undefined;
+  readonly extraSystem?: string | undefined;
+  readonly limits?: Subject["limits"];
+  readonly clientTools?: TurnRequest["clientTools"];
+  readonly settings?: TurnRequest["settings"];
+}
+
+export function createDesk({ runtime, streamModel, readBootstrap, budget }: BrokerDeps, wish: DeskRequest): Desk {
+  const { agentId, seat, override, runId } = wish;
+  const named = { agentId, override, sessionKey: seat.record.key, ...(runId === undefined ? {} : { runId }) };
+  const { limits = [] } = wish;
+  const base: Subject = {
+    ...subjectOf({ sessionKey: seat.record.key }, runtime.config()),
+    ...(limits.length === 0 ? {} : { limits }),
+  };
+  let inUse = { ref: wish.primary, facts: runtime.models.facts(wish.primary) };
+  let written = 0;
+  const leftFor = (): number => (wish.settings?.maxOutputTokens ?? Infinity) - written;
+  const frames = new Map<string, Frame>();
+
+  const frameFor = (ref: ModelRef): Frame => {
+    const name = `${ref.provider}/${ref.id}`;
+    const known = frames.get(name);
+    if (known !== undefined) return known;
+    const frame = requestFrame(runtime, { ...base, model: name }, wish, readBootstrap);
+    frames.set(name, frame);
+    return frame;
+  };
+  async function* metered(events: AsyncIterable<TurnEvent>): AsyncIterable<TurnEvent> {
+    let isSettled = false;
+    const settle = (usage?: Parameters<Budget["settle"]>[0]): void => {
+      if (!isSettled) budget.settle(usage, inUse.facts, inUse.ref);
+      isSettled = true;
+    };
+    try {
+      for await (const event of events) {
+        if (event.type === "model") inUse = { ref: event.ref, facts: event.facts };
+        if (event.type === "end") {
+          settle(event.usage);
+          written += event.usage.output;
+        }
+        yield event;
+      }
+    } finally {
+      settle();
+    }
+  }
+  const prunedFor = ({ contextWindow }: ModelFacts, messages: readonly Message[]): readonly Message[] =>
+    pruneResults(messages, runtime.config().agents?.defaults?.contextPruning, contextWindow, runtime.clock.now());
+  const limitsFor = (facts: ModelFacts): Pick<ModelRequest, "maxTokens" | "thinking" | "cacheKey"> => ({
+    thinking: wish.thinking ?? (facts.reasoning ? "low" : "off"),
+    maxTokens: budget.granted(facts),
+    cacheKey: seat.record.sessionId,
+  });
+  return {
+    subject: () => ({ ...base, model: `${inUse.ref.provider}/${inUse.ref.id}` }),
+    stream: (messages, signal) =>
+      metered(
+        streamModel({
+          ...named,
+          signal,
+          request: (ref, facts) => ({
+            ...frameFor(ref).request,
+            messages: sendable(prunedFor(facts, messages), facts),
+            ...limitsFor(facts),
+            maxTokens: Math.max(1, Math.min(budget.granted(facts), leftFor())),
+            ...(wish.settings === undefined ? {} : { settings: wish.settings }),
+          }),
+        }),
+      ),
+    ask: (plain, signal) =>
+      metered(
+        streamModel({
+          ...named,
+          signal,
+          request: (_ref, facts) => ({ ...plain, tools: [], ...limitsFor(facts), thinking: "off" }),
+        }),
+      ),
+    reserve: (messages) => budget.reserve(tokensIn(messages) + overheadOf(frameFor(inUse.ref).request), inUse.facts),
+    overhead: () => overheadOf(frameFor(inUse.ref).request),
+    weight() {
+      const { request, ...parts } = frameFor(inUse.ref);
+      const { key, sessionId } = seat.record;
+      const mode =
+        agentConfig(runtime.config(), agentId)?.sandbox?.mode ?? runtime.config().agents?.defaults?.sandbox?.mode;
+      return weighContext({
+        ...parts,
+        now: runtime.clock.now(),
+        sessionId,
+        sessionKey: key,
+        ref: inUse.ref,
+        sandbox: { mode: mode ?? "off", sandboxed: base.sandboxed },
+        system: request.system,
+      });
+    },
+    hasRoom: () => leftFor() > 0,
+  };
+}
+
+/** An agent may set its own name: it stays a name, and does not become a paragraph of the prompt. */
+const shortName = (name: string | undefined): string | undefined =>
+  name === undefined || name.trim() === "" ? undefined : visible(name.trim(), 60);
+
+/** What goes before the messages, and what it was made of. */
+interface Frame extends Pick<WeighedRequest, "files" | "offered" | "workspace" | "bootstrapMaxChars"> {
+  readonly request: Pick<ModelRequest, "system" | "tools">;
+}
+
+function requestFrame(runtime: AgentsDeps, subject: Subject, wish: DeskRequest, readBootstrap: ReadBootstrap): Frame {
+  const config = runtime.config();
+  const { workspace, inside = workspace, agentWorkspace } = runtime.catalog.surroundings(subject);
+  const { clientTools = [] } = wish;
+  // A name is one tool: where the caller has one of that name, its calls go to the caller.
+  const offered: ReturnType<Catalog["offered"]> = runtime.catalog
+    .offered(subject)
+    .filter(({ name }) => !clientTools.some((tool) => tool.name === name));
+  const own = agentConfig(config, wish.agentId);
+  const bootstrap = bootstrapRequest(runtime, subject);
+  const files = readBootstrap(bootstrap);
+  const system = systemPrompt({
+    mode: bootstrap.mode,
+    agentId: wish.agentId,
+    name: shortName(own?.identity?.name ?? own?.name),
+    tools: offered,
+    workspace: inside,
+    agentFolder: agentWorkspace !== undefined,
+    timeZone: timeZoneOf(config.agents?.defaults?.userTimezone),
+    os: process.platform,
+    sandboxed: subject.sandboxed,
+    files,
+  });
+  const request = {
+    system: wish.extraSystem === undefined ? system : `${system}\n\n${wish.extraSystem}`,
+    tools: [...offered.map(({ name, description, parameters }) => ({ name, description, parameters })), ...clientTools],
+  };
+  return { request, files, offered, workspace, bootstrapMaxChars: bootstrap.maxChars };
+}
+
+/** Which files of the workspace go into the prompt of this subject. */
+export function bootstrapRequest(runtime: AgentsDeps, subject: Subject): BootstrapRequest {
+  const config = runtime.config();
+  const workspace = workspaceOf(config, subject.agent, runtime.paths);
+  // In a sandbox the files of these names belong to whoever works inside, and several sessions may share one.
+  const isOwn = runtime.catalog.surroundings(subject).workspace === workspace;
+  return {
+    workspace,
+    mode: subject.subagent ? "minimal" : "full",
+    isMain: isOwn && sessionKindOf(subject.session, mainKeyOf(config)) === "main",
+    maxChars: config.agents?.defaults?.bootstrapMaxChars ?? 20_000,
+  };
+}
+
+/** What every vendor takes, with a single message too long for the window cut to half of it. */
+export function sendable(messages: readonly Message[], { contextWindow, input }: ModelFacts): Message[] {
+  const maxChars = Math.floor((contextWindow * CHARS_PER_TOKEN) / 2);
+  const fitting = dropOldImages(repairMessages(messages)).map((message) => shortened(message, maxChars));
+  return input.includes("image") ? fitting : fitting.map((message) => withoutImages(message));
+}
+
+function shortened(message: Message, maxChars: number): Message {
+  if (!message.content.some((block) => block.type === "text" && block.text.length > maxChars)) return message;
+  const content = message.content.map((block) =>
+    block.type === "text" ? { ...block, text: cutText(block.text, maxChars) } : block,
+  );
+  return { ...message, content } as Message;
+}
+
+function withoutImages(message: Message): Message {
+  if (!message.content.some(({ type }) => type === "image")) return message;
+  const content = message.content.map((block) =>
+    block.type === "image" ? { type: "text" as const, text: "[an image this model cannot see]" } : block,
+  );
+  return { ...message, content } as Message;
+}
+
+function overheadOf({ system, tools }: Pick<ModelRequest, "system" | "tools">): number {
+  const chars = tools.reduce((sum, tool) => sum + charsOf(tool), system.length);
+  return Math.ceil(chars / CHARS_PER_TOKEN);
+}
+
+/** Schemas are the same objects in every turn: each is measured once. */
+const schemaChars = new WeakMap<object, number>();
+
+function charsOf({ name, description, parameters }: ModelRequest["tools"][number]): number {
+  const schema = parameters as object;
+  const known = schemaChars.get(schema) ?? JSON.stringify(schema).length;
+  schemaChars.set(schema, known);
+  return JSON.stringify({ name, description, parameters: 0 }).length + known;
+}

@@ -1,0 +1,153 @@
+// One approval as it is kept: what was asked, by whom it was answered, how far it got.
+import { checker, Type } from "../core/schema.ts";
+import type {
+  ApprovalCard,
+  ApprovalDecision,
+  ApprovalKind,
+  ApprovalRequest,
+  ApprovalRequested,
+  ApprovalResolved,
+} from "../protocol/approval.ts";
+
+/** pending → allowed | denied | expired; allowed → started → done, or denied when nobody began it in time. */
+export type ApprovalState = "pending" | "allowed" | "denied" | "expired" | "started" | "done";
+
+export interface Approval {
+  readonly id: string;
+  readonly kind: ApprovalKind;
+  /** `house`: the gateway made the body itself. `wire`: a client asked; the body is only what it said. */
+  readonly origin: "house" | "wire";
+  readonly agent: string | null;
+  readonly session: string | null;
+  readonly request: ApprovalRequest;
+  readonly card: ApprovalCard;
+  /** Plain JSON, exactly as given; gone once the approval is closed. */
+  readonly body?: unknown;
+  /** Who asked, as plain JSON; gone once the approval is closed. */
+  readonly asker?: unknown;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly state: ApprovalState;
+  readonly decision?: ApprovalDecision;
+  readonly answeredAtMs?: number;
+  readonly answeredBy?: Answerer;
+  readonly startedAtMs?: number;
+  readonly closedAtMs?: number;
+  /** Why it was closed, when no person's answer says so; of a done one, how it went. */
+  readonly reason?: string;
+}
+
+/** Who answered, and where. */
+export interface Answerer {
+  readonly clientId: string;
+  /** `page`, `cli`, `chat` … */
+  readonly surface: string;
+  readonly deviceId?: string;
+  /** Through a chat channel: who wrote there. Such a one answers only for the agent of that chat. */
+  readonly sender?: string;
+}
+
+const oneOf = (words: readonly string[]) => Type.String({ pattern: `^(?:${words.join("|")})$` });
+const nullable = Type.Union([Type.String(), Type.Null()]);
+const maybe = { word: Type.Optional(Type.String()), moment: Type.Optional(Type.Number()) };
+
+/** As much as a later version of ours, or a damaged row, could get wrong. */
+const storedChecker = checker(
+  Type.Object({
+    id: Type.String({ minLength: 1 }),
+    kind: oneOf(["exec", "config", "node"]),
+    origin: oneOf(["house", "wire"]),
+    agent: nullable,
+    session: nullable,
+    request: Type.Object({ command: Type.String() }),
+    card: Type.Object({
+      title: Type.String(),
+      text: Type.String(),
+      rows: Type.Array(Type.Object({ label: Type.String(), value: Type.String() })),
+      always: maybe.word,
+    }),
+    createdAtMs: Type.Number(),
+    expiresAtMs: Type.Number(),
+    state: oneOf(["pending", "allowed", "denied", "expired", "started", "done"]),
+    decision: Type.Optional(oneOf(["allow-once", "allow-always", "deny"])),
+    answeredAtMs: maybe.moment,
+    answeredBy: Type.Optional(Type.Object({ clientId: Type.String(), surface: Type.String() })),
+    closedAtMs: maybe.moment,
+  }),
+);
+
+export function isApproval(value: unknown): value is Approval {
+  return storedChecker.issues(value).length === 0;
+}
+
+export const isClosed = ({ state }: Approval): boolean => state === "denied" || state === "expired" || state === "done";
+
+export function toRequested({ id, kind, request, card, createdAtMs, expiresAtMs }: Approval): ApprovalRequested {
+  return { id, kind, request, card, createdAtMs, expiresAtMs };
+}
+
+export function toResolved({
+  id,
+  kind,
+  decision,
+  answeredBy,
+  reason,
+  answeredAtMs,
+  closedAtMs,
+  expiresAtMs,
+}: Approval): ApprovalResolved {
+  return {
+    id,
+    kind,
+    decision: decision ?? "deny",
+    resolvedBy: answeredBy?.sender ?? answeredBy?.clientId ?? "gateway",
+    ...(reason === undefined ? {} : { reason }),
+    ts: answeredAtMs ?? closedAtMs ?? expiresAtMs,
+  };
+}
+
+/** A line of the trail, for programs. */
+export function toTrail({
+  origin: _origin,
+  body: _body,
+  asker: _asker,
+  ...approval
+}: Approval): Omit<Approval, "origin" | "body" | "asker"> {
+  return approval;
+}
+
+export function isDecision(word: string): word is ApprovalDecision {
+  return word === "allow-once" || word === "allow-always" || word === "deny";
+}
+
+/** What stays of a closed approval: readable, without secrets, without what could be run again. */
+export function forTheTrail(approval: Approval, mask: (text: string) => string): Approval {
+  const short = (text: string): string => clip(mask(text));
+  const maybeShort = (text: string | null): string | null => (text === null ? null : short(text));
+  const { request, card, reason } = approval;
+  return {
+    ...approval,
+    ...(reason === undefined ? {} : { reason: short(reason) }),
+    body: undefined,
+    asker: undefined,
+    request: {
+      ...request,
+      command: short(request.command),
+      cwd: maybeShort(request.cwd),
+      resolvedPath: maybeShort(request.resolvedPath),
+    },
+    card: {
+      ...card,
+      text: short(card.text),
+      rows: card.rows.map(({ label, value }) => ({ label, value: short(value) })),
+      ...(card.always === undefined ? {} : { always: short(card.always) }),
+    },
+  };
+}
+
+const MAX_TRAIL_CHARS = 2_000;
+
+function clip(text: string): string {
+  if (text.length <= MAX_TRAIL_CHARS) return text;
+  return `${text.slice(0, MAX_TRAIL_CHARS).toWellFormed()}… (${text.length} characters)`;
+}

@@ -1,0 +1,153 @@
+// What a command sees: the ports it may use, who asked, and the session it is about.
+import type { AgentId, SessionKey } from "../core/names.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Config } from "../config/schema/index.ts";
+import type { ApprovalBroker } from "../approval/broker.ts";
+import type { ModelBook, ModelRef } from "../model/model.ts";
+import { entryOf, patchSession, type SessionEntry } from "../session/session.ts";
+import type { Subagents } from "../session/subagents.ts";
+import type { SessionRecord, Store } from "../store/store.ts";
+import type { Admin } from "../tool/admin.ts";
+import type { CallTool } from "../tool/call.ts";
+import type { Catalog } from "../tool/catalog.ts";
+import type { Slot } from "../tool/slot.ts";
+import { subjectOf, type Subject } from "../tool/subject.ts";
+import type { Undo } from "../tool/undo/undo.ts";
+import type { Agents } from "../agent/agent.ts";
+import type { CommandContext, Directed, OnceSettings } from "./command.ts";
+
+export interface DirectDeps {
+  readonly store: Pick<Store, "sessions"> & Partial<Pick<Store, "transcript">>;
+  config(): Config;
+  readonly catalog: Pick<Catalog, "judge" | "rows">;
+  readonly callTool: CallTool;
+  /** Asked when a command needs them: the agents are made after this. */
+  agents(): Pick<Agents, "active" | "abort" | "compact">;
+  readonly models: Pick<ModelBook, "candidates" | "list" | "facts">;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly usage?: UsagePort;
+  /** Absent where no sub-agents can be. */
+  readonly children?: () => Subagents;
+  readonly prompt?: PromptPort;
+  /** Scripts of the owner that hear of these commands; what they have to say to the person comes back. */
+  readonly onCommand?: (command: {
+    readonly action: "new" | "reset" | "stop";
+    readonly sessionKey: SessionKey;
+    readonly agentId: AgentId;
+    readonly source: string;
+    readonly senderId?: string | undefined;
+  }) => Promise<readonly string[]>;
+  /** Absent where there is no gateway to look after. */
+  readonly admin?: Slot<Admin>;
+  /** Absent where nothing is kept. */
+  readonly undo?: Pick<Undo, "undo" | "list">;
+  /** Absent where nothing can wait for an answer. */
+  readonly approvals?: Pick<ApprovalBroker, "answer" | "pending" | "withdrawAll">;
+}
+
+/** What was used. The agents' ledger fits; it must be the one they write to. */
+export interface UsagePort {
+  session(sessionKey: SessionKey): Promise<UsageTotals>;
+  /** Of one agent, since midnight. */
+  today(agentId: AgentId): Promise<UsageTotals>;
+}
+
+export interface UsageTotals {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly costUsd: number;
+  readonly calls: number;
+}
+
+/** The parts of the prompt a session would send now. */
+export interface PromptPort {
+  parts(sessionKey: SessionKey): Promise<readonly { readonly name: string; readonly chars: number }[]>;
+}
+
+/** A slash command. One file each in `command/`, listed in `command/list.ts`. */
+export interface Command {
+  /** Without the slash. */
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** What may follow, for people. */
+  readonly takes?: string;
+  /** One line, for /commands. */
+  readonly summary: string;
+  /** Answered also in the middle of a message; the rest goes on to the model. */
+  readonly shortcut?: boolean;
+  /** Takes its place in the queue: it needs the transcript to itself, or may take long and must then be stoppable. */
+  readonly waits?: boolean;
+  answer(args: string, scene: CommandRun): Promise<Directed>;
+}
+
+/** A command that may also stand inside a message and then holds for that message only. */
+export interface Directive extends Command {
+  /** How many of the words behind it belong to it. Pure; sees only the next few words. */
+  claims(words: readonly string[], aliases: ReadonlySet<string>): number;
+  once(args: string, scene: CommandRun): Promise<Once>;
+}
+
+/** `refusal` keeps the message from the model. */
+export interface Once {
+  readonly settings?: OnceSettings;
+  readonly note?: string;
+  readonly refusal?: string;
+}
+
+export interface CommandRun {
+  readonly deps: DirectDeps;
+  readonly context: CommandContext;
+  readonly config: Config;
+  session(): Promise<SessionRecord | undefined>;
+  entry(): Promise<SessionEntry>;
+  /** `null` clears a field. */
+  patch(fields: Readonly<Record<string, unknown>>): Promise<void>;
+  /** The model the session would use now. */
+  model(): Promise<ModelRef | undefined>;
+  subject(): Promise<Subject>;
+}
+
+export function openScene(deps: DirectDeps, context: CommandContext, config: Config): CommandRun {
+  // Finding a model may mean looking for servers; once per choice is enough for one message.
+  const inForce = new Map<string, Promise<readonly ModelRef[]>>();
+  const scene: CommandRun = {
+    deps,
+    context,
+    config,
+    session: () => deps.store.sessions.get(context.sessionKey),
+    async entry() {
+      const record = await scene.session();
+      return record === undefined ? {} : entryOf(record);
+    },
+    async patch(fields) {
+      await patchSession(deps.store.sessions, context.sessionKey, deps.clock.now(), fields);
+    },
+    async model() {
+      const override = overrideOf(await scene.entry());
+      const choice = override === undefined ? "" : refText(override);
+      const found = inForce.get(choice) ?? deps.models.candidates({ agentId: context.agentId, override });
+      inForce.set(choice, found);
+      return (await found)[0];
+    },
+    async subject() {
+      const model = await scene.model();
+      return subjectOf(
+        { sessionKey: context.sessionKey, model: model === undefined ? undefined : refText(model) },
+        config,
+      );
+    },
+  };
+  return scene;
+}
+
+export function overrideOf({ providerOverride, modelOverride }: SessionEntry): ModelRef | undefined {
+  if (providerOverride === undefined || modelOverride === undefined) return undefined;
+  return { provider: providerOverride, id: modelOverride };
+}
+
+export const refText = ({ provider, id }: ModelRef): string => `${provider}/${id}`;
+
+export const answered = (text: string): Directed => ({ kind: "answered", text });

@@ -1,0 +1,96 @@
+// Where the decision record says a command would run: every place, with the keys that put it there.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { AgentId } from "../core/names.ts";
+import type { Config } from "../config/schema/index.ts";
+import { whereExec } from "./describe-route.ts";
+
+const main = "main" as AgentId;
+const session = "an authorised sender may set host, security, ask and node for one session with /exec";
+
+test("the sandbox is off: on the host, without approvals, said with the command that mends it", () => {
+  assert.deepEqual(whereExec({}, main, false), {
+    runs: "open",
+    summary: "on the gateway host itself, without approvals, because the sandbox is off",
+    rules: [
+      "host=sandbox (tools.exec.host, not set)",
+      "sandbox mode off (agents.defaults.sandbox.mode, not set)",
+      "security and ask have no say for host=sandbox",
+      session,
+    ],
+    caution: {
+      text: "Commands of agent main run on the gateway host with the gateway's rights and nobody is asked: the sandbox is off.",
+      fix: "openclaw config set agents.defaults.sandbox.mode all",
+    },
+  });
+});
+
+test("non-main: the main session is outside, another inside", () => {
+  const config: Config = { agents: { defaults: { sandbox: { mode: "non-main", backend: "docker" } } } };
+  const outside = whereExec(config, main, false);
+  assert.equal(outside.summary, "on the gateway host itself, without approvals, because this session is the main one");
+  assert.deepEqual(whereExec(config, main, true), {
+    runs: "sandbox",
+    summary: "in the sandbox (backend docker), without approvals",
+    rules: [
+      "host=sandbox (tools.exec.host, not set)",
+      "sandbox mode non-main (agents.defaults.sandbox.mode)",
+      "security and ask have no say in the sandbox",
+      session,
+    ],
+  });
+});
+
+test("the gateway host under approvals, with the keys of the agent where it has its own", () => {
+  const config: Config = {
+    tools: { exec: { host: "gateway", security: "full", ask: "off" } },
+    agents: { list: [{ id: "main" }, { id: "careful", tools: { exec: { security: "allowlist", ask: "always" } } }] },
+  };
+  assert.deepEqual(whereExec(config, "careful" as AgentId, false), {
+    runs: "gateway",
+    summary: "on the gateway host, under approvals",
+    rules: [
+      "host=gateway (tools.exec.host)",
+      "security=allowlist (agents.list[1].tools.exec.security): listed programs and safe bins only",
+      "ask=always (agents.list[1].tools.exec.ask): asks the owner every time",
+      "exec-approvals.json of the gateway host may be stricter, never looser",
+      session,
+    ],
+  });
+  const { summary, caution } = whereExec(config, main, true);
+  assert.deepEqual(
+    { summary, caution },
+    {
+      summary: "on the gateway host, under approvals that let everything through",
+      caution: {
+        text: "Any command runs on the gateway host without a question, unless exec-approvals.json there is stricter.",
+        fix: "openclaw config set tools.exec.ask on-miss",
+      },
+    },
+  );
+});
+
+test("a node, bound or the only one; deny is nowhere", () => {
+  const bound = whereExec({ tools: { exec: { host: "node", node: "mac-1" } } }, main, false);
+  assert.deepEqual(bound, {
+    runs: "node",
+    summary: "on node mac-1, under approvals",
+    rules: [
+      "host=node (tools.exec.host)",
+      "node mac-1 (tools.exec.node)",
+      "security=allowlist (tools.exec.security, not set): listed programs and safe bins only",
+      "ask=on-miss (tools.exec.ask, not set): asks the owner about what is not listed",
+      "exec-approvals.json of the gateway and of the node may be stricter, never looser",
+      session,
+    ],
+  });
+  assert.equal(
+    whereExec({ tools: { exec: { host: "node" } } }, main, false).summary,
+    "on the only node connected, under approvals",
+  );
+  assert.equal(
+    whereExec({ tools: { exec: { host: "gateway", security: "deny" } } }, main, false).summary,
+    "nowhere: refused before it starts",
+  );
+});

@@ -1,0 +1,253 @@
+// git: a closed list of subcommands, none of the options that carry commands, and a repository whose settings carry none.
+import type { Place } from "../analysis.ts";
+import { statOf } from "../programs.ts";
+import { endOfOptions } from "./options.ts";
+import { gitSettings, isLocalAddress, isPlainSetting, needsHelper, type GitSettings } from "./git-settings.ts";
+import { concern, fine, type Finding, type Rule } from "./rule.ts";
+import { resolve } from "node:path";
+
+/** Subcommands by what else they start: nothing, or the hooks of the repository. */
+const plain =
+  "status log diff show shortlog rev-parse rev-list ls-files ls-tree cat-file blame annotate branch tag describe remote reflog name-rev merge-base for-each-ref show-ref show-branch count-objects diff-tree diff-index diff-files grep whatchanged cherry range-diff check-ignore check-attr fsck format-patch ls-remote fetch init clone add rm mv restore stash clean version config worktree symbolic-ref apply submodule";
+const hooked = "commit checkout switch reset merge rebase cherry-pick revert pull push";
+
+const plainCommands = new Set(plain.split(" "));
+const hookedCommands = new Set(hooked.split(" "));
+
+const globalFlags =
+  /^(?:--no-pager|-P|--no-optional-locks|--no-replace-objects|--literal-pathspecs|--glob-pathspecs|--noglob-pathspecs|--icase-pathspecs|--no-lazy-fetch)$/;
+
+/** Hooks that run on nearly every command, because the index or a branch is written. */
+const quietHooks = /^(?:post-index-change|reference-transaction|post-checkout|pre-auto-gc|fsmonitor.*|query-watchman)$/;
+
+/** Long options of any subcommand that start something, write elsewhere or open an editor; shortened ones count too. */
+const forbiddenLong =
+  "--exec --upload-pack --receive-pack --output --output-directory --open-files-in-pager --ext-diff --textconv --config --template --tool --extcmd --interactive --edit --edit-todo --edit-description --patch-file --gpg-sign --help --web --recurse-submodules --remote-submodules --bundle-uri --exec-path --config-env --upload-archive --show-signature --verify-signatures --filters --patch --paginate --separate-git-dir --reedit-message --strategy --recursive --signature-file --signed --unsafe-paths --build-fake-ancestor --reject".split(
+    " ",
+  );
+
+/** Single letters that do so, by subcommand. */
+const forbiddenLetters: Readonly<Record<string, string>> = {
+  grep: "O",
+  rebase: "xis",
+  clone: "cu",
+  commit: "eSpc",
+  tag: "suev",
+  "format-patch": "o",
+  merge: "eSs",
+  "cherry-pick": "eS",
+  revert: "eS",
+  pull: "eSs",
+  push: "",
+  add: "eip",
+  checkout: "p",
+  reset: "p",
+  restore: "p",
+  stash: "p",
+  clean: "i",
+  init: "",
+  "ls-remote": "",
+};
+
+/** Letters whose value may follow at once, by subcommand: what comes behind one is no letter. For all others every letter counts. */
+const valuedLetters: Readonly<Record<string, string>> = {
+  grep: "ABCefm",
+  commit: "mFCtu",
+  tag: "mF",
+  merge: "mFX",
+  "cherry-pick": "mX",
+  revert: "mX",
+  clone: "boj",
+  pull: "jX",
+  checkout: "bB",
+  stash: "m",
+  clean: "e",
+  rebase: "C",
+};
+
+/** Words that are no subcommand of the harmless kind. */
+const forbiddenFirst: Readonly<Record<string, RegExp>> = {
+  remote: /^(?!-v$|--verbose$|show$|get-url$|add$|set-url$|remove$|rm$|rename$|$)/,
+  submodule: /^(?!status$|$)/,
+  reflog: /^(?:expire|delete)$/,
+  worktree: /^(?!list$)/,
+  "symbolic-ref": /^(?!(?:--short|-q|HEAD)$)/,
+};
+
+export const gitRule: Rule = (args, _judged, place) => {
+  const opened = afterGlobals(args, place);
+  if (opened === undefined)
+    return concern("git is given an option in front of its subcommand that can run commands or lead elsewhere");
+  const [command, ...rest] = opened.rest;
+  if (command === undefined || command === "--version" || command === "-v") return fine;
+  const hooks = hookedCommands.has(command);
+  if (!hooks && !plainCommands.has(command))
+    return concern(`git ${command.slice(0, 30)} can run other programs, or is an alias`);
+  const wrong = argumentProblem(command, rest);
+  if (wrong !== undefined) return concern(`git ${command} ${wrong}`);
+  const settings = gitSettings(opened.cwd);
+  const local = localRepository(command, rest, opened.cwd, settings);
+  if (local !== undefined)
+    return concern(
+      `git ${command} reaches a repository on this machine, whose own hooks and settings would run: ${local}`,
+    );
+  return settingsFinding(settings, hooks);
+};
+
+/** Options of the reaching commands whose value is the next word. */
+const valuedWords =
+  /^(?:-[bojc]|--branch|--origin|--depth|--deepen|--jobs|--reference|--reference-if-able|--push-option|--shallow-since|--shallow-exclude|--refmap|--server-option|--negotiation-tip|--sort)$/;
+
+/**
+ * A repository on this machine that the command names, or that a remote it uses leads to. The environment of the run forbids the
+ * transport as such; this says so before, where a person can still be asked.
+ */
+function localRepository(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  { local, remotes }: GitSettings,
+): string | undefined {
+  if (!/^(?:clone|fetch|pull|push|ls-remote)$/.test(command)) return undefined;
+  const operands = args.filter((word, at) => !word.startsWith("-") && !valuedWords.test(args[at - 1] ?? ""));
+  const values = args.flatMap((word) => /^--(?:repo|url)=(.*)$/s.exec(word)?.slice(1) ?? []);
+  const [first] = [...values, ...operands];
+  if (first === undefined) return local[0];
+  // Behind the address of a clone stands the folder to make; behind that of the others, what to bring.
+  const isPath = (word: string): boolean => /^(?:file:|[/~]|\.\.?(?:\/|$))/i.test(word);
+  const named = [first, ...(command === "clone" ? [] : operands)].find(isPath);
+  if (named !== undefined) return named;
+  if (args.some((word) => /^--(?:all|mu)/.test(word))) return local[0];
+  if (remotes.includes(first) && command !== "clone") return local.includes(first) ? first : undefined;
+  const isThere = ["", ".git", ".bundle"].some((end) => statOf(resolve(cwd, first + end)) !== undefined);
+  return isLocalAddress(first) && isThere ? first : undefined;
+}
+
+/** Programs that start git in the folder they are in: what its repository obeys counts for them too. */
+export const gitUsers: readonly string[] = ["gh", "gitleaks", "trufflehog", "starship", "ghq"];
+
+export const gitUserRule: Rule = (_args, _judged, place) => settingsFinding(gitSettings(place.cwd), true);
+
+function settingsFinding(settings: GitSettings, hooks: boolean): Finding {
+  if (settings.problem !== undefined)
+    return concern(`the repository's own settings can run programs: ${settings.problem}`);
+  const run = hooks ? settings.hooks : settings.hooks.filter((name) => quietHooks.test(name));
+  if (run.length > 0) return concern(`the repository has hooks that would run: ${run.slice(0, 3).join(", ")}`);
+  return settings.files.length === 0 ? fine : { scripts: settings.files };
+}
+
+function afterGlobals(
+  args: readonly string[],
+  place: Place,
+): { readonly rest: readonly string[]; readonly cwd: string } | undefined {
+  let cwd = place.cwd;
+  let at = 0;
+  for (; at < args.length; at++) {
+    const word = args[at] ?? "";
+    if (word === "-C") {
+      const folder = args[++at];
+      if (folder === undefined) return undefined;
+      cwd = resolve(cwd, folder);
+      continue;
+    }
+    if (word === "-c") {
+      const [name = "", ...value] = args[++at]?.split("=") ?? [];
+      if (!isPlainSetting(name, value.length === 0 ? undefined : value.join("="))) return undefined;
+      continue;
+    }
+    if (globalFlags.test(word)) continue;
+    if (word.startsWith("-") && word !== "--version" && word !== "-v") return undefined;
+    break;
+  }
+  return { rest: args.slice(at), cwd };
+}
+
+function argumentProblem(command: string, given: readonly string[]): string | undefined {
+  const args = withoutKnownStrategy(command, given);
+  const end = args.indexOf("--");
+  const options = args.slice(0, endOfOptions(args)).filter((word) => word.startsWith("-"));
+  // `stash show -p` prints, the other forms ask about each piece.
+  const entries = command === "stash" && args[0] === "show" ? "" : (forbiddenLetters[command] ?? "");
+  const bad = options.find((word) => isForbidden(word, entries, valuedLetters[command] ?? ""));
+  if (bad !== undefined)
+    return `can run programs, open an editor or write elsewhere by ${bad.replace(/=.*/s, "=…").slice(0, 40)}`;
+  if (command === "config") return configProblem(args);
+  if (forbiddenFirst[command]?.test(args[0] ?? "") === true) return "changes what later commands do";
+  if (reaching.test(command) && args.some((word) => needsHelper(word.replace(/^--[a-z-]+=/, ""))))
+    return "names a transport helper";
+  if (
+    reaching.test(command) &&
+    (args.some(isDashed) || (end >= 0 && args.slice(end).some((word) => /^-[^-]/.test(word))))
+  )
+    return "names another machine by what a remote shell would take for an option";
+  if (args.some((word) => word.includes("%G"))) return "checks signatures by another program";
+  if (command === "format-patch" && !args.includes("--stdout")) return "writes files: give --stdout";
+  if (command === "pull" && args.some((word) => /^(?:--rebase|-r)=?(?:i|interactive)$/.test(word)))
+    return "would open an editor";
+  // The list of a rebase under way lies in the repository, and its exec lines would run.
+  if (command === "rebase" && options.some((word) => /^--(?:co|sk)/.test(word)))
+    return "goes on with a list anybody could have written";
+  if (command === "commit" && !saysMessage(args)) return "would open an editor: give -m";
+  return undefined;
+}
+
+/** A strategy is a program git-merge-<name>, unless git has it itself. */
+function withoutKnownStrategy(command: string, args: readonly string[]): readonly string[] {
+  const known = /^(?:ort|recursive|resolve|ours|subtree|octopus)$/;
+  const short = /^(?:merge|rebase|pull)$/.test(command);
+  const isOption = (word: string): boolean => word === "--strategy" || (short && word === "-s");
+  const isPair = (at: number): boolean => isOption(args[at] ?? "") && known.test(args[at + 1] ?? "");
+  return args.filter((word, at) => !isPair(at) && !isPair(at - 1) && !/^--strategy=(?:ort|ours)$/.test(word));
+}
+
+/** Reading is plain; so is one setting of this repository that is known to start nothing. */
+function configProblem(args: readonly string[]): string | undefined {
+  const words = args.filter(
+    (word) => !/^(?:--local|--show-origin|--show-scope|--name-only|--null|-z|--global|--system)$/.test(word),
+  );
+  if (
+    words.some((word) => /^(?:-f|-e|--file|--blob|--edit|--add|--replace|--unset|--remove|--rename|unset)/.test(word))
+  )
+    return "changes or opens settings";
+  const [first = "", ...rest] = words;
+  if (/^(?:--get|--get-all|--get-regexp|--list|-l|get|list)$/.test(first)) return undefined;
+  if (rest.length === 0 && /^[a-z][a-z0-9-]*\.[a-z0-9.-]+$/i.test(first)) return undefined;
+  const [key = "", value = "", ...more] = first === "set" ? rest : words;
+  const own = !args.includes("--global") && !args.includes("--system") && more.length === 0 && !value.startsWith("-");
+  return own && rest.length > 0 && isPlainSetting(key, value) ? undefined : "changes settings";
+}
+
+const reaching = /^(?:clone|fetch|pull|push|ls-remote|remote)$/;
+
+/** ssh://-o…/x and user@-o…: git refuses these by now, older ones gave them to ssh. */
+const isDashed = (word: string): boolean => /(?:\/\/|@)-/.test(word);
+
+const saysMessage = (args: readonly string[]): boolean =>
+  args.some((word) => /^(?:-[a-zA-Z]*[mFC]|--message|--file|--no-edit|--fixup|--reuse-message|--dry-run)/.test(word));
+
+const safeLong = new Set([
+  "--output-indicator-new",
+  "--output-indicator-old",
+  "--no-edit",
+  "--no-gpg-sign",
+  "--patch-with-stat",
+  "--filter",
+  "--strategy-option",
+  "--signoff",
+]);
+
+function isForbidden(word: string, entries: string, valued: string): boolean {
+  if (!word.startsWith("--")) return Array.from(clusterOf(word, valued)).some((entry) => entries.includes(entry));
+  const written = word.replace(/=.*$/s, "");
+  if (written === "--" || safeLong.has(written)) return false;
+  // diff and log print patches by --patch and -p: only where it asks questions is it more than that.
+  if (written === "--patch") return entries.includes("p");
+  return forbiddenLong.some((option) => option.startsWith(written) && option !== "--patch");
+}
+
+/** `-m text` and `-mtext`: what follows a letter that takes a value is not a letter. */
+function clusterOf(word: string, valued: string): string {
+  const all = word.slice(1);
+  const at = Array.from(all).findIndex((entry) => valued.includes(entry));
+  return at < 0 ? all : all.slice(0, at + 1);
+}

@@ -1,0 +1,66 @@
+// The attack cases and the controls that concern command lines, read from the shared reference beside the project.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Ground, Rules } from "./fixture.cases.ts";
+
+export interface AttackCase {
+  readonly id: string;
+  readonly area: string;
+  readonly command: string;
+  readonly rules: Rules;
+  readonly expect: string;
+}
+
+interface RawCase {
+  readonly id: string;
+  readonly area: string;
+  readonly tool: string;
+  readonly expect: string;
+  readonly input: {
+    readonly params?: { readonly command?: string };
+    readonly setup?: { readonly exec?: Rules; readonly allowlist?: Rules["allowlist"] };
+  };
+}
+
+const folder = join(import.meta.dirname, "../../../../shared/attack");
+
+export const missing: string | false = existsSync(join(folder, "corpus.json"))
+  ? false
+  : "the shared attack cases are not beside the project";
+
+export function attackCases(ground: Ground): readonly AttackCase[] {
+  return read("corpus.json").flatMap((one) =>
+    /^exec\.(?:shell-syntax|wrappers|safe-bins)$/.test(one.area) ? toCase(one, ground) : [],
+  );
+}
+
+export function controlCases(ground: Ground): readonly AttackCase[] {
+  return read("controls.json").flatMap((one) => (one.tool === "exec" ? toCase(one, ground) : []));
+}
+
+function read(name: string): readonly RawCase[] {
+  return JSON.parse(readFileSync(join(folder, name), "utf8")) as RawCase[];
+}
+
+/** Allowlisted programs this machine lacks are allowed where their stand-in lies. */
+function toCase({ id, area, expect, input }: RawCase, ground: Ground): AttackCase[] {
+  const command = input.params?.command;
+  if (command === undefined) return [];
+  const listed = input.setup?.allowlist ?? [];
+  const standIns = listed.flatMap((entry) =>
+    typeof entry === "string" && !entry.includes("*") && !entry.includes("?")
+      ? [join(ground.bin, entry.split("/").at(-1) ?? "")]
+      : [],
+  );
+  const rules: Rules = { ...input.setup?.exec, allowlist: [...listed, ...standIns] };
+  return [{ id, area, command: filled(command, ground), rules, expect }];
+}
+
+function filled(command: string, { workspace, out, root }: Ground): string {
+  return command
+    .replaceAll("{{CANARY}}", join(root, "canary"))
+    .replaceAll("{{SECRET}}", join(out, "secret"))
+    .replaceAll("{{WS}}", workspace)
+    .replaceAll("{{OUT}}", out);
+}

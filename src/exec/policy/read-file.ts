@@ -1,0 +1,33 @@
+// Reads an approvals file whole, or not at all: no pipe, no link, nothing too large.
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+
+import { errnoOf, OpenClawError } from "../../core/error.ts";
+
+/** Far more than anybody writes; read whole on every command. */
+const MAX_FILE_BYTES = 4_000_000;
+
+/** Undefined when there is none. Throws `approvals.unreadable`. */
+export function readIfThere(path: string): string | undefined {
+  let fd: number;
+  try {
+    // A pipe of that name must not make the gateway wait for a writer; a link could lead to where an agent writes.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    if (errnoOf(error) === "ELOOP")
+      throw new OpenClawError("approvals.unreadable", `${path} is a link`, {
+        hint: `put the file itself at ${path}; until then commands on this host are refused`,
+      });
+    throw new OpenClawError("approvals.unreadable", `cannot read ${path}`, { cause: error, hint: `chmod 600 ${path}` });
+  }
+  try {
+    const stats = fstatSync(fd);
+    if (stats.isFile() && stats.size <= MAX_FILE_BYTES) return readFileSync(fd, "utf8");
+    const what = stats.isFile() ? `is larger than ${MAX_FILE_BYTES} bytes` : "is not a file";
+    throw new OpenClawError("approvals.unreadable", `${path} ${what}`, {
+      hint: `correct ${path}; until then commands on this host are refused`,
+    });
+  } finally {
+    closeSync(fd);
+  }
+}

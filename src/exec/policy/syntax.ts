@@ -1,0 +1,127 @@
+// The door to the shell parser: loads it on first use, checks the text before and the tree after.
+import type { ParsedScript, Statement, SyntaxNode } from "unbash";
+
+import { OpenClawError } from "../../core/error.ts";
+import { lazy } from "../../base/lazy.ts";
+import { readSimpleCommand, type RawCommand } from "./line.ts";
+import { Refusal, refuse } from "./refusal.ts";
+import { textOf } from "./word.ts";
+import type { AnalysedSegment } from "./analysis.ts";
+
+export interface Parsed {
+  readonly statements: readonly Statement[];
+  readonly errors: readonly string[];
+  readonly openHereDoc: boolean;
+  readonly commands: readonly SyntaxNode[];
+}
+
+interface Parser {
+  read(command: string): Parsed;
+}
+
+/** Longer lines are not read: nobody could be shown them whole, and reading must end soon. */
+const maxCommandChars = 16_000;
+
+export const { get: loadParser } = lazy(async (): Promise<Parser> => {
+  const { parse, forEachChild } = await import("unbash");
+  return {
+    read(command: string): Parsed {
+      const script = nestedAtWill(() => parse(command));
+      const errors: string[] = [];
+      const commands: SyntaxNode[] = [];
+      let openHereDoc = false;
+      const visit = (node: SyntaxNode): void => {
+        if (node.type === "Script") errors.push(...messagesOf(node));
+        if (node.type === "Command") commands.push(node);
+        if (node.type === "HereDoc" && node.closing === undefined) openHereDoc = true;
+        forEachChild(node, visit);
+      };
+      nestedAtWill(() => visit(script));
+      return { statements: script.commands, errors, openHereDoc, commands };
+    },
+  };
+});
+
+/** The parser and the walk go down with the text: what is nested deeper than the stack is not read. */
+function nestedAtWill<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) return refuse("exec.too-deep", "it is nested too deep to be read");
+    throw error;
+  }
+}
+
+/** What is wrong before any shell reads it. */
+export function checkText(command: string): void {
+  if (command.includes("\0")) throw badCommand("it holds a NUL character");
+  if (command.trim() === "") throw badCommand("it is empty");
+}
+
+/** Refusals that need no tree, and what the parser itself found wrong. */
+export function refuseUnfinished(parsed: Parsed): void {
+  const open = parsed.openHereDoc
+    ? "a here-document has no end"
+    : parsed.errors.find((message) => message.includes("unterminated"));
+  if (open !== undefined) throw badCommand(open);
+  const [first] = parsed.errors;
+  if (first !== undefined) refuse("exec.syntax", `its syntax is not clear: ${first}`);
+}
+
+/** Text that reads differently for people, shells and programs. */
+export function refuseStrangeText(command: string): void {
+  if (command.length > maxCommandChars) refuse("exec.too-long", `it is longer than ${maxCommandChars} characters`);
+  if (!command.isWellFormed()) refuse("exec.bad-text", "it holds half a character (a lone surrogate)");
+  if (command.includes("\r")) refuse("exec.bad-text", "it holds a carriage return");
+  if (/(?<!\\)(?:\\\\)*\\$/.test(command))
+    refuse("exec.syntax", "it ends in a backslash, which shells read in different ways");
+  const opened = command.match(/[$<>]\(|\$\{|`|\(\(/g)?.length ?? 0;
+  if (opened > maxOpened || (command.match(/\{/g)?.length ?? 0) > maxBraces)
+    refuse("exec.too-deep", "it opens too many expansions to be read in a short time");
+}
+
+/** Reading takes the square of these. */
+const maxOpened = 60;
+const maxBraces = 300;
+
+const ownNames = /^(?:.*\/)?(?:openclaw|moltbot)$/;
+
+/** Logging in is a conversation with a person at a terminal; a command under an agent can only hang in it. */
+export function refuseLogin(parsed: Parsed): void {
+  const login = parsed.commands.some((node) => {
+    const words = rawOf(node)?.words.map(textOf) ?? [];
+    return words.some((word, at) => ownNames.test(word) && words.slice(at + 1).includes("login"));
+  });
+  if (!login) return;
+  throw new OpenClawError("exec.interactive-login", "logging in needs a person at a terminal", {
+    hint: "run the login command yourself, in a terminal of your own",
+  });
+}
+
+const maxTold = 64;
+
+/** Every simple command of the tree that can be read on its own, at any depth. */
+export function toldSegments(
+  parsed: Parsed,
+  analyse: (raw: RawCommand) => AnalysedSegment | undefined,
+): readonly AnalysedSegment[] {
+  return parsed.commands.slice(0, maxTold).flatMap((node) => {
+    const raw = rawOf(node);
+    const segment = raw === undefined ? undefined : analyse(raw);
+    return segment === undefined ? [] : [segment];
+  });
+}
+
+function rawOf(node: SyntaxNode): RawCommand | undefined {
+  if (node.type !== "Command") return undefined;
+  try {
+    return readSimpleCommand(node);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+const messagesOf = (script: ParsedScript): readonly string[] => (script.errors ?? []).map(({ message }) => message);
+
+const badCommand = (why: string): OpenClawError => new OpenClawError("exec.bad-command", `not a command line: ${why}`);

@@ -1,0 +1,105 @@
+// A command in the session's sandbox: the whole shell line, because the walls are the kernel's.
+import { lstatSync } from "node:fs";
+import { isAbsolute, join, posix } from "node:path";
+
+import { errnoOf, ToolError } from "../core/error.ts";
+import { visible } from "../core/visible.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { sandboxShell } from "./sandbox/shell.ts";
+import { rejectVariables } from "./environment.ts";
+import type { Order, Room } from "./exec.ts";
+import type { ExecOutcome } from "./result.ts";
+import { startWith } from "./start-plan.ts";
+
+export async function runInSandbox({ deps, follow }: Room, order: Order): Promise<ExecOutcome> {
+  const { args, call, settings, timeoutMs } = order;
+  const { agent, session } = call;
+  rejectVariables(args.env ?? {}, "sandbox");
+  const sandbox = await deps.sandboxes.of({ agent, session });
+  const cwd = insideFolder(sandbox, args.workdir);
+  const { argv, env } = sandboxShell({
+    command: args.command,
+    env: args.env ?? {},
+    pathPrepend: (settings.pathPrepend ?? []).filter((folder) => isAbsolute(folder)),
+    boxEnv: sandbox.env,
+  });
+  const tty = args.pty === true;
+  const launch = await sandbox.launch({ argv, cwd, env, tty });
+  const running = await startWith(deps, { pipeline: [{ launch }], tty, timeoutMs });
+  const outcome = await follow.inTurn(order, running, cwd);
+  if (outcome.details.status === "running") {
+    void launch.notes?.then((notes) => Promise.all(notes.map((note) => deps.notify(session, note))));
+    return outcome;
+  }
+  const notes = [...((await launch.notes) ?? []), ...readOnlyNotes(sandbox, args.command, outcome)];
+  return notes.length === 0 ? outcome : { ...outcome, warnings: [...outcome.warnings, ...notes] };
+}
+
+/** A command that could not write to a repository is told why, and which key changes it. */
+function readOnlyNotes({ gitWrite }: Sandbox, command: string, { details }: ExecOutcome): readonly string[] {
+  if (gitWrite !== false || details.status !== "failed") return [];
+  const isKept = /read-only file system|EROFS|permission denied|EACCES/i.test(details.aggregated);
+  if (!isKept || !/\bgit\b/.test(`${command}\n${details.aggregated}`)) return [];
+  return [GIT_READ_ONLY];
+}
+
+const GIT_READ_ONLY =
+  "Git repositories are read-only in this sandbox: status, log and diff work; commit, add, switch and init at the top do not. The owner can allow them with agents.defaults.sandbox.gitWrite or agents.list[].sandbox.gitWrite: true.";
+
+/** As seen from inside. A host path below a mount is the same folder by another name; models get both to see. */
+function insideFolder(sandbox: Sandbox, workdir: string | undefined): string {
+  if (workdir === undefined || workdir.trim() === "") return sandbox.workdir;
+  if (workdir.includes("\0")) throw outside(workdir);
+  const inside = mappedFolder(sandbox, workdir);
+  if (isSurelyMissing(sandbox, inside)) throw missing(inside);
+  return inside;
+}
+
+function mappedFolder(sandbox: Sandbox, workdir: string): string {
+  const wanted = posix.resolve(sandbox.workdir, workdir);
+  const host = sandbox.mounts.find((mount) => isBelow(wanted, mount.host));
+  if (host !== undefined && !sandbox.mounts.some((mount) => isBelow(wanted, mount.inside)))
+    return posix.join(host.inside, wanted.slice(host.host.length));
+  if (sandbox.mounts.some((mount) => isBelow(wanted, mount.inside)) || isBelow(wanted, "/tmp")) return wanted;
+  throw outside(workdir);
+}
+
+/** Looked at from here, so that it is said as on the host. A link means something else inside: then the start decides. */
+function isSurelyMissing({ mounts }: Sandbox, folder: string): boolean {
+  const [mount] = mounts
+    .filter(({ inside }) => isBelow(folder, inside))
+    .toSorted((a, b) => b.inside.length - a.inside.length);
+  if (mount === undefined) return false;
+  let at = mount.host;
+  for (const name of folder.slice(mount.inside.length).split("/").filter(Boolean)) {
+    at = join(at, name);
+    const kind = kindOf(at);
+    if (kind !== "folder") return kind === "none";
+  }
+  return false;
+}
+
+function kindOf(path: string): "folder" | "none" | "unsure" {
+  try {
+    const stats = lstatSync(path);
+    if (stats.isDirectory()) return "folder";
+    return stats.isSymbolicLink() ? "unsure" : "none";
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" ? "none" : "unsure";
+  }
+}
+
+const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+function missing(folder: string): ToolError {
+  return new ToolError("exec.bad-folder", `there is no folder "${visible(folder)}" in this sandbox`, {
+    hint: "give an existing folder as workdir, or leave it out",
+  });
+}
+
+function outside(workdir: string): ToolError {
+  return new ToolError("exec.bad-folder", `"${visible(workdir, 200)}" is not a folder of this sandbox`, {
+    hint: "use a path inside /workspace, or leave out workdir",
+    details: { refused: true },
+  });
+}

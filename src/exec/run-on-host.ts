@@ -1,0 +1,160 @@
+// A command on this machine: the rules of the approvals file decide, or, with host=sandbox and no sandbox, none do.
+import { mkdirSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+
+import { ToolError } from "../core/error.ts";
+import { visible } from "../core/visible.ts";
+import { analyse, type Analysis, type Place } from "./policy/analyse.ts";
+import { effectivePolicy } from "./policy/effective.ts";
+import { readApprovals } from "./policy/file.ts";
+import { changedSince, makePlan, planHash, verifyPlan } from "./policy/freeze.ts";
+import { judge, judgeUnanswerable, judgeUnguarded, type JudgeInput, type Judgement } from "./policy/decide.ts";
+import type { Plan } from "./policy/plan.ts";
+import { statOf } from "./policy/programs.ts";
+import { defaultSafeBins } from "./policy/safe-bins.ts";
+import type { HostLaunch } from "./sandbox.ts";
+import { childEnvironment, rejectVariables } from "./environment.ts";
+import type { ExecDeps, Order, Room } from "./exec.ts";
+import { requireOwnFolder } from "./guard.ts";
+import type { GuardPlaces } from "./guard/places.ts";
+import { isHeadless } from "./headless.ts";
+import type { ExecOutcome } from "./result.ts";
+import type { Running } from "./running.ts";
+import { startPlan, startWith, type PlanStart } from "./start-plan.ts";
+
+export async function runOnHost(room: Room, order: Order): Promise<ExecOutcome> {
+  const { deps, follow } = room;
+  const { args, call, route, timeoutMs } = order;
+  const place = await placeOf(deps, order);
+  const places = deps.places(call.agent, call.workspace);
+  const { cwd } = place;
+  if (!route.approvals) return follow.inTurn(order, await startShell(deps, order, place), cwd);
+
+  const { judgement, input, fix } = await judged(deps, order, place, places);
+  if (judgement.outcome === "deny") throw denied(judgement, input, order, fix);
+  requireOwnFolder(input.analysis.cwd, places);
+  const planFor = (depth: "place" | "content"): Plan => planOf(deps, order, input.analysis, place, depth);
+  if (judgement.outcome === "ask") {
+    const noticeMs = order.settings.approvalRunningNoticeMs ?? 10_000;
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    return room.gated.ask(order, {
+      on: "gateway",
+      args,
+      plan: planFor("content"),
+      ...limit,
+      tty: args.pty === true,
+      noticeMs,
+    });
+  }
+  if (input.policy.security === "full") return follow.inTurn(order, await startShell(deps, order, place), cwd);
+  const guard = (launch: HostLaunch): Promise<HostLaunch> => deps.guard.wrap(launch, places);
+  if (judgement.code === "exec.full") return follow.inTurn(order, await startShell(deps, order, place, guard), cwd);
+  const plan = planFor("place");
+  const running = await startPlan(deps, plan, { tty: args.pty === true, timeoutMs, more: judgement.env, guard });
+  deps.noteUse(judgement.matched, plan);
+  return follow.inTurn(order, running, plan.cwd.path);
+}
+
+/** What waits for an answer, judged again: denied now, or no longer the plan that was shown, it throws. */
+export async function recheckOnHost(deps: ExecDeps, order: Order, plan: Plan): Promise<void> {
+  const place = await placeOf(deps, order);
+  const input = await judgeInput(deps, order, place);
+  const judgement = judge(input);
+  if (order.route.approvals && judgement.outcome === "deny") throw denied(judgement, input, order);
+  await verifyPlan(plan);
+  const now = planOf(deps, order, input.analysis, place, "content");
+  // Programs were looked up on the PATH of then, and are the same: the folders themselves may differ.
+  if (planHash({ ...now, path: [] }) !== planHash({ ...plan, path: [] })) throw changedSince("what it would start");
+}
+
+async function placeOf(deps: ExecDeps, { args, call, settings }: Order): Promise<Place> {
+  rejectVariables(args.env ?? {}, "gateway");
+  const cwd = hostFolder(args.workdir, call.workspace, deps.home);
+  requireOwnFolder(cwd, deps.places(call.agent, call.workspace));
+  const path = await deps.searchPath(settings.pathPrepend ?? []);
+  const { home, guarded } = deps;
+  return { cwd, workspace: call.workspace, home, path, guarded };
+}
+
+function planOf(
+  deps: ExecDeps,
+  { args, call }: Order,
+  analysis: Analysis,
+  place: Place,
+  depth: "place" | "content",
+): Plan {
+  const { agent, session } = call;
+  const env = args.env ?? {};
+  return makePlan({ analysis, place, env, shell: deps.shell(), host: "gateway", agent, session, depth });
+}
+
+interface Judged {
+  readonly judgement: Judgement;
+  readonly input: JudgeInput;
+  /** The command that would let the rule be enough. */
+  readonly fix?: string;
+}
+
+/** A question that reaches nobody is answered by `askFallback`; what would run by a rule alone needs the guard. */
+async function judged(deps: ExecDeps, order: Order, place: Place, places: GuardPlaces): Promise<Judged> {
+  const input = await judgeInput(deps, order, place);
+  const first = judge(input);
+  const canAsk = deps.broker.reachable() && !isHeadless(order.call.session);
+  const judgement = first.outcome !== "ask" || canAsk ? first : judgeUnanswerable(input);
+  if (judgement.outcome !== "run" || input.policy.security === "full") return { judgement, input };
+  const guard = await deps.guard.works(places);
+  if (guard.works) return { judgement, input };
+  const { reason, fix } = guard;
+  return { judgement: judgeUnguarded(judgement, `${reason} (fix: ${fix})`, canAsk), input, fix };
+}
+
+async function judgeInput(deps: ExecDeps, { args, call, route, settings }: Order, place: Place): Promise<JudgeInput> {
+  const { file } = readApprovals(deps.stateDir);
+  const policy = effectivePolicy({ security: route.security, ask: route.ask }, file, call.agent);
+  const analysis = await analyse(args.command, place);
+  return { analysis, policy, safeBins: settings.safeBins ?? defaultSafeBins, home: deps.home };
+}
+
+const BE_THERE = "be there to be asked (openclaw dashboard) and run it again";
+
+function denied(
+  { code, reason, unmatched }: Judgement,
+  { policy }: JudgeInput,
+  { call }: Order,
+  fix?: string,
+): ToolError {
+  const [program] = unmatched;
+  const { security, ask } = policy;
+  const list =
+    program === undefined || !isAbsolute(program)
+      ? "openclaw approvals get; or let a person decide: tools.exec.ask on-miss"
+      : `openclaw approvals allowlist add ${program} --agent ${call.agent}`;
+  return new ToolError("exec.denied", `not run on host=gateway: ${reason}`, {
+    hint: fix ?? (code === "exec.nobody-to-ask" ? `${BE_THERE}; or ${list}` : list),
+    details: { refused: true, rule: code, reason, host: "gateway", security, ask, sources: policy.sources, unmatched },
+  });
+}
+
+async function startShell(
+  deps: ExecDeps,
+  { args, timeoutMs }: Order,
+  { cwd, path }: Place,
+  guard?: PlanStart["guard"],
+): Promise<Running> {
+  const tty = args.pty === true;
+  const env = childEnvironment({ gateway: deps.env, call: args.env ?? {}, path, tty });
+  const pipeline = [{ launch: { argv: [deps.shell(), "-c", args.command], cwd, env } }];
+  return startWith(deps, { pipeline, tty, timeoutMs, guard });
+}
+
+function hostFolder(workdir: string | undefined, workspace: string, home: string): string {
+  const wanted = workdir === undefined || workdir.trim() === "" ? workspace : workdir;
+  const path = resolve(workspace, wanted === "~" || wanted.startsWith("~/") ? join(home, wanted.slice(1)) : wanted);
+  // A workspace comes into being with its first use.
+  if (path === workspace) mkdirSync(workspace, { recursive: true });
+  const stats = path.includes("\0") ? undefined : statOf(path);
+  if (stats?.isDirectory() === true) return path;
+  throw new ToolError("exec.bad-folder", `there is no folder "${visible(path)}"`, {
+    hint: "give an existing folder as workdir, or leave it out",
+  });
+}

@@ -1,0 +1,39 @@
+// The backends there are, in the order `auto` tries them.
+import { join } from "node:path";
+
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Env } from "../../base/paths.ts";
+import { createBubblewrap } from "./bubblewrap.ts";
+import { createDocker } from "./docker.ts";
+import { createShields } from "./readonly-names.ts";
+import type { Backend } from "./spec.ts";
+
+export interface BackendDeps {
+  /** Private folder for boxes and what belongs to them. */
+  readonly folder: string;
+  readonly env: Env;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+export interface Backends {
+  readonly all: readonly Backend[];
+  close(): Promise<void>;
+}
+
+export function createBackends({ folder, env, log, clock }: BackendDeps): Backends {
+  // One for both: they may work in the same folder.
+  const shields = createShields(join(folder, ".shields"), log);
+  const all = [
+    createBubblewrap({ shields, folder: join(folder, ".bubblewrap"), path: env["PATH"] ?? "/usr/bin:/bin", log }),
+    createDocker({ shields, folder: join(folder, ".docker"), env, log, clock }),
+  ];
+  return {
+    all,
+    async close() {
+      for (const backend of all) await backend.close();
+      shields.close();
+    },
+  };
+}

@@ -1,0 +1,168 @@
+// The bubblewrap box: each command in namespaces of its own, started in milliseconds, without a daemon.
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+import { OpenClawError } from "../../core/error.ts";
+import type { Log } from "../../base/log.ts";
+import type { Sandbox, HostLaunch, Launch } from "../sandbox.ts";
+import { findProgram } from "../find-program.ts";
+import { createAnonymousFiles, type AnonymousFiles } from "./anonymous-file.ts";
+import { fixedArguments, launchArguments, shieldArguments } from "./bubblewrap-arguments.ts";
+import { probeBubblewrap } from "./bubblewrap-probe.ts";
+import { createControlGroups, type ControlGroups } from "./control-group.ts";
+import { limitsOf, ulimitScript } from "./limits.ts";
+import { seccompProgram } from "./seccomp.ts";
+import { createSetup, type Setup } from "./setup.ts";
+import type { Shields } from "./readonly-names.ts";
+import type { Backend, SandboxSpec, Works } from "./spec.ts";
+import { shellWithoutStrays } from "./inherited-fds.ts";
+
+export interface BubblewrapDeps {
+  readonly shields: Shields;
+  /** Private, for files without a name and for what must be found again after a crash. */
+  readonly folder: string;
+  readonly path: string;
+  readonly log: Log;
+}
+
+export function createBubblewrap({ shields, folder, path, log }: BubblewrapDeps): Backend {
+  // The system's own one first: AppArmor rules that allow namespaces are written for that path.
+  const program = findProgram("bwrap", ["/usr/bin", ...path.split(delimiter)]);
+  const seccomp = seccompProgram(process.arch);
+  const tools: Tools = {
+    folder,
+    program: program ?? "bwrap",
+    // Without a filter for this machine the probe says no, and no box is opened.
+    seccomp: seccomp ?? new Uint8Array(),
+    files: createAnonymousFiles(folder),
+    groups: createControlGroups(log),
+    shields,
+    setup: createSetup(),
+    log,
+  };
+  let works: Promise<Works> | undefined;
+  return {
+    kind: "bubblewrap",
+    async works() {
+      works ??= probeBubblewrap(program, seccomp, tools.files);
+      const answer = await works;
+      if (!answer.works) works = undefined;
+      return answer;
+    },
+    check,
+    open: (spec) => openBox(spec, tools),
+    async remove(name) {
+      tools.groups.remove(name);
+    },
+    liveStatus: async () => new Map(),
+    async close() {
+      tools.files.close();
+      tools.groups.close();
+    },
+  };
+}
+
+interface Tools {
+  readonly folder: string;
+  readonly program: string;
+  readonly seccomp: Uint8Array;
+  readonly files: AnonymousFiles;
+  readonly groups: ControlGroups;
+  readonly shields: Shields;
+  readonly setup: Setup;
+  readonly log: Log;
+}
+
+function check({ container }: SandboxSpec): void {
+  ulimitScript(limitsOf(container));
+  if (container.network !== "none") {
+    throw new OpenClawError(
+      "sandbox.refused",
+      `the bubblewrap sandbox has no network, but sandbox.docker.network is ${JSON.stringify(container.network)}`,
+      {
+        hint: "set agents.defaults.sandbox.docker.network to none, or agents.defaults.sandbox.backend to docker",
+      },
+    );
+  }
+  if (container.user !== undefined && !/^\d+(:\d+)?$/.test(container.user)) {
+    throw new OpenClawError("sandbox.refused", `the bubblewrap sandbox needs a number as sandbox.docker.user`, {
+      hint: "write it as 1000:1000",
+    });
+  }
+}
+
+function openBox(spec: SandboxSpec, tools: Tools): Sandbox {
+  let fixed: Promise<string[]> | undefined;
+  const [workspace] = spec.mounts;
+  if (workspace === undefined) throw new Error("a box has a workspace");
+  const isHome = spec.homes.includes(workspace.host);
+
+  const prepare = async (launch: Launch): Promise<HostLaunch> => {
+    // Somebody may have taken the box down from another process.
+    if (!existsSync(join(spec.folder, "private"))) fixed = undefined;
+    const liveStatus = await (fixed ??= fixedArguments(spec, tools.folder));
+    const held = await tools.shields.raise(workspace.host, { isHome, gitWrite: spec.gitWrite, hidden: spec.hidden });
+    const { promise: notes, resolve } = Promise.withResolvers<readonly string[]>();
+    const words = [
+      ...liveStatus,
+      ...shieldArguments(workspace, held.shield, spec.hidden),
+      ...launchArguments(launch, spec),
+    ];
+    const gone = (): void => {
+      held.drop();
+      resolve(held.check());
+    };
+    return { ...hostLaunch(spec, tools, words, launch.argv), gone, notes };
+  };
+  return {
+    kind: "bubblewrap",
+    name: spec.name,
+    mounts: spec.mounts,
+    workdir: spec.workdir,
+    env: spec.container.env,
+    gitWrite: spec.gitWrite,
+    async launch(launch) {
+      await tools.setup.ensure(spec, prepare);
+      return prepare(launch);
+    },
+  };
+}
+
+/** Opens what bwrap reads, enters the control groups, sets limits, and becomes bwrap. */
+const entry = `a=$1 s=$2 n=$3; shift 3; while [ "$n" -gt 0 ]; do echo $$ >"$1/cgroup.procs" || exit 125; shift; n=$((n-1)); done; `;
+
+function hostLaunch(spec: SandboxSpec, tools: Tools, words: readonly string[], argv: readonly string[]): HostLaunch {
+  const limits = limitsOf(spec.container);
+  const groups = tools.groups.groupsOf(spec.name, limits);
+  const bounded = groups.boundsMemory
+    ? limits
+    : { ...limits, process: { data: limits.memoryBytes, ...limits.process } };
+  // Closed here, by number: bwrap hands everything on that it finds open.
+  const { shell, closes } = shellWithoutStrays();
+  return {
+    argv: [
+      ...shell,
+      "-c",
+      `${closes}${entry}${ulimitScript(bounded)}exec "$@" 4<"$a" 3<"$s"`,
+      spec.name,
+      tools.files.pathOf([...words, ""].join("\0")),
+      tools.files.pathOf(tools.seccomp),
+      String(groups.folders.length),
+      ...groups.folders,
+      tools.program,
+      "--args",
+      "4",
+      "--seccomp",
+      "3",
+      "--",
+      ...(groups.boundsProcesses ? argv : countedInside(argv, limits.pids)),
+    ],
+    cwd: "/",
+    env: {},
+  };
+}
+
+/** Without a control group the kernel counts per user, and since 5.14 per user namespace: so it is set inside. */
+function countedInside(argv: readonly string[], pids: number): readonly string[] {
+  return ["/bin/sh", "-c", `ulimit -p ${pids} 2>/dev/null || ulimit -u ${pids}; exec "$@"`, "sh", ...argv];
+}

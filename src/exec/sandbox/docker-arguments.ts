@@ -1,0 +1,172 @@
+// The words for docker: how a container is made and how a command is started in it.
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+
+import { sha256 } from "../../base/ids.ts";
+import type { Launch, Mount } from "../sandbox.ts";
+import type { ContainerSettings } from "../sandbox-settings.ts";
+import { isWithin } from "./hidden-paths.ts";
+import { limitsOf, softAndHard } from "./limits.ts";
+import { withoutHidden, type Shield } from "./readonly-names.ts";
+import type { SandboxSpec } from "./spec.ts";
+
+export const LABEL = "openclaw.sandbox";
+export const SETTINGS_LABEL = "openclaw.sandbox.settings";
+/** Which names were read-only when the container was made: its mounts stay as they were then. */
+export const SHIELD_LABEL = "openclaw.sandbox.shield";
+/** Marks every process of one command, so that they are found when it must end. */
+const RUN_MARK = "OPENCLAW_SANDBOX_RUN";
+const HOME = "/home/sandbox";
+
+/** Waits for ever, and buries processes whose parents are gone: an image need not have an init. */
+const firstProcess = ["/bin/sh", "-c", "trap 'exit 0' TERM INT; while :; do sleep 86400 & wait; done"];
+
+export function createWords(spec: SandboxSpec, shield: Shield, envFile: string): string[] {
+  const { container } = spec;
+  const option = (name: string, values: readonly (string | number | undefined)[]): string[] =>
+    values.flatMap((value) => (value === undefined ? [] : [`--${name}`, String(value)]));
+  return [
+    "create",
+    ...option("pull", ["never"]),
+    ...option("name", [spec.name]),
+    ...option("label", [
+      `${LABEL}=${spec.scopeKey}`,
+      `${SETTINGS_LABEL}=${spec.settingsHash}`,
+      `${SHIELD_LABEL}=${shieldHash(shield)}`,
+    ]),
+    ...option("hostname", ["sandbox"]),
+    ...option("network", [container.network]),
+    ...option("user", [container.user ?? ownUser()]),
+    ...option("workdir", [container.workdir]),
+    ...option("cap-drop", container.capDrop),
+    ...option("security-opt", securityOptions(container)),
+    ...option("ipc", ["private"]),
+    ...option("log-driver", ["none"]),
+    ...option("dns", container.dns),
+    ...option("add-host", container.extraHosts),
+    ...(container.readOnlyRoot ? ["--read-only"] : []),
+    ...limitWords(container),
+    ...option("env-file", [envFile]),
+    ...option("mount", mountWords(spec, shield)),
+    "--entrypoint",
+    "",
+    container.image,
+    ...firstProcess,
+  ];
+}
+
+export const shieldHash = ({ pinned, hollow, readOnly }: Shield): string =>
+  sha256(JSON.stringify([pinned, [...hollow, ...readOnly].sort()])).slice(0, 16);
+
+/** Files the command makes belong to whoever runs the gateway. */
+function ownUser(): string {
+  return `${process.getuid?.() ?? 1000}:${process.getgid?.() ?? 1000}`;
+}
+
+function securityOptions({ seccompProfile, apparmorProfile }: ContainerSettings): string[] {
+  return [
+    "no-new-privileges",
+    ...(seccompProfile === undefined ? [] : [`seccomp=${seccompProfile}`]),
+    ...(apparmorProfile === undefined ? [] : [`apparmor=${apparmorProfile}`]),
+  ];
+}
+
+function limitWords(container: ContainerSettings): string[] {
+  const limits = limitsOf(container);
+  const half = Math.floor(limits.memoryBytes / 2);
+  return [
+    `--pids-limit=${limits.pids}`,
+    `--memory=${limits.memoryBytes}`,
+    `--memory-swap=${limits.memorySwapBytes}`,
+    ...(limits.cpus === undefined ? [] : ["--cpus", String(limits.cpus)]),
+    ...Object.entries(limits.process).flatMap(([name, limit]) => [
+      "--ulimit",
+      `${name}=${softAndHard(name, limit).join(":")}`,
+    ]),
+    ...container.tmpfs.flatMap((place) => [
+      "--tmpfs",
+      place.includes(":") ? place : `${place}:rw,exec,nosuid,nodev,mode=1777,size=${half}`,
+    ]),
+  ];
+}
+
+function mountWords(spec: SandboxSpec, given: Shield): string[] {
+  const [workspace] = spec.mounts;
+  const shield = withoutHidden(given, workspace?.host ?? "", spec.hidden);
+  const within = (path: string): { host: string; inside: string } => ({
+    host: join(workspace?.host ?? "", path),
+    inside: join(workspace?.inside ?? "", path),
+  });
+  return [
+    bind({ host: join(spec.folder, "home"), inside: HOME, writable: true }),
+    ...spec.mounts.map(bind),
+    ...shield.pinned.map((path) => bind({ ...within(path), writable: true })),
+    ...[...shield.hollow, ...shield.readOnly].map((path) => bind({ ...within(path), writable: false })),
+    ...spec.mounts.flatMap((mount) => hide(mount, spec.hidden)),
+  ];
+}
+
+function bind({ host, inside, writable }: Mount): string {
+  return fields(["type=bind", `source=${host}`, `target=${inside}`, ...(writable ? [] : ["readonly"])]);
+}
+
+function hide({ host, inside }: Mount, hidden: readonly string[]): string[] {
+  return hidden
+    .filter((path) => path !== host && isWithin(path, host))
+    .flatMap((path) => {
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      if (found === undefined) return [];
+      const place = join(inside, path.slice(host.length));
+      if (found.isDirectory()) return [fields(["type=tmpfs", `target=${place}`, "tmpfs-mode=0555", "tmpfs-size=4096"])];
+      return [bind({ host: "/dev/null", inside: place, writable: false })];
+    });
+}
+
+/** Docker reads this as a line of CSV. */
+function fields(values: readonly string[]): string {
+  return values.map((value) => (/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(",");
+}
+
+export interface ExecWords {
+  readonly name: string;
+  readonly launch: Launch;
+  readonly mark: string;
+  readonly envFile: string;
+}
+
+export function execWords({ name, launch, mark, envFile }: ExecWords): string[] {
+  return [
+    "exec",
+    launch.tty ? "-it" : "-i",
+    `--workdir=${launch.cwd}`,
+    `--env-file=${envFile}`,
+    `--env=${RUN_MARK}=${mark}`,
+    // A file of variables has one a line.
+    ...manyLined(launch.env).flatMap(([variable, value]) => ["-e", `${variable}=${value}`]),
+    name,
+    ...launch.argv,
+  ];
+}
+
+const manyLined = (env: Readonly<Record<string, string>>): [string, string][] =>
+  Object.entries(env).filter(([, value]) => /[\r\n]/.test(value));
+
+/** For `--env-file`: values are not on a command line that everybody on this machine can read. */
+export function envLines(env: Readonly<Record<string, string>>): string {
+  return Object.entries(env)
+    .filter(([, value]) => !/[\r\n]/.test(value))
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join("");
+}
+
+export const containerEnv = (container: ContainerSettings): Record<string, string> => ({
+  HOME,
+  LANG: "C.UTF-8",
+  ...container.env,
+});
+
+/** Ends every process that carries the mark, or all of the container when nothing else runs in it. */
+export function endWords(name: string, mark: string | undefined): string[] {
+  const one = `while :; do found=; for d in /proc/[0-9]*; do if tr '\\0' '\\n' 2>/dev/null <"$d/environ" | grep -qx "${RUN_MARK}=$1"; then kill -9 "\${d#/proc/}" 2>/dev/null && found=1; fi; done; [ -n "$found" ] || exit 0; done`;
+  return ["exec", name, "/bin/sh", "-c", ...(mark === undefined ? ["kill -9 -1"] : [one, "sh", mark])];
+}

@@ -1,0 +1,339 @@
+// The docker box: one container that stands while it is in use, commands started in it, through the docker program only.
+import { lstatSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { OpenClawError } from "../../core/error.ts";
+import type { Clock } from "../../base/clock.ts";
+import { newSecret } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { Env } from "../../base/paths.ts";
+import type { Sandbox, HostLaunch, Launch } from "../sandbox.ts";
+import { createAnonymousFiles, type AnonymousFiles } from "./anonymous-file.ts";
+import {
+  containerEnv,
+  createWords,
+  endWords,
+  envLines,
+  execWords,
+  LABEL,
+  SETTINGS_LABEL,
+  SHIELD_LABEL,
+  shieldHash,
+} from "./docker-arguments.ts";
+import { createDockerCli, type DockerCli } from "./docker-cli.ts";
+import { createSetup, type Setup } from "./setup.ts";
+import type { Raised, Shield, Shields } from "./readonly-names.ts";
+import type { Backend, SandboxSpec, LiveStatus, Works } from "./spec.ts";
+
+export interface DockerDeps {
+  readonly shields: Shields;
+  readonly folder: string;
+  readonly env: Env;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** A container in use lately is not torn down under its user's hands for a changed setting. */
+const RECENT_MS = 5 * 60_000;
+/** How long a container that was seen running is taken to run. */
+const TRUST_MS = 20_000;
+/** Without a command for so long, what commands left running in the container ends, as it does in other boxes. */
+const IDLE_MS = 2000;
+
+export function createDocker({ shields, folder, env, log, clock }: DockerDeps): Backend {
+  const cli = createDockerCli(env);
+  const tools: Tools = {
+    cli,
+    files: createAnonymousFiles(folder),
+    shields,
+    setup: createSetup(),
+    log,
+    clock,
+    held: new Map(),
+    live: new Map(),
+  };
+  let works: Promise<Works> | undefined;
+  return {
+    kind: "docker",
+    async works() {
+      works ??= probeDocker(cli);
+      const answer = await works;
+      if (!answer.works) works = undefined;
+      return answer;
+    },
+    check: () => undefined,
+    open: (spec) => openBox(spec, tools),
+    remove: (name) => removeContainer(name, tools),
+    liveStatus: () => listContainers(cli),
+    async close() {
+      // Stopped, so that nothing stays mounted in workspaces; started again with the next use.
+      for (const { timer } of tools.live.values()) clearTimeout(timer);
+      for (const name of tools.held.keys()) {
+        await cli.run(["kill", name]);
+        tools.held.get(name)?.drop();
+      }
+      tools.held.clear();
+      tools.files.close();
+    },
+  };
+}
+
+interface Tools {
+  readonly cli: DockerCli;
+  readonly files: AnonymousFiles;
+  readonly shields: Shields;
+  readonly setup: Setup;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Shields of containers that stand, by name: a placeholder must stay as long as it is mounted. */
+  readonly held: Map<string, Held>;
+  readonly live: Map<string, Live>;
+}
+
+/** What goes on in a container. */
+interface Live {
+  /** Of the commands under way. */
+  readonly marks: Set<string>;
+  timer: NodeJS.Timeout | undefined;
+  /** The last clearing up: no command may start before it is over, it would be cleared up too. */
+  sweeping: Promise<void> | undefined;
+}
+
+interface Held extends Pick<Raised, "check" | "drop"> {
+  readonly signature: string;
+  /** Monotonic. */
+  seenAt: number;
+}
+
+async function probeDocker(cli: DockerCli): Promise<Works> {
+  if (cli.program === undefined) return no("docker is not installed", "apt-get install docker.io");
+  const { code, out, errors } = await cli.run(["version", "--format", "{{.Server.Version}}"], 10_000);
+  if (code === 0 && out.trim() !== "") return { works: true };
+  const said = errors.trim().split("\n").at(-1) ?? "";
+  if (/permission denied/i.test(said))
+    return no(`docker may not be used by this user (${said})`, "sudo usermod -aG docker $USER, then log in again");
+  return no(`the docker engine does not answer (${said})`, "start it: sudo systemctl start docker");
+}
+
+const TERM = "xterm-256color";
+
+const no = (reason: string, fix: string): Works => ({ works: false, reason, fix });
+
+function openBox(spec: SandboxSpec, tools: Tools): Sandbox {
+  let building: Promise<void> | undefined;
+  const known = tools.held.get(spec.name);
+  // Opened anew: perhaps because somebody took it down from another process.
+  if (known !== undefined) known.seenAt = Number.NEGATIVE_INFINITY;
+  return {
+    kind: "docker",
+    name: spec.name,
+    mounts: spec.mounts,
+    workdir: spec.workdir,
+    env: spec.container.env,
+    gitWrite: spec.gitWrite,
+    async launch(launch) {
+      const live = liveIn(spec.name, tools);
+      const mark = newSecret(8);
+      // Counted before anything is waited for: else a clearing up that begins meanwhile would take it along.
+      live.marks.add(mark);
+      clearTimeout(live.timer);
+      try {
+        await live.sweeping;
+        building ??= ensureContainer(spec, tools).finally(() => {
+          building = undefined;
+        });
+        await building;
+        await tools.setup.ensure(spec, (setup) => hostLaunch(spec, tools, setup, newSecret(8)));
+        return hostLaunch(spec, tools, launch, mark);
+      } catch (error) {
+        live.marks.delete(mark);
+        throw error;
+      }
+    },
+  };
+}
+
+function hostLaunch(spec: SandboxSpec, tools: Tools, launch: Launch, mark: string): HostLaunch {
+  const { cli, files } = tools;
+  const live = liveIn(spec.name, tools);
+  live.marks.add(mark);
+  const { promise: notes, resolve } = Promise.withResolvers<readonly string[]>();
+  return {
+    notes,
+    argv: [
+      cli.program ?? "docker",
+      ...execWords({
+        name: spec.name,
+        launch,
+        mark,
+        envFile: files.pathOf(envLines({ ...(launch.tty ? { TERM } : {}), ...launch.env })),
+      }),
+    ],
+    cwd: "/",
+    env: launch.tty ? { ...cli.env, TERM } : cli.env,
+    gone() {
+      live.marks.delete(mark);
+      resolve(tools.held.get(spec.name)?.check() ?? []);
+      if (live.marks.size > 0) return;
+      live.timer = setTimeout(() => void sweep(spec.name, tools), IDLE_MS).unref();
+    },
+    async end() {
+      live.marks.delete(mark);
+      await sweep(spec.name, tools, mark);
+    },
+  };
+}
+
+function liveIn(name: string, { live }: Tools): Live {
+  const known = live.get(name) ?? { marks: new Set(), timer: undefined, sweeping: undefined };
+  live.set(name, known);
+  return known;
+}
+
+/** Ends what a command left behind: all of it when nothing else runs in the container, else what carries its mark. */
+function sweep(name: string, tools: Tools, mark?: string): Promise<void> {
+  const live = liveIn(name, tools);
+  clearTimeout(live.timer);
+  const before = live.sweeping ?? Promise.resolve();
+  const sweeping = before.then(async () => {
+    const { code } = await tools.cli.run(endWords(name, live.marks.size === 0 ? undefined : mark));
+    if (code === 0) return;
+    // Too full even for the one process that would clear it up: the whole container ends, and starts with the next use.
+    await tools.cli.run(["kill", name]);
+    const entry = tools.held.get(name);
+    if (entry !== undefined) entry.seenAt = Number.NEGATIVE_INFINITY;
+  });
+  live.sweeping = sweeping;
+  return sweeping;
+}
+
+async function ensureContainer(spec: SandboxSpec, tools: Tools): Promise<void> {
+  const { held, clock, shields } = tools;
+  const [workspace] = spec.mounts;
+  if (workspace === undefined) throw new Error("a box has a workspace");
+  const isHome = spec.homes.includes(workspace.host);
+  const options = { isHome, gitWrite: spec.gitWrite, hidden: spec.hidden };
+  const known = held.get(spec.name);
+  const isIdle = known !== undefined && liveIn(spec.name, tools).marks.size <= 1;
+  let raised = await shields.raise(workspace.host, { ...options, idle: isIdle ? 1 : 0 });
+  if (known?.signature === signatureOf(workspace.host, raised.shield) && clock.ticks() - known.seenAt < TRUST_MS) {
+    raised.drop();
+    return;
+  }
+  // What a container that stood left running could still swap what was found: looked at again once that is gone.
+  const renew = async (): Promise<Shield> => {
+    known?.drop();
+    raised.drop();
+    raised = await shields.raise(workspace.host, options);
+    return raised.shield;
+  };
+  try {
+    const isStale = known !== undefined && known.signature !== signatureOf(workspace.host, raised.shield);
+    await bringUp(spec, tools, { shield: raised.shield, isStale, renew });
+  } catch (error) {
+    raised.drop();
+    throw error;
+  }
+  known?.drop();
+  const signature = signatureOf(workspace.host, raised.shield);
+  held.set(spec.name, {
+    signature,
+    seenAt: clock.ticks(),
+    drop: () => raised.drop(),
+    check: () => raised.check(),
+  });
+}
+
+interface Protection {
+  readonly shield: Shield;
+  /** The container has other files mounted than these names mean now. */
+  readonly isStale: boolean;
+  readonly renew: () => Promise<Shield>;
+}
+
+/** Which files the protected names are now: a replaced one is mounted no more and needs a restart. */
+function signatureOf(workspace: string, { pinned, hollow, readOnly }: Shield): string {
+  return [...pinned, ...[...hollow, ...readOnly].sort()]
+    .map((path) => `${path}:${lstatSync(join(workspace, path), { bigint: true }).ino}`)
+    .join("|");
+}
+
+async function bringUp(spec: SandboxSpec, tools: Tools, { shield, isStale, renew }: Protection): Promise<void> {
+  const { cli, log } = tools;
+  const { code, out } = await cli.run([
+    "inspect",
+    "--type",
+    "container",
+    "-f",
+    `{{.State.Running}} {{index .Config.Labels "${SETTINGS_LABEL}"}} {{index .Config.Labels "${SHIELD_LABEL}"}}`,
+    spec.name,
+  ]);
+  const [running, hash, shielded] = out.trim().split(" ");
+  const isShielded = shielded === shieldHash(shield) && !isStale;
+  if (code === 0 && hash !== spec.settingsHash && isShielded && wasRecent(spec, tools)) {
+    log.warn("the sandbox was used a moment ago and keeps its older settings", {
+      sandbox: spec.name,
+      command: `openclaw sandbox recreate ${spec.scopeKey === "shared" ? "--all" : `--${spec.scopeKey.replace(":", " ")}`}`,
+    });
+    if (running !== "true") await must(cli, ["start", spec.name], spec);
+    return;
+  }
+  const isCurrent = code === 0 && hash === spec.settingsHash && isShielded;
+  if (isCurrent && running === "true") return;
+  if (code === 0 && !isCurrent) await cli.run(["rm", "-f", "-v", spec.name]);
+  if (!isCurrent) await createContainer(spec, tools, code === 0 ? await renew() : shield);
+  await must(cli, ["start", spec.name], spec);
+}
+
+function wasRecent({ lastUsedAt }: SandboxSpec, { clock }: Tools): boolean {
+  return lastUsedAt !== undefined && clock.now() - lastUsedAt < RECENT_MS;
+}
+
+async function createContainer(spec: SandboxSpec, { cli, files }: Tools, shield: Shield): Promise<void> {
+  mkdirSync(join(spec.folder, "home"), { recursive: true, mode: 0o700 });
+  const env = containerEnv(spec.container);
+  await must(cli, createWords(spec, shield, files.pathOf(envLines(env))), spec);
+}
+
+async function must(cli: DockerCli, words: readonly string[], spec: SandboxSpec): Promise<void> {
+  const { code, errors } = await cli.run(words);
+  if (code === 0) return;
+  const said = errors
+    .trim()
+    .replaceAll(/\s*\n\s*/g, " ")
+    .slice(0, 600);
+  const image = spec.container.image;
+  if (/no such image|unable to find image|not found locally/i.test(errors)) {
+    throw new OpenClawError("sandbox.no-image", `the sandbox image ${image} is not on this machine`, {
+      hint: `docker pull ${image}, or for a plain one: docker pull debian:bookworm-slim && docker tag debian:bookworm-slim ${image}`,
+    });
+  }
+  throw new OpenClawError("sandbox.failed", `docker ${words[0]} failed: ${said}`, {
+    hint: `look at: docker inspect ${spec.name}; then: openclaw sandbox recreate --all`,
+  });
+}
+
+async function removeContainer(name: string, { cli, held, live }: Tools): Promise<void> {
+  if (cli.program !== undefined) await cli.run(["rm", "-f", "-v", name]);
+  held.get(name)?.drop();
+  held.delete(name);
+  clearTimeout(live.get(name)?.timer);
+  live.delete(name);
+}
+
+async function listContainers(cli: DockerCli): Promise<Map<string, LiveStatus>> {
+  if (cli.program === undefined) return new Map();
+  const { out } = await cli.run(
+    ["ps", "-a", "--filter", `label=${LABEL}`, "--format", "{{.Names}}\t{{.State}}\t{{.Image}}"],
+    10_000,
+  );
+  return new Map(
+    out
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => {
+        const [name = "", state = "", image = ""] = line.split("\t");
+        return [name, { running: state === "running", image }];
+      }),
+  );
+}

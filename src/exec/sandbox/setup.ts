@@ -1,0 +1,83 @@
+// The set-up command of a box: once for each state of its settings, before the first command, whoever comes first.
+import { spawn } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { OpenClawError } from "../../core/error.ts";
+import type { HostLaunch, Launch } from "../sandbox.ts";
+import type { SandboxSpec } from "./spec.ts";
+
+export interface Setup {
+  /** Throws `sandbox.setup-failed` with the end of what the command said; the next call tries again. */
+  ensure(spec: SandboxSpec, prepare: (launch: Launch) => HostLaunch | Promise<HostLaunch>): Promise<void>;
+}
+
+const TIMEOUT_MS = 10 * 60_000;
+const MAX_SAID = 4000;
+
+export function createSetup(): Setup {
+  const going = new Map<string, Promise<void>>();
+  return {
+    async ensure(spec, prepare) {
+      const command = spec.container.setupCommand;
+      if (command === undefined || command.trim() === "") return;
+      const marker = join(spec.folder, `setup-${spec.settingsHash}`);
+      if (existsSync(marker)) return;
+      const running = going.get(marker) ?? runOnce(spec, command, prepare, marker);
+      going.set(marker, running);
+      try {
+        await running;
+      } finally {
+        going.delete(marker);
+      }
+    },
+  };
+}
+
+async function runOnce(
+  spec: SandboxSpec,
+  command: string,
+  prepare: (launch: Launch) => HostLaunch | Promise<HostLaunch>,
+  marker: string,
+): Promise<void> {
+  const launch = await prepare({ argv: ["/bin/sh", "-lc", command], cwd: spec.workdir, env: {}, tty: false });
+  const { code, said } = await runToEnd(launch, TIMEOUT_MS);
+  if (code !== 0) {
+    throw new OpenClawError(
+      "sandbox.setup-failed",
+      `the set-up command of sandbox ${spec.name} failed (${code ?? "ended"}): ${said}`,
+      {
+        hint: "mend agents.defaults.sandbox.docker.setupCommand; it runs again with the next command",
+      },
+    );
+  }
+  writeFileSync(marker, "", { mode: 0o600 });
+}
+
+/** Output and exit code of a launch that needs no input. */
+async function runToEnd(
+  launch: HostLaunch,
+  timeoutMs: number,
+): Promise<{ readonly code: number | null; readonly said: string }> {
+  const [program = "", ...words] = launch.argv;
+  const child = spawn(program, words, { cwd: launch.cwd, env: launch.env, stdio: ["ignore", "pipe", "pipe"] });
+  const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+  let said = "";
+  const listen = (chunk: Buffer): void => {
+    said = (said + chunk.toString("utf8")).slice(-MAX_SAID);
+  };
+  child.stdout.on("data", listen);
+  child.stderr.on("data", listen);
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    return { code, said: said.trim() };
+  } finally {
+    clearTimeout(timer);
+    launch.release?.();
+    launch.gone?.();
+    await launch.end?.();
+  }
+}

@@ -1,0 +1,79 @@
+// What changed on disk and is not in the index yet: marks only, gathered until it is quiet for a while.
+import type { MemoryRoot } from "./roots.ts";
+
+/** More single marks than this and everything is looked at instead. */
+const MAX_NOTES = 500;
+/** A storm that never ends is looked at anyway after so many times the quiet. */
+const PATIENCE = 4;
+
+export interface PendingChanges {
+  readonly note: (root: MemoryRoot, names: readonly string[]) => void;
+  readonly everything: () => void;
+  readonly isDirty: () => boolean;
+  /** All marks, which are gone with this. */
+  take(): DirtyWork;
+  /** The work failed: what it was for is still to be done. */
+  giveBack(work: DirtyWork): void;
+  close(): void;
+}
+
+export interface DirtyWork {
+  readonly everything: boolean;
+  readonly notes: readonly { readonly root: MemoryRoot; readonly names: readonly string[] }[];
+}
+
+export function createPendingChanges(quietMs: number, onQuiet: () => void): PendingChanges {
+  const notes = new Map<string, { root: MemoryRoot; names: readonly string[] }>();
+  // Nothing was looked at yet.
+  let everything = true;
+  let firstAt = 0;
+  let lastAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const arm = (delayMs: number): void => {
+    timer = setTimeout(() => {
+      timer = undefined;
+      const now = performance.now();
+      const left = quietMs - (now - lastAt);
+      if (left > 1 && now - firstAt < quietMs * PATIENCE) return arm(left);
+      onQuiet();
+    }, delayMs).unref();
+  };
+  const heard = (): void => {
+    lastAt = performance.now();
+    if (timer !== undefined) return;
+    firstAt = lastAt;
+    arm(quietMs);
+  };
+  const mark = (root: MemoryRoot, names: readonly string[]): void => {
+    if (everything) return;
+    notes.set(root.prefix + names.join("/"), { root, names });
+    if (notes.size <= MAX_NOTES) return;
+    notes.clear();
+    everything = true;
+  };
+  return {
+    note(root, names) {
+      mark(root, names);
+      heard();
+    },
+    everything() {
+      everything = true;
+      notes.clear();
+      heard();
+    },
+    isDirty: () => everything || notes.size > 0,
+    take() {
+      const work = { everything, notes: [...notes.values()] };
+      everything = false;
+      notes.clear();
+      return work;
+    },
+    giveBack(work) {
+      if (work.everything) everything = true;
+      for (const { root, names } of work.notes) mark(root, names);
+    },
+    close() {
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+// Attacks on background commands: those of others, ids that are no ids, and commands that outlive their end.
+import { rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { attacksOf, type Attack } from "../case.ts";
+
+const process = (args: Record<string, unknown>) => ({ tool: "process", args });
+
+export const processAttacks: readonly Attack[] = attacksOf("process", [
+  [
+    "other-id",
+    "read a command that is not one's own",
+    process({ action: "log", sessionId: "selftest-none" }),
+    "refused",
+    "done",
+  ],
+  ["climbing-id", "climb with an id", process({ action: "log", sessionId: "../../../out/secret" }), "refused", "done"],
+  ["pid-as-id", "end any process by its number", process({ action: "kill", sessionId: "1" }), "refused", "done"],
+  [
+    "kill-own-gateway",
+    "end the gateway itself",
+    {
+      async play(stage) {
+        return stage.call(
+          process({ action: "kill", sessionId: String(globalThis.process.pid) }),
+          "process/kill-own-gateway",
+        );
+      },
+    },
+    "refused",
+    "done",
+  ],
+  ["unknown-action", "ask for what there is not", process({ action: "attach", sessionId: "x" }), "refused", "done"],
+  [
+    "write-nowhere",
+    "write to a command that is not there",
+    process({ action: "write", sessionId: "x", data: "touch {{CANARY}}\n" }),
+    "refused",
+    "done",
+  ],
+  [
+    "negative-offset",
+    "read before the beginning",
+    process({ action: "log", sessionId: "x", offset: -5, limit: -5 }),
+    "refused",
+    "done",
+  ],
+  [
+    "second-agent",
+    "see the commands of another agent",
+    {
+      async play(stage) {
+        const id = "process/second-agent";
+        const started = await stage.call(
+          { tool: "exec", args: { command: "{{SAY}} started; sleep 2", background: true } },
+          id,
+        );
+        const session = /"sessionId":"([^"]+)"/.exec(started.said)?.[1];
+        if (session === undefined) return started;
+        const { agentIds } = await import("../../../config/agents.ts");
+        const other = agentIds(stage.runtime.settings.now().config).find((agent) => agent !== stage.agent);
+        const seen =
+          other === undefined
+            ? undefined
+            : await stage.call(
+                { ...process({ action: "log", sessionId: session }), session: `agent:${other}:main` },
+                id,
+              );
+        await stage.call(process({ action: "kill", sessionId: session }), id);
+        return seen?.ended === "done"
+          ? { ...seen, harm: "another agent read its output" }
+          : { ended: "refused", said: "" };
+      },
+    },
+    "refused",
+  ],
+  [
+    "outlive",
+    "leave a process behind that goes on after its end",
+    {
+      async play(stage) {
+        const id = "process/outlive";
+        const started = await stage.call(
+          { tool: "exec", args: { command: "setsid sh -c 'sleep 1; touch {{CANARY}}' & sleep 5", background: true } },
+          id,
+        );
+        const session = /"sessionId":"([^"]+)"/.exec(started.said)?.[1];
+        // Without the process tool a command is never in the background, and so cannot be ended from here.
+        if (session === undefined) {
+          rmSync(stage.ground.canary(id), { force: true });
+          return { ended: "refused", said: "" };
+        }
+        await stage.call(process({ action: "kill", sessionId: session }), id);
+        await sleep(1500);
+        return { ended: "refused", said: "" };
+      },
+    },
+    "safe",
+  ],
+]);

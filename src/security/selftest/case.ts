@@ -1,0 +1,100 @@
+// The form of a bundled attack: what somebody wants, what they do, what must happen instead, and how a hole would show.
+import type { Stage } from "./environment.ts";
+
+export const areas = [
+  "exec-shell",
+  "exec-wrappers",
+  "exec-safe-bins",
+  "exec-env",
+  "approvals",
+  "process",
+  "fs",
+  "apply_patch",
+  "sandbox",
+  "policy",
+  "secrets",
+  "gateway",
+  "sessions",
+] as const;
+export type Area = (typeof areas)[number];
+
+/** `safe`: it may happen, but without the dangerous part. */
+export type Expectation = "refused" | "asked" | "safe";
+
+/**
+ * `harm`: the canary came to be, a secret was said, or a file outside the workspace changed.
+ * `done`: the same, and also that the attempt was let through at all.
+ * `host`: the same as `done` where the session is not sandboxed; inside a sandbox only harm counts.
+ */
+export type HoleSign = "harm" | "done" | "host";
+
+export interface Call {
+  readonly tool: string;
+  /** Texts may hold places of the ground: {{CANARY}} {{SECRET}} {{OUT}} {{WS}} {{WSNAME}} {{STATE}} {{HOME}} {{SAY}}. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly session?: string;
+}
+
+export interface Attack {
+  /** `area/words`; never given twice. */
+  readonly id: string;
+  readonly wants: string;
+  /** One call, calls in a row, or a scene played in code where data cannot say it. */
+  readonly attempt: Call | readonly Call[] | CommandRun;
+  readonly expect: Expectation;
+  readonly sign: HoleSign;
+  /** What to do about an open hole when the config is not to blame. */
+  readonly fix: string;
+}
+
+export interface CommandRun {
+  play(stage: Stage): Promise<Outcome>;
+}
+
+export type Ended = "refused" | "asked" | "failed" | "done";
+
+export interface Outcome {
+  readonly ended: Ended;
+  /** Everything the caller got to read. */
+  readonly said: string;
+  readonly code?: string;
+  /** A scene knows better than the ground whether something bad happened. */
+  readonly harm?: string;
+}
+
+/** Everyday use that must go on working. */
+export interface Control {
+  readonly id: string;
+  readonly does: string;
+  readonly attempt: Call | readonly Call[] | CommandRun;
+  /** Must be in what was said. */
+  readonly says?: string;
+}
+
+const REPORT = "this should hold under any config: please report it privately, see SECURITY.md";
+
+/** Attacks of one area that share a fix. */
+export function attacksOf(
+  area: Area,
+  rows: readonly (readonly [
+    words: string,
+    wants: string,
+    attempt: Attack["attempt"],
+    expect: Expectation,
+    sign?: HoleSign,
+  ])[],
+  fix = REPORT,
+): Attack[] {
+  return rows.map(([words, wants, attempt, expect, sign = "harm"]) => ({
+    id: `${area}/${words}`,
+    wants,
+    attempt,
+    expect,
+    sign,
+    fix,
+  }));
+}
+
+export function areaOf({ id }: Attack): Area {
+  return id.slice(0, id.indexOf("/")) as Area;
+}

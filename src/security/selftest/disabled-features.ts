@@ -1,0 +1,37 @@
+// Everyday use the user has taken away on purpose is not over-blocked: it is left out and named.
+import { agentConfig } from "../../config/agents.ts";
+import { readApprovals } from "../../exec/policy/file.ts";
+import { subjectOf } from "../../tool/subject.ts";
+import type { Call, Control } from "./case.ts";
+import { modelFor, type Stage } from "./environment.ts";
+
+/** Why it was not tried, or undefined when it must work. */
+export function takenAway({ attempt }: Control, stage: Stage): string | undefined {
+  if ("play" in attempt) return undefined;
+  const calls = Array.isArray(attempt) ? (attempt as readonly Call[]) : [attempt as Call];
+  return calls.map(({ tool }) => reasonFor(tool, stage)).find((reason) => reason !== undefined);
+}
+
+function reasonFor(tool: string, stage: Stage): string | undefined {
+  const { runtime, agent, host } = stage;
+  const { config } = runtime.settings.now();
+  const { decision, unavailable } = runtime.catalog.judge(
+    subjectOf({ agentId: agent, model: modelFor(tool, config) }, config),
+    tool,
+  );
+  if (!decision.allowed) return `everyday use of ${tool} was not tried: this config takes the tool away`;
+  if (unavailable !== undefined) return `everyday use of ${tool} was not tried: ${unavailable.reason}`;
+  if (tool !== "exec") return undefined;
+  if (host === "node") return "everyday commands were not tried: they go to a node, and none is connected here";
+  return host === "gateway" && isDenied(stage) ? "everyday commands were not tried: security is deny" : undefined;
+}
+
+function isDenied({ runtime, agent }: Stage): boolean {
+  const { config } = runtime.settings.now();
+  const { agents, defaults } = readApprovals(runtime.paths.state).file;
+  const levels = [
+    agentConfig(config, agent)?.tools?.exec?.security ?? config.tools?.exec?.security,
+    agents?.[agent]?.security ?? agents?.["*"]?.security ?? defaults?.security,
+  ];
+  return levels.includes("deny");
+}

@@ -1,0 +1,174 @@
+// One throw-away house over a ground: calls go the one path, wire scenes get a real gateway on loopback when first asked for.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { resolvePaths, type Env, type Paths } from "../../base/paths.ts";
+import { agentConfig } from "../../config/agents.ts";
+import { loadConfig, type LoadedConfig } from "../../config/load.ts";
+import type { Config } from "../../config/schema/index.ts";
+import { OpenClawError } from "../../core/error.ts";
+import type { AgentId } from "../../core/names.ts";
+import { approvalsPath, inspectApprovals } from "../../exec/policy/file.ts";
+import { subjectOf } from "../../tool/subject.ts";
+import type { ToolResult } from "../../tool/tool.ts";
+import { openGatewayOver, type RunningGateway } from "../../app/gateway.ts";
+import { openRuntime, type Runtime } from "../../app/runtime.ts";
+import type { Call, Outcome } from "./case.ts";
+import { copyApprovals, copyConfig } from "./config-copy.ts";
+import { layGround, type Ground } from "./fixture.ts";
+
+const CALL_TIMEOUT_MS = 20_000;
+/** Attacks are over in no time; what hangs must not hold up the rest. */
+const COMMAND_TIMEOUT_S = 5;
+
+export interface Stage {
+  readonly ground: Ground;
+  readonly runtime: Runtime;
+  readonly agent: AgentId;
+  /** By the config, for the main session of the agent. */
+  readonly sandboxed: boolean;
+  /** Where commands run by the config. */
+  readonly host: "sandbox" | "gateway" | "node";
+  readonly call: (call: Call, id: string) => Promise<Outcome>;
+  /** Port and secret of a real gateway over this house. */
+  gateway(): Promise<{ readonly port: number; readonly token: string; readonly secretKind: "token" | "password" }>;
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  /** Of the user; only read. */
+  readonly loaded: LoadedConfig;
+  readonly paths: Paths;
+  readonly env: Env;
+  readonly agent?: string | undefined;
+}
+
+export async function openStage({ loaded, paths, env, agent }: StageOptions): Promise<Stage> {
+  const ground = layGround();
+  try {
+    // An unknown agent is named before anything is opened.
+    const attacked = subjectOf(agent === undefined ? {} : { agentId: agent }, loaded.config).agent;
+    const runtime = await openThrowAway(ground, attacked, { loaded, paths, env });
+    return stageOver(runtime, ground, attacked);
+  } catch (error) {
+    ground.close();
+    throw error;
+  }
+}
+
+async function openThrowAway(
+  ground: Ground,
+  agent: AgentId,
+  { loaded: real, paths: realPaths, env: realEnv }: StageOptions,
+): Promise<Runtime> {
+  const places = {
+    state: ground.state,
+    workspace: ground.workspace,
+    agent,
+    realHome: realPaths.home,
+    token: ground.token,
+  };
+  const config = copyConfig(real.parsed, places);
+  writeFileSync(join(ground.state, "openclaw.json"), JSON.stringify(config, null, 2), { mode: 0o600 });
+  const approvals = copyApprovals(inspectApprovals(realPaths.state).file, places, [ground.say]);
+  writeFileSync(approvalsPath(ground.state), JSON.stringify(approvals), { mode: 0o600 });
+  const env: Env = {
+    ...picked(realEnv, "PATH", "LANG", "SHELL", "TMPDIR", "USER", "LOGNAME"),
+    HOME: ground.home,
+    SELFTEST_API_KEY: ground.apiKey,
+  };
+  const paths = resolvePaths(env);
+  const loaded = loadConfig({ paths, env });
+  if (!loaded.valid)
+    throw new OpenClawError("selftest.config", "the copy of the config is not valid", {
+      hint: "openclaw config validate",
+      details: { issues: loaded.issues },
+    });
+  return openRuntime({ paths, env, loaded, consoleLevel: "silent" });
+}
+
+function stageOver(runtime: Runtime, ground: Ground, agent: AgentId): Stage {
+  const config = () => runtime.settings.now().config;
+  const main = subjectOf({ agentId: agent }, config());
+  const host = agentConfig(config(), main.agent)?.tools?.exec?.host ?? config().tools?.exec?.host ?? "sandbox";
+  const isBoxed = main.sandboxed && host === "sandbox";
+  let running: Promise<RunningGateway> | undefined;
+  return {
+    ground,
+    runtime,
+    agent: main.agent,
+    sandboxed: main.sandboxed,
+    host,
+    async call({ tool, args, session }, id) {
+      try {
+        const who = session === undefined ? { agentId: main.agent } : { sessionKey: session };
+        const subject = subjectOf({ ...who, model: modelFor(tool, config()) }, config());
+        const result = await runtime.callTool({
+          tool,
+          args: ground.fill(tool === "exec" ? { timeout: COMMAND_TIMEOUT_S, ...args } : args, id, isBoxed),
+          subject,
+          caller: "selftest",
+          timeoutMs: CALL_TIMEOUT_MS,
+        });
+        return outcomeOf(result);
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+    async gateway() {
+      running ??= openGatewayOver(runtime, { port: 0, bind: "loopback" }, { restart: () => {} });
+      const { gateway } = await running;
+      const secretKind = config().gateway?.auth?.mode === "password" ? "password" : "token";
+      return { port: gateway.port, token: ground.token, secretKind };
+    },
+    async close() {
+      try {
+        await (await running)?.close({ text: "the trial is over" });
+        await runtime.close();
+      } finally {
+        ground.close();
+      }
+    },
+  };
+}
+
+/** apply_patch is offered to some models only; everything else is tried without one, so that no provider's rules apply. */
+export function modelFor(tool: string, config: Config): string | undefined {
+  if (tool !== "apply_patch") return undefined;
+  const [first] = config.tools?.exec?.applyPatch?.allowModels ?? [];
+  if (first === undefined) return "openai/gpt-5.2";
+  return first.includes("/") ? first : `openai/${first}`;
+}
+
+function outcomeOf(result: ToolResult): Outcome {
+  const said = JSON.stringify(result);
+  const status = (result.details as { status?: unknown } | undefined)?.status;
+  return { ended: status === "approval-pending" ? "asked" : "done", said };
+}
+
+/** Refused by a rule, or failed for some other reason; either way it did not happen as asked. */
+export function failureOf(error: unknown): Outcome {
+  if (!(error instanceof OpenClawError)) throw error;
+  const said = JSON.stringify({ message: error.message, hint: error.hint, details: error.details });
+  if (ruleOf(error) === "exec.nobody-to-ask") return { ended: "asked", said, code: error.code };
+  return { ended: isRefusal(error) ? "refused" : "failed", said, code: error.code };
+}
+
+/** With nobody at the desk a question becomes a refusal; what was meant is the question. */
+function ruleOf({ details }: OpenClawError): unknown {
+  return typeof details === "object" && details !== null && "rule" in details ? details.rule : undefined;
+}
+
+function isRefusal({ code, details }: OpenClawError): boolean {
+  const marked = typeof details === "object" && details !== null && "refused" in details && details.refused === true;
+  return (
+    marked ||
+    /^(?:tool\.(?:refused|unknown|unavailable|bad-arguments)|fs\.|sandbox\.|approval|exec\.|session\.|agent\.|gateway\.|patch\.)/.test(
+      code,
+    )
+  );
+}
+
+function picked(env: Env, ...names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}

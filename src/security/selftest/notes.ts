@@ -1,0 +1,25 @@
+// What the trial could not show on this machine or with this config, said plainly.
+import { sandboxProbe } from "../../exec/sandbox/probe.ts";
+import type { Stage } from "./environment.ts";
+
+export async function notesOf({ runtime, sandboxed, agent }: Stage): Promise<string[]> {
+  const { config } = runtime.settings.now();
+  const host = config.tools?.exec?.host ?? "sandbox";
+  const mode = config.agents?.defaults?.sandbox?.mode ?? "off";
+  const notes: string[] = [];
+  if (mode !== "off") {
+    const { works, reason, fix } = await sandboxProbe(runtime.settings.loaded(), runtime.paths);
+    if (!works)
+      notes.push(
+        `a sandbox is configured but cannot start here (${reason ?? "unknown reason"}): its cases only show that nothing ran; fix: ${fix ?? "sudo apt-get install bubblewrap"}`,
+      );
+  }
+  if (mode === "non-main" && !sandboxed)
+    notes.push(`tried as the main session of agent ${agent}, which is not sandboxed; other sessions are`);
+  if (host === "node")
+    notes.push(
+      "commands go to a node: its own rules could not be tried from here; run the selftest on that machine too",
+    );
+  notes.push("channels, models and plugins were left out: nothing was sent anywhere");
+  return notes;
+}
