@@ -15,7 +15,7 @@ import {
   Wire,
   type Identity,
   type TestGateway,
-} from "../test/kit.ts";
+} from "../test/harness/gateway.ts";
 import { loadHttp, loadSocket, type HttpTarget } from "./load.ts";
 import { benchConfig, deltas, startBenchModel } from "./model-server.ts";
 import { residentMb, startBare } from "./serve.ts";

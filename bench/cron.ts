@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { openStore } from "../src/store/builtin.ts";
 import type { JobRecord } from "../src/store/store.ts";
-import { dispose, operator, startGateway, tempHome, type Wire } from "../test/kit.ts";
+import { dispose, operator, startGateway, tempHome, type Wire } from "../test/harness/gateway.ts";
 import { benchConfig, startBenchModel } from "./model-server.ts";
 import { atLeast, atMost, quantile, type Row } from "./table.ts";
 

@@ -11,9 +11,9 @@ import { judge } from "../src/exec/policy/decide.ts";
 import { defaultSafeBins } from "../src/exec/policy/safe-bins.ts";
 import { openTestEngine } from "../src/exec/engine.cases.ts";
 import { createGuard } from "../src/exec/guard.ts";
-import { noEngine, startEngine } from "../test/docker-kit.ts";
-import { exec, proc, until } from "../test/exec-kit.ts";
-import { dispose, operator, startGateway } from "../test/kit.ts";
+import { noEngine, startEngine } from "../test/harness/docker.ts";
+import { exec, proc, until } from "../test/harness/exec.ts";
+import { dispose, operator, startGateway } from "../test/harness/gateway.ts";
 import { atLeast, atMost, median, quantile, type Row } from "./table.ts";
 
 const ROUNDS = 200;

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { root } from "../test/kit.ts";
+import { root } from "../test/harness/gateway.ts";
 import { atMost, type Row } from "./table.ts";
 
 export function benchInstall(): Row[] {

@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 
-import { dispose, newIdentity, operator, root, startGateway, type TestGateway, type Wire } from "../test/kit.ts";
+import {
+  dispose,
+  newIdentity,
+  operator,
+  root,
+  startGateway,
+  type TestGateway,
+  type Wire,
+} from "../test/harness/gateway.ts";
 import { loadHttp, loadSocket, type HttpTarget } from "./load.ts";
 import { atLeast, atMost, median, quantile, type Row } from "./table.ts";
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentId, SessionKey } from "../src/core/names.ts";
 import { openStore } from "../src/store/builtin.ts";
 import type { SessionRecord, Store } from "../src/store/store.ts";
-import { dispose, operator, startGateway, tempHome, type TestGateway, type Wire } from "../test/kit.ts";
+import { dispose, operator, startGateway, tempHome, type TestGateway, type Wire } from "../test/harness/gateway.ts";
 import { benchConfig, plainAnswer, startBenchModel } from "./model-server.ts";
 import { atMost, quantile, type Row } from "./table.ts";
 

@@ -2,7 +2,7 @@
 // The full length: BENCH_SOAK_S=600 npm run bench soak
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { dispose, operator, startGateway } from "../test/kit.ts";
+import { dispose, operator, startGateway } from "../test/harness/gateway.ts";
 import { benchConfig, startBenchModel } from "./model-server.ts";
 import { cpuTicks, residentMb } from "./serve.ts";
 import { atMost, type Row } from "./table.ts";

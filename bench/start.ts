@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { connectParams, freePort, newIdentity, root, Wire } from "../test/kit.ts";
+import { connectParams, freePort, newIdentity, root, Wire } from "../test/harness/gateway.ts";
 import { atMost, median, type Row } from "./table.ts";
 
 const ROUNDS = 15;

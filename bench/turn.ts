@@ -7,7 +7,15 @@ import { WebSocket } from "ws";
 
 import type { SessionKey, AgentId } from "../src/core/names.ts";
 import { openStore } from "../src/store/builtin.ts";
-import { dispose, operator, root, startGateway, tempHome, type TestGateway, type Wire } from "../test/kit.ts";
+import {
+  dispose,
+  operator,
+  root,
+  startGateway,
+  tempHome,
+  type TestGateway,
+  type Wire,
+} from "../test/harness/gateway.ts";
 import { benchConfig, deltas, plainAnswer, startBenchModel, toolAnswer, type BenchModel } from "./model-server.ts";
 import { cpuTicks, residentMb } from "./serve.ts";
 import { bareRun } from "./exec.ts";

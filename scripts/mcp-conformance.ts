@@ -6,7 +6,7 @@ import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-import { dispose, freePort, startGateway } from "../test/kit.ts";
+import { dispose, freePort, startGateway } from "../test/harness/gateway.ts";
 
 const suite = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const runs = [

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import type { Message } from "../core/message.ts";
-import { openAgentHouse, scriptedBook, text, usage, type Say } from "../../test/agent-kit.ts";
+import { openAgentHouse, scriptedBook, text, usage, type Say } from "../../test/harness/agent.ts";
 import { parseArguments } from "./arguments.ts";
 
 test("arguments parsed once: an object, or the reason why not", () => {

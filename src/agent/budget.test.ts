@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 
 import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
-import { calls, openAgentHouse, scriptedBook, text, usage, type AgentHouse } from "../../test/agent-kit.ts";
+import { calls, openAgentHouse, scriptedBook, text, usage, type AgentHouse } from "../../test/harness/agent.ts";
 import { createLedger, localDay, nothing } from "./ledger.ts";
 
 async function runtime(t: TestContext, models: ReturnType<typeof scriptedBook>, budget?: unknown): Promise<AgentHouse> {

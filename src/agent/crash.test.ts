@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { textOf } from "../core/message.ts";
-import { openAgentHouse, scriptedBook, text } from "../../test/agent-kit.ts";
+import { openAgentHouse, scriptedBook, text } from "../../test/harness/agent.ts";
 import { INTERRUPTED } from "./recover.ts";
 import { repairMessages } from "./valid-messages.ts";
 

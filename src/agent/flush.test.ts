@@ -12,7 +12,7 @@ import {
   text,
   type AgentHouse,
   type Say,
-} from "../../test/agent-kit.ts";
+} from "../../test/harness/agent.ts";
 import type { SessionKey } from "../core/names.ts";
 import { textOf } from "../core/message.ts";
 import type { ModelRequest } from "../model/model.ts";

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { OpenClawError } from "../core/error.ts";
 import { textOf } from "../core/message.ts";
 import type { Store } from "../store/store.ts";
-import { MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } from "../../test/agent-kit.ts";
+import { MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } from "../../test/harness/agent.ts";
 
 interface Disk {
   isFull: boolean;

@@ -6,7 +6,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RunOutcome } from "../core/event.ts";
 import { textOf } from "../core/message.ts";
 import type { ModelRequest } from "../model/model.ts";
-import { calls, MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } from "../../test/agent-kit.ts";
+import {
+  calls,
+  MAIN,
+  openAgentHouse,
+  scriptedBook,
+  text,
+  type AgentHouse,
+  type Say,
+} from "../../test/harness/agent.ts";
 
 const lastUser = (request: ModelRequest | undefined): string =>
   textOf(request?.messages.findLast(({ role }) => role === "user")?.content ?? []);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 
 import type { RunEventBody } from "../core/event.ts";
 import { textOf, type Message, type UserMessage } from "../core/message.ts";
-import { calls, facts, failing, text, usage, type Say } from "../../test/agent-kit.ts";
+import { calls, facts, failing, text, usage, type Say } from "../../test/harness/agent.ts";
 import { MAX_MODEL_TURNS, MAX_TOOL_CALLS } from "./limits.ts";
 import { runLoop, type LoopEnd, type LoopPorts } from "./loop.ts";
 import { repairMessages } from "./valid-messages.ts";

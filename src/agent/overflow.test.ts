@@ -18,7 +18,7 @@ import {
   usage,
   type AgentHouse,
   type Say,
-} from "../../test/agent-kit.ts";
+} from "../../test/harness/agent.ts";
 import { tokensIn } from "./estimate.ts";
 import { repairMessages } from "./valid-messages.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { calls, failing, MAIN, openAgentHouse, scriptedBook, text, type Say } from "../../test/agent-kit.ts";
+import { calls, failing, MAIN, openAgentHouse, scriptedBook, text, type Say } from "../../test/harness/agent.ts";
 import { readHistory } from "../session/history.ts";
 import { textOf } from "../core/message.ts";
 

@@ -17,7 +17,7 @@ import {
   usage,
   type AgentHouse,
   type HousePlan,
-} from "../../test/agent-kit.ts";
+} from "../../test/harness/agent.ts";
 import { repairMessages } from "./valid-messages.ts";
 
 async function runtime(t: TestContext, plan: HousePlan): Promise<AgentHouse> {

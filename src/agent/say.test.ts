@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { textOf } from "../core/message.ts";
-import { MAIN, openAgentHouse, scriptedBook, text } from "../../test/agent-kit.ts";
+import { MAIN, openAgentHouse, scriptedBook, text } from "../../test/harness/agent.ts";
 
 test("words said for an agent are an assistant message, shown once, and no model is asked", async () => {
   const models = scriptedBook(() => text("hello"));

@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { SessionKey } from "../core/names.ts";
-import { openAgentHouse, scriptedBook, text, type AgentHouse, type HousePlan } from "../../test/agent-kit.ts";
+import { openAgentHouse, scriptedBook, text, type AgentHouse, type HousePlan } from "../../test/harness/agent.ts";
 
 async function runtime(t: TestContext, plan: HousePlan): Promise<AgentHouse> {
   const opened = await openAgentHouse(plan);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } from "../../test/agent-kit.ts";
+import { MAIN, openAgentHouse, scriptedBook, text, type AgentHouse, type Say } from "../../test/harness/agent.ts";
 import type { Log } from "../base/log.ts";
 import { textOf } from "../core/message.ts";
 import { DEFAULT_AGENT } from "../core/names.ts";

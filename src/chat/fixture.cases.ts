@@ -159,7 +159,7 @@ function portsOf({
       home: folder,
       approvalsPath: join(folder, "state", "exec-approvals.json"),
       lanes: createLanes(),
-      // Commands are run through the front door only: test/e2e/commands.test.ts.
+      // Commands are run through the front door only: test/e2e/sessions/slash-commands.test.ts.
       exec: {} as Exec,
       processes: {} as ProcessTable,
       memory: {} as Memory,

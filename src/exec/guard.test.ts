@@ -4,7 +4,7 @@ import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { noBubblewrap } from "../../test/sandbox-kit.ts";
+import { noBubblewrap } from "../../test/harness/sandbox.ts";
 import { packageRoot } from "../base/version.ts";
 import { createGuard, requireOwnFolder } from "./guard.ts";
 import { CANARY, openAttackGround, type AttackGround } from "./guard/attack.cases.ts";

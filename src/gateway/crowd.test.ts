@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fakeClient, fakeTime } from "../../test/frames-kit.ts";
+import { fakeClient, fakeTime } from "../../test/harness/frames.ts";
 import { createCrowd } from "./crowd.ts";
 import { textFrame } from "./frame-bytes.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { fakeTime } from "../../test/frames-kit.ts";
+import { fakeTime } from "../../test/harness/frames.ts";
 import { createFairQueue } from "./fair-queue.ts";
 
 test("runs the request of a quiet client at once", () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { readFrame } from "../../test/frames-kit.ts";
+import { readFrame } from "../../test/harness/frames.ts";
 import { okFrame } from "./client.ts";
 import { PreparedJson, sizeOf, textFrame } from "./frame-bytes.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fakeClient, fakeTime } from "../../test/frames-kit.ts";
+import { fakeClient, fakeTime } from "../../test/harness/frames.ts";
 import type { Client } from "./client.ts";
 import { createHub } from "./hub.ts";
 import { createPresence, type PresenceRow } from "./presence.ts";

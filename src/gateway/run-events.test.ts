@@ -8,7 +8,7 @@ import type { SessionKey } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
 import { createMask } from "../base/mask.ts";
 import type { Client } from "./client.ts";
-import { fakeClient, readFrame } from "../../test/frames-kit.ts";
+import { fakeClient, readFrame } from "../../test/harness/frames.ts";
 import type { Frame } from "./frame-bytes.ts";
 import { createHub } from "./hub.ts";
 import { createRunEvents } from "./run-events.ts";

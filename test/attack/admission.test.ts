@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { until } from "../exec-kit.ts";
-import { allScopes, detailsOf, invoke, newIdentity, operator, Wire, type Frame } from "../kit.ts";
-import { messagesOf, openScripted, type ScriptedHouse } from "../model-kit.ts";
+import { until } from "../harness/exec.ts";
+import { allScopes, detailsOf, invoke, newIdentity, operator, Wire, type Frame } from "../harness/gateway.ts";
+import { messagesOf, openScripted, type ScriptedHouse } from "../harness/model.ts";
 
 const group = { "-100": { tools: { deny: ["exec"] } } };
 const config = {

@@ -8,11 +8,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { approvalText } from "../../src/chat/approval-text.ts";
 import type { Approval } from "../../src/approval/record.ts";
-import { exec, until, writeApprovals, type Called } from "../exec-kit.ts";
+import { exec, until, writeApprovals, type Called } from "../harness/exec.ts";
 import { call, say, startFakeOpenAI, type FakeServer } from "../fakes/openai.ts";
-import { detailsOf, dispose, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
-import { chat, startWithModel, textOf } from "../model-kit.ts";
-import { ranFine, scriptedNode } from "../node-kit.ts";
+import { detailsOf, dispose, operator, startGateway, type TestGateway, type Wire } from "../harness/gateway.ts";
+import { chat, startWithModel, textOf } from "../harness/model.ts";
+import { ranFine, scriptedNode } from "../harness/node.ts";
 
 const MAIN = "agent:main:main";
 

@@ -3,8 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import type { FakeServer } from "../fakes/openai.ts";
-import type { TestGateway } from "../kit.ts";
-import { startWithModel } from "../model-kit.ts";
+import type { TestGateway } from "../harness/gateway.ts";
+import { startWithModel } from "../harness/model.ts";
 
 export async function startAsking(server: FakeServer, env: Record<string, string> = {}): Promise<TestGateway> {
   const gateway = await startWithModel(server, {

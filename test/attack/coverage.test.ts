@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { noShared, root, shared } from "../kit.ts";
+import { noShared, root, shared } from "../harness/gateway.ts";
 
 const waiting: Readonly<Record<string, string>> = {};
 

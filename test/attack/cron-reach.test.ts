@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { addJob, ask, hourly, quiet, runsOf, type WireJob } from "../cron-kit.ts";
-import { until } from "../exec-kit.ts";
+import { addJob, ask, hourly, quiet, runsOf, type WireJob } from "../harness/cron.ts";
+import { until } from "../harness/exec.ts";
 import { call, say } from "../fakes/openai.ts";
-import { callTool, openStage, type Stage } from "../sessions-kit.ts";
+import { callTool, openStage, type Stage } from "../harness/sessions.ts";
 
 const HOOK_TOKEN = "hook-token-0123456789abcdef";
 const WEAK = "agent:weak:main";

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { addJob, ask, firstRun, hourly, quiet, runsOf, type WireJob } from "../cron-kit.ts";
-import { call as callTool, until } from "../exec-kit.ts";
+import { addJob, ask, firstRun, hourly, quiet, runsOf, type WireJob } from "../harness/cron.ts";
+import { call as callTool, until } from "../harness/exec.ts";
 import { call, say, type FakeRequest } from "../fakes/openai.ts";
-import { dispose, operator, startGateway, tempHome, type TestGateway, type Wire } from "../kit.ts";
-import { chat, messagesOf, openScripted, textOf, toolsOf, type ScriptedHouse } from "../model-kit.ts";
+import { dispose, operator, startGateway, tempHome, type TestGateway, type Wire } from "../harness/gateway.ts";
+import { chat, messagesOf, openScripted, textOf, toolsOf, type ScriptedHouse } from "../harness/model.ts";
 
 interface Pending {
   readonly id: string;

@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { exec, gatewayFor, until, writeApprovals } from "../exec-kit.ts";
-import { noBubblewrap } from "../sandbox-kit.ts";
+import { exec, gatewayFor, until, writeApprovals } from "../harness/exec.ts";
+import { noBubblewrap } from "../harness/sandbox.ts";
 
 const skip = process.platform === "linux" ? noBubblewrap : "reads /proc";
 

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { noBubblewrap } from "../sandbox-kit.ts";
+import { noBubblewrap } from "../harness/sandbox.ts";
 import { openExecGround, type ExecAttack, type ExecGround } from "./exec.cases.ts";
 import { controls, environments, everything, fine, ordinary, plain, planted, streams } from "./exec-own.cases.ts";
 

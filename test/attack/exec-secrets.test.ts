@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { calls, openAgentHouse, scriptedBook } from "../agent-kit.ts";
-import { exec, proc, until } from "../exec-kit.ts";
-import { dispose, startGateway, type TestGateway } from "../kit.ts";
+import { calls, openAgentHouse, scriptedBook } from "../harness/agent.ts";
+import { exec, proc, until } from "../harness/exec.ts";
+import { dispose, startGateway, type TestGateway } from "../harness/gateway.ts";
 
 const KEY = "sk-own-0123456789abcdefghijklmnop";
 

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { exec, writeApprovals, type Called } from "../exec-kit.ts";
-import { dispose, operator, shared, startGateway, type TestGateway, type Wire } from "../kit.ts";
+import { exec, writeApprovals, type Called } from "../harness/exec.ts";
+import { dispose, operator, shared, startGateway, type TestGateway, type Wire } from "../harness/gateway.ts";
 
 export interface ExecAttack {
   readonly id: string;

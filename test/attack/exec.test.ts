@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 
-import { noShared } from "../kit.ts";
-import { noBubblewrap } from "../sandbox-kit.ts";
+import { noShared } from "../harness/gateway.ts";
+import { noBubblewrap } from "../harness/sandbox.ts";
 import { corpus, mutations, openExecGround, type ExecAttack, type ExecGround } from "./exec.cases.ts";
 
 const attacks = noShared === false ? corpus("corpus") : [];

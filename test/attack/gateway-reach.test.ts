@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { call } from "../exec-kit.ts";
-import { dispose, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
+import { call } from "../harness/exec.ts";
+import { dispose, operator, startGateway, type TestGateway, type Wire } from "../harness/gateway.ts";
 
 const list = [
   { id: "main", default: true, identity: { name: "Ada" } },

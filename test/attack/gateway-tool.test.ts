@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { call } from "../exec-kit.ts";
-import { dispose, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
-import { chat, textOf } from "../model-kit.ts";
+import { call } from "../harness/exec.ts";
+import { dispose, operator, startGateway, type TestGateway, type Wire } from "../harness/gateway.ts";
+import { chat, textOf } from "../harness/model.ts";
 
 let gateway: TestGateway;
 let admin: Wire;

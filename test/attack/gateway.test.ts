@@ -16,7 +16,7 @@ import {
   Wire,
   type Frame,
   type TestGateway,
-} from "../kit.ts";
+} from "../harness/gateway.ts";
 
 let gateway: TestGateway;
 let admin: Wire;

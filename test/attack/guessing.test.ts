@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { dispose, invoke, newIdentity, openclaw, startGateway, Wire, type Frame, type TestGateway } from "../kit.ts";
+import {
+  dispose,
+  invoke,
+  newIdentity,
+  openclaw,
+  startGateway,
+  Wire,
+  type Frame,
+  type TestGateway,
+} from "../harness/gateway.ts";
 
 const bearer = (gateway: TestGateway, secret: string, headers: Record<string, string> = {}) =>
   invoke(gateway, "agents_list", {}, { headers: { authorization: `Bearer ${secret}`, ...headers } });

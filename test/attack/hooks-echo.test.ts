@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { until } from "../exec-kit.ts";
+import { until } from "../harness/exec.ts";
 import { call, say } from "../fakes/openai.ts";
-import { hook, openHookHouse, type HookHouse } from "../hook-kit.ts";
+import { hook, openHookHouse, type HookHouse } from "../harness/hook.ts";
 
 let runtime: HookHouse;
 before(async () => {

@@ -4,10 +4,10 @@ import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from "node
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { until } from "../exec-kit.ts";
+import { until } from "../harness/exec.ts";
 import { say } from "../fakes/openai.ts";
-import { HOOK_TOKEN, hook, openHookHouse, writeScript, type HookHouse } from "../hook-kit.ts";
-import { openclaw, tempHome } from "../kit.ts";
+import { HOOK_TOKEN, hook, openHookHouse, writeScript, type HookHouse } from "../harness/hook.ts";
+import { openclaw, tempHome } from "../harness/gateway.ts";
 
 const modules = {
   absolute: "/tmp/x.js",

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { until } from "../exec-kit.ts";
+import { until } from "../harness/exec.ts";
 import { call, say } from "../fakes/openai.ts";
-import { newIdentity, operator, Wire, type Frame } from "../kit.ts";
-import { chat, openScripted, type ScriptedHouse } from "../model-kit.ts";
-import { scriptedNode } from "../node-kit.ts";
+import { newIdentity, operator, Wire, type Frame } from "../harness/gateway.ts";
+import { chat, openScripted, type ScriptedHouse } from "../harness/model.ts";
+import { scriptedNode } from "../harness/node.ts";
 
 let runtime: ScriptedHouse;
 before(async () => {

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
-import { ask, type WireJob } from "../cron-kit.ts";
+import { ask, type WireJob } from "../harness/cron.ts";
 import { say } from "../fakes/openai.ts";
-import { detailsOf, newIdentity, operator, Wire, type Frame } from "../kit.ts";
-import { chat } from "../model-kit.ts";
-import { scriptedNode } from "../node-kit.ts";
-import { openStage, untilSaid, type Stage } from "../sessions-kit.ts";
+import { detailsOf, newIdentity, operator, Wire, type Frame } from "../harness/gateway.ts";
+import { chat } from "../harness/model.ts";
+import { scriptedNode } from "../harness/node.ts";
+import { openStage, untilSaid, type Stage } from "../harness/sessions.ts";
 
 const GROUP = "agent:main:telegram:group:-7";
 let stage: Stage;

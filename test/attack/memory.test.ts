@@ -4,8 +4,8 @@ import { existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSy
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { until } from "../exec-kit.ts";
-import { dispose, invoke, openclaw, startGateway, type TestGateway } from "../kit.ts";
+import { until } from "../harness/exec.ts";
+import { dispose, invoke, openclaw, startGateway, type TestGateway } from "../harness/gateway.ts";
 
 let gateway: TestGateway;
 let others = "";

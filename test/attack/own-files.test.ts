@@ -21,10 +21,10 @@ import fc from "fast-check";
 
 import { findProgram } from "../../src/exec/find-program.ts";
 import { attacks, filesIn, spellings } from "../../src/exec/guard/attack.cases.ts";
-import { asAgent, exec, gatewayFor, until, writeApprovals } from "../exec-kit.ts";
-import { dispose, operator, readJson, startGateway, type TestGateway } from "../kit.ts";
-import { newCli } from "../cli-kit.ts";
-import { noBubblewrap } from "../sandbox-kit.ts";
+import { asAgent, exec, gatewayFor, until, writeApprovals } from "../harness/exec.ts";
+import { dispose, operator, readJson, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { newCli } from "../harness/cli.ts";
+import { noBubblewrap } from "../harness/sandbox.ts";
 
 const SECRET = "SECRET-0f-the-gateway-7c1e";
 const RULES = JSON.stringify({ version: 1, defaults: { security: "full", ask: "off" } });

@@ -6,8 +6,8 @@ import { after, before, describe, test } from "node:test";
 
 import fc from "fast-check";
 
-import { askPath } from "../http-kit.ts";
-import { dispose, freePort, startGateway, tempHome, type TestGateway } from "../kit.ts";
+import { askPath } from "../harness/http.ts";
+import { dispose, freePort, startGateway, tempHome, type TestGateway } from "../harness/gateway.ts";
 
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",

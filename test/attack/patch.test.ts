@@ -4,7 +4,7 @@ import { existsSync, globSync, lstatSync, readFileSync, readdirSync, rmSync } fr
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { dispose, invoke, noShared, operator, shared, startGateway, type TestGateway } from "../kit.ts";
+import { dispose, invoke, noShared, operator, shared, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { pathMutators } from "./fs.cases.ts";
 import { fillPatch, layPatchGround, patchCases, type PatchCase } from "./patch.cases.ts";
 

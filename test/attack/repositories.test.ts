@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { exec, writeApprovals } from "../exec-kit.ts";
-import { dispose, startGateway, type TestGateway } from "../kit.ts";
+import { exec, writeApprovals } from "../harness/exec.ts";
+import { dispose, startGateway, type TestGateway } from "../harness/gateway.ts";
 
 const lacks = (...programs: string[]): string | false =>
   programs.every((name) => spawnSync(name, ["--version"]).status === 0) ? false : `needs ${programs.join(" and ")}`;

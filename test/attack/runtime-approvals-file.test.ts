@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { exec, readApprovals, until, writeApprovals } from "../exec-kit.ts";
-import { dispose, openclaw, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
+import { exec, readApprovals, until, writeApprovals } from "../harness/exec.ts";
+import { dispose, openclaw, operator, startGateway, type TestGateway, type Wire } from "../harness/gateway.ts";
 
 const open = { version: 1, defaults: { security: "full", ask: "off" }, agents: {} };
 

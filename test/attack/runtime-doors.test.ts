@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { exec, proc, until, type Called } from "../exec-kit.ts";
-import { dispose, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
-import { chat, textOf } from "../model-kit.ts";
+import { exec, proc, until, type Called } from "../harness/exec.ts";
+import { dispose, operator, startGateway, type TestGateway, type Wire } from "../harness/gateway.ts";
+import { chat, textOf } from "../harness/model.ts";
 
 const MAIN = "agent:main:main";
 const SECRET = "zq-own-secret-4f9b1c7d2e8a6b3c";

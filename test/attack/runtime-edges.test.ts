@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { call, exec, proc, until } from "../exec-kit.ts";
-import { dispose, openclaw, operator, root, startGateway, type TestGateway } from "../kit.ts";
+import { call, exec, proc, until } from "../harness/exec.ts";
+import { dispose, openclaw, operator, root, startGateway, type TestGateway } from "../harness/gateway.ts";
 
 let gateway: TestGateway;
 before(async () => {

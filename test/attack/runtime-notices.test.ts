@@ -4,9 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { exec, proc, until } from "../exec-kit.ts";
+import { exec, proc, until } from "../harness/exec.ts";
 import { say, startFakeOpenAI, type FakeServer } from "../fakes/openai.ts";
-import { dispose, operator, type TestGateway, type Wire } from "../kit.ts";
+import { dispose, operator, type TestGateway, type Wire } from "../harness/gateway.ts";
 import { startAsking } from "./asking.cases.ts";
 
 const SECRET = "sk-own-0123456789abcdefghijklmnop";

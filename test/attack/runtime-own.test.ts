@@ -5,10 +5,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { call, exec, proc, until, type Called } from "../exec-kit.ts";
-import { dispose, operator, startGateway, tempHome, type TestGateway, type Wire } from "../kit.ts";
-import { chat, textOf } from "../model-kit.ts";
-import { noBubblewrap } from "../sandbox-kit.ts";
+import { call, exec, proc, until, type Called } from "../harness/exec.ts";
+import { dispose, operator, startGateway, tempHome, type TestGateway, type Wire } from "../harness/gateway.ts";
+import { chat, textOf } from "../harness/model.ts";
+import { noBubblewrap } from "../harness/sandbox.ts";
 
 const CANARY = "CANARY-51c2";
 const GROUP = { body: { sessionKey: "agent:main:telegram:group:77" } };

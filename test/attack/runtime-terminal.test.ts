@@ -5,9 +5,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { exec } from "../exec-kit.ts";
+import { exec } from "../harness/exec.ts";
 import { call, fail, say, startFakeOpenAI, type FakeServer, type Reply } from "../fakes/openai.ts";
-import { dispose, operator, root, type TestGateway, type Wire } from "../kit.ts";
+import { dispose, operator, root, type TestGateway, type Wire } from "../harness/gateway.ts";
 import { startAsking } from "./asking.cases.ts";
 
 const EVIL =

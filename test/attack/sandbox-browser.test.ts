@@ -5,9 +5,9 @@ import { connect } from "node:net";
 import { after, test } from "node:test";
 
 import { createYard } from "../../src/exec/sandbox.cases.ts";
-import { noEngine, startEngine, type TestEngine } from "../docker-kit.ts";
-import { dispose, freePort, invoke, openclaw, startGateway } from "../kit.ts";
-import { noBubblewrap } from "../sandbox-kit.ts";
+import { noEngine, startEngine, type TestEngine } from "../harness/docker.ts";
+import { dispose, freePort, invoke, openclaw, startGateway } from "../harness/gateway.ts";
+import { noBubblewrap } from "../harness/sandbox.ts";
 
 let engine: TestEngine | undefined;
 after(() => engine?.stop());

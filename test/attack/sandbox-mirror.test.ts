@@ -20,7 +20,7 @@ import { test, type TestContext } from "node:test";
 
 import { mirrorFiles } from "../../src/exec/sandbox/mirror.ts";
 import { createYard, type Yard } from "../../src/exec/sandbox.cases.ts";
-import { noBubblewrap } from "../sandbox-kit.ts";
+import { noBubblewrap } from "../harness/sandbox.ts";
 
 const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 200);
 const CANARY = "CANARY-025";

@@ -14,9 +14,9 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { until } from "../exec-kit.ts";
-import { dispose, invoke, startGateway, tempHome, type TestGateway } from "../kit.ts";
-import { noBubblewrap } from "../sandbox-kit.ts";
+import { until } from "../harness/exec.ts";
+import { dispose, invoke, startGateway, tempHome, type TestGateway } from "../harness/gateway.ts";
+import { noBubblewrap } from "../harness/sandbox.ts";
 
 const CANARY = "CANARY-7f3a";
 

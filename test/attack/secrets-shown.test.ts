@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { exec, linesOf, proc, until } from "../exec-kit.ts";
+import { exec, linesOf, proc, until } from "../harness/exec.ts";
 import { call, say, startFakeOpenAI, type FakeServer } from "../fakes/openai.ts";
-import { dispose, openclaw, operator, type TestGateway, type Wire } from "../kit.ts";
-import { chat, messagesOf, startWithModel } from "../model-kit.ts";
-import { configFile } from "../restart-kit.ts";
+import { dispose, openclaw, operator, type TestGateway, type Wire } from "../harness/gateway.ts";
+import { chat, messagesOf, startWithModel } from "../harness/model.ts";
+import { configFile } from "../harness/restart.ts";
 
 const S = "Hunter2-canary";
 /** In the environment of the gateway, by names that say what they are. */

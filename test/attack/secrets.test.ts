@@ -6,7 +6,16 @@ import { after, before, test } from "node:test";
 
 import { createMask } from "../../src/base/mask.ts";
 import { visible } from "../../src/core/visible.ts";
-import { dispose, invoke, openclaw, operator, startGateway, tempHome, type TestGateway, type Wire } from "../kit.ts";
+import {
+  dispose,
+  invoke,
+  openclaw,
+  operator,
+  startGateway,
+  tempHome,
+  type TestGateway,
+  type Wire,
+} from "../harness/gateway.ts";
 
 const secret = "S3CRET-CANARY-0123456789-abcdef";
 let gateway: TestGateway;

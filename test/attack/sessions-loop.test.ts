@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { until } from "../exec-kit.ts";
+import { until } from "../harness/exec.ts";
 import { call, say } from "../fakes/openai.ts";
-import { openStage } from "../sessions-kit.ts";
+import { openStage } from "../harness/sessions.ts";
 
 test("a message that agents pass on in a circle comes to an end by itself", async (t) => {
   const ids = ["main", "b", "c"];

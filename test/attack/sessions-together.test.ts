@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { until } from "../exec-kit.ts";
+import { until } from "../harness/exec.ts";
 import { call, hang, say } from "../fakes/openai.ts";
-import { chat } from "../model-kit.ts";
-import { isResult, openStage, untilSaid, type Stage, type Turn } from "../sessions-kit.ts";
+import { chat } from "../harness/model.ts";
+import { isResult, openStage, untilSaid, type Stage, type Turn } from "../harness/sessions.ts";
 
 let stage: Stage;
 const quietly = (turn: Turn) => say(isResult(turn) ? "NO_REPLY" : "ok");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { dispose, invoke, operator, startGateway, type TestGateway, type Wire } from "../kit.ts";
+import { dispose, invoke, operator, startGateway, type TestGateway, type Wire } from "../harness/gateway.ts";
 
 let gateway: TestGateway;
 let admin: Wire;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { call, say, startFakeOpenAI, type FakeRequest } from "../fakes/openai.ts";
-import { dispose, operator } from "../kit.ts";
-import { chat, startWithModel } from "../model-kit.ts";
+import { dispose, operator } from "../harness/gateway.ts";
+import { chat, startWithModel } from "../harness/model.ts";
 
 const ROOM = "agent:main:telegram:group:-1001";
 const OTHER = "agent:main:telegram:group:-2002";

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { until } from "../exec-kit.ts";
+import { until } from "../harness/exec.ts";
 import { call, say, type Reply } from "../fakes/openai.ts";
-import { hook, openHookHouse, type HookHouse } from "../hook-kit.ts";
-import { operator } from "../kit.ts";
-import { chat } from "../model-kit.ts";
+import { hook, openHookHouse, type HookHouse } from "../harness/hook.ts";
+import { operator } from "../harness/gateway.ts";
+import { chat } from "../harness/model.ts";
 
 let runtime: HookHouse;
 const file = (name: string): string => join(runtime.gateway.workspace, name);

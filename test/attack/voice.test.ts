@@ -5,13 +5,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 
-import { addJob, ask, runsOf, type WireJob } from "../cron-kit.ts";
-import { call as callExec, until } from "../exec-kit.ts";
+import { addJob, ask, runsOf, type WireJob } from "../harness/cron.ts";
+import { call as callExec, until } from "../harness/exec.ts";
 import { call, say, type Reply } from "../fakes/openai.ts";
-import { detailsOf } from "../kit.ts";
-import { scriptedNode, type ScriptedNode } from "../node-kit.ts";
-import { openStage, untilSaid, type Script, type Stage, type Turn } from "../sessions-kit.ts";
-import { noBubblewrap } from "../sandbox-kit.ts";
+import { detailsOf } from "../harness/gateway.ts";
+import { scriptedNode, type ScriptedNode } from "../harness/node.ts";
+import { openStage, untilSaid, type Script, type Stage, type Turn } from "../harness/sessions.ts";
+import { noBubblewrap } from "../harness/sandbox.ts";
 
 const BOXED = "agent:boxed:main";
 const hourly = { kind: "every", everyMs: 3_600_000 };

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { root } from "../kit.ts";
+import { root } from "../harness/gateway.ts";
 
 const tables = [
   { file: "conformance-exec.md", rows: 80 },

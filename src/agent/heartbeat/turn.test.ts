@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MAIN, openAgentHouse, scriptedBook, text, usage, type AgentHouse, type Say } from "../../../test/agent-kit.ts";
+import {
+  MAIN,
+  openAgentHouse,
+  scriptedBook,
+  text,
+  usage,
+  type AgentHouse,
+  type Say,
+} from "../../../test/harness/agent.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { createOutbound, type OutboundMessage } from "../../channel/outbound.ts";

@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 
 import type { SessionKey } from "../../core/names.ts";
 import type { ModelRequest } from "../../model/model.ts";
-import { openAgentHouse, scriptedBook, text, type AgentHouse } from "../../../test/agent-kit.ts";
+import { openAgentHouse, scriptedBook, text, type AgentHouse } from "../../../test/harness/agent.ts";
 
 const snapshot = new URL("./prompt.snap.txt", import.meta.url);
 

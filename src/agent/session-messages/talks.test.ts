@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { MAIN, openAgentHouse, scriptedBook, text } from "../../../test/agent-kit.ts";
+import { MAIN, openAgentHouse, scriptedBook, text } from "../../../test/harness/agent.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { createOutbound } from "../../channel/outbound.ts";

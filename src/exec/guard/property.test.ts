@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 
 import fc from "fast-check";
 
-import { noBubblewrap } from "../../../test/sandbox-kit.ts";
+import { noBubblewrap } from "../../../test/harness/sandbox.ts";
 import { openTestEngine } from "../engine.cases.ts";
 import { createGuard } from "../guard.ts";
 import { attacks, CANARY, openAttackGround, programOf, spellings, type AttackGround } from "./attack.cases.ts";

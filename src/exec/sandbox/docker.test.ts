@@ -5,7 +5,7 @@ import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 
-import { noEngine, startEngine, type TestEngine } from "../../../test/docker-kit.ts";
+import { noEngine, startEngine, type TestEngine } from "../../../test/harness/docker.ts";
 import { sandboxCases, createYard, type SandboxFixture } from "../sandbox.cases.ts";
 
 let engine: TestEngine | undefined;

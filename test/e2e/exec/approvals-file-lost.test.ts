@@ -1,0 +1,135 @@
+// The approvals file disappears or breaks: its last known rules stay in force, and the owner is told, through the front door.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { exec, until, writeApprovals } from "../../harness/exec.ts";
+import { dispose, openclaw, operator, startGateway, type TestGateway, type Wire } from "../../harness/gateway.ts";
+
+const config = { tools: { exec: { host: "gateway", security: "full", ask: "off" } } };
+const strict = { defaults: { security: "allowlist", ask: "off" }, agents: { ops: { security: "deny" } } };
+const fileOf = ({ state }: TestGateway): string => join(state, "exec-approvals.json");
+
+interface Health {
+  readonly approvals?: { readonly caution: { readonly text: string; readonly fix: string } };
+}
+const cautionOf = async (wire: Wire): Promise<string | undefined> =>
+  ((await wire.request("health")).payload as unknown as Health).approvals?.caution.text;
+
+describe("an approvals file that is gone", () => {
+  let gateway: TestGateway;
+  let wire: Wire;
+  before(async () => {
+    gateway = await startGateway({ config });
+    mkdirSync(gateway.workspace, { recursive: true });
+    wire = await operator(gateway);
+  });
+  after(async () => {
+    wire.end();
+    await dispose(gateway);
+  });
+  const isRefused = async (): Promise<boolean> =>
+    (await exec(gateway, { command: "id" })).error?.type === "exec.denied";
+
+  test("where there never was one, nothing is said and config alone decides", async () => {
+    assert.equal((await exec(gateway, { command: "id" })).details["status"], "completed");
+    assert.equal(await cautionOf(wire), undefined);
+  });
+
+  test("leaves its rules in force, with a warning in the log, on the page and in doctor", async () => {
+    writeApprovals(gateway.state, strict);
+    await until(isRefused, Boolean);
+    rmSync(fileOf(gateway));
+    assert.equal(await isRefused(), true, "at once, not only when the loss is noticed");
+    assert.match(
+      (await until(
+        () => cautionOf(wire),
+        (text) => text !== undefined,
+      )) ?? "",
+      /exec-approvals\.json is gone/,
+    );
+    assert.match(gateway.output(), /exec-approvals\.json is gone\. The rules it held last stay in force/);
+    assert.equal(await isRefused(), true);
+    const doctor = await openclaw(gateway.home, ["doctor"]);
+    assert.match(doctor.stdout, /exec-approvals\.json is gone[\s\S]*openclaw approvals restore/);
+    const shown = await wire.request("exec.approvals.get", {});
+    const { exists, lost, file } = shown.payload as unknown as { exists: boolean; lost?: boolean; file: object };
+    assert.deepEqual([exists, lost], [false, true]);
+    assert.match(JSON.stringify(file), /"ops":\{"security":"deny"/);
+  });
+
+  test("stays so after a restart", async () => {
+    await gateway.stop();
+    gateway = await startGateway({ home: gateway.home });
+    wire = await operator(gateway);
+    assert.equal(existsSync(fileOf(gateway)), false);
+    assert.equal(await isRefused(), true);
+    assert.match((await cautionOf(wire)) ?? "", /is gone/);
+    assert.match(gateway.output(), /exec-approvals\.json is gone/);
+  });
+
+  test("is written again by approvals restore", async () => {
+    const { code, stdout } = await openclaw(gateway.home, ["approvals", "restore"]);
+    assert.equal(code, 0, stdout);
+    assert.match(readFileSync(fileOf(gateway), "utf8"), /"security": "allowlist"/);
+    await until(
+      () => cautionOf(wire),
+      (text) => text === undefined,
+    );
+    assert.equal(await isRefused(), true);
+    const again = await openclaw(gateway.home, ["approvals", "restore"]);
+    assert.match(again.stderr, /nothing to restore/);
+    assert.equal(again.code, 1);
+  });
+
+  test("a new file of the owner decides, also one without rules", async () => {
+    rmSync(fileOf(gateway));
+    assert.equal(await isRefused(), true);
+    writeApprovals(gateway.state, {});
+    assert.equal((await exec(gateway, { command: "id" })).details["status"], "completed");
+    rmSync(fileOf(gateway));
+    assert.equal((await exec(gateway, { command: "id" })).details["status"], "completed", "the last rules were none");
+    assert.match(
+      (await until(
+        () => cautionOf(wire),
+        (text) => text !== undefined,
+      )) ?? "",
+      /is gone/,
+    );
+  });
+
+  test("an editor that renames a new file into place changes the rules without a warning", async () => {
+    writeApprovals(gateway.state, {});
+    await until(
+      () => cautionOf(wire),
+      (text) => text === undefined,
+    );
+    writeFileSync(`${fileOf(gateway)}.new`, JSON.stringify({ version: 1, ...strict }), { mode: 0o600 });
+    renameSync(`${fileOf(gateway)}.new`, fileOf(gateway));
+    assert.equal(await isRefused(), true);
+    assert.equal(await cautionOf(wire), undefined);
+  });
+
+  for (const [how, text] of [
+    ["invalid", "{ nope"],
+    ["empty", ""],
+  ] as const)
+    test(`a file that became ${how} closes the host, and the owner is told`, async () => {
+      writeApprovals(gateway.state, {});
+      await until(
+        () => cautionOf(wire),
+        (caution) => caution === undefined,
+      );
+      writeFileSync(fileOf(gateway), text);
+      assert.equal((await exec(gateway, { command: "id" })).error?.type, "approvals.unreadable");
+      assert.match(
+        (await until(
+          () => cautionOf(wire),
+          (caution) => caution !== undefined,
+        )) ?? "",
+        /Commands on this host are refused: .*exec-approvals\.json/,
+      );
+      assert.match((await openclaw(gateway.home, ["doctor"])).stdout, /Commands on this host are refused/);
+    });
+});

@@ -1,0 +1,66 @@
+// Who has the last word when a command is refused on the gateway's host: tool policy, config, session, approvals file.
+import assert from "node:assert/strict";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { asAgent, exec, writeApprovals } from "../../harness/exec.ts";
+import { dispose, operator, startGateway, type TestGateway } from "../../harness/gateway.ts";
+
+describe("on the gateway's host", () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startGateway({
+      config: {
+        tools: { exec: { host: "gateway", ask: "off" } },
+        agents: {
+          list: [
+            { id: "main", default: true },
+            { id: "shut", tools: { exec: { security: "deny" } } },
+            { id: "none", tools: { deny: ["exec"] } },
+          ],
+        },
+      },
+    });
+    for (const id of ["", "-shut", "-none"]) mkdirSync(gateway.workspace + id, { recursive: true });
+  });
+  after(() => dispose(gateway));
+
+  test("tools.deny takes exec away whatever the approvals say: its rule is named, and where a command would have run", async () => {
+    writeApprovals(gateway.state, { agents: { "*": { security: "full", ask: "off" } } });
+    const { error } = await exec(gateway, { command: "uname" }, asAgent("none"));
+    assert.equal(error?.type, "tool.refused");
+    const explain = String(error?.details?.["explain"]);
+    assert.match(explain, /agents\.list\[2\]\.tools\.deny/);
+    assert.match(explain, /^If it were allowed, a call would run: on the gateway host, under approvals$/m);
+    assert.match(explain, /^ {2}- host=gateway \(tools\.exec\.host\)$/m);
+  });
+
+  test("security=deny in the config is no matter of policy: exec is there, the host is closed, the file loosens nothing", async () => {
+    writeApprovals(gateway.state, { agents: { "*": { security: "full", ask: "off" } } });
+    const { error } = await exec(gateway, { command: "uname" }, asAgent("shut"));
+    assert.deepEqual([error?.type, error?.details?.["refused"]], ["exec.denied", true]);
+  });
+
+  test("B15 a session's security=full and ask=off let a whole line run; a deny in the file still ends it", async () => {
+    const wire = await operator(gateway);
+    assert.equal(
+      (await wire.request("sessions.patch", { key: "main", execSecurity: "full", execAsk: "off" })).ok,
+      true,
+    );
+    rmSync(join(gateway.state, "exec-approvals.json"));
+    assert.equal((await exec(gateway, { command: "echo a && echo b" })).text.trim(), "a\nb");
+    writeApprovals(gateway.state, { defaults: { security: "deny" } });
+    assert.equal((await exec(gateway, { command: "uname" })).error?.type, "exec.denied");
+    wire.end();
+  });
+
+  test("the journal of a call says where it ran", async () => {
+    const wire = await operator(gateway);
+    await exec(gateway, { command: "uname" }, asAgent("shut"));
+    const { payload } = await wire.request("tools.journal", { limit: 1 });
+    const [entry] = (payload as unknown as { entries: { decision: { place: string } }[] }).entries;
+    assert.equal(entry?.decision.place, "nowhere: refused before it starts");
+    wire.end();
+  });
+});

@@ -1,0 +1,207 @@
+// The connection of a node host: waiting to be let in, coming back after every kind of loss, TLS, and refusals that are final.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { describe, test, type TestContext } from "node:test";
+
+import { exec, until } from "../../harness/exec.ts";
+import { dispose, openclaw, operator, startGateway, type TestGateway, type Wire } from "../../harness/gateway.ts";
+import {
+  connectedAs,
+  disposeNode,
+  isLive,
+  pidIn,
+  keptNodeJson,
+  readNodeJson,
+  startNodeHost,
+  type NodeHost,
+} from "../../harness/node-host.ts";
+import { openWay, selfSigned } from "../../harness/tls.ts";
+
+const open = { defaults: { security: "full", ask: "off" } };
+const config = { tools: { exec: { host: "node", security: "full", ask: "off" } } };
+
+async function gatewayFor(t: TestContext): Promise<{ gateway: TestGateway; admin: Wire }> {
+  const gateway = await startGateway({ config });
+  const admin = await operator(gateway);
+  t.after(async () => {
+    admin.end();
+    await dispose(gateway);
+  });
+  return { gateway, admin };
+}
+function hostFor(t: TestContext, ...args: Parameters<typeof startNodeHost>): NodeHost {
+  const host = startNodeHost(...args);
+  t.after(() => disposeNode(host));
+  return host;
+}
+const gone = (pid: number): Promise<boolean> =>
+  until(
+    () => isLive(pid),
+    (live) => !live,
+    60_000,
+  );
+const says = (host: NodeHost, words: RegExp): Promise<string> =>
+  until(
+    () => host.output(),
+    (text) => words.test(text),
+    60_000,
+  );
+const sleeper = (file: string): string => `sleep 600 & echo $! > ${file}; sleep 601`;
+
+describe("coming back", () => {
+  test("after kill -9 of the gateway: what ran for it is ended, and the token it gave still lets the node in", async (t) => {
+    const { gateway, admin } = await gatewayFor(t);
+    const host = hostFor(t, gateway, { name: "lab", approvals: open });
+    const { nodeId } = await connectedAs(admin, "lab");
+    const file = join(host.home, "left.pid");
+    const asked = admin.request("node.invoke", {
+      nodeId,
+      command: "system.run",
+      params: { command: ["/bin/sh", "-lc", sleeper(file)] },
+      timeoutMs: 600_000,
+      idempotencyKey: randomUUID(),
+    });
+    const pid = await pidIn(file);
+    await gateway.stop("SIGKILL");
+    await asked;
+    await gone(pid);
+    await says(host, /the connection ended/);
+    const again = await startGateway({ home: gateway.home });
+    t.after(() => dispose(again));
+    const person = await operator(again);
+    t.after(() => person.end());
+    assert.equal((await connectedAs(person, "lab")).nodeId, nodeId);
+    const { details } = await exec(again, { command: "pwd" });
+    assert.equal(details["aggregated"], `${host.home}\n`);
+  });
+
+  test("after kill -9 of the node host: nothing it started is left, the asker hears of it, the next one is the same node", async (t) => {
+    const { gateway, admin } = await gatewayFor(t);
+    const first = hostFor(t, gateway, { name: "lab", approvals: open });
+    const { nodeId, connectedAtMs } = await connectedAs(admin, "lab");
+    await keptNodeJson(first.state);
+    const file = join(first.home, "left.pid");
+    const asked = exec(gateway, { command: sleeper(file) });
+    const pid = await pidIn(file);
+    await first.stop("SIGKILL");
+    const { error } = await asked;
+    assert.equal(error?.type, "exec.node-away");
+    await gone(pid);
+    const down = await openclaw(first.home, ["node", "status"]);
+    assert.equal(down.code, 1);
+    assert.match(`${down.stdout}${down.stderr}`, /no node host runs here[^]*openclaw node run/);
+    // Without the shared secret: its own token is enough. Without flags: the same gateway, the same name.
+    const second = startNodeHost(gateway, { home: first.home, bare: true, env: { OPENCLAW_GATEWAY_TOKEN: "" } });
+    t.after(() => second.stop("SIGKILL"));
+    assert.equal((await connectedAs(admin, "lab", connectedAtMs)).nodeId, nodeId);
+    assert.equal(await second.stop("SIGTERM"), 0);
+    assert.equal((readNodeJson(first.state)["link"] as { state: string }).state, "away");
+  });
+
+  test("a token that was taken back: the shared secret once more, and a new one is kept", async (t) => {
+    const { gateway, admin } = await gatewayFor(t);
+    const host = hostFor(t, gateway, { name: "lab", approvals: open });
+    const { nodeId, connectedAtMs = 0 } = await connectedAs(admin, "lab");
+    const { token: before } = await keptNodeJson(host.state);
+    const rotated = await admin.request("device.token.rotate", { deviceId: nodeId, role: "node" });
+    assert.equal(rotated.ok, true, JSON.stringify(rotated));
+    await host.stop("SIGTERM");
+    const again = startNodeHost(gateway, { home: host.home });
+    t.after(() => again.stop("SIGKILL"));
+    await connectedAs(admin, "lab", connectedAtMs);
+    const now = await until(
+      () => readNodeJson(host.state)["token"],
+      (token) => token !== undefined && token !== before,
+    );
+    assert.equal(typeof now, "string");
+  });
+});
+
+describe("getting in", () => {
+  test("from elsewhere it waits and names the command that lets it in", async (t) => {
+    const { gateway, admin } = await gatewayFor(t);
+    const way = await openWay(gateway.port, { from: "203.0.113.9" });
+    t.after(() => way.close());
+    const host = hostFor(t, gateway, { name: "far", port: way.port, approvals: open });
+    const text = await says(host, /openclaw devices approve \S+/);
+    const id = /openclaw devices approve (\S+)/.exec(text)?.[1] ?? "";
+    const waiting = await openclaw(host.home, ["node", "status"]);
+    assert.equal(waiting.code, 1);
+    assert.match(`${waiting.stdout}${waiting.stderr}`, new RegExp(`waits to be let in[^]*devices approve ${id}`));
+    assert.equal(isLive(host.pid), true, "it waits");
+    const approved = await openclaw(gateway.home, ["devices", "approve", id]);
+    assert.equal(approved.code, 0, approved.stderr);
+    const { nodeId } = await connectedAs(admin, "far");
+    await keptNodeJson(host.state);
+    const { details } = await exec(gateway, { command: "pwd", node: nodeId });
+    assert.equal(details["aggregated"], `${host.home}\n`);
+  });
+
+  test("a wrong secret ends it, with the way out; so does none", async (t) => {
+    const { gateway } = await gatewayFor(t);
+    const wrong = hostFor(t, gateway, { env: { OPENCLAW_GATEWAY_TOKEN: "not-the-token-at-all" } });
+    assert.equal(await wrong.exited, 1);
+    assert.match(wrong.output(), /does not let this node in[^]*OPENCLAW_GATEWAY_TOKEN/);
+    const none = hostFor(t, gateway, { env: { OPENCLAW_GATEWAY_TOKEN: "" } });
+    assert.equal(await none.exited, 1);
+    assert.match(none.output(), /wants a token or password[^]*OPENCLAW_GATEWAY_TOKEN/);
+  });
+
+  test("flags that cannot be followed are refused, never passed over", async (t) => {
+    const { gateway } = await gatewayFor(t);
+    for (const [args, words] of [
+      [["--tls-fingerprint", "ab"], /needs --tls/],
+      [["--tls", "--tls-fingerprint", "ab"], /64 hexadecimal digits/],
+      [["--host", "http://x/"], /--host is a name or an address/],
+    ] as const) {
+      const host = hostFor(t, gateway, { args });
+      assert.equal(await host.exited, 2);
+      assert.match(host.output(), words);
+    }
+    const app = hostFor(t, gateway, { env: { OPENCLAW_NODE_EXEC_HOST: "app" } });
+    assert.equal(await app.exited, 1);
+    assert.match(app.output(), /companion app/);
+  });
+});
+
+describe("TLS", () => {
+  test("a certificate nobody vouches for: only with its fingerprint; another fingerprint ends it before a word is said", async (t) => {
+    const { gateway, admin } = await gatewayFor(t);
+    const certificate = selfSigned();
+    const way = await openWay(gateway.port, { tls: certificate });
+    t.after(() => way.close());
+    const plain = hostFor(t, gateway, { port: way.port, args: ["--tls"] });
+    assert.equal(await plain.exited, 1);
+    assert.match(plain.output(), /not trusted[^]*--tls-fingerprint/);
+    const other = selfSigned().fingerprint;
+    const wrong = hostFor(t, gateway, { port: way.port, name: "wrong", args: ["--tls", "--tls-fingerprint", other] });
+    assert.equal(await wrong.exited, 1);
+    assert.match(wrong.output(), /is not the one of --tls-fingerprint/);
+    const right = hostFor(t, gateway, {
+      port: way.port,
+      name: "sealed",
+      approvals: open,
+      args: ["--tls", "--tls-fingerprint", certificate.fingerprint],
+    });
+    const { nodeId, connectedAtMs } = await connectedAs(admin, "sealed");
+    const { payload } = await admin.request("node.list", {});
+    const { nodes } = payload as unknown as { nodes: { displayName?: string }[] };
+    assert.equal(
+      nodes.some(({ displayName }) => displayName === "wrong"),
+      false,
+    );
+    const { details } = await exec(gateway, { command: "pwd", node: nodeId });
+    assert.equal(details["aggregated"], `${right.home}\n`);
+    await right.stop();
+    hostFor(t, gateway, { port: way.port, name: "sealed", home: right.home });
+    await connectedAs(admin, "sealed", connectedAtMs);
+    const { gateway: kept } = readNodeJson(right.state) as { gateway: object };
+    assert.deepEqual(kept, {
+      host: "127.0.0.1",
+      port: way.port,
+      tls: true,
+      tlsFingerprint: certificate.fingerprint.replaceAll(":", "").toLowerCase(),
+    });
+  });
+});

@@ -1,0 +1,56 @@
+// The page says plainly when nothing is sandboxed, or when the sandbox cannot start, with the command that mends it.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import type { Browser } from "playwright-core";
+
+import { dispose, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { ensurePage, launchBrowser, noBrowser, openLinked, phone } from "../../harness/page.ts";
+
+describe("the sandbox on the page", { skip: noBrowser }, () => {
+  let browser: Browser;
+  before(async () => {
+    await ensurePage();
+    browser = await launchBrowser();
+  });
+  after(() => browser.close());
+
+  async function look(gateway: TestGateway, see: (words: { overview: string; exec: string }) => void): Promise<void> {
+    const { page, faults, context } = await openLinked(browser, gateway, { viewport: phone });
+    const note = page.getByRole("note", { name: "Caution" });
+    await page.goto(`${gateway.url}/#/overview`);
+    await note.waitFor();
+    const overview = await note.innerText();
+    await page.goto(`${gateway.url}/#/tools/exec`);
+    const runs = page.getByText(/^Runs /);
+    await runs.waitFor();
+    const exec = [await runs.innerText(), ...(await note.allInnerTexts())].join("\n");
+    see({ overview, exec });
+    assert.deepEqual(faults, []);
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), phone.width);
+    await context.close();
+    await dispose(gateway);
+  }
+
+  test("off: on the overview and beside exec, with the command", async () => {
+    await look(await startGateway(), ({ overview, exec }) => {
+      assert.match(overview, /^The sandbox is off for agent main: .* without asking anybody\./);
+      assert.match(overview, /openclaw config set agents\.defaults\.sandbox\.mode all/);
+      assert.match(exec, /^Runs on the gateway host itself, without approvals, because the sandbox is off/);
+      assert.match(exec, /openclaw config set agents\.defaults\.sandbox\.mode all/);
+    });
+  });
+
+  test("configured, but no backend works: the reason and the fix on the overview", async () => {
+    const gateway = await startGateway({
+      config: { agents: { defaults: { sandbox: { mode: "all", backend: "docker" } } } },
+      env: { DOCKER_HOST: "unix:///nonexistent/docker.sock" },
+    });
+    await look(gateway, ({ overview, exec }) => {
+      assert.match(overview, /^A sandbox is configured for agent main but cannot start here: docker: /);
+      assert.match(overview, /nothing runs on the machine instead/);
+      assert.match(overview, /To change this:\s+\S/);
+      assert.equal(exec, "Runs in the sandbox (backend docker), without approvals");
+    });
+  });
+});

@@ -1,0 +1,93 @@
+// What the gateway tells an agent, on the page: apart from what the person wrote, folded, and all there on request.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import type { Browser, Locator, Page } from "playwright-core";
+
+import { call, say, startFakeOpenAI, type FakeRequest, type FakeServer, type Reply } from "../../fakes/openai.ts";
+import { dispose, openclaw, operator, type TestGateway } from "../../harness/gateway.ts";
+import { startWithModel } from "../../harness/model.ts";
+import { ensurePage, launchBrowser, noBrowser, openLinked } from "../../harness/page.ts";
+
+describe("what the gateway tells the agent", { skip: noBrowser }, () => {
+  let server: FakeServer;
+  let gateway: TestGateway;
+  let browser: Browser;
+  let page: Page;
+
+  before(async () => {
+    await ensurePage();
+    server = await startFakeOpenAI(answer);
+    gateway = await startWithModel(server, {
+      more: { tools: { exec: { host: "gateway", ask: "on-miss", security: "allowlist" } } },
+    });
+    browser = await launchBrowser();
+    ({ page } = await openLinked(browser, gateway));
+  });
+  after(async () => {
+    await browser.close();
+    await dispose(gateway);
+    await server.close();
+  });
+
+  const write = async (words: string): Promise<void> => {
+    await page.getByLabel("Message", { exact: true }).fill(words);
+    await page.keyboard.press("Enter");
+  };
+  const replied = (words: string): Promise<void> => page.locator(".said.reply").getByText(words).waitFor();
+  const told = (words: string): Locator => page.locator("details.told").filter({ hasText: words });
+
+  test("the notice of a sub-agent is one line that opens, not a message of the person", async () => {
+    await write("please delegate");
+    const notice = told("“counter”, which you started, completed");
+    await notice.waitFor();
+    await replied("The parent heard of it.");
+    assert.equal(await notice.getByText("Status: ok").isVisible(), false);
+    await notice.locator("summary").press("Enter");
+    await notice.getByText("Status: ok").waitFor();
+    assert.deepEqual(await page.locator(".bubble").allTextContents(), ["please delegate"]);
+  });
+
+  test("a command that waited says so, and its end is news for the agent", async () => {
+    await write("please run");
+    await page.locator("tool-card").getByText("asked for approval").waitFor();
+    await page.getByRole("region", { name: "Approvals" }).getByRole("button", { name: "Allow once" }).click();
+    await told("Exec finished (code=0): ran well").waitFor();
+    await replied("The command is over.");
+    assert.deepEqual(await page.locator(".bubble").allTextContents(), ["please delegate", "please run"]);
+  });
+
+  test("the transcript names the door, and the command line marks such messages on every line", async () => {
+    const wire = await operator(gateway);
+    const { payload } = await wire.request("chat.history", { sessionKey: "main", limit: 100 });
+    wire.end();
+    const { messages } = payload as unknown as { messages: { role: string; source?: string }[] };
+    assert.deepEqual(
+      messages.filter(({ role }) => role === "user").map(({ source }) => source),
+      [undefined, "sessions_spawn", undefined, "heartbeat"],
+    );
+    const { stdout, code } = await openclaw(gateway.home, ["sessions", "history", "main"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^> please delegate$/m);
+    assert.match(stdout, /^· \[Sub-agent\] “counter”, which you started, completed/m);
+    assert.match(stdout, /^· Status: ok$/m);
+    assert.doesNotMatch(stdout, /^> \[Sub-agent\]/m);
+  });
+
+  test("the model reads nothing of it", () => {
+    for (const { body } of server.requests)
+      for (const message of (body["messages"] ?? []) as object[]) assert.equal("source" in message, false);
+  });
+});
+
+/** By the last words it was sent, so that the order of turns does not matter. */
+function answer({ body }: FakeRequest): Reply {
+  const messages = body["messages"] as { role: string; content: unknown }[];
+  const last = JSON.stringify(messages.at(-1));
+  if (last.includes("Exec finished")) return say("The command is over.");
+  if (last.includes("which you started")) return say("The parent heard of it.");
+  if (last.includes("count the doors")) return say("Two doors.");
+  if (last.includes("please delegate")) return call("sessions_spawn", { task: "count the doors", label: "counter" });
+  if (last.includes("please run")) return call("exec", { command: "echo ran well" });
+  return say("I wait.");
+}

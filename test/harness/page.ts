@@ -1,0 +1,64 @@
+// What tests of the page share: a real browser, the built page, a browser that was let in.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { build } from "vite";
+
+import { operator, root, type TestGateway } from "./gateway.ts";
+
+const program = process.env["OPENCLAW_TEST_BROWSER"] ?? "/usr/bin/chromium";
+export const noBrowser: string | false = existsSync(program) ? false : `needs ${program}: apt-get install chromium`;
+const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
+const still = ["--disable-component-update", "--disable-sync"];
+export const broker = { width: 1280, height: 800 };
+export const phone = { width: 390, height: 844 };
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: program, args: [...quiet, ...still], timeout: 180_000 });
+}
+
+/** The gateway serves dist/ui; a fresh clone that only runs this file has none yet. */
+export async function ensurePage(): Promise<void> {
+  const outDir = join(root, "dist", "ui");
+  if (existsSync(join(outDir, "index.html"))) return;
+  await build({
+    root: join(root, "ui"),
+    base: "./",
+    logLevel: "warn",
+    build: { outDir, emptyOutDir: true, target: "es2022" },
+  });
+}
+
+export async function newCode(gateway: TestGateway): Promise<string> {
+  const wire = await operator(gateway);
+  const answer = await wire.request("device.pair.code");
+  wire.end();
+  return (answer.payload as unknown as { code: string }).code;
+}
+
+export interface Opened {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Everything the browser complained about: scripts, content policy, missing files. */
+  readonly faults: string[];
+}
+
+export type Look = Parameters<Browser["newContext"]>[0];
+
+export async function openPage(browser: Browser, address: string, look: Look = { viewport: broker }): Promise<Opened> {
+  const context = await browser.newContext(look);
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  await page.goto(address);
+  return { page, context, faults };
+}
+
+/** Let in by a link; the chat is open. */
+export async function openLinked(browser: Browser, gateway: TestGateway, look?: Look): Promise<Opened> {
+  const opened = await openPage(browser, `${gateway.url}/#pair=${await newCode(gateway)}`, look);
+  await opened.page.getByLabel("Message", { exact: true }).waitFor();
+  return opened;
+}
