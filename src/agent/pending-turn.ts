@@ -1,5 +1,6 @@
 // A posted turn on its way: waiting, directing, running, ended. Its outcome comes exactly once.
 import type { RunEvent, RunEventBody, RunFailure, RunOutcome } from "../core/event.ts";
+import { factsOfSource } from "../core/turn-source.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Waiting } from "../session/queue.ts";
 import type { TurnRequest } from "../session/turns.ts";
@@ -20,29 +21,14 @@ export interface PendingTurn extends Waiting {
   readonly merged: PendingTurn[];
   /** Run ids of messages it heard on the way that get a turn of their own all the same. */
   readonly overheard: string[];
-  /** Whether lines of the house it began with held somebody else's words. */
-  outside: boolean;
+  /** Whether a system event that it began with was untrusted. */
+  untrusted: boolean;
   readonly ended: Promise<RunOutcome>;
   /** There when its end was told before it was on the disk; resolves when it is. */
   written?: Promise<void>;
   readonly end: (outcome: RunOutcome) => void;
   readonly emit: (body: RunEventBody) => void;
 }
-
-/** Doors whose callers wait for the answer to this very message, and strangers' words: never joined with others. */
-const ownTurns: ReadonlySet<string> = new Set([
-  "agent",
-  "http",
-  "cli",
-  "cron",
-  "hook",
-  "sessions_send",
-  "sessions_spawn",
-  "heartbeat",
-  "node",
-  "voice",
-  "say",
-]);
 
 export function createJob(
   turn: TurnRequest,
@@ -62,7 +48,7 @@ export function createJob(
     heard: false,
     merged: [],
     overheard: [],
-    outside: false,
+    untrusted: false,
     ended: promise,
     end: resolve,
     emit: (body) => publish({ runId: turn.runId, sessionKey: turn.sessionKey, seq: ++seq, ts: clock.now(), body }),
@@ -70,19 +56,19 @@ export function createJob(
 }
 
 /** What is kept with its run. */
-export function runBodyOf({ turn, merged, overheard, outside }: PendingTurn, sessionId: string): RunBody {
+export function runBodyOf({ turn, merged, overheard, untrusted }: PendingTurn, sessionId: string): RunBody {
   return {
     sessionId,
     merged: merged.map((other) => other.turn.runId),
     ...(overheard.length === 0 ? {} : { overheard: [...overheard] }),
-    ...(outside ? { outside } : {}),
+    ...(untrusted ? { untrusted } : {}),
     source: turn.source,
   };
 }
 
 function isAlone(turn: TurnRequest): boolean {
   const { source, text, thinking, model, extraSystem, history, clientTools, settings, timeoutMs } = turn;
-  if (ownTurns.has(source) || /^\s*(?:[/!]|(?:stop|abort)\s*$)/i.test(text)) return true;
+  if (!factsOfSource(source).canMerge || /^\s*(?:[/!]|(?:stop|abort)\s*$)/i.test(text)) return true;
   return [thinking, model, extraSystem, history, clientTools, settings, timeoutMs].some(
     (setting) => setting !== undefined,
   );

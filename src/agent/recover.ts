@@ -14,8 +14,8 @@ export interface RunBody {
   readonly merged: readonly string[];
   /** Their words are in the run, too; their outcome is not. */
   readonly overheard?: readonly string[];
-  /** Lines of the house it read held somebody else's words. */
-  readonly outside?: true;
+  /** A system event that it read was untrusted. */
+  readonly untrusted?: true;
   readonly source: string;
 }
 

@@ -4,6 +4,7 @@ import type { UserMessage } from "../core/message.ts";
 import { splitSessionKey, type AgentId } from "../core/names.ts";
 import { defaultAgentId } from "../config/agents.ts";
 import { notTheHouse } from "../base/untrusted-content.ts";
+import { isMarkedUntrusted } from "../session/provenance.ts";
 import { mergeTexts } from "../session/queue.ts";
 import { isStale, resetRule } from "../session/reset.ts";
 import { entryOf, newSession, resetSession } from "../session/session.ts";
@@ -148,7 +149,7 @@ async function openRun(
   { seat, startedAt, talk, limit }: Place,
   { entries, events }: { readonly entries: readonly TranscriptEntry[]; readonly events: readonly SystemEvent[] },
 ): Promise<void> {
-  job.outside = events.some(({ outside }) => outside);
+  job.untrusted = events.some(isMarkedUntrusted);
   const { store, systemEvents } = room.deps;
   const { record } = seat;
   // Only their first lines go into the turn; all of it stays visible.

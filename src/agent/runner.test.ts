@@ -119,7 +119,7 @@ test("unknown tools, half JSON, wrong types and refused tools are words for the 
 test("the same run id gives the same receipt, and its outcome once there is one", async (t) => {
   const models = scriptedBook(() => text("once"));
   const { agents, ask } = await runtime(t, { models });
-  const turn = { runId: "same", sessionKey: MAIN, text: "hi", source: "agent", authorised: true };
+  const turn = { runId: "same", sessionKey: MAIN, text: "hi", source: "agent" as const, authorised: true };
   const both = await Promise.all([agents.post(turn), agents.post(turn)]);
   assert.deepEqual(
     both.map(({ fresh }) => fresh).toSorted((a, b) => Number(a) - Number(b)),

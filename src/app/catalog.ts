@@ -50,7 +50,7 @@ export function openCatalog(
       version: readVersion(),
       ...fileDeps(paths, files),
       protectedFolders: async (call) => (await import("../tool/trust.ts")).protectedFolders(store, paths, call),
-      isGuest: async (call) => (await import("../tool/trust.ts")).isGuest(store, call),
+      isConfinedToChat: async (call) => (await import("../tool/trust.ts")).isConfinedToChat(store, call),
       isUntrustedCall: async (call) => (await import("../tool/trust.ts")).isUntrustedCall(store, call),
       exec: commands.exec,
       processes: commands.processes,

@@ -26,7 +26,7 @@ import { cronCard } from "../cron/card.ts";
 import { bodyOf, mayTouch, notOwners, reachOf } from "./cron-rights.ts";
 import type { CronPorts } from "./cron.ts";
 import type { Runtime } from "./runtime.ts";
-import { isOwnerTurn, isUntrustedTurn } from "../session/provenance.ts";
+import { trustOf } from "../session/provenance.ts";
 
 export interface CronRuntime {
   readonly engine: CronEngine;
@@ -79,7 +79,7 @@ export function openCronRuntime(runtime: Runtime, ports: EnginePorts): CronRunti
     list: async (asker, options) => (await engine.list(options)).filter((job) => mayTouch(job, asker, config())),
     async run(asker, id, mode) {
       await touched(id, asker);
-      if (await isOwnerTurn(runtime, asker.turn)) return engine.run(id, mode);
+      if ((await trustOf(store, asker.turn)) === "owner") return engine.run(id, mode);
       throw notOwners("a job is started by hand");
     },
     async runs(asker, id, limit) {
@@ -91,15 +91,16 @@ export function openCronRuntime(runtime: Runtime, ports: EnginePorts): CronRunti
       return engine.output(id, slot, page);
     },
     async wake({ session, turn }, text, mode) {
-      const used = mode === "now" && (await isOwnerTurn(runtime, turn)) ? "now" : "next-heartbeat";
-      await runtime.wake().tell(session, text, used, { outside: await isUntrustedTurn(runtime.store, turn) });
+      const trust = await trustOf(store, turn);
+      const used = mode === "now" && trust === "owner" ? "now" : "next-heartbeat";
+      await runtime.wake().tell(session, text, used, { untrusted: trust === "untrusted" });
       return used;
     },
     async change(asked, asker) {
       const change = asked.action === "add" ? await fromSession(asked, asker, runtime) : asked;
       const job = change.action === "add" ? undefined : await touched(change.id, asker);
       const reach = reachOf(change, job, asker, config(), systemClock.now());
-      if (reach === undefined && (await isOwnerTurn(runtime, asker.turn)))
+      if (reach === undefined && (await trustOf(store, asker.turn)) === "owner")
         return { done: await perform(change, asker) };
       const card = cronCard(change, asker, job, reach);
       const { agent, session } = asker;

@@ -28,7 +28,7 @@ import { createSystemEvents, type SystemEvents } from "../session/system-events.
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
 import type { Engine } from "./exec-engine.ts";
-import { untrustedSource } from "../session/provenance.ts";
+import { unauthorisedSource } from "../session/provenance.ts";
 
 export interface OpenExec {
   readonly exec: Exec;
@@ -147,7 +147,7 @@ async function routeOf(store: Store, args: ExecArgs, call: ExecCall): Promise<Ro
   const { config, agent, session: sessionKey, sandboxed, subagent, senderIds, hints } = call;
   const record = await store.sessions.get(sessionKey);
   // Who sits at the session is not who speaks when a node, a hook or another session did (POL-019).
-  const door = sandboxed && call.turn !== undefined ? await untrustedSource(store, call.turn) : undefined;
+  const door = sandboxed && call.turn !== undefined ? await unauthorisedSource(store, call.turn) : undefined;
   const { channel, senders } = door === undefined ? speakerOf(sessionKey, record) : { channel: door, senders: [] };
   const elevation = elevationOf({
     config,

@@ -1,4 +1,5 @@
 // Sessions that work together over an open house: sub-agents and talks. The engines load with the first of them.
+import type { Trust } from "../core/turn-source.ts";
 import { systemClock } from "../base/clock.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Outbound } from "../channel/outbound.ts";
@@ -32,14 +33,14 @@ export function openSessions(runtime: Runtime, models: ModelBook, outbound: Outb
   };
   let isClosed = false;
   const open = async (): Promise<Engines> => {
-    const [{ createChildren }, { createSessionMessages }, words] = await Promise.all([
+    const [{ createChildren }, { createSessionMessages }, provenance] = await Promise.all([
       import("../agent/subagent/subagents.ts"),
       import("../agent/session-messages/session-messages.ts"),
       import("../session/provenance.ts"),
     ]);
-    const isUntrustedTurn = (turn: string): Promise<boolean> => words.isUntrustedTurn(store, turn);
+    const trustOf = (turn: string): Promise<Trust> => provenance.trustOf(store, turn);
     const opened = {
-      children: createChildren({ ...shared, models, mask, isUntrustedTurn, log: log.child("children") }),
+      children: createChildren({ ...shared, models, mask, trustOf, log: log.child("children") }),
       sessionMessages: createSessionMessages({ ...shared, log: log.child("talks") }),
     };
     // A run that is being ended may still ask for the first of them: kept, and followed by the next start.

@@ -1,4 +1,4 @@
-// POL-019: a turn is nobody's until its poster says that it is the owner's, and only two posters ever say so.
+// A turn is the owner's only when its poster vouches for the sender, and only two posters do.
 import assert from "node:assert/strict";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,9 +7,10 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import type { SessionKey } from "../core/names.ts";
+import type { Trust } from "../core/turn-source.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
-import { isOwnerTurn, untrustedSource } from "./provenance.ts";
+import { trustOf, unauthorisedSource } from "./provenance.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const sessionKey = "agent:main:main" as SessionKey;
@@ -31,12 +32,12 @@ async function post(runId: string, flags: object): Promise<string> {
 }
 const begin = (id: string, body: object): Promise<unknown> =>
   store.runs.put({ id, sessionKey, state: "running", startedAt: 1, body });
-const judged = async (turn: string): Promise<[boolean, string | undefined]> => [
-  await isOwnerTurn({ store }, turn),
-  await untrustedSource(store, turn),
+const judged = async (turn: string): Promise<[Trust, string | undefined]> => [
+  await trustOf(store, turn),
+  await unauthorisedSource(store, turn),
 ];
 
-test("POL-019 no flags, or half of them, or other words than true: not the owner's", async () => {
+test("POL-019 gives the least trust to a turn whose flags are missing, incomplete or not true", async () => {
   const answerer = { clientId: "x", surface: "chat" };
   for (const [index, flags] of [
     {},
@@ -48,32 +49,45 @@ test("POL-019 no flags, or half of them, or other words than true: not the owner
     { authorised: "true", admin: true },
     { authorised: 1, admin: 1 },
   ].entries()) {
-    const [isOwners, door] = await judged(await post(`none-${index}`, flags));
-    assert.deepEqual([isOwners, door], [false, "reaction"], JSON.stringify(flags));
+    const result = await judged(await post(`none-${index}`, flags));
+    assert.deepEqual(result, ["untrusted", "reaction"], JSON.stringify(flags));
   }
-  assert.deepEqual(await judged(await post("writer", { authorised: true })), [false, undefined]);
-  assert.deepEqual(await judged(await post("half", { authorised: true, admin: "yes" })), [false, undefined]);
-  assert.deepEqual(await judged(await post("owner", { authorised: true, admin: true })), [true, undefined]);
+  assert.deepEqual(await judged(await post("writer", { authorised: true })), ["agent", undefined]);
+  assert.deepEqual(await judged(await post("half", { authorised: true, admin: "yes" })), ["agent", undefined]);
+  assert.deepEqual(await judged(await post("owner", { authorised: true, admin: true })), ["owner", undefined]);
 });
 
-test("POL-019 an owner's turn that others' words came into is no longer the owner's", async () => {
+test("POL-019 lowers the trust of an owner's turn when another sender's message joins it", async () => {
   const flags = { authorised: true, admin: true };
   await post("stranger", {});
   for (const field of ["merged", "overheard"]) {
     await begin(await post(`with-${field}`, flags), { [field]: ["stranger"] });
-    assert.deepEqual(await judged(`with-${field}`), [false, "reaction"]);
+    assert.deepEqual(await judged(`with-${field}`), ["untrusted", "reaction"]);
   }
   await begin(await post("with-own", flags), { merged: ["owner-2"], overheard: [] });
   await post("owner-2", flags);
-  assert.deepEqual(await judged("with-own"), [true, undefined]);
+  assert.deepEqual(await judged("with-own"), ["owner", undefined]);
 });
 
-test("POL-019 a letter nobody can read is nobody's", async () => {
+test("POL-019 gives the least trust to a turn whose row cannot be read", async () => {
   await store.inbox.post({ id: "torn", sessionKey, runId: "torn", at: 1, body: { turn: { runId: "other" } } });
-  assert.deepEqual(await judged("torn"), [false, "unknown"]);
+  assert.deepEqual(await judged("torn"), ["untrusted", "unknown"]);
 });
 
-test("POL-019 of all who post turns, only a person's own client and shell ever say that it is theirs", () => {
+test("reads the mark of rows that earlier releases wrote", async () => {
+  assert.equal(await trustOf(store, await post("old-turn", { source: "sessions_spawn", outside: true })), "untrusted");
+  assert.equal(
+    await trustOf(store, await post("new-turn", { source: "sessions_spawn", untrusted: true })),
+    "untrusted",
+  );
+  assert.equal(await trustOf(store, await post("own-turn", { source: "sessions_spawn" })), "agent");
+  for (const mark of ["outside", "untrusted"]) {
+    await begin(await post(`beat-${mark}`, { source: "heartbeat" }), { [mark]: true });
+    assert.equal(await trustOf(store, `beat-${mark}`), "untrusted");
+  }
+});
+
+test("POL-019 vouches for senders only in the gateway's chat methods and in the owner's shell", () => {
   const sources = globSync("src/**/*.ts", { cwd: root })
     .filter((path) => !/\.(?:test|cases)\.ts$/.test(path))
     .map((path) => ({ path, code: readFileSync(join(root, path), "utf8") }));
@@ -81,7 +95,6 @@ test("POL-019 of all who post turns, only a person's own client and shell ever s
     sources.flatMap(({ path, code }) => (pattern.test(code) ? [path] : [])).toSorted();
   assert.deepEqual(files(/\bauthorised: true\b/), ["src/cli/agent-here.ts", "src/gateway/methods/chat.ts"]);
   assert.deepEqual(files(/\badmin: true\b/), ["src/cli/agent-here.ts", "src/gateway/methods/chat.ts"]);
-  // Who else makes turns says no, each by itself.
   assert.deepEqual(files(/\bauthorised: false\b/), [
     "src/agent/heartbeat/turn.ts",
     "src/agent/runner.ts", // replies without a model

@@ -44,8 +44,8 @@ export interface ChildBody {
   readonly sessionId: string;
   readonly route?: Route;
   readonly telling: Telling;
-  /** Strangers' words led to it. */
-  readonly outside?: true;
+  /** An untrusted turn started it. */
+  readonly untrusted?: true;
   readonly result?: ChildResult;
 }
 

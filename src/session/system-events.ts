@@ -1,6 +1,7 @@
 // Lines the house has to tell an agent: kept per session until its next turn, also over a restart.
 import type { SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
+import { isMarkedUntrusted } from "./provenance.ts";
 import type { KvTable, KvWrite } from "../store/store.ts";
 
 export interface SystemEvent {
@@ -9,8 +10,8 @@ export interface SystemEvent {
   readonly text: string;
   /** It asks for a turn of its own, also after a restart. */
   readonly wakes?: true;
-  /** Somebody else's words: a turn the house begins to read them in is theirs. */
-  readonly outside?: true;
+  /** Other people or programs wrote it: a turn that the gateway starts to read it is untrusted. */
+  readonly untrusted?: true;
   /** This one stands for so many that had to make room. */
   readonly left?: number;
 }
@@ -29,7 +30,7 @@ export interface SystemEvents {
 }
 
 export interface LineTraits {
-  readonly outside?: boolean;
+  readonly untrusted?: boolean;
   readonly together?: Together | undefined;
 }
 
@@ -72,16 +73,16 @@ export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents
     for (const id of ids) for (const hear of readers.get(id) ?? []) hear(runId);
   };
   return {
-    async add(session, text, wakes = false, { outside = false, together } = {}) {
+    async add(session, text, wakes = false, { untrusted = false, together } = {}) {
       const words = text.slice(0, MAX_CHARS).toWellFormed();
       let dropped: readonly SystemEvent[] = [];
       const kept = await change(
         session,
         (events) => {
           const last = events.at(-1);
-          const traits = { ...(wakes ? { wakes } : {}), ...(outside ? { outside } : {}) };
+          const traits = { ...(wakes ? { wakes } : {}), ...(untrusted ? { untrusted } : {}) };
           if (last?.text === words) {
-            const hasAll = (!wakes || last.wakes === true) && (!outside || last.outside === true);
+            const hasAll = (!wakes || last.wakes === true) && (!untrusted || isMarkedUntrusted(last));
             return hasAll ? events : [...events.slice(0, -1), { ...last, ...traits }];
           }
           const event: SystemEvent = { id: newId(), at: now(), text: words, ...traits };

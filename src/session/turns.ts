@@ -2,6 +2,7 @@
 import type { RunOutcome } from "../core/event.ts";
 import type { Block, Message, TextBlock } from "../core/message.ts";
 import type { SessionKey } from "../core/names.ts";
+import { factsOfSource, type TurnSource } from "../core/turn-source.ts";
 import type { Answerer } from "../approval/record.ts";
 import type { AnswerSettings, ModelRef, ModelTool, ThinkingLevel } from "../model/model.ts";
 
@@ -14,12 +15,11 @@ export interface TurnRequest {
   readonly images?: readonly Extract<Block, { type: "image" }>[];
   /** Texts that come with the message, such as files, already marked as untrusted; no commands are read from them. */
   readonly attachments?: readonly TextBlock[];
-  /** Which door: `chat`, `agent`, `http`, `cli`, `cron`, `hook`, `sessions_send` … */
-  readonly source: string;
-  /** May use commands and directives. Callers that speak for strangers say false. */
+  readonly source: TurnSource;
+  /** The poster vouches for the sender, who may use commands and directives. */
   readonly authorised: boolean;
-  /** Strangers' words led to it by way of another turn: what they may not have done here, it may not do either. */
-  readonly outside?: true;
+  /** An untrusted turn led to this one, which therefore has no more rights than that one. */
+  readonly untrusted?: true;
   /** Who speaks, when they may also answer approvals; absent: they may not. */
   readonly approver?: Answerer;
   /** Who speaks may also change the settings of the house (`operator.admin`, or its owner in a chat). */
@@ -60,20 +60,9 @@ export interface TurnRequest {
   readonly toolsDeny?: readonly string[];
 }
 
-/** Doors behind which nobody typed what comes in: the house speaks, or it passes on what it was given. */
-const unspokenDoors: ReadonlySet<string> = new Set([
-  "cron",
-  "heartbeat",
-  "hook",
-  "node",
-  "sessions_send",
-  "sessions_spawn",
-  "voice",
-]);
-
-/** Goes with the message on record, so that nobody is shown it as the person's own words. */
-export function sourceOnRecord({ source }: Pick<TurnRequest, "source">): { readonly source?: string } {
-  return unspokenDoors.has(source) ? { source } : {};
+/** Stored with a message that no person typed, so that clients do not show it as the person's own. */
+export function sourceOnRecord({ source }: Pick<TurnRequest, "source">): { readonly source?: TurnSource } {
+  return factsOfSource(source).isTyped ? {} : { source };
 }
 
 export interface Receipt {

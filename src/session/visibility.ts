@@ -8,8 +8,8 @@ export interface Viewer {
   readonly agent: AgentId;
   readonly session: SessionKey;
   readonly sandboxed: boolean;
-  /** Strangers speak here, and what is read here they may hear: see `isGuest` of the app. */
-  readonly guest?: boolean;
+  /** Other people read this chat, so the session sees only itself (`isConfinedToChat` of tool/trust.ts). */
+  readonly isConfined?: boolean;
 }
 
 export function maySee(viewer: Viewer, target: SessionRecord, config: Config): boolean {
@@ -26,10 +26,10 @@ export function mayChange(viewer: Viewer, target: SessionRecord, config: Config)
   return target.agentId === viewer.agent && maySee(viewer, target, config);
 }
 
-/** Sub-agents always, sandboxed sessions and guests unless the config opens them. */
-export function seesOnlySpawned({ agent, sandboxed, session, guest = false }: Viewer, config: Config): boolean {
+/** Sub-agents always, sandboxed and confined sessions unless the config opens them. */
+export function seesOnlySpawned({ agent, sandboxed, session, isConfined = false }: Viewer, config: Config): boolean {
   if (isSubagentKey(session)) return true;
-  if (!sandboxed && !guest) return false;
+  if (!sandboxed && !isConfined) return false;
   const own = agentConfig(config, agent)?.sandbox?.sessionToolsVisibility;
   return (own ?? config.agents?.defaults?.sandbox?.sessionToolsVisibility ?? "spawned") === "spawned";
 }

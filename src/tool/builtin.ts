@@ -27,7 +27,7 @@ import { createSessionsSpawn } from "./sessions/spawn.ts";
 import { createSessionStatus } from "./sessions/status.ts";
 import { createExecTool } from "./runtime/exec.ts";
 import { createProcessTool } from "./runtime/process.ts";
-import type { TrustChecks } from "./guest.ts";
+import type { TrustChecks } from "./trust.ts";
 import type { Slot } from "./slot.ts";
 import type { Tool } from "./tool.ts";
 

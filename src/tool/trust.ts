@@ -1,15 +1,15 @@
-// What is closed to a call that strangers' words led to: files that steer an agent's later turns, and other conversations.
+// What an untrusted call cannot reach: files that steer later turns of an agent, and other conversations.
 import { isSubagentKey, type SessionKey } from "../core/names.ts";
 import type { Paths } from "../base/paths.ts";
 import { agentIds, mainKeyOf, workspaceOf } from "../config/agents.ts";
 import { isPrivate } from "../memory/audience.ts";
 import type { Store } from "../store/store.ts";
 import type { ToolCall } from "./tool.ts";
-import { isOwnerTurn, isUntrustedTurn } from "../session/provenance.ts";
+import { trustOf } from "../session/provenance.ts";
 
 /**
- * A line in HEARTBEAT.md is a job without a row: what stays needs the owner there as well (CRN-014, MEM-006). The owner's
- * own chat, the owner's words in a room and calls outside of any turn are open; not so what others say into that chat.
+ * Folders whose steering files (HEARTBEAT.md and its like) a call cannot change. A line in HEARTBEAT.md has the effect of
+ * a scheduled job, and an untrusted turn cannot add one of those either.
  */
 export async function protectedFolders(
   store: Store,
@@ -18,8 +18,14 @@ export async function protectedFolders(
 ): Promise<readonly string[]> {
   if (!(await isUntrustedCall(store, call))) return [];
   const { config, workspace } = call;
-  // A sandbox has files of its own with these names, and several sessions may share one.
+  // A sandbox has its own copies of these files, and several sessions can share one.
   return [...agentIds(config).map((id) => workspaceOf(config, id, paths)), workspace];
+}
+
+/** Checks that tools ask for; the app binds them to the store and loads this module with the first question. */
+export interface TrustChecks {
+  readonly isConfinedToChat?: (call: ToolCall) => Promise<boolean>;
+  readonly isUntrustedCall?: (call: ToolCall) => Promise<boolean>;
 }
 
 export async function isUntrustedCall(
@@ -27,20 +33,24 @@ export async function isUntrustedCall(
   call: Pick<ToolCall, "session" | "turn" | "config">,
 ): Promise<boolean> {
   const { session, turn, config } = call;
-  if (await isOwnerTurn({ store }, turn)) return false;
-  return !isPrivate(await requesterOf(store, session), mainKeyOf(config)) || isUntrustedTurn(store, turn);
+  const trust = await trustOf(store, turn);
+  if (trust !== "agent") return trust === "untrusted";
+  return !isPrivate(await requesterOf(store, session), mainKeyOf(config));
 }
 
 /**
- * Whoever speaks in a room, by a webhook or in a chat of their own hears what is read there: other conversations of the
- * same agent are not theirs, as little as MEMORY.md is. The owner's words there, and calls outside of any turn, are.
+ * Other people read what the agent says in a group, in a hook session or in a chat of their own, so a turn there sees
+ * only its own conversation, unless the owner wrote it.
  */
-export async function isGuest(store: Store, call: Pick<ToolCall, "session" | "turn" | "config">): Promise<boolean> {
+export async function isConfinedToChat(
+  store: Store,
+  call: Pick<ToolCall, "session" | "turn" | "config">,
+): Promise<boolean> {
   const { session, turn, config } = call;
-  return !isPrivate(session, mainKeyOf(config)) && !(await isOwnerTurn({ store }, turn));
+  return !isPrivate(session, mainKeyOf(config)) && (await trustOf(store, turn)) !== "owner";
 }
 
-/** A sub-agent does what its requester wants; one whose requester is not known is nobody's. */
+/** A subagent has the audience of the session that requested it. */
 async function requesterOf(store: Store, session: SessionKey): Promise<SessionKey> {
   if (session === "global" || session === "unknown" || !isSubagentKey(session)) return session;
   return (await store.sessions.get(session))?.spawnedBy ?? session;

@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../channel/outbound.ts";
 import type { ModelBook } from "../../model/model.ts";
+import { isMarkedUntrusted } from "../../session/provenance.ts";
 import type { Child } from "../../session/subagents.ts";
 import type { Turns } from "../../session/turns.ts";
 import type { Store } from "../../store/store.ts";
@@ -49,9 +50,10 @@ async function announce(deps: TellDeps, child: Child): Promise<void> {
   if (model !== undefined || child.state === "announcing") {
     const announceId = `${runId}:announce`;
     const text = announcement(child);
-    const outside = body.outside === true ? { outside: true as const } : {};
-    const turn = { runId: announceId, sessionKey, text, source: "sessions_spawn", authorised: false, ...outside };
-    await deps.turns().post(turn);
+    const trust = isMarkedUntrusted(body) ? { untrusted: true as const } : {};
+    await deps
+      .turns()
+      .post({ runId: announceId, sessionKey, text, source: "sessions_spawn", authorised: false, ...trust });
     await deps.store.children.update(runId, (row) =>
       row.state === "ended" ? { ...row, state: "announcing" } : undefined,
     );

@@ -43,12 +43,12 @@ export interface Choices {
   readonly model: ModelRef | undefined;
   readonly thinking: ThinkingLevel | undefined;
   readonly requester: SessionRecord | undefined;
-  readonly outside: boolean;
+  readonly untrusted: boolean;
 }
 
 export function newOffspring(wish: SpawnRequest, choices: Choices, now: number): Offspring {
   const { agent, model, thinking, requester } = choices;
-  const outside = choices.outside ? { outside: true as const } : {};
+  const trust = choices.untrusted ? { untrusted: true as const } : {};
   const runId = newId();
   const childKey = childKeyOf(agent, newId());
   const { runTimeoutSeconds = 0, cleanup = "keep", task } = wish;
@@ -74,7 +74,7 @@ export function newOffspring(wish: SpawnRequest, choices: Choices, now: number):
     sessionId: session.sessionId,
     ...(route === undefined ? {} : { route }),
     telling: "turn",
-    ...outside,
+    ...trust,
   };
   return {
     session,
@@ -85,7 +85,7 @@ export function newOffspring(wish: SpawnRequest, choices: Choices, now: number):
       text: task,
       source: "sessions_spawn",
       authorised: false,
-      ...outside,
+      ...trust,
       timeoutMs: runTimeoutSeconds === 0 ? NO_LIMIT_MS : Math.min(runTimeoutSeconds * 1000, NO_LIMIT_MS),
     },
   };

@@ -1,8 +1,10 @@
 // The sub-agents of the house: started durably, ended exactly once, told exactly once, put away in time.
+import type { Trust } from "../../core/turn-source.ts";
 import { newId } from "../../base/ids.ts";
 import type { Mask } from "../../base/mask.ts";
 import type { Config } from "../../config/schema/index.ts";
 import type { ModelBook } from "../../model/model.ts";
+import { isMarkedUntrusted } from "../../session/provenance.ts";
 import { childOf, type Child, type ChildResult, type Subagents, type SpawnRequest } from "../../session/subagents.ts";
 import { newSession } from "../../session/session.ts";
 import type { ChildStatus } from "../../store/store.ts";
@@ -18,8 +20,7 @@ export interface ChildrenDeps extends Omit<TellDeps, "closing"> {
   readonly models: Pick<ModelBook, "candidates" | "list">;
   readonly config: () => Config;
   readonly mask: Mask;
-  /** Whether words of people nobody knows led to a turn. */
-  readonly isUntrustedTurn: (turn: string) => Promise<boolean>;
+  readonly trustOf: (turn: string) => Promise<Trust>;
 }
 
 const LISTED = 100;
@@ -114,8 +115,8 @@ export function createChildren(deps: ChildrenDeps): Subagents {
         const { ref: model, warning } = await pickModel(wish.model, agent, config, deps.models);
         const thinking = pickThinking(wish.thinking, agent, config);
         const requester = await store.sessions.get(session);
-        const outside = await deps.isUntrustedTurn(wish.turn);
-        const offspring = newOffspring(wish, { agent, model, thinking, requester, outside }, clock.now());
+        const untrusted = (await deps.trustOf(wish.turn)) === "untrusted";
+        const offspring = newOffspring(wish, { agent, model, thinking, requester, untrusted }, clock.now());
         await start(wish, offspring, requester === undefined);
         const { runId, childKey: childSessionKey } = offspring.record;
         return { status: "accepted", runId, childSessionKey, ...(warning === undefined ? {} : { warning }) };
@@ -132,17 +133,10 @@ export function createChildren(deps: ChildrenDeps): Subagents {
       return stopped.filter((child) => child !== undefined);
     },
     async ask({ childKey, body }, text, timeoutMs, signal) {
-      const outside = body.outside === true ? { outside: true as const } : {};
-      const turn = {
-        runId: newId(),
-        sessionKey: childKey,
-        text,
-        source: "sessions_spawn",
-        authorised: false,
-        ...outside,
-      };
-      await turns().post(turn);
-      return turns().wait(turn.runId, timeoutMs, signal);
+      const runId = newId();
+      const trust = isMarkedUntrusted(body) ? { untrusted: true as const } : {};
+      await turns().post({ runId, sessionKey: childKey, text, source: "sessions_spawn", authorised: false, ...trust });
+      return turns().wait(runId, timeoutMs, signal);
     },
     async recover() {
       await store.children.prune(clock.now() - KEEP_MS);

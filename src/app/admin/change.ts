@@ -13,7 +13,7 @@ import { writeConfig } from "../../config/write.ts";
 import type { Approval } from "../../approval/record.ts";
 import type { AdminAnswer, AdminCaller, ChangeAsk } from "../../tool/admin.ts";
 import type { Runtime } from "../runtime.ts";
-import { isOwnerTurn } from "../../session/provenance.ts";
+import { trustOf } from "../../session/provenance.ts";
 import { changeCard } from "./card.ts";
 import type { Restarts } from "./restarts.ts";
 
@@ -54,7 +54,7 @@ export function createChanges(runtime: Runtime, restarts: Restarts): Changes {
         sideOf(nextText, loaded.parsed),
         caller.agent,
       );
-      const isOwners = caller.turn === undefined || (await isOwnerTurn(runtime, caller.turn));
+      const isOwners = caller.turn === undefined || (await trustOf(runtime.store, caller.turn)) === "owner";
       if (touched.length > 0 || !isOwners) return askOwner(ask, caller, current, nextText, touched);
       const calm = await restarts.isCalm();
       tried(() => writeConfig({ paths, env, nextText, baseHash: current.hash }));

@@ -7,7 +7,7 @@ import { tellNotes } from "../../session/restart-notes.ts";
 import type { Admin, AdminCaller } from "../../tool/admin.ts";
 import type { Restart } from "../admin.ts";
 import type { Runtime } from "../runtime.ts";
-import { isOwnerTurn } from "../../session/provenance.ts";
+import { trustOf } from "../../session/provenance.ts";
 import { createChanges } from "./change.ts";
 import { editKey } from "./edit-key.ts";
 import { showConfig, showSchema } from "./read-config.ts";
@@ -79,7 +79,7 @@ export function createAdminEngine(runtime: Runtime, restart: Restart, startedTic
 }
 
 async function requireOwnersTurn(runtime: Runtime, { turn }: AdminCaller): Promise<void> {
-  if (turn === undefined || (await isOwnerTurn(runtime, turn))) return;
+  if (turn === undefined || (await trustOf(runtime.store, turn)) === "owner") return;
   throw new ToolError(
     "gateway.owner-only",
     "the gateway is restarted only when the owner asks for it, and this turn has other words in it",

@@ -33,7 +33,12 @@ test("a result that could not be told is told a while later, without a restart, 
   });
   const promised: Promised = { name: "ci", main: MAIN, wakeMode: "now", deliver: false, channel: "last" };
   await follower.promise("hook-1", promised);
-  const turn = { runId: "hook-1", sessionKey: "agent:main:hook:1" as SessionKey, text: "build", source: "hook" };
+  const turn = {
+    runId: "hook-1",
+    sessionKey: "agent:main:hook:1" as SessionKey,
+    text: "build",
+    source: "hook" as const,
+  };
   await agents.post({ ...turn, authorised: false });
   follower.follow("hook-1", promised);
   for (let tries = 0; follower.count() > 0 && tries < 3000; tries++) await sleep(20);

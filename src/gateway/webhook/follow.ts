@@ -110,8 +110,8 @@ async function keepPromise(deps: FollowDeps, runId: string, promised: Promised, 
   // In one step with the line: an end right here tells it neither twice nor never.
   const kept = { space: PROMISES, key: runId, value: undefined };
   const together: Together = (line) => store.kv.setAll(line === undefined ? [kept] : [line, kept]);
-  const outside = promised.isTrusted !== true;
-  await tell(promised.main, words, outcome.silent ? "next-heartbeat" : promised.wakeMode, { outside, together });
+  const untrusted = promised.isTrusted !== true;
+  await tell(promised.main, words, outcome.silent ? "next-heartbeat" : promised.wakeMode, { untrusted, together });
 }
 
 /** Why the answer is not where it was wished, if so. */

@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { encodeKeys, encodePaste, stepsForPipe } from "../../exec/keys.ts";
 import type { ProcessSession, ProcessTable } from "../../exec/processes.ts";
 import { noMask, type TailMask } from "../../exec/shown-tail.ts";
-import type { TrustChecks } from "../guest.ts";
+import type { TrustChecks } from "../trust.ts";
 import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
 import { createHeldBack, headOf, logPage, pollNews, toRow, type ProcessDetails } from "./process-view.ts";
 
@@ -50,7 +50,13 @@ export interface ProcessToolDeps extends TrustChecks {
   readonly mask?: TailMask;
 }
 
-export const createProcessTool = ({ processes, clock, mask = noMask, isGuest, isUntrustedCall }: ProcessToolDeps) => {
+export const createProcessTool = ({
+  processes,
+  clock,
+  mask = noMask,
+  isConfinedToChat,
+  isUntrustedCall,
+}: ProcessToolDeps) => {
   const held = createHeldBack((text) => mask.unfinished(text));
   return defineTool({
     name: "process",
@@ -65,8 +71,8 @@ export const createProcessTool = ({ processes, clock, mask = noMask, isGuest, is
         ? { does: "look" }
         : { does: "admin", what: `process ${action} ${visible(sessionId ?? "", 80)}` },
     async run(args, call): Promise<ToolResult<ProcessDetails>> {
-      const guest = (await isGuest?.(call)) === true;
-      const isOpen = (entry: ProcessSession): boolean => mayReach(entry, call, guest);
+      const isConfined = (await isConfinedToChat?.(call)) === true;
+      const isOpen = (entry: ProcessSession): boolean => mayReach(entry, call, isConfined);
       if (args.action === "list") return listAll(processes.list(call.agent).filter(isOpen), clock, mask);
       const entry = entryOf(processes, args, call, isOpen);
       if (entry.gated && typing.has(args.action) && (await isUntrustedCall?.(call)) === true) throw ownersOnly(entry);
@@ -118,9 +124,9 @@ function ownersOnly({ id }: ProcessSession): ToolError {
 }
 
 /** A shell that stands open is a way to run commands: no sandbox leads to one outside, and a stranger's chat to no other. */
-function mayReach({ session, sandboxed }: ProcessSession, call: ToolCall, guest: boolean): boolean {
+function mayReach({ session, sandboxed }: ProcessSession, call: ToolCall, isConfined: boolean): boolean {
   if (session === call.session) return true;
-  return !guest && (!call.sandboxed || sandboxed);
+  return !isConfined && (!call.sandboxed || sandboxed);
 }
 
 /** Unknown, expired, out of reach and another agent's answer alike, so that nobody can probe for other people's. */

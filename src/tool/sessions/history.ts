@@ -7,7 +7,7 @@ import { readHistory } from "../../session/history.ts";
 import { findSession } from "../../session/session.ts";
 import { maySee, type Viewer } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
-import type { TrustChecks } from "../guest.ts";
+import type { TrustChecks } from "../trust.ts";
 import { defineTool, json, type ToolCall } from "../tool.ts";
 
 const MAX_BYTES = 65_536;
@@ -66,13 +66,13 @@ export async function visibleSession(
   if (found !== undefined && maySee(viewer, found, call.config)) return found;
   throw new ToolError("session.unknown", `there is no session "${keyOrId}" that ${call.session} may see`, {
     hint:
-      viewer.guest === true
+      viewer.isConfined === true
         ? 'other chats are closed where others speak; agents.defaults.sandbox.sessionToolsVisibility: "all" opens them'
         : "sessions_list shows the visible ones; tools.agentToAgent opens those of other agents",
   });
 }
 
-export async function viewerOf({ isGuest }: TrustChecks, call: ToolCall): Promise<Viewer> {
+export async function viewerOf({ isConfinedToChat }: TrustChecks, call: ToolCall): Promise<Viewer> {
   const { agent, session, sandboxed } = call;
-  return { agent, session, sandboxed, guest: (await isGuest?.(call)) === true };
+  return { agent, session, sandboxed, isConfined: (await isConfinedToChat?.(call)) === true };
 }

@@ -6,7 +6,7 @@ import { readHistory } from "../../session/history.ts";
 import { visibleSessions } from "../../session/list.ts";
 import { toToolRow } from "../../session/rows.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
-import type { TrustChecks } from "../guest.ts";
+import type { TrustChecks } from "../trust.ts";
 import { defineTool, json, type ToolCall } from "../tool.ts";
 import { viewerOf } from "./history.ts";
 

@@ -9,7 +9,7 @@ import type { LiveStatus } from "../../session/live-status.ts";
 import { entryOf, newSession, patchSession } from "../../session/session.ts";
 import { mayChange } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
-import type { TrustChecks } from "../guest.ts";
+import type { TrustChecks } from "../trust.ts";
 import type { Slot } from "../slot.ts";
 import { subjectOf } from "../subject.ts";
 import { defineTool, type ToolCall } from "../tool.ts";
@@ -53,7 +53,7 @@ export const createSessionStatus = (deps: StatusDeps) =>
 async function targetOf(
   key: string | undefined,
   call: ToolCall,
-  deps: Pick<StatusDeps, "store" | "clock" | "isGuest">,
+  deps: Pick<StatusDeps, "store" | "clock" | "isConfinedToChat">,
 ): Promise<SessionRecord> {
   if (key !== undefined) return visibleSession(deps, key, call);
   return (await deps.store.sessions.get(call.session)) ?? newSession(call.session, deps.clock.now());
