@@ -10,7 +10,7 @@ const program = process.env["OPENCLAW_TEST_BROWSER"] ?? "/usr/bin/chromium";
 export const noBrowser: string | false = existsSync(program) ? false : `needs ${program}: apt-get install chromium`;
 const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
 const still = ["--disable-component-update", "--disable-sync"];
-export const broker = { width: 1280, height: 800 };
+export const desktop = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
 export function launchBrowser(): Promise<Browser> {
@@ -43,9 +43,13 @@ export interface Opened {
   readonly faults: string[];
 }
 
-export type Look = Parameters<Browser["newContext"]>[0];
+export type ContextOptions = Parameters<Browser["newContext"]>[0];
 
-export async function openPage(browser: Browser, address: string, look: Look = { viewport: broker }): Promise<Opened> {
+export async function openPage(
+  browser: Browser,
+  address: string,
+  look: ContextOptions = { viewport: desktop },
+): Promise<Opened> {
   const context = await browser.newContext(look);
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
@@ -57,7 +61,7 @@ export async function openPage(browser: Browser, address: string, look: Look = {
 }
 
 /** Let in by a link; the chat is open. */
-export async function openLinked(browser: Browser, gateway: TestGateway, look?: Look): Promise<Opened> {
+export async function openLinked(browser: Browser, gateway: TestGateway, look?: ContextOptions): Promise<Opened> {
   const opened = await openPage(browser, `${gateway.url}/#pair=${await newCode(gateway)}`, look);
   await opened.page.getByLabel("Message", { exact: true }).waitFor();
   return opened;

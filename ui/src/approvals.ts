@@ -2,19 +2,14 @@
 import { OpenClawError } from "../../src/core/error.ts";
 import type { ApprovalRequested, ApprovalResolved } from "../../src/protocol/approval.ts";
 import type { Client } from "./client.ts";
-import type { PageState, Store } from "./state.ts";
-
-export interface WaitingApproval extends ApprovalRequested {
-  /** By the clock of this browser, which may be wrong; so only spans are taken from the gateway. */
-  readonly endsAtMs: number;
-}
+import type { PageState, PendingApproval, Store } from "./state.ts";
 
 /** Returns the function that ends it. */
 export function followApprovals(client: Pick<Client, "on" | "request">, store: Store<PageState>): () => void {
   let epoch = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const show = (approvals: readonly WaitingApproval[]): void => {
+  const show = (approvals: readonly PendingApproval[]): void => {
     const now = Date.now();
     const left = approvals.filter(({ endsAtMs }) => endsAtMs > now);
     clearTimeout(timer);

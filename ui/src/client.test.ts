@@ -5,10 +5,10 @@ import { test, type TestContext } from "node:test";
 import { WebSocketServer, type WebSocket as Peer } from "ws";
 
 import { backoffMs, createClient, type Client } from "./client.ts";
-import type { Held } from "./credential.ts";
+import type { Secrets } from "./credential.ts";
 import { openIdentity } from "./identity.ts";
 import { createStore, firstState, type PageState, type Store } from "./state.ts";
-import { createMemoryShelf, createVault } from "./vault.ts";
+import { createMemoryStorage, createCredentialStore } from "./credential-store.ts";
 
 interface Request {
   readonly id: string;
@@ -23,9 +23,9 @@ interface Request {
 /** Plays the gateway's part of the wire: each request is answered by `answer`. */
 async function openPage(
   t: TestContext,
-  held: Held,
+  secrets: Secrets,
   answer: (request: Request, peer: Peer) => object | undefined,
-): Promise<{ client: Client; store: Store<PageState>; readonly vaultHeld: () => Held }> {
+): Promise<{ client: Client; store: Store<PageState>; readonly vaultHeld: () => Secrets }> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");
   server.on("connection", (peer) => {
@@ -37,17 +37,17 @@ async function openPage(
     });
   });
   const identity = await openIdentity({ get: () => Promise.resolve(undefined), put: (pair) => Promise.resolve(pair) });
-  const vault = createVault(createMemoryShelf(), "/");
+  const credentials = createCredentialStore(createMemoryStorage(), "/");
   const store = createStore(firstState);
   const { port } = server.address() as { port: number };
-  const client = createClient({ url: `ws://127.0.0.1:${port}/`, version: "1", store, vault, identity, held });
+  const client = createClient({ url: `ws://127.0.0.1:${port}/`, version: "1", store, credentials, identity, secrets });
   t.after(() => {
     client.stop();
     for (const peer of server.clients) peer.terminate();
     server.close();
   });
   client.start();
-  return { client, store, vaultHeld: () => vault.read(identity.deviceId) };
+  return { client, store, vaultHeld: () => credentials.read(identity.deviceId) };
 }
 
 function until(store: Store<PageState>, holds: (state: PageState) => boolean): Promise<void> {

@@ -1,11 +1,11 @@
 // Keeps the page connected: shows a credential, waits for pairing, comes back after a loss, carries requests and events.
 import { OpenClawError } from "../../src/core/error.ts";
-import { afterRefusal, afterWelcome, nextCredential, type Held, type Kind } from "./credential.ts";
+import { afterRefusal, afterConnect, nextCredential, type Secrets, type Kind } from "./credential.ts";
 import { connectParams } from "./handshake.ts";
 import type { Identity } from "./identity.ts";
 import { notConnected, openSocket, RefusedError, type GatewayEvent, type GatewaySocket } from "./socket.ts";
 import type { PageState, Store } from "./state.ts";
-import type { Vault } from "./vault.ts";
+import type { CredentialStore } from "./credential-store.ts";
 import type { Health, HelloOk, Methods, PresenceEntry, WireFailure } from "./wire.ts";
 
 export interface Client {
@@ -14,7 +14,7 @@ export interface Client {
   /** Events of the gateway, and `page.gap` when some were missed. Returns the function that ends it. */
   on(event: string, listener: (payload: unknown) => void): () => void;
   /** Takes a new secret and connects with it at once. */
-  present(secret: Held): void;
+  present(secret: Secrets): void;
   readonly retryNow: () => void;
   stop(): void;
 }
@@ -23,79 +23,79 @@ export interface ClientParts {
   readonly url: string;
   readonly version: string;
   readonly store: Store<PageState>;
-  readonly vault: Vault;
+  readonly credentials: CredentialStore;
   /** Undefined where the browser keeps no keys; the gateway then decides whether a token is enough. */
   readonly identity: Identity | undefined;
-  readonly held: Held;
+  readonly secrets: Secrets;
 }
 
 const pairingRetryMs = 3000;
 const answerMs = 30_000;
 
-export function createClient({ url, version, store, vault, identity, held: firstHeld }: ClientParts): Client {
+export function createClient({ url, version, store, credentials, identity, secrets: firstHeld }: ClientParts): Client {
   const listeners = new Map<string, Set<(payload: unknown) => void>>();
-  let held = firstHeld;
+  let secrets = firstHeld;
   let socket: GatewaySocket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
   let lastSeq: number | undefined;
 
-  const keep = (next: Held): void => {
-    held = next;
-    vault.write(held, identity?.deviceId);
+  const saveSecrets = (next: Secrets): void => {
+    secrets = next;
+    credentials.write(secrets, identity?.deviceId);
   };
 
-  const again = (delayMs: number): void => {
+  const connectAfter = (delayMs: number): void => {
     clearTimeout(timer);
     timer = setTimeout(connect, delayMs);
   };
 
   const connect = (): void => {
     clearTimeout(timer);
-    drop();
+    closeSocket();
     const mine = openSocket(url, {
       onEvent: (event) => {
-        if (event.event === "connect.challenge") void shake(mine, event.payload);
-        else if (socket === mine) hear(event);
+        if (event.event === "connect.challenge") void sendConnect(mine, event.payload);
+        else if (socket === mine) onEvent(event);
       },
       onClose: (reason) => {
-        if (socket === mine) lose(reason);
+        if (socket === mine) onLost(reason);
       },
     });
     socket = mine;
   };
 
   /** Forgets the socket first, so that its end is not taken for a loss. */
-  const drop = (): void => {
+  const closeSocket = (): void => {
     const old = socket;
     socket = undefined;
     old?.close();
   };
 
-  const lose = (reason: string, afterMs = backoffMs(failures, Math.random())): void => {
-    drop();
+  const onLost = (reason: string, afterMs = backoffMs(failures, Math.random())): void => {
+    closeSocket();
     failures += 1;
     store.update({ connection: { phase: "lost", reason, retryAtMs: Date.now() + afterMs } });
-    again(afterMs);
+    connectAfter(afterMs);
   };
 
-  const shake = async (mine: GatewaySocket, challenge: unknown): Promise<void> => {
-    const credential = nextCredential(held);
+  const sendConnect = async (mine: GatewaySocket, challenge: unknown): Promise<void> => {
+    const credential = nextCredential(secrets);
     try {
       const params = await connectParams({ version, identity, challenge, credential });
       const hello = (await mine.request("connect", params, answerMs)) as HelloOk;
-      if (socket === mine) welcome(hello);
+      if (socket === mine) onConnected(hello);
     } catch (error) {
       if (socket !== mine) return;
-      if (error instanceof RefusedError) refused(credential.kind, error.failure);
-      else lose(error instanceof Error ? error.message : String(error));
+      if (error instanceof RefusedError) onRefused(credential.kind, error.failure);
+      else onLost(error instanceof Error ? error.message : String(error));
     }
   };
 
-  const welcome = (hello: HelloOk): void => {
+  const onConnected = (hello: HelloOk): void => {
     failures = 0;
     lastSeq = undefined;
-    keep(afterWelcome(held, hello.auth?.deviceToken));
+    saveSecrets(afterConnect(secrets, hello.auth?.deviceToken));
     store.update({
       connection: { phase: "connected" },
       epoch: store.value.epoch + 1,
@@ -104,32 +104,32 @@ export function createClient({ url, version, store, vault, identity, held: first
       health: hello.snapshot.health,
       presence: hello.snapshot.presence,
     });
-    watch(hello.policy.tickIntervalMs);
+    closeWhenSilent(hello.policy.tickIntervalMs);
   };
 
-  const refused = (used: Kind, failure: WireFailure): void => {
-    drop();
-    const { held: left, step } = afterRefusal(held, used, failure);
-    keep(left);
-    if (step.next === "again") return again(0);
-    if (step.next === "later") return lose(failure.message, step.afterMs);
+  const onRefused = (used: Kind, failure: WireFailure): void => {
+    closeSocket();
+    const { secrets: left, step } = afterRefusal(secrets, used, failure);
+    saveSecrets(left);
+    if (step.next === "again") return connectAfter(0);
+    if (step.next === "later") return onLost(failure.message, step.afterMs);
     if (step.next === "ask") return store.update({ connection: { phase: "refused", failure, used } });
     store.update({ connection: { phase: "pairing", requestId: step.requestId } });
-    again(pairingRetryMs);
+    connectAfter(pairingRetryMs);
   };
 
   /** A laptop that slept keeps a dead socket; silence over two ticks means it is gone. */
-  const watch = (tickMs: number): void => {
+  const closeWhenSilent = (tickMs: number): void => {
     const mine = socket;
     const look = setInterval(() => {
       if (socket !== mine || mine === undefined) return clearInterval(look);
       if (Date.now() - mine.heardAtMs <= 2 * tickMs + 5000) return;
       clearInterval(look);
-      lose("the gateway went silent", 0);
+      onLost("the gateway went silent", 0);
     }, 5000);
   };
 
-  const hear = ({ event, payload, seq }: GatewayEvent): void => {
+  const onEvent = ({ event, payload, seq }: GatewayEvent): void => {
     const isGap = seq !== undefined && lastSeq !== undefined && seq > lastSeq + 1;
     lastSeq = seq ?? lastSeq;
     if (event === "health") store.update({ health: payload as Health });
@@ -137,12 +137,12 @@ export function createClient({ url, version, store, vault, identity, held: first
     // Events are not sent again, so what they would have told must be read anew.
     if (isGap) {
       void refresh();
-      tell("page.gap", undefined);
+      emit("page.gap", undefined);
     }
-    tell(event, payload);
+    emit(event, payload);
   };
 
-  const tell = (event: string, payload: unknown): void => {
+  const emit = (event: string, payload: unknown): void => {
     for (const listener of listeners.get(event) ?? []) listener(payload);
   };
 
@@ -170,7 +170,7 @@ export function createClient({ url, version, store, vault, identity, held: first
       return () => set.delete(listener);
     },
     present(secret) {
-      keep({ ...held, ...secret });
+      saveSecrets({ ...secrets, ...secret });
       store.update({ connection: { phase: "connecting" } });
       connect();
     },
@@ -181,7 +181,7 @@ export function createClient({ url, version, store, vault, identity, held: first
     },
     stop() {
       clearTimeout(timer);
-      drop();
+      closeSocket();
     },
   };
 }

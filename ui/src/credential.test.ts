@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { afterRefusal, afterWelcome, nextCredential, toAuth } from "./credential.ts";
+import { afterRefusal, afterConnect, nextCredential, toAuth } from "./credential.ts";
 
 const mismatch = {
   code: "INVALID_REQUEST",
@@ -22,34 +22,37 @@ test("links and tokens travel as token, a password as password, nothing as nothi
 });
 
 test("a welcome with a device token replaces every other secret", () => {
-  assert.deepEqual(afterWelcome({ link: "l", token: "t" }, "d"), { device: "d" });
-  assert.deepEqual(afterWelcome({ link: "l", token: "t" }, undefined), { token: "t" });
+  assert.deepEqual(afterConnect({ link: "l", token: "t" }, "d"), { device: "d" });
+  assert.deepEqual(afterConnect({ link: "l", token: "t" }, undefined), { token: "t" });
 });
 
 test("a mismatch drops the secret that was shown and goes on with the next", () => {
   assert.deepEqual(afterRefusal({ device: "d", link: "l" }, "device", mismatch), {
-    held: { link: "l" },
+    secrets: { link: "l" },
     step: { next: "again" },
   });
-  assert.deepEqual(afterRefusal({ link: "l" }, "link", mismatch), { held: {}, step: { next: "ask" } });
+  assert.deepEqual(afterRefusal({ link: "l" }, "link", mismatch), { secrets: {}, step: { next: "ask" } });
 });
 
 test("without a secret the person is asked, and nothing is dropped", () => {
   const missing = { code: "INVALID_REQUEST", message: "unauthorized: gateway token missing" };
-  assert.deepEqual(afterRefusal({}, "none", missing), { held: {}, step: { next: "ask" } });
+  assert.deepEqual(afterRefusal({}, "none", missing), { secrets: {}, step: { next: "ask" } });
 });
 
 test("pairing waits and keeps the secret it came with", () => {
   const failure = { code: "NOT_PAIRED", message: "pairing required", details: { requestId: "r1" } };
   assert.deepEqual(afterRefusal({ token: "t" }, "token", failure), {
-    held: { token: "t" },
+    secrets: { token: "t" },
     step: { next: "wait", requestId: "r1" },
   });
 });
 
 test("a refusal that is not about the secret keeps it", () => {
   const origin = { code: "INVALID_REQUEST", message: "origin not allowed" };
-  assert.deepEqual(afterRefusal({ device: "d" }, "device", origin), { held: { device: "d" }, step: { next: "ask" } });
+  assert.deepEqual(afterRefusal({ device: "d" }, "device", origin), {
+    secrets: { device: "d" },
+    step: { next: "ask" },
+  });
 });
 
 test("being told to wait is waiting, not a wrong secret", () => {
@@ -59,9 +62,12 @@ test("being told to wait is waiting, not a wrong secret", () => {
     retryAfterMs: 8000,
   };
   assert.deepEqual(afterRefusal({ token: "t" }, "token", throttled), {
-    held: { token: "t" },
+    secrets: { token: "t" },
     step: { next: "later", afterMs: 8000 },
   });
   const down = { code: "UNAVAILABLE", message: "starting" };
-  assert.deepEqual(afterRefusal({ device: "d" }, "device", down), { held: { device: "d" }, step: { next: "later" } });
+  assert.deepEqual(afterRefusal({ device: "d" }, "device", down), {
+    secrets: { device: "d" },
+    step: { next: "later" },
+  });
 });

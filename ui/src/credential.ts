@@ -2,7 +2,7 @@
 import type { WireFailure } from "./wire.ts";
 
 /** What this browser holds. Each may be missing. */
-export interface Held {
+export interface Secrets {
   /** Given by the gateway to this device; the only one that lasts. */
   readonly device?: string;
   /** One-time code from a pairing link. */
@@ -12,7 +12,7 @@ export interface Held {
   readonly password?: string;
 }
 
-export type Kind = keyof Held | "none";
+export type Kind = keyof Secrets | "none";
 
 export interface Credential {
   readonly kind: Kind;
@@ -22,9 +22,9 @@ export interface Credential {
 /** The device token goes first, so that opening an old link again costs nothing. */
 const order = ["device", "link", "token", "password"] as const;
 
-export function nextCredential(held: Held): Credential {
-  const kind = order.find((entry) => held[entry] !== undefined);
-  return kind === undefined ? { kind: "none", secret: "" } : { kind, secret: held[kind] ?? "" };
+export function nextCredential(secrets: Secrets): Credential {
+  const kind = order.find((entry) => secrets[entry] !== undefined);
+  return kind === undefined ? { kind: "none", secret: "" } : { kind, secret: secrets[kind] ?? "" };
 }
 
 /** `auth` of the connect request; undefined when there is nothing to show. */
@@ -34,9 +34,9 @@ export function toAuth({ kind, secret }: Credential): { token: string } | { pass
 }
 
 /** After a good connect: one-time and shared secrets go as soon as a device token is there to replace them. */
-export function afterWelcome(held: Held, deviceToken: string | undefined): Held {
+export function afterConnect(secrets: Secrets, deviceToken: string | undefined): Secrets {
   if (deviceToken !== undefined) return { device: deviceToken };
-  return without(held, "link");
+  return without(secrets, "link");
 }
 
 export type Step =
@@ -46,27 +46,27 @@ export type Step =
   | { readonly next: "later"; readonly afterMs?: number };
 
 export function afterRefusal(
-  held: Held,
+  secrets: Secrets,
   used: Kind,
   failure: WireFailure,
-): { readonly held: Held; readonly step: Step } {
+): { readonly secrets: Secrets; readonly step: Step } {
   const requestId = textOf(failure.details, "requestId");
-  if (failure.code === "NOT_PAIRED" && requestId !== undefined) return { held, step: { next: "wait", requestId } };
+  if (failure.code === "NOT_PAIRED" && requestId !== undefined) return { secrets, step: { next: "wait", requestId } };
   if (failure.code === "UNAVAILABLE" || "retryAfterMs" in failure) {
     const afterMs = "retryAfterMs" in failure ? Number(failure.retryAfterMs) : NaN;
-    return { held, step: { next: "later", ...(Number.isFinite(afterMs) ? { afterMs } : {}) } };
+    return { secrets, step: { next: "later", ...(Number.isFinite(afterMs) ? { afterMs } : {}) } };
   }
-  if (!isSecretFault(failure) || used === "none") return { held, step: { next: "ask" } };
-  const left = without(held, used);
-  return { held: left, step: { next: nextCredential(left).kind === "none" ? "ask" : "again" } };
+  if (!isSecretFault(failure) || used === "none") return { secrets, step: { next: "ask" } };
+  const left = without(secrets, used);
+  return { secrets: left, step: { next: nextCredential(left).kind === "none" ? "ask" : "again" } };
 }
 
 function isSecretFault({ message }: WireFailure): boolean {
   return /unauthori[sz]ed|(token|password|code).*(mismatch|missing|invalid|expired|used)/i.test(message);
 }
 
-function without(held: Held, kind: Kind): Held {
-  return Object.fromEntries(Object.entries(held).filter(([key]) => key !== kind));
+function without(secrets: Secrets, kind: Kind): Secrets {
+  return Object.fromEntries(Object.entries(secrets).filter(([key]) => key !== kind));
 }
 
 export function textOf(value: unknown, key: string): string | undefined {

@@ -3,9 +3,9 @@ import { createHash, createPublicKey, verify } from "node:crypto";
 import { test } from "node:test";
 
 import { signedText } from "../../src/protocol/signature.ts";
-import { keyProblemOf, openIdentity, type KeyShelf } from "./identity.ts";
+import { keyProblemOf, openIdentity, type KeyStore } from "./identity.ts";
 
-function createShelf(): KeyShelf {
+function createKeyStore(): KeyStore {
   let kept: CryptoKeyPair | undefined;
   return {
     get: () => Promise.resolve(kept),
@@ -24,7 +24,7 @@ const facts = {
 };
 
 test("the device id is the hash of the public key, and the signature verifies", async () => {
-  const identity = await openIdentity(createShelf());
+  const identity = await openIdentity(createKeyStore());
   const raw = Buffer.from(identity.publicKey, "base64url");
   assert.equal(raw.length, 32);
   assert.equal(identity.deviceId, createHash("sha256").update(raw).digest("hex"));
@@ -39,17 +39,17 @@ test("the device id is the hash of the public key, and the signature verifies", 
 });
 
 test("the same shelf gives the same device, and its private key cannot be read out", async () => {
-  const shelf = createShelf();
-  const [first, second] = [await openIdentity(shelf), await openIdentity(shelf)];
+  const storage = createKeyStore();
+  const [first, second] = [await openIdentity(storage), await openIdentity(storage)];
   assert.equal(first.deviceId, second.deviceId);
-  const pair = await shelf.get();
+  const pair = await storage.get();
   assert.ok(pair !== undefined);
   await assert.rejects(crypto.subtle.exportKey("pkcs8", pair.privateKey), { name: "InvalidAccessError" });
 });
 
 test("of two tabs that start at once both use the key that was kept", async () => {
-  const shelf = createShelf();
-  const blind: KeyShelf = { get: () => Promise.resolve(undefined), put: (pair) => shelf.put(pair) };
+  const storage = createKeyStore();
+  const blind: KeyStore = { get: () => Promise.resolve(undefined), put: (pair) => storage.put(pair) };
   const [one, other] = await Promise.all([openIdentity(blind), openIdentity(blind)]);
   assert.equal(one.deviceId, other.deviceId);
 });

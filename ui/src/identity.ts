@@ -9,13 +9,13 @@ export interface Identity {
 }
 
 /** Keeps one key pair. `put` must return the pair that won when two tabs race. */
-export interface KeyShelf {
+export interface KeyStore {
   get(): Promise<CryptoKeyPair | undefined>;
   put(pair: CryptoKeyPair): Promise<CryptoKeyPair>;
 }
 
-export async function openIdentity(shelf: KeyShelf): Promise<Identity> {
-  const pair = (await shelf.get()) ?? (await shelf.put(await createPair()));
+export async function openIdentity(storage: KeyStore): Promise<Identity> {
+  const pair = (await storage.get()) ?? (await storage.put(await createPair()));
   const raw = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
   const deviceId = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", raw)));
   return {

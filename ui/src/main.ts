@@ -2,11 +2,11 @@
 import { followApprovals } from "./approvals.ts";
 import { createClient, type Client } from "./client.ts";
 import { keyProblemOf, openIdentity, type Identity } from "./identity.ts";
-import { openKeyShelf } from "./key-shelf.ts";
+import { openKeyStore } from "./key-store.ts";
 import { readLink } from "./link.ts";
 import { Shell } from "./shell.ts";
 import { createStore, firstState, type PageState, type Store } from "./state.ts";
-import { createMemoryShelf, createVault } from "./vault.ts";
+import { createMemoryStorage, createCredentialStore } from "./credential-store.ts";
 
 declare const __PAGE_VERSION__: string;
 
@@ -19,15 +19,15 @@ async function start(): Promise<void> {
   const isReady = "deviceId" in identity;
   store.update(isReady ? { deviceId: identity.deviceId } : { keyProblem: identity.problem });
   const basePath = new URL("./", location.href).pathname;
-  const vault = createVault(openStorage(), basePath);
+  const credentials = createCredentialStore(openStorage(), basePath);
   const client = createClient({
     url: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${basePath}`,
     version: __PAGE_VERSION__,
     store,
-    vault,
+    credentials,
     identity: isReady ? identity : undefined,
-    held: {
-      ...vault.read(isReady ? identity.deviceId : undefined),
+    secrets: {
+      ...credentials.read(isReady ? identity.deviceId : undefined),
       ...(link.code === undefined ? {} : { link: link.code }),
     },
   });
@@ -50,7 +50,7 @@ async function takeIdentity(): Promise<Identity | { readonly problem: string }> 
   const problem = keyProblemOf(window);
   if (problem !== undefined) return { problem };
   try {
-    return await openIdentity(openKeyShelf(indexedDB));
+    return await openIdentity(openKeyStore(indexedDB));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return {
@@ -63,7 +63,7 @@ function openStorage(): Pick<Storage, "getItem" | "setItem" | "removeItem"> {
   try {
     return window.localStorage;
   } catch {
-    return createMemoryShelf(); // storage is forbidden here: the page works until the tab is closed
+    return createMemoryStorage(); // storage is forbidden here: the page works until the tab is closed
   }
 }
 

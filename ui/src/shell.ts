@@ -7,7 +7,7 @@ import { LightElement } from "./parts/light-element.ts";
 import { parseRoute, toHash } from "./route.ts";
 import { Watch, type Connection, type PageState } from "./state.ts";
 import { views, type View, type ViewEntry } from "./views.ts";
-import "./parts/approval-desk.ts";
+import "./parts/approval-card.ts";
 import "./views/pair.ts";
 
 /** What is in front comes first. */
@@ -59,7 +59,7 @@ export class Shell extends LightElement {
     document.title = `${approvals.length === 0 ? "" : `(${approvals.length}) `}${entry.title} · OpenClaw`;
     return html`
       <a class="skip" href="#main" @click=${this.#skip}>Skip to content</a>
-      <approval-desk .app=${this.app}></approval-desk>
+      <approval-card .app=${this.app}></approval-card>
       <div class="shell" ?data-menu=${this.isMenuOpen}>
         ${this.#drawTop()} ${this.#drawSide(entry)}
         <div class="backdrop" @click=${() => (this.isMenuOpen = false)}></div>

@@ -1,7 +1,7 @@
 // A value that tells its readers when it changed, and what the whole page knows.
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 
-import type { WaitingApproval } from "./approvals.ts";
+import type { ApprovalRequested } from "../../src/protocol/approval.ts";
 import type { Health, HelloOk, PresenceEntry, WireFailure } from "./wire.ts";
 
 export interface Store<T> {
@@ -38,6 +38,11 @@ export type Connection =
   | { readonly phase: "refused"; readonly failure: WireFailure; readonly used: string }
   | { readonly phase: "lost"; readonly reason: string; readonly retryAtMs: number };
 
+export interface PendingApproval extends ApprovalRequested {
+  /** By the clock of this browser: it may differ from the clock of the gateway, so only durations come from there. */
+  readonly endsAtMs: number;
+}
+
 export interface PageState {
   readonly connection: Connection;
   /** Counts successful connects; what was read over an older connection may be stale. */
@@ -51,7 +56,7 @@ export interface PageState {
   readonly keyProblem: string | undefined;
   readonly refusedToken: boolean;
   /** Oldest first. */
-  readonly approvals: readonly WaitingApproval[];
+  readonly approvals: readonly PendingApproval[];
 }
 
 export const firstState: PageState = {

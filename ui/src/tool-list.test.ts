@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { filterTools, groupTools, standingOf } from "./tool-list.ts";
+import { filterTools, groupTools, toolStatus } from "./tool-list.ts";
 import type { CatalogTool } from "./wire.ts";
 
 const tool = (name: string, change: Partial<CatalogTool> = {}): CatalogTool => ({
@@ -24,7 +24,7 @@ const image = tool("image");
 const all = [read, image, browser, write];
 
 test("policy outranks availability", () => {
-  assert.deepEqual(all.map(standingOf), ["allowed", "allowed", "not available", "blocked"]);
+  assert.deepEqual(all.map(toolStatus), ["allowed", "allowed", "not available", "blocked"]);
 });
 
 test("every word must match, in any place and case", () => {

@@ -1,26 +1,22 @@
 // Sorts the tools of a catalog: what stands in their way, which words they match, which group they belong to.
 import type { CatalogTool } from "./wire.ts";
 
-export const standings = ["allowed", "blocked", "not available"] as const;
-export type LiveStatus = (typeof standings)[number];
+export const toolStatuses = ["allowed", "blocked", "not available"] as const;
+export type ToolStatus = (typeof toolStatuses)[number];
 
 /** Policy comes first: a tool that is blocked stays blocked, whether or not it could run. */
-export function standingOf({ allowed, built, available }: CatalogTool): LiveStatus {
+export function toolStatus({ allowed, built, available }: CatalogTool): ToolStatus {
   if (!allowed) return "blocked";
   return built && available ? "allowed" : "not available";
 }
 
-export function filterTools(
-  tools: readonly CatalogTool[],
-  words: string,
-  liveStatus: LiveStatus | "all",
-): CatalogTool[] {
+export function filterTools(tools: readonly CatalogTool[], words: string, status: ToolStatus | "all"): CatalogTool[] {
   const wanted = words
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "");
   return tools.filter((tool) => {
-    if (liveStatus !== "all" && standingOf(tool) !== liveStatus) return false;
+    if (status !== "all" && toolStatus(tool) !== status) return false;
     const text = `${tool.name} ${tool.summary} ${tool.group ?? ""} ${tool.source ?? ""}`.toLowerCase();
     return wanted.every((word) => text.includes(word));
   });

@@ -8,7 +8,7 @@ import { test } from "node:test";
 
 import { call, say, startFakeOpenAI, type FakeRequest } from "../../fakes/openai.ts";
 import { freePort, root, tempHome } from "../../harness/gateway.ts";
-import { broker, ensurePage, launchBrowser, noBrowser, openPage } from "../../harness/page.ts";
+import { desktop, ensurePage, launchBrowser, noBrowser, openPage } from "../../harness/page.ts";
 
 test("from nothing to a conversation with a tool call", { skip: noBrowser, timeout: 600_000 }, async (t) => {
   await ensurePage();
@@ -30,7 +30,7 @@ test("from nothing to a conversation with a tool call", { skip: noBrowser, timeo
   try {
     const link = await linkFrom(child);
     assert.equal((statSync(join(home, ".openclaw", "openclaw.json")).mode & 0o777).toString(8), "600");
-    const { page, faults } = await openPage(browser, link, { viewport: broker });
+    const { page, faults } = await openPage(browser, link, { viewport: desktop });
     await page.getByLabel("Message", { exact: true }).waitFor();
     assert.ok(!page.url().includes("pair="), "the code is gone from the address");
 

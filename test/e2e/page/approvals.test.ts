@@ -10,7 +10,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { call, exec, until } from "../../harness/exec.ts";
 import { dispose, operator, startGateway, type Frame, type TestGateway, type Wire } from "../../harness/gateway.ts";
 import {
-  broker,
+  desktop,
   ensurePage,
   launchBrowser,
   newCode,
@@ -18,7 +18,7 @@ import {
   openLinked,
   openPage,
   phone,
-  type Look,
+  type ContextOptions,
   type Opened,
 } from "../../harness/page.ts";
 
@@ -66,7 +66,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     await dispose(gateway);
   });
 
-  const open = async (look?: Look): Promise<Page> => {
+  const open = async (look?: ContextOptions): Promise<Page> => {
     const mine = await openLinked(browser, gateway, look);
     opened.push(mine);
     return mine.page;
@@ -118,7 +118,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
       assert.ok(rows.includes(fact), `${fact} in\n${rows}`);
     await card.getByText(/would cover exactly/).waitFor();
     await page.screenshot({ path: join(shots, "phone-approval-command.png") });
-    await page.setViewportSize(broker);
+    await page.setViewportSize(desktop);
     await page.screenshot({ path: join(shots, "desk-approval-command.png") });
     await card.getByRole("button", { name: "Always allow" }).click();
     await until(() => existsSync(join(gateway.workspace, "marked")), Boolean);
@@ -126,7 +126,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
   });
 
   test("of a config change shows the whole diff with its signs, what it touches and who asks; there is no always", async () => {
-    const page = await open({ viewport: broker });
+    const page = await open({ viewport: desktop });
     const asked = await call(gateway, "gateway", {
       action: "config.patch",
       raw: "{tools:{exec:{ask:'off',security:'full'},deny:null},gateway:{auth:{token:'a-new-secret-0123456789'}}}",
@@ -225,12 +225,12 @@ describe("the approvals card", { skip: noBrowser }, () => {
     const { id } = ask();
     const allow = cardOf(page).getByRole("button", { name: "Allow once" });
     await allow.waitFor();
-    const sandbox = await allow.boundingBox();
+    const box = await allow.boundingBox();
     await wire.request("exec.approval.resolve", { id, decision: "deny" });
     await cardOf(page).waitFor({ state: "detached" });
     const next = ask();
     await allow.waitFor();
-    await page.mouse.click((sandbox?.x ?? 0) + 5, (sandbox?.y ?? 0) + 5);
+    await page.mouse.click((box?.x ?? 0) + 5, (box?.y ?? 0) + 5);
     const { payload } = await wire.request("exec.approvals.pending", {});
     assert.deepEqual(
       (payload as unknown as { pending: { id: string }[] }).pending.map((entry) => entry.id),
@@ -270,8 +270,8 @@ describe("the approvals card", { skip: noBrowser }, () => {
     await card.waitFor();
     await page.screenshot({ path: join(shots, "phone-approval-long.png") });
     const inView = async (part: Locator): Promise<boolean> => {
-      const sandbox = await part.boundingBox();
-      return sandbox !== null && sandbox.y >= 0 && sandbox.y + sandbox.height <= phone.height;
+      const box = await part.boundingBox();
+      return box !== null && box.y >= 0 && box.y + box.height <= phone.height;
     };
     const allow = card.getByRole("button", { name: "Allow once" });
     assert.equal(await inView(allow), false, "one has to scroll past the command to allow it");
@@ -297,7 +297,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
   });
 
   test("dark looks as light does, and what is new unfolds", async () => {
-    const page = await open({ viewport: broker, colorScheme: "dark" });
+    const page = await open({ viewport: desktop, colorScheme: "dark" });
     const { id } = ask();
     await cardOf(page).getByRole("button", { name: "Deny" }).and(page.locator(":enabled")).waitFor();
     await page.screenshot({ path: join(shots, "desk-approval-dark.png") });

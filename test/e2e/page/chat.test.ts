@@ -11,7 +11,7 @@ import type { Browser, Page } from "playwright-core";
 import { calls, fail, say, startFakeOpenAI, type FakeServer, type Reply } from "../../fakes/openai.ts";
 import { dispose, operator, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { modelConfig } from "../../harness/model.ts";
-import { broker, ensurePage, launchBrowser, noBrowser, openLinked, phone, type Opened } from "../../harness/page.ts";
+import { desktop, ensurePage, launchBrowser, noBrowser, openLinked, phone, type Opened } from "../../harness/page.ts";
 
 const formatted = [
   "## What I found",
@@ -79,7 +79,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     // The first words are there before the last: looked at in one step, so that a slow machine does not blur it.
     await until(
       page,
-      "((words) => words.includes('one two') && !words.includes('eight'))(document.querySelector('.said.reply')?.innerText ?? '')",
+      "((words) => words.includes('one two') && !words.includes('eight'))(document.querySelector('.message.reply')?.innerText ?? '')",
     );
     await replyOf(page).filter({ hasText: "seven eight" }).waitFor();
     await idle(page);
@@ -126,7 +126,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await replyOf(page).filter({ hasText: "onload" }).waitFor();
     await idle(page);
     const found = await page.evaluate(`(() => {
-      const reply = document.querySelector(".said.reply");
+      const reply = document.querySelector(".message.reply");
       return {
         title: document.title,
         odd: reply.querySelectorAll("img, script, svg, iframe, style, [onerror], [onload]").length,
@@ -298,7 +298,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await page.evaluate(`${stream}.scrollTop = 0`);
     const first = (await replyOf(page).first().innerText()).split("\n")[0] ?? "";
     await page.getByRole("button", { name: "Show earlier" }).click();
-    await until(page, "document.querySelectorAll('.said.reply').length === 400");
+    await until(page, "document.querySelectorAll('.message.reply').length === 400");
     await until(page, `${stream}.scrollTop > 1000`);
     assert.ok(await page.locator(".stream").getByText(first, { exact: true }).isVisible());
     await page.getByRole("button", { name: "To the newest" }).click();
@@ -330,7 +330,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await idle(first.page);
     for (const colorScheme of ["light", "dark"] as const) {
       for (const [name, viewport] of [
-        ["desk", broker],
+        ["desk", desktop],
         ["phone", phone],
       ] as const) {
         const { page } = await open({ viewport, colorScheme });
@@ -430,12 +430,12 @@ async function openLine(
   };
 }
 
-const replyOf = (page: Page) => page.locator(".said.reply");
+const replyOf = (page: Page) => page.locator(".message.reply");
 
 /** Lines are typed as a person would: Shift and Enter between them, Enter at the end. */
 async function write(page: Page, words: string): Promise<void> {
-  const sandbox = page.getByLabel("Message", { exact: true });
-  await sandbox.focus();
+  const composer = page.getByLabel("Message", { exact: true });
+  await composer.focus();
   for (const [index, line] of words.split("\n").entries()) {
     if (index > 0) await page.keyboard.press("Shift+Enter");
     await page.keyboard.insertText(line);
@@ -474,7 +474,7 @@ async function menu(page: Page, entry: string): Promise<void> {
 /** The words of both sides in order, without what stands below them. */
 function said(page: Page): Promise<string[]> {
   return page.evaluate(
-    "[...document.querySelectorAll('.said .bubble, .said .markdown')].map((box) => box.innerText.trim())",
+    "[...document.querySelectorAll('.message .bubble, .message .markdown')].map((box) => box.innerText.trim())",
   );
 }
 

@@ -13,13 +13,13 @@ import { say, startFakeOpenAI, type FakeServer } from "../../fakes/openai.ts";
 import { dispose, operator, type TestGateway, type Wire } from "../../harness/gateway.ts";
 import { startWithModel } from "../../harness/model.ts";
 import {
-  broker,
+  desktop,
   ensurePage,
   launchBrowser,
   noBrowser,
   openLinked,
   phone,
-  type Look,
+  type ContextOptions,
   type Opened,
 } from "../../harness/page.ts";
 
@@ -51,7 +51,7 @@ describe("the Cron tab", { skip: noBrowser }, () => {
     opened = [];
   });
 
-  const open = async (look?: Look): Promise<Page> => {
+  const open = async (look?: ContextOptions): Promise<Page> => {
     const mine = await openLinked(browser, gateway, look);
     opened.push(mine);
     await mine.page.goto(`${gateway.url}/#/cron`);
@@ -155,7 +155,7 @@ describe("the Cron tab", { skip: noBrowser }, () => {
     for (const [name, look] of [
       ["phone", { viewport: phone, hasTouch: true, isMobile: true }],
       ["phone-dark", { viewport: phone, colorScheme: "dark" }],
-      ["desk-dark", { viewport: broker, colorScheme: "dark" }],
+      ["desk-dark", { viewport: desktop, colorScheme: "dark" }],
     ] as const) {
       const page = await open(look);
       for (const place of ["", `/${id}`, "/new"]) {

@@ -20,13 +20,13 @@ import {
 } from "../../harness/gateway.ts";
 import { ranFine, scriptedNode, type Asked, type NodeReply, type ScriptedNode } from "../../harness/node.ts";
 import {
-  broker,
+  desktop,
   ensurePage,
   launchBrowser,
   noBrowser,
   openLinked,
   phone,
-  type Look,
+  type ContextOptions,
   type Opened,
 } from "../../harness/page.ts";
 
@@ -65,7 +65,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     nodes.push(node);
     return node;
   };
-  const open = async (gateway: TestGateway, look?: Look): Promise<Page> => {
+  const open = async (gateway: TestGateway, look?: ContextOptions): Promise<Page> => {
     const mine = await openLinked(browser, gateway, look);
     opened.push(mine);
     await mine.page.goto(`${gateway.url}/#/nodes`);
@@ -499,7 +499,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     for (const [name, look] of [
       ["phone", { viewport: phone, hasTouch: true, isMobile: true }],
       ["phone-dark", { viewport: phone, colorScheme: "dark" }],
-      ["desk-dark", { viewport: broker, colorScheme: "dark" }],
+      ["desk-dark", { viewport: desktop, colorScheme: "dark" }],
     ] as const) {
       const page = await open(gateway, look);
       const rules = card(page, "Exec approvals");

@@ -28,7 +28,7 @@ describe("the page and a gateway that goes away", { skip: noBrowser }, () => {
       await page.keyboard.press("Enter");
     };
     await write("/tool session_status {}");
-    await page.locator(".said.reply").getByText("agent:main:main").first().waitFor();
+    await page.locator(".message.reply").getByText("agent:main:main").first().waitFor();
     await write('/tool read {"path":"not-there.txt"}');
     const failure = page.getByRole("alert").filter({ hasText: "there is no such file or folder" });
     await failure.getByText("look at what is there first").waitFor();

@@ -17,7 +17,7 @@ import {
   openLinked,
   openPage,
   phone,
-  type Look,
+  type ContextOptions,
   type Opened,
 } from "../../harness/page.ts";
 
@@ -280,7 +280,7 @@ describe("the page", { skip: noBrowser }, () => {
   });
 });
 
-async function openPaired(browser: Browser, gateway: TestGateway, look?: Look): Promise<Opened> {
+async function openPaired(browser: Browser, gateway: TestGateway, look?: ContextOptions): Promise<Opened> {
   const opened = await openLinked(browser, gateway, look);
   await opened.page.goto(`${gateway.url}/#/overview`);
   await heading(opened.page, "Overview");

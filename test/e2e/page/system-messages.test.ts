@@ -34,8 +34,8 @@ describe("what the gateway tells the agent", { skip: noBrowser }, () => {
     await page.getByLabel("Message", { exact: true }).fill(words);
     await page.keyboard.press("Enter");
   };
-  const replied = (words: string): Promise<void> => page.locator(".said.reply").getByText(words).waitFor();
-  const told = (words: string): Locator => page.locator("details.told").filter({ hasText: words });
+  const replied = (words: string): Promise<void> => page.locator(".message.reply").getByText(words).waitFor();
+  const told = (words: string): Locator => page.locator("details.system-message").filter({ hasText: words });
 
   test("the notice of a sub-agent is one line that opens, not a message of the person", async () => {
     await write("please delegate");

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import * as talk from "./conversation.ts";
 import { isOver } from "./run.ts";
 import { createRows, type Row } from "./rows.ts";
-import type { ChatMessage, RunChange } from "./shape.ts";
+import type { ChatMessage, RunChange } from "./parse-events.ts";
 
 const say = (
   role: "user" | "assistant",
@@ -126,7 +126,7 @@ test("after a reconnect runs of others are forgotten until heard of again; own o
   const mine = talk.withSent(talk.emptyConversation, "mine", "hi");
   const both = talk.withEvent(mine, event("other", 1, { kind: "text", source: "agent", text: "x" }));
   assert.deepEqual(
-    talk.withoutStrangers(both).runs.map(({ runId }) => runId),
+    talk.withoutOtherClients(both).runs.map(({ runId }) => runId),
     ["mine"],
   );
 });
@@ -187,7 +187,7 @@ test("property: whenever the transcript is read, every message and call is drawn
         page = talk.withHistory(page, structuredClone(transcript), overIn(page));
       };
       const write = (message: ChatMessage): void => void transcript.push({ ...message, timestamp: (clock += 5) });
-      const hear = (runId: string, change: RunChange, isDoubled: boolean): void => {
+      const onChange = (runId: string, change: RunChange, isDoubled: boolean): void => {
         seq += 1;
         for (let times = isDoubled ? 2 : 1; times > 0; times -= 1)
           page = talk.withEvent(page, event(runId, seq, change));
@@ -209,18 +209,22 @@ test("property: whenever the transcript is read, every message and call is drawn
           if (step.kind === "call") {
             const block = { type: "toolCall", id, name: "read", arguments: {} } as const;
             if (step.isEarlyWritten) write({ role: "assistant", content: [block], timestamp: 0 });
-            hear(runId, { kind: "tool-start", id, name: "read", args: {} }, isDoubled);
+            onChange(runId, { kind: "tool-start", id, name: "read", args: {} }, isDoubled);
             if (step.isEarlyWritten && step.readAfter) read();
             check();
-            hear(runId, { kind: "tool-result", id, name: "read", isError: false, result: { content: [] } }, isDoubled);
+            onChange(
+              runId,
+              { kind: "tool-result", id, name: "read", isError: false, result: { content: [] } },
+              isDoubled,
+            );
             if (!step.isEarlyWritten) write({ role: "assistant", content: [block], timestamp: 0 });
             write({ role: "toolResult", content: [], timestamp: 0, toolCallId: id, toolName: "read" });
           } else {
             const block = { type: "toolCall", id: `${id}+`, name: "read", arguments: {} } as const;
-            hear(runId, { kind: "text", source: "agent", text: id.slice(0, -1) }, isDoubled);
-            hear(runId, { kind: "text", source: "agent", text: id }, isDoubled);
+            onChange(runId, { kind: "text", source: "agent", text: id.slice(0, -1) }, isDoubled);
+            onChange(runId, { kind: "text", source: "agent", text: id }, isDoubled);
             expected.push(`${id}+`);
-            hear(runId, { kind: "tool-start", id: `${id}+`, name: "read", args: {} }, isDoubled);
+            onChange(runId, { kind: "tool-start", id: `${id}+`, name: "read", args: {} }, isDoubled);
             write({ role: "assistant", content: [{ type: "text", text: id }, block], timestamp: 0 });
           }
           if (step.readAfter) read();
@@ -229,10 +233,10 @@ test("property: whenever the transcript is read, every message and call is drawn
         const answer = `answer ${nth}`;
         write(say("assistant", answer, 0));
         if (readsBeforeEnd) {
-          hear(runId, { kind: "text", source: "agent", text: answer }, isDoubled);
+          onChange(runId, { kind: "text", source: "agent", text: answer }, isDoubled);
           read();
         }
-        hear(runId, { kind: "final", message: say("assistant", answer, clock + 1) }, isDoubled);
+        onChange(runId, { kind: "final", message: say("assistant", answer, clock + 1) }, isDoubled);
         expected.push(answer);
         check();
         read();

@@ -1,6 +1,6 @@
 // One session as the page knows it: what the transcript holds, and the runs that are not in it yet. Pure.
 import { applyChange, isOver, newRun, type Run } from "./run.ts";
-import { textOfContent, type ChatMessage, type RunEvent } from "./shape.ts";
+import { textOfContent, type ChatMessage, type RunEvent } from "./parse-events.ts";
 
 export interface Conversation {
   readonly messages: readonly ChatMessage[];
@@ -60,7 +60,7 @@ export function withHistory(
 ): Conversation {
   const messages = reuse(conversation.messages, fresh);
   const isCovered = (run: Run): boolean => isOver(run) && covered.includes(run.runId);
-  const isGone = (run: Run): boolean => isCovered(run) && !hasOwnWords(messages, run);
+  const isGone = (run: Run): boolean => isCovered(run) && !isMissingFromTranscript(messages, run);
   const place = (run: Run): Run => ({ ...run, endMs: run.endMs ?? run.final?.timestamp ?? newestOf(messages) });
   const gone = conversation.runs.filter(isGone).map(({ runId }) => runId);
   return {
@@ -71,7 +71,7 @@ export function withHistory(
 }
 
 /** After a reconnect nobody knows what became of runs that others started; those still on will be heard of again. */
-export function withoutStrangers(conversation: Conversation): Conversation {
+export function withoutOtherClients(conversation: Conversation): Conversation {
   return { ...conversation, runs: conversation.runs.filter((run) => run.sent !== undefined || isOver(run)) };
 }
 
@@ -80,7 +80,7 @@ export function isRunning({ phase }: Run): boolean {
 }
 
 /** Something of the run that the transcript does not show. */
-function hasOwnWords(messages: readonly ChatMessage[], run: Run): boolean {
+function isMissingFromTranscript(messages: readonly ChatMessage[], run: Run): boolean {
   const since = messages.filter(({ timestamp }) => timestamp >= run.sinceMs);
   const said = since.filter(({ role }) => role === "assistant");
   const words = run.final === undefined ? "" : textOfContent(run.final.content);

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createMemoryShelf } from "../vault.ts";
+import { createMemoryStorage } from "../credential-store.ts";
 import { createDrafts } from "./drafts.ts";
 
 test("each session keeps what was typed, also over a reload, until it is sent", () => {
-  const shelf = createMemoryShelf();
-  const drafts = createDrafts(shelf);
+  const storage = createMemoryStorage();
+  const drafts = createDrafts(storage);
   drafts.write("a", "half a thought");
   drafts.write("b", "other");
   drafts.write("b", "");
-  const reloaded = createDrafts(shelf);
+  const reloaded = createDrafts(storage);
   assert.deepEqual([reloaded.read("a"), reloaded.read("b"), drafts.read("b")], ["half a thought", "", ""]);
 });
 

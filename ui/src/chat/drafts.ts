@@ -1,6 +1,6 @@
 // What was typed and not sent yet, kept for each session until it is sent.
 
-type Shelf = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+type StringStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 export interface Drafts {
   read(sessionKey: string): string;
@@ -10,13 +10,13 @@ export interface Drafts {
 const prefix = "openclaw.chat.draft.";
 
 /** Storage may be full or forbidden; what was typed then lasts as long as the page. */
-export function createDrafts(shelf: Shelf | undefined): Drafts {
+export function createDrafts(storage: StringStorage | undefined): Drafts {
   const typed = new Map<string, string>();
   return {
-    read: (key) => typed.get(key) ?? tryStorage(() => shelf?.getItem(prefix + key)) ?? "",
+    read: (key) => typed.get(key) ?? tryStorage(() => storage?.getItem(prefix + key)) ?? "",
     write(key, text) {
       typed.set(key, text);
-      tryStorage(() => (text === "" ? shelf?.removeItem(prefix + key) : shelf?.setItem(prefix + key, text)));
+      tryStorage(() => (text === "" ? storage?.removeItem(prefix + key) : storage?.setItem(prefix + key, text)));
     },
   };
 }

@@ -2,8 +2,8 @@
 import type { ResultBlock, ToolOutcome } from "../wire.ts";
 import type { Conversation } from "./conversation.ts";
 import { isOver, type Part, type Run, type RunPhase } from "./run.ts";
-import { textOfContent, type ChatMessage, type Usage } from "./shape.ts";
-import { splitTold, type Told } from "./told.ts";
+import { textOfContent, type ChatMessage, type Usage } from "./parse-events.ts";
+import { splitSystemMessage, type SystemMessage } from "./system-message.ts";
 
 export interface UserRow {
   readonly kind: "user";
@@ -17,8 +17,8 @@ export interface UserRow {
 }
 
 /** What the agent was told and nobody typed. */
-export interface ToldRow extends Told {
-  readonly kind: "told";
+export interface SystemRow extends SystemMessage {
+  readonly kind: "system";
   readonly key: string;
   readonly atMs: number | undefined;
 }
@@ -54,7 +54,7 @@ export interface NoticeRow {
   readonly hint: string | undefined;
 }
 
-export type Row = UserRow | ToldRow | ReplyRow | ToolRow | NoticeRow;
+export type Row = UserRow | SystemRow | ReplyRow | ToolRow | NoticeRow;
 
 /** Remembers the rows of a transcript that did not change: a reply streams in hundreds of steps. */
 export function createRows(): (conversation: Conversation) => readonly Row[] {
@@ -128,11 +128,11 @@ function rowsOfMessage(message: ChatMessage, stem: string, { calls, results }: P
 }
 
 function userRows({ content, timestamp: atMs, source }: ChatMessage, text: string, key: string): Row[] {
-  const { told, said } = splitTold(text, source);
+  const { system, typed } = splitSystemMessage(text, source);
   const pictures = content.flatMap((block) => (block.type === "image" ? [block] : []));
-  const heard: Row[] = told === undefined ? [] : [{ kind: "told", key: `${key}:told`, ...told, atMs }];
-  if (said === undefined && pictures.length === 0) return heard;
-  return [...heard, { kind: "user", key, text: said ?? "", pictures, atMs, runId: undefined, phase: undefined }];
+  const systemRows: Row[] = system === undefined ? [] : [{ kind: "system", key: `${key}:system`, ...system, atMs }];
+  if (typed === undefined && pictures.length === 0) return systemRows;
+  return [...systemRows, { kind: "user", key, text: typed ?? "", pictures, atMs, runId: undefined, phase: undefined }];
 }
 
 /** A result whose call is further up than what was read stands alone. */
@@ -162,11 +162,11 @@ function endRows({ stopReason, errorMessage }: ChatMessage, stem: string): Row[]
 
 /** What is over stands where it happened, what is on or waiting at the end. */
 function merge(history: readonly TimedRow[], conversation: Conversation): readonly Row[] {
-  const held = heldBy(history, conversation);
+  const known = matchTranscript(history, conversation);
   const rows = [...history];
   const tail: Row[] = [];
   for (const run of conversation.runs) {
-    const own = runRows(run, held);
+    const own = runRows(run, known);
     const { endMs, phase } = run;
     if (endMs === undefined || phase === "unsent") {
       tail.push(...own);
@@ -175,10 +175,10 @@ function merge(history: readonly TimedRow[], conversation: Conversation): readon
     const index = rows.findIndex(({ atMs }) => atMs > endMs);
     rows.splice(index < 0 ? rows.length : index, 0, ...own.map((row) => ({ row, atMs: endMs })));
   }
-  return [...rows.map(({ row }) => overlay(row, held)), ...tail];
+  return [...rows.map(({ row }) => overlay(row, known)), ...tail];
 }
 
-interface Held {
+interface InTranscript {
   /** Run id → time of its message in the transcript. */
   readonly sent: ReadonlyMap<string, number>;
   /** Tool cards of runs that the transcript shows already. */
@@ -188,14 +188,14 @@ interface Held {
 }
 
 /** Each message of the transcript answers for at most one that this page sent. */
-function heldBy(history: readonly TimedRow[], { runs }: Conversation): Held {
+function matchTranscript(history: readonly TimedRow[], { runs }: Conversation): InTranscript {
   const users = history.flatMap(({ row, atMs }) => (row.kind === "user" ? [{ text: row.text, atMs }] : []));
   const taken = new Set<number>();
   const sent = new Map<string, number>();
   for (const run of runs) {
     const index = users.findIndex(
       ({ text, atMs }, nth) =>
-        !taken.has(nth) && atMs >= run.sinceMs && run.sent !== undefined && isSame(text, run.sent),
+        !taken.has(nth) && atMs >= run.sinceMs && run.sent !== undefined && isSameText(text, run.sent),
     );
     const found = users[index];
     if (found === undefined) continue;
@@ -210,25 +210,25 @@ function heldBy(history: readonly TimedRow[], { runs }: Conversation): Held {
   return { sent, live, tools, replies };
 }
 
-function runRows(run: Run, held: Held): Row[] {
+function runRows(run: Run, known: InTranscript): Row[] {
   const { runId, sent, phase } = run;
   const user: Row[] =
-    sent === undefined || held.sent.has(runId)
+    sent === undefined || known.sent.has(runId)
       ? []
       : [{ kind: "user", key: `sent:${runId}`, text: sent, pictures: [], atMs: undefined, runId, phase }];
-  const since = held.sent.get(runId) ?? run.sinceMs;
-  const parts = run.parts.flatMap((part, index) => partRows(part, `${runId}:${index}`, run, { held, since }));
+  const since = known.sent.get(runId) ?? run.sinceMs;
+  const parts = run.parts.flatMap((part, index) => partRows(part, `${runId}:${index}`, run, { known, since }));
   return [...user, ...parts, ...failureRows(run)];
 }
 
-function partRows(part: Part, key: string, run: Run, { held, since }: { held: Held; since: number }): Row[] {
+function partRows(part: Part, key: string, run: Run, { known, since }: { known: InTranscript; since: number }): Row[] {
   if (part.kind === "tool") {
-    if (held.tools.has(part.id)) return [];
+    if (known.tools.has(part.id)) return [];
     const { id, name, args, state, outcome } = part;
     return [{ kind: "tool", key: `tool:${id}`, id, name, args, state, outcome }];
   }
   if (part.kind === "notice") return [{ kind: "notice", key, tone: "quiet", text: part.text, hint: undefined }];
-  if (held.replies.some(({ text, atMs }) => atMs >= since && text === part.text)) return [];
+  if (known.replies.some(({ text, atMs }) => atMs >= since && text === part.text)) return [];
   const isLive = !isOver(run) && part === run.parts.at(-1);
   const { final } = run;
   return [
@@ -254,15 +254,15 @@ function failureRows({ runId, phase, failure }: Run): Row[] {
 }
 
 /** A call that stands in the transcript without its result may be at work right now. */
-function overlay(row: Row, { live }: Held): Row {
+function overlay(row: Row, { live }: InTranscript): Row {
   if (row.kind !== "tool" || row.state !== "open") return row;
   const part = live.get(row.id);
   return part?.kind === "tool" ? { ...row, state: part.state, outcome: part.outcome } : row;
 }
 
 /** The gateway may put the time in front and an id behind what the model reads. */
-function isSame(held: string, sent: string): boolean {
-  const [kept, own] = [held.trim(), sent.trim()];
+function isSameText(known: string, sent: string): boolean {
+  const [kept, own] = [known.trim(), sent.trim()];
   return (
     kept === own ||
     kept.replace(/^\[\w{3} \d{4}-\d\d-\d\d [^\]]*\] /, "").replace(/\n\[message_id: [^\]]*\]$/, "") === own

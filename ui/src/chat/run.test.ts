@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import { applyChange, newRun, type Run } from "./run.ts";
-import { readAgentEvent, readChatEvent, type RunEvent } from "./shape.ts";
+import { readAgentEvent, readChatEvent, type RunEvent } from "./parse-events.ts";
 
 const facts = { runId: "r", sessionKey: "agent:main:main" };
 const assistant = (seq: number, text: string): unknown => ({

@@ -1,6 +1,6 @@
 // One run as it happens: a pure function from what is known and an event to what is known after it.
 import type { ToolOutcome } from "../wire.ts";
-import { textOfContent, type ChatMessage, type RunChange } from "./shape.ts";
+import { textOfContent, type ChatMessage, type RunChange } from "./parse-events.ts";
 
 export type RunPhase = "sending" | "queued" | "running" | "final" | "aborted" | "error" | "unsent";
 

@@ -1,23 +1,26 @@
 // Jobs and their runs in plain words. Pure.
 import { visible } from "../../../src/core/visible.ts";
 import type { CronJob, CronRun, JobSchedule } from "../wire.ts";
-import { toDuration } from "../words.ts";
+import { formatDate, formatDuration } from "../format.ts";
 
-export function scheduleWords(schedule: JobSchedule): string {
-  if (schedule.kind === "at") return `once, ${toMoment(Date.parse(schedule.at))}`;
-  if (schedule.kind === "every") return `every ${toDuration(schedule.everyMs)}`;
+export function describeSchedule(schedule: JobSchedule): string {
+  if (schedule.kind === "at") return `once, ${formatDate(Date.parse(schedule.at))}`;
+  if (schedule.kind === "every") return `every ${formatDuration(schedule.everyMs)}`;
   return `${visible(schedule.expr, 120)}${schedule.tz === undefined ? "" : ` (${visible(schedule.tz, 60)})`}`;
 }
 
-export function nextWords({ enabled, state }: Pick<CronJob, "enabled" | "state">, nowMs: number): string {
+export function describeNextRun({ enabled, state }: Pick<CronJob, "enabled" | "state">, nowMs: number): string {
   if (state.runningAtMs !== undefined) return "running now";
   if (!enabled) return "disabled";
   if (state.nextRunAtMs === undefined) return "no further time";
-  return state.nextRunAtMs <= nowMs ? "due" : `in ${toDuration(state.nextRunAtMs - nowMs)}`;
+  return state.nextRunAtMs <= nowMs ? "due" : `in ${formatDuration(state.nextRunAtMs - nowMs)}`;
 }
 
 /** What it does, and the words it does it with. */
-export function payloadWords({ payload }: Pick<CronJob, "payload">): { readonly what: string; readonly text: string } {
+export function describePayload({ payload }: Pick<CronJob, "payload">): {
+  readonly what: string;
+  readonly text: string;
+} {
   switch (payload.kind) {
     case "systemEvent":
       return { what: "tells the main session", text: textIn(payload["text"]) };
@@ -32,7 +35,7 @@ export function payloadWords({ payload }: Pick<CronJob, "payload">): { readonly 
   }
 }
 
-export function deliveryWords({ delivery, sessionTarget }: Pick<CronJob, "delivery" | "sessionTarget">): string {
+export function describeDelivery({ delivery, sessionTarget }: Pick<CronJob, "delivery" | "sessionTarget">): string {
   if (sessionTarget === "main") return "the main session answers itself";
   if (delivery === undefined || delivery.mode === "none") return "nowhere";
   const place = [delivery.channel, delivery.to].filter((part) => part !== undefined).map((part) => visible(part, 80));
@@ -40,26 +43,14 @@ export function deliveryWords({ delivery, sessionTarget }: Pick<CronJob, "delive
 }
 
 /** Why a time came to nothing, or how many it stands for. */
-export function runWords({ why, missed }: Pick<CronRun, "why" | "missed">): string {
+export function describeRun({ why, missed }: Pick<CronRun, "why" | "missed">): string {
   const stands = missed === undefined || missed === 0 ? [] : [`stands for ${missed} missed`];
   return [...(why === undefined ? [] : [visible(why, 200)]), ...stands].join(", ");
 }
 
 /** The zone the job itself names; it is the one its times are thought in. */
-export function zoneOf({ schedule }: Pick<CronJob, "schedule">): string | undefined {
+export function timeZoneOf({ schedule }: Pick<CronJob, "schedule">): string | undefined {
   return schedule.kind === "cron" ? schedule.tz : undefined;
-}
-
-/** In the time of this browser, or of the zone given, which is then named. */
-export function toMoment(ms: number, timeZone?: string): string {
-  if (Number.isNaN(ms)) return "at an unknown time";
-  if (timeZone === undefined) return new Date(ms).toLocaleString();
-  try {
-    return `${new Date(ms).toLocaleString([], { timeZone })} (${timeZone})`;
-  } catch {
-    // This browser does not know a zone that the gateway knows.
-    return new Date(ms).toLocaleString();
-  }
 }
 
 const textIn = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -1,7 +1,7 @@
 // Says in plain words where a value does not fit its schema. A courtesy to the person: the gateway checks again, and decides.
 import { isRecord } from "../../../src/core/record.ts";
 import { asSchema, type Schema } from "./field.ts";
-import { isSame } from "./same.ts";
+import { isEqual } from "./json-equal.ts";
 
 export interface FieldIssue {
   /** JSON pointer; "" is the whole value. */
@@ -29,19 +29,19 @@ function checkBranches(branches: readonly Schema[], value: unknown, path: string
 
 function wrongKind(schema: Schema, value: unknown): string | undefined {
   if ("const" in schema)
-    return isSame(schema["const"], value) ? undefined : `Must be ${JSON.stringify(schema["const"])}.`;
+    return isEqual(schema["const"], value) ? undefined : `Must be ${JSON.stringify(schema["const"])}.`;
   const choices = schema["enum"];
   if (Array.isArray(choices)) {
-    return choices.some((choice) => isSame(choice, value))
+    return choices.some((choice) => isEqual(choice, value))
       ? undefined
       : `Must be one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}.`;
   }
   const types = [schema["type"]].flat().filter((type) => typeof type === "string");
   if (types.length === 0 || types.some((type) => isOfType(type, value))) return undefined;
-  return `Must be ${types.map((type) => typeWords[type] ?? type).join(" or ")}.`;
+  return `Must be ${types.map((type) => typeNames[type] ?? type).join(" or ")}.`;
 }
 
-const typeWords: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   string: "text",
   number: "a number",
   integer: "a whole number",

@@ -1,7 +1,7 @@
 // What stands in the fields of a form while it is being filled in, and how it becomes a value and comes from one.
 import { checkValue, memberPath, type FieldIssue } from "./check.ts";
 import { fieldOf, type Field, type Schema } from "./field.ts";
-import { isSame } from "./same.ts";
+import { isEqual } from "./json-equal.ts";
 
 /** Words of one field, entries of a list, members of an object, or the picked variant and its draft. */
 export type Draft =
@@ -39,7 +39,7 @@ export function toDraft(schema: Schema, value: unknown, name = ""): Draft {
     case "boolean":
       return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
     case "choice": {
-      const index = field.options.findIndex((option) => isSame(option.value, value));
+      const index = field.options.findIndex((option) => isEqual(option.value, value));
       return index < 0 ? "" : String(index);
     }
     case "list":
@@ -67,7 +67,7 @@ export function toDraft(schema: Schema, value: unknown, name = ""): Draft {
 
 /** False when the fields would lose part of the value; it then has to stay JSON. */
 export function canShow(schema: Schema, value: unknown): boolean {
-  return isSame(read(schema, toDraft(schema, value), { required: true, path: "", name: "" }).value, value);
+  return isEqual(read(schema, toDraft(schema, value), { required: true, path: "", name: "" }).value, value);
 }
 
 export function membersOf(draft: Draft): Readonly<Record<string, Draft>> {
@@ -82,44 +82,44 @@ export function variantOf(draft: Draft): { readonly pick: string; readonly draft
   return typeof draft === "object" && "pick" in draft ? draft : { pick: "", draft: "" };
 }
 
-export function wordsIn(draft: Draft): string {
+export function draftText(draft: Draft): string {
   return typeof draft === "string" ? draft : "";
 }
 
-interface Place {
+interface FieldPosition {
   readonly required: boolean;
   readonly path: string;
   readonly name: string;
 }
 
-function read(schema: Schema, draft: Draft, place: Place): Reading {
-  const field = fieldOf(schema, place.name);
-  if (isBlank(draft)) return readBlank(field, place);
-  const { path } = place;
+function read(schema: Schema, draft: Draft, position: FieldPosition): Reading {
+  const field = fieldOf(schema, position.name);
+  if (isBlank(draft)) return readBlank(field, position);
+  const { path } = position;
   switch (field.kind) {
     case "text":
-      return { value: wordsIn(draft), issues: [] };
+      return { value: draftText(draft), issues: [] };
     case "number":
-      return readNumber(wordsIn(draft), path);
+      return readNumber(draftText(draft), path);
     case "boolean":
-      return { value: wordsIn(draft) === "true", issues: [] };
+      return { value: draftText(draft) === "true", issues: [] };
     case "choice":
-      return { value: field.options[Number(wordsIn(draft))]?.value, issues: [] };
+      return { value: field.options[Number(draftText(draft))]?.value, issues: [] };
     case "list":
       return readList(field.item, entriesOf(draft), path);
     case "object":
       return readObject(field, membersOf(draft), path);
     case "variants": {
       const { pick, draft: inner } = variantOf(draft);
-      return read(field.variants[Number(pick)] ?? {}, inner, { ...place, required: true });
+      return read(field.variants[Number(pick)] ?? {}, inner, { ...position, required: true });
     }
     case "json":
-      return readJson(wordsIn(draft), path);
+      return readJson(draftText(draft), path);
   }
 }
 
 /** An optional part nobody touched is left out; long text may be empty on purpose (an empty file, a deletion). */
-function readBlank(field: Field, { required, path }: Place): Reading {
+function readBlank(field: Field, { required, path }: FieldPosition): Reading {
   if (!required) return { value: undefined, issues: [] };
   if (field.kind === "list") return { value: [], issues: [] };
   if (field.kind === "object") return readObject(field, {}, path);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Type } from "../../../src/core/schema.ts";
-import { fieldOf, isOtherName, variantLabel, type Schema } from "./field.ts";
+import { fieldOf, isAlias, variantLabel, type Schema } from "./field.ts";
 
 /** As it comes over the wire: plain JSON. */
 const wire = (schema: object): Schema => JSON.parse(JSON.stringify(schema)) as Schema;
@@ -87,7 +87,7 @@ test("second names of an argument are told from arguments of their own", () => {
   );
   const members = field.kind === "object" ? field.members : [];
   assert.deepEqual(
-    members.filter((member) => isOtherName(member, members)).map(({ name }) => name),
+    members.filter((member) => isAlias(member, members)).map(({ name }) => name),
     ["file_path", "old"],
   );
 });

@@ -28,7 +28,8 @@ export function fieldOf(schema: Schema, name = ""): Field {
   const options = optionsOf(schema);
   if (options !== undefined) return { kind: "choice", options };
   const variants = variantsOf(schema);
-  if (variants?.length === 1 && variants[0] !== undefined) return fieldOf({ ...variants[0], ...wordsOf(schema) }, name);
+  if (variants?.length === 1 && variants[0] !== undefined)
+    return fieldOf({ ...variants[0], ...annotationsOf(schema) }, name);
   if (variants !== undefined) return { kind: "variants", variants };
   switch (schema["type"]) {
     case "string":
@@ -56,7 +57,7 @@ export function describeSchema(schema: Schema): string | undefined {
 }
 
 /** Tools take some arguments under a second name; one field each is enough for a person. */
-export function isOtherName({ name, schema, required }: Member, members: readonly Member[]): boolean {
+export function isAlias({ name, schema, required }: Member, members: readonly Member[]): boolean {
   if (required) return false;
   const [, meant] = /^same as (\w+)\b/i.exec(describeSchema(schema) ?? "") ?? [];
   return schema["deprecated"] === true || members.some((member) => member.name === meant && member.name !== name);
@@ -99,7 +100,7 @@ function branchesOf(schema: Schema): readonly Schema[] | undefined {
   return Array.isArray(branches) ? branches.map(asSchema) : undefined;
 }
 
-function wordsOf({ title, description, default: preset }: Schema): Schema {
+function annotationsOf({ title, description, default: preset }: Schema): Schema {
   return Object.fromEntries(
     Object.entries({ title, description, default: preset }).filter(([, value]) => value !== undefined),
   );

@@ -49,8 +49,15 @@ export function choose(choices: readonly Choice[], bindings: Bindings, at: Choic
 
 /** What is left of the choices over a config somebody else changed: a place that is no longer what was seen is theirs. */
 export function rebase(choices: readonly Choice[], before: Bindings, now: Bindings): readonly Choice[] {
-  const isSame = (at: Choice["at"]): boolean => at === "global" || before.agents[at]?.id === now.agents[at]?.id;
-  return choices.filter(({ at, from }) => isSame(at) && boundAt(now, at) === from);
+  const isSameAgent = (at: Choice["at"]): boolean => at === "global" || before.agents[at]?.id === now.agents[at]?.id;
+  return choices.filter(({ at, from }) => isSameAgent(at) && boundAt(now, at) === from);
+}
+
+/** The config file as it is written. The JSON5 parser is large, so it is loaded only when somebody saves. */
+export async function parseConfigFile(raw: string): Promise<unknown> {
+  if (raw.trim() === "") return {};
+  const { default: json5 } = await import("json5");
+  return json5.parse<unknown>(raw);
 }
 
 /**

@@ -88,9 +88,9 @@ export function applyEdits(file: RulesFile, edits: readonly RuleEdit[]): RulesFi
 /** One more edit; what it makes needless goes. */
 export function addEdit(edits: readonly RuleEdit[], next: RuleEdit): readonly RuleEdit[] {
   if (next.kind === "set") {
-    const isSame = (edit: RuleEdit): boolean =>
+    const isSameRule = (edit: RuleEdit): boolean =>
       edit.kind === "set" && edit.scope === next.scope && edit.key === next.key;
-    return [...edits.filter((edit) => !isSame(edit)), next];
+    return [...edits.filter((edit) => !isSameRule(edit)), next];
   }
   if (next.kind === "add") return [...edits, next];
   const added = edits.findIndex(
@@ -125,7 +125,7 @@ export function inheritedOf(
   for (const place of above) {
     const value = valueOf(file, place, key);
     if (value !== undefined)
-      return { value: wordsFor(value), from: place === defaults ? "the defaults" : "all agents" };
+      return { value: ruleText(value), from: place === defaults ? "the defaults" : "all agents" };
   }
   return { value: presets[key], from: "built in" };
 }
@@ -149,7 +149,7 @@ export function patternIssue(pattern: string, entries: readonly AllowEntry[]): s
   return entries.some((entry) => isSameEntry(entry, { pattern })) ? "This is listed already." : undefined;
 }
 
-export const wordsFor = (value: string | boolean): string => (typeof value === "string" ? value : value ? "yes" : "no");
+export const ruleText = (value: string | boolean): string => (typeof value === "string" ? value : value ? "yes" : "no");
 
 function applyEdit(file: RulesFile, edit: RuleEdit): RulesFile {
   const rules = rulesOf(file, edit.scope);

@@ -4,7 +4,7 @@ import { live } from "lit/directives/live.js";
 
 import { visible } from "../../../src/core/visible.ts";
 import { patternIssue, type AllowEntry } from "../nodes/rules.ts";
-import { count, toAge } from "../words.ts";
+import { formatCount, formatAge } from "../format.ts";
 import { badge } from "./badge.ts";
 import { LightElement } from "./light-element.ts";
 
@@ -35,7 +35,7 @@ export class AllowList extends LightElement {
     return html`
       <fieldset class="group">
         <legend>
-          <span class="label">Allowlist</span> <span class="quiet">${count(entries.length, "program")}</span>
+          <span class="label">Allowlist</span> <span class="quiet">${formatCount(entries.length, "program")}</span>
         </legend>
         ${
           entries.length === 0
@@ -124,7 +124,7 @@ function drawUse({ lastUsedAt, lastUsedCommand, lastResolvedPath }: AllowEntry):
   if (lastUsedAt === undefined) return html`never used`;
   const command = lastUsedCommand === undefined ? nothing : html` for <code>${visible(lastUsedCommand)}</code>`;
   const path = lastResolvedPath === undefined ? nothing : html`, found at <code>${visible(lastResolvedPath)}</code>`;
-  return html`used ${toAge(lastUsedAt, Date.now())}${command}${path}`;
+  return html`used ${formatAge(lastUsedAt, Date.now())}${command}${path}`;
 }
 
 customElements.define("allow-list", AllowList);

@@ -2,8 +2,9 @@
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
-import type { NoticeRow, ReplyRow, Row, ToldRow, UserRow } from "../chat/rows.ts";
-import { roomOf } from "../chat/room.ts";
+import type { NoticeRow, ReplyRow, Row, SystemRow, UserRow } from "../chat/rows.ts";
+import { conversationsOf } from "../chat/conversation-store.ts";
+import { formatDate, formatTimestamp } from "../format.ts";
 import { badge } from "./badge.ts";
 import { drawHint } from "./hint.ts";
 import { LightElement } from "./light-element.ts";
@@ -22,8 +23,8 @@ export class ChatRow extends LightElement {
     switch (row.kind) {
       case "user":
         return this.#drawUser(row);
-      case "told":
-        return drawTold(row);
+      case "system":
+        return drawSystemMessage(row);
       case "reply":
         return drawReply(row);
       case "tool":
@@ -35,10 +36,10 @@ export class ChatRow extends LightElement {
 
   #drawUser({ text, pictures, atMs, phase, runId }: UserRow): TemplateResult {
     return html`
-      <article class="said user" aria-label="You">
+      <article class="message user" aria-label="You">
         ${pictures.map(drawPicture)}
         <div class="bubble">${text}</div>
-        <div class="said-foot quiet">
+        <div class="message-foot quiet">
           ${atMs === undefined ? nothing : drawTime(atMs)} ${phase === "sending" ? "sending …" : nothing}
           ${phase === "queued" ? badge("warn", "queued: goes out when the current run allows") : nothing}
         </div>
@@ -48,30 +49,36 @@ export class ChatRow extends LightElement {
   }
 
   #drawUnsent(runId: string): TemplateResult {
-    const room = roomOf(this.app);
-    const failure = room.conversation(this.session).runs.find((run) => run.runId === runId)?.failure;
+    const conversations = conversationsOf(this.app);
+    const failure = conversations.conversation(this.session).runs.find((run) => run.runId === runId)?.failure;
     return html`
       <div class="note bad" role="alert">
         <p><span class="strong">Not sent.</span> ${failure?.message ?? ""}</p>
         ${drawHint(failure?.hint)}
         <div class="actions">
-          <button class="button small" type="button" @click=${() => room.retry(this.session, runId)}>Send again</button>
-          <button class="button small" type="button" @click=${() => room.discard(this.session, runId)}>Discard</button>
+          <button class="button small" type="button" @click=${() => conversations.retry(this.session, runId)}>
+            Send again
+          </button>
+          <button class="button small" type="button" @click=${() => conversations.discard(this.session, runId)}>
+            Discard
+          </button>
         </div>
       </div>
     `;
   }
 }
 
-function drawTold({ title, gist, text, atMs }: ToldRow): TemplateResult {
+function drawSystemMessage({ title, summary, text, atMs }: SystemRow): TemplateResult {
+  const line = html`
+    <span class="strong">${title}</span>
+    <span class="system-summary">${summary}</span>
+    ${atMs === undefined || atMs === 0 ? nothing : drawTime(atMs)}
+  `;
+  if (text === "") return html`<div class="system-message quiet"><div class="system-line">${line}</div></div>`;
   return html`
-    <details class="told quiet" aria-label="Told to the agent">
-      <summary>
-        <span class="strong">${title}</span>
-        <span class="told-gist">${gist}</span>
-        ${atMs === undefined || atMs === 0 ? nothing : drawTime(atMs)}
-      </summary>
-      <div class="told-text">${text}</div>
+    <details class="system-message quiet" aria-label="System message">
+      <summary class="system-line">${line}</summary>
+      <div class="system-text">${text}</div>
     </details>
   `;
 }
@@ -79,12 +86,12 @@ function drawTold({ title, gist, text, atMs }: ToldRow): TemplateResult {
 function drawReply({ text, atMs, model, usage, isLive, isStep }: ReplyRow): TemplateResult {
   const tokens = usage?.totalTokens ?? 0;
   return html`
-    <article class="said reply" aria-label="Agent" aria-busy=${isLive} ?data-live=${isLive}>
+    <article class="message reply" aria-label="Agent" aria-busy=${isLive} ?data-live=${isLive}>
       ${drawMarkdown(text)}
       ${
         isLive || isStep
           ? nothing
-          : html`<div class="said-foot quiet">
+          : html`<div class="message-foot quiet">
               ${atMs === undefined || atMs === 0 ? nothing : drawTime(atMs)}
               ${model === undefined ? nothing : html`<span>${model}</span>`}
               ${tokens === 0 ? nothing : html`<span>${tokens.toLocaleString()} tokens</span>`}
@@ -106,10 +113,9 @@ function drawNotice({ tone, text, hint }: NoticeRow): TemplateResult {
 }
 
 function drawTime(atMs: number): TemplateResult {
-  const at = new Date(atMs);
-  const isToday = at.toDateString() === new Date().toDateString();
-  const clock = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  return html`<time datetime=${at.toISOString()}>${isToday ? clock : `${at.toLocaleDateString()} ${clock}`}</time>`;
+  return html`<time datetime=${new Date(atMs).toISOString()} title=${formatDate(atMs)}
+    >${formatTimestamp(atMs, Date.now())}</time
+  >`;
 }
 
 customElements.define("chat-row", ChatRow);

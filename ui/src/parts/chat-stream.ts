@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 
 import type { App } from "../app.ts";
-import { mostMessages, roomOf } from "../chat/room.ts";
+import { mostMessages, conversationsOf } from "../chat/conversation-store.ts";
 import { createRows } from "../chat/rows.ts";
 import "./chat-row.ts";
 import { drawFailure } from "./failure.ts";
@@ -24,23 +24,23 @@ export class ChatStream extends LightElement {
   /** Where the view was before older messages came in above it. */
   #heightBefore: number | undefined;
   /** A turned phone or a growing composer takes room from the messages. */
-  readonly #room = new ResizeObserver(() => this.#isAtEnd && this.#toEnd());
+  readonly #resizes = new ResizeObserver(() => this.#isAtEnd && this.#toEnd());
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#end = roomOf(this.app).subscribe(() => this.requestUpdate());
+    this.#end = conversationsOf(this.app).subscribe(() => this.requestUpdate());
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#room.disconnect();
+    this.#resizes.disconnect();
     this.#end?.();
   }
 
   protected override render(): TemplateResult {
-    const room = roomOf(this.app);
-    const reading = room.reading(this.session);
-    const rows = this.#rowsOf(room.conversation(this.session));
+    const conversations = conversationsOf(this.app);
+    const reading = conversations.reading(this.session);
+    const rows = this.#rowsOf(conversations.conversation(this.session));
     const isQuiet = reading.isRead && rows.length === 0;
     return html`
       <div class="stream" @scroll=${this.#scroll} tabindex="0" aria-label="Conversation" role="region">
@@ -51,10 +51,12 @@ export class ChatStream extends LightElement {
             reading.error === undefined
               ? nothing
               : html`${drawFailure(reading.error)}
-                  <button class="button" type="button" @click=${() => room.reread(this.session)}>Try again</button>`
+                  <button class="button" type="button" @click=${() => conversations.reread(this.session)}>
+                    Try again
+                  </button>`
           }
           ${isQuiet ? (this.empty ?? nothing) : nothing}
-          <div class="rows-of-chat" role="log" aria-busy=${reading.isLoading && !room.isBusy(this.session)}>
+          <div class="rows-of-chat" role="log" aria-busy=${reading.isLoading && !conversations.isBusy(this.session)}>
             ${repeat(
               rows,
               ({ key }) => key,
@@ -79,22 +81,22 @@ export class ChatStream extends LightElement {
   }
 
   #drawWorking(last: string | undefined): TemplateResult | typeof nothing {
-    const room = roomOf(this.app);
-    if (!room.isBusy(this.session) || last === "reply") return nothing;
+    const conversations = conversationsOf(this.app);
+    if (!conversations.isBusy(this.session) || last === "reply") return nothing;
     return html`<p class="working quiet" role="status"><span class="dots" aria-hidden="true"></span> Working …</p>`;
   }
 
   protected override firstUpdated(): void {
-    if (this.#sandbox !== null) this.#room.observe(this.#sandbox);
+    if (this.#scroller !== null) this.#resizes.observe(this.#scroller);
   }
 
   protected override updated(): void {
-    const sandbox = this.#sandbox;
-    if (sandbox === null) return;
-    if (this.#heightBefore !== undefined && !roomOf(this.app).reading(this.session).isLoading) {
+    const scroller = this.#scroller;
+    if (scroller === null) return;
+    if (this.#heightBefore !== undefined && !conversationsOf(this.app).reading(this.session).isLoading) {
       const before = this.#heightBefore;
       this.#heightBefore = undefined;
-      void this.#settle().then(() => (sandbox.scrollTop += sandbox.scrollHeight - before));
+      void this.#settle().then(() => (scroller.scrollTop += scroller.scrollHeight - before));
       return;
     }
     if (this.#isAtEnd) void this.#settle().then(() => this.#toEnd());
@@ -107,27 +109,27 @@ export class ChatStream extends LightElement {
   }
 
   #toEnd(): void {
-    const sandbox = this.#sandbox;
-    if (sandbox !== null) sandbox.scrollTop = sandbox.scrollHeight;
+    const scroller = this.#scroller;
+    if (scroller !== null) scroller.scrollTop = scroller.scrollHeight;
   }
 
-  get #sandbox(): HTMLElement | null {
+  get #scroller(): HTMLElement | null {
     return this.querySelector<HTMLElement>(".stream");
   }
 
   readonly #scroll = (): void => {
-    const sandbox = this.#sandbox;
-    if (sandbox === null || this.#heightBefore !== undefined) return;
-    const isAtEnd = sandbox.scrollHeight - sandbox.scrollTop - sandbox.clientHeight < nearPx;
+    const scroller = this.#scroller;
+    if (scroller === null || this.#heightBefore !== undefined) return;
+    const isAtEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < nearPx;
     if (isAtEnd === this.#isAtEnd) return;
     this.#isAtEnd = isAtEnd;
     this.requestUpdate();
   };
 
   readonly #earlier = (): void => {
-    this.#heightBefore = this.#sandbox?.scrollHeight;
+    this.#heightBefore = this.#scroller?.scrollHeight;
     this.#isAtEnd = false;
-    roomOf(this.app).earlier(this.session);
+    conversationsOf(this.app).earlier(this.session);
   };
 
   /** Goes to the newest message and stays with it. */

@@ -3,12 +3,12 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
 import { createDrafts } from "../chat/drafts.ts";
-import { roomOf } from "../chat/room.ts";
+import { conversationsOf } from "../chat/conversation-store.ts";
 import { Watch, type PageState } from "../state.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 
-const drafts = createDrafts(openShelf());
+const drafts = createDrafts(openSessionStorage());
 
 export class ChatComposer extends LightElement {
   static override properties = {
@@ -37,7 +37,7 @@ export class ChatComposer extends LightElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.text = drafts.read(this.session);
-    this.#end = roomOf(this.app).subscribe(() => this.requestUpdate());
+    this.#end = conversationsOf(this.app).subscribe(() => this.requestUpdate());
   }
 
   override disconnectedCallback(): void {
@@ -46,8 +46,8 @@ export class ChatComposer extends LightElement {
   }
 
   protected override render(): TemplateResult {
-    const room = roomOf(this.app);
-    const isBusy = room.isBusy(this.session);
+    const conversations = conversationsOf(this.app);
+    const isBusy = conversations.isBusy(this.session);
     const obstacle = this.#obstacle();
     return html`
       <form class="composer" @submit=${this.#submit}>
@@ -81,7 +81,7 @@ export class ChatComposer extends LightElement {
 
   #obstacle(): string | undefined {
     if (this.#state.value.connection.phase !== "connected") return "Not connected. What you type is kept.";
-    return roomOf(this.app).reading(this.session).isRead ? undefined : "The conversation is not read yet.";
+    return conversationsOf(this.app).reading(this.session).isRead ? undefined : "The conversation is not read yet.";
   }
 
   readonly #type = (event: Event): void => {
@@ -111,7 +111,7 @@ export class ChatComposer extends LightElement {
     const isConnected = this.#state.value.connection.phase === "connected";
     this.#isHasty = isConnected && this.#obstacle() !== undefined;
     if (this.text.trim() === "" || this.#obstacle() !== undefined) return;
-    roomOf(this.app).send(this.session, this.text);
+    conversationsOf(this.app).send(this.session, this.text);
     this.text = "";
     drafts.write(this.session, "");
     this.failure = undefined;
@@ -120,7 +120,7 @@ export class ChatComposer extends LightElement {
 
   readonly #stop = async (): Promise<void> => {
     this.stopping = true;
-    this.failure = await roomOf(this.app)
+    this.failure = await conversationsOf(this.app)
       .stop(this.session)
       .then(
         () => undefined,
@@ -132,7 +132,7 @@ export class ChatComposer extends LightElement {
 }
 
 /** A tab has its own drafts; storage may be forbidden. */
-function openShelf(): Storage | undefined {
+function openSessionStorage(): Storage | undefined {
   try {
     return window.sessionStorage;
   } catch {

@@ -2,11 +2,11 @@
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { CatalogTool, Decision, DecisionLayer } from "../wire.ts";
-import { count } from "../words.ts";
+import { formatCount } from "../format.ts";
 import { badge, type Tone } from "./badge.ts";
 import "./copy-line.ts";
 
-export function drawStanding(tool: CatalogTool): TemplateResult {
+export function drawToolStatus(tool: CatalogTool): TemplateResult {
   if (!tool.allowed) return badge("bad", "blocked");
   if (!tool.built || !tool.available) return badge("quiet", "not available");
   return badge("good", "allowed");
@@ -67,7 +67,7 @@ function drawLayers({ layers, decidedBy }: Decision): TemplateResult {
       idle.length === 0
         ? nothing
         : html`<details class="more">
-            <summary>${count(idle.length, "layer")} had nothing to say</summary>
+            <summary>${formatCount(idle.length, "layer")} had nothing to say</summary>
             <ol class="layers">
               ${idle.map((layer) => drawLayer(layer, false))}
             </ol>
@@ -80,7 +80,7 @@ function drawLayer({ layer, path, verdict, rule, note }: DecisionLayer, decides:
   const where = rule?.path ?? path;
   return html`
     <li class=${decides ? "layer decides" : "layer"}>
-      <span class="layer-name">${layerWords[layer] ?? layer}</span>
+      <span class="layer-name">${layerNames[layer] ?? layer}</span>
       ${badge(verdictTones[verdict] ?? "quiet", verdict.replace("-", " "))}
       ${decides ? html`<span class="decider">decided here</span>` : nothing}
       ${where === undefined ? nothing : html`<code class="where">${where}${rule?.entry === undefined ? "" : ` → ${rule.entry}`}</code>`}
@@ -93,7 +93,7 @@ const isIdle = ({ verdict }: DecisionLayer): boolean => verdict === "not-set" ||
 
 const verdictTones: Readonly<Record<string, Tone>> = { pass: "good", block: "bad", ignored: "warn" };
 
-const layerWords: Readonly<Record<string, string>> = {
+const layerNames: Readonly<Record<string, string>> = {
   known: "Is it a known tool",
   optional: "Optional plugin tools",
   profile: "Profile",

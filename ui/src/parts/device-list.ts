@@ -5,7 +5,7 @@ import { visible } from "../../../src/core/visible.ts";
 import type { App } from "../app.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { PairedDevice, PendingDevice } from "../wire.ts";
-import { count, toAge } from "../words.ts";
+import { formatCount, formatAge } from "../format.ts";
 import { badge } from "./badge.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
@@ -76,7 +76,7 @@ export class DeviceList extends LightElement {
     return html`
       ${draw(sorted.slice(0, unfolded))}
       <details class="more">
-        <summary>${count(rest.length, "more device")}</summary>
+        <summary>${formatCount(rest.length, "more device")}</summary>
         ${draw(rest)}
       </details>
     `;
@@ -91,9 +91,9 @@ export class DeviceList extends LightElement {
         <div>
           <span class="strong">${nameOf(entry)}</span>
           ${badge("warn", entry.isRepair === true ? "wants more" : "waits")}
-          <span class="quiet">${visible(entry.platform ?? "", 60)} · ${toAge(entry.ts, Date.now())}</span>
+          <span class="quiet">${visible(entry.platform ?? "", 60)} · ${formatAge(entry.ts, Date.now())}</span>
           <div class="quiet">
-            ${wishOf(entry)} · device
+            ${describeRequest(entry)} · device
             <code>${entry.deviceId.slice(0, 12)}</code>
           </div>
         </div>
@@ -121,7 +121,7 @@ export class DeviceList extends LightElement {
           ${isRevoked ? badge("bad", "revoked") : nothing}
           <span class="quiet">
             ${[(entry.roles ?? [entry.role ?? ""]).join(", "), entry.platform === undefined ? undefined : visible(entry.platform, 60), `device ${entry.deviceId.slice(0, 12)}`].filter((part) => part !== undefined && part !== "").join(" · ")}
-            ${lastUsed > 0 ? `· used ${toAge(lastUsed, Date.now())}` : ""}
+            ${lastUsed > 0 ? `· used ${formatAge(lastUsed, Date.now())}` : ""}
           </span>
         </div>
       </li>
@@ -146,7 +146,7 @@ function nameOf({ displayName, clientId, clientMode }: PendingDevice | PairedDev
 }
 
 /** A paired node that offers more asks for the difference only. */
-function wishOf({ role, scopes = [], added }: PendingDevice): string {
+function describeRequest({ role, scopes = [], added }: PendingDevice): string {
   if (added === undefined) return `asks to be ${visible(role, 60)} with ${visible(scopes.join(", ")) || "no scopes"}`;
   const { caps, commands, permissions = {} } = added;
   return `is paired and now also offers ${visible([...caps, ...commands, ...Object.keys(permissions)].join(", "), 600)}`;

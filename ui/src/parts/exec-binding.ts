@@ -8,23 +8,23 @@ import {
   boundAt,
   choose,
   nodeOptions,
+  parseConfigFile,
   patchOf,
   rebase,
   unmet,
   type Bindings,
   type Choice,
 } from "../nodes/binding.ts";
-import { isStale } from "../nodes/stale.ts";
-import { readWritten } from "../nodes/written.ts";
+import { isEditConflict } from "../nodes/edit-conflict.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { ConfigSnapshot, NodeRow } from "../wire.ts";
-import { count } from "../words.ts";
+import { formatCount } from "../format.ts";
 import "./copy-line.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 import { drawLoad, Load } from "./load.ts";
 
-type Said = "saved" | "stale" | "unmet";
+type SaveNotice = "saved" | "stale" | "unmet";
 
 export class ExecBinding extends LightElement {
   static override properties = {
@@ -39,7 +39,7 @@ export class ExecBinding extends LightElement {
   declare nodes: readonly NodeRow[];
   declare choices: readonly Choice[];
   declare isSaving: boolean;
-  declare said: Said | undefined;
+  declare said: SaveNotice | undefined;
   declare error: unknown;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #config = new Load(this, () => this.#read());
@@ -82,7 +82,7 @@ export class ExecBinding extends LightElement {
             ${this.isSaving ? "Saving …" : "Save binding"}
           </button>
           <span class="quiet">
-            ${this.choices.length === 0 ? "Saving restarts the gateway; this page comes back by itself." : `${count(this.choices.length, "change")} not saved yet.`}
+            ${this.choices.length === 0 ? "Saving restarts the gateway; this page comes back by itself." : `${formatCount(this.choices.length, "change")} not saved yet.`}
           </span>
         </div>
       </form>
@@ -142,7 +142,7 @@ export class ExecBinding extends LightElement {
     try {
       await this.#save(config);
     } catch (error) {
-      if (isStale(error)) this.said = "stale";
+      if (isEditConflict(error)) this.said = "stale";
       else this.error = error;
     }
     this.isSaving = false;
@@ -151,7 +151,7 @@ export class ExecBinding extends LightElement {
 
   async #save({ raw, hash }: ConfigSnapshot): Promise<void> {
     const { choices } = this;
-    const written = choices.some(({ at }) => at !== "global") ? await readWritten(raw) : undefined;
+    const written = choices.some(({ at }) => at !== "global") ? await parseConfigFile(raw) : undefined;
     const patch = JSON.stringify(patchOf(written, choices));
     const saved = await this.app.client.request("config.patch", { raw: patch, baseHash: hash });
     this.said = unmet(choices, bindingsOf(saved.config)).length === 0 ? "saved" : "unmet";
@@ -159,8 +159,8 @@ export class ExecBinding extends LightElement {
   }
 }
 
-const looks: Readonly<Record<Said, string>> = { saved: "quiet", stale: "warn", unmet: "warn" };
-const words: Readonly<Record<Said, string>> = {
+const looks: Readonly<Record<SaveNotice, string>> = { saved: "quiet", stale: "warn", unmet: "warn" };
+const words: Readonly<Record<SaveNotice, string>> = {
   saved: "Saved. The gateway restarts now and the page comes back by itself.",
   stale: "Not saved: the config was changed since it was read. It has been read again; look at it and save once more.",
   unmet: "Saved, but another file that the config includes says otherwise, and that one holds.",

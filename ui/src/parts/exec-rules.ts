@@ -20,10 +20,10 @@ import {
   type RulesFile,
   type RulesSnapshot,
 } from "../nodes/rules.ts";
-import { isStale } from "../nodes/stale.ts";
+import { isEditConflict } from "../nodes/edit-conflict.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { NodeRow } from "../wire.ts";
-import { count } from "../words.ts";
+import { formatCount } from "../format.ts";
 import "./allow-list.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
@@ -158,7 +158,7 @@ export class ExecRules extends LightElement {
               : html`<button class="button" type="button" ?disabled=${this.isSaving} @click=${this.#discard}>
                     Discard
                   </button>
-                  <span class="quiet">${count(edits.length, "change")} not saved yet.</span>`
+                  <span class="quiet">${formatCount(edits.length, "change")} not saved yet.</span>`
           }
         </div>
       </div>
@@ -248,7 +248,7 @@ export class ExecRules extends LightElement {
       (error: unknown) => error ?? new Error("The gateway refused without a reason."),
     );
     this.isSaving = false;
-    this.said = failure === undefined ? "saved" : isStale(failure) ? "stale" : undefined;
+    this.said = failure === undefined ? "saved" : isEditConflict(failure) ? "stale" : undefined;
     this.error = this.said === undefined ? failure : undefined;
     if (failure !== undefined) return;
     this.edits = new Map(this.edits).set(target, []);

@@ -3,18 +3,10 @@ import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 
 import { memberPath } from "../form/check.ts";
-import { emptyDraft, entriesOf, membersOf, variantOf, wordsIn, type Draft } from "../form/draft.ts";
-import {
-  describeSchema,
-  fieldOf,
-  isOtherName,
-  variantLabel,
-  type Field,
-  type Member,
-  type Schema,
-} from "../form/field.ts";
+import { emptyDraft, entriesOf, membersOf, variantOf, draftText, type Draft } from "../form/draft.ts";
+import { describeSchema, fieldOf, isAlias, variantLabel, type Field, type Member, type Schema } from "../form/field.ts";
 
-export interface Place {
+export interface FieldContext {
   readonly schema: Schema;
   readonly draft: Draft;
   readonly path: string;
@@ -26,28 +18,28 @@ export interface Place {
   set(draft: Draft): void;
 }
 
-export function drawField(place: Place): TemplateResult {
-  const field = fieldOf(place.schema, place.name);
-  if (field.kind === "object") return drawGroup(place, drawMembers(place, field));
-  if (field.kind === "list") return drawGroup(place, drawEntries(place, field));
-  if (field.kind === "variants") return drawGroup(place, drawVariants(place, field));
-  return drawRow(place, field);
+export function drawField(context: FieldContext): TemplateResult {
+  const field = fieldOf(context.schema, context.name);
+  if (field.kind === "object") return drawGroup(context, drawMembers(context, field));
+  if (field.kind === "list") return drawGroup(context, drawEntries(context, field));
+  if (field.kind === "variants") return drawGroup(context, drawVariants(context, field));
+  return drawRow(context, field);
 }
 
-export function drawMembers(place: Place, field: Extract<Field, { kind: "object" }>): TemplateResult {
-  const drafts = membersOf(place.draft);
+export function drawMembers(context: FieldContext, field: Extract<Field, { kind: "object" }>): TemplateResult {
+  const drafts = membersOf(context.draft);
   const draw = ({ name, schema, required }: Member): TemplateResult =>
     drawField({
-      ...place,
+      ...context,
       schema,
       required,
       name,
       label: name,
-      path: memberPath(place.path, name),
+      path: memberPath(context.path, name),
       draft: drafts[name] ?? emptyDraft(fieldOf(schema, name)),
-      set: (draft) => place.set({ members: { ...drafts, [name]: draft } }),
+      set: (draft) => context.set({ members: { ...drafts, [name]: draft } }),
     });
-  const others = field.members.filter((member) => isOtherName(member, field.members));
+  const others = field.members.filter((member) => isAlias(member, field.members));
   const own = field.members.filter((member) => !others.includes(member));
   return html`
     ${own.map(draw)}
@@ -62,123 +54,123 @@ export function drawMembers(place: Place, field: Extract<Field, { kind: "object"
   `;
 }
 
-function drawGroup(place: Place, inside: TemplateResult): TemplateResult {
+function drawGroup(context: FieldContext, inside: TemplateResult): TemplateResult {
   return html`
     <fieldset class="group">
-      <legend>${drawLabel(place)}</legend>
-      ${drawDescription(place)} ${drawIssue(place)} ${inside}
+      <legend>${drawLabel(context)}</legend>
+      ${drawDescription(context)} ${drawIssue(context)} ${inside}
     </fieldset>
   `;
 }
 
-function drawEntries(place: Place, field: Extract<Field, { kind: "list" }>): TemplateResult {
-  const entries = entriesOf(place.draft);
+function drawEntries(context: FieldContext, field: Extract<Field, { kind: "list" }>): TemplateResult {
+  const entries = entriesOf(context.draft);
   const itemField = fieldOf(field.item);
   return html`
     ${entries.map(
       (draft, index) => html`
         <div class="entry">
           ${drawField({
-            ...place,
+            ...context,
             schema: field.item,
             draft,
             required: true,
             name: "",
             label: `${field.itemName === "" ? "entry" : field.itemName} ${index + 1}`,
-            path: `${place.path}/${index}`,
-            set: (next) => place.set(entries.with(index, next)),
+            path: `${context.path}/${index}`,
+            set: (next) => context.set(entries.with(index, next)),
           })}
           <button
             class="button small"
             type="button"
-            aria-label=${`Remove entry ${index + 1} of ${place.label}`}
-            @click=${() => place.set(entries.toSpliced(index, 1))}
+            aria-label=${`Remove entry ${index + 1} of ${context.label}`}
+            @click=${() => context.set(entries.toSpliced(index, 1))}
           >
             Remove
           </button>
         </div>
       `,
     )}
-    <button class="button small" type="button" @click=${() => place.set([...entries, emptyDraft(itemField)])}>
-      Add to ${place.label}
+    <button class="button small" type="button" @click=${() => context.set([...entries, emptyDraft(itemField)])}>
+      Add to ${context.label}
     </button>
   `;
 }
 
-function drawVariants(place: Place, field: Extract<Field, { kind: "variants" }>): TemplateResult {
-  const { pick, draft } = variantOf(place.draft);
+function drawVariants(context: FieldContext, field: Extract<Field, { kind: "variants" }>): TemplateResult {
+  const { pick, draft } = variantOf(context.draft);
   const schema = pick === "" ? undefined : field.variants[Number(pick)];
   const choose = (next: string): void => {
     const variant = field.variants[Number(next)];
-    place.set({
+    context.set({
       pick: next,
-      draft: next === "" || variant === undefined ? "" : emptyDraft(fieldOf(variant, place.name)),
+      draft: next === "" || variant === undefined ? "" : emptyDraft(fieldOf(variant, context.name)),
     });
   };
   return html`
     <select
-      id=${idOf(place)}
-      aria-label=${`Form of ${place.label}`}
+      id=${idOf(context)}
+      aria-label=${`Form of ${context.label}`}
       .value=${live(pick)}
       @change=${(event: Event) => choose(valueOf(event))}
     >
-      <option value="">${place.required ? "choose …" : "not set"}</option>
+      <option value="">${context.required ? "choose …" : "not set"}</option>
       ${field.variants.map((variant, index) => html`<option value=${index} ?selected=${pick === String(index)}>${variantLabel(variant)}</option>`)}
     </select>
     ${
       schema === undefined
         ? nothing
         : drawField({
-            ...place,
+            ...context,
             schema,
             draft,
             required: true,
             label: variantLabel(schema),
-            set: (next) => place.set({ pick, draft: next }),
+            set: (next) => context.set({ pick, draft: next }),
           })
     }
   `;
 }
 
-function drawRow(place: Place, field: Field): TemplateResult {
+function drawRow(context: FieldContext, field: Field): TemplateResult {
   return html`
     <div class="field">
-      <label for=${idOf(place)}>${drawLabel(place)}</label>
-      ${drawDescription(place)} ${drawInput(place, field)} ${drawIssue(place)}
+      <label for=${idOf(context)}>${drawLabel(context)}</label>
+      ${drawDescription(context)} ${drawInput(context, field)} ${drawIssue(context)}
     </div>
   `;
 }
 
-function drawInput(place: Place, field: Field): TemplateResult {
-  const words = wordsIn(place.draft);
+function drawInput(context: FieldContext, field: Field): TemplateResult {
+  const words = draftText(context.draft);
   if (field.kind === "boolean")
-    return drawSelect(place, words, [
+    return drawSelect(context, words, [
       ["true", "yes"],
       ["false", "no"],
     ]);
   if (field.kind === "choice")
     return drawSelect(
-      place,
+      context,
       words,
       field.options.map(({ label }, index) => [String(index), label] as const),
     );
   const isLong = field.kind === "json" || (field.kind === "text" && field.multiline);
-  const shared = { placeholder: presetOf(place.schema), invalid: place.issues.has(place.path) };
+  const shared = { placeholder: defaultPlaceholder(context.schema), invalid: context.issues.has(context.path) };
   if (isLong) {
     return html`<textarea
-      id=${idOf(place)}
+      id=${idOf(context)}
       class=${field.kind === "json" ? "mono" : ""}
       rows="4"
       spellcheck="false"
       placeholder=${field.kind === "json" ? "JSON" : shared.placeholder}
       aria-invalid=${shared.invalid}
-      aria-describedby=${aboutOf(place)}
+      aria-describedby=${aboutOf(context)}
       .value=${live(words)}
-      @input=${(event: Event) => place.set(valueOf(event))}
+      @input=${(event: Event) => context.set(valueOf(event))}
     ></textarea>`;
   }
   return html`<input
-    id=${idOf(place)}
+    id=${idOf(context)}
     type="text"
     inputmode=${field.kind === "number" ? "decimal" : "text"}
     autocomplete="off"
@@ -186,71 +178,71 @@ function drawInput(place: Place, field: Field): TemplateResult {
     spellcheck="false"
     placeholder=${shared.placeholder}
     aria-invalid=${shared.invalid}
-    aria-required=${place.required}
-    aria-describedby=${aboutOf(place)}
+    aria-required=${context.required}
+    aria-describedby=${aboutOf(context)}
     .value=${live(words)}
-    @input=${(event: Event) => place.set(valueOf(event))}
+    @input=${(event: Event) => context.set(valueOf(event))}
   />`;
 }
 
 function drawSelect(
-  place: Place,
+  context: FieldContext,
   words: string,
   options: readonly (readonly [value: string, label: string])[],
 ): TemplateResult {
   return html`
     <select
-      id=${idOf(place)}
-      aria-invalid=${place.issues.has(place.path)}
-      aria-describedby=${aboutOf(place)}
+      id=${idOf(context)}
+      aria-invalid=${context.issues.has(context.path)}
+      aria-describedby=${aboutOf(context)}
       .value=${live(words)}
-      @change=${(event: Event) => place.set(valueOf(event))}
+      @change=${(event: Event) => context.set(valueOf(event))}
     >
-      <option value="">${place.required ? "choose …" : `not set${presetWords(place.schema)}`}</option>
+      <option value="">${context.required ? "choose …" : `not set${defaultSuffix(context.schema)}`}</option>
       ${options.map(([value, label]) => html`<option value=${value} ?selected=${words === value}>${label}</option>`)}
     </select>
   `;
 }
 
-function drawLabel({ label, required, schema }: Place): TemplateResult {
+function drawLabel({ label, required, schema }: FieldContext): TemplateResult {
   return html`<span class="label">${label}</span>
-    <span class="quiet">${kindWords(schema)}${required ? "" : ", optional"}</span>`;
+    <span class="quiet">${describeKind(schema)}${required ? "" : ", optional"}</span>`;
 }
 
-function drawDescription(place: Place): TemplateResult | typeof nothing {
-  const words = describeSchema(place.schema);
-  return words === undefined ? nothing : html`<span class="about" id=${`about:${place.path}`}>${words}</span>`;
+function drawDescription(context: FieldContext): TemplateResult | typeof nothing {
+  const words = describeSchema(context.schema);
+  return words === undefined ? nothing : html`<span class="about" id=${`about:${context.path}`}>${words}</span>`;
 }
 
-function drawIssue(place: Place): TemplateResult | typeof nothing {
-  const message = place.issues.get(place.path);
+function drawIssue(context: FieldContext): TemplateResult | typeof nothing {
+  const message = context.issues.get(context.path);
   return message === undefined
     ? nothing
-    : html`<span class="issue" id=${`issue:${place.path}`} role="alert">${message}</span>`;
+    : html`<span class="issue" id=${`issue:${context.path}`} role="alert">${message}</span>`;
 }
 
-function kindWords(schema: Schema): string {
+function describeKind(schema: Schema): string {
   const field = fieldOf(schema);
-  if (field.kind === "number") return rangeWords(schema);
+  if (field.kind === "number") return describeRange(schema);
   if (field.kind === "choice") return "one of";
   if (field.kind === "variants") return "in one of several forms";
   return field.kind === "boolean" ? "yes or no" : field.kind;
 }
 
-function rangeWords({ type, minimum, maximum }: Schema): string {
+function describeRange({ type, minimum, maximum }: Schema): string {
   const what = type === "integer" ? "whole number" : "number";
   if (typeof minimum !== "number") return typeof maximum === "number" ? `${what} up to ${maximum}` : what;
   return typeof maximum === "number" ? `${what} ${minimum} to ${maximum}` : `${what} from ${minimum}`;
 }
 
-function presetOf(schema: Schema): string {
+function defaultPlaceholder(schema: Schema): string {
   return schema["default"] === undefined ? "" : `default: ${JSON.stringify(schema["default"])}`;
 }
 
-function presetWords(schema: Schema): string {
+function defaultSuffix(schema: Schema): string {
   return schema["default"] === undefined ? "" : ` (default: ${JSON.stringify(schema["default"])})`;
 }
 
-const idOf = ({ path }: Place): string => `field:${path}`;
-const aboutOf = ({ path }: Place): string => `about:${path} issue:${path}`;
+const idOf = ({ path }: FieldContext): string => `field:${path}`;
+const aboutOf = ({ path }: FieldContext): string => `about:${path} issue:${path}`;
 const valueOf = (event: Event): string => (event.target as HTMLInputElement).value;

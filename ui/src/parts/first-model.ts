@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { App } from "../app.ts";
 import { textOf } from "../credential.ts";
 import type { FoundModel, ModelTest } from "../wire.ts";
-import { toShort } from "../words.ts";
+import { formatElapsed } from "../format.ts";
 import { badge } from "./badge.ts";
 import "./copy-line.ts";
 import { drawFailure } from "./failure.ts";
@@ -130,7 +130,8 @@ function drawTry(attempt: Try | undefined): TemplateResult | typeof nothing {
   if (attempt === undefined || attempt.phase === "testing") return nothing;
   if (attempt.phase === "failed") return drawFailure(attempt.error);
   const { test } = attempt;
-  if (test.ok) return html`<p>${badge("good", "answered")} <span class="quiet">after ${toShort(test.ms)}</span></p>`;
+  if (test.ok)
+    return html`<p>${badge("good", "answered")} <span class="quiet">after ${formatElapsed(test.ms)}</span></p>`;
   const { failure } = test;
   const hint = textOf(failure, "hint");
   return html`

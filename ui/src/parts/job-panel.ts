@@ -3,11 +3,18 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import { visible } from "../../../src/core/visible.ts";
 import type { App } from "../app.ts";
-import { deliveryWords, nextWords, payloadWords, runWords, scheduleWords, toMoment, zoneOf } from "../cron/describe.ts";
+import {
+  describeDelivery,
+  describeNextRun,
+  describePayload,
+  describeRun,
+  describeSchedule,
+  timeZoneOf,
+} from "../cron/describe.ts";
 import { toHash } from "../route.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { CronJob, CronRun } from "../wire.ts";
-import { toAge, toShort } from "../words.ts";
+import { formatAge, formatDate, formatElapsed } from "../format.ts";
 import { badge, type Tone } from "./badge.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
@@ -62,7 +69,7 @@ export class JobPanel extends LightElement {
       <article class="panel">
         <h2 class="tool-title">${job.name} ${job.enabled ? badge("good", "enabled") : badge("quiet", "disabled")}</h2>
         ${job.description === undefined ? nothing : html`<p>${job.description}</p>`} ${drawFacts(job)}
-        <pre class="output" tabindex="0" aria-label="What it is given">${payloadWords(job).text}</pre>
+        <pre class="output" tabindex="0" aria-label="What it is given">${describePayload(job).text}</pre>
         ${this.#drawActions()}
         <div aria-live="polite">
           ${this.said === undefined ? nothing : html`<p class="note quiet" role="status">${this.said}</p>`}
@@ -151,16 +158,16 @@ export class JobPanel extends LightElement {
 function drawFacts(job: CronJob): TemplateResult {
   const { state } = job;
   const facts: readonly (readonly [name: string, value: string | undefined])[] = [
-    ["When", scheduleWords(job.schedule)],
+    ["When", describeSchedule(job.schedule)],
     [
       "Next",
       state.nextRunAtMs === undefined || state.runningAtMs !== undefined
-        ? nextWords(job, Date.now())
-        : `${nextWords(job, Date.now())}, ${toMoment(state.nextRunAtMs, zoneOf(job))}`,
+        ? describeNextRun(job, Date.now())
+        : `${describeNextRun(job, Date.now())}, ${formatDate(state.nextRunAtMs, timeZoneOf(job))}`,
     ],
-    ["Does", visible(payloadWords(job).what)],
+    ["Does", visible(describePayload(job).what)],
     ["Agent", job.agentId === undefined ? "the default one" : visible(job.agentId, 80)],
-    ["Result", deliveryWords(job)],
+    ["Result", describeDelivery(job)],
     [
       "Failed",
       state.consecutiveErrors === undefined || state.consecutiveErrors === 0
@@ -181,13 +188,13 @@ function drawFacts(job: CronJob): TemplateResult {
 }
 
 function drawRun(run: CronRun): TemplateResult {
-  const words = runWords(run);
+  const words = describeRun(run);
   return html`
     <li class="row">
       <div>
         ${badge(tones[run.status], run.state)}
-        <span title=${toMoment(run.runAtMs)}>${toAge(run.runAtMs, Date.now())}</span>
-        <span class="quiet">took ${toShort(run.durationMs)}${words === "" ? "" : ` · ${words}`}</span>
+        <span title=${formatDate(run.runAtMs)}>${formatAge(run.runAtMs, Date.now())}</span>
+        <span class="quiet">took ${formatElapsed(run.durationMs)}${words === "" ? "" : ` · ${words}`}</span>
         ${run.summary === "" ? nothing : html`<pre class="plain">${run.summary}</pre>`}
         ${run.error === undefined ? nothing : html`<div class="issue">${run.error}</div>`}
       </div>

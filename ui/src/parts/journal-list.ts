@@ -6,9 +6,8 @@ import { Watch, type PageState } from "../state.ts";
 import { textOf } from "../credential.ts";
 import { toHash } from "../route.ts";
 import type { JournalEntry } from "../wire.ts";
-import { toAge, toShort } from "../words.ts";
+import { formatAge, formatElapsed } from "../format.ts";
 import { badge, type Tone } from "./badge.ts";
-import { describeIntent } from "./intent.ts";
 import { LightElement } from "./light-element.ts";
 import { drawLoad, Load } from "./load.ts";
 
@@ -54,8 +53,8 @@ function drawEntry(entry: JournalEntry): TemplateResult {
         ${intent === undefined ? nothing : html`<code class="where">${intent}</code>`}
         <div class="quiet">
           ${[
-            toAge(new Date(entry.at).getTime(), Date.now()),
-            entry.durationMs === undefined ? "" : toShort(entry.durationMs),
+            formatAge(new Date(entry.at).getTime(), Date.now()),
+            entry.durationMs === undefined ? "" : formatElapsed(entry.durationMs),
             entry.agentId ?? "",
             entry.caller ?? "",
           ]
@@ -66,6 +65,18 @@ function drawEntry(entry: JournalEntry): TemplateResult {
       </div>
     </li>
   `;
+}
+
+/** The sentence of the journal that says what a call is about to do. */
+function describeIntent(intent: unknown): string | undefined {
+  if (typeof intent === "string") return intent;
+  if (typeof intent !== "object" || intent === null) return undefined;
+  const facts: Record<string, unknown> = { ...intent };
+  const does = typeof facts["does"] === "string" ? facts["does"] : "";
+  const about = [facts["paths"], facts["command"], facts["url"], facts["to"], facts["what"]]
+    .flat()
+    .filter((part) => typeof part === "string");
+  return does === "" ? undefined : [does, ...about].join(" ");
 }
 
 const outcomeTones: Readonly<Record<string, Tone>> = {

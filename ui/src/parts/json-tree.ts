@@ -1,7 +1,7 @@
 // JSON as a tree that opens branch by branch.
 import { html, type TemplateResult } from "lit";
 
-import { count } from "../words.ts";
+import { formatCount } from "../format.ts";
 
 const openDepth = 1;
 const mostBranches = 200;
@@ -10,7 +10,9 @@ export function drawTree(value: unknown, name = "", depth = 0): TemplateResult {
   if (typeof value !== "object" || value === null)
     return html`<div class="leaf">${label(name)}${drawLeaf(value)}</div>`;
   const branches = Object.entries(value);
-  const size = Array.isArray(value) ? count(branches.length, "entry", "entries") : count(branches.length, "key");
+  const size = Array.isArray(value)
+    ? formatCount(branches.length, "entry", "entries")
+    : formatCount(branches.length, "key");
   if (branches.length === 0) return html`<div class="leaf">${label(name)}<span class="quiet">${size}</span></div>`;
   const shown = branches.slice(0, mostBranches);
   return html`

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { visible } from "../../../src/core/visible.ts";
 import type { App } from "../app.ts";
 import type { NodeRow } from "../wire.ts";
-import { count, toAge } from "../words.ts";
+import { formatCount, formatAge } from "../format.ts";
 import { badge } from "./badge.ts";
 import "./copy-line.ts";
 import { LightElement } from "./light-element.ts";
@@ -68,7 +68,7 @@ function drawNode(node: NodeRow): TemplateResult {
     node.modelIdentifier ?? node.deviceFamily,
     node.version === undefined ? undefined : `version ${node.version}`,
     node.remoteIp,
-    node.connectedAtMs === undefined ? undefined : `connected ${toAge(node.connectedAtMs, Date.now())}`,
+    node.connectedAtMs === undefined ? undefined : `connected ${formatAge(node.connectedAtMs, Date.now())}`,
   ].filter((fact) => fact !== undefined);
   return html`
     <li class="row node">
@@ -109,7 +109,7 @@ function drawSkills(
         ${
           commands.length > 8
             ? html`<details class="more">
-                <summary>${count(commands.length, "command")}</summary>
+                <summary>${formatCount(commands.length, "command")}</summary>
                 ${drawWords(commands)}
               </details>`
             : commands.length === 0

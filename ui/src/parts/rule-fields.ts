@@ -3,7 +3,7 @@ import { html, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 
 import { visible } from "../../../src/core/visible.ts";
-import { inheritedOf, levels, valueOf, wordsFor, type Level, type RuleKey, type RulesFile } from "../nodes/rules.ts";
+import { inheritedOf, levels, valueOf, ruleText, type Level, type RuleKey, type RulesFile } from "../nodes/rules.ts";
 
 interface RuleForm {
   readonly file: RulesFile;
@@ -54,7 +54,7 @@ function levelOptions(key: Level, value: unknown): Field["options"] {
 
 function drawField({ file, scope, isBusy, set }: RuleForm, { key, label, about, options }: Field): TemplateResult {
   const stored = valueOf(file, scope, key);
-  const value = stored === undefined ? "" : wordsFor(stored);
+  const value = stored === undefined ? "" : ruleText(stored);
   const inherited = inheritedOf(file, scope, key);
   return html`
     <div class="field">

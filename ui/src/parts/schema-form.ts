@@ -4,8 +4,8 @@ import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { checkValue, type FieldIssue } from "../form/check.ts";
 import { canShow, emptyDraft, readDraft, toDraft, type Draft } from "../form/draft.ts";
 import { fieldOf, type Schema } from "../form/field.ts";
-import { isSame } from "../form/same.ts";
-import { drawField, drawMembers, type Place } from "./field.ts";
+import { isEqual } from "../form/json-equal.ts";
+import { drawField, drawMembers, type FieldContext } from "./field.ts";
 import { LightElement } from "./light-element.ts";
 
 export class SchemaForm extends LightElement {
@@ -38,7 +38,7 @@ export class SchemaForm extends LightElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     // The same schema read again (after a reconnect) must not wipe what is being typed.
-    if (!changed.has("schema") || isSame(changed.get("schema"), this.schema)) return;
+    if (!changed.has("schema") || isEqual(changed.get("schema"), this.schema)) return;
     this.draft = emptyDraft(fieldOf(this.schema));
     this.raw = undefined;
     this.issues = [];
@@ -62,7 +62,7 @@ export class SchemaForm extends LightElement {
   #drawFields(): TemplateResult {
     const field = fieldOf(this.schema);
     const known = new Map(this.issues.map(({ path, message }) => [path, message]));
-    const place: Place = {
+    const context: FieldContext = {
       schema: this.schema,
       draft: this.draft,
       path: "",
@@ -76,9 +76,9 @@ export class SchemaForm extends LightElement {
         if (this.issues.length > 0) this.issues = readDraft(this.schema, draft).issues;
       },
     };
-    if (field.kind !== "object") return drawField(place);
+    if (field.kind !== "object") return drawField(context);
     if (field.members.length === 0) return html`<p class="quiet">This takes no arguments.</p>`;
-    return html`${known.has("") ? this.#drawIssues() : nothing}${drawMembers(place, field)}`;
+    return html`${known.has("") ? this.#drawIssues() : nothing}${drawMembers(context, field)}`;
   }
 
   #drawRaw(raw: string): TemplateResult {

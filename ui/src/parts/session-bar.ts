@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
-import { roomOf } from "../chat/room.ts";
+import { conversationsOf } from "../chat/conversation-store.ts";
 import { titleOf } from "../chat/session-name.ts";
 import { toHash } from "../route.ts";
 import type { KnownModel, SessionList, SessionRow } from "../wire.ts";
@@ -177,7 +177,7 @@ export class SessionBar extends LightElement {
     this.isBusy = false;
     if (this.failure !== undefined) return false;
     this.mode = "plain";
-    roomOf(this.app).reread(this.row.key);
+    conversationsOf(this.app).reread(this.row.key);
     this.dispatchEvent(new CustomEvent("changed", { bubbles: true }));
     return true;
   }

@@ -2,11 +2,11 @@
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
-import { roomOf } from "../chat/room.ts";
+import { conversationsOf } from "../chat/conversation-store.ts";
 import { newSessionKey, titleOf, toPreview } from "../chat/session-name.ts";
 import { toHash } from "../route.ts";
 import type { SessionList, SessionRow } from "../wire.ts";
-import { toAge } from "../words.ts";
+import { formatAge } from "../format.ts";
 import { badge } from "./badge.ts";
 import { LightElement } from "./light-element.ts";
 import { drawLoad, type Load } from "./load.ts";
@@ -34,7 +34,7 @@ export class SessionListPart extends LightElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#end = roomOf(this.app).subscribe(() => this.requestUpdate());
+    this.#end = conversationsOf(this.app).subscribe(() => this.requestUpdate());
   }
 
   override disconnectedCallback(): void {
@@ -71,7 +71,7 @@ export class SessionListPart extends LightElement {
   }
 
   #drawRow(row: SessionRow): TemplateResult {
-    const isBusy = roomOf(this.app).isBusy(row.key);
+    const isBusy = conversationsOf(this.app).isBusy(row.key);
     return html`
       <li>
         <a
@@ -82,7 +82,7 @@ export class SessionListPart extends LightElement {
         >
           <span class="session-line">
             <span class="strong session-name">${titleOf(row)}</span>
-            ${isBusy ? badge("warn", "working") : html`<span class="quiet">${toAge(row.updatedAt, Date.now())}</span>`}
+            ${isBusy ? badge("warn", "working") : html`<span class="quiet">${formatAge(row.updatedAt, Date.now())}</span>`}
           </span>
           <span class="quiet session-last">${toPreview(row.lastMessagePreview ?? "") || "nothing said yet"}</span>
         </a>

@@ -3,11 +3,11 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
 import { asSchema } from "../form/field.ts";
-import { standingOf } from "../tool-list.ts";
+import { toolStatus } from "../tool-list.ts";
 import type { CatalogTool, ToolOutcome } from "../wire.ts";
-import { toShort } from "../words.ts";
+import { formatElapsed } from "../format.ts";
 import { drawCaution } from "./caution.ts";
-import { drawDecision, drawStanding } from "./decision.ts";
+import { drawDecision, drawToolStatus } from "./decision.ts";
 import { drawFailure } from "./failure.ts";
 import { drawTree } from "./json-tree.ts";
 import { LightElement } from "./light-element.ts";
@@ -44,10 +44,10 @@ export class ToolPanel extends LightElement {
 
   protected override render(): TemplateResult {
     const { tool } = this;
-    const isAllowed = standingOf(tool) === "allowed";
+    const isAllowed = toolStatus(tool) === "allowed";
     return html`
       <article class="panel">
-        <h2 class="tool-title"><code>${tool.name}</code> ${drawStanding(tool)}</h2>
+        <h2 class="tool-title"><code>${tool.name}</code> ${drawToolStatus(tool)}</h2>
         ${tool.summary === "" ? nothing : html`<p>${tool.summary}</p>`}
         ${tool.place === undefined ? nothing : drawPlace(tool.place)}
         ${
@@ -59,7 +59,7 @@ export class ToolPanel extends LightElement {
               </details>`
         }
         <details class="more" ?open=${!isAllowed}>
-          <summary>Why it is ${standingOf(tool)}</summary>
+          <summary>Why it is ${toolStatus(tool)}</summary>
           ${drawDecision(tool)}
         </details>
         ${tool.built ? this.#drawRun() : nothing}
@@ -73,7 +73,7 @@ export class ToolPanel extends LightElement {
     return html`
       <section class="run" aria-label=${`Run ${this.tool.name}`}>
         <h3>Run it <span class="quiet">as you, in session ${this.session}</span></h3>
-        ${standingOf(this.tool) === "allowed" ? nothing : html`<p class="quiet">The gateway will refuse this call; it decides, not this page.</p>`}
+        ${toolStatus(this.tool) === "allowed" ? nothing : html`<p class="quiet">The gateway will refuse this call; it decides, not this page.</p>`}
         <schema-form
           .schema=${schema}
           .action=${isBusy ? "Running …" : "Run"}
@@ -93,7 +93,7 @@ export class ToolPanel extends LightElement {
     const { run } = this;
     if (run.phase === "idle") return nothing;
     if (run.phase === "running") return html`<p class="quiet" role="status">The tool is running …</p>`;
-    const took = html`<span class="quiet">after ${toShort(run.tookMs)}</span>`;
+    const took = html`<span class="quiet">after ${formatElapsed(run.tookMs)}</span>`;
     if (run.phase === "failed")
       return html`<h3>Not done ${took}</h3>
         ${drawFailure(run.error)}`;

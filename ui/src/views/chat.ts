@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 
 import type { App } from "../app.ts";
-import { roomOf, type Room } from "../chat/room.ts";
+import { conversationsOf, type ConversationStore } from "../chat/conversation-store.ts";
 import { LightElement } from "../parts/light-element.ts";
 import { Load } from "../parts/load.ts";
 import { Watch, type PageState } from "../state.ts";
@@ -46,9 +46,9 @@ export class ChatView extends LightElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    const room = roomOf(this.app);
-    this.#settledCount = room.settledCount;
-    this.#end = room.subscribe(() => this.#hear(room));
+    const conversations = conversationsOf(this.app);
+    this.#settledCount = conversations.settledCount;
+    this.#end = conversations.subscribe(() => this.#onChange(conversations));
   }
 
   override disconnectedCallback(): void {
@@ -60,7 +60,7 @@ export class ChatView extends LightElement {
     const { epoch } = this.#state.value;
     this.#sessions.want(String(epoch));
     this.#models.want(String(epoch));
-    roomOf(this.app).open(this.#key());
+    conversationsOf(this.app).open(this.#key());
   }
 
   protected override render(): TemplateResult {
@@ -88,20 +88,21 @@ export class ChatView extends LightElement {
   }
 
   #drawOpen(row: SessionRow): TemplateResult {
-    const room = roomOf(this.app);
+    const conversations = conversationsOf(this.app);
     const models = (this.#models.value?.models ?? []).filter(({ ready }) => ready !== false);
     const isKnown = this.#models.value !== undefined;
     const hasNone = isKnown && models.length === 0;
     const hasUsual = this.isChosen || typeof this.#sessions.value?.defaults?.model === "string";
     const isUnchosen = hasNone || (isKnown && !hasUsual && models.every(({ source }) => source === "found"));
-    const isTalking = room.conversation(row.key).messages.length + room.conversation(row.key).runs.length > 0;
+    const isTalking =
+      conversations.conversation(row.key).messages.length + conversations.conversation(row.key).runs.length > 0;
     return html`
       <session-bar
         .app=${this.app}
         .row=${row}
         .models=${models}
         .defaults=${this.#sessions.value?.defaults}
-        .thinking=${room.reading(row.key).thinkingLevel}
+        .thinking=${conversations.reading(row.key).thinkingLevel}
         ?listing=${this.isListOpen}
       ></session-bar>
       <chat-stream
@@ -125,10 +126,10 @@ export class ChatView extends LightElement {
     </details>`;
   }
 
-  #hear(room: Room): void {
+  #onChange(conversations: ConversationStore): void {
     this.requestUpdate();
-    if (room.settledCount === this.#settledCount) return;
-    this.#settledCount = room.settledCount;
+    if (conversations.settledCount === this.#settledCount) return;
+    this.#settledCount = conversations.settledCount;
     this.#sessions.reload();
   }
 

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 
 import type { App } from "../app.ts";
-import { nextWords, scheduleWords } from "../cron/describe.ts";
+import { describeNextRun, describeSchedule } from "../cron/describe.ts";
 import { badge } from "../parts/badge.ts";
 import { drawCaution } from "../parts/caution.ts";
 import "../parts/copy-line.ts";
@@ -86,7 +86,7 @@ export class CronView extends LightElement {
       <li>
         <a class="tool-row" href=${toHash("cron", job.id)} aria-current=${job.id === this.open ? "true" : nothing}>
           <span class="tool-line"><span class="strong">${job.name}</span> ${drawState(job)}</span>
-          <span class="quiet">${scheduleWords(job.schedule)} · ${nextWords(job, Date.now())}</span>
+          <span class="quiet">${describeSchedule(job.schedule)} · ${describeNextRun(job, Date.now())}</span>
         </a>
       </li>
     `;

@@ -9,7 +9,7 @@ import { Load } from "../parts/load.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { View } from "../views.ts";
 import type { Caution, Health, HelloOk, PresenceEntry } from "../wire.ts";
-import { count, toAge, toDuration, toShort } from "../words.ts";
+import { formatCount, formatAge, formatDuration, formatElapsed } from "../format.ts";
 import "../parts/device-list.ts";
 import "../parts/journal-list.ts";
 
@@ -44,7 +44,7 @@ export class OverviewView extends LightElement {
     const caution = health?.sandbox?.caution ?? this.#probed.value?.sandbox?.caution;
     return html`
       <h1>Overview</h1>
-      ${health?.trouble === undefined ? nothing : drawCaution(troubleWords(health.trouble))}
+      ${health?.trouble === undefined ? nothing : drawCaution(describeConfigProblem(health.trouble))}
       ${health?.approvals === undefined ? nothing : drawCaution(health.approvals.caution)}
       ${health?.store === undefined ? nothing : drawCaution({ text: health.store.problem, fix: "openclaw doctor" })}
       ${caution === undefined ? nothing : drawCaution(caution)}
@@ -66,14 +66,14 @@ function drawHealth(health: Health, now: number): TemplateResult {
       <dl class="facts">
         <dt>Looked</dt>
         <dd>
-          ${toAge(health.ts, now)}${health.durationMs === undefined ? "" : `, took ${toShort(health.durationMs)}`}
+          ${formatAge(health.ts, now)}${health.durationMs === undefined ? "" : `, took ${formatElapsed(health.durationMs)}`}
         </dd>
         <dt>Agents</dt>
         <dd>${(health.agents ?? []).map(({ agentId }) => agentId).join(", ") || "none"}</dd>
         <dt>Sessions</dt>
         <dd>${health.sessions?.count ?? 0}</dd>
         <dt>Sandbox</dt>
-        <dd>${sandboxWords(health)}</dd>
+        <dd>${describeSandbox(health)}</dd>
         <dt>Channels</dt>
         <dd>${channels.map((id) => health.channelLabels?.[id] ?? id).join(", ") || "none set up"}</dd>
       </dl>
@@ -81,14 +81,14 @@ function drawHealth(health: Health, now: number): TemplateResult {
   `;
 }
 
-function troubleWords(trouble: string): Caution {
+function describeConfigProblem(trouble: string): Caution {
   return {
     text: `The gateway runs with the last good config; the one on disk is not in force: ${trouble}`,
     fix: "openclaw doctor",
   };
 }
 
-function sandboxWords({ sandbox }: Health): string {
+function describeSandbox({ sandbox }: Health): string {
   if (sandbox === undefined) return "unknown";
   if (sandbox.mode === "off") return "off";
   return sandbox.mode === "all" ? "on for every session" : "on for every session but the main one";
@@ -103,7 +103,7 @@ function drawGateway(hello: HelloOk, sinceHelloMs: number): TemplateResult {
         <dt>Version</dt>
         <dd>${server.version}</dd>
         <dt>Running for</dt>
-        <dd>${toDuration(snapshot.uptimeMs + sinceHelloMs)}</dd>
+        <dd>${formatDuration(snapshot.uptimeMs + sinceHelloMs)}</dd>
         ${
           server.host === undefined
             ? nothing
@@ -127,7 +127,7 @@ function drawPresence(presence: readonly PresenceEntry[], deviceId: string | und
   const here = presence.filter(({ reason }) => reason !== "disconnect");
   return html`
     <section class="card" aria-labelledby="presence-title">
-      <h2 id="presence-title">Connected now <span class="quiet">${count(here.length, "client")}</span></h2>
+      <h2 id="presence-title">Connected now <span class="quiet">${formatCount(here.length, "client")}</span></h2>
       <ul class="plain-list">
         ${here.map(
           (entry) =>
@@ -136,7 +136,7 @@ function drawPresence(presence: readonly PresenceEntry[], deviceId: string | und
               ${entry.deviceId !== undefined && entry.deviceId === deviceId ? badge("quiet", "this browser") : nothing}
               <span class="quiet"
                 >${[entry.host, entry.ip, entry.platform].filter((part) => part !== undefined).join(" · ")} ·
-                ${toAge(entry.ts, now)}</span
+                ${formatAge(entry.ts, now)}</span
               >
             </li>`,
         )}

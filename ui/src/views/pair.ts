@@ -21,7 +21,7 @@ export class PairView extends LightElement {
     const { connection, refusedToken, keyProblem } = this.#state.value;
     document.title = "Connect · OpenClaw";
     return html`
-      <main class="door">
+      <main class="connect">
         <div class="brand"><img src="./favicon.svg" alt="" width="36" height="36" /><span>OpenClaw</span></div>
         ${refusedToken ? html`<p class="note warn">The link held a token or a gateway address. It was thrown away: links end up in histories and logs.</p>` : nothing}
         ${keyProblem === undefined ? nothing : html`<p class="note warn">${keyProblem}</p>`}

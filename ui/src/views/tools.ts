@@ -3,15 +3,15 @@ import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 
 import type { App } from "../app.ts";
-import { drawStanding } from "../parts/decision.ts";
+import { drawToolStatus } from "../parts/decision.ts";
 import { LightElement } from "../parts/light-element.ts";
 import { drawLoad, Load } from "../parts/load.ts";
 import { toHash } from "../route.ts";
 import { Watch, type PageState } from "../state.ts";
-import { filterTools, groupTools, standingOf, standings, type LiveStatus } from "../tool-list.ts";
+import { filterTools, groupTools, toolStatus, toolStatuses, type ToolStatus } from "../tool-list.ts";
 import type { View } from "../views.ts";
 import type { Catalog, CatalogTool } from "../wire.ts";
-import { count } from "../words.ts";
+import { formatCount } from "../format.ts";
 import "../parts/tool-panel.ts";
 
 export const view: View = { draw: (app, [name]) => html`<view-tools .app=${app} .open=${name}></view-tools>` };
@@ -23,7 +23,7 @@ export class ToolsView extends LightElement {
     agentId: { state: true },
     model: { state: true },
     words: { state: true },
-    liveStatus: { state: true },
+    status: { state: true },
   };
   declare app: App;
   /** Name of the opened tool. */
@@ -31,7 +31,7 @@ export class ToolsView extends LightElement {
   declare agentId: string;
   declare model: string;
   declare words: string;
-  declare liveStatus: LiveStatus | "all";
+  declare status: ToolStatus | "all";
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #catalog = new Load(this, () => this.app.client.request("tools.catalog", this.#who()));
   readonly #models = new Load(this, () => this.app.client.request("models.list", {}));
@@ -41,7 +41,7 @@ export class ToolsView extends LightElement {
     this.agentId = "";
     this.model = "";
     this.words = "";
-    this.liveStatus = "all";
+    this.status = "all";
   }
 
   protected override willUpdate(): void {
@@ -96,7 +96,7 @@ export class ToolsView extends LightElement {
   }
 
   #drawList({ tools }: Catalog): TemplateResult {
-    const found = filterTools(tools, this.words, this.liveStatus);
+    const found = filterTools(tools, this.words, this.status);
     return html`
       <div class="filter">
         <input
@@ -107,13 +107,13 @@ export class ToolsView extends LightElement {
           @input=${(event: Event) => (this.words = valueOf(event))}
         />
         <div class="chips" role="group" aria-label="Show">
-          ${(["all", ...standings] as const).map((entry) => this.#drawChip(entry, tools))}
+          ${(["all", ...toolStatuses] as const).map((entry) => this.#drawChip(entry, tools))}
         </div>
       </div>
       ${found.length === 0 ? html`<p class="quiet">No tool fits this filter.</p>` : nothing}
       ${groupTools(found).map(
         ({ group, tools: members }) => html`
-          <h2 class="group-name">${group} <span class="quiet">${count(members.length, "tool")}</span></h2>
+          <h2 class="group-name">${group} <span class="quiet">${formatCount(members.length, "tool")}</span></h2>
           <ul class="tool-list">
             ${members.map((tool) => this.#drawTool(tool))}
           </ul>
@@ -122,13 +122,13 @@ export class ToolsView extends LightElement {
     `;
   }
 
-  #drawChip(entry: LiveStatus | "all", tools: readonly CatalogTool[]): TemplateResult {
-    const amount = entry === "all" ? tools.length : tools.filter((tool) => standingOf(tool) === entry).length;
+  #drawChip(entry: ToolStatus | "all", tools: readonly CatalogTool[]): TemplateResult {
+    const amount = entry === "all" ? tools.length : tools.filter((tool) => toolStatus(tool) === entry).length;
     return html`<button
       class="chip"
       type="button"
-      aria-pressed=${this.liveStatus === entry}
-      @click=${() => (this.liveStatus = entry)}
+      aria-pressed=${this.status === entry}
+      @click=${() => (this.status = entry)}
     >
       ${entry} <span class="quiet">${amount}</span>
     </button>`;
@@ -142,7 +142,7 @@ export class ToolsView extends LightElement {
           href=${toHash("tools", tool.name)}
           aria-current=${tool.name === this.open ? "true" : nothing}
         >
-          <span class="tool-line"><code class="strong">${tool.name}</code> ${drawStanding(tool)}</span>
+          <span class="tool-line"><code class="strong">${tool.name}</code> ${drawToolStatus(tool)}</span>
           <span class="quiet"
             >${tool.summary === "" ? (tool.decision.decidedBy?.reason ?? tool.unavailable?.reason ?? "") : tool.summary}</span
           >

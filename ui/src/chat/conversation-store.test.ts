@@ -7,10 +7,10 @@ import { WebSocketServer, type WebSocket as Peer } from "ws";
 import { createClient } from "../client.ts";
 import { openIdentity } from "../identity.ts";
 import { createStore, firstState } from "../state.ts";
-import { createMemoryShelf, createVault } from "../vault.ts";
-import { createRoom, type Room } from "./room.ts";
+import { createMemoryStorage, createCredentialStore } from "../credential-store.ts";
+import { createConversationStore, type ConversationStore } from "./conversation-store.ts";
 import { createRows } from "./rows.ts";
-import type { ChatMessage } from "./shape.ts";
+import type { ChatMessage } from "./parse-events.ts";
 
 const key = "agent:main:main";
 
@@ -22,7 +22,7 @@ interface Frame {
 
 /** Plays the gateway over a real socket: a transcript that is read, runs that the test tells of. */
 async function openRoom(t: TestContext): Promise<{
-  room: Room;
+  conversations: ConversationStore;
   transcript: ChatMessage[];
   asked: Frame[];
   readonly emit: (event: string, payload: object, seq?: number) => void;
@@ -56,20 +56,27 @@ async function openRoom(t: TestContext): Promise<{
   const { port } = server.address() as { port: number };
   const identity = await openIdentity({ get: () => Promise.resolve(undefined), put: (pair) => Promise.resolve(pair) });
   const store = createStore(firstState);
-  const vault = createVault(createMemoryShelf(), "/");
-  const client = createClient({ url: `ws://127.0.0.1:${port}/`, version: "1", store, vault, identity, held: {} });
+  const credentials = createCredentialStore(createMemoryStorage(), "/");
+  const client = createClient({
+    url: `ws://127.0.0.1:${port}/`,
+    version: "1",
+    store,
+    credentials,
+    identity,
+    secrets: {},
+  });
   t.after(() => {
     client.stop();
     for (const peer of server.clients) peer.terminate();
     server.close();
   });
-  const room = createRoom({ client, store }, (step) => setImmediate(step));
-  store.subscribe(() => room.open(key));
-  room.subscribe(() => room.open(key));
+  const conversations = createConversationStore({ client, store }, (step) => setImmediate(step));
+  store.subscribe(() => conversations.open(key));
+  conversations.subscribe(() => conversations.open(key));
   client.start();
-  await until(() => room.reading(key).isRead);
+  await until(() => conversations.reading(key).isRead);
   return {
-    room,
+    conversations,
     transcript,
     asked,
     answers,
@@ -103,83 +110,88 @@ const said = (role: "user" | "assistant", text: string, timestamp: number): Chat
   content: [{ type: "text", text }],
   timestamp,
 });
-const drawn = (room: Room): string[] =>
-  createRows()(room.conversation(key)).map((row) => (row.kind === "tool" ? row.name : row.text));
+const drawn = (conversations: ConversationStore): string[] =>
+  createRows()(conversations.conversation(key)).map((row) => (row.kind === "tool" ? row.name : row.text));
 
 test("a message goes out with its own key, is answered, and the transcript takes over", async (t) => {
-  const { room, transcript, asked, emit } = await openRoom(t);
-  assert.equal(room.reading(key).thinkingLevel, "low");
-  room.send(key, "hi");
-  assert.deepEqual([drawn(room), room.isBusy(key)], [["hi"], true]);
+  const { conversations, transcript, asked, emit } = await openRoom(t);
+  assert.equal(conversations.reading(key).thinkingLevel, "low");
+  conversations.send(key, "hi");
+  assert.deepEqual([drawn(conversations), conversations.isBusy(key)], [["hi"], true]);
   await until(() => asked.some(({ method }) => method === "chat.send"));
-  const { runId } = room.conversation(key).runs[0] ?? { runId: "" };
+  const { runId } = conversations.conversation(key).runs[0] ?? { runId: "" };
   assert.deepEqual(asked.find(({ method }) => method === "chat.send")?.params, {
     sessionKey: key,
     message: "hi",
     idempotencyKey: runId,
   });
   emit("agent", { runId, sessionKey: key, seq: 1, stream: "assistant", data: { text: "Hel", delta: "Hel" } });
-  await until(() => drawn(room).length === 2);
+  await until(() => drawn(conversations).length === 2);
   transcript.push(said("user", "hi", 10), said("assistant", "Hello", 11));
   emit("chat", { runId, sessionKey: key, seq: 2, state: "final", message: said("assistant", "Hello", 11) });
-  await until(() => room.conversation(key).runs.length === 0);
-  assert.deepEqual([drawn(room), room.isBusy(key), room.settledCount], [["hi", "Hello"], false, 1]);
+  await until(() => conversations.conversation(key).runs.length === 0);
+  assert.deepEqual(
+    [drawn(conversations), conversations.isBusy(key), conversations.settledCount],
+    [["hi", "Hello"], false, 1],
+  );
 });
 
 test("a message cut off on its way goes out again with the same key, and nothing is drawn twice", async (t) => {
-  const { room, transcript, asked, answers, cut } = await openRoom(t);
+  const { conversations, transcript, asked, answers, cut } = await openRoom(t);
   answers.set("chat.send", () => undefined);
-  room.send(key, "once");
+  conversations.send(key, "once");
   await until(() => asked.some(({ method }) => method === "chat.send"));
   transcript.push(said("user", "once", 10), said("assistant", "done", 11));
   answers.set("chat.send", ({ idempotencyKey }) => ({ ok: true, payload: { runId: idempotencyKey, status: "ok" } }));
   cut();
-  await until(() => room.conversation(key).runs.length === 0);
-  assert.deepEqual(drawn(room), ["once", "done"]);
+  await until(() => conversations.conversation(key).runs.length === 0);
+  assert.deepEqual(drawn(conversations), ["once", "done"]);
   const keys = asked.filter(({ method }) => method === "chat.send").map(({ params }) => params["idempotencyKey"]);
   assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
 });
 
 test("a refusal stays with the message until it is sent again or discarded", async (t) => {
-  const { room, answers } = await openRoom(t);
+  const { conversations, answers } = await openRoom(t);
   const well = answers.get("chat.send");
   answers.set("chat.send", () => ({
     ok: false,
     error: { code: "INVALID_REQUEST", message: "denied", details: { hint: "fix it" } },
   }));
-  room.send(key, "hi");
-  await until(() => room.conversation(key).runs[0]?.phase === "unsent");
-  const [run] = room.conversation(key).runs;
-  assert.deepEqual([run?.failure, room.isBusy(key)], [{ message: "denied", hint: "fix it" }, false]);
+  conversations.send(key, "hi");
+  await until(() => conversations.conversation(key).runs[0]?.phase === "unsent");
+  const [run] = conversations.conversation(key).runs;
+  assert.deepEqual([run?.failure, conversations.isBusy(key)], [{ message: "denied", hint: "fix it" }, false]);
   if (well !== undefined) answers.set("chat.send", well);
-  room.retry(key, run?.runId ?? "");
-  await until(() => room.conversation(key).runs[0]?.phase === "running");
-  room.discard(key, run?.runId ?? "");
-  assert.deepEqual(room.conversation(key).runs, []);
+  conversations.retry(key, run?.runId ?? "");
+  await until(() => conversations.conversation(key).runs[0]?.phase === "running");
+  conversations.discard(key, run?.runId ?? "");
+  assert.deepEqual(conversations.conversation(key).runs, []);
 });
 
 test("missed events are made good by reading anew", async (t) => {
-  const { room, transcript, emit } = await openRoom(t);
+  const { conversations, transcript, emit } = await openRoom(t);
   emit("tick", { ts: 1 }, 1);
   transcript.push(said("assistant", "said by another", 5));
   emit("tick", { ts: 2 }, 4);
-  await until(() => drawn(room).length === 1);
+  await until(() => drawn(conversations).length === 1);
 });
 
 test("stopping names the run at work; earlier messages are asked for step by step", async (t) => {
-  const { room, transcript, asked, emit } = await openRoom(t);
+  const { conversations, transcript, asked, emit } = await openRoom(t);
   emit("agent", { runId: "other", sessionKey: key, seq: 1, stream: "lifecycle", data: { phase: "start" } });
-  await until(() => room.isBusy(key));
-  await room.stop(key);
+  await until(() => conversations.isBusy(key));
+  await conversations.stop(key);
   assert.deepEqual(asked.at(-1)?.params, { sessionKey: key, runId: "other" });
   for (let at = 1; at <= 10_000; at += 1) transcript.push(said("user", `m${at}`, at));
-  room.reread(key);
-  await until(() => room.conversation(key).messages.length === 200);
-  assert.equal(room.reading(key).hasEarlier, true);
-  room.earlier(key);
-  await until(() => room.conversation(key).messages.length === 400);
+  conversations.reread(key);
+  await until(() => conversations.conversation(key).messages.length === 200);
+  assert.equal(conversations.reading(key).hasEarlier, true);
+  conversations.earlier(key);
+  await until(() => conversations.conversation(key).messages.length === 400);
   for (const wanted of [600, 800, 1000, 1000]) {
-    room.earlier(key);
-    await until(() => !room.reading(key).isLoading && room.conversation(key).messages.length === wanted);
+    conversations.earlier(key);
+    await until(
+      () => !conversations.reading(key).isLoading && conversations.conversation(key).messages.length === wanted,
+    );
   }
 });

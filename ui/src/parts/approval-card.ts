@@ -3,18 +3,18 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import type { ApprovalDecision } from "../../../src/protocol/approval.ts";
 import type { App } from "../app.ts";
-import { dropApproval, type WaitingApproval } from "../approvals.ts";
-import { Watch, type PageState } from "../state.ts";
-import { count, toDuration } from "../words.ts";
+import { dropApproval } from "../approvals.ts";
+import { Watch, type PageState, type PendingApproval } from "../state.ts";
+import { formatCount, formatDuration } from "../format.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 
 /** A card that slides under a finger already on its way must not be answered by it. */
 const armingMs = 600;
 
-const lateWords = "Your answer did not count: somebody was faster, or the time was over.";
+const tooLateText = "Your answer did not count: somebody was faster, or the time was over.";
 
-export class ApprovalBroker extends LightElement {
+export class ApprovalCard extends LightElement {
   static override properties = {
     app: { attribute: false },
     isFolded: { state: true },
@@ -98,7 +98,7 @@ export class ApprovalBroker extends LightElement {
     `;
   }
 
-  #drawCard(approval: WaitingApproval, behind: number): TemplateResult {
+  #drawCard(approval: PendingApproval, behind: number): TemplateResult {
     const { card } = approval;
     const isLocked = this.armedId !== approval.id || this.sentId === approval.id;
     const button = (decision: ApprovalDecision, words: string, look = ""): TemplateResult => html`
@@ -130,7 +130,7 @@ export class ApprovalBroker extends LightElement {
       <div class="actions">
         ${button("allow-once", "Allow once", "primary")}
         ${card.always === undefined ? nothing : button("allow-always", "Always allow")} ${button("deny", "Deny")}
-        ${behind === 0 ? nothing : html`<span class="quiet">${count(behind, "more waits", "more wait")} behind this one</span>`}
+        ${behind === 0 ? nothing : html`<span class="quiet">${formatCount(behind, "more waits", "more wait")} behind this one</span>`}
       </div>
     `;
   }
@@ -148,7 +148,7 @@ export class ApprovalBroker extends LightElement {
       (error: unknown) => error,
     );
     this.sentId = undefined;
-    if (isUnknown(failure)) this.#say(lateWords, 8000);
+    if (isUnknown(failure)) this.#say(tooLateText, 8000);
     else this.error = failure;
     if (failure === undefined || isUnknown(failure)) dropApproval(this.app.store, id);
   }
@@ -178,7 +178,7 @@ export class ApprovalBroker extends LightElement {
 }
 
 /** Of a change, what goes and what comes is marked; the words are the same, sign and all. */
-function drawText({ kind, card }: WaitingApproval): readonly (string | TemplateResult)[] | string {
+function drawText({ kind, card }: PendingApproval): readonly (string | TemplateResult)[] | string {
   if (kind !== "config") return card.text;
   return card.text.split("\n").map((line, at) => {
     const look = /^(?:\+\+\+|---) /.test(line)
@@ -193,15 +193,15 @@ function drawText({ kind, card }: WaitingApproval): readonly (string | TemplateR
 }
 
 function headline(waiting: number): string {
-  return waiting === 1 ? "Your approval is needed" : `${count(waiting, "approval")} are needed`;
+  return waiting === 1 ? "Your approval is needed" : `${formatCount(waiting, "approval")} are needed`;
 }
 
-function timeLeft({ endsAtMs }: WaitingApproval): string {
-  return `ends in ${toDuration(endsAtMs - Date.now())}`;
+function timeLeft({ endsAtMs }: PendingApproval): string {
+  return `ends in ${formatDuration(endsAtMs - Date.now())}`;
 }
 
 function isUnknown(error: unknown): boolean {
   return error instanceof Error && error.message === "unknown approval id";
 }
 
-customElements.define("approval-desk", ApprovalBroker);
+customElements.define("approval-card", ApprovalCard);

@@ -1,11 +1,11 @@
 // Keeps the key pair in IndexedDB: it can be used there and never read out.
-import type { KeyShelf } from "./identity.ts";
+import type { KeyStore } from "./identity.ts";
 
-const shelfName = "openclaw";
+const databaseName = "openclaw";
 const table = "keys";
 const slot = "device";
 
-export function openKeyShelf(factory: IDBFactory): KeyShelf {
+export function openKeyStore(factory: IDBFactory): KeyStore {
   return {
     async get() {
       const base = await open(factory);
@@ -24,7 +24,7 @@ export function openKeyShelf(factory: IDBFactory): KeyShelf {
 }
 
 function open(factory: IDBFactory): Promise<IDBDatabase> {
-  const request = factory.open(shelfName, 1);
+  const request = factory.open(databaseName, 1);
   request.onupgradeneeded = () => request.result.createObjectStore(table);
   return settled(request);
 }
