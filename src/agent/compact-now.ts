@@ -1,6 +1,7 @@
 // `/compact` and `sessions.compact`: the session is summed up because somebody asked.
 import type { RunEvent } from "../core/event.ts";
-import { splitSessionKey, type SessionKey } from "../core/names.ts";
+import type { SessionKey } from "../core/names.ts";
+import { agentOfSession } from "../config/agents.ts";
 import { newId } from "../base/ids.ts";
 import { createDesk } from "./turn-model.ts";
 import type { RunContext } from "./outcome.ts";
@@ -15,7 +16,7 @@ export async function compactNow(
   const { deps, histories, streamModel, readBootstrap, budgets } = room;
   const record = await deps.store.sessions.get(sessionKey);
   if (record === undefined) return { compacted: false, kept: 0, note: "there is no such session yet" };
-  const agentId = splitSessionKey(sessionKey).agentId;
+  const agentId = agentOfSession(sessionKey, deps.config());
   const [primary] = await deps.models.candidates({ agentId });
   const kept = await deps.store.transcript.count(record.sessionId);
   if (primary === undefined) return { compacted: false, kept, note: "no model is set up, and a summary needs one" };

@@ -1,6 +1,6 @@
 // Trimming of old tool results per request (`agents.defaults.contextPruning`); the transcript stays as it is.
 import type { Block, Message, ToolResultMessage } from "../core/message.ts";
-import { spanMs } from "../base/duration.ts";
+import { configDurationMs } from "../base/duration.ts";
 import type { Config } from "../config/schema/index.ts";
 import { CHARS_PER_TOKEN, IMAGE_TOKENS } from "./limits.ts";
 import { tokensIn } from "./estimate.ts";
@@ -16,7 +16,7 @@ export function pruneResults(
 ): readonly Message[] {
   const mode = rules?.mode ?? "off";
   if (rules === undefined || mode === "off") return messages;
-  if (mode === "cache-ttl" && now - lastAnswerAt(messages) < spanMs(rules.ttl ?? "5m")) return messages;
+  if (mode === "cache-ttl" && now - lastAnswerAt(messages) < configDurationMs(rules.ttl ?? "5m")) return messages;
   const end = protectedFrom(messages, rules.keepLastAssistants ?? 3);
   const start = messages.findIndex(({ role }) => role === "user");
   const isOpen = (message: Message, index: number): message is ToolResultMessage =>

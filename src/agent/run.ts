@@ -1,8 +1,7 @@
 // One run from its first write to its outcome: commands first, then the model; whatever happens, one outcome.
 import type { RunEventBody } from "../core/event.ts";
 import type { UserMessage } from "../core/message.ts";
-import { splitSessionKey, type AgentId } from "../core/names.ts";
-import { defaultAgentId } from "../config/agents.ts";
+import { agentOfSession } from "../config/agents.ts";
 import { notTheHouse } from "../base/untrusted-content.ts";
 import { isMarkedUntrusted } from "../session/provenance.ts";
 import { mergeTexts } from "../session/queue.ts";
@@ -70,7 +69,7 @@ async function attempt(room: RunContext, job: PendingTurn, plan: RunPlan, place:
   const { seat, startedAt, talk, limit } = place;
   const { turn, control } = job;
   const { signal } = control;
-  const agentId = agentOf(room, job);
+  const agentId = agentOfSession(turn.sessionKey, deps.config());
   signal.throwIfAborted();
   seat.record = await freshSession(room, job, startedAt);
   if (turn.source === SAID) {
@@ -235,11 +234,6 @@ async function freshSession(room: RunContext, job: PendingTurn, now: number): Pr
   if (!isStale(rule, record.updatedAt, now)) return record;
   histories.forget(record.sessionId);
   return whenRoom(room, job, () => resetSession(store.sessions, turn.sessionKey, now));
-}
-
-function agentOf({ deps }: RunContext, { turn }: PendingTurn): AgentId {
-  const isShared = turn.sessionKey === "global" || turn.sessionKey === "unknown";
-  return isShared ? defaultAgentId(deps.config()) : splitSessionKey(turn.sessionKey).agentId;
 }
 
 interface Limit {

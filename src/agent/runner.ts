@@ -4,8 +4,9 @@ import { setMaxListeners } from "node:events";
 import { descriptorLimit } from "../base/descriptors.ts";
 import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { RunEvent, RunFailure, RunOutcome } from "../core/event.ts";
-import { isSubagentKey, sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
+import { isSubagentKey, sessionKindOf, type SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
+import { agentOfSession } from "../config/agents.ts";
 import { createStreamModel } from "../model/retry.ts";
 import { queueSettings } from "../session/queue.ts";
 import { entryOf } from "../session/session.ts";
@@ -214,7 +215,7 @@ function isUrgent({ authorised, text }: TurnRequest): boolean {
 /** True when the house answered; else the message goes its usual way, with what directives made of it. */
 async function answeredAside(room: RunContext, job: PendingTurn): Promise<boolean> {
   const { turn, control } = job;
-  const agentId = splitSessionKey(turn.sessionKey).agentId;
+  const agentId = agentOfSession(turn.sessionKey, room.deps.config());
   const { sessionKey, runId, source, authorised, approver, admin } = turn;
   const directed = await room.deps.direct(turn.text, {
     sessionKey,

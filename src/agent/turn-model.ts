@@ -1,10 +1,11 @@
 // Where requests of one turn are written: prompt, tools and limits for whichever model answers, and its use counted.
+import type { ThinkingLevel } from "../core/thinking-level.ts";
 import type { RunFailure } from "../core/event.ts";
 import type { Message } from "../core/message.ts";
 import { sessionKindOf, type AgentId } from "../core/names.ts";
 import { visible } from "../core/visible.ts";
 import { agentConfig, mainKeyOf, workspaceOf } from "../config/agents.ts";
-import type { ModelFacts, ModelRef, ModelRequest, ThinkingLevel } from "../model/model.ts";
+import type { ModelFacts, ModelRef, ModelRequest } from "../model/model.ts";
 import type { Catalog } from "../tool/catalog.ts";
 import { subjectOf, type Subject } from "../tool/subject.ts";
 import type { Budget } from "./budget.ts";

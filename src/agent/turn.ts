@@ -1,11 +1,12 @@
 // One turn for the model: the history of the session and the new message, and the loop run over them.
+import { parseThinkingLevel } from "../core/thinking-level.ts";
 import type { RunEventBody, RunFailure } from "../core/event.ts";
 import type { Block, Message, UserMessage } from "../core/message.ts";
 import type { AgentId } from "../core/names.ts";
 import type { Clock } from "../base/clock.ts";
 import { newId, sha256 } from "../base/ids.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { ModelRef, ThinkingLevel } from "../model/model.ts";
+import type { ModelRef } from "../model/model.ts";
 import { entryOf } from "../session/session.ts";
 import type { SystemEvent } from "../session/system-events.ts";
 import type { TranscriptEntry } from "../store/store.ts";
@@ -273,7 +274,7 @@ function deskRequest({ turn, once, seat }: TurnInput, config: Config) {
   const { thinkingLevel } = entryOf(seat.record);
   const wished = once.thinking ?? turn.thinking ?? thinkingLevel ?? config.agents?.defaults?.thinkingDefault;
   return {
-    thinking: levels.find((level) => level === wished),
+    thinking: parseThinkingLevel(wished),
     extraSystem: instructionsOf(turn),
     limits: [
       ...limitsOf(turn.toolsAllow, entryOf(seat.record).toolsAllow),
@@ -305,8 +306,6 @@ function limitsOf(ofTurn: readonly string[] | undefined, ofSession: readonly str
     ...limit("the tools of the session's requester", ofSession),
   ];
 }
-
-const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 
 /** For this message, else for this turn, else for the session. */
 function overrideOf({ once, turn, seat }: TurnInput): ModelRef | undefined {

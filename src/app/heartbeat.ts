@@ -2,8 +2,8 @@
 import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import type { Outbound } from "../channel/outbound.ts";
-import { defaultAgentId } from "../config/agents.ts";
-import { isSubagentKey, sessionKindOf, splitSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
+import { agentOfSession, defaultAgentId } from "../config/agents.ts";
+import { isSubagentKey, sessionKindOf, type AgentId, type SessionKey } from "../core/names.ts";
 import type { RunOutcome } from "../core/event.ts";
 import type { Agents } from "../agent/agent.ts";
 import type { BeatDeps } from "../agent/heartbeat/beat.ts";
@@ -100,8 +100,7 @@ export function openHeartbeats(
     await tell(agentId, startedAt, report);
     return outcome;
   };
-  const agentOf = (session: SessionKey): AgentId =>
-    session === "global" || session === "unknown" ? defaultAgentId(config()) : splitSessionKey(session).agentId;
+  const agentOf = (session: SessionKey): AgentId => agentOfSession(session, config());
   const wake = createWake({
     turns: () => agents,
     models,

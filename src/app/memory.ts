@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { OpenClawError } from "../core/error.ts";
 import type { RunEvent } from "../core/event.ts";
 import { textOf, type Message } from "../core/message.ts";
-import { splitSessionKey, type AgentId } from "../core/names.ts";
+import type { AgentId } from "../core/names.ts";
 import { systemClock } from "../base/clock.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Log } from "../base/log.ts";
 import type { Env, Paths } from "../base/paths.ts";
-import { defaultAgentId } from "../config/agents.ts";
+import { agentOfSession } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { Memory } from "../memory/memory.ts";
 import { closedBy, memorySettings } from "../memory/settings.ts";
@@ -78,7 +78,7 @@ export function openMemoryOver({ paths, env, store, log, config }: MemoryRuntime
       if (body.stream !== "lifecycle" || body.phase !== "start" || begun.has(sessionKey)) return;
       if (begun.size >= MAX_SESSIONS) begun.clear();
       begun.add(sessionKey);
-      const agent = sessionKey === "global" ? defaultAgentId(config()) : splitSessionKey(sessionKey).agentId;
+      const agent = agentOfSession(sessionKey, config());
       setTimeout(() => begin(agent), AFTER_START_MS).unref();
     },
     async close() {

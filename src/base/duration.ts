@@ -1,11 +1,25 @@
-// Spans of time as people write them in the config: `30m`, `1h 30m`, `90s`.
+// Durations as people write them: `90s`, `30m`, `1d12h`.
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+export const DAY_MS = 86_400_000;
 
-/** The schema has checked the form; a bare number counts minutes unless said otherwise. */
-export function spanMs(span: string, bareUnit: "ms" | "s" | "m" | "h" | "d" = "m"): number {
-  return [...span.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?/g)].reduce(
-    (sum, [, count, unit]) => sum + Number(count) * (units[unit ?? bareUnit] ?? 0),
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS } as const;
+type Unit = keyof typeof unitMs;
+
+/** Undefined for text that is not a duration. A bare number is milliseconds. */
+export function durationMs(text: string): number | undefined {
+  const word = text.trim().toLowerCase();
+  if (/^\d+$/.test(word)) return Number(word);
+  return /^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/.test(word) ? Math.round(sumMs(word, "ms")) : undefined;
+}
+
+/** A duration of the config, where the schema checks the form and blanks are allowed. A bare number is minutes. */
+export function configDurationMs(text: string): number {
+  return sumMs(text, "m");
+}
+
+function sumMs(text: string, bareUnit: Unit): number {
+  return [...text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|[smhdw])?/g)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * unitMs[(unit ?? bareUnit) as Unit],
     0,
   );
 }

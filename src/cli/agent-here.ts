@@ -1,4 +1,5 @@
 // One turn without a gateway: the same agents, opened in this process on the same state, under its lock.
+import type { ThinkingLevel } from "../core/thinking-level.ts";
 import { openAgents } from "../app/agents.ts";
 import { openOffline } from "../app/offline.ts";
 import type { RunEventBody } from "../core/event.ts";
@@ -9,7 +10,6 @@ import type { TurnRequest } from "../session/turns.ts";
 import type { Config } from "../config/schema/index.ts";
 import { toAgentAnswer } from "../gateway/methods/chat.ts";
 import { requireSend } from "../session/send-policy.ts";
-import type { ThinkingLevel } from "../model/model.ts";
 import type { Store } from "../store/store.ts";
 import { subjectOf } from "../tool/subject.ts";
 import type { RunView } from "./chat/run-events.ts";

@@ -1,5 +1,5 @@
 // The flags that describe a job, for `cron add` and `cron edit`, as the fields the gateway takes.
-import { durationMs } from "../cron/duration.ts";
+import { durationMs } from "../base/duration.ts";
 import { UsageError, type Options } from "./command.ts";
 
 export const jobOptions = {

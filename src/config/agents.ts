@@ -2,7 +2,7 @@
 import { join } from "node:path";
 
 import { expandHome, type Paths } from "../base/paths.ts";
-import { DEFAULT_AGENT, parseAgentId, type AgentId } from "../core/names.ts";
+import { DEFAULT_AGENT, parseAgentId, splitSessionKey, type AgentId, type SessionKey } from "../core/names.ts";
 import type { Config } from "./schema/index.ts";
 
 export type AgentEntry = NonNullable<NonNullable<Config["agents"]>["list"]>[number];
@@ -18,6 +18,11 @@ export function defaultAgentId(config: Config): AgentId {
   const list = config.agents?.list ?? [];
   const entry = list.find((agent) => agent.default === true) ?? list[0];
   return entry === undefined ? DEFAULT_AGENT : parseAgentId(entry.id);
+}
+
+/** The keys `global` and `unknown` name no agent: they belong to the default one. */
+export function agentOfSession(key: SessionKey, config: Config): AgentId {
+  return key === "global" || key === "unknown" ? defaultAgentId(config) : splitSessionKey(key).agentId;
 }
 
 export function agentConfig(config: Config, id: AgentId): AgentEntry | undefined {

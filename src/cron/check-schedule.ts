@@ -1,6 +1,6 @@
 // A schedule as somebody wrote it, judged: a time that can come, an interval that can be kept, a zone that exists.
 import { isRecord } from "../core/record.ts";
-import { durationMs } from "./duration.ts";
+import { DAY_MS, durationMs } from "../base/duration.ts";
 import type { Schedule } from "./job.ts";
 import type { Raw } from "./normalise.ts";
 import { offsetMinutes } from "./preview.ts";
@@ -8,8 +8,8 @@ import { given, refuse } from "./refuse.ts";
 import { nextFire, patternOf } from "./schedule.ts";
 
 const MIN_EVERY_MS = 1_000;
-const MAX_EVERY_MS = 10 * 366 * 86_400_000;
-const MAX_AHEAD_MS = 50 * 366 * 86_400_000;
+const MAX_EVERY_MS = 10 * 366 * DAY_MS;
+const MAX_AHEAD_MS = 50 * 366 * DAY_MS;
 /** Clocks of callers differ, and a command line takes its time. */
 const PAST_GRACE_MS = 60_000;
 const MAX_EXPR_CHARS = 200;
@@ -46,8 +46,6 @@ function checkAt(raw: Raw, now: number, mayBePast: boolean): Schedule {
   if (at < now - PAST_GRACE_MS && !mayBePast) throw refuse("schedule.at lies in the past", hint);
   return { kind: "at", at: new Date(at).toISOString() };
 }
-
-const DAY_MS = 86_400_000;
 
 /** ISO 8601 (without a zone in `tz`, else in UTC), milliseconds since 1970, or a length of time from now. */
 export function atMs(given: unknown, now: number, tz?: string): number | undefined {

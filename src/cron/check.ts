@@ -1,11 +1,11 @@
 // A normalised job, judged whole: every field typed, kinds that fit together, nothing unknown. Throws `cron.invalid`.
+import { thinkingLevels } from "../core/thinking-level.ts";
 import { nearest } from "../core/nearest.ts";
 import { parseAgentId, type AgentId } from "../core/names.ts";
 import { withoutUnseen } from "../core/visible.ts";
 import { isRecord } from "../core/record.ts";
 import { agentIds } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { ThinkingLevel } from "../model/model.ts";
 import { checkSchedule } from "./check-schedule.ts";
 import type { JobBody, JobDelivery, Misfire, Payload } from "./job.ts";
 import type { Raw } from "./normalise.ts";
@@ -19,7 +19,6 @@ const MAX_COMMAND = 100_000;
 const MAX_RUN_SECONDS = 7 * 86_400;
 /** A command that takes longer belongs into the background, where nobody waits for its result. */
 export const MAX_COMMAND_SECONDS = 3_600;
-const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 const knownKeys = [
   "name",
   "description",
@@ -127,7 +126,7 @@ function checkTurn(raw: Raw): Payload {
     kind: "agentTurn",
     message: text(raw["message"], "payload.message", MAX_TEXT),
     ...(isUnset(model) ? {} : { model: text(model, "payload.model", 200) }),
-    ...(isUnset(thinking) ? {} : { thinking: oneOf(thinking, levels, "payload.thinking") }),
+    ...(isUnset(thinking) ? {} : { thinking: oneOf(thinking, thinkingLevels, "payload.thinking") }),
     ...(isUnset(timeoutSeconds) ? {} : { timeoutSeconds: seconds(timeoutSeconds, "payload.timeoutSeconds") }),
     ...(isUnset(toolsAllow) ? {} : { toolsAllow: names(toolsAllow, "payload.toolsAllow") }),
   };

@@ -18,7 +18,6 @@ const SANE_MS = Date.UTC(2025, 0, 1);
 export const STEP_MS = 1_000;
 const WORTH_SAYING_MS = 5_000;
 const MAX_JUMPS = 20;
-export const DAY_MS = 86_400_000;
 
 export function createClockWatch(deps: CronDeps): ClockWatch {
   const { clock, log } = deps;

@@ -3,11 +3,12 @@ import type { AgentId, SessionKey } from "../core/names.ts";
 import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { createLanes } from "../base/lane.ts";
+import { DAY_MS } from "../base/duration.ts";
 import { newId } from "../base/ids.ts";
 import type { JobRecord, SlotRecord } from "../store/store.ts";
 import { checkJob } from "./check.ts";
 import { checkSchedule, isFrequent } from "./check-schedule.ts";
-import { DAY_MS, followBack, STEP_MS } from "./clock-watch.ts";
+import { followBack, STEP_MS } from "./clock-watch.ts";
 import type { CronDeps } from "./deps.ts";
 import { toEntry, type RunEntry } from "./entry.ts";
 import { bodyOf, toJob, type Job, type JobBody } from "./job.ts";
@@ -74,7 +75,7 @@ export interface RunAnswer {
 const MAX_JOBS = 20_000;
 const MAX_FREQUENT = 100;
 const RECOVER_AGAIN_MS = 30_000;
-const KEEP_GONE_MS = 90 * 86_400_000;
+const KEEP_GONE_MS = 90 * DAY_MS;
 
 export function createCron(deps: CronDeps): CronEngine {
   const { clock, log, config } = deps;

@@ -1,6 +1,6 @@
 // A job as the house keeps it and as the wire shows it.
+import type { ThinkingLevel } from "../core/thinking-level.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
-import type { ThinkingLevel } from "../model/model.ts";
 import type { WakeMode } from "../session/wake.ts";
 import type { JobRecord } from "../store/store.ts";
 

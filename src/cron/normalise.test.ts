@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { OpenClawError } from "../core/error.ts";
 import { checkJob } from "./check.ts";
 import { atMs } from "./check-schedule.ts";
-import { durationMs } from "./duration.ts";
+import { durationMs } from "../base/duration.ts";
 import { normaliseJob } from "./normalise.ts";
 
 const NOW = Date.parse("2026-06-01T12:00:00Z");

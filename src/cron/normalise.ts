@@ -1,6 +1,6 @@
 // What callers send, in any of the spellings they use, as one: unwrapped, kinds inferred, older keys moved. No judging.
 import { isRecord } from "../core/record.ts";
-import { durationMs } from "./duration.ts";
+import { durationMs } from "../base/duration.ts";
 
 export type Raw = Readonly<Record<string, unknown>>;
 

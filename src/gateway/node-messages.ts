@@ -1,4 +1,5 @@
 // Words a node passes on, spoken near it or asked on its screen: a turn with nobody's rights, once for each event.
+import { parseThinkingLevel, thinkingLevels } from "../core/thinking-level.ts";
 import { OpenClawError } from "../core/error.ts";
 import { sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
 import { visible } from "../core/visible.ts";
@@ -8,7 +9,6 @@ import { newId, sha256 } from "../base/ids.ts";
 import { wrapUntrusted } from "../base/untrusted-content.ts";
 import { mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
-import type { ThinkingLevel } from "../model/model.ts";
 import { requireSend } from "../session/send-policy.ts";
 import type { TurnRequest, Turns } from "../session/turns.ts";
 import type { Store } from "../store/store.ts";
@@ -47,8 +47,6 @@ const MAX_BYTES = 8192;
 const MAX_SECONDS = 86_400;
 const PER_MINUTE = 30;
 const MINUTE_MS = 60_000;
-const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
-
 export interface NodeMessages {
   /** Throws `node.bad-event`, `node.too-fast`, and what a session that cannot be throws. Durable when it resolves. */
   hear(node: SpeakingNode, event: string, payload: unknown): Promise<{ readonly runId: string }>;
@@ -134,8 +132,8 @@ function refuseDelivery(event: WordsEvent, { channel, to, deliver }: Readonly<Re
 function thinkingIn(event: WordsEvent, payload: Readonly<Record<string, unknown>>): Pick<TurnRequest, "thinking"> {
   const given = textIn(event, payload, "thinking");
   if (given === undefined || given === "") return {};
-  const thinking = levels.find((level) => level === given);
-  if (thinking === undefined) throw bad(event, `thinking must be one of ${levels.join(", ")}`);
+  const thinking = parseThinkingLevel(given);
+  if (thinking === undefined) throw bad(event, `thinking must be one of ${thinkingLevels.join(", ")}`);
   return { thinking };
 }
 

@@ -1,7 +1,6 @@
 // The contract between the house and a model. Wires are leaves, one a vendor; model.cases.ts is what each must pass.
+import type { ThinkingLevel } from "../core/thinking-level.ts";
 import type { Message, Usage } from "../core/message.ts";
-
-export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
 export interface ModelTool {
   readonly name: string;

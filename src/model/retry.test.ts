@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Model, ModelBook, ModelEvent, ModelFailure, ModelRef, ThinkingLevel } from "./model.ts";
+import type { ThinkingLevel } from "../core/thinking-level.ts";
+import type { Model, ModelBook, ModelEvent, ModelFailure, ModelRef } from "./model.ts";
 import { assumedFacts } from "./known-models.ts";
 import { streamWithFailover, type FailoverEvent } from "./retry.ts";
 

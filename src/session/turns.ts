@@ -1,10 +1,11 @@
 // How work is given to agents from anywhere in the house: post a turn, wait for it, stop it, say something in a session.
+import type { ThinkingLevel } from "../core/thinking-level.ts";
 import type { RunOutcome } from "../core/event.ts";
 import type { Block, Message, TextBlock } from "../core/message.ts";
 import type { SessionKey } from "../core/names.ts";
 import { factsOfSource, type TurnSource } from "../core/turn-source.ts";
 import type { Answerer } from "../approval/record.ts";
-import type { AnswerSettings, ModelRef, ModelTool, ThinkingLevel } from "../model/model.ts";
+import type { AnswerSettings, ModelRef, ModelTool } from "../model/model.ts";
 
 /** One turn as a caller asks for it. Plain JSON: it is a row before it runs. */
 export interface TurnRequest {

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 
 import { OpenClawError } from "../core/error.ts";
 import type { Clock } from "../base/clock.ts";
+import { DAY_MS } from "../base/duration.ts";
 import type { Log } from "../base/log.ts";
 import { NO_DEBUGGER } from "../base/no-debugger.ts";
 import { spaceProblem } from "./leftovers.ts";
@@ -28,7 +29,6 @@ interface ChecksDeps {
   readonly delayMs?: number;
 }
 
-const DAY_MS = 24 * 3_600_000;
 const DELAY_MS = 60_000;
 const LOWEST_PRIORITY = 19;
 const HINT = "restore a backup (openclaw store restore <file>), or save what can be read: openclaw store salvage";

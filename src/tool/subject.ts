@@ -1,16 +1,9 @@
 // Who a tool call is for: agent, session, model and chat, from the session key and what the caller may add.
-import {
-  groupOfKey,
-  isSubagentKey,
-  parseAgentId,
-  parseSessionKey,
-  sessionKindOf,
-  splitSessionKey,
-} from "../core/names.ts";
+import { groupOfKey, isSubagentKey, parseAgentId, parseSessionKey, sessionKindOf } from "../core/names.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import { OpenClawError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
-import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
+import { agentConfig, agentIds, agentOfSession, defaultAgentId, mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import { groupPolicy } from "./policy/group.ts";
 import type { CallLimit, GroupContext } from "./policy/shape.ts";
@@ -48,7 +41,7 @@ export function subjectOf(request: SubjectRequest, config: Config): Subject {
   const named = request.agentId === undefined ? undefined : parseAgentId(request.agentId);
   const context = { defaultAgent: defaultAgentId(config), mainKey: mainKeyOf(config) };
   const session = parseSessionKey(request.sessionKey ?? "main", context, named);
-  const agent = session === "global" || session === "unknown" ? context.defaultAgent : splitSessionKey(session).agentId;
+  const agent = agentOfSession(session, config);
   if (named !== undefined && named !== agent) {
     throw new OpenClawError("session.other-agent", `session ${session} belongs to agent ${agent}, not ${named}`, {
       hint: `leave out the agent, or use agent:${named}:main`,

@@ -1,5 +1,5 @@
 // What the config says about heartbeats: which agents have them, how often, where, and what is asked.
-import { spanMs } from "../../base/duration.ts";
+import { configDurationMs } from "../../base/duration.ts";
 import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { OpenClawError } from "../../core/error.ts";
@@ -61,7 +61,7 @@ export function heartbeatSettings(
   return {
     agentId,
     every,
-    everyMs: atLeast(Math.round(spanMs(every))),
+    everyMs: atLeast(Math.round(configDurationMs(every))),
     session: sessionOf(config, agentId, own.session),
     prompt: own.prompt === undefined || own.prompt.trim() === "" ? HEARTBEAT_PROMPT : own.prompt,
     model: own.model,

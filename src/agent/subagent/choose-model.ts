@@ -1,10 +1,11 @@
 // Which model and how much thinking a sub-agent gets: asked for, else its agent's rule, else the shared one.
+import { parseThinkingLevel, thinkingLevels, type ThinkingLevel } from "../../core/thinking-level.ts";
 import { ToolError } from "../../core/error.ts";
 import type { AgentId } from "../../core/names.ts";
 import { agentConfig } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { isModelAllowed, namesIn, parseModelRef } from "../../model/catalog.ts";
-import type { ModelBook, ModelRef, ThinkingLevel } from "../../model/model.ts";
+import type { ModelBook, ModelRef } from "../../model/model.ts";
 import { pickListedModel } from "../../model/pick.ts";
 
 export interface ModelPick {
@@ -55,15 +56,13 @@ async function troubleWith(
   return known ? undefined : `has no provider "${ref.provider}" here`;
 }
 
-const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
-
 export function pickThinking(wished: string | undefined, target: AgentId, config: Config): ThinkingLevel | undefined {
   const word =
     wished ?? agentConfig(config, target)?.subagents?.thinking ?? config.agents?.defaults?.subagents?.thinking;
   if (word === undefined) return undefined;
-  const level = levels.find((known) => known === word.trim().toLowerCase());
+  const level = parseThinkingLevel(word.trim().toLowerCase());
   if (level !== undefined || wished === undefined) return level;
   throw new ToolError("model.bad-thinking", `sessions_spawn: thinking "${word.slice(0, 40)}" is not a level`, {
-    hint: levels.join(", "),
+    hint: thinkingLevels.join(", "),
   });
 }

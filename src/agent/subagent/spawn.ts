@@ -1,9 +1,10 @@
 // A new sub-agent from what was asked: may it be, which session and turn it is, and what is kept of it.
+import type { ThinkingLevel } from "../../core/thinking-level.ts";
 import { isSubagentKey, parseAgentId, type AgentId, type SessionKey } from "../../core/names.ts";
 import { newId } from "../../base/ids.ts";
 import { agentConfig, agentIds } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
-import type { ModelRef, ThinkingLevel } from "../../model/model.ts";
+import type { ModelRef } from "../../model/model.ts";
 import type { ChildBody, SpawnRequest } from "../../session/subagents.ts";
 import { routeOf } from "../../session/route.ts";
 import { newSession, type SessionEntry } from "../../session/session.ts";

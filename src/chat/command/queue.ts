@@ -1,4 +1,5 @@
 // /queue: what happens to messages that arrive while the agent is at work.
+import { durationMs } from "../../base/duration.ts";
 import { parseQueueMode, queueSettings } from "../../session/queue.ts";
 import { answered, type Directive, type CommandRun } from "../command-run.ts";
 
@@ -55,19 +56,12 @@ function readOption(word: string): Record<string, string | number> | undefined {
   const [, name, value = ""] = optionPattern.exec(word) ?? [];
   if (name === "drop") return drops.has(value) ? { queueDrop: value } : undefined;
   if (name === "cap") return within({ queueCap: /^\d{1,6}$/.test(value) ? Number(value) : -1 }, 1, MAX_CAP);
-  if (name === "debounce") return within({ queueDebounceMs: spanMs(value) }, 0, MAX_DEBOUNCE_MS);
+  if (name === "debounce") return within({ queueDebounceMs: durationMs(value) ?? -1 }, 0, MAX_DEBOUNCE_MS);
   return undefined;
 }
 
 function within(field: Record<string, number>, least: number, most: number): Record<string, number> | undefined {
   return Object.values(field).every((value) => value >= least && value <= most) ? field : undefined;
-}
-
-/** A bare number is milliseconds; -1 for what is no time. */
-function spanMs(value: string): number {
-  const [, digits, unit = "ms"] = /^(\d{1,7}(?:\.\d{1,3})?)(ms|s|m)?$/.exec(value) ?? [];
-  if (digits === undefined) return -1;
-  return Math.round(Number(digits) * (unit === "m" ? 60_000 : unit === "s" ? 1000 : 1));
 }
 
 /** The rules in force for this session, in one line. */

@@ -1,4 +1,5 @@
 // /think: how much the model thinks before it answers.
+import { thinkingLevels } from "../../core/thinking-level.ts";
 import { levelDirective } from "../level.ts";
 import type { CommandRun } from "../command-run.ts";
 
@@ -7,7 +8,7 @@ export const think = levelDirective({
   aliases: ["thinking", "t"],
   summary: "How much the model thinks",
   title: "Thinking",
-  levels: ["off", "minimal", "low", "medium", "high", "xhigh"],
+  levels: thinkingLevels,
   synonyms: {
     "x-high": "xhigh",
     x_high: "xhigh",

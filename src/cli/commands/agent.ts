@@ -1,4 +1,5 @@
 // `openclaw agent`: one message to an agent, and its reply. Ctrl-C stops the run, not only this command.
+import { thinkingLevels } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { newId } from "../../base/ids.ts";
 import { readLockOwner, stateLockOf } from "../../base/lock.ts";
@@ -42,7 +43,7 @@ export const command = defineCommand({
     thinking: {
       type: "string",
       value: "level",
-      choices: ["off", "minimal", "low", "medium", "high", "xhigh"],
+      choices: thinkingLevels,
       description: "How much the model thinks, for this turn.",
     },
     model: { type: "string", value: "provider/model", description: "The model, for this turn." },

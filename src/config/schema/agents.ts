@@ -1,4 +1,5 @@
 // `agents`: what all agents share, and the list of agents.
+import { thinkingLevels } from "../../core/thinking-level.ts";
 import { Type } from "../../core/schema.ts";
 import { agentMemorySearch, memorySearch } from "./agent-memory.ts";
 import { agentSandbox, sandbox } from "./agent-sandbox.ts";
@@ -20,8 +21,6 @@ import {
 } from "./field.ts";
 import { modelChoice } from "./models.ts";
 import { agentTools, defaultAgentTools } from "./tools.ts";
-
-const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
 
 const heartbeatProperties = {
   every: span("Time between heartbeats; a bare number is minutes, 0 turns them off.", {

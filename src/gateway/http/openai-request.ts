@@ -1,7 +1,8 @@
 // Parameters that both OpenAI-shaped endpoints take: what is honored, what has no effect here, and what is refused by name.
+import type { ThinkingLevel } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { isRecord } from "../../core/record.ts";
-import type { AnswerSettings, ModelTool, ThinkingLevel } from "../../model/model.ts";
+import type { AnswerSettings, ModelTool } from "../../model/model.ts";
 
 /** The request is refused with 400; OpenAI clients show `param` and `code`. */
 export function refuse(param: string, message: string, code = "invalid_value"): never {

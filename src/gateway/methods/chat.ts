@@ -1,4 +1,5 @@
 // chat.send, chat.abort, agent, agent.wait: every turn is posted to the inbox; answers come from its run.
+import { parseThinkingLevel, thinkingLevels, type ThinkingLevel } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import type { Block } from "../../core/message.ts";
 import { parseSessionKey, type SessionKey } from "../../core/names.ts";
@@ -7,7 +8,6 @@ import * as methods from "../../protocol/methods/chat.ts";
 import type { Agents } from "../../agent/agent.ts";
 import type { TurnRequest } from "../../session/turns.ts";
 import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
-import type { ThinkingLevel } from "../../model/model.ts";
 import { requireSend } from "../../session/send-policy.ts";
 import { newSession } from "../../session/session.ts";
 import { subjectOf } from "../../tool/subject.ts";
@@ -164,12 +164,11 @@ function approverOf(client: Client): Pick<TurnRequest, "approver" | "admin"> {
   };
 }
 
-const levels: readonly string[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
-
 function thinkingOf(raw: string | undefined): { thinking?: ThinkingLevel } {
   if (raw === undefined || raw === "") return {};
-  if (levels.includes(raw)) return { thinking: raw as ThinkingLevel };
-  throw invalid(`invalid thinking (use ${levels.join("|")})`);
+  const thinking = parseThinkingLevel(raw);
+  if (thinking !== undefined) return { thinking };
+  throw invalid(`invalid thinking (use ${thinkingLevels.join("|")})`);
 }
 
 function modelOf(raw: string | undefined): Pick<TurnRequest, "model"> {

@@ -1,5 +1,6 @@
 // Models and what they cost: listed, found on this machine, tested, chosen; usage from the ledger.
 import { OpenClawError } from "../../core/error.ts";
+import { DAY_MS } from "../../base/duration.ts";
 import * as methods from "../../protocol/methods/models.ts";
 import { localDay, nothing, plus, type Ledger, type Totals } from "../../agent/ledger.ts";
 import { defaultAgentId, mainKeyOf } from "../../config/agents.ts";
@@ -32,8 +33,6 @@ export interface ModelMethodDeps {
   readonly scan: () => Promise<readonly FoundModel[]>;
   readonly test: (ref: ModelRef, signal: AbortSignal) => Promise<ModelTest>;
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 export function modelMethods(context: GatewayContext, { models, ledger, scan, test }: ModelMethodDeps): Served[] {
   const { clock } = context;

@@ -1,4 +1,5 @@
 // Sessions, their history, and the agents they belong to.
+import { thinkingLevels } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { parseAgentId, parseSessionKey, mainSessionKey, type KeyContext, type SessionKey } from "../../core/names.ts";
 import { textOf, type AssistantMessage } from "../../core/message.ts";
@@ -237,7 +238,7 @@ function defaultModel({ config }: GatewayContext): {
 }
 
 const levelsOf: Readonly<Record<string, readonly string[]>> = {
-  thinkingLevel: ["off", "minimal", "low", "medium", "high", "xhigh"],
+  thinkingLevel: thinkingLevels,
   verboseLevel: ["off", "on", "full"],
   reasoningLevel: ["off", "on", "stream"],
   elevatedLevel: ["off", "on", "ask", "full"],

@@ -1,11 +1,12 @@
 // What a webhook asks for, from whichever side it is put together: the sender, a rule of the config, a script.
+import { parseThinkingLevel, thinkingLevels, type ThinkingLevel } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { parseAgentId, parseSessionKey, sessionKindOf, type AgentId, type SessionKey } from "../../core/names.ts";
 import { visible } from "../../core/visible.ts";
 import { agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { isModelAllowed, nameOf, parseModelRef } from "../../model/catalog.ts";
-import type { ModelRef, ThinkingLevel } from "../../model/model.ts";
+import type { ModelRef } from "../../model/model.ts";
 import type { WakeMode } from "../../session/wake.ts";
 
 export type HookAction = WakeAction | AgentAction;
@@ -54,7 +55,6 @@ export interface Draft {
 
 const MAX_NAME = 60;
 const MAX_SECONDS = 86_400;
-const levels: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh"];
 const wakeFields: ReadonlySet<string> = new Set(["text", "mode", "wakeMode", "name", "agentId"]);
 const agentFields: ReadonlySet<string> = new Set(
   "message name agentId sessionKey wakeMode deliver channel to model thinking timeoutSeconds".split(" "),
@@ -178,8 +178,8 @@ function modelFor(draft: Draft, config: Config): ModelRef | undefined {
 function thinkingFor(draft: Draft): ThinkingLevel | undefined {
   const given = textIn(draft, "thinking");
   if (given === undefined) return undefined;
-  const level = levels.find((word) => word === given);
-  if (level === undefined) throw wrong(draft.author, `thinking must be one of ${levels.join(", ")}`);
+  const level = parseThinkingLevel(given);
+  if (level === undefined) throw wrong(draft.author, `thinking must be one of ${thinkingLevels.join(", ")}`);
   return level;
 }
 

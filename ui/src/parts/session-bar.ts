@@ -1,6 +1,7 @@
 // The head of an open session: its name, its model, how long it may think, and what can be done with it.
 import { html, nothing, type TemplateResult } from "lit";
 
+import { thinkingLevels } from "../../../src/core/thinking-level.ts";
 import type { App } from "../app.ts";
 import { conversationsOf } from "../chat/conversation-store.ts";
 import { titleOf } from "../chat/session-name.ts";
@@ -10,8 +11,6 @@ import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 
 type Mode = "plain" | "rename" | "reset" | "delete";
-
-export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
 
 export class SessionBar extends LightElement {
   static override properties = {
