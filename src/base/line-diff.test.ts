@@ -5,7 +5,7 @@ import fc from "fast-check";
 
 import { unifiedDiff } from "./line-diff.ts";
 
-test("a change in the middle, with context and line numbers", () => {
+test("shows a change with its context and line numbers", () => {
   const before = "a\nb\nc\nd\ne\nf\ng\nh\n";
   assert.equal(
     unifiedDiff(before, before.replace("e", "E\nEE"), { name: "x.txt", context: 2 }),
@@ -19,7 +19,7 @@ test("a change in the middle, with context and line numbers", () => {
   assert.equal(unifiedDiff("a\r\n", "a\n", { name: "x" }), "--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-a␍\n+a");
 });
 
-test("far apart changes are hunks of their own; long diffs are cut and say so", () => {
+test("separates distant changes into hunks and cuts a long diff with a remark", () => {
   const lines = Array.from({ length: 40 }, (_, at) => `line ${at}`);
   const after = lines.with(2, "two").with(30, "thirty");
   const diff = unifiedDiff(lines.join("\n"), after.join("\n"), { name: "x" });
@@ -29,7 +29,7 @@ test("far apart changes are hunks of their own; long diffs are cut and say so", 
   assert.ok(cut.length < 140);
 });
 
-test("applying the diff to the old text gives the new one", () => {
+test("produces a diff that turns the old text into the new one", () => {
   const text = fc
     .array(fc.constantFrom("a", "b", "c", "", "dd"), { maxLength: 30 })
     .chain((lines) => fc.constantFrom(lines.join("\n"), `${lines.join("\n")}\n`));
@@ -39,6 +39,15 @@ test("applying the diff to the old text gives the new one", () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test("bounds the work for texts that have nothing in common", () => {
+  const text = (word: string): string =>
+    `same\n${Array.from({ length: 20_000 }, (_, at) => `${word} ${at}`).join("\n")}`;
+  const startedAt = performance.now();
+  const diff = unifiedDiff(text("old"), text("new"), { name: "x", maxChars: 1e9 });
+  assert.ok(performance.now() - startedAt < 5000);
+  assert.equal(applied(text("old"), diff), text("new"));
 });
 
 /** A patch program in a dozen lines: independent of how the diff is made. */
