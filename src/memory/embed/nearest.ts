@@ -2,7 +2,6 @@
 import type { DatabaseSync } from "node:sqlite";
 
 import type { VectorOptions } from "./embedder.ts";
-import type { Space } from "./space.ts";
 import { dot, fromBytes, toBytes } from "./vector.ts";
 
 export interface Near {
@@ -12,15 +11,21 @@ export interface Near {
   readonly score: number;
 }
 
+/** What a search needs to know of a space (space.ts). */
+export interface SpaceFacts {
+  readonly id: number;
+  dimensions(): number | undefined;
+}
+
 export interface Nearest {
   readonly engine: "vec0" | "js";
   /** Why it is not the extension. */
   readonly reason?: string;
   /** Called when a space is opened: what was written without the extension is put right. */
-  ready(space: Space): void;
-  add(space: Space, id: number, vector: Uint8Array): void;
-  remove(space: Space, id: number): void;
-  search(space: Space, query: Float32Array, limit: number): readonly Near[];
+  ready(space: SpaceFacts): void;
+  add(space: SpaceFacts, id: number, vector: Uint8Array): void;
+  remove(space: SpaceFacts, id: number): void;
+  search(space: SpaceFacts, query: Float32Array, limit: number): readonly Near[];
   /** Forgets a whole space. */
   drop(spaceId: number): void;
 }
@@ -59,7 +64,7 @@ function byExtension(database: DatabaseSync): Nearest {
   const isThere = (spaceId: number): boolean =>
     database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(tableOf(spaceId)) !== undefined;
   const made = new Set<number>();
-  const make = (space: Space): boolean => {
+  const make = (space: SpaceFacts): boolean => {
     if (made.has(space.id)) return true;
     const dimensions = space.dimensions();
     if (dimensions === undefined) return false;
@@ -69,7 +74,7 @@ function byExtension(database: DatabaseSync): Nearest {
     made.add(space.id);
     return true;
   };
-  const add = (space: Space, id: number, vector: Uint8Array): void => {
+  const add = (space: SpaceFacts, id: number, vector: Uint8Array): void => {
     make(space);
     database.prepare(`INSERT INTO ${tableOf(space.id)} (id, vector) VALUES (?, ?)`).run(BigInt(id), vector);
   };

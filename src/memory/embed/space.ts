@@ -1,11 +1,9 @@
 // A space: all vectors of one embedder in an index file. Only vectors of one space may be compared.
 import type { DatabaseSync } from "node:sqlite";
 
-import type { Nearest } from "./nearest.ts";
+import type { Nearest, SpaceFacts } from "./nearest.ts";
 
-export interface Space {
-  readonly id: number;
-  dimensions(): number | undefined;
+export interface Space extends SpaceFacts {
   /** Takes the size of the first vectors; another size later means another model under the same name: all starts anew. */
   measure(dimensions: number): void;
   /** Vectors of other embedders become a cache. */
