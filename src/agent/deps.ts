@@ -1,6 +1,7 @@
 // What the agents need from the house; made in app, so that nothing here knows a vendor, a tool or a command.
 import type { RunFailure } from "../core/event.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
+import type { TurnSource } from "../core/turn-source.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
@@ -85,6 +86,8 @@ export type DirectedTurn =
       readonly text: string;
       readonly notes: readonly string[];
       readonly once: CallHints & { readonly thinking?: string; readonly model?: string };
+      /** Set when a command wrote the text, which is then not shown as the person's message. */
+      readonly source?: TurnSource;
     };
 
 /** One question to whichever model answers; the request is made anew for each one tried (ruling 7). */

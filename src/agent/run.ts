@@ -108,7 +108,10 @@ async function attempt(room: RunContext, job: PendingTurn, plan: RunPlan, place:
     job.stage = "running";
     job.emit({ stream: "lifecycle", phase: "start", startedAt });
     for (const text of directed.notes) job.emit({ stream: "notice", text });
-    const texts = [directed.text, ...talk.map(({ text }) => text)];
+    const typed = talk.map(({ text }) => text);
+    // The text of a command is not needed once the person wrote on.
+    const source = typed.length === 0 ? directed.source : undefined;
+    const texts = directed.source === undefined || typed.length === 0 ? [directed.text, ...typed] : typed;
     const images = [job, ...talk].flatMap(({ turn: { images: own = [] } }) => own);
     const end = await runTurn(room, {
       turn,
@@ -118,6 +121,7 @@ async function attempt(room: RunContext, job: PendingTurn, plan: RunPlan, place:
       ),
       images,
       once: directed.once,
+      ...(source === undefined ? {} : { source }),
       agentId,
       seat,
       signal,

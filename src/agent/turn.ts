@@ -3,6 +3,7 @@ import { parseThinkingLevel } from "../core/thinking-level.ts";
 import type { RunEventBody, RunFailure } from "../core/event.ts";
 import type { Block, Message, UserMessage } from "../core/message.ts";
 import type { AgentId } from "../core/names.ts";
+import type { TurnSource } from "../core/turn-source.ts";
 import type { Clock } from "../base/clock.ts";
 import { newId, sha256 } from "../base/ids.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -48,6 +49,8 @@ export interface TurnInput {
   readonly text: string;
   readonly images: readonly Extract<Block, { type: "image" }>[];
   readonly once: CallHints & { readonly thinking?: string; readonly model?: string };
+  /** Of a text that a command wrote; otherwise the source of the turn is recorded. */
+  readonly source?: TurnSource;
   readonly agentId: AgentId;
   readonly seat: SessionRef;
   readonly signal: AbortSignal;
@@ -245,7 +248,7 @@ function turnEntries(
 }
 
 function userEntry(
-  { turn, text: said, images }: TurnInput,
+  { turn, text: said, images, source = turn.source }: TurnInput,
   { clock, config }: AgentsDeps,
   events: readonly SystemEvent[],
 ): TranscriptEntry {
@@ -259,7 +262,7 @@ function userEntry(
   const others: Block[] = [...attachments, ...images];
   const content: Block[] = [...(text === "" && others.length > 0 ? [] : [{ type: "text" as const, text }]), ...others];
   const stamp = turn.stamp === true ? { stamp: stampOf(now, zone) } : {};
-  const body: StampedMessage = { role: "user", content, timestamp: now, ...stamp, ...sourceOnRecord(turn) };
+  const body: StampedMessage = { role: "user", content, timestamp: now, ...stamp, ...sourceOnRecord({ source }) };
   return { id: newId(), type: "message", at: now, body };
 }
 

@@ -1,6 +1,7 @@
 // The contract of slash commands and directives: what a message asks of the house before a model sees it.
 import type { SessionKey, AgentId } from "../core/names.ts";
 import type { RunOutcome } from "../core/event.ts";
+import type { TurnSource } from "../core/turn-source.ts";
 import type { Answerer } from "../approval/record.ts";
 
 export interface CommandContext {
@@ -23,7 +24,14 @@ export type Directed =
   /** Answered by the house; no model sees it. `outcome` carries failures of tools run by `/tool` and `!`. */
   | { readonly kind: "answered"; readonly text: string; readonly failure?: RunOutcome["failure"] }
   /** A turn for the model with the remaining text. `notes` are for the person, not the model; `once` holds for this turn only. */
-  | { readonly kind: "turn"; readonly text: string; readonly notes: readonly string[]; readonly once: OnceSettings };
+  | {
+      readonly kind: "turn";
+      readonly text: string;
+      readonly notes: readonly string[];
+      readonly once: OnceSettings;
+      /** Set when a command wrote the text, which is then not shown as the person's message. */
+      readonly source?: TurnSource;
+    };
 
 export interface OnceSettings {
   readonly thinking?: string;

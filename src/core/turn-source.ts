@@ -24,6 +24,8 @@ const turnSources = {
   heartbeat: { isTyped: false, trust: "agent", canMerge: false },
   /** A message the agent posts without a model. */
   say: { isTyped: true, trust: "agent", canMerge: false },
+  /** What the gateway asks the model after /new; a transcript names it, no turn is posted with it. */
+  new: { isTyped: false, trust: "agent", canMerge: false },
   sessions_spawn: { isTyped: false, trust: "agent", canMerge: false },
   sessions_send: { isTyped: false, trust: "untrusted", canMerge: false },
   /** A webhook, or a hook script of the owner. */

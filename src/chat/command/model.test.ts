@@ -130,6 +130,7 @@ describe("/new and /reset", () => {
       const directed = await chat.say(message);
       assert.equal(directed.kind, "turn");
       assert.match(directed.text, text);
+      assert.equal(directed.source, text.source === "Greet them" ? "new" : undefined);
       assert.equal((await chat.entry())["modelOverride"], override);
     });
   }

@@ -21,11 +21,16 @@ export const fresh: Command = {
     const note = model === undefined ? "New session." : `New session with ${refText(model)}.`;
     if (rest !== "") return turn(rest, note);
     if ((await scene.model()) === undefined) return answered(note);
-    return turn(GREETING, note);
+    return { ...turn(GREETING, note), source: "new" };
   },
 };
 
-const turn = (text: string, note: string): Directed => ({ kind: "turn", text, notes: [note], once: {} });
+const turn = (text: string, note: string): Extract<Directed, { kind: "turn" }> => ({
+  kind: "turn",
+  text,
+  notes: [note],
+  once: {},
+});
 
 /** The first word counts as a model only when it surely names one. */
 async function splitModel(args: string, scene: CommandRun) {

@@ -50,11 +50,23 @@ describe("what the gateway tells the agent", { skip: noBrowser }, () => {
 
   test("a command that waited says so, and its end is news for the agent", async () => {
     await write("please run");
-    await page.locator("tool-card").getByText("asked for approval").waitFor();
+    await page.locator("tool-card").getByText("approval requested").waitFor();
     await page.getByRole("region", { name: "Approvals" }).getByRole("button", { name: "Allow once" }).click();
     await told("Exec finished (code=0): ran well").waitFor();
     await replied("The command is over.");
     assert.deepEqual(await page.locator(".bubble").allTextContents(), ["please delegate", "please run"]);
+  });
+
+  test("after /new the chat shows a new session and not the instruction for the model", async () => {
+    await page.getByRole("button", { name: "New session", exact: true }).click();
+    await write("/new");
+    await replied("I wait.");
+    await page.reload();
+    await replied("I wait.");
+    await page.locator(".system-message").getByText("New session", { exact: true }).waitFor();
+    assert.equal(await page.locator(".bubble").count(), 0);
+    assert.doesNotMatch(await page.locator("chat-stream").innerText(), /instruction/);
+    await page.goto(`${gateway.url}/#/chat/agent:main:main`);
   });
 
   test("the transcript names the door, and the command line marks such messages on every line", async () => {

@@ -32,7 +32,7 @@ describe("system messages in a conversation", () => {
   test("a message with a source is never shown as typed by the person", () => {
     const notice = "[Sub-agent] “counter”, which you started, completed.\nResult: 42";
     assert.deepEqual(splitSystemMessage(notice, "sessions_spawn"), {
-      system: { title: "Sub-agent", summary: "“counter”, which you started, completed.", text: notice },
+      system: { title: "Subagent", summary: "“counter”, which you started, completed.", text: notice },
     });
     assert.deepEqual(splitSystemMessage("x", "carrier pigeon").system?.title, "carrier pigeon");
   });

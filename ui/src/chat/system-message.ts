@@ -19,7 +19,7 @@ const titles: Readonly<Record<string, string>> = {
   hook: "Webhook",
   node: "From a node",
   sessions_send: "From another session",
-  sessions_spawn: "Sub-agent",
+  sessions_spawn: "Subagent",
   voice: "Voice message",
 };
 
