@@ -125,7 +125,7 @@ export function createClient({ url, version, store, credentials, identity, secre
       if (socket !== mine || mine === undefined) return clearInterval(look);
       if (Date.now() - mine.heardAtMs <= 2 * tickMs + 5000) return;
       clearInterval(look);
-      onLost("the gateway went silent", 0);
+      onLost("the gateway stopped responding", 0);
     }, 5000);
   };
 
@@ -196,6 +196,6 @@ function checkSize(params: unknown, maxPayload = Infinity): void {
   if (frameBytes <= maxPayload) return;
   throw new OpenClawError(
     "page.too-large",
-    `This is ${Math.ceil(frameBytes / 1024)} KB; the gateway takes at most ${Math.floor(maxPayload / 1024)} KB in one message.`,
+    `This message is ${Math.ceil(frameBytes / 1024)} KB; the gateway accepts at most ${Math.floor(maxPayload / 1024)} KB.`,
   );
 }

@@ -31,7 +31,7 @@ export async function openIdentity(storage: KeyStore): Promise<Identity> {
 /** Browsers give Web Crypto only to pages from https or from this machine. */
 export function keyProblemOf(scope: { readonly isSecureContext: boolean }): string | undefined {
   if (scope.isSecureContext) return undefined;
-  return "This page came over plain http from another machine, and browsers keep no keys for such pages. Open it through https or an SSH tunnel.";
+  return "This page was loaded over plain http from another machine, and browsers store no device keys for such pages. Open it through https or an SSH tunnel.";
 }
 
 async function createPair(): Promise<CryptoKeyPair> {

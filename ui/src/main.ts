@@ -54,7 +54,7 @@ async function takeIdentity(): Promise<Identity | { readonly problem: string }> 
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return {
-      problem: `This browser could not make or keep a device key (${reason}). A current browser outside private mode can.`,
+      problem: `This browser could not create or store a device key (${reason}). Use a current browser that is not in private mode.`,
     };
   }
 }

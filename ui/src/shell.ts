@@ -123,13 +123,13 @@ export class Shell extends LightElement {
         <p><button class="button" type="button" @click=${() => location.reload()}>Reload the page</button></p>`;
     if (view !== undefined) return view.draw(this.app, rest);
     void this.#load(entry);
-    return html`<p class="quiet" role="status">Opening ${entry.title} …</p>`;
+    return html`<p class="quiet" role="status">Loading ${entry.title} …</p>`;
   }
 
   async #load(entry: ViewEntry): Promise<void> {
     const loaded = await entry.load().then(
       ({ view }) => view,
-      () => new Error("This part of the page could not be read: the gateway was away, or was updated since."),
+      () => new Error("This view could not be loaded: the gateway is not reachable or was updated."),
     );
     this.#loaded.set(entry.id, loaded);
     this.requestUpdate();
@@ -164,13 +164,11 @@ export class Shell extends LightElement {
 function drawBanner(connection: Connection, retry: () => void): TemplateResult | typeof nothing {
   if (connection.phase === "connected") return nothing;
   const words =
-    connection.phase === "lost"
-      ? `The connection is down: ${connection.reason}. It comes back by itself.`
-      : "Connecting again …";
+    connection.phase === "lost" ? `Disconnected: ${connection.reason}. Reconnecting automatically.` : "Reconnecting …";
   return html`
     <div class="note warn banner" role="status">
-      <span>${words} What you see may be old.</span>
-      <button class="button small" type="button" @click=${retry}>Try now</button>
+      <span>${words} The data shown may be out of date.</span>
+      <button class="button small" type="button" @click=${retry}>Reconnect now</button>
     </div>
   `;
 }

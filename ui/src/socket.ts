@@ -53,7 +53,7 @@ export function openSocket(url: string, { onEvent, onClose }: Ends): GatewaySock
     isOver = true;
     for (const { method, reject, timer } of waiting.values()) {
       clearTimeout(timer);
-      reject(new OpenClawError("page.connection-lost", `The connection broke before ${method} was answered.`));
+      reject(new OpenClawError("page.connection-lost", `The connection was lost before ${method} was answered.`));
     }
     waiting.clear();
     onClose(reason);
@@ -103,7 +103,7 @@ export function openSocket(url: string, { onEvent, onClose }: Ends): GatewaySock
 }
 
 export function notConnected(): OpenClawError {
-  return new OpenClawError("page.not-connected", "The page is not connected to the gateway right now.");
+  return new OpenClawError("page.not-connected", "Not connected to the gateway.");
 }
 
 function parseFrame(words: unknown): Record<string, unknown> | undefined {
@@ -118,7 +118,7 @@ function parseFrame(words: unknown): Record<string, unknown> | undefined {
 
 function toFailure(error: unknown): WireFailure {
   const code = textOf(error, "code") ?? "UNAVAILABLE";
-  const message = textOf(error, "message") ?? "The gateway refused without a reason.";
+  const message = textOf(error, "message") ?? "The gateway rejected the request without a reason.";
   return typeof error === "object" && error !== null ? { ...error, code, message } : { code, message };
 }
 

@@ -37,7 +37,7 @@ test("groups keep their order, tools without one come last", () => {
   assert.deepEqual(groupTools(all), [
     { group: "group:fs", tools: [read, write] },
     { group: "group:ui", tools: [browser] },
-    { group: "in no group", tools: [image] },
+    { group: "ungrouped", tools: [image] },
   ]);
   assert.deepEqual(groupTools([]), []);
 });

@@ -29,7 +29,7 @@ export function groupTools(tools: readonly CatalogTool[]): { readonly group: str
     .filter(([group]) => group !== "")
     .map(([group, members]) => ({ group: toGroupName(group), tools: members }));
   const rest = groups.get("");
-  return rest === undefined ? named : [...named, { group: "in no group", tools: rest }];
+  return rest === undefined ? named : [...named, { group: "ungrouped", tools: rest }];
 }
 
 function toGroupName(group: string): string {

@@ -34,16 +34,16 @@ test("from nothing to a conversation with a tool call", { skip: noBrowser, timeo
     await page.getByLabel("Message", { exact: true }).waitFor();
     assert.ok(!page.url().includes("pair="), "the code is gone from the address");
 
-    await page.getByRole("heading", { name: "No model answers yet" }).waitFor();
+    await page.getByRole("heading", { name: "No model configured" }).waitFor();
     await sendWords(page, "/tool agents_list {}");
     await page.getByText('"requester": "main"').first().waitFor();
 
     server = await startFakeOpenAI(answer, { port: modelPort });
-    await page.getByText("No model answers yet: commands and tools work").click();
-    await page.getByRole("button", { name: "Look again" }).click();
+    await page.getByText("No model configured: commands and tools work").click();
+    await page.getByRole("button", { name: "Check again" }).click();
     await page.getByRole("button", { name: /^Test and use vllm\// }).click();
     await page
-      .getByText(/No model answers yet/)
+      .getByText(/No model configured/)
       .first()
       .waitFor({ state: "detached" });
     assert.match(readFileSync(join(home, ".openclaw", "openclaw.json"), "utf8"), /vllm\/fake-model/);

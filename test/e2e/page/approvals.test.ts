@@ -86,13 +86,13 @@ describe("the approvals card", { skip: noBrowser }, () => {
     const card = cardOf(page);
     await card.getByRole("heading", { name: "Your approval is needed" }).waitFor();
     assert.equal(
-      await card.getByLabel("What would happen").textContent(),
+      await card.getByLabel("Requested action").textContent(),
       "tar czf /tmp/backup.tgz --exclude=node_modules \\u{202e}./src && echo '<img src=x onerror=alert(1)>' **done**",
     );
     const rows = await card.locator("dl").innerText();
     for (const fact of ["/usr/bin/tar", "/home/ada/projects/garden", "gateway", "main", "agent:main:main", "on-miss"])
       assert.ok(rows.includes(fact), fact);
-    assert.match((await card.getByLabel("Time left").textContent()) ?? "", /ends in (?:1 min \d+ s|2 min|\d+ s)/);
+    assert.match((await card.getByLabel("Time left").textContent()) ?? "", /Expires in (?:1 min \d+ s|2 min|\d+ s)/);
     assert.match(await page.title(), /^\(1\) /);
     assert.equal(
       await card.getByRole("button", { name: "Always allow" }).count(),
@@ -116,7 +116,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     const rows = await card.locator("dl").innerText();
     for (const fact of ["/usr/bin/cat", "/usr/bin/tee", gateway.workspace, "LANG=C", "gateway", "main"])
       assert.ok(rows.includes(fact), `${fact} in\n${rows}`);
-    await card.getByText(/would cover exactly/).waitFor();
+    await card.getByText(/covers exactly/).waitFor();
     await page.screenshot({ path: join(shots, "phone-approval-command.png") });
     await page.setViewportSize(desktop);
     await page.screenshot({ path: join(shots, "desk-approval-command.png") });
@@ -135,7 +135,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     assert.equal(asked.details["status"], "approval-pending", asked.text);
     const card = cardOf(page);
     await card.getByText("Change the config").waitFor();
-    const text = (await card.getByLabel("What would happen").textContent()) ?? "";
+    const text = (await card.getByLabel("Requested action").textContent()) ?? "";
     assert.match(text, /^--- a\/openclaw\.json\n\+\+\+ b\/openclaw\.json\n@@/);
     assert.match(text, /\n-.*"ask": "on-miss"[\s\S]*\n\+.*"ask": "off"/);
     assert.doesNotMatch(text, /a-new-secret|test-token/);
@@ -165,9 +165,9 @@ describe("the approvals card", { skip: noBrowser }, () => {
     const [first, second] = [ask(), ask({ command: "second command" })];
     const card = cardOf(page);
     await card.getByRole("heading", { name: "2 approvals are needed" }).waitFor();
-    await card.getByText("1 more waits behind this one").waitFor();
+    await card.getByText("1 more waiting").waitFor();
     await page.reload();
-    await card.getByText("1 more waits behind this one").waitFor();
+    await card.getByText("1 more waiting").waitFor();
     await wire.request("exec.approval.resolve", { id: first.id, decision: "deny" });
     await card.getByText("second command").waitFor();
     await wire.request("exec.approval.resolve", { id: second.id, decision: "deny" });
@@ -207,7 +207,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
         ),
       );
     }
-    assert.deepEqual(names, ["What would happen", "Allow once", "Deny"]);
+    assert.deepEqual(names, ["Requested action", "Allow once", "Deny"]);
     await page.keyboard.press("Enter");
     assert.equal(decisionOf(await answer), "deny");
   });

@@ -105,10 +105,10 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     assert.equal(await card.count(), 1);
     await card.getByText("done", { exact: true }).waitFor();
     await card.locator("summary").first().click();
-    await card.getByLabel("Text of the result").filter({ hasText: "forty-two" }).waitFor();
+    await card.getByLabel("Result text").filter({ hasText: "forty-two" }).waitFor();
     await card.getByText('"note.txt"').waitFor();
-    await card.getByText("Why it may run").click();
-    await card.getByText("No layer of the policy blocks it.").waitFor();
+    await card.getByText("Why this is allowed").click();
+    await card.getByText("No rule blocks it.").waitFor();
     assert.deepEqual(await order(page), ["user", "reply", "tool", "reply"]);
     await page.screenshot({ path: join(shots, "desk-tool-light.png") });
     assert.deepEqual(faults, []);
@@ -212,7 +212,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await replyOf(page).filter({ hasText: "a good start" }).waitFor();
     await idle(page);
     await menu(page, "Rename");
-    await page.getByLabel("Name of the session").fill("Garden plans");
+    await page.getByLabel("Session name").fill("Garden plans");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Garden plans", level: 1 }).waitFor();
     const listed = page.locator("session-list").getByRole("link", { name: /^Garden plans/ });
@@ -229,7 +229,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
 
     await menu(page, "Start over");
     await page.getByRole("button", { name: "Start over" }).last().click();
-    await page.getByText("Nothing said here yet").waitFor();
+    await page.getByRole("heading", { name: "No messages yet" }).waitFor();
     await menu(page, "Delete");
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { name: "Main", level: 1 }).waitFor();
@@ -249,7 +249,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await idle(page);
     await page.locator("tool-card summary").first().focus();
     await page.keyboard.press("Enter");
-    await page.getByLabel("Text of the result").filter({ hasText: "forty-two" }).waitFor();
+    await page.getByLabel("Result text").filter({ hasText: "forty-two" }).waitFor();
     assert.deepEqual(await page.evaluate("document.querySelector('.rows-of-chat').getAttribute('role')"), "log");
   });
 
@@ -274,8 +274,8 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await write(page, "talk while I am away");
     await replyOf(page).filter({ hasText: "word word" }).waitFor();
     line.cut();
-    await page.getByText("connection is down").waitFor();
-    await page.getByText("connection is down").waitFor({ state: "detached" });
+    await page.getByText("Disconnected:").waitFor();
+    await page.getByText("Disconnected:").waitFor({ state: "detached" });
     await idle(page);
     assert.deepEqual(await said(page), ["talk while I am away", "word ".repeat(40).trim()]);
   });
@@ -297,11 +297,11 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await until(page, `${stream}.scrollHeight - ${stream}.scrollTop - ${stream}.clientHeight < 5`);
     await page.evaluate(`${stream}.scrollTop = 0`);
     const first = (await replyOf(page).first().innerText()).split("\n")[0] ?? "";
-    await page.getByRole("button", { name: "Show earlier" }).click();
+    await page.getByRole("button", { name: "Show earlier messages" }).click();
     await until(page, "document.querySelectorAll('.message.reply').length === 400");
     await until(page, `${stream}.scrollTop > 1000`);
     assert.ok(await page.locator(".stream").getByText(first, { exact: true }).isVisible());
-    await page.getByRole("button", { name: "To the newest" }).click();
+    await page.getByRole("button", { name: "Jump to latest" }).click();
     await until(page, `${stream}.scrollHeight - ${stream}.scrollTop - ${stream}.clientHeight < 5`);
   });
 
@@ -316,7 +316,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     const before = await page.evaluate(topmost);
     await idle(page);
     assert.equal(await page.evaluate(topmost), before);
-    await page.getByRole("button", { name: "To the newest" }).waitFor();
+    await page.getByRole("button", { name: "Jump to latest" }).waitFor();
   });
 
   test("light and dark, desk and phone: nothing is cut off", async (t) => {
@@ -356,12 +356,12 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     const bare = await startGateway({ config: {}, env: { OPENCLAW_DISCOVERY_PORTS: "off" } });
     try {
       const { page } = await openLinked(browser, bare);
-      await page.getByRole("heading", { name: "No model answers yet" }).waitFor();
+      await page.getByRole("heading", { name: "No model configured" }).waitFor();
       await page.getByText("openclaw configure --section model").waitFor();
       await page.screenshot({ path: join(shots, "desk-no-model.png") });
       await write(page, "/tool session_status {}");
       await idle(page);
-      await page.getByText("No model answers yet: commands and tools work").waitFor();
+      await page.getByText("No model configured: commands and tools work").waitFor();
       await page.context().close();
     } finally {
       await dispose(bare);
@@ -372,16 +372,16 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     const bare = await startGateway({ config: {}, env: { OPENCLAW_DISCOVERY_PORTS: `vllm=${server.port}` } });
     try {
       const { page, context } = await openLinked(browser, bare, { viewport: phone });
-      await page.getByRole("heading", { name: "No model is chosen yet" }).waitFor();
+      await page.getByRole("heading", { name: "No model selected" }).waitFor();
       await page.getByRole("button", { name: /^Test and use vllm\// }).waitFor();
       await page.screenshot({ path: join(shots, "phone-found.png") });
       replies = [fail(401, { error: { message: "wrong key", type: "invalid_request_error" } })];
       await page.getByRole("button", { name: /^Test and use vllm\// }).click();
-      await page.getByText("It did not answer.").waitFor();
+      await page.getByText("The model did not answer.").waitFor();
       await page.screenshot({ path: join(shots, "phone-found-failed.png") });
       replies = [say("ok"), say("a first answer")];
       await page.getByRole("button", { name: /^Test and use vllm\// }).click();
-      await page.getByText("Nothing said here yet").waitFor();
+      await page.getByRole("heading", { name: "No messages yet" }).waitFor();
       await write(page, "hello");
       await replyOf(page).filter({ hasText: "a first answer" }).waitFor();
       await context.close();

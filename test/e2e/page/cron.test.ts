@@ -72,17 +72,17 @@ describe("the Cron tab", { skip: noBrowser }, () => {
     const form = detail(page);
     await form.getByText(/Next: \d{4}-/).waitFor();
     await form.getByRole("button", { name: "Add the job" }).click();
-    await form.getByText("What should the agent do?").waitFor();
+    await form.getByText("Enter what the agent should do.").waitFor();
     await form.getByLabel("Name").fill("count <i>stars</i>");
-    await form.getByLabel("When").selectOption({ label: "By a cron expression" });
+    await form.getByLabel("When").selectOption({ label: "Cron expression" });
     await form.getByLabel("Expression").fill("61 7 * * *");
     await form.locator(".issue").filter({ hasText: "61" }).waitFor();
     await form.getByLabel("Expression").fill("30 7 * * 1-5");
     await form.getByLabel("Time zone").fill("Europe/Berlin");
     await form.getByText(/Next: .* 07:30:00; .* · Europe\/Berlin/).waitFor();
     assert.equal(await form.getByLabel("Channel").count(), 1, "an own session announces unless told otherwise");
-    await form.getByLabel("What", { exact: true }).selectOption({ label: "A command, without a model" });
-    await form.getByLabel("Result").selectOption({ label: "Keep it in the history only" });
+    await form.getByLabel("What", { exact: true }).selectOption({ label: "Run a command, without a model" });
+    await form.getByLabel("Result").selectOption({ label: "Keep in the history only" });
     assert.equal(await form.getByLabel("Channel").count(), 0);
     await form.getByLabel("Command").fill("echo '<img src=x>' of 40 stars");
     await page.screenshot({ path: join(shots, "cron-form.png") });
@@ -101,11 +101,11 @@ describe("the Cron tab", { skip: noBrowser }, () => {
       payload: { kind: "exec", command: "echo '<img src=x>' of 40 stars" },
     });
     const history = page.getByRole("region", { name: "History" });
-    await history.getByText("It has not run yet.").waitFor();
+    await history.getByText("No runs yet.").waitFor();
     await form.getByRole("button", { name: "Run now" }).click();
     await history.getByText("ran", { exact: true }).waitFor();
     await history.getByText("<img src=x> of 40 stars").waitFor();
-    await form.getByText("It has run; see below.").waitFor();
+    await form.getByText("The run has ended; see the history below.").waitFor();
     assert.equal(await page.locator("main img").count(), 0);
     await page.screenshot({ path: join(shots, "cron-job.png") });
 
@@ -116,10 +116,10 @@ describe("the Cron tab", { skip: noBrowser }, () => {
     await form.getByRole("button", { name: "Disable" }).waitFor();
 
     await form.getByRole("button", { name: "Remove" }).click();
-    await form.getByRole("button", { name: "Keep it" }).click();
+    await form.getByRole("button", { name: "Cancel" }).click();
     await form.getByRole("button", { name: "Remove" }).click();
-    await form.getByRole("button", { name: "Remove it" }).click();
-    await form.getByText("Open a job to see").waitFor();
+    await form.getByRole("button", { name: "Remove", exact: true }).click();
+    await form.getByText("Select a job to see").waitFor();
     assert.equal(await jobNamed("count <i>stars</i>"), undefined);
     assert.deepEqual(opened[0]?.faults, []);
   });
@@ -134,11 +134,11 @@ describe("the Cron tab", { skip: noBrowser }, () => {
     });
     await page.getByRole("link", { name: /^look after the garden new/ }).click();
     const history = page.getByRole("region", { name: "History" });
-    await history.getByText("It has not run yet.").waitFor();
+    await history.getByText("No runs yet.").waitFor();
     await ask(wire, "cron.run", { id, mode: "force" });
     await history.getByText("the <b>garden</b> is fine").waitFor();
     await page.getByRole("link", { name: /^look after the garden ok/ }).waitFor();
-    await history.getByRole("link", { name: "Its session" }).click();
+    await history.getByRole("link", { name: "Open session" }).click();
     await page.getByText("How is the garden?").first().waitFor();
     assert.match(page.url(), /#\/chat\/agent%3Amain%3Acron/);
     await ask(wire, "cron.remove", { id });

@@ -83,7 +83,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
   test("tells how to bring a first node; one that asks is let in or sent away, and shows what it can do", async () => {
     const gateway = await start();
     const page = await open(gateway);
-    const machines = card(page, "Machines");
+    const machines = card(page, "Paired nodes");
     await machines.getByText(`openclaw node run --host 127.0.0.1 --port ${gateway.port}`, { exact: true }).waitFor();
     await page.screenshot({ path: join(shots, "nodes-empty.png"), fullPage: true });
 
@@ -104,7 +104,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     }
     const devices = card(page, "Devices");
     const asking = (id: string): Locator => devices.getByRole("listitem").filter({ hasText: id.slice(0, 12) });
-    await asking(stranger.id).getByText("asks to be node").waitFor();
+    await asking(stranger.id).getByText("requests role node").waitFor();
     await asking(stranger.id)
       .getByText('Ada\\u{202e} <img src=x onerror="document.title=1">', { exact: true })
       .waitFor();
@@ -272,7 +272,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       const theirs = text.replace('host: "node"', 'host: "node", node: "mac-mini"');
       writeFileSync(file, theirs);
       await save.click();
-      await binding.getByText("Not saved: the config was changed since it was read.").waitFor();
+      await binding.getByText("Not saved: the config changed since it was loaded.").waitFor();
       await page.screenshot({ path: join(shots, "nodes-stale.png"), fullPage: true });
       assert.equal(read(file), theirs);
       await binding.getByText("1 change not saved yet.").waitFor();
@@ -281,7 +281,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
         `builder (${id.slice(0, 12)})`,
       ]);
       await save.click();
-      await binding.getByText("Saved. The gateway restarts now").waitFor();
+      await binding.getByText("Saved. The gateway is restarting").waitFor();
       const now = read(file);
       assert.ok(now.startsWith(theirs.slice(0, theirs.indexOf("plain-token-of-ada"))), now);
       assert.ok(now.includes(`node: "${id}"`) && !now.includes("REDACTED"), now);
@@ -303,7 +303,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       await ada.locator("option", { hasText: "builder" }).waitFor({ state: "attached" });
       await ada.selectOption(id);
       await binding.getByRole("button", { name: "Save binding" }).click();
-      await binding.getByText("agents.list does not stand in this config file itself").waitFor();
+      await binding.getByText("agents.list is in an included file").waitFor();
       assert.equal(read(file), mine);
     });
   });
@@ -349,7 +349,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       assert.equal(await rules.getByLabel("Ask", { exact: true }).inputValue(), "always");
       await rules.getByLabel("Ask", { exact: true }).selectOption({ index: 0 });
       await rules.getByLabel("Ask fallback").selectOption("allowlist");
-      await rules.getByText("used 3 h ago for rg needle, found at /usr/bin/rg").waitFor();
+      await rules.getByText("used 3 h ago for rg needle, resolved to /usr/bin/rg").waitFor();
       await rules.getByText("never used").waitFor();
       await rules.getByRole("button", { name: "Remove /bin/cat" }).click();
       const program = rules.getByLabel("Program");
@@ -399,7 +399,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       writeApprovals(gateway.state, theirs);
       const save = rules.getByRole("button", { name: "Save approvals" });
       await save.click();
-      await rules.getByText("Not saved: the file was changed since it was read.").waitFor();
+      await rules.getByText("Not saved: the file changed since it was loaded.").waitFor();
       await page.screenshot({ path: join(shots, "nodes-rules-stale.png"), fullPage: true });
       assert.deepEqual(fileOf(gateway), theirs);
       await rules.getByRole("button", { name: "Reload, keep my changes" }).click();
@@ -445,7 +445,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       const security = rules.getByLabel("Security");
       assert.equal(await security.inputValue(), "<b>odd</b>");
       await security
-        .locator("option", { hasText: "<b>odd</b> (unknown, taken for the strictest)" })
+        .locator("option", { hasText: "<b>odd</b> (unknown, treated as the strictest)" })
         .waitFor({ state: "attached" });
       await security.selectOption("allowlist");
       file = { version: 1, defaults: { security: "deny", ask: "always" }, agents: {} };
@@ -461,11 +461,11 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       assert.equal(existsSync(join(gateway.state, "exec-approvals.json")), false, "the gateway's own file is another");
 
       await target.selectOption(plain.id);
-      await rules.getByText("edit this file by hand").waitFor();
+      await rules.getByText("Edit this file on that machine").waitFor();
       assert.equal(await rules.getByRole("button", { name: "Save approvals" }).count(), 0);
       await page.screenshot({ path: join(shots, "nodes-by-hand.png"), fullPage: true });
       plain.end();
-      await rules.getByText("This node is not connected").waitFor();
+      await rules.getByText("This node is offline").waitFor();
       await rules.getByText(/^openclaw node run --host 127\.0\.0\.1/).waitFor();
       noFaults();
     });
@@ -505,7 +505,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       const rules = card(page, "Exec approvals");
       await rules.getByLabel("Scope").selectOption("main");
       await rules.getByText("--all").waitFor();
-      await card(page, "Machines").getByText("28 commands").waitFor();
+      await card(page, "Paired nodes").getByText("28 commands").waitFor();
       await page.screenshot({ path: join(shots, `nodes-${name}.png`), fullPage: true });
       assert.equal(await page.evaluate("document.documentElement.scrollWidth"), look.viewport.width);
     }

@@ -45,11 +45,11 @@ describe("the page and a gateway that goes away", { skip: noBrowser }, () => {
     );
     await page.waitForLoadState("networkidle"); // what they share, too
     await gateway.stop("SIGKILL");
-    await page.getByText("The connection is down").waitFor();
+    await page.getByText("Disconnected:").waitFor();
     for (const name of ["Cron", "Nodes", "Overview", "Tools"]) {
       await page.getByRole("link", { name, exact: true }).click();
       await page.getByRole("heading", { name, level: 1 }).waitFor();
     }
-    assert.equal(await page.getByText("could not be read: the gateway was away").count(), 0);
+    assert.equal(await page.getByText("could not be loaded: the gateway is not reachable").count(), 0);
   });
 });

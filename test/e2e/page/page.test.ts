@@ -59,7 +59,7 @@ describe("the page", { skip: noBrowser }, () => {
     await context.close();
 
     const other = await openPage(browser, `${gateway.url}/#pair=${code}`);
-    await other.page.getByText("This link was used before or has run out.").waitFor();
+    await other.page.getByText("This link was already used or has expired.").waitFor();
     await other.context.close();
   });
 
@@ -67,11 +67,11 @@ describe("the page", { skip: noBrowser }, () => {
     const { page, context } = await openPage(browser, `${gateway.url}/?token=${gateway.token}`);
     await page.getByText("openclaw dashboard").waitFor();
     assert.equal(page.url(), `${gateway.url}/`);
-    await page.getByText("The link held a token or a gateway address.").waitFor();
+    await page.getByText("The link contained a token or a gateway address.").waitFor();
     await page.screenshot({ path: join(shots, "desk-door.png") });
     await page.getByLabel("Gateway token").fill("wrong");
     await page.getByRole("button", { name: "Connect" }).click();
-    await page.getByText("The gateway did not accept this token.").waitFor();
+    await page.getByText("The gateway rejected this token.").waitFor();
     await page.getByLabel("Gateway token").fill(gateway.token);
     await page.keyboard.press("Enter");
     await page.getByLabel("Message", { exact: true }).waitFor();
@@ -82,7 +82,7 @@ describe("the page", { skip: noBrowser }, () => {
   test("health, gateway, devices and who is connected are on the overview", async () => {
     const { page, faults, context } = await openPaired(browser, gateway);
     const health = page.getByRole("region", { name: /^Health/ });
-    await health.getByText("well", { exact: true }).waitFor();
+    await health.getByText("Healthy", { exact: true }).waitFor();
     await health.getByText("main, guest").waitFor();
     const version = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
     await page.getByRole("region", { name: "Gateway" }).getByText(version).waitFor();
@@ -130,7 +130,7 @@ describe("the page", { skip: noBrowser }, () => {
     await page.getByRole("link", { name: /^read allowed/ }).waitFor();
     await page.getByRole("link", { name: /^edit blocked/ }).click();
     const detail = page.getByRole("region", { name: "Opened tool" });
-    await detail.getByText("decided here").waitFor();
+    await detail.getByText("decided by this rule").waitFor();
     await detail
       .getByText(/tools\.deny\[0\]/)
       .first()
@@ -142,7 +142,7 @@ describe("the page", { skip: noBrowser }, () => {
     assert.equal(await page.getByRole("link", { name: /^read / }).count(), 0);
     await page.getByRole("button", { name: /^all \d/ }).click();
     await page.getByLabel("Filter tools").fill("no such tool");
-    await page.getByText("No tool fits this filter.").waitFor();
+    await page.getByText("No tool matches this filter.").waitFor();
     await page.getByLabel("Filter tools").fill("");
 
     await page.getByLabel("Agent").selectOption("guest");
@@ -165,7 +165,7 @@ describe("the page", { skip: noBrowser }, () => {
     await page.goto(`${gateway.url}/#/tools/read`);
     await page.getByLabel(/^path/).fill("page/note.txt");
     await page.getByRole("button", { name: "Run" }).click();
-    const shown = page.getByLabel("Text of the result");
+    const shown = page.getByLabel("Result text");
     await shown.waitFor();
     const words = await shown.innerText();
     for (const line of content.trim().split("\n")) assert.ok(words.includes(line), words);
@@ -174,7 +174,7 @@ describe("the page", { skip: noBrowser }, () => {
     writeFileSync(join(gateway.workspace, "page", "dot.png"), Buffer.from(dot, "base64"));
     await page.getByLabel(/^path/).fill("page/dot.png");
     await page.getByRole("button", { name: "Run" }).click();
-    await page.getByRole("img", { name: "Picture of the result" }).waitFor();
+    await page.getByRole("img", { name: "Result image" }).waitFor();
     assert.equal(await page.evaluate("document.querySelector('img.picture').naturalWidth"), 1);
     await page.screenshot({ path: join(shots, "desk-read.png") });
     assert.deepEqual(faults, []);
@@ -188,14 +188,14 @@ describe("the page", { skip: noBrowser }, () => {
     await page.getByLabel(/^limit/).fill("many");
     await page.getByRole("button", { name: "Run" }).click();
     await page.getByRole("alert").getByText("Must be a number.").waitFor();
-    assert.equal(await page.getByRole("heading", { name: /^Result|^Not done/ }).count(), 0);
+    assert.equal(await page.getByRole("heading", { name: /^Result|^Failed/ }).count(), 0);
     await page.getByLabel("Edit as JSON").check();
     await page.getByLabel("Arguments as JSON").fill('{"path": "page/other.txt", "limit": 2}');
     await page.getByLabel("Edit as JSON").uncheck();
     assert.equal(await page.getByLabel(/^path/).inputValue(), "page/other.txt");
     assert.equal(await page.getByLabel(/^limit/).inputValue(), "2");
     await page.getByRole("button", { name: "Run" }).click();
-    await page.getByRole("heading", { name: /^Not done/ }).waitFor();
+    await page.getByRole("heading", { name: /^Failed/ }).waitFor();
     await context.close();
   });
 
@@ -205,11 +205,11 @@ describe("the page", { skip: noBrowser }, () => {
     mkdirSync(join(workspace, "page"), { recursive: true });
     writeFileSync(join(workspace, "page", "kept.txt"), "old");
     await page.goto(`${gateway.url}/#/tools/edit`);
-    await page.getByText("The gateway will refuse this call; it decides, not this page.").waitFor();
+    await page.getByText("The gateway will block this call.").waitFor();
     await page.getByLabel("Edit as JSON").check();
     await page.getByLabel("Arguments as JSON").fill('{"path": "page/kept.txt", "oldText": "old", "newText": "new"}');
     await page.getByRole("button", { name: "Run" }).click();
-    await page.getByRole("heading", { name: /^Not done/ }).waitFor();
+    await page.getByRole("heading", { name: /^Failed/ }).waitFor();
     const refusal = page.locator(".outcome").getByRole("alert");
     await refusal.getByText(/^edit: .*tools\.deny/).waitFor();
     await refusal.getByText(/^openclaw config /).waitFor();
@@ -220,7 +220,7 @@ describe("the page", { skip: noBrowser }, () => {
 
     await page.getByRole("link", { name: "Overview" }).click();
     const journal = page.locator("journal-list");
-    await journal.getByText("refused").first().waitFor();
+    await journal.getByText("blocked").first().waitFor();
     await journal.getByRole("link", { name: "write" }).first().waitFor();
     assert.deepEqual(faults, []);
     await context.close();
@@ -235,7 +235,7 @@ describe("the page", { skip: noBrowser }, () => {
     await waiting.page.getByText(/^openclaw devices approve \S+$/).waitFor();
     const owner = await openPaired(browser, gateway);
     await owner.page.getByRole("button", { name: "Approve" }).click();
-    await owner.page.getByText("Nobody is waiting to be let in.").waitFor();
+    await owner.page.getByText("No pairing requests.").waitFor();
     await waiting.page.getByLabel("Message", { exact: true }).waitFor();
     await Promise.all([waiting.context.close(), owner.context.close()]);
     far.close();
@@ -248,7 +248,7 @@ describe("the page", { skip: noBrowser }, () => {
     await page.screenshot({ path: join(shots, "phone-menu.png") });
     await page.getByRole("navigation").getByRole("link", { name: "Tools" }).click();
     await page.getByRole("link", { name: /^edit blocked/ }).click();
-    await page.getByText("decided here").waitFor();
+    await page.getByText("decided by this rule").waitFor();
     await page.screenshot({ path: join(shots, "phone-blocked.png"), fullPage: true });
     assert.equal(
       await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"),

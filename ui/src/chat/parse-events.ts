@@ -79,7 +79,7 @@ export function readChatEvent(payload: unknown): RunEvent | undefined {
   if (state === "final") return { ...facts, change: { kind: "final", message } };
   if (state === "aborted") return { ...facts, change: { kind: "aborted" } };
   if (state !== "error") return undefined;
-  const words = textAt(payload, "errorMessage") ?? "The run failed without a reason.";
+  const words = textAt(payload, "errorMessage") ?? "The run failed; the gateway gave no reason.";
   return { ...facts, change: { kind: "error", message: words, hint: textAt(at(payload, "error"), "hint") } };
 }
 
@@ -100,7 +100,7 @@ function changeOf(stream: unknown, body: unknown): RunChange | undefined {
   if (stream !== "compaction") return undefined;
   const isStart = at(body, "phase") === "start";
   return noticeOf(
-    isStart ? "Making the conversation shorter …" : (textAt(body, "note") ?? "The conversation is shorter now."),
+    isStart ? "Compacting the conversation …" : (textAt(body, "note") ?? "The conversation was compacted."),
   );
 }
 

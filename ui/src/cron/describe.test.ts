@@ -21,32 +21,32 @@ test("schedules in words", () => {
 test("what comes next", () => {
   const at = (nextRunAtMs?: number): string =>
     describeNextRun({ enabled: true, state: nextRunAtMs === undefined ? {} : { nextRunAtMs } }, 1000);
-  assert.deepEqual([at(), at(1000), at(61_000)], ["no further time", "due", "in 1 min"]);
+  assert.deepEqual([at(), at(1000), at(61_000)], ["no more runs", "due", "in 1 min"]);
   assert.equal(describeNextRun({ enabled: false, state: { nextRunAtMs: 5 } }, 1), "disabled");
   assert.equal(describeNextRun({ enabled: false, state: { runningAtMs: 5 } }, 1), "running now");
 });
 
 test("what it does and where its result goes", () => {
   assert.deepEqual(describePayload({ payload: { kind: "tool", tool: "read", args: { path: "a" } } }), {
-    what: "the tool read, no model",
+    what: "run the tool read, without a model",
     text: '{"path":"a"}',
   });
   assert.deepEqual(describePayload({ payload: { kind: "agentTurn", message: 7 } }), {
-    what: "a turn of the agent",
+    what: "ask the agent",
     text: "",
   });
-  assert.equal(describeDelivery({ sessionTarget: "main" }), "the main session answers itself");
-  assert.equal(describeDelivery({ sessionTarget: "isolated", delivery: { mode: "none" } }), "nowhere");
+  assert.equal(describeDelivery({ sessionTarget: "main" }), "the main session replies");
+  assert.equal(describeDelivery({ sessionTarget: "isolated", delivery: { mode: "none" } }), "kept in the history only");
   assert.equal(
     describeDelivery({ sessionTarget: "isolated", delivery: { mode: "announce" } }),
-    "announced where you were last",
+    "announced in your last active chat",
   );
   assert.equal(
     describeDelivery({ sessionTarget: "isolated", delivery: { mode: "announce", channel: "telegram", to: "42" } }),
     "announced on telegram to 42",
   );
   assert.equal(describeRun({}), "");
-  assert.equal(describeRun({ why: "late", missed: 3 }), "late, stands for 3 missed");
+  assert.equal(describeRun({ why: "late", missed: 3 }), "late, covers 3 missed runs");
 });
 
 test("times of a job with a time zone are shown in that zone", () => {

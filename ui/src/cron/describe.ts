@@ -1,7 +1,7 @@
 // Jobs and their runs in plain words. Pure.
 import { visible } from "../../../src/core/visible.ts";
 import type { CronJob, CronRun, JobSchedule } from "../wire.ts";
-import { formatDate, formatDuration } from "../format.ts";
+import { formatCount, formatDate, formatDuration } from "../format.ts";
 
 export function describeSchedule(schedule: JobSchedule): string {
   if (schedule.kind === "at") return `once, ${formatDate(Date.parse(schedule.at))}`;
@@ -12,7 +12,7 @@ export function describeSchedule(schedule: JobSchedule): string {
 export function describeNextRun({ enabled, state }: Pick<CronJob, "enabled" | "state">, nowMs: number): string {
   if (state.runningAtMs !== undefined) return "running now";
   if (!enabled) return "disabled";
-  if (state.nextRunAtMs === undefined) return "no further time";
+  if (state.nextRunAtMs === undefined) return "no more runs";
   return state.nextRunAtMs <= nowMs ? "due" : `in ${formatDuration(state.nextRunAtMs - nowMs)}`;
 }
 
@@ -23,28 +23,31 @@ export function describePayload({ payload }: Pick<CronJob, "payload">): {
 } {
   switch (payload.kind) {
     case "systemEvent":
-      return { what: "tells the main session", text: textIn(payload["text"]) };
+      return { what: "post a note to the main session", text: textIn(payload["text"]) };
     case "agentTurn":
-      return { what: "a turn of the agent", text: textIn(payload["message"]) };
+      return { what: "ask the agent", text: textIn(payload["message"]) };
     case "exec":
-      return { what: "a command, no model", text: textIn(payload["command"]) };
+      return { what: "run a command, without a model", text: textIn(payload["command"]) };
     case "tool":
-      return { what: `the tool ${textIn(payload["tool"])}, no model`, text: JSON.stringify(payload["args"] ?? {}) };
+      return {
+        what: `run the tool ${textIn(payload["tool"])}, without a model`,
+        text: JSON.stringify(payload["args"] ?? {}),
+      };
     default:
       return { what: visible(payload.kind, 60), text: "" };
   }
 }
 
 export function describeDelivery({ delivery, sessionTarget }: Pick<CronJob, "delivery" | "sessionTarget">): string {
-  if (sessionTarget === "main") return "the main session answers itself";
-  if (delivery === undefined || delivery.mode === "none") return "nowhere";
+  if (sessionTarget === "main") return "the main session replies";
+  if (delivery === undefined || delivery.mode === "none") return "kept in the history only";
   const place = [delivery.channel, delivery.to].filter((part) => part !== undefined).map((part) => visible(part, 80));
-  return place.length === 0 ? "announced where you were last" : `announced on ${place.join(" to ")}`;
+  return place.length === 0 ? "announced in your last active chat" : `announced on ${place.join(" to ")}`;
 }
 
 /** Why a time came to nothing, or how many it stands for. */
 export function describeRun({ why, missed }: Pick<CronRun, "why" | "missed">): string {
-  const stands = missed === undefined || missed === 0 ? [] : [`stands for ${missed} missed`];
+  const stands = missed === undefined || missed === 0 ? [] : [`covers ${formatCount(missed, "missed run")}`];
   return [...(why === undefined ? [] : [visible(why, 200)]), ...stands].join(", ");
 }
 

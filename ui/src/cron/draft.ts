@@ -45,9 +45,9 @@ export type Issues = ReadonlyMap<keyof JobDraft, string>;
 /** What the gateway could not even be asked for; the rest it judges itself. */
 export function issuesOf(draft: JobDraft): Issues {
   const issues = new Map<keyof JobDraft, string>();
-  if (draft.when === "at" && Number.isNaN(Date.parse(draft.at))) issues.set("at", "Choose a day and a time.");
-  if (draft.when === "every" && !(spanOf(draft) > 0)) issues.set("amount", "A number above zero.");
-  if (draft.when === "cron" && draft.expr.trim() === "") issues.set("expr", "Five fields, such as 0 7 * * 1-5.");
+  if (draft.when === "at" && Number.isNaN(Date.parse(draft.at))) issues.set("at", "Choose a date and a time.");
+  if (draft.when === "every" && !(spanOf(draft) > 0)) issues.set("amount", "Enter a number above 0.");
+  if (draft.when === "cron" && draft.expr.trim() === "") issues.set("expr", "Enter five fields, such as 0 7 * * 1-5.");
   if (draft.text.trim() === "") issues.set("text", textMissing[draft.what]);
   return issues;
 }
@@ -90,7 +90,7 @@ const spanOf = ({ amount, unit }: JobDraft): number =>
 
 const textKeys = { agentTurn: "message", systemEvent: "text", exec: "command" } as const;
 const textMissing = {
-  agentTurn: "What should the agent do?",
-  systemEvent: "What should the main session be told?",
-  exec: "Which command?",
+  agentTurn: "Enter what the agent should do.",
+  systemEvent: "Enter the note.",
+  exec: "Enter a command.",
 } as const;

@@ -18,7 +18,7 @@ test("numbers", () => {
 
 test("text counts characters as people do not split them", () => {
   assert.deepEqual(messages({ type: "string", maxLength: 1 }, "😀"), []);
-  assert.deepEqual(messages({ type: "string", minLength: 1 }, ""), ["Needs at least 1 character."]);
+  assert.deepEqual(messages({ type: "string", minLength: 1 }, ""), ["Must have at least 1 character."]);
   assert.deepEqual(messages({ type: "string", pattern: "^a+$" }, "b"), ["Must match ^a+$."]);
 });
 
@@ -36,11 +36,11 @@ test("lists and objects say where", () => {
   assert.deepEqual(messages(schema, { list: ["x", 1], more: true }), [
     "/a~1b Required.",
     "/list/1 Must be text.",
-    "There is no 'more' here.",
+    "Unknown field: more",
   ]);
   assert.deepEqual(messages(schema, { "a/b": 1, list: ["", "", ""] }), [
-    "There is no 'a/b' here.",
-    "/list Takes at most 2 entries.",
+    "Unknown field: a/b",
+    "/list Must have at most 2 entries.",
   ]);
 });
 
@@ -52,6 +52,6 @@ test("choices name what is allowed", () => {
 test("of several forms the one that came furthest speaks", () => {
   const schema = { anyOf: [{ type: "string" }, { type: "object", required: ["id"], properties: {} }] };
   assert.deepEqual(messages(schema, {}), ["/id Required."]);
-  assert.deepEqual(messages(schema, 5), ["Fits none of the allowed forms."]);
+  assert.deepEqual(messages(schema, 5), ["Does not match any of the allowed forms."]);
   assert.deepEqual(messages(schema, "x"), []);
 });

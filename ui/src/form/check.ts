@@ -24,7 +24,7 @@ function checkBranches(branches: readonly Schema[], value: unknown, path: string
   if (found.some((issues) => issues.length === 0)) return [];
   // The branch that came furthest says most about what was meant.
   const nearest = found.find((issues) => issues.every((issue) => issue.path !== path));
-  return nearest ?? [{ path, message: "Fits none of the allowed forms." }];
+  return nearest ?? [{ path, message: "Does not match any of the allowed forms." }];
 }
 
 function wrongKind(schema: Schema, value: unknown): string | undefined {
@@ -97,8 +97,8 @@ function wrongLength(
   [one, many]: [string, string],
 ): string | undefined {
   const [min, max] = [schema[least], schema[most]];
-  if (typeof min === "number" && length < min) return `Needs at least ${min} ${min === 1 ? one : many}.`;
-  return typeof max === "number" && length > max ? `Takes at most ${max} ${max === 1 ? one : many}.` : undefined;
+  if (typeof min === "number" && length < min) return `Must have at least ${min} ${min === 1 ? one : many}.`;
+  return typeof max === "number" && length > max ? `Must have at most ${max} ${max === 1 ? one : many}.` : undefined;
 }
 
 /** A pattern this browser cannot read is left to the gateway. */
@@ -119,7 +119,7 @@ function checkMembers(schema: Schema, value: Readonly<Record<string, unknown>>, 
   const rest = schema["additionalProperties"];
   const present = Object.entries(value).flatMap(([name, member]): FieldIssue[] => {
     if (Object.hasOwn(members, name)) return checkValue(asSchema(members[name]), member, memberPath(path, name));
-    if (rest === false) return [{ path, message: `There is no '${name}' here.` }];
+    if (rest === false) return [{ path, message: `Unknown field: ${name}` }];
     return checkValue(asSchema(rest), member, memberPath(path, name));
   });
   return [...missing, ...present];

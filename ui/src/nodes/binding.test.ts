@@ -121,7 +121,7 @@ test("only nodes that run commands are offered, and what is bound now whatever i
   assert.deepEqual(nodeOptions(nodes, undefined), [first]);
   assert.deepEqual(nodeOptions(nodes, "a".repeat(64)), [first]);
   const also = (bound: string): string | undefined => nodeOptions(nodes, bound)[1]?.label;
-  assert.equal(also("b".repeat(64)), "bbbbbbbbbbbb (runs no commands)");
+  assert.equal(also("b".repeat(64)), "bbbbbbbbbbbb (cannot run commands)");
   assert.equal(also("c".repeat(64)), "cccccccccccc (not connected)");
   assert.equal(also("mac-mini"), "mac-mini (as written in the config)");
 });

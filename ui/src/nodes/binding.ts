@@ -89,7 +89,7 @@ export function nodeOptions(nodes: readonly NodeRow[], bound: Bound): readonly N
   const options = able.map((node) => ({ value: node.nodeId, label: nameOf(node) }));
   if (bound === undefined || able.some(({ nodeId }) => nodeId === bound)) return options;
   const known = nodes.find(({ nodeId }) => nodeId === bound);
-  const away = known?.connected === true ? "runs no commands" : "not connected";
+  const away = known?.connected === true ? "cannot run commands" : "not connected";
   const label = known === undefined ? `${visible(bound, 60)} (as written in the config)` : `${nameOf(known)} (${away})`;
   return [...options, { value: bound, label }];
 }
@@ -104,13 +104,9 @@ function listWith(written: unknown, choices: readonly Choice[]): unknown[] {
   const list = read(written, "agents", "list");
   const last = Math.max(...choices.map(({ at }) => Number(at)));
   if (!Array.isArray(list) || list.length <= last) {
-    throw new OpenClawError(
-      "page.included",
-      "agents.list does not stand in this config file itself, so the page cannot change it.",
-      {
-        hint: "change tools.exec.node of the agent in the file that agents.list is included from",
-      },
-    );
+    throw new OpenClawError("page.included", "agents.list is in an included file, so this page cannot change it.", {
+      hint: "change tools.exec.node of the agent in the file that agents.list is included from",
+    });
   }
   return list.map((agent: unknown, index) => {
     const choice = choices.find(({ at }) => at === index);

@@ -126,8 +126,8 @@ test("after somebody else's change the edits that are done or void fall away, th
 
 test("a new entry needs a folder and is not listed twice", () => {
   const entries = entriesOf(file, "*");
-  assert.match(patternIssue("", entries) ?? "", /Name a program/);
+  assert.match(patternIssue("", entries) ?? "", /Enter the path of a program/);
   assert.match(patternIssue("rg", entries) ?? "", /folder/);
-  assert.match(patternIssue("/usr/bin/rg", entries) ?? "", /already/);
+  assert.match(patternIssue("/usr/bin/rg", entries) ?? "", /Already/);
   assert.equal(patternIssue("~/bin/*", entries), undefined);
 });

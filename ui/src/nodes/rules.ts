@@ -61,7 +61,7 @@ export type RuleEdit =
 export function toSnapshot(answer: unknown): RulesSnapshot {
   const { path, hash, file } = isRecord(answer) ? answer : {};
   if (typeof hash !== "string" || !isRecord(file))
-    throw new OpenClawError("page.bad-answer", "The answer holds no approvals file.");
+    throw new OpenClawError("page.bad-answer", "The answer contains no approvals file.");
   const { defaults: shared, agents, ...rest } = file;
   const entries = isRecord(agents) ? Object.entries(agents) : [];
   return {
@@ -143,10 +143,10 @@ export function scopesOf(file: RulesFile, agentIds: readonly string[]): readonly
 
 /** What is wrong with a new entry. */
 export function patternIssue(pattern: string, entries: readonly AllowEntry[]): string | undefined {
-  if (pattern === "") return "Name a program by its path, such as /usr/bin/rg.";
+  if (pattern === "") return "Enter the path of a program, such as /usr/bin/rg.";
   if (!pattern.includes("/"))
-    return "An entry must hold a folder: a bare name never matches. Try **/name or its full path.";
-  return entries.some((entry) => isSameEntry(entry, { pattern })) ? "This is listed already." : undefined;
+    return "Enter a path with a folder: a bare name never matches. Use **/name or the full path.";
+  return entries.some((entry) => isSameEntry(entry, { pattern })) ? "Already on the allowlist." : undefined;
 }
 
 export const ruleText = (value: string | boolean): string => (typeof value === "string" ? value : value ? "yes" : "no");

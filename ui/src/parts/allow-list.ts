@@ -39,7 +39,7 @@ export class AllowList extends LightElement {
         </legend>
         ${
           entries.length === 0
-            ? html`<p class="quiet">No program is listed here.</p>`
+            ? html`<p class="quiet">The allowlist is empty.</p>`
             : html`<ul class="rows">
                 ${entries.map((entry) => this.#drawEntry(entry))}
               </ul>`
@@ -54,7 +54,9 @@ export class AllowList extends LightElement {
       <form @submit=${this.#add}>
         <div class="field">
           <label for="rules-pattern"><span class="label">Program</span></label>
-          <span class="about" id="rules-pattern-about">A path; * stands for one part of it, ** for several.</span>
+          <span class="about" id="rules-pattern-about"
+            >A path; * matches one folder or file name, ** any number of them.</span
+          >
           <div class="entry">
             <input
               id="rules-pattern"
@@ -123,7 +125,7 @@ export class AllowList extends LightElement {
 function drawUse({ lastUsedAt, lastUsedCommand, lastResolvedPath }: AllowEntry): TemplateResult {
   if (lastUsedAt === undefined) return html`never used`;
   const command = lastUsedCommand === undefined ? nothing : html` for <code>${visible(lastUsedCommand)}</code>`;
-  const path = lastResolvedPath === undefined ? nothing : html`, found at <code>${visible(lastResolvedPath)}</code>`;
+  const path = lastResolvedPath === undefined ? nothing : html`, resolved to <code>${visible(lastResolvedPath)}</code>`;
   return html`used ${formatAge(lastUsedAt, Date.now())}${command}${path}`;
 }
 

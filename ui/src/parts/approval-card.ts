@@ -12,7 +12,7 @@ import { LightElement } from "./light-element.ts";
 /** A card that slides under a finger already on its way must not be answered by it. */
 const armingMs = 600;
 
-const tooLateText = "Your answer did not count: somebody was faster, or the time was over.";
+const tooLateText = "Your answer did not count: the request was already answered or expired.";
 
 export class ApprovalCard extends LightElement {
   static override properties = {
@@ -113,7 +113,7 @@ export class ApprovalCard extends LightElement {
     `;
     return html`
       <p class="strong">${card.title}</p>
-      <pre class="approval-text" tabindex="0" aria-label="What would happen">${drawText(approval)}</pre>
+      <pre class="approval-text" tabindex="0" aria-label="Requested action">${drawText(approval)}</pre>
       <dl class="facts">
         ${card.rows.map(
           ({ label, value }) =>
@@ -124,13 +124,13 @@ export class ApprovalCard extends LightElement {
       ${
         card.always === undefined
           ? nothing
-          : html`<p class="quiet"><span class="strong">Always</span> would cover ${card.always}.</p>`
+          : html`<p class="quiet"><span class="strong">Always allow</span> covers ${card.always}.</p>`
       }
       ${this.error === undefined ? nothing : drawFailure(this.error)}
       <div class="actions">
         ${button("allow-once", "Allow once", "primary")}
         ${card.always === undefined ? nothing : button("allow-always", "Always allow")} ${button("deny", "Deny")}
-        ${behind === 0 ? nothing : html`<span class="quiet">${formatCount(behind, "more waits", "more wait")} behind this one</span>`}
+        ${behind === 0 ? nothing : html`<span class="quiet">${behind} more waiting</span>`}
       </div>
     `;
   }
@@ -156,7 +156,7 @@ export class ApprovalCard extends LightElement {
   /** A yes that the rules in force do not allow is answered with the reason. */
   #sayRefused(answer: unknown): undefined {
     const { reason } = (answer ?? {}) as { readonly reason?: unknown };
-    if (typeof reason === "string") this.#say(`Not run. The rules in force do not allow it: ${reason}`, 30_000);
+    if (typeof reason === "string") this.#say(`Not run: the current policy blocks it. ${reason}`, 30_000);
   }
 
   #say(words: string, forMs: number): void {
@@ -197,7 +197,7 @@ function headline(waiting: number): string {
 }
 
 function timeLeft({ endsAtMs }: PendingApproval): string {
-  return `ends in ${formatDuration(endsAtMs - Date.now())}`;
+  return `Expires in ${formatDuration(endsAtMs - Date.now())}`;
 }
 
 function isUnknown(error: unknown): boolean {

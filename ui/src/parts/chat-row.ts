@@ -41,7 +41,7 @@ export class ChatRow extends LightElement {
         <div class="bubble">${text}</div>
         <div class="message-foot quiet">
           ${atMs === undefined ? nothing : drawTime(atMs)} ${phase === "sending" ? "sending …" : nothing}
-          ${phase === "queued" ? badge("warn", "queued: goes out when the current run allows") : nothing}
+          ${phase === "queued" ? badge("warn", "queued: sent after the current reply") : nothing}
         </div>
         ${phase === "unsent" && runId !== undefined ? this.#drawUnsent(runId) : nothing}
       </article>
@@ -94,7 +94,7 @@ function drawReply({ text, atMs, model, usage, isLive, isStep }: ReplyRow): Temp
           : html`<div class="message-foot quiet">
               ${atMs === undefined || atMs === 0 ? nothing : drawTime(atMs)}
               ${model === undefined ? nothing : html`<span>${model}</span>`}
-              ${tokens === 0 ? nothing : html`<span>${tokens.toLocaleString()} tokens</span>`}
+              ${tokens === 0 ? nothing : html`<span>${tokens.toLocaleString("en-US")} tokens</span>`}
               <copy-button .text=${text}></copy-button>
             </div>`
       }

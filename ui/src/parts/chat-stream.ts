@@ -46,7 +46,7 @@ export class ChatStream extends LightElement {
       <div class="stream" @scroll=${this.#scroll} tabindex="0" aria-label="Conversation" role="region">
         <div class="stream-inner">
           ${reading.hasEarlier ? this.#drawEarlier(reading.limit, reading.isLoading) : nothing}
-          ${!reading.isRead && reading.error === undefined ? html`<p class="quiet" role="status">Reading the conversation …</p>` : nothing}
+          ${!reading.isRead && reading.error === undefined ? html`<p class="quiet" role="status">Loading the conversation …</p>` : nothing}
           ${
             reading.error === undefined
               ? nothing
@@ -66,17 +66,20 @@ export class ChatStream extends LightElement {
           ${this.#drawWorking(rows.at(-1)?.kind)}
         </div>
       </div>
-      ${this.#isAtEnd ? nothing : html`<button class="button small to-end" type="button" @click=${() => this.follow()}>To the newest ↓</button>`}
+      ${this.#isAtEnd ? nothing : html`<button class="button small to-end" type="button" @click=${() => this.follow()}>Jump to latest ↓</button>`}
     `;
   }
 
   #drawEarlier(limit: number, isLoading: boolean): TemplateResult {
     if (limit >= mostMessages)
       return html`<p class="quiet earlier">
-        These are the last ${mostMessages.toLocaleString()} messages. All of them: <code>openclaw sessions export</code>
+        Only the last ${mostMessages.toLocaleString("en-US")} messages are shown. To get all of them:
+        <code>openclaw sessions export</code>
       </p>`;
     return html`<p class="earlier">
-      <button class="button small" type="button" ?disabled=${isLoading} @click=${this.#earlier}>Show earlier</button>
+      <button class="button small" type="button" ?disabled=${isLoading} @click=${this.#earlier}>
+        Show earlier messages
+      </button>
     </p>`;
   }
 

@@ -58,7 +58,7 @@ export class ChatComposer extends LightElement {
             aria-label="Message"
             aria-describedby="chat-keys"
             rows="1"
-            placeholder=${isBusy ? "Write on; it waits its turn" : "Message, /help or !command"}
+            placeholder=${isBusy ? "Type your next message; it will be queued" : "Type a message, or /help for commands"}
             .value=${this.text}
             @input=${this.#type}
             @keydown=${this.#key}
@@ -74,14 +74,14 @@ export class ChatComposer extends LightElement {
             ${isBusy ? "Queue" : "Send"}
           </button>
         </div>
-        <p class="quiet" id="chat-keys">${obstacle ?? "Enter sends, Shift+Enter starts a new line."}</p>
+        <p class="quiet" id="chat-keys">${obstacle ?? "Press Enter to send, Shift+Enter for a new line."}</p>
       </form>
     `;
   }
 
   #obstacle(): string | undefined {
-    if (this.#state.value.connection.phase !== "connected") return "Not connected. What you type is kept.";
-    return conversationsOf(this.app).reading(this.session).isRead ? undefined : "The conversation is not read yet.";
+    if (this.#state.value.connection.phase !== "connected") return "Not connected. Your draft is saved.";
+    return conversationsOf(this.app).reading(this.session).isRead ? undefined : "The conversation is still loading.";
   }
 
   readonly #type = (event: Event): void => {

@@ -22,7 +22,7 @@ export class CopyButton extends LightElement {
   }
 
   readonly #copy = async (): Promise<void> => {
-    this.said = (await toClipboard(this.text)) ? "Copied" : "Select and copy by hand";
+    this.said = (await toClipboard(this.text)) ? "Copied" : "Select and copy manually";
     setTimeout(() => (this.said = "Copy"), 2500);
   };
 }

@@ -24,7 +24,7 @@ export class CopyLine extends LightElement {
   }
 
   readonly #copy = async (): Promise<void> => {
-    this.said = (await toClipboard(this.text)) ? "Copied" : "Select and copy by hand";
+    this.said = (await toClipboard(this.text)) ? "Copied" : "Select and copy manually";
     setTimeout(() => (this.said = "Copy"), 2500);
   };
 }

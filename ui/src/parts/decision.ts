@@ -16,9 +16,7 @@ export function drawDecision(tool: Pick<CatalogTool, "decision" | "explain" | "u
   const { decision, explain, unavailable } = tool;
   return html`
     <div class="decision">
-      <p>
-        ${decision.decidedBy?.reason ?? (decision.allowed ? "No layer of the policy blocks it." : "No rule allows it.")}
-      </p>
+      <p>${decision.decidedBy?.reason ?? (decision.allowed ? "No rule blocks it." : "No rule allows it.")}</p>
       ${decision.fix === undefined ? nothing : drawFix(decision.fix)}
       ${
         unavailable === undefined
@@ -60,14 +58,14 @@ function drawFix(fix: NonNullable<Decision["fix"]>): TemplateResult {
 function drawLayers({ layers, decidedBy }: Decision): TemplateResult {
   const [idle, spoke] = [layers.filter(isIdle), layers.filter((layer) => !isIdle(layer))];
   return html`
-    <ol class="layers" aria-label="Layers of policy in the order they are asked">
+    <ol class="layers" aria-label="Policy rules in the order they are checked">
       ${spoke.map((layer) => drawLayer(layer, layer.layer === decidedBy?.layer))}
     </ol>
     ${
       idle.length === 0
         ? nothing
         : html`<details class="more">
-            <summary>${formatCount(idle.length, "layer")} had nothing to say</summary>
+            <summary>${formatCount(idle.length, "rule")} did not apply</summary>
             <ol class="layers">
               ${idle.map((layer) => drawLayer(layer, false))}
             </ol>
@@ -81,8 +79,8 @@ function drawLayer({ layer, path, verdict, rule, note }: DecisionLayer, decides:
   return html`
     <li class=${decides ? "layer decides" : "layer"}>
       <span class="layer-name">${layerNames[layer] ?? layer}</span>
-      ${badge(verdictTones[verdict] ?? "quiet", verdict.replace("-", " "))}
-      ${decides ? html`<span class="decider">decided here</span>` : nothing}
+      ${badge(verdictTones[verdict] ?? "quiet", verdictNames[verdict] ?? verdict)}
+      ${decides ? html`<span class="decider">decided by this rule</span>` : nothing}
       ${where === undefined ? nothing : html`<code class="where">${where}${rule?.entry === undefined ? "" : ` → ${rule.entry}`}</code>`}
       ${note === undefined ? nothing : html`<span class="quiet">${note}</span>`}
     </li>
@@ -93,17 +91,24 @@ const isIdle = ({ verdict }: DecisionLayer): boolean => verdict === "not-set" ||
 
 const verdictTones: Readonly<Record<string, Tone>> = { pass: "good", block: "bad", ignored: "warn" };
 
+const verdictNames: Readonly<Record<string, string>> = {
+  pass: "allowed",
+  block: "blocked",
+  "not-set": "not set",
+  "not-applicable": "does not apply",
+};
+
 const layerNames: Readonly<Record<string, string>> = {
-  known: "Is it a known tool",
+  known: "Known tools",
   optional: "Optional plugin tools",
   profile: "Profile",
-  "provider-profile": "Profile of the provider",
+  "provider-profile": "Provider profile",
   global: "All agents",
   "global-provider": "All agents, this provider",
   agent: "This agent",
   "agent-provider": "This agent, this provider",
   group: "This chat",
   sandbox: "Sandbox",
-  subagent: "Sub-agents",
-  limit: "Limit of the call",
+  subagent: "Subagents",
+  limit: "Limits of this call",
 };

@@ -51,7 +51,7 @@ export class DeviceList extends LightElement {
         ({ pending, paired }) => html`
           ${
             pending.length === 0
-              ? html`<p class="quiet">Nobody is waiting to be let in.</p>`
+              ? html`<p class="quiet">No pairing requests.</p>`
               : html`<ul class="rows">
                   ${pending.map((entry) => this.#drawPending(entry))}
                 </ul>`
@@ -90,7 +90,7 @@ export class DeviceList extends LightElement {
       <li class="row waiting">
         <div>
           <span class="strong">${nameOf(entry)}</span>
-          ${badge("warn", entry.isRepair === true ? "wants more" : "waits")}
+          ${badge("warn", entry.isRepair === true ? "requests more access" : "pending")}
           <span class="quiet">${visible(entry.platform ?? "", 60)} · ${formatAge(entry.ts, Date.now())}</span>
           <div class="quiet">
             ${describeRequest(entry)} · device
@@ -147,9 +147,10 @@ function nameOf({ displayName, clientId, clientMode }: PendingDevice | PairedDev
 
 /** A paired node that offers more asks for the difference only. */
 function describeRequest({ role, scopes = [], added }: PendingDevice): string {
-  if (added === undefined) return `asks to be ${visible(role, 60)} with ${visible(scopes.join(", ")) || "no scopes"}`;
+  if (added === undefined)
+    return `requests role ${visible(role, 60)} with ${visible(scopes.join(", ")) || "no scopes"}`;
   const { caps, commands, permissions = {} } = added;
-  return `is paired and now also offers ${visible([...caps, ...commands, ...Object.keys(permissions)].join(", "), 600)}`;
+  return `already paired, now also offers ${visible([...caps, ...commands, ...Object.keys(permissions)].join(", "), 600)}`;
 }
 
 customElements.define("device-list", DeviceList);

@@ -67,8 +67,8 @@ export class ExecBinding extends LightElement {
     const bindings = bindingsOf(config.config);
     return html`
       <p class="quiet">
-        Where commands with host=node run. Only nodes that offer <code>system.run</code> can be chosen.
-        ${bindings.host === "node" ? nothing : html`Commands go to a node only once the host is node; it is ${bindings.host}.`}
+        Which node runs commands with host=node. Only nodes that offer <code>system.run</code> can be selected.
+        ${bindings.host === "node" ? nothing : html`Commands now run on host ${bindings.host}; to run them on a node:`}
       </p>
       ${bindings.host === "node" ? nothing : html`<copy-line .text=${"openclaw config set tools.exec.host node"}></copy-line>`}
       <form class="schema-form" @submit=${this.#submit}>
@@ -76,13 +76,13 @@ export class ExecBinding extends LightElement {
           ${this.#drawSelect(bindings, "global", "All agents", "Any node")}
           ${bindings.agents.map(({ id }, index) => this.#drawSelect(bindings, index, `Agent ${id}`, "Inherit global"))}
         </div>
-        ${bindings.agents.length === 0 ? html`<p class="quiet">No agent is in <code>agents.list</code>, so this holds for all there are.</p>` : nothing}
+        ${bindings.agents.length === 0 ? html`<p class="quiet"><code>agents.list</code> is empty, so this applies to every agent.</p>` : nothing}
         <div class="actions">
           <button class="button primary" type="submit" ?disabled=${this.isSaving || this.choices.length === 0}>
             ${this.isSaving ? "Saving …" : "Save binding"}
           </button>
           <span class="quiet">
-            ${this.choices.length === 0 ? "Saving restarts the gateway; this page comes back by itself." : `${formatCount(this.choices.length, "change")} not saved yet.`}
+            ${this.choices.length === 0 ? "Saving restarts the gateway. This page reconnects automatically." : `${formatCount(this.choices.length, "change")} not saved yet.`}
           </span>
         </div>
       </form>
@@ -161,14 +161,14 @@ export class ExecBinding extends LightElement {
 
 const looks: Readonly<Record<SaveNotice, string>> = { saved: "quiet", stale: "warn", unmet: "warn" };
 const words: Readonly<Record<SaveNotice, string>> = {
-  saved: "Saved. The gateway restarts now and the page comes back by itself.",
-  stale: "Not saved: the config was changed since it was read. It has been read again; look at it and save once more.",
-  unmet: "Saved, but another file that the config includes says otherwise, and that one holds.",
+  saved: "Saved. The gateway is restarting; this page reconnects automatically.",
+  stale: "Not saved: the config changed since it was loaded. It was loaded again; review it and save once more.",
+  unmet: "Saved, but an included config file sets another value, which takes precedence.",
 };
 
 function drawInvalid(): TemplateResult {
   return html`
-    <p>The config file is not valid, so nothing can be changed here. To see what is wrong:</p>
+    <p>The config file is not valid, so the binding cannot be changed here. To find the problem:</p>
     <copy-line .text=${"openclaw doctor"}></copy-line>
   `;
 }

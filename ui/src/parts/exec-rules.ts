@@ -82,8 +82,7 @@ export class ExecRules extends LightElement {
     return html`
       <h2>Exec approvals</h2>
       <p class="quiet">
-        Each machine keeps its own file of what commands may do there. The stricter of it and <code>tools.exec</code>
-        holds.
+        Each machine has its own approvals file. Of that file and <code>tools.exec</code>, the stricter setting applies.
       </p>
       <div class="pairs">
         <div class="field">
@@ -108,7 +107,7 @@ export class ExecRules extends LightElement {
     if (obstacle !== undefined) return drawObstacle(obstacle);
     // Of another machine is worse than none.
     if (this.#shown.error === undefined && this.#shown.value?.target !== this.target)
-      return html`<p class="quiet" role="status">Reading the approvals …</p>`;
+      return html`<p class="quiet" role="status">Loading the approvals …</p>`;
     return drawLoad(this.#shown, "the approvals", (shown) =>
       shown.target === this.target ? this.#draw(shown) : nothing,
     );
@@ -142,7 +141,7 @@ export class ExecRules extends LightElement {
         <div class="pairs wide-pairs">
           ${drawRules({ file, scope: this.scope, isBusy: this.isSaving, set: (key, words) => this.#set(key, words) })}
         </div>
-        ${this.scope === defaults ? html`<p class="quiet">Programs are listed for agents: choose one under Scope, or all of them.</p>` : this.#drawList(file, shown)}
+        ${this.scope === defaults ? html`<p class="quiet">The allowlist is set per agent: select an agent, or all agents, under Scope.</p>` : this.#drawList(file, shown)}
         <div class="actions">
           <button
             class="button primary"
@@ -186,7 +185,7 @@ export class ExecRules extends LightElement {
     if (this.said === "saved") return html`<p class="note quiet" role="status">Saved.</p>`;
     return html`
       <div class="note warn" role="status">
-        <p>Not saved: the file was changed since it was read. Every use of a program is noted in it, too.</p>
+        <p>Not saved: the file changed since it was loaded. Each use of an allowed program updates it, too.</p>
         <div class="actions">
           <button class="button small" type="button" @click=${this.#again}>Reload, keep my changes</button>
         </div>
@@ -245,7 +244,7 @@ export class ExecRules extends LightElement {
         : client.request("exec.approvals.node.set", { nodeId: target, ...change })
     ).then(
       () => undefined,
-      (error: unknown) => error ?? new Error("The gateway refused without a reason."),
+      (error: unknown) => error ?? new Error("The gateway rejected the request without a reason."),
     );
     this.isSaving = false;
     this.said = failure === undefined ? "saved" : isEditConflict(failure) ? "stale" : undefined;

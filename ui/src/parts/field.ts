@@ -47,7 +47,7 @@ export function drawMembers(context: FieldContext, field: Extract<Field, { kind:
       others.length === 0
         ? nothing
         : html`<details class="more">
-            <summary>Other names for the same</summary>
+            <summary>Aliases</summary>
             <div class="schema-form">${others.map(draw)}</div>
           </details>`
     }
@@ -114,7 +114,7 @@ function drawVariants(context: FieldContext, field: Extract<Field, { kind: "vari
       .value=${live(pick)}
       @change=${(event: Event) => choose(valueOf(event))}
     >
-      <option value="">${context.required ? "choose …" : "not set"}</option>
+      <option value="">${context.required ? "select …" : "not set"}</option>
       ${field.variants.map((variant, index) => html`<option value=${index} ?selected=${pick === String(index)}>${variantLabel(variant)}</option>`)}
     </select>
     ${
@@ -198,7 +198,7 @@ function drawSelect(
       .value=${live(words)}
       @change=${(event: Event) => context.set(valueOf(event))}
     >
-      <option value="">${context.required ? "choose …" : `not set${defaultSuffix(context.schema)}`}</option>
+      <option value="">${context.required ? "select …" : `not set${defaultSuffix(context.schema)}`}</option>
       ${options.map(([value, label]) => html`<option value=${value} ?selected=${words === value}>${label}</option>`)}
     </select>
   `;
@@ -225,14 +225,14 @@ function describeKind(schema: Schema): string {
   const field = fieldOf(schema);
   if (field.kind === "number") return describeRange(schema);
   if (field.kind === "choice") return "one of";
-  if (field.kind === "variants") return "in one of several forms";
+  if (field.kind === "variants") return "one of several forms";
   return field.kind === "boolean" ? "yes or no" : field.kind;
 }
 
 function describeRange({ type, minimum, maximum }: Schema): string {
   const what = type === "integer" ? "whole number" : "number";
-  if (typeof minimum !== "number") return typeof maximum === "number" ? `${what} up to ${maximum}` : what;
-  return typeof maximum === "number" ? `${what} ${minimum} to ${maximum}` : `${what} from ${minimum}`;
+  if (typeof minimum !== "number") return typeof maximum === "number" ? `${what}, at most ${maximum}` : what;
+  return typeof maximum === "number" ? `${what} ${minimum} to ${maximum}` : `${what}, at least ${minimum}`;
 }
 
 function defaultPlaceholder(schema: Schema): string {

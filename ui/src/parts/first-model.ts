@@ -42,26 +42,28 @@ export class FirstModel extends LightElement {
     return html`
       <section class="card first-model" aria-labelledby="first-model-title">
         <h2 id="first-model-title">
-          ${this.answering ? "No model is chosen yet" : "No model answers yet"}
+          ${this.answering ? "No model selected" : "No model configured"}
           <button class="button small" type="button" ?disabled=${this.#scan.isLoading} @click=${this.#scan.reload}>
-            ${this.#scan.isLoading ? "Looking …" : "Look again"}
+            ${this.#scan.isLoading ? "Checking …" : "Check again"}
           </button>
         </h2>
-        ${drawLoad(this.#scan, "what is there", ({ found }) => this.#drawFound(found))}
+        ${drawLoad(this.#scan, "the available models", ({ found }) => this.#drawFound(found))}
         <details class="more" ?open=${this.#scan.value?.found.length === 0}>
-          <summary>How to add one</summary>
+          <summary>How to add a model</summary>
           <ul class="plain-list">
             <li>
-              Put a key where the gateway finds it, and start it again:
+              Set an API key in the environment and restart the gateway:
               <copy-line .text=${"ANTHROPIC_API_KEY=… openclaw gateway run"}></copy-line>
               <span class="quiet">OPENAI_API_KEY, GEMINI_API_KEY and OPENROUTER_API_KEY work the same way.</span>
             </li>
-            <li>Or be asked step by step: <copy-line .text=${"openclaw configure --section model"}></copy-line></li>
-            <li>Or start Ollama, LM Studio or another OpenAI-compatible server on this machine, then look again.</li>
+            <li>Or follow the setup steps: <copy-line .text=${"openclaw configure --section model"}></copy-line></li>
+            <li>
+              Or start Ollama, LM Studio or another OpenAI-compatible server on the gateway's machine, then check again.
+            </li>
           </ul>
         </details>
         <div class="note quiet">
-          <p>Tools work without a model. Send this to run one under the same rules:</p>
+          <p>Tools work without a model, under the same policy. To try one, send:</p>
           <copy-line .text=${"/tool session_status {}"}></copy-line>
         </div>
       </section>
@@ -70,9 +72,9 @@ export class FirstModel extends LightElement {
 
   #drawFound(found: readonly FoundModel[]): TemplateResult {
     if (found.length === 0)
-      return html`<p>No key was found in the environment, and no model server on the usual ports of this machine.</p>`;
+      return html`<p>No API key found in the environment, and no model server on the usual ports of this machine.</p>`;
     return html`
-      <p>Found. One click asks the model for a word and, if it answers, uses it from now on.</p>
+      <p>Models found. “Test and use” sends a short request and, if the model answers, makes it the default.</p>
       <ul class="plain-list">
         ${found.map((model) => this.#drawModel(model))}
       </ul>
@@ -137,7 +139,7 @@ function drawTry(attempt: Try | undefined): TemplateResult | typeof nothing {
   return html`
     <div class="note bad" role="alert">
       <p>
-        <span class="strong">It did not answer.</span>
+        <span class="strong">The model did not answer.</span>
         ${typeof failure === "string" ? failure : (textOf(failure, "message") ?? "")}
       </p>
       ${drawHint(hint)}

@@ -53,18 +53,18 @@ export class JobForm extends LightElement {
       <article class="panel">
         <h2>Add a job</h2>
         <form class="schema-form" novalidate @submit=${this.#submit}>
-          ${this.#drawText("name", "Name", "Without one, its first words.")}
+          ${this.#drawText("name", "Name", "Default: the first words of the text.")}
           <div class="pairs">${this.#drawChoice("when", "When", whens)} ${this.#drawWhen()}</div>
           ${this.#drawTimes()} ${this.#drawChoice("what", "What", whats)} ${this.#drawLong()}
           <div class="pairs">
-            ${this.#drawChoice("agentId", "Agent", [["", "The default one"], ...agents])}
-            ${isIsolated ? this.#drawChoice("delivery", "Result", deliveries) : this.#drawChoice("wakeMode", "Read", wakes)}
+            ${this.#drawChoice("agentId", "Agent", [["", "Default agent"], ...agents])}
+            ${isIsolated ? this.#drawChoice("delivery", "Result", deliveries) : this.#drawChoice("wakeMode", "Delivery", wakes)}
           </div>
           ${
             isIsolated && draft.delivery === "announce"
               ? html`<div class="pairs">
-                  ${this.#drawText("channel", "Channel", "Empty: where you were last.", "telegram")}
-                  ${this.#drawText("to", "To", "Whom or where on that channel.")}
+                  ${this.#drawText("channel", "Channel", "Default: your last active chat.", "telegram")}
+                  ${this.#drawText("to", "To", "Recipient on that channel.")}
                 </div>`
               : nothing
           }
@@ -82,8 +82,7 @@ export class JobForm extends LightElement {
   }
 
   #drawWhen(): TemplateResult {
-    if (this.draft.when === "at")
-      return this.#drawText("at", "At", "In the time of this browser.", "", "datetime-local");
+    if (this.draft.when === "at") return this.#drawText("at", "At", "In your local time.", "", "datetime-local");
     if (this.draft.when === "every")
       return html`${this.#drawText("amount", "Every", "")}
       ${this.#drawChoice(
@@ -93,7 +92,7 @@ export class JobForm extends LightElement {
       )}`;
     return html`
       ${this.#drawText("expr", "Expression", "Minute, hour, day, month, weekday.", "0 7 * * 1-5")}
-      ${this.#drawText("tz", "Time zone", "Empty: that of the gateway.", "Europe/Berlin")}
+      ${this.#drawText("tz", "Time zone", "Default: the time zone of the gateway.", "Europe/Berlin")}
     `;
   }
 
@@ -102,7 +101,7 @@ export class JobForm extends LightElement {
     if (scheduleOf(this.draft) === undefined) return nothing;
     if (error !== undefined)
       return html`<p class="issue" role="status">
-        ${error instanceof Error ? error.message : "The gateway refused this time."}
+        ${error instanceof Error ? error.message : "The gateway rejected this schedule."}
       </p>`;
     return value === undefined ? nothing : drawFires(value);
   }
@@ -173,7 +172,7 @@ export class JobForm extends LightElement {
         .checked=${live(this.draft.isKept)}
         @change=${(event: Event) => this.#put({ isKept: (event.target as HTMLInputElement).checked })}
       />
-      Keep it after it ran well
+      Keep the job after it succeeds
     </label>`;
   }
 
@@ -208,34 +207,34 @@ export class JobForm extends LightElement {
 }
 
 function drawFires({ fires, tz }: CronPreview): TemplateResult {
-  if (fires.length === 0) return html`<p class="issue" role="status">This never comes.</p>`;
+  if (fires.length === 0) return html`<p class="issue" role="status">This schedule never runs.</p>`;
   return html`<p class="quiet" role="status">
     Next: ${fires.map(({ local, note }) => `${local}${note === undefined ? "" : ` (${note})`}`).join("; ")} · ${tz}
   </p>`;
 }
 
 const whens: Options = [
-  ["every", "Every so often"],
+  ["every", "At an interval"],
   ["at", "Once"],
-  ["cron", "By a cron expression"],
+  ["cron", "Cron expression"],
 ];
 const whats: Options = [
-  ["agentTurn", "A turn of the agent"],
-  ["systemEvent", "A line for the main session"],
-  ["exec", "A command, without a model"],
+  ["agentTurn", "Ask the agent"],
+  ["systemEvent", "Post a note to the main session"],
+  ["exec", "Run a command, without a model"],
 ];
 const deliveries: Options = [
-  ["announce", "Announce it"],
-  ["none", "Keep it in the history only"],
+  ["announce", "Announce the result"],
+  ["none", "Keep in the history only"],
 ];
 const wakes: Options = [
-  ["now", "At once"],
+  ["now", "Immediately"],
   ["next-heartbeat", "With the next heartbeat"],
 ];
 const texts: Readonly<Record<JobDraft["what"], { readonly label: string; readonly about: string }>> = {
-  agentTurn: { label: "Message", about: "What the agent is asked each time." },
-  systemEvent: { label: "Line", about: "What the main session reads." },
-  exec: { label: "Command", about: "Runs under the rules of the agent; what it puts out is the result." },
+  agentTurn: { label: "Message", about: "What to ask the agent each time." },
+  systemEvent: { label: "Note", about: "What the main session receives." },
+  exec: { label: "Command", about: "Runs under the exec policy of the agent. Its output is the result." },
 };
 
 customElements.define("job-form", JobForm);

@@ -69,7 +69,7 @@ export class JobPanel extends LightElement {
       <article class="panel">
         <h2 class="tool-title">${job.name} ${job.enabled ? badge("good", "enabled") : badge("quiet", "disabled")}</h2>
         ${job.description === undefined ? nothing : html`<p>${job.description}</p>`} ${drawFacts(job)}
-        <pre class="output" tabindex="0" aria-label="What it is given">${describePayload(job).text}</pre>
+        <pre class="output" tabindex="0" aria-label="Text of the job">${describePayload(job).text}</pre>
         ${this.#drawActions()}
         <div aria-live="polite">
           ${this.said === undefined ? nothing : html`<p class="note quiet" role="status">${this.said}</p>`}
@@ -79,7 +79,7 @@ export class JobPanel extends LightElement {
           <h3>History</h3>
           ${drawLoad(this.#runs, "the runs", ({ entries }) =>
             entries.length === 0
-              ? html`<p class="quiet">It has not run yet.</p>`
+              ? html`<p class="quiet">No runs yet.</p>`
               : html`<ul class="rows">
                   ${entries.toReversed().map(drawRun)}
                 </ul>`,
@@ -94,11 +94,11 @@ export class JobPanel extends LightElement {
     if (this.isAsking)
       return html`
         <div class="actions" role="alertdialog" aria-label=${`Remove ${job.name}?`}>
-          <span>Remove this job? Its runs stay on record for a while.</span>
+          <span>Remove this job? Its past runs stay in the history for a while.</span>
           <button class="button primary" type="button" ?disabled=${busy !== undefined} @click=${this.#remove}>
-            Remove it
+            Remove
           </button>
-          <button class="button" type="button" @click=${this.#ask}>Keep it</button>
+          <button class="button" type="button" @click=${this.#ask}>Cancel</button>
         </div>
       `;
     const isRunning = busy === "run" || job.state.runningAtMs !== undefined;
@@ -124,14 +124,14 @@ export class JobPanel extends LightElement {
   readonly #run = (): Promise<void> =>
     this.#act("run", async () => {
       const { ran } = await this.app.client.request("cron.run", { id: this.job.id, mode: "force" }, runAnswerMs);
-      return ran ? "It has run; see below." : "It is running already.";
+      return ran ? "The run has ended; see the history below." : "This job is already running.";
     });
 
   readonly #switch = (): Promise<void> =>
     this.#act("switch", async () => {
       const enabled = !this.job.enabled;
       await this.app.client.request("cron.update", { id: this.job.id, patch: { enabled } });
-      return enabled ? "Enabled." : "Disabled: it runs only by hand now.";
+      return enabled ? "Enabled." : "Disabled: it runs only when you start it.";
     });
 
   readonly #remove = (): Promise<void> =>
@@ -165,16 +165,16 @@ function drawFacts(job: CronJob): TemplateResult {
         ? describeNextRun(job, Date.now())
         : `${describeNextRun(job, Date.now())}, ${formatDate(state.nextRunAtMs, timeZoneOf(job))}`,
     ],
-    ["Does", visible(describePayload(job).what)],
-    ["Agent", job.agentId === undefined ? "the default one" : visible(job.agentId, 80)],
+    ["Action", visible(describePayload(job).what)],
+    ["Agent", job.agentId === undefined ? "default" : visible(job.agentId, 80)],
     ["Result", describeDelivery(job)],
     [
-      "Failed",
+      "Failures",
       state.consecutiveErrors === undefined || state.consecutiveErrors === 0
         ? undefined
         : state.consecutiveErrors === 1
-          ? "the last time"
-          : `${state.consecutiveErrors} times in a row`,
+          ? "last run"
+          : `last ${state.consecutiveErrors} runs`,
     ],
   ];
   return html`<dl class="facts">
@@ -198,7 +198,7 @@ function drawRun(run: CronRun): TemplateResult {
         ${run.summary === "" ? nothing : html`<pre class="plain">${run.summary}</pre>`}
         ${run.error === undefined ? nothing : html`<div class="issue">${run.error}</div>`}
       </div>
-      ${run.sessionKey === undefined ? nothing : html`<a href=${toHash("chat", run.sessionKey)}>Its session</a>`}
+      ${run.sessionKey === undefined ? nothing : html`<a href=${toHash("chat", run.sessionKey)}>Open session</a>`}
     </li>
   `;
 }

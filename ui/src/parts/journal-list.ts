@@ -49,7 +49,7 @@ function drawEntry(entry: JournalEntry): TemplateResult {
     <li class="row">
       <div>
         <a class="strong" href=${toHash("tools", entry.tool)}>${entry.tool}</a>
-        ${badge(outcomeTones[entry.outcome] ?? "quiet", entry.outcome)}
+        ${badge(outcomeTones[entry.outcome] ?? "quiet", entry.outcome === "refused" ? "blocked" : entry.outcome)}
         ${intent === undefined ? nothing : html`<code class="where">${intent}</code>`}
         <div class="quiet">
           ${[

@@ -56,5 +56,5 @@ export function drawLoad<T>(load: Load<T>, what: string, draw: (value: T) => unk
       ? nothing
       : html`${drawFailure(load.error)}<button class="button" type="button" @click=${load.reload}>Try again</button>`;
   if (load.value !== undefined) return html`${failure}${draw(load.value)}`;
-  return load.error === undefined ? html`<p class="quiet" role="status">Reading ${what} …</p>` : html`${failure}`;
+  return load.error === undefined ? html`<p class="quiet" role="status">Loading ${what} …</p>` : html`${failure}`;
 }

@@ -19,7 +19,7 @@ export class NodeList extends LightElement {
 
   protected override render(): TemplateResult {
     return html`
-      <h2 id="node-list-title">Machines</h2>
+      <h2 id="node-list-title">Paired nodes</h2>
       ${drawLoad(this.list, "the nodes", ({ nodes }) =>
         nodes.length === 0
           ? drawNone()
@@ -40,10 +40,10 @@ export function nodeCommand({ hostname, port, protocol }: Pick<Location, "hostna
 
 function drawNone(): TemplateResult {
   return html`
-    <p>No machine is paired as a node yet. On the one that should run commands:</p>
+    <p>No node is paired yet. On the machine that should run commands, run:</p>
     <copy-line .text=${nodeCommand(location)}></copy-line>
     ${isLoopback(location) ? drawTunnel(location.port) : nothing}
-    <p class="quiet">Its request then waits below, under Devices, until you approve it.</p>
+    <p class="quiet">Then approve its pairing request below, under Devices.</p>
   `;
 }
 
@@ -55,7 +55,7 @@ function isLoopback({ hostname }: Pick<Location, "hostname">): boolean {
 function drawTunnel(port: string): TemplateResult {
   return html`
     <p class="quiet">
-      On a machine other than the gateway's own, open a way here first and leave it open:
+      On another machine than the gateway's, open an SSH tunnel first and keep it open:
       <code>ssh -N -L ${port}:127.0.0.1:${port} <i>user@gateway</i></code>
     </p>
   `;
@@ -75,7 +75,7 @@ function drawNode(node: NodeRow): TemplateResult {
       <div>
         <span class="strong">${visible(node.displayName ?? "Unnamed node", 60)}</span>
         ${connected ? badge("good", "online") : badge("quiet", "offline")}
-        ${connected && !commands.includes("system.run") ? badge("quiet", "runs no commands") : nothing}
+        ${connected && !commands.includes("system.run") ? badge("quiet", "cannot run commands") : nothing}
         <div class="quiet">${facts.map((fact) => visible(fact, 80)).join(" · ")}</div>
         <div class="quiet">node <code>${node.nodeId.slice(0, 12)}</code></div>
       </div>
@@ -92,13 +92,13 @@ function drawSkills(
   const granted = Object.entries(permissions);
   return html`
     <dl class="facts">
-      <dt>Caps</dt>
+      <dt>Capabilities</dt>
       <dd>${caps.length === 0 ? "none" : drawWords(caps)}</dd>
       <dt>Permissions</dt>
       <dd>
         ${
           granted.length === 0
-            ? "none told"
+            ? "none reported"
             : html`<span class="words"
                 >${granted.map(([name, isGiven]) => badge(isGiven ? "good" : "bad", `${visible(name, 60)}: ${isGiven ? "yes" : "no"}`))}</span
               >`
@@ -124,7 +124,7 @@ function drawSkills(
 /** What an absent node can do is not known. */
 function drawAway(): TemplateResult {
   return html`<div class="away">
-    <p class="quiet">To bring it back, on that machine:</p>
+    <p class="quiet">To reconnect it, run on that machine:</p>
     <copy-line .text=${nodeCommand(location)}></copy-line>
   </div>`;
 }

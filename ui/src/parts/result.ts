@@ -7,7 +7,7 @@ import { drawTree } from "./json-tree.ts";
 export function drawResult({ content, details }: ToolOutcome): TemplateResult {
   return html`
     <div class="result">
-      ${content.length === 0 ? html`<p class="quiet">The tool finished and gave nothing back.</p>` : content.map(drawBlock)}
+      ${content.length === 0 ? html`<p class="quiet">The tool returned no output.</p>` : content.map(drawBlock)}
       ${
         details === undefined || details === null
           ? nothing
@@ -21,16 +21,15 @@ export function drawResult({ content, details }: ToolOutcome): TemplateResult {
 }
 
 function drawBlock(block: ResultBlock): TemplateResult | typeof nothing {
-  if (block.type === "text")
-    return html`<pre class="output" tabindex="0" aria-label="Text of the result">${block.text}</pre>`;
+  if (block.type === "text") return html`<pre class="output" tabindex="0" aria-label="Result text">${block.text}</pre>`;
   return drawPicture(block);
 }
 
 export function drawPicture(block: ResultBlock): TemplateResult | typeof nothing {
   if (block.type !== "image") return nothing;
   if (!isPicture(block.mimeType))
-    return html`<p class="quiet">A picture of type ${block.mimeType}, which this page does not show.</p>`;
-  return html`<img class="picture" alt="Picture of the result" src=${`data:${block.mimeType};base64,${block.data}`} />`;
+    return html`<p class="quiet">Image of type ${block.mimeType}, which this page cannot show.</p>`;
+  return html`<img class="picture" alt="Result image" src=${`data:${block.mimeType};base64,${block.data}`} />`;
 }
 
 function isPicture(mimeType: string): boolean {

@@ -29,13 +29,13 @@ export function drawRules(form: RuleForm): readonly TemplateResult[] {
     options: levelOptions(key, valueOf(file, scope, key)),
   });
   const fields: readonly Field[] = [
-    level("security", "Security", "What may run at all."),
-    level("ask", "Ask", "When somebody is asked first."),
-    level("askFallback", "Ask fallback", "What holds when nobody can answer."),
+    level("security", "Security", "Which commands may run."),
+    level("ask", "Ask", "When you are asked for approval."),
+    level("askFallback", "Ask fallback", "What applies when the question cannot be answered."),
     {
       key: "autoAllowSkills",
       label: "Auto-allow skill CLIs",
-      about: "Programs that skills bring count as listed.",
+      about: "Programs of installed skills count as allowlisted.",
       options: ["yes", "no"].map((word) => ({ value: word, label: word })),
     },
   ];
@@ -48,7 +48,7 @@ function levelOptions(key: Level, value: unknown): Field["options"] {
   const strange = typeof value === "string" && !known.includes(value) ? [value] : [];
   return [
     ...known.map((word) => ({ value: word, label: word })),
-    ...strange.map((word) => ({ value: word, label: `${visible(word, 40)} (unknown, taken for the strictest)` })),
+    ...strange.map((word) => ({ value: word, label: `${visible(word, 40)} (unknown, treated as the strictest)` })),
   ];
 }
 

@@ -22,12 +22,12 @@ function isEditable({ commands }: NodeRow): boolean {
 
 export function targetName(node: NodeRow): string {
   if (!node.connected) return `${nameOf(node)}, offline`;
-  return isEditable(node) ? nameOf(node) : `${nameOf(node)}, by hand`;
+  return isEditable(node) ? nameOf(node) : `${nameOf(node)}, edit on that machine`;
 }
 
 function drawAway(): TemplateResult {
   return html`
-    <p>This node is not connected, and its file is on that machine. To bring it back, there:</p>
+    <p>This node is offline, and its approvals file is on that machine. To reconnect it, run there:</p>
     <copy-line .text=${nodeCommand(location)}></copy-line>
   `;
 }
@@ -35,7 +35,7 @@ function drawAway(): TemplateResult {
 function drawByHand(): TemplateResult {
   return html`
     <div class="note quiet">
-      <p>This node does not let its approvals be edited from here. On that machine, edit this file by hand:</p>
+      <p>This node does not support editing its approvals from here. Edit this file on that machine:</p>
       <copy-line .text=${"~/.openclaw/exec-approvals.json"}></copy-line>
       <p>
         <code>defaults</code> and <code>agents.&lt;id&gt;</code> hold <code>security</code>, <code>ask</code>,

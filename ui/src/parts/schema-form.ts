@@ -77,7 +77,7 @@ export class SchemaForm extends LightElement {
       },
     };
     if (field.kind !== "object") return drawField(context);
-    if (field.members.length === 0) return html`<p class="quiet">This takes no arguments.</p>`;
+    if (field.members.length === 0) return html`<p class="quiet">No arguments needed.</p>`;
     return html`${known.has("") ? this.#drawIssues() : nothing}${drawMembers(context, field)}`;
   }
 
@@ -117,7 +117,7 @@ export class SchemaForm extends LightElement {
     const isShown = reading.value !== undefined && canShow(this.schema, reading.value);
     this.issues = isShown
       ? []
-      : [...reading.issues, { path: "", message: "The fields cannot show all of this; mend it or stay with JSON." }];
+      : [...reading.issues, { path: "", message: "The form cannot show this value. Fix it, or keep editing as JSON." }];
     if (isShown) {
       this.draft = toDraft(this.schema, reading.value);
       this.raw = undefined;

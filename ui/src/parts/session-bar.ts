@@ -56,7 +56,7 @@ export class SessionBar extends LightElement {
         ${this.mode === "rename" ? this.#drawRename() : html`<h1 class="chat-title">${titleOf(this.row)}</h1>`}
         <div class="session-settings">${this.#drawModel()} ${this.#drawThinking()} ${this.#drawMenu()}</div>
       </header>
-      ${this.mode === "reset" ? this.#drawSure("Start over? The model forgets what was said; the old transcript is kept.", "Start over", this.#reset) : nothing}
+      ${this.mode === "reset" ? this.#drawSure("Start over? The model forgets this conversation. The old transcript is kept.", "Start over", this.#reset) : nothing}
       ${this.mode === "delete" ? this.#drawSure("Delete this session and its transcript?", "Delete", this.#delete) : nothing}
       ${this.failure === undefined ? nothing : drawFailure(this.failure)}
     `;
@@ -65,7 +65,7 @@ export class SessionBar extends LightElement {
   #drawRename(): TemplateResult {
     return html`
       <form class="rename" @submit=${this.#rename}>
-        <input name="label" aria-label="Name of the session" maxlength="64" .value=${this.row.label ?? ""} />
+        <input name="label" aria-label="Session name" maxlength="64" .value=${this.row.label ?? ""} />
         <button class="button small primary" type="submit" ?disabled=${this.isBusy}>Save</button>
         <button class="button small" type="button" @click=${this.#plain}>Cancel</button>
       </form>
@@ -117,7 +117,7 @@ export class SessionBar extends LightElement {
         <span>${question}</span>
         <div class="actions">
           <button class="button small primary" type="button" ?disabled=${this.isBusy} @click=${step}>${act}</button>
-          <button class="button small" type="button" @click=${this.#plain}>Keep it</button>
+          <button class="button small" type="button" @click=${this.#plain}>Cancel</button>
         </div>
       </div>
     `;
@@ -171,7 +171,7 @@ export class SessionBar extends LightElement {
     this.isBusy = true;
     this.failure = await step().then(
       () => undefined,
-      (error: unknown) => error ?? new Error("The gateway refused without a reason."),
+      (error: unknown) => error ?? new Error("The gateway rejected the request without a reason."),
     );
     this.isBusy = false;
     if (this.failure !== undefined) return false;

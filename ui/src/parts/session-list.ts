@@ -55,7 +55,7 @@ export class SessionListPart extends LightElement {
 
   #drawAgents(): TemplateResult {
     return html`<select
-      aria-label="Agent of a new session"
+      aria-label="Agent for new sessions"
       @change=${(event: Event) => (this.agentId = (event.target as HTMLSelectElement).value)}
     >
       ${this.agents.map((id) => html`<option value=${id} ?selected=${id === this.#agent()}>${id}</option>`)}
@@ -84,7 +84,7 @@ export class SessionListPart extends LightElement {
             <span class="strong session-name">${titleOf(row)}</span>
             ${isBusy ? badge("warn", "working") : html`<span class="quiet">${formatAge(row.updatedAt, Date.now())}</span>`}
           </span>
-          <span class="quiet session-last">${toPreview(row.lastMessagePreview ?? "") || "nothing said yet"}</span>
+          <span class="quiet session-last">${toPreview(row.lastMessagePreview ?? "") || "No messages yet"}</span>
         </a>
       </li>
     `;

@@ -48,7 +48,7 @@ export class ToolCard extends LightElement {
           ${args === undefined || args === null ? nothing : html`<div class="tree">${drawTree(args)}</div>`}
           ${outcome === undefined ? html`<p class="quiet">${silent[state]}</p>` : drawResult(outcome)}
           <details class="more" @toggle=${this.#turnWhy}>
-            <summary>Why it may run</summary>
+            <summary>${this.#whyTitle()}</summary>
             ${
               this.isWhyOpen
                 ? drawLoad(this.#why, "the decision", ({ decision, text, unavailable }) =>
@@ -63,6 +63,12 @@ export class ToolCard extends LightElement {
     `;
   }
 
+  /** Whether the policy allows the tool is read only when somebody asks. */
+  #whyTitle(): string {
+    const isAllowed = this.#why.value?.decision.allowed ?? this.row.state !== "failed";
+    return isAllowed ? "Why this is allowed" : "Why this is blocked";
+  }
+
   readonly #turnWhy = (event: Event): void => {
     event.stopPropagation();
     this.isWhyOpen = (event.currentTarget as HTMLDetailsElement).open;
@@ -71,8 +77,8 @@ export class ToolCard extends LightElement {
 
 /** A call may be over while what it asked for is not; the words stay true when that ends, which is told further down. */
 const unfinished: Readonly<Record<string, string>> = {
-  "approval-pending": "asked for approval",
-  running: "in the background",
+  "approval-pending": "approval requested",
+  running: "started in the background",
 };
 
 function drawState({ state, outcome }: ToolRow): TemplateResult {
@@ -83,10 +89,10 @@ function drawState({ state, outcome }: ToolRow): TemplateResult {
 const tones = { running: "warn", done: "good", failed: "bad", open: "quiet" } as const;
 const words = { running: "running", done: "done", failed: "failed", open: "no result" } as const;
 const silent = {
-  running: "Nothing said yet.",
-  done: "The tool finished and gave nothing back.",
-  failed: "It ended without a result.",
-  open: "The conversation holds no result of this call.",
+  running: "No output yet.",
+  done: "The tool returned no output.",
+  failed: "The tool ended without a result.",
+  open: "The conversation contains no result for this call.",
 } as const;
 
 /** Live output shows without opening the card, but only its end. */

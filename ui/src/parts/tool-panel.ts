@@ -54,12 +54,12 @@ export class ToolPanel extends LightElement {
           tool.description === "" || tool.description === tool.summary
             ? nothing
             : html`<details class="more">
-                <summary>What the model is told</summary>
+                <summary>Full description</summary>
                 <pre class="plain">${tool.description}</pre>
               </details>`
         }
         <details class="more" ?open=${!isAllowed}>
-          <summary>Why it is ${toolStatus(tool)}</summary>
+          <summary>Why this is ${toolStatus(tool)}</summary>
           ${drawDecision(tool)}
         </details>
         ${tool.built ? this.#drawRun() : nothing}
@@ -72,8 +72,8 @@ export class ToolPanel extends LightElement {
     const schema = asSchema(this.tool.parameters);
     return html`
       <section class="run" aria-label=${`Run ${this.tool.name}`}>
-        <h3>Run it <span class="quiet">as you, in session ${this.session}</span></h3>
-        ${toolStatus(this.tool) === "allowed" ? nothing : html`<p class="quiet">The gateway will refuse this call; it decides, not this page.</p>`}
+        <h3>Run <span class="quiet">as you, in session ${this.session}</span></h3>
+        ${toolStatus(this.tool) === "allowed" ? nothing : html`<p class="quiet">The gateway will block this call.</p>`}
         <schema-form
           .schema=${schema}
           .action=${isBusy ? "Running …" : "Run"}
@@ -95,7 +95,7 @@ export class ToolPanel extends LightElement {
     if (run.phase === "running") return html`<p class="quiet" role="status">The tool is running …</p>`;
     const took = html`<span class="quiet">after ${formatElapsed(run.tookMs)}</span>`;
     if (run.phase === "failed")
-      return html`<h3>Not done ${took}</h3>
+      return html`<h3>Failed ${took}</h3>
         ${drawFailure(run.error)}`;
     return html`<h3>Result ${took}</h3>
       ${drawResult(run.outcome)}`;

@@ -121,7 +121,7 @@ export class ChatView extends LightElement {
 
   #drawNoModel(): TemplateResult {
     return html`<details class="no-model">
-      <summary>No model answers yet: commands and tools work</summary>
+      <summary>No model configured: commands and tools work</summary>
       ${this.#drawFirstModel()}
     </details>`;
   }
@@ -163,9 +163,9 @@ function newRow(key: string): SessionRow {
 function drawWelcome(): TemplateResult {
   return html`
     <div class="welcome">
-      <h2>Nothing said here yet</h2>
+      <h2>No messages yet</h2>
       <p class="quiet">
-        Ask for something. <code>/help</code> lists the commands, <code>!command</code> runs a command, and
+        Ask the agent for something. <code>/help</code> lists the commands, and
         <code>/tool session_status {}</code> runs a tool without the model.
       </p>
     </div>

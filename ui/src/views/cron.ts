@@ -94,18 +94,18 @@ export class CronView extends LightElement {
 
   #drawDetail(): TemplateResult {
     if (this.open === undefined)
-      return html`<p class="quiet placeholder">Open a job to see what it does and how its runs went.</p>`;
+      return html`<p class="quiet placeholder">Select a job to see what it does and how its runs ended.</p>`;
     const back = html`<a class="back" href=${toHash("cron")}>← All jobs</a>`;
     if (this.open === fresh) return html`${back}<job-form .app=${this.app}></job-form>`;
     const job = this.#jobs.value?.jobs.find(({ id }) => id === this.open);
     if (job !== undefined)
       return html`${back}${keyed(job.id, html`<job-panel .app=${this.app} .job=${job}></job-panel>`)}`;
-    return html`${back}${this.#jobs.value === undefined ? nothing : html`<p class="quiet placeholder">This job is not there any more. One that runs once goes after it ran well.</p>`}`;
+    return html`${back}${this.#jobs.value === undefined ? nothing : html`<p class="quiet placeholder">This job no longer exists. A job that runs once is removed after it succeeds.</p>`}`;
   }
 }
 
 const schedulerOff = {
-  text: "The scheduler is off: no job runs by itself.",
+  text: "The scheduler is off, so no job starts automatically.",
   fix: "openclaw config set cron.enabled true",
 };
 

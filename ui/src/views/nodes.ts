@@ -48,7 +48,7 @@ export class NodesView extends LightElement {
         <node-list
           class="card wide"
           role="region"
-          aria-label="Machines"
+          aria-label="Paired nodes"
           .app=${this.app}
           .list=${this.#nodes}
           .nodes=${nodes}

@@ -62,9 +62,9 @@ function drawHealth(health: Health, now: number): TemplateResult {
   const channels = health.channelOrder ?? Object.keys(health.channels ?? {});
   return html`
     <section class="card" aria-labelledby="health-title">
-      <h2 id="health-title">Health ${health.ok ? badge("good", "well") : badge("bad", "not well")}</h2>
+      <h2 id="health-title">Health ${health.ok ? badge("good", "Healthy") : badge("bad", "Unhealthy")}</h2>
       <dl class="facts">
-        <dt>Looked</dt>
+        <dt>Checked</dt>
         <dd>
           ${formatAge(health.ts, now)}${health.durationMs === undefined ? "" : `, took ${formatElapsed(health.durationMs)}`}
         </dd>
@@ -75,7 +75,7 @@ function drawHealth(health: Health, now: number): TemplateResult {
         <dt>Sandbox</dt>
         <dd>${describeSandbox(health)}</dd>
         <dt>Channels</dt>
-        <dd>${channels.map((id) => health.channelLabels?.[id] ?? id).join(", ") || "none set up"}</dd>
+        <dd>${channels.map((id) => health.channelLabels?.[id] ?? id).join(", ") || "none configured"}</dd>
       </dl>
     </section>
   `;
@@ -83,7 +83,7 @@ function drawHealth(health: Health, now: number): TemplateResult {
 
 function describeConfigProblem(trouble: string): Caution {
   return {
-    text: `The gateway runs with the last good config; the one on disk is not in force: ${trouble}`,
+    text: `The config file is not valid, so the gateway still uses the last valid one: ${trouble}`,
     fix: "openclaw doctor",
   };
 }

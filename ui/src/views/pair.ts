@@ -23,7 +23,7 @@ export class PairView extends LightElement {
     return html`
       <main class="connect">
         <div class="brand"><img src="./favicon.svg" alt="" width="36" height="36" /><span>OpenClaw</span></div>
-        ${refusedToken ? html`<p class="note warn">The link held a token or a gateway address. It was thrown away: links end up in histories and logs.</p>` : nothing}
+        ${refusedToken ? html`<p class="note warn">The link contained a token or a gateway address. It was ignored, because links end up in browser histories and logs.</p>` : nothing}
         ${keyProblem === undefined ? nothing : html`<p class="note warn">${keyProblem}</p>`}
         ${this.#drawPhase(connection)}
       </main>
@@ -35,7 +35,7 @@ export class PairView extends LightElement {
       case "connecting":
       case "connected":
         return html`<h1>Connecting</h1>
-          <p class="quiet" role="status">Talking to the gateway at ${location.host} …</p>`;
+          <p class="quiet" role="status">Connecting to the gateway at ${location.host} …</p>`;
       case "lost":
         return this.#drawLost(connection.reason);
       case "pairing":
@@ -47,12 +47,12 @@ export class PairView extends LightElement {
 
   #drawLost(reason: string): TemplateResult {
     return html`
-      <h1>No connection yet</h1>
-      <p role="status">Reason: ${reason}. The page tries again by itself.</p>
+      <h1>Cannot reach the gateway</h1>
+      <p role="status">Reason: ${reason}. Retrying automatically.</p>
       <p>If the gateway is not running, start it on its machine:</p>
       <copy-line .text=${"openclaw gateway run"}></copy-line>
       <div class="actions">
-        <button class="button" type="button" @click=${this.app.client.retryNow}>Try now</button>
+        <button class="button" type="button" @click=${this.app.client.retryNow}>Reconnect now</button>
       </div>
     `;
   }
@@ -60,14 +60,15 @@ export class PairView extends LightElement {
   #drawWaiting(requestId: string): TemplateResult {
     return html`
       <h1>Waiting for approval</h1>
-      <p role="status">This browser asked to be let in. Approve it on the machine of the gateway:</p>
+      <p role="status">This browser sent a pairing request. Approve it on the gateway's machine:</p>
       <copy-line .text=${`openclaw devices approve ${requestId}`}></copy-line>
       <dl class="facts">
         <dt>Request</dt>
         <dd><code>${requestId}</code></dd>
       </dl>
       <p class="quiet">
-        Somebody who is already connected can also approve it on their Overview. This page goes on by itself.
+        You can also approve it under Overview in a browser that is already connected. This page then continues
+        automatically.
       </p>
     `;
   }
@@ -78,10 +79,10 @@ export class PairView extends LightElement {
     return html`
       <h1>Connect this browser</h1>
       ${used === "none" ? nothing : html`<p class="note bad" role="alert">${describeRefusal(used, failure.message)}</p>`}
-      ${used === "none" && !/missing/i.test(failure.message) ? html`<p class="note bad" role="alert">The gateway said: ${failure.message}</p>` : nothing}
+      ${used === "none" && !/missing/i.test(failure.message) ? html`<p class="note bad" role="alert">The gateway answered: ${failure.message}</p>` : nothing}
       <section>
         <h2>With a link</h2>
-        <p>Run this on the machine of the gateway and open the link it prints. Each link works once.</p>
+        <p>Run this on the gateway's machine and open the link it prints. Each link works once.</p>
         <copy-line .text=${"openclaw dashboard"}></copy-line>
       </section>
       <section>
@@ -90,7 +91,7 @@ export class PairView extends LightElement {
           <div class="field">
             <label for="secret"><span class="label">Gateway ${what}</span></label>
             <span class="about" id="about-secret"
-              >${isPassword ? html`It is not kept.` : html`It stands in the config as <code>gateway.auth.token</code>. Paste it here only, never into an address.`}</span
+              >${isPassword ? html`The password is not stored.` : html`Find it in the config under <code>gateway.auth.token</code>. Paste it only here, never into an address.`}</span
             >
             <input
               id="secret"
@@ -123,10 +124,10 @@ export class PairView extends LightElement {
 }
 
 function describeRefusal(used: string, message: string): string {
-  if (!/mismatch|unauthori[sz]ed/i.test(message)) return `The gateway said: ${message}`;
-  if (used === "link") return "This link was used before or has run out. Make a new one.";
-  if (used === "device") return "The gateway no longer knows this browser. Connect it again.";
-  return `The gateway did not accept this ${used}.`;
+  if (!/mismatch|unauthori[sz]ed/i.test(message)) return `The gateway answered: ${message}`;
+  if (used === "link") return "This link was already used or has expired. Create a new one.";
+  if (used === "device") return "This browser is no longer paired. Connect it again.";
+  return `The gateway rejected this ${used}.`;
 }
 
 customElements.define("view-pair", PairView);

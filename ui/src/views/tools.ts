@@ -102,7 +102,7 @@ export class ToolsView extends LightElement {
         <input
           type="search"
           aria-label="Filter tools"
-          placeholder="Filter by name or words"
+          placeholder="Filter by name or description"
           .value=${this.words}
           @input=${(event: Event) => (this.words = valueOf(event))}
         />
@@ -110,7 +110,7 @@ export class ToolsView extends LightElement {
           ${(["all", ...toolStatuses] as const).map((entry) => this.#drawChip(entry, tools))}
         </div>
       </div>
-      ${found.length === 0 ? html`<p class="quiet">No tool fits this filter.</p>` : nothing}
+      ${found.length === 0 ? html`<p class="quiet">No tool matches this filter.</p>` : nothing}
       ${groupTools(found).map(
         ({ group, tools: members }) => html`
           <h2 class="group-name">${group} <span class="quiet">${formatCount(members.length, "tool")}</span></h2>
@@ -153,12 +153,12 @@ export class ToolsView extends LightElement {
 
   #drawDetail(catalog: Catalog): TemplateResult {
     if (this.open === undefined)
-      return html`<p class="quiet placeholder">Open a tool to see why it may run, and to run it.</p>`;
+      return html`<p class="quiet placeholder">Select a tool to see why it is allowed or blocked, and to run it.</p>`;
     const tool = catalog.tools.find(({ name }) => name === this.open);
     const back = html`<a class="back" href=${toHash("tools")}>← All tools</a>`;
     if (tool === undefined)
       return html`${back}
-        <p class="note bad" role="alert">There is no tool called ${this.open}.</p>`;
+        <p class="note bad" role="alert">Unknown tool: ${this.open}</p>`;
     return html`${back}${keyed(tool.name, html`<tool-panel .app=${this.app} .tool=${tool} .who=${this.#who()} .session=${catalog.sessionKey}></tool-panel>`)}`;
   }
 
