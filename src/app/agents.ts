@@ -15,13 +15,17 @@ import { createDiscovery } from "../model/discover.ts";
 import type { ModelBook, ModelRef } from "../model/model.ts";
 import { createStreamModel } from "../model/retry.ts";
 import { testModel } from "../model/test-model.ts";
+import type { LiveStatus } from "../session/live-status.ts";
 import type { Wake } from "../session/wake.ts";
 import type { FoundModel, ModelTest } from "../gateway/methods/models.ts";
 import type { CallTool } from "../tool/call.ts";
+import type { GatewayServices } from "../tool/gateway-services.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface OpenAgents {
   readonly agents: Agents;
+  /** For `Runtime.services`; the caller binds them together with its own. */
+  readonly services: Pick<GatewayServices, "turns" | "wake" | "children" | "sessionMessages" | "liveStatus">;
   /** Tells a session something and gives it a turn to read it in. */
   readonly wake: Wake;
   readonly heartbeats: OpenHeartbeats;
@@ -39,7 +43,7 @@ export async function openAgents(
   runtime: Runtime,
   outbound: Outbound = createOutbound(new Map()),
 ): Promise<OpenAgents> {
-  const { store, catalog, paths, env, log, mask, settings, version } = runtime;
+  const { store, catalog, paths, env, log, mask, settings, version, services } = runtime;
   const config = () => settings.now().config;
   const discovery = createDiscovery({ env, clock: systemClock });
   const models = createModelBook({ config, env, paths, clock: systemClock, log: log.child("models"), discovery });
@@ -63,8 +67,9 @@ export async function openAgents(
         clock: systemClock,
         version,
         usage: ledger,
-        admin: runtime.admin,
-        children: runtime.children,
+        admin: services.admin,
+        overrides: () => services.bound().admin?.overrides.list() ?? [],
+        children: services.children,
         onCommand: hooks.onCommand,
         approvals: runtime.commands.broker,
         undo: runtime.undo,
@@ -88,11 +93,8 @@ export async function openAgents(
     systemEvents: runtime.commands.events,
     onBootstrap: hooks.onBootstrap,
   });
-  runtime.turns.provide(agents);
   const sessions = openSessions(runtime, models, outbound);
-  runtime.children.provide(sessions.children);
-  runtime.sessionMessages.provide(sessions.sessionMessages);
-  runtime.liveStatus.provide({
+  const liveStatus: LiveStatus = {
     async model(agentId, override) {
       const [ref] = await models.candidates({ agentId, override });
       return ref === undefined ? undefined : { ref, credentials: (await models.ready?.(ref, agentId)) ?? 0 };
@@ -100,13 +102,14 @@ export async function openAgents(
     models: () => models.list(),
     used: (session) => ledger.session(session),
     active: (session) => agents.active(session).length,
-  });
+  };
   const heartbeats = openHeartbeats(runtime, agents, models, outbound);
   const { wake } = heartbeats;
-  runtime.wake.provide(wake);
+  const { children, sessionMessages } = sessions;
   recording?.ends(agents);
   return {
     agents,
+    services: { turns: agents, wake, children, sessionMessages, liveStatus },
     hooks,
     wake,
     heartbeats,

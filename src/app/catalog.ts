@@ -9,10 +9,10 @@ import { approvalsPath } from "../exec/policy/file.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Store } from "../store/store.ts";
 import { builtinTools, recoverFiles, withFiles, type FileToolDeps } from "../tool/builtin.ts";
-import { createCatalog, type Catalog, type Settings } from "../tool/catalog.ts";
+import { createCatalog, type Catalog } from "../tool/catalog.ts";
 import type { OpenExec } from "./exec.ts";
-import { createGatewayServices, type GatewayServices } from "./gateway-services.ts";
-import { createSettings } from "./settings.ts";
+import { createServiceSlot, type ServiceSlot } from "../tool/gateway-services.ts";
+import { createSettings, type Settings } from "../config/live-settings.ts";
 
 export { recoverFiles, withFiles };
 
@@ -20,7 +20,7 @@ export { recoverFiles, withFiles };
 export type CatalogExec = Pick<OpenExec, "exec" | "processes" | "sandboxes" | "mask">;
 
 /** A catalogue that is only looked at has none of it. */
-type CatalogPorts = GatewayServices & { readonly memory: Pick<Memory, "search" | "read"> };
+type CatalogPorts = { readonly services: ServiceSlot; readonly memory: Pick<Memory, "search" | "read"> };
 
 /** What file tools share with whoever takes their changes back. */
 export type FilePorts = Pick<FileToolDeps, "lanes" | "keeper">;
@@ -41,7 +41,7 @@ export function openCatalog(
   settings: () => Settings,
   commands: CatalogExec,
   files: FilePorts = { lanes: createLanes() },
-  ports: CatalogPorts = { memory: {} as Memory, ...createGatewayServices() },
+  ports: CatalogPorts = { memory: {} as Memory, services: createServiceSlot() },
 ): Catalog {
   return createCatalog({
     tools: builtinTools({

@@ -62,8 +62,8 @@ export function openCronRuntime(runtime: Runtime, ports: EnginePorts): CronRunti
     clock: systemClock,
     log: ports.log,
     config,
-    turns: runtime.turns(),
-    wake: runtime.wake(),
+    turns: runtime.services.turns(),
+    wake: runtime.services.wake(),
     events: commands.events,
     outbound: ports.outbound,
     runTool: (run) => runTool(runtime, run),
@@ -93,7 +93,7 @@ export function openCronRuntime(runtime: Runtime, ports: EnginePorts): CronRunti
     async wake({ session, turn }, text, mode) {
       const trust = await trustOf(store, turn);
       const used = mode === "now" && trust === "owner" ? "now" : "next-heartbeat";
-      await runtime.wake().tell(session, text, used, { untrusted: trust === "untrusted" });
+      await runtime.services.wake().tell(session, text, used, { untrusted: trust === "untrusted" });
       return used;
     },
     async change(asked, asker) {
@@ -174,7 +174,7 @@ export function openCronRuntime(runtime: Runtime, ports: EnginePorts): CronRunti
 
   async function tell({ session, card }: Approval, outcome: string): Promise<void> {
     if (session === null) return;
-    await runtime.wake().tell(session as SessionKey, mask(`Cron (${card.title}): ${outcome}`));
+    await runtime.services.wake().tell(session as SessionKey, mask(`Cron (${card.title}): ${outcome}`));
   }
 }
 

@@ -15,6 +15,8 @@ import type { Runtime } from "./runtime.ts";
 
 export interface OpenCron {
   readonly cron: Cron;
+  /** The same jobs with the rights of an agent. */
+  readonly agentCron: AgentCron;
   /** After clients can connect: jobs may be due, runs may have been left open. */
   start(): Promise<void>;
   /** The config changed. */
@@ -80,7 +82,7 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
     preview: async (input, count) => (await engine()).engine.preview(input, count),
   };
   const door = async (): Promise<AgentCron> => (await engine()).door;
-  runtime.cron.provide({
+  const agentCron: AgentCron = {
     status: () => cron.status(),
     list: async (asker, options) => (await door()).list(asker, options),
     run: async (asker, id, mode) => (await door()).run(asker, id, mode),
@@ -88,9 +90,10 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
     output: async (asker, id, slot, page) => (await door()).output(asker, id, slot, page),
     change: async (change, asker) => (await door()).change(change, asker),
     wake: async (asker, text, mode) => (await door()).wake(asker, text, mode),
-  });
+  };
   return {
     cron,
+    agentCron,
     async start() {
       const { nextAt, running } = await store.jobs.outlook();
       if (nextAt === undefined && running === 0 && !existsSync(olderFile())) return;

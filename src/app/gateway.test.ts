@@ -86,8 +86,8 @@ test("restarts in place leave no thread, no descriptor, no timer and no listener
     const call = { subject, caller: "http", signal: new AbortController().signal, timeoutMs: 20_000 } as const;
     await runtime.callTool({ ...call, tool: "memory_search", args: { query: "cat" } });
     await runtime.callTool({ ...call, tool: "write", args: { path: "a.txt", content: "a" } });
-    await runtime.cron().status();
-    await runtime.children().list(MAIN);
+    await runtime.services.cron().status();
+    await runtime.services.children().list(MAIN);
     // A run that began a moment before the stop asks for its notes a moment after it.
     const outcome = { stream: "lifecycle", phase: "start", startedAt: 0 } as const;
     runtime.memory.onRun({ runId: "r", sessionKey: MAIN, seq: 1, ts: 0, body: outcome });

@@ -42,11 +42,12 @@ import { openGateway, type Gateway } from "../gateway/server.ts";
 import { listWarnings } from "../tool/policy/warnings.ts";
 import { coreTools } from "../tool/policy/groups.ts";
 import { createOutbound } from "../channel/outbound.ts";
-import { openAdmin, type Restart } from "./admin.ts";
+import { openAdmin } from "../admin/admin.ts";
+import type { AdminDeps, Restart } from "../admin/deps.ts";
 import { openAgents } from "./agents.ts";
 import { watchApprovals, type ApprovalsWatch } from "../exec/policy/watch-file.ts";
 import { recoverFiles } from "./catalog.ts";
-import { openCron } from "./cron.ts";
+import { isCronAsk, openCron } from "./cron.ts";
 import { secretsIn } from "../config/redact.ts";
 import type { Runtime } from "./runtime.ts";
 import { openWebhooks } from "./webhooks.ts";
@@ -77,6 +78,7 @@ export async function openGatewayOver(
   const configFollowers = new Set<() => void>();
   const hub = createHub(systemClock);
   const presence = createPresence(systemClock, runtime.version);
+  const admin = openAdmin(adminDeps(runtime, hooks.restart));
   const context: GatewayContext = {
     paths: runtime.paths,
     env,
@@ -105,15 +107,24 @@ export async function openGatewayOver(
       for (const tell of configFollowers) tell();
     },
     restart: hooks.restart,
+    announceRestart: admin.restarts.announce,
     ...(hooks.trouble === undefined ? {} : { trouble: hooks.trouble }),
     approvalsCaution: () => approvals?.caution(),
   };
   let approvals: ApprovalsWatch | undefined;
   const outbound = createOutbound(new Map());
-  const { agents, wake, heartbeats, sessions, hooks: scripts, ...modelDeps } = await openAgents(runtime, outbound);
+  const {
+    agents,
+    wake,
+    heartbeats,
+    sessions,
+    services,
+    hooks: scripts,
+    ...modelDeps
+  } = await openAgents(runtime, outbound);
   runtime.commands.wakeBy(wake.tell);
-  const admin = openAdmin(runtime, hooks.restart);
   const jobs = openCron(runtime, { outbound, broadcast: (event) => context.hub.broadcast("cron", event) });
+  runtime.services.bind({ ...services, admin: admin.admin, cron: jobs.agentCron });
   const stopAsking = announceApprovals(context.hub, context.approvals);
   agents.watch(createRunEvents(context.hub, systemClock, runtime.mask));
   agents.watch(runtime.memory.onRun);
@@ -132,7 +143,7 @@ export async function openGatewayOver(
     ...deviceMethods(context),
     ...nodePairingMethods(context),
     ...configMethods(context),
-    ...updateMethods(context, runtime.admin),
+    ...updateMethods(context, runtime.services.admin),
     ...approvalMethods(context),
     ...nodeMethods(context, agents),
     ...voiceMethods(context, voiceWake),
@@ -197,6 +208,24 @@ export async function openGatewayOver(
     await close({ text: "the gateway could not start" });
     throw error;
   }
+}
+
+/** Config changes and jobs both wait for approvals of kind `config`. */
+function adminDeps(runtime: Runtime, restart: Restart): AdminDeps {
+  const { paths, env, version, mask, store, settings, services } = runtime;
+  return {
+    paths,
+    env,
+    version,
+    mask,
+    store,
+    settings,
+    restart,
+    log: runtime.log.child("admin"),
+    broker: runtime.commands.broker,
+    wake: services.wake,
+    isConfigChange: (approval) => approval.kind === "config" && approval.origin === "house" && !isCronAsk(approval),
+  };
 }
 
 const STOP_MS = 15_000;

@@ -33,7 +33,8 @@ export interface BootstrapEvent {
 }
 
 export function openHooks(runtime: Runtime): Hooks {
-  const { settings, paths, store, turns, log } = runtime;
+  const { settings, paths, store, log } = runtime;
+  const { turns } = runtime.services;
   const config = () => settings.now().config;
   const isOn = (): boolean => {
     const { enabled, entries = {} } = config().hooks?.internal ?? {};
@@ -80,7 +81,8 @@ export function openHooks(runtime: Runtime): Hooks {
   };
 }
 
-async function openEmitter({ settings, paths, env, store, turns, mask, log }: Runtime): Promise<Emitter> {
+async function openEmitter({ settings, paths, env, store, services, mask, log }: Runtime): Promise<Emitter> {
+  const { turns } = services;
   const [{ createEmitter }, { bootMd }, { commandLogger }, { sessionMemory }] = await Promise.all([
     import("../plugin/hook/emit.ts"),
     import("../plugin/hook/bundled/boot-md.ts"),

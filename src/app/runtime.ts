@@ -24,13 +24,14 @@ import type { Subject } from "../tool/subject.ts";
 import { openCatalog } from "./catalog.ts";
 import { checkConsent } from "./consent.ts";
 import { openExec, type OpenExec } from "./exec.ts";
-import { createGatewayServices, type GatewayServices } from "./gateway-services.ts";
+import { createServiceSlot, type ServiceSlot } from "../tool/gateway-services.ts";
 import { openMemoryOver, type OpenMemory } from "./memory.ts";
 import { openUndo, type OpenUndo } from "./undo.ts";
-import { createSettings, type LiveSettings } from "./settings.ts";
+import { createSettings, type LiveSettings } from "../config/live-settings.ts";
 import { openStoreChecks, type StoreChecks } from "../store/background-check.ts";
 
-export interface Runtime extends GatewayServices {
+export interface Runtime {
+  readonly services: ServiceSlot;
   readonly paths: Paths;
   readonly env: Env;
   readonly version: string;
@@ -90,13 +91,13 @@ export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeO
   });
   const version = readVersion();
   const config = (): Config => settings.now().config;
-  const ports = createGatewayServices();
+  const services = createServiceSlot();
   const commands = openExec({ paths, env, store, log, mask, config, configFiles: () => settings.loaded().files });
   const memory = openMemoryOver({ paths, env, store, log, config });
   const undo = openUndo({ paths, store, mask, log, config, catalog: () => catalog });
   const catalog: Catalog = openCatalog(paths, store, settings.now, commands, undo.ports, {
     memory,
-    ...ports,
+    services,
   });
   const calls = {
     catalog,
@@ -115,7 +116,7 @@ export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeO
   const recallTool = createRecallTool(calls);
   checkConsent(commands, recallTool);
   return {
-    ...ports,
+    services,
     paths,
     env,
     version,

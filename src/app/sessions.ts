@@ -26,7 +26,7 @@ export function openSessions(runtime: Runtime, models: ModelBook, outbound: Outb
   const { store, log, mask } = runtime;
   const shared = {
     store,
-    turns: runtime.turns,
+    turns: runtime.services.turns,
     outbound,
     config: () => runtime.settings.now().config,
     clock: systemClock,

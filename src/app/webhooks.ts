@@ -50,7 +50,8 @@ async function openEngine(runtime: Runtime, { tell, outbound }: WebhookPorts): P
     import("../gateway/webhook/follow.ts"),
     import("../base/clock.ts"),
   ]);
-  const { store, paths, mask, settings, turns } = runtime;
+  const { store, paths, mask, settings } = runtime;
+  const { turns } = runtime.services;
   const log = runtime.log.child("webhooks");
   const follower = createFollower({ store, turns, tell, outbound, log });
   const config = () => settings.now().config;

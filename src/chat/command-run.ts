@@ -7,10 +7,9 @@ import type { ModelBook, ModelRef } from "../model/model.ts";
 import { entryOf, patchSession, type SessionEntry } from "../session/session.ts";
 import type { Subagents } from "../session/subagents.ts";
 import type { SessionRecord, Store } from "../store/store.ts";
-import type { Admin } from "../tool/admin.ts";
+import type { Admin, Override } from "../tool/admin.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";
-import type { Slot } from "../tool/slot.ts";
 import { subjectOf, type Subject } from "../tool/subject.ts";
 import type { Undo } from "../tool/undo/undo.ts";
 import type { Agents } from "../agent/agent.ts";
@@ -39,7 +38,9 @@ export interface DirectDeps {
     readonly senderId?: string | undefined;
   }) => Promise<readonly string[]>;
   /** Absent where there is no gateway to look after. */
-  readonly admin?: Slot<Admin>;
+  readonly admin?: () => Admin;
+  /** Config overrides of this run. */
+  readonly overrides?: () => readonly Override[];
   /** Absent where nothing is kept. */
   readonly undo?: Pick<Undo, "undo" | "list">;
   /** Absent where nothing can wait for an answer. */

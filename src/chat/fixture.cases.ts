@@ -21,7 +21,7 @@ import type { Store } from "../store/store.ts";
 import { builtinTools } from "../tool/builtin.ts";
 import { createCallTool } from "../tool/call.ts";
 import { createCatalog } from "../tool/catalog.ts";
-import { slot } from "../tool/slot.ts";
+import { createServiceSlot } from "../tool/gateway-services.ts";
 import type { CommandContext, Directed, OnceSettings } from "./command.ts";
 import { createDirect } from "./direct.ts";
 import type { DirectDeps } from "./command-run.ts";
@@ -163,10 +163,7 @@ function portsOf({
       exec: {} as Exec,
       processes: {} as ProcessTable,
       memory: {} as Memory,
-      admin: slot("gateway"),
-      children: slot("sub-agents"),
-      sessionMessages: slot("sessions_send"),
-      cron: slot("cron"),
+      services: createServiceSlot(),
     }),
     plugins: [],
     settings: () => ({ config, revision: "1", locate: () => undefined }),

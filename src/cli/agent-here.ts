@@ -32,7 +32,8 @@ export interface TurnHere {
 export async function askHere(io: Io, turn: TurnHere, show: (view: RunView) => void): Promise<unknown> {
   const runtime = await openOffline(io.env, io.profile);
   try {
-    const { agents, sessions } = await openAgents(runtime);
+    const { agents, sessions, services } = await openAgents(runtime);
+    runtime.services.bind(services);
     try {
       const config = runtime.settings.now().config;
       const sessionKey = await keyOf(turn, config, runtime.store);

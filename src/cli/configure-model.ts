@@ -39,12 +39,12 @@ export async function configureModel(io: Io, flags: ModelFlags): Promise<void> {
   }
   const ref = await refOf(io, flags, provider, baseUrl !== undefined);
   const profile = key === undefined ? [] : profileEdits(config, provider);
-  const change = await editConfig(io, "agents.defaults.model.primary", (before) => [
+  const change = editConfig(io, "agents.defaults.model.primary", (before) => [
     ...(baseUrl === undefined ? [] : serverEdits(before.config, provider, baseUrl, ref)),
     ...profile,
     ...chooseModel(before.config, ref),
   ]);
-  await reportChange(io, change, change.changed ? `${ref} answers from now on` : `${ref} answers already`);
+  reportChange(io, change, change.changed ? `${ref} answers from now on` : `${ref} answers already`);
   if (flags["skip-test"] !== true) await tryIt(io, ref);
 }
 

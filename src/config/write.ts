@@ -53,7 +53,8 @@ export function writeConfig(options: WriteOptions): WrittenConfig {
     if (nextText.includes(redacted)) throw savedMarker();
     const loaded = loadConfig({ paths, env, text: nextText, channels });
     if (exists && Buffer.from(nextText, "utf8").equals(bytes)) return { changed: false, loaded };
-    if (!loaded.valid && !(options.stepwise === true && addsNoIssue(loaded, options))) throw invalid(loaded);
+    const added = options.stepwise === true ? addedIssues(loaded, options) : loaded.issues;
+    if (!loaded.valid && added.length > 0) throw invalid(added);
     if (options.check === true) return { changed: true, loaded };
     if (exists) keepVersion(paths.config, bytes);
     writeFileAtomic(realTarget(paths.config), nextText, 0o600);
@@ -135,17 +136,21 @@ function conflict(paths: Paths, baseHash: string, current: string, next: string)
   });
 }
 
-function addsNoIssue({ issues }: LoadedConfig, { paths, env, channels = [] }: WriteOptions): boolean {
+function addedIssues({ issues }: LoadedConfig, { paths, env, channels = [] }: WriteOptions): readonly ConfigIssue[] {
   const nameOf = ({ path, message }: ConfigIssue): string => `${path}: ${message}`;
   const known = new Set(loadConfig({ paths, env, channels }).issues.map(nameOf));
-  return issues.every((issue) => known.has(nameOf(issue)));
+  return issues.filter((issue) => !known.has(nameOf(issue)));
 }
 
-function invalid({ issues, path }: LoadedConfig): OpenClawError {
-  const shown = issues.slice(0, 5).map(describeIssue).join("; ");
-  const more = issues.length > 5 ? `; and ${issues.length - 5} more` : "";
-  return new OpenClawError("config.invalid", `not written to ${path}: ${shown}${more}`, {
-    hint: "mend these and try again",
+/** Without lines and columns: they are those of a text that is not in the file. */
+function invalid(issues: readonly ConfigIssue[]): OpenClawError {
+  const shown = issues
+    .slice(0, 8)
+    .map(({ file: _file, line: _line, column: _column, ...issue }) => `  ${describeIssue(issue)}`);
+  const more = issues.length > shown.length ? [`  … and ${issues.length - shown.length} more`] : [];
+  const message = ["nothing was written, the config would not be valid:", ...shown, ...more].join("\n");
+  return new OpenClawError("config.invalid", message, {
+    hint: "openclaw config schema shows what each key takes",
     details: { issues },
   });
 }

@@ -1,4 +1,5 @@
 // What the gateway's methods and routes may use; made once by app.ts.
+import type { Restarts } from "../admin/restarts.ts";
 import type { Clock } from "../base/clock.ts";
 import type { LogSink } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
@@ -48,6 +49,8 @@ export interface GatewayContext {
   readonly takeOver: () => void;
   /** Ends this run after `delayMs` and starts a new one in the same process. One restart is in flight at a time. */
   readonly restart: (reason: string, delayMs: number) => void;
+  /** The same with a note for a session, which is on disk before the restart. */
+  readonly announceRestart: Restarts["announce"];
   /** What is wrong with the store: damaged, or no space left for it. */
   readonly storeProblem?: () => string | undefined;
   /** Why the config on disk is not the one in force, when it is not. */

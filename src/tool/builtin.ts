@@ -4,12 +4,7 @@ import type { Mask } from "../base/mask.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
 import type { Memory } from "../memory/memory.ts";
-import type { AgentCron } from "../cron/agent-cron.ts";
-import type { Subagents } from "../session/subagents.ts";
-import type { LiveStatus } from "../session/live-status.ts";
-import type { SessionMessages } from "../session/session-messages.ts";
 import type { Store } from "../store/store.ts";
-import type { Admin } from "./admin.ts";
 import { createCronTool } from "./automation/cron.ts";
 import { createGatewayTool } from "./automation/gateway.ts";
 import type { FileToolDeps } from "./fs/access.ts";
@@ -28,7 +23,7 @@ import { createSessionStatus } from "./sessions/status.ts";
 import { createExecTool } from "./runtime/exec.ts";
 import { createProcessTool } from "./runtime/process.ts";
 import type { TrustChecks } from "./trust.ts";
-import type { Slot } from "./slot.ts";
+import type { ServiceSlot } from "./gateway-services.ts";
 import type { Tool } from "./tool.ts";
 
 export { recoverFiles, withFiles } from "./fs/access.ts";
@@ -42,14 +37,11 @@ export interface BuiltinDeps extends FileToolDeps, TrustChecks {
   readonly processes: ProcessTable;
   readonly mask?: Mask;
   readonly memory: Pick<Memory, "search" | "read">;
-  readonly admin: () => Admin;
-  readonly children: () => Subagents;
-  readonly sessionMessages: () => SessionMessages;
-  readonly cron: () => AgentCron;
-  readonly liveStatus?: Slot<LiveStatus>;
+  readonly services: ServiceSlot;
 }
 
 export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
+  const { services } = deps;
   return [
     createReadTool(deps),
     createWriteTool(deps),
@@ -59,13 +51,13 @@ export function builtinTools(deps: BuiltinDeps): readonly Tool[] {
     createProcessTool(deps),
     createSessionsList(deps),
     createSessionsHistory(deps),
-    createSessionsSend(deps),
-    createSessionsSpawn(deps),
-    createSessionStatus(deps),
+    createSessionsSend({ ...deps, sessionMessages: services.sessionMessages }),
+    createSessionsSpawn({ ...deps, children: services.children }),
+    createSessionStatus({ ...deps, liveStatus: () => services.bound().liveStatus }),
     agentsList,
     createMemorySearch(deps.memory),
     createMemoryGet(deps.memory),
-    createCronTool(deps.cron),
-    createGatewayTool(deps.admin),
+    createCronTool(services.cron),
+    createGatewayTool(services.admin),
   ];
 }

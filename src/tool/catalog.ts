@@ -3,6 +3,7 @@ import type { AgentId } from "../core/names.ts";
 import { Lru } from "../base/lru.ts";
 import type { Config } from "../config/schema/index.ts";
 import { agentConfig } from "../config/agents.ts";
+import type { Settings } from "../config/live-settings.ts";
 import { prepareArguments } from "./arguments.ts";
 import { decide } from "./policy/decide.ts";
 import { explainText } from "./policy/explain.ts";
@@ -10,13 +11,6 @@ import { canonicalName, coreTools, groupOf } from "./policy/groups.ts";
 import type { Decision, PluginTools, ToolUniverse } from "./policy/shape.ts";
 import type { Subject } from "./subject.ts";
 import type { Intent, Tool, ToolPlace } from "./tool.ts";
-
-/** The config in force. `revision` changes whenever `config` does. */
-export interface Settings {
-  readonly config: Config;
-  readonly revision: string;
-  readonly locate: (path: string) => { readonly file: string; readonly line: number } | undefined;
-}
 
 export interface Verdict {
   readonly decision: Decision;

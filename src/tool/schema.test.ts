@@ -10,12 +10,9 @@ import { createLanes } from "../base/lane.ts";
 import type { Exec } from "../exec/exec.ts";
 import type { ProcessTable } from "../exec/processes.ts";
 import type { Memory } from "../memory/memory.ts";
-import type { Subagents } from "../session/subagents.ts";
-import type { AgentCron } from "../cron/agent-cron.ts";
-import type { SessionMessages } from "../session/session-messages.ts";
 import type { Store } from "../store/store.ts";
-import type { Admin } from "./admin.ts";
 import { builtinTools } from "./builtin.ts";
+import { createServiceSlot } from "./gateway-services.ts";
 import { coreTools } from "./policy/groups.ts";
 
 const tools = builtinTools({
@@ -30,10 +27,7 @@ const tools = builtinTools({
   exec: {} as Exec,
   processes: {} as ProcessTable,
   memory: {} as Memory,
-  admin: () => ({}) as Admin,
-  children: () => ({}) as Subagents,
-  sessionMessages: () => ({}) as SessionMessages,
-  cron: () => ({}) as AgentCron,
+  services: createServiceSlot(),
 });
 const file = join(dirname(fileURLToPath(import.meta.url)), "schema.snap.json");
 

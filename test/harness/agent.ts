@@ -10,7 +10,7 @@ import type { AgentsDeps, DirectTurn } from "../../src/agent/deps.ts";
 import { createAgents } from "../../src/agent/runner.ts";
 import { openCatalog } from "../../src/app/catalog.ts";
 import { openExec } from "../../src/app/exec.ts";
-import { createSettings } from "../../src/app/settings.ts";
+import { createSettings } from "../../src/config/live-settings.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";
 import { createMask } from "../../src/base/mask.ts";

@@ -81,7 +81,7 @@ function runsText({ deps, context: { sessionKey, runId } }: CommandRun): string 
 
 /** What /debug put over the config, by path: a value may be a secret. */
 function overrideLine({ deps }: CommandRun): string | undefined {
-  const paths = (deps.admin?.known()?.overrides.list() ?? []).map(({ path }) => path);
+  const paths = (deps.overrides?.() ?? []).map(({ path }) => path);
   return paths.length === 0 ? undefined : `Overridden until the next restart: ${paths.join(", ")}`;
 }
 

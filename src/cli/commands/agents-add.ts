@@ -48,7 +48,7 @@ export const command = defineCommand({
       ...(agentDir === undefined ? {} : { agentDir }),
       ...(model === undefined ? {} : { model }),
     };
-    const change = await editConfig(io, "agents.list", ({ config }) => {
+    const change = editConfig(io, "agents.list", ({ config }) => {
       const list = config.agents?.list ?? [];
       if (agentIds(config).includes(id))
         throw new OpenClawError("agent.exists", `there is an agent "${id}" already`, {
@@ -66,7 +66,7 @@ export const command = defineCommand({
     });
     const folder = workspaceOf(change.after.config, id, io.paths());
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    await reportChange(io, change, `added agent ${id}, which works in ${shortPath(folder, io)}`);
+    reportChange(io, change, `added agent ${id}, which works in ${shortPath(folder, io)}`);
     return 0;
   },
 });

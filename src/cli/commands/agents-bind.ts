@@ -38,7 +38,7 @@ export const command = defineCommand({
     };
     const removes = options.remove === true;
     const words = bindingText({ agentId: raw, match });
-    const change = await editConfig(io, "bindings", ({ config }): Edit[] => {
+    const change = editConfig(io, "bindings", ({ config }): Edit[] => {
       const agentId = requireAgent(config, raw);
       const bindings = config.bindings ?? [];
       const at = bindings.findIndex((binding) => isDeepStrictEqual(binding.match, match));
@@ -57,7 +57,7 @@ export const command = defineCommand({
       return there === undefined ? [{ path: ["bindings"], value: [...bindings, { agentId, match }] }] : [];
     });
     const done = removes ? `agent ${raw} does not answer ${words} any more` : `agent ${raw} answers ${words}`;
-    await reportChange(io, change, change.changed ? done : `${done} already`);
+    reportChange(io, change, change.changed ? done : `${done} already`);
     return 0;
   },
 });

@@ -29,7 +29,7 @@ export const command = defineCommand({
       io.say("nothing was changed");
       return 1;
     }
-    const change = await editConfig(io, "agents.list", ({ config }): Edit[] => {
+    const change = editConfig(io, "agents.list", ({ config }): Edit[] => {
       const at = (config.agents?.list ?? []).findIndex((entry) => parseAgentId(entry.id) === id);
       const bound = (config.bindings ?? []).flatMap((binding, index) => (sameAgent(binding, id) ? [index] : []));
       return [
@@ -38,7 +38,7 @@ export const command = defineCommand({
       ];
     });
     const folder = shortPath(workspaceOf(now, id, io.paths()), io);
-    await reportChange(io, change, `removed agent ${id}; its workspace ${folder} is still there`);
+    reportChange(io, change, `removed agent ${id}; its workspace ${folder} is still there`);
     return 0;
   },
 });

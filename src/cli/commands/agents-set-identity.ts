@@ -43,7 +43,7 @@ export const command = defineCommand({
         "agents",
         "set-identity",
       ]);
-    const change = await editConfig(io, "agents.list", ({ config: now }) => {
+    const change = editConfig(io, "agents.list", ({ config: now }) => {
       const list = now.agents?.list ?? [];
       const at = list.findIndex((entry) => parseAgentId(entry.id) === id);
       if (at < 0) return [{ path: ["agents", "list"], value: [{ id, default: true, identity: card }] }];
@@ -53,7 +53,7 @@ export const command = defineCommand({
       }));
     });
     const words = Object.entries(card).map(([field, value]) => `${field} ${String(value).slice(0, 60)}`);
-    await reportChange(io, change, `agent ${id}: ${words.join(", ")}`);
+    reportChange(io, change, `agent ${id}: ${words.join(", ")}`);
     return 0;
   },
 });

@@ -1,5 +1,6 @@
 // `openclaw config set`: one value, checked before it is written; comments, order and the rest of the file stay.
-import { changeConfig, reportChange } from "../config-change.ts";
+import { changeKey, readingsOf } from "../../config/change.ts";
+import { reportChange, targetOf } from "../config-change.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { parseJson5 } from "../json5.ts";
 
@@ -24,14 +25,9 @@ export const command = defineCommand({
     const parsed = parseJson5(written);
     if (io.json && !parsed.ok)
       throw new UsageError(`with --json the value must be JSON5: ${parsed.why}`, ["config", "set"]);
-    const change = await changeConfig(
-      io,
-      path,
-      parsed.ok
-        ? [{ value: parsed.value }, ...(io.json || typeof parsed.value === "string" ? [] : [{ value: written }])]
-        : [{ value: written }],
-    );
-    await reportChange(io, change, change.changed ? `set ${path}` : `${path} has that value already`);
+    const values = io.json && parsed.ok ? [parsed.value] : readingsOf(written);
+    const change = changeKey(targetOf(io), path, { values }, { stepwise: true });
+    reportChange(io, change, change.changed ? `set ${path}` : `${path} has that value already`);
     return 0;
   },
 });

@@ -1,6 +1,6 @@
 // `openclaw config unset`: takes one value out of the file.
-import { OpenClawError } from "../../core/error.ts";
-import { changeConfig, reportChange } from "../config-change.ts";
+import { changeKey } from "../../config/change.ts";
+import { reportChange, targetOf } from "../config-change.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
@@ -12,10 +12,8 @@ export const command = defineCommand({
   ],
   exits: "0 removed, 1 it was not there or the rest would not be valid, 2 the command line was wrong",
   async run(io, { arguments: [path = ""] }) {
-    const change = await changeConfig(io, path, [{ remove: true }]);
-    if (!change.changed)
-      throw new OpenClawError("config.not-found", `Config path not found: ${path}`, { hint: "openclaw config get" });
-    await reportChange(io, change, `removed ${path}`);
+    const change = changeKey(targetOf(io), path, { remove: true }, { stepwise: true });
+    reportChange(io, change, `removed ${path}`);
     return 0;
   },
 });

@@ -61,8 +61,8 @@ async function configureSection(io: Io, section: string, given: readonly string[
     io.say(`nothing was changed in ${section}`);
     return;
   }
-  const change = await editConfig(io, section, () => answers);
-  await reportChange(io, change, `set ${answers.map(({ path }) => path).join(", ")}`);
+  const change = editConfig(io, section, () => answers);
+  reportChange(io, change, `set ${answers.map(({ path }) => path).join(", ")}`);
 }
 
 interface SectionAnswer {

@@ -47,7 +47,7 @@ export const command = defineCommand({
   async run(io, { options }) {
     const { token, password } = options;
     const auth = secretKind(options.auth, token, password);
-    const { runGateway } = await import("../../app/run.ts");
+    const { runGateway } = await import("../../lifecycle/run.ts");
     return runGateway({
       env: io.env,
       profile: io.profile,

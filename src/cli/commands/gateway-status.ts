@@ -1,5 +1,5 @@
 // `openclaw gateway status`: does a gateway run here, does it answer, and what did it last complain about.
-import { startFailures } from "../../app/start-failures.ts";
+import { startFailures } from "../../lifecycle/start-failures.ts";
 import { systemClock } from "../../base/clock.ts";
 import { defineCommand } from "../command.ts";
 import { lastLoggedError, readGatewayState, type GatewayState, type Probe } from "../gateway-state.ts";

@@ -14,10 +14,10 @@ export const command = defineCommand({
     const entries = loaded.config.hooks?.internal?.entries ?? {};
     // One that is gone from the disk can still be named in the config.
     if (!Object.hasOwn(entries, name)) requireHook(hooksHere(io, loaded), name);
-    const change = await editConfig(io, `hooks.internal.entries.${name}`, (): Edit[] => [
+    const change = editConfig(io, `hooks.internal.entries.${name}`, (): Edit[] => [
       { path: ["hooks", "internal", "entries", name, "enabled"], value: false },
     ]);
-    await reportChange(io, change, `hook ${name} is disabled`);
+    reportChange(io, change, `hook ${name} is disabled`);
     return 0;
   },
 });

@@ -30,7 +30,7 @@ export const command = defineCommand({
       });
     const entry = ["hooks", "internal", "entries", name];
     const pinned = needsPin && digest !== undefined;
-    const change = await editConfig(io, `hooks.internal.entries.${name}`, ({ config }): Edit[] => {
+    const change = editConfig(io, `hooks.internal.entries.${name}`, ({ config }): Edit[] => {
       const before = config.hooks?.internal?.entries?.[name];
       return [
         { path: ["hooks", "internal", "enabled"], value: true },
@@ -40,7 +40,7 @@ export const command = defineCommand({
       ];
     });
     const where = pinned && file !== undefined ? `, pinned as ${shortPath(file, io)} is now` : "";
-    await reportChange(io, change, `hook ${name} is enabled${where}`);
+    reportChange(io, change, `hook ${name} is enabled${where}`);
     if (row.missing.length > 0 && !io.json) io.say(`it will not run yet; missing: ${row.missing.join(", ")}`);
     return 0;
   },

@@ -18,13 +18,9 @@ export const command = defineCommand({
     const { provider, id } = checkedRef(written, ["models", "set"]);
     const ref = `${provider}/${id}`;
     const place = options.agent === undefined ? "agents.defaults.model.primary" : `agents.list (${options.agent})`;
-    const change = await editConfig(io, place, ({ config }) => chooseModel(config, ref, options.agent));
+    const change = editConfig(io, place, ({ config }) => chooseModel(config, ref, options.agent));
     const who = options.agent === undefined ? "" : ` for agent ${options.agent}`;
-    await reportChange(
-      io,
-      change,
-      change.changed ? `${ref} answers${who} from now on` : `${ref} answers${who} already`,
-    );
+    reportChange(io, change, change.changed ? `${ref} answers${who} from now on` : `${ref} answers${who} already`);
     if (!io.json) io.say("try it: openclaw models test");
     return 0;
   },

@@ -20,7 +20,7 @@ export const command = defineCommand({
   exits: "0 updated or nothing to do, 1 a step failed",
   async run(io, { options }) {
     const seconds = wholeNumber("timeout", options.timeout, { min: 1, max: 3600 });
-    const { runUpdate, updateText } = await import("../../app/admin/update.ts");
+    const { runUpdate, updateText } = await import("../../admin/update.ts");
     const report = await runUpdate({
       root: packageRoot(),
       env: io.env,

@@ -2,7 +2,7 @@
 import { readGatewayState, type Probe } from "../gateway-state.ts";
 import { oneLine, span } from "../print.ts";
 import { OpenClawError } from "../../core/error.ts";
-import { startFailures } from "../../app/start-failures.ts";
+import { startFailures } from "../../lifecycle/start-failures.ts";
 import { ok, type Check, type Finding } from "./check.ts";
 
 export const gateway: Check = {

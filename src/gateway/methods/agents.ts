@@ -109,11 +109,8 @@ export function agentMethods(context: GatewayContext): Served[] {
 }
 
 async function change(context: GatewayContext, edits: readonly Edit[]): Promise<void> {
-  const { editText } = await import("../../config/edit.ts");
-  const { writeConfig } = await import("../../config/write.ts");
-  const { raw, hash, exists } = context.readConfig();
-  const nextText = editText(exists ? raw : "{}\n", [...edits]);
-  writeConfig({ paths: context.paths, env: context.env, nextText, ...(exists ? { baseHash: hash } : {}) });
+  const { editConfig } = await import("../../config/change.ts");
+  editConfig(context, () => edits);
   context.takeOver();
 }
 

@@ -1,12 +1,11 @@
 // Reading the config with secrets hidden, and changing it with a base hash, validation and a restart.
 import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/config.ts";
-import { leaveNote, type RestartNote } from "../../session/restart-notes.ts";
+import type { RestartPlan } from "../../admin/restarts.ts";
+import type { LoadedConfig } from "../../config/load.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { preparedFor, serve, type Served } from "../dispatch.ts";
-
-const DEFAULT_DELAY_MS = 2000;
 
 export function configMethods(context: GatewayContext): Served[] {
   return [
@@ -16,15 +15,15 @@ export function configMethods(context: GatewayContext): Served[] {
       preparedFor(context.config, async () => schemaAnswer(context)),
     ),
     serve(methods.configSet, ({ raw, baseHash }) => replace(context, raw, baseHash)),
-    serve(methods.configApply, async ({ raw, baseHash, restartDelayMs, ...wanted }) => {
-      const told = toldOf(context, wanted);
+    serve(methods.configApply, async ({ raw, baseHash, restartDelayMs, ...rest }) => {
+      const note = noteOf(context, rest);
       const written = await replace(context, raw, baseHash);
-      return { ...written, ...announceRestart(context, "config.apply", restartDelayMs, told) };
+      return { ...written, ...restartFor(context, "config.apply", restartDelayMs, note) };
     }),
-    serve(methods.configPatch, async ({ raw, baseHash, restartDelayMs, ...wanted }) => {
-      const told = toldOf(context, wanted);
+    serve(methods.configPatch, async ({ raw, baseHash, restartDelayMs, ...rest }) => {
+      const note = noteOf(context, rest);
       const written = await patch(context, raw, baseHash);
-      return { ...written, ...announceRestart(context, "config.patch", restartDelayMs, told) };
+      return { ...written, ...restartFor(context, "config.patch", restartDelayMs, note) };
     }),
   ];
 }
@@ -59,12 +58,8 @@ async function replace(
   raw: string,
   baseHash: string | undefined,
 ): Promise<Record<string, unknown>> {
-  requireHash(context, baseHash);
   const { savedText } = await import("../../config/save.ts");
-  const { writeConfig } = await import("../../config/write.ts");
-  const nextText = savedText(context.readConfig(), raw);
-  writeConfig({ paths: context.paths, env: context.env, nextText, ...(baseHash === undefined ? {} : { baseHash }) });
-  return written(context);
+  return write(context, baseHash, (current) => savedText(current, raw));
 }
 
 async function patch(
@@ -72,22 +67,20 @@ async function patch(
   raw: string,
   baseHash: string | undefined,
 ): Promise<Record<string, unknown>> {
-  requireHash(context, baseHash);
-  const { patchText, writeConfig } = await import("../../config/write.ts");
-  const current = context.readConfig();
-  writeConfig({
-    paths: context.paths,
-    env: context.env,
-    nextText: patchText(current.raw, raw),
-    ...(baseHash === undefined ? {} : { baseHash }),
-  });
-  return written(context);
+  const { patchText } = await import("../../config/patch.ts");
+  return write(context, baseHash, (current) => patchText(current.raw, raw));
 }
 
-async function written(context: GatewayContext): Promise<Record<string, unknown>> {
+async function write(
+  context: GatewayContext,
+  baseHash: string | undefined,
+  nextText: (current: LoadedConfig) => string,
+): Promise<Record<string, unknown>> {
+  const { changeConfig } = await import("../../config/change.ts");
   const { shownConfig } = await import("../../config/save.ts");
-  const loaded = context.readConfig();
-  return { ok: true, path: loaded.path, config: shownConfig(loaded), hash: loaded.hash };
+  requireHash(context, baseHash);
+  const { after } = changeConfig(context, nextText, { baseHash });
+  return { ok: true, path: after.path, config: shownConfig(after), hash: after.hash };
 }
 
 /** Published clients match on these two sentences. */
@@ -100,36 +93,32 @@ function requireHash(context: GatewayContext, baseHash: string | undefined): voi
     throw new OpenClawError("wire.invalid-request", "config changed since last load; re-run config.get and retry");
 }
 
-/** Who is told is known before anything is written: a session that cannot be is refused. */
-function toldOf(
+type Note = Pick<RestartPlan, "message" | "session">;
+
+/** Resolved before anything is written: an unknown session rejects the request. */
+function noteOf(
   context: GatewayContext,
   { note, sessionKey }: { readonly note?: string | undefined; readonly sessionKey?: string | undefined },
-): Pick<RestartNote, "message" | "sessionKey"> {
+): Note {
   return {
-    ...(note === undefined ? {} : { message: context.mask(note.slice(0, 2000).toWellFormed()) }),
-    ...(sessionKey === undefined ? {} : { sessionKey: subjectOf({ sessionKey }, context.config()).session }),
+    message: note,
+    session: sessionKey === undefined ? undefined : subjectOf({ sessionKey }, context.config()).session,
   };
 }
 
-/** The note is on disk before the restart: the session is told afterwards, whatever happens in between. */
-function announceRestart(
+function restartFor(
   context: GatewayContext,
-  reason: string,
-  delayMs = DEFAULT_DELAY_MS,
-  told: Pick<RestartNote, "message" | "sessionKey">,
+  mode: string,
+  delayMs: number | undefined,
+  note: Note,
 ): Record<string, unknown> {
-  const payload: RestartNote = {
-    kind: "config-apply",
-    status: "ok",
-    ts: context.clock.now(),
-    ...told,
-    doctorHint: "openclaw doctor",
-    stats: { mode: reason, root: context.paths.config },
-  };
-  const path = leaveNote(context.paths.state, payload);
-  context.restart(reason, delayMs);
+  const {
+    file,
+    note: payload,
+    delayMs: waitMs,
+  } = context.announceRestart({ kind: "config-apply", mode, delayMs, ...note });
   return {
-    restart: { ok: true, pid: process.pid, signal: "SIGUSR1", delayMs, reason, mode: "emit" },
-    sentinel: { path, payload },
+    restart: { ok: true, pid: process.pid, signal: "SIGUSR1", delayMs: waitMs, reason: mode, mode: "emit" },
+    sentinel: { path: file, payload },
   };
 }

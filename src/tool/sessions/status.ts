@@ -10,7 +10,6 @@ import { entryOf, newSession, patchSession } from "../../session/session.ts";
 import { mayChange } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
 import type { TrustChecks } from "../trust.ts";
-import type { Slot } from "../slot.ts";
 import { subjectOf } from "../subject.ts";
 import { defineTool, type ToolCall } from "../tool.ts";
 import { visibleSession } from "./history.ts";
@@ -19,7 +18,8 @@ export interface StatusDeps extends TrustChecks {
   readonly store: Pick<Store, "sessions">;
   readonly clock: Clock;
   readonly version: string;
-  readonly liveStatus?: Pick<Slot<LiveStatus>, "known">;
+  /** Undefined without a running gateway. */
+  readonly liveStatus?: () => LiveStatus | undefined;
 }
 
 export const createSessionStatus = (deps: StatusDeps) =>
@@ -75,7 +75,7 @@ async function setModel(
       providerOverride: null,
       modelOverride: null,
     });
-  const { provider, id: name } = await resolveModel(model, call.config, deps.liveStatus?.known());
+  const { provider, id: name } = await resolveModel(model, call.config, deps.liveStatus?.());
   return patchSession(deps.store.sessions, record.key, deps.clock.now(), {
     providerOverride: provider,
     modelOverride: name,
@@ -93,7 +93,7 @@ async function resolveModel(wish: string, config: Config, liveStatus: LiveStatus
 async function describe(record: SessionRecord, call: ToolCall, deps: StatusDeps): Promise<string> {
   const entry = entryOf(record);
   const { clock, version } = deps;
-  const liveStatus = deps.liveStatus?.known();
+  const liveStatus = deps.liveStatus?.();
   const { mode, debounceMs, cap, drop } = queueSettings(call.config, entry, entry.lastChannel ?? entry.channel);
   const active = liveStatus?.active(record.key) ?? 0;
   const window = entry.contextTokens;

@@ -259,7 +259,7 @@ test("logs: the end, as text and as typed lines; --follow sees what comes, also 
 
 test("a config change says what it does to the running gateway", async () => {
   const hot = await cli.run("config", "set", "tools.deny", '["browser"]');
-  assert.deepEqual([hot.code, hot.stderr], [0, "The running gateway takes it over at once.\n"]);
+  assert.deepEqual([hot.code, hot.stderr], [0, "Applied immediately.\n"]);
   await until(async () => {
     const { decision } = JSON.parse(
       wellEnded(await cli.run("gateway", "call", "tools.explain", "--params", "{tool: 'browser'}")),

@@ -60,7 +60,7 @@ test("a port taken by something else under a supervisor: three starts, then it w
   const held = await holdPort(gateway.port);
   const supervisor = supervise(gateway.home);
   try {
-    await until(supervisor.output, (text) => /repair mode, nothing runs: another gateway/.test(text));
+    await until(supervisor.output, (text) => /repair mode, the gateway did not start: another gateway/.test(text));
     await sleep(700);
     assert.equal(supervisor.runs(), 3);
     const free = await freePort();

@@ -51,7 +51,7 @@ test("/config set writes one key, checked first, with the comments of the file k
   );
   await until(starts, (count) => count > before);
   await comeBack();
-  assert.match(await say("/config set ui.assistant.name = Bea"), /ui\.assistant\.name set\. It holds at once/);
+  assert.match(await say("/config set ui.assistant.name = Bea"), /ui\.assistant\.name set\. Applied immediately/);
   assert.match(text(), /\/\/ of my own/);
   assert.match(text(), /"name": "Bea"/);
   await until(
@@ -76,7 +76,7 @@ test("/debug overrides what is in force and nothing on disk; /status names it; r
   assert.match(await say("/debug show"), /tools\.deny = \["agents_list"\]/);
   assert.match(await say("/debug set gateway.auth.token hidden-value-123456"), /overridden/);
   assert.doesNotMatch(await say("/debug show"), /hidden-value/);
-  assert.match(await say("/debug set tools.nope 1"), /not put in force/);
+  assert.match(await say("/debug set tools.nope 1"), /not applied/);
   assert.match(await say("/debug reset"), /2 overrides taken back/);
   assert.match(await say("/tool agents_list {}"), /main/);
   assert.doesNotMatch(await say("/status"), /Overridden/);

@@ -5,13 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 
-import type { AgentId, SessionKey } from "../../core/names.ts";
-import { resolvePaths } from "../../base/paths.ts";
-import { loadConfig } from "../../config/load.ts";
-import { sentinelPath } from "../../session/restart-notes.ts";
-import type { Admin, AdminCaller } from "../../tool/admin.ts";
-import { openAdmin, type OpenAdmin } from "../admin.ts";
-import { openRuntime, type Runtime } from "../runtime.ts";
+import type { AgentId, SessionKey } from "../core/names.ts";
+import { resolvePaths } from "../base/paths.ts";
+import { loadConfig } from "../config/load.ts";
+import { sentinelPath } from "../session/restart-notes.ts";
+import type { Wake } from "../session/wake.ts";
+import type { Admin, AdminCaller } from "../tool/admin.ts";
+import { openAdmin, type OpenAdmin } from "../admin/admin.ts";
+import { openRuntime, type Runtime } from "./runtime.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "openclaw-admin-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -56,13 +57,19 @@ async function open(t: TestContext, home: string): Promise<Ground> {
   const runtime = await openRuntime({ paths, env, loaded: loadConfig({ paths, env }), consoleLevel: "silent" });
   const told: [string, string][] = [];
   const restarts: string[] = [];
-  runtime.wake.provide({
+  const wake: Wake = {
     tell: async (session, text) => void told.push([session, text]),
     tellAndWait: () => Promise.resolve(undefined),
     resume: () => Promise.resolve(),
     close() {},
+  };
+  const front = openAdmin({
+    ...runtime,
+    broker: runtime.commands.broker,
+    wake: () => wake,
+    restart: (reason) => void restarts.push(reason),
+    isConfigChange: ({ kind }) => kind === "config",
   });
-  const front = openAdmin(runtime, (reason) => void restarts.push(reason));
   let isOpen = true;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
@@ -73,7 +80,7 @@ async function open(t: TestContext, home: string): Promise<Ground> {
   t.after(close);
   await front.recover();
   await runtime.commands.broker.recover();
-  return { runtime, admin: runtime.admin(), front, told, restarts, file: paths.config, close };
+  return { runtime, admin: front.admin, front, told, restarts, file: paths.config, close };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -132,7 +139,7 @@ test("nobody answers: it ends by itself and the session is told", async (t) => {
   await until(() => ground.told.length > 0);
   assert.match(
     ground.told[0]?.[1] ?? "",
-    /Config change denied \(id=[0-9a-f-]+\): nobody answered in time\. Nothing was written/,
+    /Config change denied \(id=[0-9a-f-]+\): the approval expired without an answer\. Nothing was written/,
   );
   assert.equal(readFileSync(ground.file, "utf8"), TEXT);
 });
@@ -162,7 +169,7 @@ test("asked, gateway gone, next process: the answer still applies it, once", asy
 });
 
 for (const [when, isWritten, said] of [
-  ["before it was written", false, /cut off before it was written/],
+  ["before it was written", false, /stopped before it was written/],
   ["after it was written", true, /Config change applied/],
 ] as const)
   test(`killed ${when}: not done again, and the session learns the truth once`, async (t) => {

@@ -1,4 +1,4 @@
-// `openclaw gateway run`: one process, in-place restarts, signals, and the first words a newcomer reads.
+// `openclaw gateway run`: one process with in-place restarts and signal handling, and the first output a newcomer reads.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -10,25 +10,10 @@ import { describeLegacy, resolvePaths, shortenHome, type Env, type Paths } from 
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
 import { firstRunText } from "../config/first-run.ts";
 import { operatorScopes } from "../protocol/scope.ts";
-import type { Restart } from "./admin.ts";
+import type { Restart } from "../admin/deps.ts";
 import { keepHeapSmall } from "../base/heap.ts";
-import type { Runtime } from "./runtime.ts";
-import { coldStart, warmStart, type Started, type StartContext } from "./start.ts";
-
-export interface RunOptions {
-  readonly env: Env;
-  readonly profile?: string | undefined;
-  readonly port?: number | undefined;
-  readonly bind?: string | undefined;
-  /** Which of the two secrets holds for this run. */
-  readonly auth?: "token" | "password" | undefined;
-  readonly token?: string | undefined;
-  readonly password?: string | undefined;
-  /** Writes a first config when there is none. */
-  readonly setup?: boolean | undefined;
-  readonly allowUnconfigured?: boolean | undefined;
-  readonly verbose?: boolean | undefined;
-}
+import type { Runtime } from "../app/runtime.ts";
+import { coldStart, warmStart, type RunOptions, type Started, type StartContext } from "./start.ts";
 
 type Ending =
   | { readonly kind: "stop"; readonly signal: string; readonly fresh: false }
@@ -36,19 +21,19 @@ type Ending =
 
 const RESTART_EXPECTED_MS = 1500;
 
-/** Runs until a signal ends it; returns the exit code. Failures to start are thrown. */
+/** Runs until a signal ends it; returns the exit code. Throws when it cannot start. */
 export async function runGateway(options: RunOptions): Promise<number> {
   const paths = resolvePaths(options.env, options.profile);
   const legacy = describeLegacy(paths);
-  if (legacy !== undefined) say(legacy);
+  if (legacy !== undefined) printError(legacy);
   if (options.setup === true) await setUp(paths, options.env);
   keepHeapSmall();
   const pace = createPace();
   let good: LoadedConfig | undefined;
   for (;;) {
     const ending = createEnding(pace);
-    const room: StartContext = { paths, options, restart: ending.restart };
-    const started = good === undefined ? await coldStart(room) : await warmStart(room, good);
+    const context: StartContext = { paths, options, restart: ending.restart };
+    const started = good === undefined ? await coldStart(context) : await warmStart(context, good);
     if (started === undefined) return 0;
     const { kind, fresh } = await runOnce(started, ending, options, good === undefined);
     if (kind === "stop") return 0;
@@ -57,35 +42,35 @@ export async function runGateway(options: RunOptions): Promise<number> {
   }
 }
 
-interface EndingDoor {
+interface RunEnding {
   readonly ended: Promise<Ending>;
   readonly restart: Restart;
   readonly stop: (signal: string) => void;
-  /** From now on restarts are logged here. */
   log?: Log;
 }
 
-/** One restart in flight at a time: those asked meanwhile are the same one. */
-function createEnding(pace: Pace): EndingDoor {
+/** One restart at a time: requests during a pending restart join it. */
+function createEnding(pace: Pace): RunEnding {
   const { promise, resolve } = Promise.withResolvers<Ending>();
   let restarting = false;
-  const door: EndingDoor = {
+  const ending: RunEnding = {
     ended: promise,
     stop: (signal) => resolve({ kind: "stop", signal, fresh: false }),
     restart(reason, delayMs, { fresh = false } = {}) {
       if (restarting) return;
       restarting = true;
       const waitMs = Math.max(delayMs, pace.next());
-      door.log?.info(`restarting${waitMs > delayMs ? ` in ${waitMs} ms, there were many of late` : ""}: ${reason}`);
-      // A stop that comes first must not wait for it.
+      const delayed = waitMs > delayMs ? ` in ${waitMs} ms, because of many recent restarts` : "";
+      ending.log?.info(`restarting${delayed}: ${reason}`);
+      // Unreferenced, so that a stop does not wait for it.
       void sleep(waitMs, undefined, { ref: false }).then(() => resolve({ kind: "restart", reason, fresh }));
     },
   };
-  return door;
+  return ending;
 }
 
 interface Pace {
-  /** How long the next restart must wait. */
+  /** Milliseconds that the next restart must wait. */
   next(): number;
 }
 
@@ -93,7 +78,7 @@ const PACE_WINDOW_MS = 30_000;
 const PACE_FREE = 6;
 const PACE_HOLD_MS = 5000;
 
-/** Many restarts in a short time are nobody's wish: each further one waits, and what is asked meanwhile joins it. */
+/** Slows restarts down after many in a short time; requests during the wait join it. */
 function createPace(): Pace {
   let times: number[] = [];
   return {
@@ -105,16 +90,16 @@ function createPace(): Pace {
   };
 }
 
-/** The same process with the code that is on disk now, for after an update. */
+/** Continues in the same process with the code on disk, after an update. */
 function replaceProcess(): void {
   const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined));
-  const words = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-  process.execve?.(process.execPath, words, env as Record<string, string>);
+  const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve?.(process.execPath, args, env as Record<string, string>);
 }
 
 async function runOnce(
   { runtime, running }: Started,
-  ending: EndingDoor,
+  ending: RunEnding,
   options: RunOptions,
   first: boolean,
 ): Promise<Ending> {
@@ -139,7 +124,7 @@ async function runOnce(
   return end;
 }
 
-/** SIGUSR1 restarts when `commands.restart` allows it; a failure nobody caught is logged and contained. */
+/** SIGUSR1 restarts when `commands.restart` allows it. An uncaught error is logged and does not end the process. */
 function onSignals({ log, settings }: Runtime, stop: (signal: string) => void, restart: Restart): () => void {
   const onUsr1 = (): void => {
     if (settings.now().config.commands?.restart === true) return restart("SIGUSR1", 0);
@@ -147,17 +132,17 @@ function onSignals({ log, settings }: Runtime, stop: (signal: string) => void, r
       hint: "openclaw gateway restart, or: openclaw config set commands.restart true",
     });
   };
-  const onError = (error: unknown): void => log.error("contained a failure that nobody caught", { error });
+  const onError = (error: unknown): void => log.error("uncaught error", { error });
   const handlers: [string, (argument: never) => void][] = [
     ["SIGTERM", () => stop("SIGTERM")],
     ["SIGINT", () => stop("SIGINT")],
     ["SIGUSR1", onUsr1],
-    ["SIGHUP", () => log.debug("SIGHUP: the terminal is gone, going on")],
+    ["SIGHUP", () => log.debug("SIGHUP: the terminal closed; the gateway keeps running")],
     ["uncaughtException", onError],
     ["unhandledRejection", onError],
   ];
   for (const [name, handle] of handlers) process.on(name as "SIGTERM", handle as () => void);
-  // A closed terminal must not end the gateway: nobody is left to read what it prints.
+  // A closed terminal must not end the gateway; its output is dropped.
   const onPipe = (): void => {};
   process.stdout.on("error", onPipe);
   process.stderr.on("error", onPipe);
@@ -168,7 +153,7 @@ function onSignals({ log, settings }: Runtime, stop: (signal: string) => void, r
   };
 }
 
-/** The sandbox is on from the first day where one works; where none does, that is said (ruling 9). */
+/** Turns the sandbox on where one works, and reports why where none does (docs/decisions/0009-sandbox-on-by-default.md). */
 async function setUp(paths: Paths, env: Env): Promise<void> {
   const loaded = loadConfig({ paths, env });
   if (loaded.exists) return;
@@ -176,20 +161,20 @@ async function setUp(paths: Paths, env: Env): Promise<void> {
   const found = await sandboxWorks({ folder: join(paths.state, "probe"), env, log: quiet, clock: systemClock });
   const sandbox = "backend" in found;
   writeFileAtomic(paths.config, firstRunText({ token: newSecret(24), sandbox }));
-  say(`wrote a first config to ${shortenHome(paths.config, paths.home)}`);
-  if (sandbox) return say(`commands run in a sandbox (${found.backend})`);
-  say(`no sandbox works here, so commands would run on this machine as they are: ${found.reason}`);
-  say(`to have one: ${found.fix}; then: openclaw config set agents.defaults.sandbox.mode all`);
+  printError(`wrote a first config to ${shortenHome(paths.config, paths.home)}`);
+  if (sandbox) return printError(`commands run in a sandbox (${found.backend})`);
+  printError(`commands run on this machine without a sandbox, because none works here: ${found.reason}`);
+  printError(`to enable one: ${found.fix}; then: openclaw config set agents.defaults.sandbox.mode all`);
 }
 
 const quiet: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => quiet };
 
 function greet(url: string, code: string): void {
   process.stdout.write(
-    `\nOpenClaw is running. Open this link once to pair your browser (valid for ten minutes):\n\n  ${url}/#pair=${code}\n\nStop with Ctrl-C. A new link: openclaw dashboard\n\n`,
+    `\nOpenClaw is running. Open this link once to pair your browser (valid for ten minutes):\n\n  ${url}/#pair=${code}\n\nStop with Ctrl-C. For a new link run: openclaw dashboard\n\n`,
   );
 }
 
-function say(words: string): void {
-  process.stderr.write(`${words}\n`);
+function printError(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

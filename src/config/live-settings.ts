@@ -1,7 +1,14 @@
 // The config in force: read once, swapped when a valid edit arrives, kept when an invalid one does.
 import type { Env, Paths } from "../base/paths.ts";
-import { loadConfig, type LoadedConfig } from "../config/load.ts";
-import type { Settings } from "../tool/catalog.ts";
+import { loadConfig, type LoadedConfig } from "./load.ts";
+import type { Config } from "./schema/index.ts";
+
+/** The config in force. `revision` changes whenever `config` does. */
+export interface Settings {
+  readonly config: Config;
+  readonly revision: string;
+  readonly locate: (path: string) => { readonly file: string; readonly line: number } | undefined;
+}
 
 export interface LiveSettings {
   readonly now: () => Settings;

@@ -1,5 +1,5 @@
-// Starting the gateway so that it never loops: a bad edit keeps the last good config, a start that fails again and again
-// ends in repair mode with its reason.
+// Starts the gateway without restart loops: after a bad edit it keeps the last good config, and a start that fails
+// repeatedly ends in repair mode.
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -13,13 +13,27 @@ import { bindingOf, cannotListen } from "../gateway/bind.ts";
 import { sharedSecret } from "../gateway/secret.ts";
 import { whatToDelete } from "../store/leftovers.ts";
 import { storeFileOf } from "../store/place.ts";
-import type { Restart } from "./admin.ts";
-import { openGatewayOver, type RunningGateway } from "./gateway.ts";
-import { openRuntime, type Runtime } from "./runtime.ts";
-// Loaded with the start: when it is needed, loading may be what fails.
-import { waitForCure } from "./repair.ts";
-import type { RunOptions } from "./run.ts";
+import type { Restart } from "../admin/deps.ts";
+import { openGatewayOver, type RunningGateway } from "../app/gateway.ts";
+import { openRuntime, type Runtime } from "../app/runtime.ts";
+// Not lazy: when it is needed, loading modules may be what fails.
+import { waitForRepair } from "./repair.ts";
 import { countStartFailure, forgetStartFailures, reasonOf, startFailures } from "./start-failures.ts";
+
+export interface RunOptions {
+  readonly env: Env;
+  readonly profile?: string | undefined;
+  readonly port?: number | undefined;
+  readonly bind?: string | undefined;
+  /** Which of the two secrets applies to this run. */
+  readonly auth?: "token" | "password" | undefined;
+  readonly token?: string | undefined;
+  readonly password?: string | undefined;
+  /** Writes a first config when there is none. */
+  readonly setup?: boolean | undefined;
+  readonly allowUnconfigured?: boolean | undefined;
+  readonly verbose?: boolean | undefined;
+}
 
 export interface Started {
   readonly runtime: Runtime;
@@ -35,43 +49,41 @@ export interface StartContext {
 const MAX_TRIES = 3;
 const BACK_OFF_MS = 250;
 
-/** The first start of a process. Throws what is wrong; waits in repair mode once it has failed often. Undefined: stopped. */
-export async function coldStart(room: StartContext): Promise<Started | undefined> {
-  const { state } = room.paths;
+/** The first start of a process. Throws when it fails; after repeated failures it waits in repair mode. Undefined: stopped. */
+export async function coldStart(context: StartContext): Promise<Started | undefined> {
+  const { state } = context.paths;
   const failed = startFailures(state);
   try {
-    const started = await openOnDisk(room, failed.times.length > 0);
+    const started = await openOnDisk(context, failed.times.length > 0);
     if (failed.times.length > 0) forgetStartFailures(state);
     return started;
   } catch (error) {
-    // Somebody who sits in front of it reads the reason; a supervisor would only start it again.
-    if (!isWorthWaiting(error) || process.stdout.isTTY || !isOneTooMany(state, error)) throw error;
-    return waitForCure(room, error, async () => {
-      const started = await openOnDisk(room, true);
+    // A person at a terminal reads the error; a supervisor would only start it again.
+    if (!canBeRepaired(error) || process.stdout.isTTY || !isRepeated(state, error)) throw error;
+    return waitForRepair(context, error, async () => {
+      const started = await openOnDisk(context, true);
       forgetStartFailures(state);
       return started;
     });
   }
 }
 
-/** A restart: the process ran, so it goes on, with what is on disk or else with what ran before. */
-export async function warmStart(room: StartContext, good: LoadedConfig): Promise<Started | undefined> {
-  const refusal = await tryThrice(() => openOnDisk(room, true));
-  if (!(refusal instanceof Refused)) return refusal;
-  const reason = reasonOf(refusal.error);
-  const onDisk = loadConfig({ paths: room.paths, env: envOf(room) }).hash;
-  const fallen = await tryThrice(() => open(room, good, true, { reason, onDisk }));
-  if (fallen instanceof Refused) {
-    return waitForCure(room, refusal.error, () => openOnDisk(room, true));
-  }
-  fallen.runtime.log.error(`the config on disk is not in force, going on with the last good one: ${reason}`, {
+/** A restart in place: uses the config on disk, or the last good one when that fails. */
+export async function warmStart(context: StartContext, good: LoadedConfig): Promise<Started | undefined> {
+  const started = await retry(() => openOnDisk(context, true));
+  if (!(started instanceof Failed)) return started;
+  const reason = reasonOf(started.error);
+  const onDisk = loadConfig({ paths: context.paths, env: envOf(context) }).hash;
+  const fallback = await retry(() => open(context, good, true, { reason, onDisk }));
+  if (fallback instanceof Failed) return waitForRepair(context, started.error, () => openOnDisk(context, true));
+  fallback.runtime.log.error(`running with the last good config, because the one on disk failed to start: ${reason}`, {
     hint: "openclaw doctor",
   });
-  return fallen;
+  return fallback;
 }
 
-/** A folder that cannot be written cannot count: then the reason is only said. */
-function isOneTooMany(state: string, error: unknown): boolean {
+/** Counts the failure; where the state folder cannot be written, no failure counts as repeated. */
+function isRepeated(state: string, error: unknown): boolean {
   try {
     return countStartFailure(state, reasonOf(error)) >= MAX_TRIES;
   } catch (failure) {
@@ -80,32 +92,32 @@ function isOneTooMany(state: string, error: unknown): boolean {
   }
 }
 
-async function openOnDisk(room: StartContext, careful: boolean): Promise<Started> {
-  return open(room, startableConfig(room.paths, envOf(room), room.options), careful);
+async function openOnDisk(context: StartContext, careful: boolean): Promise<Started> {
+  return open(context, startableConfig(context.paths, envOf(context), context.options), careful);
 }
 
 function envOf({ paths, options }: StartContext): Env {
   return withFlags(readEnvironment({ paths, env: options.env }), options);
 }
 
-/** `careful` looks whether the port can be had before anything is opened: what is opened may begin to work. */
+/** `careful` tries the port before opening anything, because opened parts begin to work at once. */
 async function open(
-  room: StartContext,
+  context: StartContext,
   loaded: LoadedConfig,
   careful: boolean,
   trouble?: { readonly reason: string; readonly onDisk: string },
 ): Promise<Started> {
-  const { paths, options, restart } = room;
-  const env = envOf(room);
+  const { paths, options, restart } = context;
+  const env = envOf(context);
   const flags = { port: options.port, bind: options.bind };
   if (careful)
     await requirePort(bindingOf(loaded.config, env, flags, sharedSecret(loaded.config, env).value !== undefined));
   const { consoleLevel = "info" } = loaded.config.logging ?? {};
   const level = options.verbose === true ? "debug" : (consoleLevel as Level);
   const runtime = await openRuntime({ paths, env, loaded, consoleLevel: level }).catch((error: unknown) => {
-    throw withWhatToDelete(error, paths);
+    throw withDeletableFiles(error, paths);
   });
-  // It holds as long as the file is the one that could not be taken over.
+  // Reported until the file on disk changes.
   const troubleNow = (): string | undefined =>
     trouble !== undefined && runtime.settings.read().hash === trouble.onDisk ? trouble.reason : undefined;
   try {
@@ -116,8 +128,8 @@ async function open(
   }
 }
 
-/** A start that finds no space names the files that can go. */
-function withWhatToDelete(error: unknown, { state }: Paths): unknown {
+/** Adds the files that can be deleted to a "disk full" error. */
+function withDeletableFiles(error: unknown, { state }: Paths): unknown {
   if (!(error instanceof OpenClawError) || error.code !== "file.full") return error;
   return new OpenClawError(error.code, error.message, {
     hint: whatToDelete(storeFileOf(state)),
@@ -126,31 +138,30 @@ function withWhatToDelete(error: unknown, { state }: Paths): unknown {
   });
 }
 
-/** Marks a failure, so that it is told from a start. */
-class Refused {
+class Failed {
   readonly error: unknown;
   constructor(error: unknown) {
     this.error = error;
   }
 }
 
-/** Only what may be different in a moment is tried again. */
-async function tryThrice(start: () => Promise<Started>): Promise<Started | Refused> {
+/** Tries again only for errors that may pass by themselves. */
+async function retry(start: () => Promise<Started>): Promise<Started | Failed> {
   for (let tries = 1; ; tries++) {
     try {
       return await start();
     } catch (error) {
-      const mayPass = error instanceof OpenClawError && passing.has(error.code);
-      if (!mayPass || tries === MAX_TRIES) return new Refused(error);
+      const mayPass = error instanceof OpenClawError && temporary.has(error.code);
+      if (!mayPass || tries === MAX_TRIES) return new Failed(error);
       await sleep(BACK_OFF_MS * 2 ** (tries - 1));
     }
   }
 }
 
-const passing: ReadonlySet<string> = new Set(["gateway.port-taken", "gateway.cannot-bind", "lock.held"]);
+const temporary: ReadonlySet<string> = new Set(["gateway.port-taken", "gateway.cannot-bind", "lock.held"]);
 
-/** Another gateway on the same state is no broken start: it runs. */
-function isWorthWaiting(error: unknown): boolean {
+/** A held lock means that another gateway runs on this state; there is nothing to repair. */
+function canBeRepaired(error: unknown): boolean {
   return !(error instanceof OpenClawError && error.code === "lock.held");
 }
 
@@ -172,7 +183,7 @@ function startableConfig(paths: Paths, env: Env, { allowUnconfigured }: RunOptio
         .map((issue) => `  ${describeIssue(issue)}`)
         .join("\n")}`,
       {
-        hint: "openclaw doctor --fix, or mend the lines above; check with: openclaw config validate",
+        hint: "openclaw doctor --fix, or fix the lines above and check with: openclaw config validate",
         details: { issues: loaded.issues },
       },
     );

@@ -1,31 +1,36 @@
-// Repair mode: the gateway does nothing but say why it could not start, until the config changes or a stop comes.
+// Repair mode: the gateway only reports why it could not start, until the config changes or a signal stops it.
 import type { Server } from "node:http";
 
+import type { Env, Paths } from "../base/paths.ts";
 import { OpenClawError } from "../core/error.ts";
 import { readParts } from "../config/parts.ts";
 import { getAt } from "../config/path.ts";
 import { watchConfig } from "../config/watch.ts";
 import { DEFAULT_PORT } from "../gateway/bind.ts";
 import { reasonOf } from "./start-failures.ts";
-import type { Started, StartContext } from "./start.ts";
 
-/** How often a cause outside the config (a taken port) is looked at again. */
-const LOOK_AGAIN_MS = 30_000;
+export interface RepairContext {
+  readonly paths: Paths;
+  readonly options: { readonly env: Env; readonly port?: number | undefined };
+}
 
-/** Undefined when it was stopped. Reads only: no store, no agents, no tools. */
-export async function waitForCure(
-  room: StartContext,
+/** How often it tries again for causes outside the config, such as a port in use. */
+const RETRY_MS = 30_000;
+
+/** Returns undefined when a signal stopped it. Reads only: no store, no agents, no tools. */
+export async function waitForRepair<T>(
+  context: RepairContext,
   first: unknown,
-  start: () => Promise<Started>,
-): Promise<Started | undefined> {
+  start: () => Promise<T>,
+): Promise<T | undefined> {
   let error = first;
   const stopped = onceStopped();
   try {
     for (;;) {
-      say(`repair mode, nothing runs: ${reasonOf(error)}`);
-      const sign = await openSign(room, error);
-      const cause = await Promise.race([stopped.signal, mayHaveChanged(room)]);
-      await sign?.close();
+      print(`repair mode, the gateway did not start: ${reasonOf(error)}`);
+      const page = await openStatusPage(context, error);
+      const cause = await Promise.race([stopped.signal, mayHaveChanged(context)]);
+      await page?.close();
       if (cause === "stopped") return undefined;
       try {
         return await start();
@@ -38,13 +43,13 @@ export async function waitForCure(
   }
 }
 
-interface Sign {
+interface StatusPage {
   close(): Promise<void>;
 }
 
-/** Loopback only, whatever the config says; nobody needs a secret to read it, so it holds none. */
-function openSign(room: StartContext, error: unknown): Promise<Sign | undefined> {
-  const { options } = room;
+/** On loopback only, whatever the config says: it is readable without a secret and contains none. */
+function openStatusPage(context: RepairContext, error: unknown): Promise<StatusPage | undefined> {
+  const { options } = context;
   const body = JSON.stringify({
     ok: false,
     repair: true,
@@ -59,9 +64,9 @@ function openSign(room: StartContext, error: unknown): Promise<Sign | undefined>
   server.on("upgrade", (_request, socket) =>
     socket.end("HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n"),
   );
-  const port = options.port ?? writtenPort(room) ?? DEFAULT_PORT;
+  const port = options.port ?? writtenPort(context) ?? DEFAULT_PORT;
   return new Promise((resolve) => {
-    // The port may be what is wrong: then there is no sign, and the log has the reason.
+    // The port may be the problem itself; then only the log has the reason.
     server.once("error", () => resolve(undefined));
     server.listen({ host: "127.0.0.1", port, exclusive: true }, () =>
       resolve({
@@ -75,13 +80,13 @@ function openSign(room: StartContext, error: unknown): Promise<Sign | undefined>
   });
 }
 
-/** Where people look for it, also when the rest of the config cannot be read as one. */
-function writtenPort({ paths, options: { env } }: StartContext): number | undefined {
+/** The configured port, also when the rest of the config is invalid. */
+function writtenPort({ paths, options: { env } }: RepairContext): number | undefined {
   const port = Number(env["OPENCLAW_GATEWAY_PORT"] ?? getAt(readParts({ paths, env }).parsed, ["gateway", "port"]));
   return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
 }
 
-function mayHaveChanged({ paths }: StartContext): Promise<"changed"> {
+function mayHaveChanged({ paths }: RepairContext): Promise<"changed"> {
   return new Promise((resolve) => {
     const done = (): void => {
       watcher.close();
@@ -89,7 +94,7 @@ function mayHaveChanged({ paths }: StartContext): Promise<"changed"> {
       resolve("changed");
     };
     const watcher = watchConfig({ files: [paths.config], debounceMs: 300, onChange: done });
-    const timer = setTimeout(done, LOOK_AGAIN_MS);
+    const timer = setTimeout(done, RETRY_MS);
   });
 }
 
@@ -106,6 +111,6 @@ function onceStopped(): { readonly signal: Promise<"stopped">; release(): void }
   };
 }
 
-function say(words: string): void {
-  process.stderr.write(`${new Date().toISOString()} ${words}\n`);
+function print(text: string): void {
+  process.stderr.write(`${new Date().toISOString()} ${text}\n`);
 }

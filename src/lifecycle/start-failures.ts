@@ -1,4 +1,4 @@
-// Starts that failed of late, kept in a file: a process that dies at its start can count no other way.
+// Counts recent failed starts in a file, because a process that fails to start keeps no memory of it.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,7 +12,7 @@ export interface StartFailures {
   readonly reason: string;
 }
 
-/** Failures this close together are a loop of whoever starts us. */
+/** Failures within this time count as a restart loop of the supervisor. */
 const WINDOW_MS = 5 * 60_000;
 const KEEP = 10;
 
@@ -25,14 +25,14 @@ export function startFailures(stateDir: string): StartFailures {
     const recent = Array.isArray(times) ? times.filter((at): at is number => typeof at === "number" && at > since) : [];
     return { times: recent, reason: typeof reason === "string" ? reason : "" };
   } catch (error) {
-    // Not there, or not readable: then nothing is known of earlier starts.
+    // A missing or unreadable file counts as no failures.
     if (errnoOf(error) !== undefined || error instanceof SyntaxError || error instanceof TypeError)
       return { times: [], reason: "" };
     throw error;
   }
 }
 
-/** How many there were of late, this one included. Throws when it cannot be kept. */
+/** Returns the number of recent failures, including this one. Throws when the file cannot be written. */
 export function countStartFailure(stateDir: string, reason: string): number {
   const times = [...startFailures(stateDir).times, systemClock.now()].slice(-KEEP);
   writeFileAtomic(fileIn(stateDir), `${JSON.stringify({ times, reason })}\n`);
@@ -43,7 +43,7 @@ export function forgetStartFailures(stateDir: string): void {
   rmSync(fileIn(stateDir), { force: true });
 }
 
-/** What was wrong, in one line. */
+/** The error message on one line. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replaceAll(/(:?)\s*\n\s*/g, (_, colon: string) => (colon === "" ? "; " : ": ")).slice(0, 1000);

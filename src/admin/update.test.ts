@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 
-import { createMask } from "../../base/mask.ts";
-import { packageRoot } from "../../base/version.ts";
+import { createMask } from "../base/mask.ts";
+import { packageRoot } from "../base/version.ts";
 import { runUpdate, updateText, type UpdateReport } from "./update.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "openclaw-update-"));

@@ -3,9 +3,9 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { errnoOf } from "../../core/error.ts";
-import type { Mask } from "../../base/mask.ts";
-import type { Env } from "../../base/paths.ts";
+import { errnoOf } from "../core/error.ts";
+import type { Mask } from "../base/mask.ts";
+import type { Env } from "../base/paths.ts";
 
 export interface UpdateStep {
   readonly name: string;

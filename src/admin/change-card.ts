@@ -1,11 +1,11 @@
-// What the owner reads before a config change of an agent: the whole diff, what it touches, who wants it and why.
+// The approval card of a config change by an agent: the whole diff, the protected keys, who asks and why.
 import { basename } from "node:path";
 
-import { unifiedDiff } from "../../base/line-diff.ts";
-import type { ProtectedChange } from "../../config/protected.ts";
-import { redactRaw } from "../../config/redact.ts";
-import type { ApprovalCard } from "../../protocol/approval.ts";
-import type { AdminCaller, ChangeAsk } from "../../tool/admin.ts";
+import { unifiedDiff } from "../base/line-diff.ts";
+import type { ProtectedChange } from "../config/protected.ts";
+import { redactRaw } from "../config/redact.ts";
+import type { ApprovalCard } from "../protocol/approval.ts";
+import type { AdminCaller, ChangeAsk } from "../tool/admin.ts";
 
 export interface CardFacts {
   readonly action: ChangeAsk["action"];
@@ -17,7 +17,7 @@ export interface CardFacts {
   readonly caller: AdminCaller;
 }
 
-/** Secrets are hidden on both sides; that one changes is said by its path. The desk refuses what is too long to show. */
+/** Redacts secrets on both sides: a changed secret shows as its path. The broker rejects a card that is too long. */
 export function changeCard({ action, before, after, file, touched, note, caller }: CardFacts): ApprovalCard {
   const diff = unifiedDiff(redactRaw(before), redactRaw(after), { name: basename(file), maxChars: Infinity });
   return {
@@ -25,7 +25,7 @@ export function changeCard({ action, before, after, file, touched, note, caller 
     text: diff === "" ? "Only secrets change; they are not shown." : diff,
     rows: [
       ...touched.map(({ path, change, reason }) => ({ label: "protected", value: `${path} (${change}): ${reason}` })),
-      ...(touched.length > 0 ? [] : [{ label: "why you are asked", value: "it was not you who asked for it" }]),
+      ...(touched.length > 0 ? [] : [{ label: "why you are asked", value: "the request did not come from you alone" }]),
       { label: "asked by", value: `gateway ${action}` },
       ...(note === undefined || note.trim() === "" ? [] : [{ label: "its note", value: note }]),
       { label: "file", value: file },

@@ -1,13 +1,13 @@
-// The config and its schema for an agent: secrets hidden, one part at a time, since results are bounded.
-import { OpenClawError, ToolError } from "../../core/error.ts";
-import { isRecord } from "../../core/record.ts";
-import { describeKeys, type KeyDescription } from "../../config/describe.ts";
-import { configJsonSchema } from "../../config/json-schema.ts";
-import type { LoadedConfig } from "../../config/load.ts";
-import { formatPath, getAt, hasAt, parsePath, type Segment } from "../../config/path.ts";
-import { protectedReason } from "../../config/protected.ts";
-import { redactConfig, secretsOfEnv } from "../../config/redact.ts";
-import type { AdminAnswer } from "../../tool/admin.ts";
+// The config and its schema for an agent: redacted, and one part at a time because tool results are bounded.
+import { OpenClawError, ToolError } from "../core/error.ts";
+import { isRecord } from "../core/record.ts";
+import { describeKeys, type KeyDescription } from "../config/describe.ts";
+import { configJsonSchema } from "../config/json-schema.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import { formatPath, getAt, hasAt, parsePath, type Segment } from "../config/path.ts";
+import { protectedReason } from "../config/protected.ts";
+import { redactConfig, secretsOfEnv } from "../config/redact.ts";
+import type { AdminAnswer } from "../tool/admin.ts";
 
 export function showConfig(loaded: LoadedConfig, path: string | undefined): AdminAnswer {
   const { hash, valid, exists, issues, warnings } = loaded;
@@ -18,7 +18,7 @@ export function showConfig(loaded: LoadedConfig, path: string | undefined): Admi
     return { text: JSON.stringify(details, null, 1), details };
   }
   const at = segmentsOf(path);
-  // With defaults: what applies is asked for more often than what is written.
+  // With defaults: the effective value is what most callers ask for.
   const shown = redactConfig(loaded.config, known);
   if (!hasAt(shown, at)) throw notFound(path);
   const written = hasAt(loaded.parsed, at);
@@ -33,14 +33,15 @@ export function showSchema(version: string, path: string | undefined): AdminAnsw
   const all = describeKeys();
   if (path === undefined) {
     const keys = all.filter((key) => !/[.[]/.test(key.path));
-    return { text: `${keys.map(lineOf).join("\n")}\nAsk for one of them with path.`, details: { version, keys } };
+    return { text: `${keys.map(lineOf).join("\n")}\nShow one of them with path.`, details: { version, keys } };
   }
   const name = formatPath(segmentsOf(path)).replaceAll(/\[\d+\]/g, "[]");
   const below = all.filter((key) => key.path === name || isBelow(key.path, name));
   if (below.length === 0) throw notFound(path);
   const keys = below.length <= MAX_KEYS ? below : below.filter((key) => depthBelow(key.path, name) <= 1);
   const schema = schemaAt(segmentsOf(path));
-  const more = keys.length < below.length ? "\nThere is more below each of them; ask with a longer path." : "";
+  const more =
+    keys.length < below.length ? "\nOnly the first level is listed; use a longer path to see the keys below." : "";
   return {
     text: `${keys.map(lineOf).join("\n")}${more}`,
     details: {

@@ -1,71 +1,68 @@
-// Config changes made by agents: written at once when harmless, else asked of the owner and then written exactly once.
+// Config changes by agents: writes a harmless change at once; any other waits for approval and is written exactly once.
 import { isDeepStrictEqual } from "node:util";
 
-import { OpenClawError, ToolError } from "../../core/error.ts";
-import type { SessionKey } from "../../core/names.ts";
-import { sha256 } from "../../base/ids.ts";
-import type { LoadedConfig } from "../../config/load.ts";
-import { patchText } from "../../config/patch.ts";
-import { protectedChanges, type ConfigSide, type ProtectedChange } from "../../config/protected.ts";
-import { savedText } from "../../config/save.ts";
-import { parseSource } from "../../config/source.ts";
-import { writeConfig } from "../../config/write.ts";
-import type { Approval } from "../../approval/record.ts";
-import type { AdminAnswer, AdminCaller, ChangeAsk } from "../../tool/admin.ts";
-import type { Runtime } from "../runtime.ts";
-import { trustOf } from "../../session/provenance.ts";
-import { changeCard } from "./card.ts";
+import { OpenClawError, ToolError } from "../core/error.ts";
+import type { SessionKey } from "../core/names.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import { changeConfig, type ChangeOptions, type ConfigChange } from "../config/change.ts";
+import { patchText } from "../config/patch.ts";
+import { protectedChanges, type ConfigSide, type ProtectedChange } from "../config/protected.ts";
+import { savedText } from "../config/save.ts";
+import { parseSource } from "../config/source.ts";
+import type { Approval } from "../approval/record.ts";
+import type { AdminAnswer, AdminCaller, ChangeAsk } from "../tool/admin.ts";
+import { trustOf } from "../session/provenance.ts";
+import { changeCard } from "./change-card.ts";
+import type { AdminDeps } from "./deps.ts";
 import type { Restarts } from "./restarts.ts";
 
-/** What is kept with the question: all that is needed to do exactly that. The secrets of the file are not in it. */
+/** Stored with the approval: everything needed to make exactly this change, without the secrets of the file. */
 interface ChangeBody {
   readonly action: ChangeAsk["action"];
   readonly raw: string;
   readonly baseHash: string;
-  /** Of the text that results; another one is not written. */
+  /** Hash of the resulting text; no other text is written. */
   readonly nextHash: string;
   readonly note?: string;
   readonly delayMs?: number;
   readonly tell?: SessionKey;
 }
 
-export interface Changes {
+export interface AgentChanges {
   ask(ask: ChangeAsk, caller: AdminCaller): Promise<AdminAnswer>;
   answered(what: "resolved" | "lapsed" | "interrupted", approval: Approval): Promise<void>;
 }
 
-/** The owner may be away; a command would be stale by then, a change of a file is checked against it again. */
+/** Longer than for a command: the owner may be away, and the change is compared with the file again before it is written. */
 const ASK_MS = 30 * 60_000;
 
-export function createChanges(runtime: Runtime, restarts: Restarts): Changes {
-  const { paths, env, settings, mask } = runtime;
-  const { broker } = runtime.commands;
+export function createAgentChanges(deps: AdminDeps, restarts: Restarts): AgentChanges {
+  const { paths, settings, mask, broker } = deps;
+  const write = (ask: Pick<ChangeAsk, "action" | "raw">, options: ChangeOptions): ConfigChange =>
+    changeConfig(deps, (current) => nextTextOf(ask, current), options);
 
   return {
     async ask(ask, caller) {
-      const current = settings.read();
-      const nextText = nextTextOf(ask, current);
-      const baseHash = ask.baseHash ?? current.hash;
-      const { changed, loaded } = tried(() => writeConfig({ paths, env, nextText, baseHash, check: true }));
-      if (!changed)
-        return { text: "The config says that already; nothing was written.", details: factsOf(ask, loaded, false) };
-      const touched = protectedChanges(
-        sideOf(current.raw, current.parsed),
-        sideOf(nextText, loaded.parsed),
-        caller.agent,
-      );
-      const isOwners = caller.turn === undefined || (await trustOf(runtime.store, caller.turn)) === "owner";
-      if (touched.length > 0 || !isOwners) return askOwner(ask, caller, current, nextText, touched);
+      const change = tried(() => write(ask, { baseHash: ask.baseHash, check: true }));
+      const { before, after } = change;
+      if (!change.changed)
+        return {
+          text: "The config already has these values. Nothing was written.",
+          details: factsOf(ask, after, false),
+        };
+      const touched = protectedChanges(sideOf(before), sideOf(after), caller.agent);
+      const isOwners = caller.turn === undefined || (await trustOf(deps.store, caller.turn)) === "owner";
+      if (touched.length > 0 || !isOwners) return askOwner(ask, caller, change, touched);
       const calm = await restarts.isCalm();
-      tried(() => writeConfig({ paths, env, nextText, baseHash: current.hash }));
+      tried(() => write(ask, { baseHash: before.hash }));
       const facts = factsOf(ask, settings.read(), true);
       if (!calm)
         return {
-          text: "Written. Not restarted, there were too many restarts of late; most settings are in force all the same.",
+          text: "Written. Not restarted, because agents restarted the gateway too often recently; most settings apply without a restart.",
           details: { ...facts, restart: null },
         };
       const { action, note, delayMs } = ask;
-      const told = await restarts.ask({
+      const restart = await restarts.ask({
         kind: "config-apply",
         mode: action,
         delayMs,
@@ -73,13 +70,13 @@ export function createChanges(runtime: Runtime, restarts: Restarts): Changes {
         caller,
         log: "config",
       });
-      return { text: `Written. The gateway restarts in ${told.delayMs} ms.`, details: { ...facts, restart: told } };
+      return { text: `Written. The gateway restarts in ${restart.delayMs} ms.`, details: { ...facts, restart } };
     },
     async answered(what, approval) {
       if (what === "interrupted") return interrupted(approval);
-      if (what === "lapsed") return tellDenied(approval, approval.reason ?? "it was not begun in time");
+      if (what === "lapsed") return tellDenied(approval, approval.reason ?? "it was not started in time");
       const { id, state, agent, session } = approval;
-      if (state === "expired") return tellDenied(approval, "nobody answered in time");
+      if (state === "expired") return tellDenied(approval, "the approval expired without an answer");
       if (state !== "allowed") return tellDenied(approval, approval.reason ?? "denied by the owner");
       if (!(await broker.begin(id, { agent, session }))) return;
       await broker.finish(id, await apply(approval));
@@ -89,16 +86,15 @@ export function createChanges(runtime: Runtime, restarts: Restarts): Changes {
   async function askOwner(
     ask: ChangeAsk,
     caller: AdminCaller,
-    current: LoadedConfig,
-    nextText: string,
+    { before, after }: ConfigChange,
     touched: readonly ProtectedChange[],
   ): Promise<AdminAnswer> {
     const { action, raw, note, delayMs, timeoutMs } = ask;
     const body: ChangeBody = {
       action,
       raw,
-      baseHash: current.hash,
-      nextHash: sha256(nextText),
+      baseHash: before.hash,
+      nextHash: after.hash,
       ...(note === undefined ? {} : { note }),
       ...(delayMs === undefined ? {} : { delayMs }),
       ...(caller.tell === undefined ? {} : { tell: caller.tell }),
@@ -107,8 +103,8 @@ export function createChanges(runtime: Runtime, restarts: Restarts): Changes {
     const asker = await caller.asker?.();
     const card = changeCard({
       action,
-      before: current.raw,
-      after: nextText,
+      before: before.raw,
+      after: after.raw,
       file: paths.config,
       touched,
       note,
@@ -123,7 +119,7 @@ export function createChanges(runtime: Runtime, restarts: Restarts): Changes {
         }));
     const slug = approval.id.slice(0, 8);
     return {
-      text: `${whyAsked(touched)} Waiting for the owner's answer (id ${slug}; /approve ${slug} allow-once|deny). Nothing was written. What comes of it follows as a System line; do not ask again meanwhile.`,
+      text: `${whyAsked(touched)} Waiting for the owner's approval (id ${slug}; /approve ${slug} allow-once|deny). Nothing is written yet. A System line reports the outcome; do not repeat the request.`,
       details: {
         status: "approval-pending",
         approvalId: approval.id,
@@ -131,29 +127,27 @@ export function createChanges(runtime: Runtime, restarts: Restarts): Changes {
         expiresAtMs: approval.expiresAtMs,
         action,
         protected: touched,
-        baseHash: current.hash,
+        baseHash: before.hash,
       },
     };
   }
 
-  /** The same question of the same session is asked once. */
+  /** A repeated request joins the pending approval. */
   function waiting(session: SessionKey, body: ChangeBody): Approval | undefined {
     return broker
       .pending()
       .find((one) => one.kind === "config" && one.session === session && isDeepStrictEqual(one.body, body));
   }
 
-  /** Begun: whatever happens, the session hears of it once, now or after the restart. */
+  /** Once started, the session gets the outcome exactly once, now or after the restart. */
   async function apply(approval: Approval): Promise<string> {
     const body = approval.body as ChangeBody;
     try {
-      const current = settings.read();
-      const nextText = nextTextOf(body, current);
-      // First the base: the owner saw what this change does to that text, not to another.
-      writeConfig({ paths, env, nextText, baseHash: body.baseHash, check: true });
-      if (sha256(nextText) !== body.nextHash)
-        throw new OpenClawError("config.conflict", "it would write another text now");
-      writeConfig({ paths, env, nextText, baseHash: body.baseHash });
+      // The owner approved this change of this text: both hashes must still match.
+      const { after } = write(body, { baseHash: body.baseHash, check: true });
+      if (after.hash !== body.nextHash)
+        throw new OpenClawError("config.conflict", "it would now write a text that the owner did not see");
+      write(body, { baseHash: body.baseHash });
     } catch (error) {
       if (!(error instanceof OpenClawError)) throw error;
       await tellDenied(approval, conflictText(error));
@@ -173,17 +167,17 @@ export function createChanges(runtime: Runtime, restarts: Restarts): Changes {
     return "applied";
   }
 
-  /** The file itself says how far the last process came. */
+  /** The hash of the file shows how far the previous process got. */
   async function interrupted(approval: Approval): Promise<void> {
-    if (restarts.toldOf(approval.id)) return;
+    if (restarts.wasDelivered(approval.id)) return;
     const { nextHash, baseHash } = (approval.body ?? {}) as Partial<ChangeBody>;
     const { hash } = settings.read();
     if (hash === nextHash)
-      return tell(approval, `Config change applied (${nameOf(approval)}); the gateway was cut off right after.`);
+      return tell(approval, `Config change applied (${nameOf(approval)}); the gateway stopped right after.`);
     const why =
       hash === baseHash
-        ? "the gateway was cut off before it was written"
-        : "the gateway was cut off; the file has changed since";
+        ? "the gateway stopped before it was written"
+        : "the gateway stopped, and the file has changed since";
     return tellDenied(approval, why);
   }
 
@@ -193,24 +187,25 @@ export function createChanges(runtime: Runtime, restarts: Restarts): Changes {
 
   async function tell({ session, body }: Approval, text: string): Promise<void> {
     const { tell: other } = (body ?? {}) as Partial<ChangeBody>;
-    await runtime.wake().tell((other ?? session) as SessionKey, mask(text));
+    await deps.wake().tell((other ?? session) as SessionKey, mask(text));
   }
 }
 
 const nameOf = ({ id }: Approval): string => `id=${id}`;
 
 function whyAsked(touched: readonly ProtectedChange[]): string {
-  if (touched.length === 0) return "The config is changed for the owner only, and this turn has other words in it.";
-  return `This touches ${touched.map(({ path }) => path).join(", ")}, which only the owner changes.`;
+  if (touched.length === 0)
+    return "Only the owner can change the config without approval, and this turn contains input from other sources.";
+  return `This changes ${touched.map(({ path }) => path).join(", ")}, which needs the owner's approval.`;
 }
 
-/** Agents get the config with secrets hidden; what they send back unchanged is put back. */
+/** Agents see the config with secrets redacted; `savedText` restores those that come back unchanged. */
 function nextTextOf({ action, raw }: Pick<ChangeAsk, "action" | "raw">, current: LoadedConfig): string {
-  return tried(() => (action === "config.patch" ? patchText(current.raw, raw) : savedText(current, raw)));
+  return action === "config.patch" ? patchText(current.raw, raw) : savedText(current, raw);
 }
 
-function sideOf(text: string, parsed: unknown): ConfigSide {
-  const source = parseSource("the config", Buffer.from(text, "utf8"));
+function sideOf({ raw, parsed }: LoadedConfig): ConfigSide {
+  const source = parseSource("the config", Buffer.from(raw, "utf8"));
   return { source: "value" in source ? source.value : undefined, parsed };
 }
 
@@ -218,7 +213,7 @@ function factsOf({ action }: ChangeAsk, { path, hash }: LoadedConfig, changed: b
   return { ok: true, action, path, hash, changed };
 }
 
-/** For a model all of them are something to react to. */
+/** As a tool error: the model can react to it. */
 function tried<T>(work: () => T): T {
   try {
     return work();
@@ -235,7 +230,7 @@ function conflictText({ message, details }: OpenClawError): string {
 }
 
 function tooLong(error: OpenClawError): ToolError {
-  return new ToolError(error.code, `${error.message}; nobody could read that to the end`, {
+  return new ToolError(error.code, `${error.message}: the diff is too long to review`, {
     hint: "make the change in smaller steps with config.patch",
   });
 }

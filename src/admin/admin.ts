@@ -1,0 +1,71 @@
+// Administers the gateway from inside: restarts, config changes, overrides, updates. The engine loads with its first use.
+import type { Approval } from "../approval/record.ts";
+import { lazy } from "../base/lazy.ts";
+import { hasNotes } from "../session/restart-notes.ts";
+import type { Admin } from "../tool/admin.ts";
+import type { AdminDeps } from "./deps.ts";
+import type { AdminEngine } from "./engine.ts";
+import { createRestarts, type Restarts } from "./restarts.ts";
+
+export interface OpenAdmin {
+  readonly admin: Admin;
+  readonly restarts: Restarts;
+  /** Notifies sessions about the restart they asked for. Runs before the approvals are recovered. */
+  recover(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function openAdmin(deps: AdminDeps): OpenAdmin {
+  const { broker, log, paths } = deps;
+  const restarts = createRestarts(deps);
+  const underWay = new Set<Promise<void>>();
+  let loaded: AdminEngine | undefined;
+  const { get: engine } = lazy(async () => {
+    const { createAdminEngine } = await import("./engine.ts");
+    loaded = createAdminEngine(deps, restarts);
+    return loaded;
+  });
+  const follow = (what: "resolved" | "lapsed" | "interrupted") => (approval: Approval) => {
+    if (!deps.isConfigChange(approval)) return;
+    const work = engine()
+      .then((ready) => ready.answered(what, approval))
+      .catch((error: unknown) => log.error("could not act on an answered config change", { id: approval.id, error }))
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+  };
+  const unwatch = broker.watch({
+    resolved: follow("resolved"),
+    lapsed: follow("lapsed"),
+    interrupted: follow("interrupted"),
+  });
+  return {
+    restarts,
+    admin: {
+      restart: async (ask, caller) => (await engine()).restart(ask, caller),
+      configGet: async (path) => (await engine()).configGet(path),
+      configSchema: async (path) => (await engine()).configSchema(path),
+      change: async (ask, caller) => (await engine()).change(ask, caller),
+      update: async (ask, caller) => (await engine()).update(ask, caller),
+      edit: async (path, edit) => (await engine()).edit(path, edit),
+      overrides: {
+        list: () => loaded?.overrides.list() ?? [],
+        set: async (path, text) => (await engine()).overrides.set(path, text),
+        unset: async (path) => (await engine()).overrides.unset(path),
+        reset: async () => (await engine()).overrides.reset(),
+      },
+    },
+    async recover() {
+      if (!hasNotes(paths.state)) return;
+      // A note that cannot be delivered (a full disk) stays for the next start and must not keep this one from starting.
+      await (
+        await engine()
+      )
+        .deliverNotes()
+        .catch((error: unknown) => log.error("could not notify sessions about the restart they asked for", { error }));
+    },
+    async close() {
+      unwatch();
+      await Promise.all(underWay);
+    },
+  };
+}
