@@ -113,7 +113,7 @@ async function benchGuard(): Promise<Row[]> {
   const state = join(home, ".openclaw");
   const workspace = join(state, "workspace");
   mkdirSync(workspace, { recursive: true });
-  const places = { home, state, workspace, configs: [join(state, "openclaw.json")], hidden: [], kept: [] };
+  const places = { home, state, workspace, configs: [join(state, "openclaw.json")], hidden: [], readOnly: [] };
   const guard = createGuard();
   const engine = openTestEngine();
   const launch = { argv: ["/bin/true"], cwd: workspace, env: { PATH: "/usr/bin:/bin" } };

@@ -60,7 +60,7 @@ export function openCatalog(
     plugins: [],
     settings,
     workspaceOf: (config, agent) => workspaceOf(config, agent, paths),
-    sandboxPlace: (subject) => commands.sandboxes.place(subject),
+    sandboxPaths: (subject) => commands.sandboxes.pathsOf(subject),
   });
 }
 

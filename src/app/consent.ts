@@ -1,7 +1,7 @@
 // An approval is judged again under the rules in force when it is answered and when it would start.
 import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
-import type { GatedBody } from "../exec/approved-runs.ts";
+import type { PendingRun } from "../exec/exec-context.ts";
 import type { RecallTool } from "../tool/call.ts";
 import type { Asker } from "../tool/tool.ts";
 import type { OpenExec } from "./exec.ts";
@@ -15,7 +15,7 @@ export function checkConsent({ broker, exec }: Pick<OpenExec, "broker" | "exec">
     const call = await recallTool(asker as unknown as Asker);
     if (kind === "config") return;
     if (!isRecord(body["args"])) throw unknownAsker();
-    await exec.recheck(body as unknown as GatedBody, call);
+    await exec.recheck(body as unknown as PendingRun, call);
   });
 }
 

@@ -3,7 +3,8 @@ import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createUseNotes } from "../exec/policy/use-notes.ts";
 import { childEnvironment } from "../exec/environment.ts";
-import { createExec, type Exec, type ExecDeps } from "../exec/exec.ts";
+import { createExec, type Exec } from "../exec/exec.ts";
+import type { ExecDeps } from "../exec/exec-context.ts";
 import { createGuard } from "../exec/guard.ts";
 import { limitsOf } from "../exec/limits.ts";
 import { createLoginPath, minimalPath, searchPath } from "../exec/login-path.ts";
@@ -24,7 +25,7 @@ type Given =
   | "processes"
   | "stateDir"
   | "guarded"
-  | "places"
+  | "guardedPaths"
   | "home"
   | "env"
   | "route"

@@ -15,11 +15,12 @@ import { approvalsPath } from "../exec/policy/file.ts";
 import { lastKnownPath } from "../exec/policy/last-known.ts";
 import type { Sandboxes, SandboxesDeps } from "../exec/sandboxes.ts";
 import { elevationOf } from "../exec/elevated.ts";
-import type { Exec, ExecArgs, ExecCall } from "../exec/exec.ts";
-import { gatewayPlaces } from "../exec/guard/places.ts";
+import type { Exec } from "../exec/exec.ts";
+import type { ExecArgs, ExecCall } from "../exec/exec-request.ts";
+import { gatewayGuardedPaths } from "../exec/guard/guarded-paths.ts";
 import { createProcessTable, type ProcessTable } from "../exec/processes.ts";
 import { routeExec, type Route } from "../exec/route.ts";
-import { sandboxPlace } from "../exec/sandbox-paths.ts";
+import { sandboxPaths } from "../exec/sandbox-paths.ts";
 import { sandboxSettings } from "../exec/sandbox-settings.ts";
 import { createNodes, type Nodes } from "../node/nodes.ts";
 import { speakerOf } from "../session/sender.ts";
@@ -84,8 +85,8 @@ export function openExec({ paths, env, store, log, mask, config, configFiles }: 
       folder: runs,
       stateDir: paths.state,
       guarded: guardedIn(paths),
-      places: (agent, workspace) =>
-        gatewayPlaces({ paths, env, config: config(), files: configFiles() }, agent, workspace),
+      guardedPaths: (agent, workspace) =>
+        gatewayGuardedPaths({ paths, env, config: config(), files: configFiles() }, agent, workspace),
       home: paths.home,
       env,
       log: log.child("exec"),
@@ -134,8 +135,8 @@ function lazyBoxes(deps: SandboxesDeps): Sandboxes {
   const open = opening.get;
   return {
     of: async (who) => (await open()).of(who),
-    place: (who) =>
-      sandboxPlace(who, sandboxSettings(deps.config(), who.agent, deps.paths), deps.workspaceOf(who.agent)),
+    pathsOf: (who) =>
+      sandboxPaths(who, sandboxSettings(deps.config(), who.agent, deps.paths), deps.workspaceOf(who.agent)),
     list: async () => (await open()).list(),
     recreate: async (filter) => (await open()).recreate(filter),
     prune: async () => (await open()).prune(),

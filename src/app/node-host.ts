@@ -14,7 +14,7 @@ import { approvalsPath } from "../exec/policy/file.ts";
 import { lastKnownPath } from "../exec/policy/last-known.ts";
 import { createUseNotes } from "../exec/policy/use-notes.ts";
 import { createGuard } from "../exec/guard.ts";
-import { machinePlaces } from "../exec/guard/places.ts";
+import { machineGuardedPaths } from "../exec/guard/guarded-paths.ts";
 import { searchPath } from "../exec/login-path.ts";
 import { createStartRun } from "../exec/start-run.ts";
 import { sweepOrphans } from "../exec/tree.ts";
@@ -28,7 +28,7 @@ import {
   nodeStateFile,
   readNodeState,
   writeNodeState,
-  type NodeRequests,
+  type NodeHostOptions,
 } from "../node/host/state.ts";
 import type { HostWire } from "../node/host/wire-port.ts";
 import { storeFileOf } from "../store/place.ts";
@@ -38,7 +38,7 @@ export interface NodeHostParts {
   readonly paths: Paths;
   readonly env: Env;
   readonly log: Log;
-  readonly wishes: NodeRequests;
+  readonly wishes: NodeHostOptions;
   readonly secret: Secret;
   /** Made on first use, after the lock is held. */
   readonly identity: () => Signer;
@@ -72,7 +72,7 @@ export async function openNodeHost(parts: NodeHostParts, signal: AbortSignal): P
         path,
         guarded: guardedIn(paths),
         guard,
-        places: () => machinePlaces(paths, env),
+        guardedPaths: () => machineGuardedPaths(paths, env),
         platform: process.platform,
         log,
         noteUse: (matched, plan) => notes.note(matched, plan),

@@ -109,7 +109,7 @@ export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeO
     async requireSandbox(subject: Subject) {
       await commands.sandboxes.of(subject);
     },
-    insideNames: (subject: Subject) => insideNames(commands.sandboxes.place(subject), [paths.state, paths.home]),
+    insideNames: (subject: Subject) => insideNames(commands.sandboxes.pathsOf(subject), [paths.state, paths.home]),
     sessionId: async (key: SessionKey) => (await store.sessions.get(key))?.sessionId,
   };
   const callTool = createCallTool(calls);

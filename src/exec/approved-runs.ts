@@ -5,47 +5,29 @@ import { alwaysCovers } from "./policy/always.ts";
 import type { Approval } from "../approval/record.ts";
 import { verifyPlan } from "./policy/freeze.ts";
 import { describePlan } from "./policy/preview.ts";
-import type { Plan } from "./policy/plan.ts";
 import { addEntries } from "./policy/remember.ts";
-import type { ExecArgs, ExecDeps, Order } from "./exec.ts";
-import type { Follow } from "./follow.ts";
-import { isHeadless } from "./headless.ts";
+import type { ApprovedRuns, ExecDeps, Follow, PendingRun } from "./exec-context.ts";
+import { isHeadless } from "./exec-request.ts";
 import { rememberedOnNode } from "./node-always.ts";
 import type { NodeJob } from "./node-command.ts";
-import { deniedNotice, endOf, TAIL_CHARS, type ExecOutcome, type Finished } from "./result.ts";
+import { deniedNotice, endOf, TAIL_CHARS, type Finished } from "./result.ts";
 import { startPinned } from "./start-plan.ts";
 
-/** What is kept with the question: all that is needed to do exactly that, also by the next process. */
-export type GatedBody = { readonly args: ExecArgs } & (
-  | {
-      readonly on: "gateway";
-      readonly plan: Plan;
-      readonly timeoutMs?: number;
-      readonly tty: boolean;
-      readonly noticeMs: number;
-    }
-  | { readonly on: "node"; readonly job: NodeJob; readonly noticeMs: number }
-);
-
-export interface Gated {
-  ask(order: Order, body: GatedBody): Promise<ExecOutcome>;
-  close(): void;
-}
-
-export function createGated(deps: ExecDeps, follow: Follow): Gated {
+export function createApprovedRuns(deps: ExecDeps, follow: Follow): ApprovedRuns {
   const { broker, log } = deps;
   const guarded = (work: Promise<void>, id: string): void => {
     work.catch((error: unknown) => log.error("an approved command could not be followed", { id, error }));
   };
   const unwatch = broker.watch({
     resolved: (approval) => {
-      if (isOurs(approval)) guarded(resolved(deps, follow, approval), approval.id);
+      if (isOwnRequest(approval)) guarded(resolved(deps, follow, approval), approval.id);
     },
     lapsed: (approval) => {
-      if (isOurs(approval)) guarded(tellDenied(deps, approval, approval.reason ?? "not started in time"), approval.id);
+      if (isOwnRequest(approval))
+        guarded(notifyDenied(deps, approval, approval.reason ?? "not started in time"), approval.id);
     },
     interrupted: (approval) => {
-      if (isOurs(approval))
+      if (isOwnRequest(approval))
         guarded(
           deps.notify(sessionOf(approval), `Exec unknown (${nameOf(approval)}): ${approval.reason ?? "interrupted"}`),
           approval.id,
@@ -53,9 +35,9 @@ export function createGated(deps: ExecDeps, follow: Follow): Gated {
     },
   });
   return {
-    async ask(order, body) {
-      const { args, call, route, warnings, runId } = order;
-      if (isHeadless(call.session)) throw unheard(call.agent);
+    async ask(request, body) {
+      const { args, call, route, warnings, runId } = request;
+      if (isHeadless(call.session)) throw cannotAsk(call.agent);
       const host = body.on;
       const cwd = body.on === "gateway" ? body.plan.cwd.path : body.job.cwd;
       const approval = await broker.ask({
@@ -95,7 +77,7 @@ export function createGated(deps: ExecDeps, follow: Follow): Gated {
   };
 }
 
-function unheard(agent: AgentId): ToolError {
+function cannotAsk(agent: AgentId): ToolError {
   return new ToolError("exec.denied", "not run: it needs a person's yes, and nobody waits beside a job", {
     hint: `openclaw approvals allowlist add <program> --agent ${agent}`,
     details: { refused: true },
@@ -103,7 +85,7 @@ function unheard(agent: AgentId): ToolError {
 }
 
 /** Only what this engine asked for: a client's own request over the wire is answered to that client. */
-function isOurs({ kind, origin }: Approval): boolean {
+function isOwnRequest({ kind, origin }: Approval): boolean {
   return origin === "house" && (kind === "exec" || kind === "node");
 }
 
@@ -114,7 +96,7 @@ async function resolved(deps: ExecDeps, follow: Follow, approval: Approval): Pro
   const { id, state, agent, session } = approval;
   if (state !== "allowed") {
     const why = state === "expired" ? "approval timed out" : (approval.reason ?? "denied by the owner");
-    return tellDenied(deps, approval, why);
+    return notifyDenied(deps, approval, why);
   }
   if (!(await deps.broker.begin(id, { agent, session }))) return;
   const outcome = await attempt(deps, follow, approval);
@@ -123,7 +105,7 @@ async function resolved(deps: ExecDeps, follow: Follow, approval: Approval): Pro
 
 /** Begun: from here on there is exactly one line for the session, whatever happens. */
 async function attempt(deps: ExecDeps, follow: Follow, approval: Approval): Promise<string> {
-  const body = approval.body as GatedBody;
+  const body = approval.body as PendingRun;
   try {
     const finished =
       body.on === "gateway" ? await onGateway(deps, follow, approval, body) : await onNode(deps, approval, body);
@@ -136,7 +118,7 @@ async function attempt(deps: ExecDeps, follow: Follow, approval: Approval): Prom
       await deps.notify(sessionOf(approval), `Exec unknown (${nameOf(approval)}): it failed unexpectedly`);
       throw error;
     }
-    await tellDenied(deps, approval, error.message.split("\n")[0] ?? error.code);
+    await notifyDenied(deps, approval, error.message.split("\n")[0] ?? error.code);
     return error.message;
   }
 }
@@ -145,12 +127,12 @@ async function onGateway(
   deps: ExecDeps,
   follow: Follow,
   approval: Approval,
-  body: Extract<GatedBody, { on: "gateway" }>,
+  body: Extract<PendingRun, { on: "gateway" }>,
 ): Promise<Finished> {
   const { plan, timeoutMs, tty, noticeMs } = body;
   await verifyPlan(plan);
-  const isForGood = approval.decision === "allow-always";
-  const remembered = isForGood ? addEntries(deps.stateDir, plan.agent, alwaysCovers(plan).entries) : [];
+  const isAlways = approval.decision === "allow-always";
+  const remembered = isAlways ? addEntries(deps.stateDir, plan.agent, alwaysCovers(plan).entries) : [];
   const running = await startPinned(deps, plan, { tty, timeoutMs });
   deps.noteUse(remembered, plan);
   const owner = {
@@ -162,14 +144,14 @@ async function onGateway(
   return follow.afterApproval(running, owner, {
     timeoutMs,
     noticeMs,
-    running: (name) => `Exec running (${nameOf(approval)}, process ${name})`,
+    text: (name) => `Exec running (${nameOf(approval)}, process ${name})`,
   });
 }
 
 async function onNode(
   deps: ExecDeps,
   approval: Approval,
-  { job, noticeMs }: Extract<GatedBody, { on: "node" }>,
+  { job, noticeMs }: Extract<PendingRun, { on: "node" }>,
 ): Promise<Finished> {
   const notice = setTimeout(
     () => void deps.notify(sessionOf(approval), `Exec running (${nameOf(approval)}, node ${job.nodeName})`),
@@ -186,7 +168,7 @@ async function onNode(
   }
 }
 
-async function tellDenied(deps: ExecDeps, approval: Approval, why: string): Promise<void> {
+async function notifyDenied(deps: ExecDeps, approval: Approval, why: string): Promise<void> {
   const [host = "gateway", id = approval.id] = nameOf(approval).split(" id=");
   // Masked before it is cut: half a secret no mask would know.
   await deps.notify(sessionOf(approval), deniedNotice(host, id, why, deps.mask.command(approval.request.command)));

@@ -4,13 +4,13 @@ import { test } from "node:test";
 
 import type { AgentId } from "../core/names.ts";
 import type { Config } from "../config/schema/index.ts";
-import { whereExec } from "./describe-route.ts";
+import { describeRoute } from "./describe-route.ts";
 
 const main = "main" as AgentId;
 const session = "an authorised sender may set host, security, ask and node for one session with /exec";
 
 test("the sandbox is off: on the host, without approvals, said with the command that mends it", () => {
-  assert.deepEqual(whereExec({}, main, false), {
+  assert.deepEqual(describeRoute({}, main, false), {
     runs: "open",
     summary: "on the gateway host itself, without approvals, because the sandbox is off",
     rules: [
@@ -28,9 +28,9 @@ test("the sandbox is off: on the host, without approvals, said with the command 
 
 test("non-main: the main session is outside, another inside", () => {
   const config: Config = { agents: { defaults: { sandbox: { mode: "non-main", backend: "docker" } } } };
-  const outside = whereExec(config, main, false);
+  const outside = describeRoute(config, main, false);
   assert.equal(outside.summary, "on the gateway host itself, without approvals, because this session is the main one");
-  assert.deepEqual(whereExec(config, main, true), {
+  assert.deepEqual(describeRoute(config, main, true), {
     runs: "sandbox",
     summary: "in the sandbox (backend docker), without approvals",
     rules: [
@@ -47,7 +47,7 @@ test("the gateway host under approvals, with the keys of the agent where it has 
     tools: { exec: { host: "gateway", security: "full", ask: "off" } },
     agents: { list: [{ id: "main" }, { id: "careful", tools: { exec: { security: "allowlist", ask: "always" } } }] },
   };
-  assert.deepEqual(whereExec(config, "careful" as AgentId, false), {
+  assert.deepEqual(describeRoute(config, "careful" as AgentId, false), {
     runs: "gateway",
     summary: "on the gateway host, under approvals",
     rules: [
@@ -58,7 +58,7 @@ test("the gateway host under approvals, with the keys of the agent where it has 
       session,
     ],
   });
-  const { summary, caution } = whereExec(config, main, true);
+  const { summary, caution } = describeRoute(config, main, true);
   assert.deepEqual(
     { summary, caution },
     {
@@ -72,7 +72,7 @@ test("the gateway host under approvals, with the keys of the agent where it has 
 });
 
 test("a node, bound or the only one; deny is nowhere", () => {
-  const bound = whereExec({ tools: { exec: { host: "node", node: "mac-1" } } }, main, false);
+  const bound = describeRoute({ tools: { exec: { host: "node", node: "mac-1" } } }, main, false);
   assert.deepEqual(bound, {
     runs: "node",
     summary: "on node mac-1, under approvals",
@@ -86,11 +86,11 @@ test("a node, bound or the only one; deny is nowhere", () => {
     ],
   });
   assert.equal(
-    whereExec({ tools: { exec: { host: "node" } } }, main, false).summary,
+    describeRoute({ tools: { exec: { host: "node" } } }, main, false).summary,
     "on the only node connected, under approvals",
   );
   assert.equal(
-    whereExec({ tools: { exec: { host: "gateway", security: "deny" } } }, main, false).summary,
+    describeRoute({ tools: { exec: { host: "gateway", security: "deny" } } }, main, false).summary,
     "nowhere: refused before it starts",
   );
 });

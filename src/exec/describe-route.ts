@@ -4,7 +4,7 @@ import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import { routeOfSession, type RouteSettings, type Setting } from "./route.ts";
 
-export interface ExecPlace {
+export interface RouteDescription {
   /** `open` is the host of the gateway without approvals, because there is no sandbox. */
   readonly runs: "sandbox" | "open" | "gateway" | "node";
   readonly summary: string;
@@ -15,7 +15,7 @@ export interface ExecPlace {
 }
 
 /** For a call that asks for nothing, in a session without `/exec`. Values nobody knows were refused with the config. */
-export function whereExec(config: Config, agent: AgentId, sandboxed: boolean): ExecPlace {
+export function describeRoute(config: Config, agent: AgentId, sandboxed: boolean): RouteDescription {
   const settings = routeOfSession(config, agent, {});
   const { host } = settings;
   const keyOf = keysOf(config, agent);
@@ -67,7 +67,7 @@ function underApprovals(
   { host, security, ask, node }: RouteSettings,
   hostRule: string,
   keyOf: (key: RouteKey) => string,
-): ExecPlace {
+): RouteDescription {
   const onNode = host.value === "node";
   const named = node.value === undefined ? "the only node connected" : `node ${node.value}`;
   const isOpen = security.value === "full" && ask.value === "off";

@@ -1,14 +1,14 @@
 // Which variables a call may not set on a machine: kept as data, matched without regard to case, stricter than comfort.
 
 /** Harmless, although a family below would take them. */
-export const ordinaryNames: readonly string[] = words(`
+export const ordinaryNames: readonly string[] = splitNames(`
   NODE_ENV GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE
   RUST_BACKTRACE RUST_LOG GIT_TERMINAL_PROMPT PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8
   PYTHONHASHSEED CARGO_TERM_COLOR MIX_ENV RACK_ENV RAILS_ENV FLASK_ENV CGO_ENABLED COMPOSE_PROJECT_NAME
 `);
 
 /** Who we are, where programs and their settings are found, what a shell does before its first line. */
-export const rejectedNames: readonly string[] = words(`
+export const rejectedNames: readonly string[] = splitNames(`
   PATH PATHEXT HOME USER LOGNAME USERNAME SHELL PWD OLDPWD IFS ENV CDPATH FPATH SHELLOPTS BASHOPTS PROMPT_COMMAND PROMPT
   PS0 PS1 PS2 PS3 PS4 GLOBIGNORE EXECIGNORE FIGNORE FUNCNEST HISTFILE HISTTIMEFORMAT MAIL MAILPATH ZDOTDIR INPUTRC FCEDIT
   USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA COMSPEC SYSTEMROOT WINDIR PSMODULEPATH
@@ -52,7 +52,7 @@ export const rejectedNames: readonly string[] = words(`
 `);
 
 /** Everything that begins so belongs to a loader, an interpreter, a build tool or a client that obeys its variables. */
-export const rejectedPrefixes: readonly string[] = words(`
+export const rejectedPrefixes: readonly string[] = splitNames(`
   OPENCLAW_ MOLTBOT_ CLAWDBOT_ CLAWD_
   LD_ DYLD_ _RLD _RLDN LDR_ GLIBC_ MALLOC_ JEMALLOC_ TCMALLOC_ LIBC_
   BASH_ ZSH FISH_ KSH_ LESS_ LESSKEY
@@ -100,7 +100,7 @@ export const rejectedPatterns: readonly RegExp[] = [
 export const lookedUpNames = /^(?:LC_[A-Z]+|LANG|LANGUAGE|TERM)$/i;
 
 /** The parts of the gateway's own environment that a command gets: place, language, terminal. Never a key or a token. */
-export const inheritedNames: readonly string[] = words(`
+export const inheritedNames: readonly string[] = splitNames(`
   HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TERM COLORTERM
   XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME XDG_DATA_DIRS XDG_CONFIG_DIRS XDG_SESSION_TYPE
   XDG_CURRENT_DESKTOP DISPLAY WAYLAND_DISPLAY XAUTHORITY DBUS_SESSION_BUS_ADDRESS SSL_CERT_FILE SSL_CERT_DIR NIX_SSL_CERT_FILE
@@ -110,6 +110,6 @@ export const inheritedNames: readonly string[] = words(`
 
 export const inheritedPrefixes: readonly string[] = ["LC_"];
 
-function words(text: string): string[] {
+function splitNames(text: string): string[] {
   return text.trim().split(/\s+/);
 }

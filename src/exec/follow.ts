@@ -1,58 +1,38 @@
 // From a started command to an answer: wait for its end, or let it go on in the background and tell when it ends.
-import type { AgentId, SessionKey } from "../core/names.ts";
-import type { ExecDeps, Order } from "./exec.ts";
+import type { SessionKey } from "../core/names.ts";
+import type { ExecDeps, Follow } from "./exec-context.ts";
+import type { ExecRequest } from "./exec-request.ts";
 import type { ProcessSession } from "./processes.ts";
 import { limitsOf, type ExecLimits } from "./limits.ts";
 import { exitNotice, finished, TAIL_CHARS, type ExecOutcome, type Finished } from "./result.ts";
 import type { Exit, Running } from "./running.ts";
 import { shownTail, type TailMask } from "./shown-tail.ts";
 
-export interface Follow {
-  /** Ends with the caller while it is in the foreground; never after. */
-  inTurn(order: Order, running: Running, cwd: string): Promise<ExecOutcome>;
-  /** Nobody waits for it: listed at once, so that it can be looked at and ended, and reported once if it takes long. */
-  afterApproval(running: Running, owner: Owner, how: Reporting): Promise<Finished>;
-}
-
-export interface Owner {
-  readonly agent: AgentId;
-  readonly session: SessionKey;
-  readonly command: string;
-  readonly cwd: string;
-}
-
-export interface Reporting {
-  readonly timeoutMs: number | undefined;
-  /** 0 never reports. */
-  readonly noticeMs: number;
-  readonly running: (sessionId: string) => string;
-}
-
 export function createFollow(deps: ExecDeps): Follow {
   const limits = limitsOf(deps.env);
   return {
-    async inTurn(order, running, cwd) {
-      const { args, call, timeoutMs } = order;
+    async inTurn(request, running, cwd) {
+      const { args, call, timeoutMs } = request;
       const isSynchronous = !call.allows("process");
       const warnings = [
-        ...order.warnings,
+        ...request.warnings,
         ...(isSynchronous && args.background === true ? [SYNCHRONOUS] : []),
         ...(args.pty === true && !running.tty ? [NO_TERMINAL] : []),
       ];
       const atOnce = args.background === true && !isSynchronous;
       const exit = atOnce
         ? undefined
-        : await foregroundEnd(running, call.signal, isSynchronous ? undefined : yieldMsOf(order));
-      if (exit === undefined) return inBackground(deps, { ...order, warnings }, running, cwd);
+        : await foregroundEnd(running, call.signal, isSynchronous ? undefined : yieldMsOf(request));
+      if (exit === undefined) return inBackground(deps, { ...request, warnings }, running, cwd);
       const ended = endedRun(running, exit, { timeoutMs, cwd }, limits, deps.mask);
       await running.output.discard();
       return finished(ended, warnings);
     },
-    async afterApproval(running, owner, { timeoutMs, noticeMs, running: words }) {
+    async afterApproval(running, owner, { timeoutMs, noticeMs, text }) {
       const session = deps.processes.add(running, owner);
       const tell = (): void => {
         deps
-          .notify(owner.session, words(session.id))
+          .notify(owner.session, text(session.id))
           .catch((error: unknown) => deps.log.error("a session could not be told", { error }));
       };
       const timer = noticeMs === 0 ? undefined : setTimeout(tell, noticeMs);
@@ -67,7 +47,7 @@ const SYNCHRONOUS = "background was ignored: process is not allowed here, so the
 const NO_TERMINAL = "pty was not possible here: the command runs without a terminal.";
 const MAX_YIELD_MS = 3_600_000;
 
-function yieldMsOf({ args, settings }: Order): number {
+function yieldMsOf({ args, settings }: ExecRequest): number {
   return Math.min(args.yieldMs ?? settings.backgroundMs ?? 10_000, MAX_YIELD_MS);
 }
 
@@ -107,13 +87,13 @@ function endedRun(
   return { exit, aggregated, truncated, startedAt, ...about };
 }
 
-function inBackground(deps: ExecDeps, order: Order, running: Running, cwd: string): ExecOutcome {
-  const { args, call, route, settings, warnings } = order;
+function inBackground(deps: ExecDeps, request: ExecRequest, running: Running, cwd: string): ExecOutcome {
+  const { args, call, route, settings, warnings } = request;
   const { agent, session } = call;
   const sandboxed = route.runsIn === "sandbox";
-  const gated = !sandboxed && (route.approvals || call.sandboxed);
-  const entry = deps.processes.add(running, { agent, session, command: args.command, cwd, sandboxed, gated });
-  if (settings.notifyOnExit !== false) void tellExit(deps, entry, running, session);
+  const privileged = !sandboxed && (route.approvals || call.sandboxed);
+  const entry = deps.processes.add(running, { agent, session, command: args.command, cwd, sandboxed, privileged });
+  if (settings.notifyOnExit !== false) void notifyExit(deps, entry, running, session);
   const tail = shownTail(running.output, TAIL_CHARS, deps.mask, false);
   const { pid, startedAt } = running;
   return {
@@ -127,7 +107,7 @@ function inBackground(deps: ExecDeps, order: Order, running: Running, cwd: strin
 }
 
 /** Nothing is told that the agent has read or brought about itself. */
-async function tellExit(deps: ExecDeps, entry: ProcessSession, running: Running, session: SessionKey): Promise<void> {
+async function notifyExit(deps: ExecDeps, entry: ProcessSession, running: Running, session: SessionKey): Promise<void> {
   const exit = await running.ended;
   if (entry.isExitKnown() || exit.reason === "killed" || exit.reason === "shutdown") return;
   await deps

@@ -6,27 +6,27 @@ import { after, before, describe, test } from "node:test";
 
 import { noBubblewrap } from "../../test/harness/sandbox.ts";
 import { packageRoot } from "../base/version.ts";
-import { createGuard, requireOwnFolder } from "./guard.ts";
-import { CANARY, openAttackGround, type AttackGround } from "./guard/attack.cases.ts";
+import { createGuard, rejectGatewayFolder } from "./guard.ts";
+import { CANARY, openAttackFixture, type AttackFixture } from "./guard/attack.cases.ts";
 import { env, livingWith, openTestEngine, until } from "./engine.cases.ts";
 import type { PipelinePart, Running, RunOptions } from "./running.ts";
 
 describe("a command in the guard", { skip: noBubblewrap }, () => {
   const engine = openTestEngine({ graceMs: 500 });
   const guard = createGuard();
-  let ground: AttackGround;
+  let fixture: AttackFixture;
   before(async () => {
-    ground = await openAttackGround();
-    assert.deepEqual(await guard.works(ground.places), { works: true });
+    fixture = await openAttackFixture();
+    assert.deepEqual(await guard.works(fixture.paths), { works: true });
   });
   after(async () => {
     await engine.close();
     guard.close();
-    await ground.close();
+    await fixture.close();
   });
 
-  const part = async (line: string, cwd = ground.workspace): Promise<PipelinePart> => ({
-    launch: await guard.wrap({ argv: ["/bin/sh", "-c", line], cwd, env }, ground.places),
+  const part = async (line: string, cwd = fixture.workspace): Promise<PipelinePart> => ({
+    launch: await guard.wrap({ argv: ["/bin/sh", "-c", line], cwd, env }, fixture.paths),
   });
   const start = async (line: string, options: Partial<RunOptions> = {}): Promise<Running> =>
     engine.start({ pipeline: [await part(line)], ...options });
@@ -37,10 +37,10 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
   };
 
   test("runs as the same user in the folder it was given, with its own variables", async () => {
-    const { uid, gid } = statSync(ground.workspace);
-    assert.equal(await told("pwd; id -u; id -g; echo $LANG"), `${ground.workspace}\n${uid}\n${gid}\nC.UTF-8\n`);
+    const { uid, gid } = statSync(fixture.workspace);
+    assert.equal(await told("pwd; id -u; id -g; echo $LANG"), `${fixture.workspace}\n${uid}\n${gid}\nC.UTF-8\n`);
     await told("echo x > made");
-    const made = statSync(join(ground.workspace, "made"));
+    const made = statSync(join(fixture.workspace, "made"));
     assert.deepEqual([made.uid, made.gid, made.size], [uid, gid, 2]);
   });
 
@@ -113,23 +113,23 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
     const answer = await told("ls -A ..; echo x > ../exec-approvals.json; mkdir ../cron; echo $?");
     assert.match(answer, /^workspace\n/);
     assert.match(answer, /Read-only file system[\s\S]*\n1\n$/);
-    assert.deepEqual(ground.harm(answer), []);
+    assert.deepEqual(fixture.harm(answer), []);
   });
 
   test("sees neither a state folder that was replaced meanwhile nor the one before", async () => {
     await told("true");
-    const aside = `${ground.state}.aside`;
-    renameSync(ground.state, aside);
-    mkdirSync(ground.workspace, { recursive: true });
-    writeFileSync(join(ground.state, "openclaw.json"), CANARY);
+    const aside = `${fixture.state}.aside`;
+    renameSync(fixture.state, aside);
+    mkdirSync(fixture.workspace, { recursive: true });
+    writeFileSync(join(fixture.state, "openclaw.json"), CANARY);
     try {
       assert.doesNotMatch(await told(`cat ../openclaw.json; echo x > ../exec-approvals.json`), new RegExp(CANARY));
     } finally {
-      rmSync(ground.state, { recursive: true });
-      renameSync(aside, ground.state);
+      rmSync(fixture.state, { recursive: true });
+      renameSync(aside, fixture.state);
     }
     assert.equal(await told("cat evil.json >/dev/null && echo workspace"), "workspace\n");
-    assert.deepEqual(ground.harm(""), []);
+    assert.deepEqual(fixture.harm(""), []);
   });
 
   test("cannot change what the gateway runs from", async () => {
@@ -139,31 +139,31 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
   });
 
   test("is refused in a folder it cannot see, and as a program it cannot see", async () => {
-    const at = (cwd: string, program = "/bin/true") => guard.wrap({ argv: [program], cwd, env }, ground.places);
-    await assert.rejects(at(ground.state), { code: "exec.bad-folder" });
-    await assert.rejects(at(join(ground.workspace, "up")), { code: "exec.bad-folder" });
-    await assert.rejects(at(join(ground.home, "agents", "elsewhere")), { code: "exec.bad-folder" });
-    await assert.rejects(at(ground.workspace, join(ground.state, "openclaw.json")), { code: "exec.hidden-program" });
+    const at = (cwd: string, program = "/bin/true") => guard.wrap({ argv: [program], cwd, env }, fixture.paths);
+    await assert.rejects(at(fixture.state), { code: "exec.bad-folder" });
+    await assert.rejects(at(join(fixture.workspace, "up")), { code: "exec.bad-folder" });
+    await assert.rejects(at(join(fixture.home, "agents", "elsewhere")), { code: "exec.bad-folder" });
+    await assert.rejects(at(fixture.workspace, join(fixture.state, "openclaw.json")), { code: "exec.hidden-program" });
   });
 
   test("gets no variable that would steer the programs that hide the files", async () => {
-    const launch = { argv: ["/bin/true"], cwd: ground.workspace, env: { ...env, LD_PRELOAD: "/tmp/x.so" } };
-    await assert.rejects(guard.wrap(launch, ground.places), { code: "exec.rejected-variable" });
+    const launch = { argv: ["/bin/true"], cwd: fixture.workspace, env: { ...env, LD_PRELOAD: "/tmp/x.so" } };
+    await assert.rejects(guard.wrap(launch, fixture.paths), { code: "exec.rejected-variable" });
   });
 });
 
 test("refuses a working folder in the state folder but outside of the workspace", () => {
-  const places = { state: "/srv/state", workspace: "/srv/state/workspace" };
+  const paths = { state: "/srv/state", workspace: "/srv/state/workspace" };
   for (const path of ["/srv/state", "/srv/state/credentials", "/srv/state/workspace-b", "/srv/state/workspace/.."])
-    assert.throws(() => requireOwnFolder(path, places), { code: "exec.bad-folder" }, path);
+    assert.throws(() => rejectGatewayFolder(path, paths), { code: "exec.bad-folder" }, path);
   for (const path of ["/srv/state/workspace", "/srv/state/workspace/a", "/srv", "/srv/state2"])
-    requireOwnFolder(path, places);
-  assert.throws(() => requireOwnFolder("/srv/state/logs", { state: "/srv/state", workspace: "/srv" }));
+    rejectGatewayFolder(path, paths);
+  assert.throws(() => rejectGatewayFolder("/srv/state/logs", { state: "/srv/state", workspace: "/srv" }));
 });
 
 test("says that files cannot be hidden on a system without a way to do it", async () => {
-  const places = { home: "/h", state: "/h/s", configs: [], hidden: [], kept: [] };
-  const answer = await createGuard("win32").works(places);
+  const paths = { home: "/h", state: "/h/s", configs: [], hidden: [], readOnly: [] };
+  const answer = await createGuard("win32").works(paths);
   assert.deepEqual(answer, {
     works: false,
     reason: "there is no way to hide files from a command on win32",

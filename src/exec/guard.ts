@@ -9,16 +9,16 @@ import { canonicalPath, isWithin } from "./sandbox/hidden-paths.ts";
 import type { Works } from "./sandbox/spec.ts";
 import { isRunnable } from "./find-program.ts";
 import { buildNamespace, type Namespace, type Programs } from "./guard/namespace.ts";
-import type { GuardPlaces } from "./guard/places.ts";
+import type { GuardedPaths } from "./guard/guarded-paths.ts";
 import { SANDBOX_EXEC, underSeatbelt } from "./guard/seatbelt.ts";
-import { viewOptions } from "./guard/machine.ts";
-import { deciding, viewOf, type Step, type View } from "./guard/view.ts";
+import { pathRuleOptions } from "./guard/path-rule-options.ts";
+import { ruleFor, pathRulesFor, type PathRule, type PathRules } from "./guard/path-rules.ts";
 
 export interface Guard {
   /** Whether commands can be kept from these places on this machine, by a real start. */
-  works(places: GuardPlaces): Promise<Works>;
+  works(paths: GuardedPaths): Promise<Works>;
   /** The launch that runs this one inside. Throws `exec.bad-folder` and `exec.hidden-program` for what is hidden there. */
-  wrap(launch: HostLaunch, places: GuardPlaces): Promise<HostLaunch>;
+  wrap(launch: HostLaunch, paths: GuardedPaths): Promise<HostLaunch>;
   close(): void;
 }
 
@@ -28,19 +28,19 @@ export function createGuard(platform: NodeJS.Platform = process.platform): Guard
   const namespaces = createNamespaces();
   const isMac = platform === "darwin";
   return {
-    async works(places) {
-      if (isMac) return isRunnable(SANDBOX_EXEC) ? withoutSteps(viewOf(places, viewOptions(""))) : noSeatbelt;
+    async works(paths) {
+      if (isMac) return isRunnable(SANDBOX_EXEC) ? worksOf(pathRulesFor(paths, pathRuleOptions(""))) : noSeatbelt;
       if (platform !== "linux") return unsupported(platform);
-      const view = viewOf(places, viewOptions(""));
-      const namespace = view.works ? await namespaces.of(view) : view;
+      const pathRules = pathRulesFor(paths, pathRuleOptions(""));
+      const namespace = pathRules.works ? await namespaces.of(pathRules) : pathRules;
       return "reason" in namespace ? namespace : { works: true };
     },
-    async wrap(launch, places) {
-      const view = viewOf(places, viewOptions(launch.argv[0] ?? ""));
-      if (!view.works) throw cannotHide(view);
-      requireShown(launch, view.steps);
-      if (isMac) return underSeatbelt(launch, view.steps);
-      const namespace = await namespaces.of(view);
+    async wrap(launch, paths) {
+      const pathRules = pathRulesFor(paths, pathRuleOptions(launch.argv[0] ?? ""));
+      if (!pathRules.works) throw cannotHide(pathRules);
+      rejectHidden(launch, pathRules.rules);
+      if (isMac) return underSeatbelt(launch, pathRules.rules);
+      const namespace = await namespaces.of(pathRules);
       if ("reason" in namespace) throw cannotHide(namespace);
       return namespace.enter(launch);
     },
@@ -49,7 +49,10 @@ export function createGuard(platform: NodeJS.Platform = process.platform): Guard
 }
 
 /** Throws for a folder of the gateway that is not the workspace, whoever allowed the command. Links are resolved. */
-export function requireOwnFolder(cwd: string, { state, workspace }: Pick<GuardPlaces, "state" | "workspace">): void {
+export function rejectGatewayFolder(
+  cwd: string,
+  { state, workspace }: Pick<GuardedPaths, "state" | "workspace">,
+): void {
   const [real, own] = [canonicalPath(cwd), canonicalPath(state)];
   const work = workspace === undefined ? undefined : canonicalPath(workspace);
   if (!isWithin(real, own) || (work !== undefined && isWithin(work, own) && isWithin(real, work))) return;
@@ -67,10 +70,10 @@ const cannotHide = ({ reason, fix }: Refusal): OpenClawError =>
     hint: fix,
   });
 
-function requireShown({ argv, cwd }: HostLaunch, steps: readonly Step[]): void {
-  if (deciding(canonicalPath(cwd), steps)?.does === "cover") throw hiddenFolder(cwd);
+function rejectHidden({ argv, cwd }: HostLaunch, rules: readonly PathRule[]): void {
+  if (ruleFor(canonicalPath(cwd), rules)?.access === "hide") throw hiddenFolder(cwd);
   const program = argv[0] ?? "";
-  if (deciding(canonicalPath(program), steps)?.does !== "cover") return;
+  if (ruleFor(canonicalPath(program), rules)?.access !== "hide") return;
   throw new OpenClawError(
     "exec.hidden-program",
     `${program} lies among the gateway's own files, which commands cannot see`,
@@ -80,7 +83,7 @@ function requireShown({ argv, cwd }: HostLaunch, steps: readonly Step[]): void {
   );
 }
 
-const withoutSteps = (view: View | Refusal): Works => (view.works ? { works: true } : view);
+const worksOf = (pathRules: PathRules | Refusal): Works => (pathRules.works ? { works: true } : pathRules);
 const noSeatbelt: Refusal = { works: false, reason: `there is no ${SANDBOX_EXEC}`, fix: "update macOS" };
 const unsupported = (platform: string): Refusal => ({
   works: false,
@@ -88,22 +91,22 @@ const unsupported = (platform: string): Refusal => ({
   fix: "run the gateway on Linux (WSL 2 on Windows) with bubblewrap installed, or on macOS",
 });
 
-const MAX_KEPT = 32;
+const MAX_NAMESPACES = 32;
 /** A command that was given a path of ours has opened it by then, however busy the machine is. */
 const GRACE_MS = 60_000;
 
-function createNamespaces(): { of(view: View): Promise<Namespace | Refusal>; close(): void } {
-  const kept = new Map<string, Promise<Namespace | Refusal>>();
+function createNamespaces(): { of(pathRules: PathRules): Promise<Namespace | Refusal>; close(): void } {
+  const readOnly = new Map<string, Promise<Namespace | Refusal>>();
   const leaving = new Map<Namespace, NodeJS.Timeout>();
   let programs: Promise<Programs | Refusal> | undefined;
 
-  const build = async (view: View): Promise<Namespace | Refusal> => {
+  const build = async (pathRules: PathRules): Promise<Namespace | Refusal> => {
     const found = await (programs ??= findPrograms());
-    return "reason" in found ? found : buildNamespace(view, found);
+    return "reason" in found ? found : buildNamespace(pathRules, found);
   };
   const retire = async (key: string): Promise<void> => {
-    const namespace = await kept.get(key);
-    kept.delete(key);
+    const namespace = await readOnly.get(key);
+    readOnly.delete(key);
     if (namespace === undefined || "reason" in namespace) return;
     const timer = setTimeout(() => {
       leaving.delete(namespace);
@@ -112,21 +115,21 @@ function createNamespaces(): { of(view: View): Promise<Namespace | Refusal>; clo
     leaving.set(namespace, timer.unref());
   };
   return {
-    async of(view) {
+    async of(pathRules) {
       // A folder that was replaced since then is another one, and its cover is gone.
-      const key = JSON.stringify(view.steps.map((step) => [step, identityOf(step.path)]));
-      const known = kept.get(key) ?? build(view);
-      kept.delete(key);
-      kept.set(key, known);
-      const [oldest] = kept.keys();
-      if (kept.size > MAX_KEPT && oldest !== undefined) void retire(oldest);
+      const key = JSON.stringify(pathRules.rules.map((rule) => [rule, identityOf(rule.path)]));
+      const known = readOnly.get(key) ?? build(pathRules);
+      readOnly.delete(key);
+      readOnly.set(key, known);
+      const [oldest] = readOnly.keys();
+      if (readOnly.size > MAX_NAMESPACES && oldest !== undefined) void retire(oldest);
       const answer = await known.catch((error: unknown) => {
-        kept.delete(key);
+        readOnly.delete(key);
         throw error;
       });
       // Asked again with the next command: the owner may have installed it meanwhile.
       if ("reason" in answer) {
-        kept.delete(key);
+        readOnly.delete(key);
         programs = undefined;
       }
       return answer;
@@ -136,9 +139,9 @@ function createNamespaces(): { of(view: View): Promise<Namespace | Refusal>; clo
         clearTimeout(timer);
         namespace.close();
       }
-      for (const known of kept.values())
+      for (const known of readOnly.values())
         void known.then((namespace) => ("reason" in namespace ? undefined : namespace.close()));
-      kept.clear();
+      readOnly.clear();
       leaving.clear();
     },
   };

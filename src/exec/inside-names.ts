@@ -1,12 +1,12 @@
 // Paths of this machine as a sandboxed session knows them: its folders by their names inside, the rest not at all.
 import { canonicalPath } from "./sandbox/hidden-paths.ts";
-import type { Place } from "./sandbox-paths.ts";
+import type { SandboxPaths } from "./sandbox-paths.ts";
 
 const HIDDEN = "(outside the sandbox)";
 
 /** `hidden` are folders of the host that no box shows as such: the state, the home. */
 export function insideNames(
-  { workspace, inside, agentWorkspace }: Place,
+  { workspace, inside, agentWorkspace }: SandboxPaths,
   hidden: readonly string[],
 ): (text: string) => string {
   const names: readonly (readonly [host: string, name: string])[] = [

@@ -36,6 +36,6 @@ function launch({ id, program, args, argv0, cwd, env, stdio }: LaunchRequest): v
   }
 }
 
-function answer(words: LaunchAnswer): void {
-  process.stdout.write(`${JSON.stringify(words)}\n`);
+function answer(message: LaunchAnswer): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
 }

@@ -48,7 +48,7 @@ const DIRECT_STARTS = 2;
 /** Without a command for so long it leaves; it takes as much memory as a bare Node. */
 const IDLE_MS = 60_000;
 /** The end of a program whose launcher died is looked for this often. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 export function createLauncher(): Launcher {
   let helper: Helper | undefined;
@@ -181,10 +181,10 @@ function follow(resolve: (launched: Launched) => void, reject: (error: Error) =>
     isReaped = true;
     exit({ code, ...(signal === null ? {} : { signal }) });
   };
-  const look = (): void => {
+  const poll = (): void => {
     const now = started === undefined ? undefined : readProcess(started.pid);
     if (now === undefined || now.start !== started?.start || now.isDead) end(null, null);
-    else setTimeout(look, LOOK_MS);
+    else setTimeout(poll, POLL_MS);
   };
   return {
     started(pid) {
@@ -195,7 +195,7 @@ function follow(resolve: (launched: Launched) => void, reject: (error: Error) =>
     ended: end,
     lost() {
       if (started === undefined) reject(new Error("the launcher of commands ended"));
-      else look();
+      else poll();
     },
   };
 }

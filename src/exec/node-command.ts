@@ -97,7 +97,10 @@ export function createNodeRuns({ port, clock }: { readonly port: NodePort; reado
       if (!commands.includes(PREPARE)) return job;
       try {
         const options = { timeoutMs: APPROVALS_MS, idempotencyKey: `${job.runId}:prepare` };
-        return { ...job, frozen: markIn(await port.invoke(job.nodeId, PREPARE, payloadFor(job, undefined), options)) };
+        return {
+          ...job,
+          frozen: frozenHashIn(await port.invoke(job.nodeId, PREPARE, payloadFor(job, undefined), options)),
+        };
       } catch (error) {
         throw refusalOf(error, job);
       }
@@ -176,23 +179,23 @@ function payloadFor(job: NodeJob, consent: NodeConsent | undefined): Record<stri
 }
 
 function finishedOf(payload: unknown, job: NodeJob, startedAt: number, endedAt: number): Finished {
-  const said = isRecord(payload) ? payload : {};
-  const parts = [said["stdout"], said["stderr"], said["error"]].filter(
+  const answer = isRecord(payload) ? payload : {};
+  const parts = [answer["stdout"], answer["stderr"], answer["error"]].filter(
     (part): part is string => typeof part === "string" && part !== "",
   );
-  const whole = parts.map((part) => line(safeText(Buffer.from(part)))).join("");
-  const code = typeof said["exitCode"] === "number" ? said["exitCode"] : said["success"] === true ? 0 : null;
+  const whole = parts.map((part) => withNewline(safeText(Buffer.from(part)))).join("");
+  const code = typeof answer["exitCode"] === "number" ? answer["exitCode"] : answer["success"] === true ? 0 : null;
   return {
-    exit: { code, endedAt, ...(said["timedOut"] === true ? { reason: "timeout" as const } : {}) },
+    exit: { code, endedAt, ...(answer["timedOut"] === true ? { reason: "timeout" as const } : {}) },
     aggregated: whole.slice(-AGGREGATE_CHARS).toWellFormed(),
-    truncated: whole.length > AGGREGATE_CHARS || said["truncated"] === true,
+    truncated: whole.length > AGGREGATE_CHARS || answer["truncated"] === true,
     startedAt,
     timeoutMs: job.timeoutMs,
     cwd: job.cwd,
   };
 }
 
-const line = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
+const withNewline = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 
 /** A node without this command keeps its file to itself. One that should answer and does not is not trusted with the run. */
 async function approvalsOf({ nodeId, commands }: NodeFacts, port: NodePort): Promise<unknown> {
@@ -236,7 +239,7 @@ function refusalOf(error: unknown, job: NodeJob): unknown {
   });
 }
 
-function markIn(answer: unknown): string {
+function frozenHashIn(answer: unknown): string {
   const frozen = isRecord(answer) ? answer["frozen"] : undefined;
   if (typeof frozen === "string" && frozen !== "" && frozen.length <= 200) return frozen;
   throw new OpenClawError("node.failed", `answered ${PREPARE} without a mark of what it would start`);
@@ -246,7 +249,7 @@ function markIn(answer: unknown): string {
 function nodeError(error: unknown, name: string): unknown {
   if (!(error instanceof OpenClawError)) return error;
   const { code, message } = error;
-  const said = failureOf(error);
+  const answer = failureOf(error);
   const known: Readonly<Record<string, readonly [string, string]>> = {
     "node.not-connected": ["exec.node-away", `the node ${name} went away; whether the command ran is not known`],
     "node.timeout": ["exec.node-silent", `the node ${name} did not answer in time; the command may still run there`],
@@ -256,7 +259,7 @@ function nodeError(error: unknown, name: string): unknown {
   const [mine, text] = known[code] ?? [code, message];
   return new ToolError(mine, text, {
     hint: "openclaw gateway call node.list",
-    details: { host: "node", ...(said === undefined ? {} : { nodeError: said }) },
+    details: { host: "node", ...(answer === undefined ? {} : { nodeError: answer }) },
     cause: error,
   });
 }

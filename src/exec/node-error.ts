@@ -38,9 +38,9 @@ export function noSuchCommand(command: string): OpenClawError {
 }
 
 export function nodeFailed({ code = "UNAVAILABLE", message = "node invoke failed" }: NodeFailure): OpenClawError {
-  const said = message.slice(0, 2000).toWellFormed();
-  return new OpenClawError("node.failed", said, {
-    details: { nodeError: { code: code.slice(0, 100), message: said } },
+  const text = message.slice(0, 2000).toWellFormed();
+  return new OpenClawError("node.failed", text, {
+    details: { nodeError: { code: code.slice(0, 100), message: text } },
   });
 }
 

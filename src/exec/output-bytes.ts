@@ -18,7 +18,7 @@ export interface ByteStoreOptions {
   /** A block is complete. */
   readonly onSealed: () => void;
   /** There is room again after `add` said no. */
-  readonly onRoom: () => void;
+  readonly onDrain: () => void;
 }
 
 export interface ByteStore {
@@ -33,34 +33,34 @@ export interface ByteStore {
   discard(): Promise<void>;
 }
 
-export function createByteStore({ filePath, maxFileBytes, onSealed, onRoom }: ByteStoreOptions): ByteStore {
+export function createByteStore({ filePath, maxFileBytes, onSealed, onDrain }: ByteStoreOptions): ByteStore {
   const ring: Block[] = [];
   let active: Buffer = Buffer.alloc(0);
   let activeStart = 0;
   let used = 0;
   let isFull = false;
 
-  const makeRoom = (): void => {
+  const notifyDrain = (): void => {
     if (!isFull) return;
     isFull = false;
-    onRoom();
+    onDrain();
   };
   const keepInRing = (blocks: readonly Block[]): void => {
     ring.push(...blocks);
-    for (const old of ring.splice(0, Math.max(0, ring.length - MAX_RING))) giveBack(old.bytes);
+    for (const old of ring.splice(0, Math.max(0, ring.length - MAX_RING))) recycleBlock(old.bytes);
   };
   const file = createOutputFile({
     path: filePath,
     maxBytes: maxFileBytes,
     onWritten(blocks) {
-      for (const block of blocks) giveBack(block.bytes);
-      allWaiting -= blocks.length;
-      makeRoom();
+      for (const block of blocks) recycleBlock(block.bytes);
+      waitingOfAll -= blocks.length;
+      notifyDrain();
     },
     onStopped(blocks) {
       keepInRing(blocks);
-      allWaiting -= blocks.length;
-      makeRoom();
+      waitingOfAll -= blocks.length;
+      notifyDrain();
     },
   });
 
@@ -70,9 +70,9 @@ export function createByteStore({ filePath, maxFileBytes, onSealed, onRoom }: By
     used = 0;
     onSealed();
     if (file.stopped === undefined) {
-      allWaiting += 1;
+      waitingOfAll += 1;
       if (file.append(block)) {
-        allWaiting -= 1;
+        waitingOfAll -= 1;
         return; // the same bytes are used again
       }
     } else keepInRing([block]);
@@ -100,11 +100,11 @@ export function createByteStore({ filePath, maxFileBytes, onSealed, onRoom }: By
     },
     add(bytes) {
       if (used + bytes.length > BLOCK_BYTES) seal();
-      if (used + bytes.length > active.length) active = grown(active, used, used + bytes.length);
+      if (used + bytes.length > active.length) active = enlarge(active, used, used + bytes.length);
       active.set(bytes, used);
       used += bytes.length;
       const waiting = file.stopped === undefined ? file.waiting.length : 0;
-      isFull = waiting >= MAX_WAITING || (waiting >= FAIR_SHARE && allWaiting >= MAX_WAITING_OF_ALL);
+      isFull = waiting >= MAX_WAITING || (waiting >= FAIR_SHARE && waitingOfAll >= MAX_WAITING_OF_ALL);
       return !isFull;
     },
     readSync(from, to) {
@@ -129,7 +129,7 @@ export function createByteStore({ filePath, maxFileBytes, onSealed, onRoom }: By
   };
 }
 
-let allWaiting = 0;
+let waitingOfAll = 0;
 const freeBlocks: ArrayBufferLike[] = [];
 
 function takeBlock(): Buffer {
@@ -138,11 +138,11 @@ function takeBlock(): Buffer {
 }
 
 /** A few are kept: making and dropping them at the speed of a pipe would only feed the garbage collector. */
-function giveBack(bytes: Buffer): void {
+function recycleBlock(bytes: Buffer): void {
   if (bytes.buffer.byteLength === BLOCK_BYTES && freeBlocks.length < MAX_WAITING) freeBlocks.push(bytes.buffer);
 }
 
-function grown(bytes: Buffer, used: number, needed: number): Buffer {
+function enlarge(bytes: Buffer, used: number, needed: number): Buffer {
   let size = Math.max(FIRST_BYTES, bytes.length);
   while (size < needed) size *= 2;
   const larger = size >= BLOCK_BYTES ? takeBlock() : Buffer.allocUnsafeSlow(size);

@@ -31,7 +31,7 @@ async function allLines(output: CapturedOutput): Promise<readonly string[]> {
 /** As a reader does: waits when told so. */
 async function put(output: CapturedOutput, bytes: Uint8Array): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  output.onRoom = resolve;
+  output.onDrain = resolve;
   if (!output.append(bytes)) await promise;
 }
 

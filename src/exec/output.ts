@@ -22,7 +22,7 @@ export interface CapturedOutput extends Output {
   readonly totalBytes: number;
   /** Takes bytes, which may be reused afterwards; false means: no more until `onRoom`. */
   append(bytes: Uint8Array): boolean;
-  onRoom: () => void;
+  onDrain: () => void;
   /** Nothing more will come. */
   finish(): void;
   /** Bytes as the program wrote them; what was not kept is left out. */
@@ -36,7 +36,7 @@ export function createOutput(options: OutputOptions): CapturedOutput {
     filePath: options.filePath,
     maxFileBytes,
     onSealed: () => index.mark(),
-    onRoom: () => self.onRoom(),
+    onDrain: () => self.onDrain(),
   });
   let drained = 0;
   let finished = false;
@@ -57,17 +57,17 @@ export function createOutput(options: OutputOptions): CapturedOutput {
       }
       return counted.chars;
     },
-    onRoom: () => {},
+    onDrain: () => {},
     append(bytes) {
       if (discarded) return true;
-      let hasRoom = true;
+      let canTakeMore = true;
       for (let at = 0; at < bytes.length; at += MAX_LINE_BYTES) {
         const slice = aligned(bytes.subarray(at, at + MAX_LINE_BYTES));
         // The store first: it marks the line that a new block begins with.
-        hasRoom = store.add(slice);
+        canTakeMore = store.add(slice);
         index.add(slice);
       }
-      return hasRoom;
+      return canTakeMore;
     },
     finish() {
       finished = true;

@@ -6,9 +6,8 @@ import { errnoOf, OpenClawError } from "../core/error.ts";
 import type { Launched, Launcher, Program } from "./launcher.ts";
 import { scratch, type CapturedOutput } from "./output.ts";
 import type { Pipe, PipePool } from "./pipes.ts";
-import type { PipelinePart } from "./running.ts";
+import type { PipelinePart, StartedPipeline } from "./running.ts";
 import { startError } from "./start-error.ts";
-import type { Started } from "./start-run.ts";
 
 type Stdio = Program["stdio"];
 
@@ -21,7 +20,7 @@ export interface PipedOptions {
   readonly errors?: CapturedOutput | undefined;
 }
 
-export async function startPiped({ parts, launcher, pipes, output, errors }: PipedOptions): Promise<Started> {
+export async function startPiped({ parts, launcher, pipes, output, errors }: PipedOptions): Promise<StartedPipeline> {
   const plumbing = await openPlumbing(parts.length, pipes, errors !== undefined);
   const children: Launched[] = [];
   try {
@@ -132,7 +131,7 @@ function readInto(fd: number, output: CapturedOutput): { readonly ended: Promise
     // One buffer for all: no allocation per read, and the bytes are copied before anybody else reads.
     onread: { buffer, callback: (count) => output.append(buffer.subarray(0, count)) },
   });
-  output.onRoom = () => socket.resume();
+  output.onDrain = () => socket.resume();
   const ended = new Promise<void>((resolve) => {
     socket.once("error", () => socket.destroy());
     socket.once("close", () => resolve());

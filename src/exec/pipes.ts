@@ -24,17 +24,17 @@ export interface PipePool {
   takeLink(): Promise<{ readonly read: number; readonly write: number }>;
 }
 
-export function createPipePool(folder: () => Promise<string>, launcher: Launcher): PipePool {
+export function createPipePool(parentFolder: () => Promise<string>, launcher: Launcher): PipePool {
   const free: string[] = [];
   let batches = 0;
   let filling: Promise<void> | undefined;
 
   const fill = async (): Promise<void> => {
-    const place = join(await folder(), "pipes");
-    await mkdir(place, { recursive: true, mode: 0o700 });
+    const folder = join(await parentFolder(), "pipes");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const batch = (batches += 1);
-    const names = Array.from({ length: BATCH }, (_, at) => join(place, `${batch}-${at}`));
-    await makePipes(names, place, launcher);
+    const names = Array.from({ length: BATCH }, (_, at) => join(folder, `${batch}-${at}`));
+    await makePipes(names, folder, launcher);
     free.push(...names);
   };
   const refill = async (): Promise<void> => {
@@ -78,9 +78,9 @@ function openBoth(name: string, readerIsOurs: boolean): { readonly read: number;
 }
 
 /** By the launcher like any other program: a fork of the gateway itself would hold its loop for some milliseconds. */
-async function makePipes(names: readonly string[], place: string, launcher: Launcher): Promise<void> {
-  const errors = join(place, "mkfifo.err");
-  const said = await open(errors, "w", 0o600);
+async function makePipes(names: readonly string[], folder: string, launcher: Launcher): Promise<void> {
+  const errors = join(folder, "mkfifo.err");
+  const errorLog = await open(errors, "w", 0o600);
   try {
     const { exited } = await launcher.launch({
       program: "mkfifo",
@@ -88,14 +88,14 @@ async function makePipes(names: readonly string[], place: string, launcher: Laun
       argv0: "mkfifo",
       cwd: "/",
       env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
-      stdio: ["ignore", "ignore", said.fd],
+      stdio: ["ignore", "ignore", errorLog.fd],
     });
     const { code } = await exited;
     if (code === 0) return;
     const [why = ""] = (await readFile(errors, "utf8")).split("\n");
     throw new Error(why === "" ? `mkfifo ended with ${code}` : why);
   } finally {
-    await said.close();
+    await errorLog.close();
   }
 }
 

@@ -18,7 +18,7 @@ export interface Process {
   /** The value of MARK. */
   readonly mark: string | undefined;
   /** Its environment could not be seen: a program in the middle of being started shows none. */
-  readonly isVeiled: boolean;
+  readonly isEnvironmentHidden: boolean;
 }
 
 /** A mark for everything this process starts; it tells a later one whether its owner still lives. */
@@ -38,12 +38,12 @@ let nextScan: Promise<readonly Process[]> | undefined;
 
 /** All processes; whoever asks before it begins gets the same look. The loop breathes in between. */
 export async function scanProcesses(): Promise<readonly Process[]> {
-  nextScan ??= breath().then(async () => {
+  nextScan ??= yieldToLoop().then(async () => {
     nextScan = undefined;
     const found: Process[] = [];
     const pids = processIds();
     for (const [at, pid] of pids.entries()) {
-      if (at % 64 === 63) await breath();
+      if (at % 64 === 63) await yieldToLoop();
       const seen = readProcess(pid, true);
       if (seen !== undefined) found.push(seen);
     }
@@ -69,7 +69,7 @@ export function readProcess(pid: number, withMark = false): Process | undefined 
     isDead,
     mark: environ === undefined ? undefined : markIn(environ),
     // The kernel's own threads have no memory, hence no environment.
-    isVeiled: environ?.length === 0 && fields[20] !== "0",
+    isEnvironmentHidden: environ?.length === 0 && fields[20] !== "0",
   };
 }
 
@@ -155,6 +155,6 @@ function readNamespace(): string {
   }
 }
 
-async function breath(): Promise<void> {
+async function yieldToLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -30,13 +30,13 @@ export function newProcessId(isTaken: (id: string) => boolean): string {
 
 const MAX_LABEL = 40;
 /** Words that say how to run something, not what. */
-const carriers = new Set(["sudo", "env", "nohup", "nice", "time", "exec", "command", "run", "exec", "--", "-m"]);
+const prefixWords = new Set(["sudo", "env", "nohup", "nice", "time", "exec", "command", "run", "exec", "--", "-m"]);
 
 /** `cd web && npm run build -- --fast` becomes `npm build`. */
 export function labelOf(command: string): string {
   const parts = command.split(/&&|\|\||[;\n|]/).map((part) => part.trim());
   const line = parts.find((part) => part !== "" && !/^(?:cd|export|set|source|\.)\s/.test(part)) ?? command.trim();
-  const words = line.split(/\s+/).filter((word) => !carriers.has(word) && !/^\w+=/.test(word));
+  const words = line.split(/\s+/).filter((word) => !prefixWords.has(word) && !/^\w+=/.test(word));
   const verb = (words[0] ?? line).replace(/^.*\//, "");
   const target = words.slice(1).find((word) => !word.startsWith("-"));
   const label = target === undefined ? verb : `${verb} ${target}`;

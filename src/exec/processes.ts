@@ -16,7 +16,7 @@ export interface ProcessOwner {
   /** Behind the walls of a sandbox; what is not said to be is outside of them. */
   readonly sandboxed?: boolean;
   /** Somebody's yes or rights were needed to start it; so they were unless it is said that they were not. */
-  readonly gated?: boolean;
+  readonly privileged?: boolean;
   /** Made from the command when left out. */
   readonly name?: string;
 }
@@ -132,7 +132,7 @@ function createEntry(id: string, running: Running, owner: ProcessOwner): Process
   return {
     ...owner,
     sandboxed: owner.sandboxed ?? false,
-    gated: owner.gated ?? true,
+    privileged: owner.privileged ?? true,
     name: owner.name ?? labelOf(hideCommandSecrets(owner.command)),
     id,
     running,

@@ -11,10 +11,9 @@ import { isRunnable, whyNotRunnable } from "./find-program.ts";
 import { minimalPath } from "./login-path.ts";
 import type { CapturedOutput } from "./output.ts";
 import { inputClosed } from "./piped.ts";
-import type { PipelinePart } from "./running.ts";
+import type { PipelinePart, StartedPipeline } from "./running.ts";
 import { createScreen } from "./screen.ts";
 import { isFolder, startError } from "./start-error.ts";
-import type { Started } from "./start-run.ts";
 import { createQueryFilter } from "./terminal-query.ts";
 
 export interface TerminalOptions {
@@ -37,7 +36,7 @@ interface Terminal {
 
 const EOT = "\u0004";
 
-export async function startTerminal({ parts, size, output }: TerminalOptions): Promise<Started> {
+export async function startTerminal({ parts, size, output }: TerminalOptions): Promise<StartedPipeline> {
   const launch = parts[0]?.launch;
   if (launch === undefined || parts.length > 1) throw noTerminal("a terminal takes one program, not a pipeline");
   const terminal = await open(launch, size);
@@ -46,7 +45,7 @@ export async function startTerminal({ parts, size, output }: TerminalOptions): P
   let isReaped = false;
   let isGone = false;
 
-  output.onRoom = () => terminal.resume();
+  output.onDrain = () => terminal.resume();
   terminal.on("error", () => {
     isGone = true; // reading fails with EIO when the other side is closed: the end, not a failure
   });

@@ -79,9 +79,9 @@ export function routeExec(input: RouteInput): Route {
     node: settings.node.value,
   };
   const asked = {
-    host: first("host", EXEC_HOST, params.host),
-    security: first("security", EXEC_SECURITY, params.security),
-    ask: first("ask", EXEC_ASK, params.ask),
+    host: parseFirst("host", EXEC_HOST, params.host),
+    security: parseFirst("security", EXEC_SECURITY, params.security),
+    ask: parseFirst("ask", EXEC_ASK, params.ask),
   };
   const { elevated, warnings } = elevatedLevel(input);
   checkHost(asked.host, configured.host, elevated, input);
@@ -104,7 +104,7 @@ export function routeExec(input: RouteInput): Route {
     ...(host !== "node" || configured.node === undefined ? {} : { boundNode: configured.node }),
     approvals: host !== "sandbox" && !(full && security === "full" && ask === "off"),
     elevated,
-    warnings: [...warnings, ...unused(params, host)],
+    warnings: [...warnings, ...ignoredParams(params, host)],
   };
 }
 
@@ -131,29 +131,29 @@ export function routeOfSession(
   const shared = config.tools?.exec;
   const own = agentConfig(config, agent)?.tools?.exec;
   const pick = (key: "host" | "security" | "ask" | "node", kept: string | undefined): Setting<string | undefined> => {
-    const said = [
+    const candidates = [
       { value: once[key], from: "message" },
       { value: kept, from: "session" },
       { value: own?.[key], from: "agent" },
       { value: shared?.[key], from: "config" },
     ] as const;
-    return said.find(({ value }) => value !== undefined && value !== "") ?? { value: undefined, from: "default" };
+    return candidates.find(({ value }) => value !== undefined && value !== "") ?? { value: undefined, from: "default" };
   };
   const host = pick("host", session.execHost);
-  const hostValue = first("host", EXEC_HOST, host.value) ?? "sandbox";
+  const hostValue = parseFirst("host", EXEC_HOST, host.value) ?? "sandbox";
   const security = pick("security", session.execSecurity);
   const ask = pick("ask", session.execAsk);
   const usual = hostValue === "sandbox" ? "deny" : "allowlist";
   return {
     host: { ...host, value: hostValue },
-    security: { ...security, value: first("security", EXEC_SECURITY, security.value) ?? usual },
-    ask: { ...ask, value: first("ask", EXEC_ASK, ask.value) ?? "on-miss" },
+    security: { ...security, value: parseFirst("security", EXEC_SECURITY, security.value) ?? usual },
+    ask: { ...ask, value: parseFirst("ask", EXEC_ASK, ask.value) ?? "on-miss" },
     node: pick("node", session.execNode),
   };
 }
 
 /** The first that is set; a word nobody knows is refused wherever it stands. */
-function first<const Values extends readonly string[]>(
+function parseFirst<const Values extends readonly string[]>(
   name: string,
   known: Values,
   ...given: readonly (string | undefined)[]
@@ -176,7 +176,7 @@ interface Level {
 
 /** Only a sandbox can be left. A level of the session holds for every call; a call may stay inside, or ask to get out. */
 function elevatedLevel({ params, once, session, config, sandboxed, elevation, sessionKey }: RouteInput): Level {
-  const level = first(LEVEL, levels, once?.elevated, session.elevatedLevel, defaultLevel(config));
+  const level = parseFirst(LEVEL, levels, once?.elevated, session.elevatedLevel, defaultLevel(config));
   const off: Level = { elevated: "off", warnings: [] };
   if (!sandboxed) return params.elevated === true ? { ...off, warnings: [IGNORED] } : off;
   if (params.elevated === false || (params.elevated === undefined && (level === undefined || level === "off")))
@@ -247,7 +247,7 @@ function checkHost(
   const key = bySession ? "/exec host" : own === undefined ? "tools.exec.host" : "agents.list[].tools.exec.host";
   throw new ToolError(
     "exec.host-mismatch",
-    `host=${asked} is not what this session uses (${key}=${configured}): its commands run ${realPlace(configured, input.sandboxed)}`,
+    `host=${asked} is not what this session uses (${key}=${configured}): its commands run ${describeHost(configured, input.sandboxed)}`,
     {
       hint: `leave out host; an authorized sender can change it with /exec host=${asked}`,
       details: { refused: true, requested: asked, configured, key },
@@ -256,7 +256,7 @@ function checkHost(
 }
 
 /** `sandbox` names a wish: without one, commands run on the host. */
-function realPlace(host: ExecHost, sandboxed: boolean): string {
+function describeHost(host: ExecHost, sandboxed: boolean): string {
   if (host === "node") return "on a paired node";
   if (host === "gateway") return "on the gateway host, under approvals";
   return sandboxed ? "in the sandbox" : "on the gateway host itself, because this session is not sandboxed";
@@ -270,7 +270,7 @@ function denied(host: ExecHost): ToolError {
 }
 
 /** What was asked for and means nothing where the command runs. */
-function unused({ security, ask, node }: RouteInput["params"], host: ExecHost): string[] {
+function ignoredParams({ security, ask, node }: RouteInput["params"], host: ExecHost): string[] {
   const rules = host === "sandbox" && (security !== undefined || ask !== undefined);
   return [
     ...(rules ? ["security and ask were ignored: they hold for the hosts gateway and node."] : []),

@@ -7,12 +7,13 @@ import { visible } from "../core/visible.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { sandboxShell } from "./sandbox/shell.ts";
 import { rejectVariables } from "./environment.ts";
-import type { Order, Room } from "./exec.ts";
+import type { ExecContext } from "./exec-context.ts";
+import type { ExecRequest } from "./exec-request.ts";
 import type { ExecOutcome } from "./result.ts";
 import { startWith } from "./start-plan.ts";
 
-export async function runInSandbox({ deps, follow }: Room, order: Order): Promise<ExecOutcome> {
-  const { args, call, settings, timeoutMs } = order;
+export async function runInSandbox({ deps, follow }: ExecContext, request: ExecRequest): Promise<ExecOutcome> {
+  const { args, call, settings, timeoutMs } = request;
   const { agent, session } = call;
   rejectVariables(args.env ?? {}, "sandbox");
   const sandbox = await deps.sandboxes.of({ agent, session });
@@ -21,12 +22,12 @@ export async function runInSandbox({ deps, follow }: Room, order: Order): Promis
     command: args.command,
     env: args.env ?? {},
     pathPrepend: (settings.pathPrepend ?? []).filter((folder) => isAbsolute(folder)),
-    boxEnv: sandbox.env,
+    sandboxEnv: sandbox.env,
   });
   const tty = args.pty === true;
   const launch = await sandbox.launch({ argv, cwd, env, tty });
   const running = await startWith(deps, { pipeline: [{ launch }], tty, timeoutMs });
-  const outcome = await follow.inTurn(order, running, cwd);
+  const outcome = await follow.inTurn(request, running, cwd);
   if (outcome.details.status === "running") {
     void launch.notes?.then((notes) => Promise.all(notes.map((note) => deps.notify(session, note))));
     return outcome;
@@ -38,8 +39,8 @@ export async function runInSandbox({ deps, follow }: Room, order: Order): Promis
 /** A command that could not write to a repository is told why, and which key changes it. */
 function readOnlyNotes({ gitWrite }: Sandbox, command: string, { details }: ExecOutcome): readonly string[] {
   if (gitWrite !== false || details.status !== "failed") return [];
-  const isKept = /read-only file system|EROFS|permission denied|EACCES/i.test(details.aggregated);
-  if (!isKept || !/\bgit\b/.test(`${command}\n${details.aggregated}`)) return [];
+  const isReadOnlyError = /read-only file system|EROFS|permission denied|EACCES/i.test(details.aggregated);
+  if (!isReadOnlyError || !/\bgit\b/.test(`${command}\n${details.aggregated}`)) return [];
   return [GIT_READ_ONLY];
 }
 

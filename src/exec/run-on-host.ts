@@ -14,30 +14,30 @@ import { statOf } from "./policy/programs.ts";
 import { defaultSafeBins } from "./policy/safe-bins.ts";
 import type { HostLaunch } from "./sandbox.ts";
 import { childEnvironment, rejectVariables } from "./environment.ts";
-import type { ExecDeps, Order, Room } from "./exec.ts";
-import { requireOwnFolder } from "./guard.ts";
-import type { GuardPlaces } from "./guard/places.ts";
-import { isHeadless } from "./headless.ts";
+import type { ExecContext, ExecDeps } from "./exec-context.ts";
+import { isHeadless, type ExecRequest } from "./exec-request.ts";
+import { rejectGatewayFolder } from "./guard.ts";
+import type { GuardedPaths } from "./guard/guarded-paths.ts";
 import type { ExecOutcome } from "./result.ts";
 import type { Running } from "./running.ts";
 import { startPlan, startWith, type PlanStart } from "./start-plan.ts";
 
-export async function runOnHost(room: Room, order: Order): Promise<ExecOutcome> {
-  const { deps, follow } = room;
-  const { args, call, route, timeoutMs } = order;
-  const place = await placeOf(deps, order);
-  const places = deps.places(call.agent, call.workspace);
+export async function runOnHost(context: ExecContext, request: ExecRequest): Promise<ExecOutcome> {
+  const { deps, follow } = context;
+  const { args, call, route, timeoutMs } = request;
+  const place = await placeOf(deps, request);
+  const guardedPaths = deps.guardedPaths(call.agent, call.workspace);
   const { cwd } = place;
-  if (!route.approvals) return follow.inTurn(order, await startShell(deps, order, place), cwd);
+  if (!route.approvals) return follow.inTurn(request, await startShell(deps, request, place), cwd);
 
-  const { judgement, input, fix } = await judged(deps, order, place, places);
-  if (judgement.outcome === "deny") throw denied(judgement, input, order, fix);
-  requireOwnFolder(input.analysis.cwd, places);
-  const planFor = (depth: "place" | "content"): Plan => planOf(deps, order, input.analysis, place, depth);
+  const { judgement, input, fix } = await judged(deps, request, place, guardedPaths);
+  if (judgement.outcome === "deny") throw denied(judgement, input, request, fix);
+  rejectGatewayFolder(input.analysis.cwd, guardedPaths);
+  const planFor = (depth: "place" | "content"): Plan => planOf(deps, request, input.analysis, place, depth);
   if (judgement.outcome === "ask") {
-    const noticeMs = order.settings.approvalRunningNoticeMs ?? 10_000;
+    const noticeMs = request.settings.approvalRunningNoticeMs ?? 10_000;
     const limit = timeoutMs === undefined ? {} : { timeoutMs };
-    return room.gated.ask(order, {
+    return context.approvedRuns.ask(request, {
       on: "gateway",
       args,
       plan: planFor("content"),
@@ -46,31 +46,31 @@ export async function runOnHost(room: Room, order: Order): Promise<ExecOutcome> 
       noticeMs,
     });
   }
-  if (input.policy.security === "full") return follow.inTurn(order, await startShell(deps, order, place), cwd);
-  const guard = (launch: HostLaunch): Promise<HostLaunch> => deps.guard.wrap(launch, places);
-  if (judgement.code === "exec.full") return follow.inTurn(order, await startShell(deps, order, place, guard), cwd);
+  if (input.policy.security === "full") return follow.inTurn(request, await startShell(deps, request, place), cwd);
+  const guard = (launch: HostLaunch): Promise<HostLaunch> => deps.guard.wrap(launch, guardedPaths);
+  if (judgement.code === "exec.full") return follow.inTurn(request, await startShell(deps, request, place, guard), cwd);
   const plan = planFor("place");
   const running = await startPlan(deps, plan, { tty: args.pty === true, timeoutMs, more: judgement.env, guard });
   deps.noteUse(judgement.matched, plan);
-  return follow.inTurn(order, running, plan.cwd.path);
+  return follow.inTurn(request, running, plan.cwd.path);
 }
 
 /** What waits for an answer, judged again: denied now, or no longer the plan that was shown, it throws. */
-export async function recheckOnHost(deps: ExecDeps, order: Order, plan: Plan): Promise<void> {
-  const place = await placeOf(deps, order);
-  const input = await judgeInput(deps, order, place);
+export async function recheckOnHost(deps: ExecDeps, request: ExecRequest, plan: Plan): Promise<void> {
+  const place = await placeOf(deps, request);
+  const input = await judgeInput(deps, request, place);
   const judgement = judge(input);
-  if (order.route.approvals && judgement.outcome === "deny") throw denied(judgement, input, order);
+  if (request.route.approvals && judgement.outcome === "deny") throw denied(judgement, input, request);
   await verifyPlan(plan);
-  const now = planOf(deps, order, input.analysis, place, "content");
+  const now = planOf(deps, request, input.analysis, place, "content");
   // Programs were looked up on the PATH of then, and are the same: the folders themselves may differ.
   if (planHash({ ...now, path: [] }) !== planHash({ ...plan, path: [] })) throw changedSince("what it would start");
 }
 
-async function placeOf(deps: ExecDeps, { args, call, settings }: Order): Promise<Place> {
+async function placeOf(deps: ExecDeps, { args, call, settings }: ExecRequest): Promise<Place> {
   rejectVariables(args.env ?? {}, "gateway");
   const cwd = hostFolder(args.workdir, call.workspace, deps.home);
-  requireOwnFolder(cwd, deps.places(call.agent, call.workspace));
+  rejectGatewayFolder(cwd, deps.guardedPaths(call.agent, call.workspace));
   const path = await deps.searchPath(settings.pathPrepend ?? []);
   const { home, guarded } = deps;
   return { cwd, workspace: call.workspace, home, path, guarded };
@@ -78,7 +78,7 @@ async function placeOf(deps: ExecDeps, { args, call, settings }: Order): Promise
 
 function planOf(
   deps: ExecDeps,
-  { args, call }: Order,
+  { args, call }: ExecRequest,
   analysis: Analysis,
   place: Place,
   depth: "place" | "content",
@@ -96,31 +96,35 @@ interface Judged {
 }
 
 /** A question that reaches nobody is answered by `askFallback`; what would run by a rule alone needs the guard. */
-async function judged(deps: ExecDeps, order: Order, place: Place, places: GuardPlaces): Promise<Judged> {
-  const input = await judgeInput(deps, order, place);
+async function judged(deps: ExecDeps, request: ExecRequest, place: Place, guardedPaths: GuardedPaths): Promise<Judged> {
+  const input = await judgeInput(deps, request, place);
   const first = judge(input);
-  const canAsk = deps.broker.reachable() && !isHeadless(order.call.session);
+  const canAsk = deps.broker.reachable() && !isHeadless(request.call.session);
   const judgement = first.outcome !== "ask" || canAsk ? first : judgeUnanswerable(input);
   if (judgement.outcome !== "run" || input.policy.security === "full") return { judgement, input };
-  const guard = await deps.guard.works(places);
+  const guard = await deps.guard.works(guardedPaths);
   if (guard.works) return { judgement, input };
   const { reason, fix } = guard;
   return { judgement: judgeUnguarded(judgement, `${reason} (fix: ${fix})`, canAsk), input, fix };
 }
 
-async function judgeInput(deps: ExecDeps, { args, call, route, settings }: Order, place: Place): Promise<JudgeInput> {
+async function judgeInput(
+  deps: ExecDeps,
+  { args, call, route, settings }: ExecRequest,
+  place: Place,
+): Promise<JudgeInput> {
   const { file } = readApprovals(deps.stateDir);
   const policy = effectivePolicy({ security: route.security, ask: route.ask }, file, call.agent);
   const analysis = await analyse(args.command, place);
   return { analysis, policy, safeBins: settings.safeBins ?? defaultSafeBins, home: deps.home };
 }
 
-const BE_THERE = "be there to be asked (openclaw dashboard) and run it again";
+const OPEN_DASHBOARD = "be there to be asked (openclaw dashboard) and run it again";
 
 function denied(
   { code, reason, unmatched }: Judgement,
   { policy }: JudgeInput,
-  { call }: Order,
+  { call }: ExecRequest,
   fix?: string,
 ): ToolError {
   const [program] = unmatched;
@@ -130,14 +134,14 @@ function denied(
       ? "openclaw approvals get; or let a person decide: tools.exec.ask on-miss"
       : `openclaw approvals allowlist add ${program} --agent ${call.agent}`;
   return new ToolError("exec.denied", `not run on host=gateway: ${reason}`, {
-    hint: fix ?? (code === "exec.nobody-to-ask" ? `${BE_THERE}; or ${list}` : list),
+    hint: fix ?? (code === "exec.nobody-to-ask" ? `${OPEN_DASHBOARD}; or ${list}` : list),
     details: { refused: true, rule: code, reason, host: "gateway", security, ask, sources: policy.sources, unmatched },
   });
 }
 
 async function startShell(
   deps: ExecDeps,
-  { args, timeoutMs }: Order,
+  { args, timeoutMs }: ExecRequest,
   { cwd, path }: Place,
   guard?: PlanStart["guard"],
 ): Promise<Running> {

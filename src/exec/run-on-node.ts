@@ -3,18 +3,19 @@ import { isDeepStrictEqual } from "node:util";
 
 import { wrapUntrusted } from "../base/untrusted-content.ts";
 import { changedSince } from "./policy/freeze.ts";
-import type { ExecDeps, Order, Room } from "./exec.ts";
+import type { ExecContext, ExecDeps } from "./exec-context.ts";
+import type { ExecRequest } from "./exec-request.ts";
 import { rejectVariables } from "./environment.ts";
 import type { NodeJob, PreparedNodeRun } from "./node-command.ts";
 import { finished, type ExecOutcome } from "./result.ts";
 
-export async function runOnNode({ deps, gated }: Room, order: Order): Promise<ExecOutcome> {
-  const { args, call, settings } = order;
-  const warnings = [...order.warnings, ...notHere(order)];
-  const { job, verdict, consent } = await prepared(deps, order);
+export async function runOnNode({ deps, approvedRuns }: ExecContext, request: ExecRequest): Promise<ExecOutcome> {
+  const { args, call, settings } = request;
+  const warnings = [...request.warnings, ...notHere(request)];
+  const { job, verdict, consent } = await prepared(deps, request);
   const noticeMs = settings.approvalRunningNoticeMs ?? 10_000;
   const ask = async (): Promise<ExecOutcome> =>
-    gated.ask({ ...order, warnings }, { on: "node", args, job: await deps.nodes.hold(job), noticeMs });
+    approvedRuns.ask({ ...request, warnings }, { on: "node", args, job: await deps.nodes.hold(job), noticeMs });
   if (verdict === "ask") return ask();
   const outcome = await deps.nodes.run(job, consent, call.signal);
   if (outcome.kind === "ask") return ask();
@@ -23,15 +24,15 @@ export async function runOnNode({ deps, gated }: Room, order: Order): Promise<Ex
 }
 
 /** What waits for an answer, judged again by our rules and the node's own file; another node or another job throws. */
-export async function recheckOnNode(deps: ExecDeps, order: Order, asked: NodeJob): Promise<void> {
-  const { job } = await prepared(deps, order);
+export async function recheckOnNode(deps: ExecDeps, request: ExecRequest, asked: NodeJob): Promise<void> {
+  const { job } = await prepared(deps, request);
   const isSame = (["nodeId", "argv", "cwd", "env", "agent", "session"] as const).every((key) =>
     isDeepStrictEqual(job[key], asked[key]),
   );
   if (!isSame) throw changedSince(`the node or what it would start (now: ${job.nodeName})`);
 }
 
-function prepared(deps: ExecDeps, { args, call, route, timeoutMs, runId }: Order): Promise<PreparedNodeRun> {
+function prepared(deps: ExecDeps, { args, call, route, timeoutMs, runId }: ExecRequest): Promise<PreparedNodeRun> {
   rejectVariables(args.env ?? {}, "node");
   const { command, workdir: cwd, env } = args;
   const { agent, session } = call;
@@ -39,7 +40,7 @@ function prepared(deps: ExecDeps, { args, call, route, timeoutMs, runId }: Order
 }
 
 /** A node answers once, with everything. */
-function notHere({ args }: Order): string[] {
+function notHere({ args }: ExecRequest): string[] {
   return [
     ...(args.pty === true ? ["pty was ignored: nodes have no terminal for this."] : []),
     ...(args.background === true || args.yieldMs !== undefined

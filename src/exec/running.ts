@@ -1,5 +1,6 @@
 // A command under way: what the engine gives to whoever started it.
 import type { HostLaunch } from "./sandbox.ts";
+import type { Leader } from "./tree.ts";
 
 export interface RunOptions {
   /** One process per entry, each fed by the one before; their output is one stream. */
@@ -64,6 +65,20 @@ export interface Running {
   /** Resolves after the last byte of output; never rejects. */
   readonly ended: Promise<Exit>;
   /** What a person would see now. Undefined without a terminal. */
+  screen(): Promise<string | undefined>;
+}
+
+/** What the two ways of starting have in common. */
+export interface StartedPipeline {
+  /** In the order of the pipeline. */
+  readonly leaders: readonly Leader[];
+  readonly tty: boolean;
+  /** How the last process ended; resolves when all have, and every byte is in. */
+  readonly finished: Promise<{ readonly code: number | null; readonly signal?: string }>;
+  write(bytes: Uint8Array): Promise<void>;
+  closeInput(): Promise<void>;
+  /** Waits no longer for output: everybody who could write is gone, or out of reach. */
+  cutOutput(): void;
   screen(): Promise<string | undefined>;
 }
 

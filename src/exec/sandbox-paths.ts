@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { scopeKeyOf, slugOf, type Who } from "./sandbox/scope.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 
-export interface Place {
+export interface SandboxPaths {
   readonly workspace: string;
   /** What the workspace is called inside. */
   readonly inside: string;
@@ -14,7 +14,7 @@ export interface Place {
   readonly writable: boolean;
 }
 
-export function sandboxPlace(who: Who, settings: SandboxSettings, agentWorkspace: string): Place {
+export function sandboxPaths(who: Who, settings: SandboxSettings, agentWorkspace: string): SandboxPaths {
   const { workspaceAccess, workspaceRoot, scope } = settings;
   const inside = settings.docker.workdir;
   if (workspaceAccess === "rw") return { workspace: agentWorkspace, inside, writable: true };

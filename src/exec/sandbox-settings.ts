@@ -58,7 +58,7 @@ export function sandboxSettings(config: Config, agent: AgentId, paths: Paths): S
   const own = agentConfig(config, agent)?.sandbox ?? {};
   const scope = scopeOf(own) ?? scopeOf(defaults) ?? "agent";
   // One box for all cannot follow the wishes of one agent.
-  const ownBox = scope === "shared" ? {} : own;
+  const ownContainer = scope === "shared" ? {} : own;
   return {
     mode: own.mode ?? defaults.mode ?? "off",
     backend: own.backend ?? defaults.backend ?? "auto",
@@ -69,10 +69,10 @@ export function sandboxSettings(config: Config, agent: AgentId, paths: Paths): S
       own.workspaceRoot ?? defaults.workspaceRoot ?? join(paths.state, "sandboxes"),
       paths.home,
     ),
-    docker: containerOf(ownBox.docker ?? {}, defaults.docker ?? {}),
+    docker: containerOf(ownContainer.docker ?? {}, defaults.docker ?? {}),
     prune: {
-      idleHours: ownBox.prune?.idleHours ?? defaults.prune?.idleHours ?? 24,
-      maxAgeDays: ownBox.prune?.maxAgeDays ?? defaults.prune?.maxAgeDays ?? 7,
+      idleHours: ownContainer.prune?.idleHours ?? defaults.prune?.idleHours ?? 24,
+      maxAgeDays: ownContainer.prune?.maxAgeDays ?? defaults.prune?.maxAgeDays ?? 7,
     },
   };
 }

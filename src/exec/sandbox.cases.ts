@@ -31,7 +31,7 @@ import { createStartRun } from "./start-run.ts";
 
 type SandboxConfig = NonNullable<NonNullable<NonNullable<Config["agents"]>["defaults"]>["sandbox"]>;
 
-export interface SandboxFixture {
+export interface BackendSetup {
   readonly backend: "docker" | "bubblewrap";
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly docker: NonNullable<SandboxConfig["docker"]>;
@@ -39,7 +39,7 @@ export interface SandboxFixture {
   readonly setuid?: string;
 }
 
-export interface Yard {
+export interface SandboxFixture {
   readonly home: string;
   readonly workspace: string;
   readonly sandboxes: Sandboxes;
@@ -69,17 +69,21 @@ export interface Ran {
 
 const AGENT = "main" as AgentId;
 
-interface Requests {
+interface FixtureOptions {
   readonly workspace?: "home";
   /** The same folders, as if the gateway had started again. */
-  readonly beside?: Yard;
+  readonly beside?: SandboxFixture;
 }
 
 /** A state folder, a workspace and boxes on it, with the settings given. */
-export function createYard(ground: SandboxFixture, sandbox: SandboxConfig = {}, wishes: Requests = {}): Yard {
-  const home = wishes.beside?.home ?? mkdtempSync(join(tmpdir(), "openclaw-box-"));
+export function createSandboxFixture(
+  setup: BackendSetup,
+  sandbox: SandboxConfig = {},
+  options: FixtureOptions = {},
+): SandboxFixture {
+  const home = options.beside?.home ?? mkdtempSync(join(tmpdir(), "openclaw-box-"));
   const state = join(home, ".openclaw");
-  const workspace = wishes.workspace === "home" ? home : join(state, "work space,1");
+  const workspace = options.workspace === "home" ? home : join(state, "work space,1");
   mkdirSync(state, { recursive: true, mode: 0o700 });
   mkdirSync(workspace, { recursive: true, mode: 0o700 });
   const warnings: string[] = [];
@@ -97,10 +101,10 @@ export function createYard(ground: SandboxFixture, sandbox: SandboxConfig = {}, 
         sandbox: {
           mode: "all",
           workspaceAccess: "rw",
-          backend: ground.backend,
+          backend: setup.backend,
           ...sandbox,
           docker: {
-            ...ground.docker,
+            ...setup.docker,
             containerPrefix: `oc-${process.pid}-${home.slice(-6).toLowerCase()}-`,
             ...sandbox.docker,
           },
@@ -110,7 +114,7 @@ export function createYard(ground: SandboxFixture, sandbox: SandboxConfig = {}, 
   };
   const sandboxes = createSandboxes({
     paths,
-    env: { ...ground.env, HOME: home },
+    env: { ...setup.env, HOME: home },
     config: () => config,
     log,
     clock: systemClock,
@@ -126,14 +130,14 @@ export function createYard(ground: SandboxFixture, sandbox: SandboxConfig = {}, 
     warnings,
     sandbox: open,
     async run(command, more = {}) {
-      const place = more.sandbox ?? (await open());
+      const sandbox = more.sandbox ?? (await open());
       const shell = sandboxShell({
         command,
         env: more.env ?? {},
         pathPrepend: more.pathPrepend ?? [],
-        boxEnv: place.env,
+        sandboxEnv: sandbox.env,
       });
-      const launch = await place.launch({ ...shell, cwd: more.cwd ?? place.workdir, tty: more.tty ?? false });
+      const launch = await sandbox.launch({ ...shell, cwd: more.cwd ?? sandbox.workdir, tty: more.tty ?? false });
       const running = await engine.start({
         pipeline: [{ launch }],
         ...(more.tty === true ? { tty: { columns: 97, rows: 31 } } : {}),
@@ -155,38 +159,38 @@ export function createYard(ground: SandboxFixture, sandbox: SandboxConfig = {}, 
   };
 }
 
-export function sandboxCases(title: string, makeGround: () => Promise<SandboxFixture | string>): void {
+export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetup | string>): void {
   describe(title, () => {
-    let ground: SandboxFixture | undefined;
+    let setup: BackendSetup | undefined;
     let reason = "";
-    let yard: Yard;
+    let fixture: SandboxFixture;
 
     before(async () => {
-      const made = await makeGround();
+      const made = await makeSetup();
       if (typeof made === "string") {
         reason = made;
         return;
       }
-      ground = made;
-      yard = createYard(made);
+      setup = made;
+      fixture = createSandboxFixture(made);
     });
     after(async () => {
-      if (ground !== undefined) await yard.close();
+      if (setup !== undefined) await fixture.close();
     });
 
-    const check = (name: string, body: (t: TestContext, ground: SandboxFixture) => Promise<void>): void => {
+    const check = (name: string, body: (t: TestContext, setup: BackendSetup) => Promise<void>): void => {
       test(name, async (t) => {
-        if (ground === undefined) t.skip(reason);
-        else await body(t, ground);
+        if (setup === undefined) t.skip(reason);
+        else await body(t, setup);
       });
     };
-    const withYard = async (
+    const withFixture = async (
       sandbox: SandboxConfig,
-      body: (yard: Yard) => Promise<void>,
-      wishes: Requests = {},
+      body: (fixture: SandboxFixture) => Promise<void>,
+      options: FixtureOptions = {},
     ): Promise<void> => {
-      if (ground === undefined) throw new Error("the ground was checked");
-      const own = createYard(ground, sandbox, wishes);
+      if (setup === undefined) throw new Error("the ground was checked");
+      const own = createSandboxFixture(setup, sandbox, options);
       try {
         await body(own);
       } finally {
@@ -195,17 +199,17 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     };
 
     check("output and exit code come back", async () => {
-      const { code, text } = await yard.run("echo out; echo err >&2; exit 7");
+      const { code, text } = await fixture.run("echo out; echo err >&2; exit 7");
       assert.deepEqual({ code, lines: text.split("\n").sort() }, { code: 7, lines: ["err", "out"] });
     });
 
     check("input goes in", async () => {
-      assert.equal((await yard.run("cat; echo end", { input: "one\ntwo\n" })).text, "one\ntwo\nend");
+      assert.equal((await fixture.run("cat; echo end", { input: "one\ntwo\n" })).text, "one\ntwo\nend");
     });
 
     check("the variables of the call are there, those of the gateway are not", async () => {
       process.env["BOX_CANARY"] = "of the host";
-      const { text } = await yard.run('echo "[$GIVEN]"; env', {
+      const { text } = await fixture.run('echo "[$GIVEN]"; env', {
         env: { GIVEN: `a b'"$x\nsecond line`, LD_LIBRARY_PATH: "/nowhere" },
       });
       delete process.env["BOX_CANARY"];
@@ -216,13 +220,13 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("configured variables are there, under those of the call", async () => {
-      await withYard({ docker: { env: { ONE: "config", TWO: "config" } } }, async (own) => {
+      await withFixture({ docker: { env: { ONE: "config", TWO: "config" } } }, async (own) => {
         assert.equal((await own.run('echo "$ONE $TWO"', { env: { TWO: "call" } })).text, "config call");
       });
     });
 
     check("a path of the call and of the config comes first, after the profile had its say", async () => {
-      await withYard({ docker: { env: { PATH: "/from/config:/usr/bin:/bin" } } }, async (own) => {
+      await withFixture({ docker: { env: { PATH: "/from/config:/usr/bin:/bin" } } }, async (own) => {
         const { text } = await own.run("echo $PATH; echo [$OPENCLAW_PATH_PREFIX]", {
           env: { PATH: "/from/call" },
           pathPrepend: ["/$(id)/x"],
@@ -233,31 +237,31 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("commands start in the workspace, and a folder can be named", async () => {
-      mkdirSync(join(yard.workspace, "sub"), { recursive: true });
-      assert.equal((await yard.run("pwd")).text, "/workspace");
-      assert.equal((await yard.run("pwd", { cwd: "/workspace/sub" })).text, "/workspace/sub");
+      mkdirSync(join(fixture.workspace, "sub"), { recursive: true });
+      assert.equal((await fixture.run("pwd")).text, "/workspace");
+      assert.equal((await fixture.run("pwd", { cwd: "/workspace/sub" })).text, "/workspace/sub");
     });
 
     check("files go both ways through the workspace", async () => {
-      writeFileSync(join(yard.workspace, "outside.txt"), "from outside");
-      assert.equal((await yard.run("cat outside.txt; echo inside > inside.txt")).text, "from outside");
-      assert.equal(readFileSync(join(yard.workspace, "inside.txt"), "utf8"), "inside\n");
-      const sandbox = await yard.sandbox();
-      assert.deepEqual(sandbox.mounts[0], { inside: "/workspace", host: yard.workspace, writable: true });
+      writeFileSync(join(fixture.workspace, "outside.txt"), "from outside");
+      assert.equal((await fixture.run("cat outside.txt; echo inside > inside.txt")).text, "from outside");
+      assert.equal(readFileSync(join(fixture.workspace, "inside.txt"), "utf8"), "inside\n");
+      const sandbox = await fixture.sandbox();
+      assert.deepEqual(sandbox.mounts[0], { inside: "/workspace", host: fixture.workspace, writable: true });
     });
 
     check("nothing else of the host is seen", async () => {
-      writeFileSync(join(yard.home, "canary.txt"), "CANARY-HOST");
-      writeFileSync(join(yard.home, ".openclaw", "openclaw.json"), "CANARY-CONFIG");
-      const state = join(yard.home, ".openclaw", "openclaw.json");
-      const { text } = await yard.run(
-        `cat '${join(yard.home, "canary.txt")}' '${state}' /etc/shadow ~root/.ssh/id_rsa 2>&1; ls /workspace/.. ; cat "$PWD/../.openclaw/openclaw.json" 2>&1; find / -xdev -name openclaw.json 2>/dev/null | head`,
+      writeFileSync(join(fixture.home, "canary.txt"), "CANARY-HOST");
+      writeFileSync(join(fixture.home, ".openclaw", "openclaw.json"), "CANARY-CONFIG");
+      const state = join(fixture.home, ".openclaw", "openclaw.json");
+      const { text } = await fixture.run(
+        `cat '${join(fixture.home, "canary.txt")}' '${state}' /etc/shadow ~root/.ssh/id_rsa 2>&1; ls /workspace/.. ; cat "$PWD/../.openclaw/openclaw.json" 2>&1; find / -xdev -name openclaw.json 2>/dev/null | head`,
       );
       assert.doesNotMatch(text, /CANARY|root:[$*!]/);
     });
 
     check("a workspace that holds the state folder does not show it", async () => {
-      await withYard(
+      await withFixture(
         {},
         async (own) => {
           writeFileSync(join(own.home, ".openclaw", "openclaw.json"), "CANARY-CONFIG");
@@ -278,10 +282,10 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("there is no network of any kind, and no socket of the host", async () => {
-      const servers = await listenEverywhere(yard.home);
+      const servers = await listenEverywhere(fixture.home);
       try {
-        const { text } = await yard.run(
-          `cut -d: -f1 /proc/net/dev | tail -n +3 | tr -d ' '; echo routes $(tail -n +2 /proc/net/route | wc -l); echo six $(grep -vc ' lo$' /proc/net/if_inet6 2>/dev/null); cat /proc/net/unix; ls ${yard.home}/host.sock; cat /etc/resolv.conf`,
+        const { text } = await fixture.run(
+          `cut -d: -f1 /proc/net/dev | tail -n +3 | tr -d ' '; echo routes $(tail -n +2 /proc/net/route | wc -l); echo six $(grep -vc ' lo$' /proc/net/if_inet6 2>/dev/null); cat /proc/net/unix; ls ${fixture.home}/host.sock; cat /etc/resolv.conf`,
         );
         assert.match(text, /^lo\nroutes 0$/m);
         assert.doesNotMatch(text, /openclaw-abstract|\/host\.sock\n/);
@@ -291,7 +295,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("rights cannot grow: no capabilities, no new privileges, setuid means nothing", async (t, { setuid }) => {
-      const { text } = await yard.run(
+      const { text } = await fixture.run(
         "grep -E '^(CapEff|CapPrm|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'",
       );
       assert.match(text, /NoNewPrivs:1/);
@@ -299,11 +303,11 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
       assert.match(text, /CapBnd:0000000000000000/);
       assert.match(text, /Seccomp:2/);
       if (setuid === undefined) t.diagnostic("no setuid program in this ground");
-      else assert.doesNotMatch((await yard.run(`${setuid} 2>&1`)).text, /euid=0/);
+      else assert.doesNotMatch((await fixture.run(`${setuid} 2>&1`)).text, /euid=0/);
     });
 
     check("the machine cannot be steered through /proc and /sys", async () => {
-      const { text } = await yard.run(
+      const { text } = await fixture.run(
         "for f in /proc/sys/kernel/hostname /proc/sys/kernel/core_pattern /proc/sysrq-trigger /sys/kernel/uevent_helper /proc/1/oom_score_adj; do test -w $f && (echo probe >> $f) 2>/dev/null && echo wrote $f; done; echo done",
       );
       assert.equal(text.replace("wrote /proc/1/oom_score_adj\n", ""), "done");
@@ -311,15 +315,15 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("other processes are not there, and process 1 is one of the box", async () => {
-      const { text } = await yard.run(
-        `tr '\\0' ' ' < /proc/1/cmdline; echo; ls -d /proc/[0-9]* | wc -l; ls -A /proc/1/root${yard.home} 2>&1; ls /proc/${process.pid}/root 2>&1; cat /proc/${process.pid}/environ /proc/${process.pid}/mem 2>&1 | head -c 200`,
+      const { text } = await fixture.run(
+        `tr '\\0' ' ' < /proc/1/cmdline; echo; ls -d /proc/[0-9]* | wc -l; ls -A /proc/1/root${fixture.home} 2>&1; ls /proc/${process.pid}/root 2>&1; cat /proc/${process.pid}/environ /proc/${process.pid}/mem 2>&1 | head -c 200`,
       );
       assert.doesNotMatch(text, /node|work space/);
       assert.ok(Number(/^\d+$/m.exec(text)?.[0]) < 20, text);
     });
 
     check("the system is read-only", async () => {
-      const { text } = await yard.run(
+      const { text } = await fixture.run(
         "for f in /x /usr/x /etc/x /bin/x; do (echo x > $f) 2>/dev/null && echo wrote $f; done; rm -f /bin/sh /etc/passwd 2>/dev/null; test -e /bin/sh && test -e /etc/passwd && echo kept",
       );
       assert.equal(text, "kept");
@@ -329,8 +333,8 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
       const mine = join(tmpdir(), `openclaw-host-${process.pid}`);
       writeFileSync(mine, "CANARY");
       try {
-        assert.equal((await yard.run(`cat ${mine} 2>/dev/null; echo kept > /tmp/own; echo home > ~/own`)).text, "");
-        assert.equal((await yard.run("cat /tmp/own ~/own")).text, "kept\nhome");
+        assert.equal((await fixture.run(`cat ${mine} 2>/dev/null; echo kept > /tmp/own; echo home > ~/own`)).text, "");
+        assert.equal((await fixture.run("cat /tmp/own ~/own")).text, "kept\nhome");
         assert.equal(existsSync("/tmp/own"), false);
       } finally {
         rmSync(mine);
@@ -338,7 +342,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("names that others obey cannot be written, there or not", async () => {
-      await withYard({}, async (own) => {
+      await withFixture({}, async (own) => {
         mkdirSync(join(own.workspace, ".git", "hooks"), { recursive: true });
         writeFileSync(join(own.workspace, ".git", "config"), "[core]\n");
         mkdirSync(join(own.workspace, ".claude"));
@@ -380,7 +384,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("with gitWrite one can commit in a repository, but not change what git obeys", async () => {
-      await withYard({ gitWrite: true }, async (own) => {
+      await withFixture({ gitWrite: true }, async (own) => {
         const git = join(own.workspace, ".git");
         mkdirSync(git);
         writeFileSync(join(git, "HEAD"), "ref: refs/heads/main\n");
@@ -414,7 +418,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
 
     check("every git folder of the workspace is read-only, and the owner's git runs nothing afterwards", async (t) => {
       if (noGit !== false) return t.skip(noGit);
-      await withYard({}, async (own) => {
+      await withFixture({}, async (own) => {
         const owner = ownersGit(own);
         layRepositories(own, owner);
         const evil = `[core]\n\tfsmonitor = "touch ${owner.canary}; false"\n\thooksPath = /workspace/evil-hooks\n`;
@@ -453,7 +457,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
 
     check("a git folder made inside that would run programs outside is set aside, and a plain one stays", async (t) => {
       if (noGit !== false) return t.skip(noGit);
-      await withYard({}, async (own) => {
+      await withFixture({}, async (own) => {
         const owner = ownersGit(own);
         layRepositories(own, owner);
         const core = `[core]\n\trepositoryformatversion = 0\n\tbare = false\n`;
@@ -525,7 +529,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("a command that is still running cannot have what it swaps mounted for another one", async () => {
-      await withYard({}, async (own) => {
+      await withFixture({}, async (own) => {
         mkdirSync(join(own.home, "outside"));
         writeFileSync(join(own.home, "outside", "secret"), "CANARY");
         const sandbox = await own.sandbox();
@@ -546,7 +550,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("a protected name that is a link is refused: what it points to cannot be kept", async () => {
-      await withYard({}, async (own) => {
+      await withFixture({}, async (own) => {
         const { symlinkSync } = await import("node:fs");
         symlinkSync("/etc", join(own.workspace, ".vscode"));
         await assert.rejects(own.run("true"), { code: "sandbox.unsafe-link" });
@@ -555,7 +559,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
 
     check("ending a command ends all of it", async () => {
       const mark = `31${process.pid}`;
-      const { reason } = await yard.run(
+      const { reason } = await fixture.run(
         `(sleep ${mark}1 &) ; setsid sleep ${mark}2 & nohup env -i sleep ${mark}3 & sleep ${mark}4`,
         { timeoutMs: 1500 },
       );
@@ -564,7 +568,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("a fork bomb ends in an error and leaves nothing", async (t) => {
-      await withYard({ docker: { pidsLimit: 48 } }, async (own) => {
+      await withFixture({ docker: { pidsLimit: 48 } }, async (own) => {
         const { code, reason, text } = await own.run(
           "f() { f | f & }; f; sleep 1; i=0; while [ $i -lt 200 ]; do sleep 32123 & i=$((i+1)); done; wait",
           { timeoutMs: 6000 },
@@ -577,14 +581,14 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("memory beyond the limit is an error", async () => {
-      await withYard({ docker: { memory: "64m" } }, async (own) => {
+      await withFixture({ docker: { memory: "64m" } }, async (own) => {
         const { code } = await own.run("x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo ${#x}");
         assert.notEqual(code, 0);
       });
     });
 
     check("a file beyond the limit is an error", async () => {
-      await withYard({ docker: { ulimits: { fsize: 1_048_576 } } }, async (own) => {
+      await withFixture({ docker: { ulimits: { fsize: 1_048_576 } } }, async (own) => {
         const { text } = await own.run("head -c 5000000 /dev/zero > /tmp/big; echo code $?; wc -c < /tmp/big");
         assert.doesNotMatch(text, /code 0/);
         assert.match(text, /^1048576$/m);
@@ -592,16 +596,19 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("the set-up command runs once, also when several come at once", async () => {
-      await withYard({ docker: { setupCommand: ["echo ran >> /workspace/setup.log", "sleep 0.2"] } }, async (own) => {
-        const sandbox = await own.sandbox();
-        await Promise.all([own.run("true", { sandbox }), own.run("true", { sandbox }), own.run("true", { sandbox })]);
-        await own.run("true");
-        assert.equal(readFileSync(join(own.workspace, "setup.log"), "utf8"), "ran\n");
-      });
+      await withFixture(
+        { docker: { setupCommand: ["echo ran >> /workspace/setup.log", "sleep 0.2"] } },
+        async (own) => {
+          const sandbox = await own.sandbox();
+          await Promise.all([own.run("true", { sandbox }), own.run("true", { sandbox }), own.run("true", { sandbox })]);
+          await own.run("true");
+          assert.equal(readFileSync(join(own.workspace, "setup.log"), "utf8"), "ran\n");
+        },
+      );
     });
 
     check("a set-up command that fails stops the command, with what it said", async () => {
-      await withYard({ docker: { setupCommand: "echo no such luck; exit 3" } }, async (own) => {
+      await withFixture({ docker: { setupCommand: "echo no such luck; exit 3" } }, async (own) => {
         await assert.rejects(own.run("echo never > ran"), (error: unknown) => {
           assert.ok(error instanceof OpenClawError);
           assert.equal(error.code, "sandbox.setup-failed");
@@ -613,38 +620,38 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("with read-only access the agent's workspace is at /agent, and the sandbox has its own", async () => {
-      await withYard({ workspaceAccess: "ro" }, async (own) => {
+      await withFixture({ workspaceAccess: "ro" }, async (own) => {
         writeFileSync(join(own.workspace, "notes.md"), "the agent's");
         assert.equal(
           (await own.run("cat /agent/notes.md; echo x > own.txt; (echo x > /agent/new) 2>/dev/null || echo refused"))
             .text,
           "the agent'srefused",
         );
-        const place = own.sandboxes.place({ agent: AGENT, session: "agent:main:main" as SessionKey });
+        const sandboxPaths = own.sandboxes.pathsOf({ agent: AGENT, session: "agent:main:main" as SessionKey });
         assert.deepEqual(
-          readdirSync(place.workspace),
-          ["own.txt"].concat(readdirSync(place.workspace).filter((name) => name !== "own.txt")).sort(),
+          readdirSync(sandboxPaths.workspace),
+          ["own.txt"].concat(readdirSync(sandboxPaths.workspace).filter((name) => name !== "own.txt")).sort(),
         );
-        assert.equal(place.agentWorkspace, own.workspace);
-        assert.equal(place.writable, false);
+        assert.equal(sandboxPaths.agentWorkspace, own.workspace);
+        assert.equal(sandboxPaths.writable, false);
         assert.equal(existsSync(join(own.workspace, "new")), false);
       });
     });
 
     check("without access the agent's workspace is not there", async () => {
-      await withYard({ workspaceAccess: "none" }, async (own) => {
+      await withFixture({ workspaceAccess: "none" }, async (own) => {
         writeFileSync(join(own.workspace, "notes.md"), "CANARY");
         assert.equal(
           (await own.run("ls /agent 2>/dev/null; cat notes.md 2>/dev/null; echo x > own.txt; echo ok")).text,
           "ok",
         );
-        const place = own.sandboxes.place({ agent: AGENT, session: "agent:main:main" as SessionKey });
-        assert.equal(readFileSync(join(place.workspace, "own.txt"), "utf8"), "x\n");
+        const sandboxPaths = own.sandboxes.pathsOf({ agent: AGENT, session: "agent:main:main" as SessionKey });
+        assert.equal(readFileSync(join(sandboxPaths.workspace, "own.txt"), "utf8"), "x\n");
       });
     });
 
     check("one box a session keeps sessions apart; one an agent does not", async () => {
-      await withYard({ scope: "session", workspaceAccess: "none" }, async (own) => {
+      await withFixture({ scope: "session", workspaceAccess: "none" }, async (own) => {
         await own.run("echo one > /workspace/a; echo one > ~/a", { sandbox: await own.sandbox("agent:main:one") });
         const { text } = await own.run("ls /workspace ~", { sandbox: await own.sandbox("agent:main:two") });
         assert.doesNotMatch(text, /^a$/m);
@@ -657,7 +664,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
       chmodSync(extra, 0o755);
       writeFileSync(join(extra, "book"), "a book");
       try {
-        await withYard({ docker: { binds: [`${extra}:/books:ro`, `${extra}:/desk`] } }, async (own) => {
+        await withFixture({ docker: { binds: [`${extra}:/books:ro`, `${extra}:/desk`] } }, async (own) => {
           assert.equal(
             (await own.run("cat /books/book; (echo x > /books/new) 2>/dev/null || echo ' kept'; echo y > /desk/new"))
               .text,
@@ -671,12 +678,12 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
     });
 
     check("a terminal is one", async () => {
-      const { text } = await yard.run("tty; test -t 1 && echo terminal; echo $TERM", { tty: true });
+      const { text } = await fixture.run("tty; test -t 1 && echo terminal; echo $TERM", { tty: true });
       assert.match(text, /^\/dev\/(pts\/\d+|console)\s+terminal\s+xterm-256color$/);
     });
 
     check("a list names the boxes; recreating one begins anew but keeps the workspace", async () => {
-      await withYard({}, async (own) => {
+      await withFixture({}, async (own) => {
         await own.run("echo old > ~/state; echo kept > file");
         const [listed, ...others] = await own.sandboxes.list();
         assert.deepEqual(others, []);
@@ -687,7 +694,7 @@ export function sandboxCases(title: string, makeGround: () => Promise<SandboxFix
             scopeKey: listed?.scopeKey,
             matchesConfig: listed?.matchesConfig,
           },
-          { agent: "main", backend: ground?.backend, scopeKey: "agent:main", matchesConfig: true },
+          { agent: "main", backend: setup?.backend, scopeKey: "agent:main", matchesConfig: true },
         );
         assert.deepEqual(await own.sandboxes.recreate({ agent: "other" }), []);
         assert.deepEqual(await own.sandboxes.recreate({ agent: "main" }), [listed?.name]);
@@ -707,7 +714,7 @@ interface OwnersGit {
   everyday(): void;
 }
 
-function ownersGit({ home, workspace }: Yard): OwnersGit {
+function ownersGit({ home, workspace }: SandboxFixture): OwnersGit {
   const git = (folder: string, ...args: string[]): void => {
     const words = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "protocol.file.allow=always", ...args];
     const env = { PATH: process.env["PATH"], HOME: home, GIT_EDITOR: "true", GIT_CONFIG_NOSYSTEM: "1" };
@@ -738,7 +745,7 @@ function ownersGit({ home, workspace }: Yard): OwnersGit {
 }
 
 /** One at the top with a worktree, a submodule and an empty link; one below, and a bare one. */
-function layRepositories({ workspace }: Yard, { git }: OwnersGit): void {
+function layRepositories({ workspace }: SandboxFixture, { git }: OwnersGit): void {
   for (const folder of ["nested/repo", "empty/sub"]) mkdirSync(join(workspace, folder), { recursive: true });
   writeFileSync(join(workspace, "notes.md"), "x\n");
   git(".", "init", "-q", "-b", "main");
@@ -757,10 +764,10 @@ function layRepositories({ workspace }: Yard, { git }: OwnersGit): void {
 /** Every file below, with its content. */
 function snapshot(workspace: string, folders: readonly string[]): Record<string, string> {
   const paths = folders.flatMap((folder) => {
-    const place = join(workspace, folder);
-    if (!existsSync(place)) return [];
-    if (!lstatSync(place).isDirectory()) return [folder];
-    const below = readdirSync(place, { recursive: true, withFileTypes: true });
+    const path = join(workspace, folder);
+    if (!existsSync(path)) return [];
+    if (!lstatSync(path).isDirectory()) return [folder];
+    const below = readdirSync(path, { recursive: true, withFileTypes: true });
     return below
       .filter((entry) => entry.isFile())
       .map((entry) => relative(workspace, join(entry.parentPath, entry.name)));

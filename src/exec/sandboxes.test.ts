@@ -10,7 +10,7 @@ import { OpenClawError } from "../core/error.ts";
 import type { Log } from "../base/log.ts";
 import type { Paths } from "../base/paths.ts";
 import type { Config } from "../config/schema/index.ts";
-import { chooseBackend } from "./sandbox/choose.ts";
+import { chooseBackend } from "./sandbox/choose-backend.ts";
 import { sandboxWorks } from "./sandbox/detect.ts";
 import type { Backend } from "./sandbox/spec.ts";
 import { createSandboxes, type Sandboxes } from "./sandboxes.ts";
@@ -67,7 +67,7 @@ test("the scope decides who shares a box and its workspace", { skip: noBox }, as
     const all = [who("a"), who("a", "x"), who("b")];
     const found = await Promise.all(all.map(async (one) => (await sandboxes.of(one)).name));
     assert.deepEqual(
-      new Set(all.map((one) => sandboxes.place(one).workspace)).size,
+      new Set(all.map((one) => sandboxes.pathsOf(one).workspace)).size,
       sandbox.workspaceAccess === "rw" ? 2 : new Set(found).size,
     );
     return found;

@@ -27,8 +27,8 @@ import {
 } from "./sandbox/record.ts";
 import { scopeKeyOf, slugOf, type Who } from "./sandbox/scope.ts";
 import type { Backend, SandboxSpec } from "./sandbox/spec.ts";
-import { chooseBackend } from "./sandbox/choose.ts";
-import { sandboxPlace, type Place } from "./sandbox-paths.ts";
+import { chooseBackend } from "./sandbox/choose-backend.ts";
+import { sandboxPaths, type SandboxPaths } from "./sandbox-paths.ts";
 import { sandboxSettings, type SandboxSettings } from "./sandbox-settings.ts";
 
 export interface SandboxesDeps {
@@ -54,7 +54,7 @@ export interface Sandboxes {
   /** The box of a session that is sandboxed. Throws `sandbox.unavailable` or `sandbox.refused`; never gives the host. */
   of(who: Who): Promise<Sandbox>;
   /** Without an engine and without creating anything. */
-  place(who: Who): Place;
+  pathsOf(who: Who): SandboxPaths;
   list(): Promise<ListedSandbox[]>;
   /** Takes boxes down; they are built anew with the next use. Workspaces stay. Gives the names. */
   recreate(filter: SandboxFilter): Promise<string[]>;
@@ -105,12 +105,12 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
       const key = [spec.name, backend.kind, spec.settingsHash].join("\0");
       const known = (): Opened | undefined => (hasRecord(spec.folder) ? opened.get(key) : undefined);
       if (known() === undefined) {
-        const { seedWorkspace } = await import("./sandbox/seed-files.ts");
+        const { seedWorkspace } = await import("./sandbox/seed-workspace.ts");
         await seedWorkspace(who, settings, deps.workspaceOf(who.agent), log);
       }
       // Asked again: another call may have opened it in the meantime, and two would build the same box.
       const entry = known() ?? {
-        sandbox: openBox(who, spec, settings, backend, root, clock.now()),
+        sandbox: openSandbox(who, spec, settings, backend, root, clock.now()),
         touchedAt: clock.now(),
       };
       opened.set(key, entry);
@@ -120,9 +120,9 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
       }
       return entry.sandbox;
     },
-    place(who) {
+    pathsOf(who) {
       const settings = sandboxSettings(deps.config(), who.agent, paths);
-      return sandboxPlace(who, settings, deps.workspaceOf(who.agent));
+      return sandboxPaths(who, settings, deps.workspaceOf(who.agent));
     },
     async list() {
       const liveStatus = new Map(
@@ -156,7 +156,7 @@ interface Specified {
 function specFor(who: Who, deps: SandboxesDeps, root: string): Specified {
   const { paths } = deps;
   const settings = sandboxSettings(deps.config(), who.agent, paths);
-  const place = sandboxPlace(who, settings, deps.workspaceOf(who.agent));
+  const ownPaths = sandboxPaths(who, settings, deps.workspaceOf(who.agent));
   const scopeKey = scopeKeyOf(settings.scope, who);
   // A box that shows an agent's workspace cannot be one for all agents.
   const identity =
@@ -165,7 +165,7 @@ function specFor(who: Who, deps: SandboxesDeps, root: string): Specified {
   const name = `${settings.docker.containerPrefix}${slugOf(identity, paths.state)}`;
   const hidden = hiddenPaths(deps);
   checkContainer(settings.docker);
-  const mounts = mountsOf(place, settings, hidden, paths);
+  const mounts = mountsOf(ownPaths, settings, hidden, paths);
   return {
     settings,
     spec: {
@@ -197,7 +197,7 @@ function hiddenPaths({ paths, env }: SandboxesDeps): string[] {
 }
 
 function mountsOf(
-  { workspace, agentWorkspace }: Place,
+  { workspace, agentWorkspace }: SandboxPaths,
   { docker }: SandboxSettings,
   hidden: readonly string[],
   paths: Paths,
@@ -226,7 +226,7 @@ function mountsOf(
   return [...own, ...docker.binds.map((bind) => parseBind(bind, context))];
 }
 
-function openBox(
+function openSandbox(
   who: Who,
   spec: SandboxSpec,
   settings: SandboxSettings,

@@ -18,7 +18,7 @@ export function createScreen(
   let fed = 0;
   let last: Promise<unknown> = Promise.resolve();
 
-  const look = async (): Promise<string> => {
+  const render = async (): Promise<string> => {
     terminal ??= await openTerminal(size);
     const end = output.totalBytes;
     const from = Math.max(fed, end - MAX_FEED_BYTES);
@@ -27,12 +27,12 @@ export function createScreen(
     fed = end;
     const target = terminal;
     await new Promise<void>((resolve) => target.write(bytes, resolve));
-    return picture(target);
+    return visibleText(target);
   };
   return {
     // One after the other: two looks at once would feed the same bytes twice.
     async read() {
-      const next = last.then(look, look);
+      const next = last.then(render, render);
       last = next;
       return next;
     },
@@ -46,7 +46,7 @@ async function openTerminal({ columns, rows }: { columns: number; rows: number }
   return new Terminal({ cols: columns, rows, scrollback: 0, allowProposedApi: true });
 }
 
-function picture(terminal: Terminal): string {
+function visibleText(terminal: Terminal): string {
   const { active } = terminal.buffer;
   const lines = Array.from({ length: terminal.rows }, (_, row) =>
     (active.getLine(active.baseY + row)?.translateToString(true) ?? "").trimEnd(),

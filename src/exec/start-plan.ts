@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { OpenClawError } from "../core/error.ts";
 import { childEnvironment } from "./environment.ts";
-import type { ExecDeps } from "./exec.ts";
+import type { ExecDeps } from "./exec-context.ts";
 import { verifyPlan } from "./policy/freeze.ts";
 import { pinPlan, unpinned, type Pins } from "./policy/pin.ts";
 import type { Plan, Segment } from "./policy/plan.ts";

@@ -12,8 +12,8 @@ import { startPiped } from "./piped.ts";
 import { MARK, ownMark } from "./proc.ts";
 import { startTerminal } from "./pty.ts";
 import { createRunFolder } from "./run-folder.ts";
-import type { EndReason, Exit, RunOptions, Running, StartRun } from "./running.ts";
-import { endTree, signalTree, type Leader } from "./tree.ts";
+import type { EndReason, Exit, RunOptions, Running, StartedPipeline, StartRun } from "./running.ts";
+import { endTree, signalTree } from "./tree.ts";
 import { createOrphanReaper } from "./orphan-reaper.ts";
 
 export interface StartRunDeps {
@@ -24,20 +24,6 @@ export interface StartRunDeps {
   readonly graceMs?: number;
   readonly maxFileBytes?: number;
   readonly pendingChars?: number;
-}
-
-/** What the two ways of starting have in common. */
-export interface Started {
-  /** In the order of the pipeline. */
-  readonly leaders: readonly Leader[];
-  readonly tty: boolean;
-  /** How the last process ended; resolves when all have, and every byte is in. */
-  readonly finished: Promise<{ readonly code: number | null; readonly signal?: string }>;
-  write(bytes: Uint8Array): Promise<void>;
-  closeInput(): Promise<void>;
-  /** Waits no longer for output: everybody who could write is gone, or out of reach. */
-  cutOutput(): void;
-  screen(): Promise<string | undefined>;
 }
 
 const GRACE_MS = 3000;
@@ -106,7 +92,7 @@ interface FollowContext {
   readonly mark: string;
 }
 
-function follow(started: Started, { deps, options, output, errors, mark }: FollowContext): Running {
+function follow(started: StartedPipeline, { deps, options, output, errors, mark }: FollowContext): Running {
   const { clock, log } = deps;
   const first = started.leaders[0];
   let reason: EndReason | undefined;

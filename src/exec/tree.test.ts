@@ -131,7 +131,7 @@ test("PRC-003: the number of a leader that is gone does not make a stranger's gr
     start: "5",
     isDead: false,
     mark: undefined,
-    isVeiled: false,
+    isEnvironmentHidden: false,
     ...more,
   });
   const tree = (isReaped: boolean) => ({
@@ -191,7 +191,7 @@ async function zombiesOf(parent: number): Promise<readonly number[]> {
 }
 
 function startGateway(word: string) {
-  const script = join(fileURLToPath(new URL(".", import.meta.url)), "gateway-stand-in.cases.ts");
+  const script = join(fileURLToPath(new URL(".", import.meta.url)), "killed-gateway.cases.ts");
   return spawn(process.execPath, [script], { stdio: "ignore", env: { ...process.env, WORD: word } });
 }
 

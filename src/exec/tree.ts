@@ -26,13 +26,13 @@ const GIVE_UP_MS = 10_000;
 /** Resolves with what could not be ended (uninterruptible, or another user's): normally nothing. */
 export async function endTree(tree: Tree, { graceMs }: EndOptions): Promise<readonly Process[]> {
   if (!hasProc()) return endGroups(tree, graceMs);
-  const asked = new Map<string, Process>();
+  const terminated = new Map<string, Process>();
   const until = performance.now() + graceMs;
   for (;;) {
-    const members = await findSurely(tree);
+    const members = await findMembersReliably(tree);
     if (members.length === 0) return [];
     if (performance.now() >= until) break;
-    for (const member of members) askOnce(asked, member);
+    for (const member of members) terminateOnce(terminated, member);
     await waitFor(members, until);
   }
   return forceTree(tree);
@@ -70,23 +70,23 @@ export function membersOf(tree: Tree, processes: readonly Process[]): readonly P
   return [...members.values()].filter((member) => !member.isDead);
 }
 
-const LOOKS = 3;
-const MAX_LOOKS = 20;
+const SCANS = 3;
+const MAX_SCANS = 20;
 
 /**
  * Nobody is there only if nobody was there three times: between two looks a process may fork and exit, and one that is just
  * being started hides its mark for a moment. Who never shows an environment has none.
  */
-async function findSurely(tree: Tree): Promise<readonly Process[]> {
-  const veiled = new Map<string, number>();
-  for (let looks = 1, empty = 1; looks <= MAX_LOOKS && empty <= LOOKS; looks += 1, empty += 1) {
+async function findMembersReliably(tree: Tree): Promise<readonly Process[]> {
+  const hiddenCounts = new Map<string, number>();
+  for (let scans = 1, empty = 1; scans <= MAX_SCANS && empty <= SCANS; scans += 1, empty += 1) {
     const processes = await scanProcesses();
     const members = membersOf(tree, processes);
     if (members.length > 0) return members;
-    for (const one of processes.filter(({ isVeiled }) => isVeiled)) {
-      const seen = (veiled.get(nameOf(one)) ?? 0) + 1;
-      veiled.set(nameOf(one), seen);
-      if (seen < LOOKS) empty = 0;
+    for (const one of processes.filter(({ isEnvironmentHidden }) => isEnvironmentHidden)) {
+      const seen = (hiddenCounts.get(keyOf(one)) ?? 0) + 1;
+      hiddenCounts.set(keyOf(one), seen);
+      if (seen < SCANS) empty = 0;
     }
     await sleep(5);
   }
@@ -94,7 +94,7 @@ async function findSurely(tree: Tree): Promise<readonly Process[]> {
 }
 
 /** Programs that only carry a command into its sandbox: a signal would take the sandbox away before the command could react. */
-const sandboxCarriers: ReadonlySet<string> = new Set(["bwrap", "docker"]);
+const sandboxLaunchers: ReadonlySet<string> = new Set(["bwrap", "docker"]);
 
 /** One signal to every process of the tree; those that handle it go on. */
 export async function signalTree(tree: Tree, signal: NodeJS.Signals): Promise<void> {
@@ -102,8 +102,8 @@ export async function signalTree(tree: Tree, signal: NodeJS.Signals): Promise<vo
     for (const leader of tree.leaders) if (!leader.isReaped()) signalGroup(leader.pid, signal);
     return;
   }
-  const members = await findSurely(tree);
-  for (const member of members) if (!sandboxCarriers.has(programName(member.pid))) signalProcess(member, signal);
+  const members = await findMembersReliably(tree);
+  for (const member of members) if (!sandboxLaunchers.has(programName(member.pid))) signalProcess(member, signal);
 }
 
 /** What gateways that no longer live left behind. Returns how many processes were ended. */
@@ -119,11 +119,11 @@ async function forceTree(tree: Tree): Promise<readonly Process[]> {
   const until = performance.now() + GIVE_UP_MS;
   const stopped = new Set<string>();
   for (;;) {
-    const members = await findSurely(tree);
+    const members = await findMembersReliably(tree);
     if (members.length === 0 || performance.now() > until) return members;
-    const fresh = members.filter((member) => !stopped.has(nameOf(member)));
+    const fresh = members.filter((member) => !stopped.has(keyOf(member)));
     for (const member of fresh) {
-      stopped.add(nameOf(member));
+      stopped.add(keyOf(member));
       signalProcess(member, "SIGSTOP");
     }
     if (fresh.length > 0) continue;
@@ -134,9 +134,9 @@ async function forceTree(tree: Tree): Promise<readonly Process[]> {
   }
 }
 
-function askOnce(asked: Map<string, Process>, member: Process): void {
-  if (asked.has(nameOf(member))) return;
-  asked.set(nameOf(member), member);
+function terminateOnce(terminated: Map<string, Process>, member: Process): void {
+  if (terminated.has(keyOf(member))) return;
+  terminated.set(keyOf(member), member);
   signalProcess(member, "SIGTERM");
   // A stopped process gets to its TERM only when it goes on.
   signalProcess(member, "SIGCONT");
@@ -173,7 +173,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-const nameOf = ({ pid, start }: Process): string => `${pid}.${start}`;
+const keyOf = ({ pid, start }: Process): string => `${pid}.${start}`;
 
 async function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,7 +1,7 @@
 // Ruling 9 for clients: is the default agent sandboxed, can its sandbox start, and if not, the command that mends it.
 import type { AgentId } from "../core/names.ts";
 import { defaultAgentId } from "../config/agents.ts";
-import { modeOf, whereExec } from "../exec/describe-route.ts";
+import { modeOf, describeRoute } from "../exec/describe-route.ts";
 import type { GatewayContext } from "./context.ts";
 
 export interface SandboxState {
@@ -22,7 +22,7 @@ export function sandboxNow({ config }: Pick<Surroundings, "config">): SandboxSta
   const agentId = defaultAgentId(now);
   const { value: mode, setKey } = modeOf(now, agentId);
   if (mode !== "off") return { agentId, mode };
-  const open = whereExec(now, agentId, false).runs === "open";
+  const open = describeRoute(now, agentId, false).runs === "open";
   return {
     agentId,
     mode,

@@ -6,7 +6,7 @@ import type { InvokeOptions, NodePort } from "../exec/node-port.ts";
 import { createInvoker, type NodeAnswer } from "./invoke.ts";
 import type { NodeLink, NodeRow, NodeSource, PairedNode } from "./link.ts";
 import { resolveNode } from "./resolve.ts";
-import { createGivenRuns } from "./runs.ts";
+import { createAssignedRuns } from "./assigned-runs.ts";
 
 export interface Nodes extends NodePort {
   list(): Promise<readonly NodeRow[]>;
@@ -27,7 +27,7 @@ const noSource: NodeSource = { links: () => [], paired: () => Promise.resolve([]
 
 export function createNodes(): Nodes {
   const invoker = createInvoker();
-  const runs = createGivenRuns();
+  const runs = createAssignedRuns();
   let source = noSource;
 
   /** The newest connection of a node: an older one is a half-open socket. */
@@ -51,7 +51,7 @@ export function createNodes(): Nodes {
       if (link === undefined) throw notConnected(nodeId);
       if (!link.commands.includes(command)) throw noSuchCommand(command);
       if (command === "system.run" && isRecord(params) && typeof params["runId"] === "string")
-        runs.give(params["runId"], nodeId);
+        runs.assign(params["runId"], nodeId);
       return invoker.ask(link, command, params, options);
     },
     answer: (connId, answer) => invoker.answer(connId, answer),

@@ -71,7 +71,7 @@ export interface CatalogDeps {
   settings(): Settings;
   workspaceOf(config: Config, agent: AgentId): string;
   /** The folder a sandboxed session works in, as it lies on this machine. */
-  sandboxPlace?(subject: Subject): {
+  sandboxPaths?(subject: Subject): {
     readonly workspace: string;
     readonly inside: string;
     readonly agentWorkspace?: string;
@@ -147,7 +147,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
 
   type Folders = Pick<ReturnType<Catalog["surroundings"]>, "workspace" | "agentWorkspace" | "inside">;
   const placeOf = (subject: Subject, config: Config): Folders => {
-    const sandboxed = subject.sandboxed ? deps.sandboxPlace?.(subject) : undefined;
+    const sandboxed = subject.sandboxed ? deps.sandboxPaths?.(subject) : undefined;
     return {
       workspace: sandboxed?.workspace ?? deps.workspaceOf(config, subject.agent),
       agentWorkspace: sandboxed?.agentWorkspace,

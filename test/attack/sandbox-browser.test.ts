@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { connect } from "node:net";
 import { after, test } from "node:test";
 
-import { createYard } from "../../src/exec/sandbox.cases.ts";
+import { createSandboxFixture } from "../../src/exec/sandbox.cases.ts";
 import { noEngine, startEngine, type TestEngine } from "../harness/docker.ts";
 import { dispose, freePort, invoke, openclaw, startGateway } from "../harness/gateway.ts";
 import { noBubblewrap } from "../harness/sandbox.ts";
@@ -76,14 +76,14 @@ test("SBX-026 docker: no port is published or exposed, and there is no network",
   engine = started;
   const { env, image } = started;
   const ports = await freePorts();
-  const ground = { backend: "docker", env: { ...process.env, ...env }, docker: { image }, setuid: "" } as const;
-  const yard = createYard(ground, { browser: asked(ports) });
+  const setup = { backend: "docker", env: { ...process.env, ...env }, docker: { image }, setuid: "" } as const;
+  const fixture = createSandboxFixture(setup, { browser: asked(ports) });
   try {
-    assert.match((await yard.run(listeners)).text, /^0\n(?:lo)?\s*$/);
+    assert.match((await fixture.run(listeners)).text, /^0\n(?:lo)?\s*$/);
     const docker = (...words: string[]): string =>
       execFileSync("docker", words, { env: { ...process.env, ...env }, encoding: "utf8" });
     const names = docker("ps", "-a", "--format", "{{.Names}}").trim().split("\n");
-    const { name } = await yard.sandbox();
+    const { name } = await fixture.sandbox();
     assert.deepEqual(names, [name], "one container, none of a browser");
     const [{ HostConfig, Config, NetworkSettings }] = JSON.parse(docker("inspect", name)) as [
       {
@@ -104,6 +104,6 @@ test("SBX-026 docker: no port is published or exposed, and there is no network",
     );
     assert.deepEqual(await openPorts(ports), []);
   } finally {
-    await yard.close();
+    await fixture.close();
   }
 });

@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
 import { mirrorFiles } from "../../src/exec/sandbox/mirror.ts";
-import { createYard, type Yard } from "../../src/exec/sandbox.cases.ts";
+import { createSandboxFixture, type SandboxFixture } from "../../src/exec/sandbox.cases.ts";
 import { noBubblewrap } from "../harness/sandbox.ts";
 
 const rounds = Number(process.env["OPENCLAW_RACE_ROUNDS"] ?? 200);
@@ -49,7 +49,7 @@ const untouched = ({ outside }: Ground): void => {
 };
 
 test("SBX-025 links in the target, above a name and in its place, are not followed", async (context) => {
-  const plants: Record<string, (ground: Ground) => void> = {
+  const plants: Record<string, (setup: Ground) => void> = {
     "a parent that leads out": ({ to, outside }) => symlinkSync(outside, join(to, "skills")),
     "a parent that leads to a folder inside": ({ to }) => {
       mkdirSync(join(to, "elsewhere"));
@@ -74,19 +74,19 @@ test("SBX-025 links in the target, above a name and in its place, are not follow
   };
   for (const [name, plant] of Object.entries(plants)) {
     for (const put of ["missing", "always"] as const) {
-      const ground = lay(context);
-      plant(ground);
+      const setup = lay(context);
+      plant(setup);
       const names = ["skills/one/SKILL.md", "AGENTS.md"];
-      const { copied } = await mirrorFiles({ ...ground, names, put });
+      const { copied } = await mirrorFiles({ ...setup, names, put });
       assert.deepEqual(copied, ["AGENTS.md"], `${name}, ${put}`);
-      untouched(ground);
+      untouched(setup);
     }
   }
 });
 
 test("SBX-025 links and second names in the source are not read", async (context) => {
-  const ground = lay(context);
-  const { from, to, outside } = ground;
+  const setup = lay(context);
+  const { from, to, outside } = setup;
   symlinkSync(join(outside, "secret"), join(from, "SOUL.md"));
   linkSync(join(outside, "secret"), join(from, "USER.md"));
   symlinkSync(outside, join(from, "linked"));
@@ -101,8 +101,8 @@ test("SBX-025 links and second names in the source are not read", async (context
 });
 
 test(`SBX-025 a parent swapped for a link while it is copied: ${rounds} rounds`, async (context) => {
-  const ground = lay(context);
-  const { from, to, outside } = ground;
+  const setup = lay(context);
+  const { from, to, outside } = setup;
   mkdirSync(join(from, "race", "dir"), { recursive: true });
   writeFileSync(join(from, "race", "dir", "planted"), "x");
   mkdirSync(join(to, "race", "dir"), { recursive: true });
@@ -124,7 +124,7 @@ test(`SBX-025 a parent swapped for a link while it is copied: ${rounds} rounds`,
     racer.kill("SIGKILL");
   }
   context.diagnostic(`${escapes} escapes in ${rounds} rounds, ${copies} copied`);
-  untouched(ground);
+  untouched(setup);
   assert.equal(escapes, 0);
 });
 
@@ -132,44 +132,45 @@ test(
   "SBX-025 a box is filled with its agent's files, and again, through nothing planted inside",
   { skip: noBubblewrap },
   async (t) => {
-    const ground = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;
+    const setup = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;
     const settings = { workspaceAccess: "none", scope: "agent" } as const;
-    const yard: Yard = createYard(ground, settings);
-    t.after(() => yard.close());
-    const outside = join(yard.home, "outside");
+    const fixture: SandboxFixture = createSandboxFixture(setup, settings);
+    t.after(() => fixture.close());
+    const outside = join(fixture.home, "outside");
     mkdirSync(outside);
     writeFileSync(join(outside, "secret"), CANARY);
-    const put = (name: string, text: string): void => writeFileSync(join(yard.workspace, name), text);
+    const put = (name: string, text: string): void => writeFileSync(join(fixture.workspace, name), text);
     put("AGENTS.md", "the rules");
     put("TOOLS.md", "the tools");
     put("HEARTBEAT.md", "the beat");
     put("MEMORY.md", CANARY);
-    symlinkSync(join(outside, "secret"), join(yard.workspace, "USER.md"));
-    linkSync(join(outside, "secret"), join(yard.workspace, "SOUL.md"));
+    symlinkSync(join(outside, "secret"), join(fixture.workspace, "USER.md"));
+    linkSync(join(outside, "secret"), join(fixture.workspace, "SOUL.md"));
 
-    const first = await yard.run("ls; cat AGENTS.md TOOLS.md HEARTBEAT.md");
+    const first = await fixture.run("ls; cat AGENTS.md TOOLS.md HEARTBEAT.md");
     assert.equal(first.text, "AGENTS.md\nHEARTBEAT.md\nTOOLS.md\nthe rulesthe toolsthe beat");
-    for (const name of ["USER.md", "SOUL.md"]) assert.ok(yard.warnings.join("\n").includes(`"name":"${name}"`), name);
+    for (const name of ["USER.md", "SOUL.md"])
+      assert.ok(fixture.warnings.join("\n").includes(`"name":"${name}"`), name);
 
-    await yard.run(
+    await fixture.run(
       `rm AGENTS.md TOOLS.md; ln -s ${outside}/made AGENTS.md; ln -s ${outside}/secret TOOLS.md; echo mine > HEARTBEAT.md`,
     );
-    assert.equal((await yard.sandboxes.recreate({ all: true })).length, 1);
-    const again = await yard.run(
+    assert.equal((await fixture.sandboxes.recreate({ all: true })).length, 1);
+    const again = await fixture.run(
       "cat HEARTBEAT.md; readlink AGENTS.md TOOLS.md; cat TOOLS.md AGENTS.md SOUL.md USER.md",
     );
     assert.match(again.text, new RegExp(`^mine\n${outside}/made\n${outside}/secret\n`));
     assert.doesNotMatch(again.text, new RegExp(CANARY));
     assert.deepEqual(readdirSync(outside), ["secret"]);
     assert.equal(readFileSync(join(outside, "secret"), "utf8"), CANARY);
-    assert.equal(lstatSync(join(yard.workspace, "AGENTS.md")).isFile(), true);
-    assert.equal(readFileSync(join(yard.workspace, "HEARTBEAT.md"), "utf8"), "the beat");
+    assert.equal(lstatSync(join(fixture.workspace, "AGENTS.md")).isFile(), true);
+    assert.equal(readFileSync(join(fixture.workspace, "HEARTBEAT.md"), "utf8"), "the beat");
   },
 );
 
 test("a box for all agents, or with the workspace itself, is not filled", { skip: noBubblewrap }, async (t) => {
-  const ground = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;
-  const shared = createYard(ground, { workspaceAccess: "none", scope: "shared" });
+  const setup = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;
+  const shared = createSandboxFixture(setup, { workspaceAccess: "none", scope: "shared" });
   t.after(() => shared.close());
   writeFileSync(join(shared.workspace, "AGENTS.md"), "of one agent");
   assert.equal((await shared.run("ls -A")).text.includes("AGENTS.md"), false);

@@ -140,8 +140,8 @@ async function secretFor(io: Io, flags: Secret, gateway: NodeState["gateway"]): 
   if (token) return { token };
   if (password) return { password };
   const remote = glance.text("gateway.remote.url");
-  const { leadsTo } = await import("../../node/host/state.ts");
-  if (remote === undefined || !leadsTo(remote, gateway)) return {};
+  const { isSameGateway } = await import("../../node/host/state.ts");
+  if (remote === undefined || !isSameGateway(remote, gateway)) return {};
   return { token: glance.text("gateway.remote.token"), password: glance.text("gateway.remote.password") };
 }
 

@@ -26,7 +26,7 @@ export const command = defineCommand({
     const { config } = loaded;
     const subject = subjectOf(subjectRequest(options), config);
     const { mode, backend, scope, workspaceAccess, workspaceRoot } = sandboxSettings(config, subject.agent, io.paths());
-    const place = await withSandboxes(io, loaded, async (sandboxes) => sandboxes.place(subject));
+    const paths = await withSandboxes(io, loaded, async (sandboxes) => sandboxes.pathsOf(subject));
     const { allowed, decidedBy } = createReadingCatalog(io.paths(), io.env, loaded).judge(subject, "exec").decision;
     const elevation = elevationOf({
       config,
@@ -48,7 +48,7 @@ export const command = defineCommand({
         workspaceAccess,
         workspaceRoot,
         sessionIsSandboxed: subject.sandboxed,
-        workspace: subject.sandboxed ? place.workspace : null,
+        workspace: subject.sandboxed ? paths.workspace : null,
         tools: toolLists(config, subject),
         ...browserNote(config, subject),
       },

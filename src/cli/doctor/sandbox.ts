@@ -1,7 +1,7 @@
 // Ruling 9: where nothing is sandboxed, or a sandbox cannot start, say so plainly.
 import type { AgentId } from "../../core/names.ts";
 import { agentIds } from "../../config/agents.ts";
-import { modeOf, whereExec } from "../../exec/describe-route.ts";
+import { modeOf, describeRoute } from "../../exec/describe-route.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Io } from "../io.ts";
 import { ok, type Check, type Finding } from "./check.ts";
@@ -35,7 +35,7 @@ async function brokenFinding(io: Io, loaded: LoadedConfig, sandboxed: readonly A
 function offFinding({ config }: LoadedConfig, off: readonly AgentId[]): Finding[] {
   const [first] = off;
   if (first === undefined) return [];
-  const asksNobody = off.filter((id) => whereExec(config, id, false).runs === "open");
+  const asksNobody = off.filter((id) => describeRoute(config, id, false).runs === "open");
   const commands =
     asksNobody.length === 0 ? "" : `; commands of ${asksNobody.join(", ")} run there without asking anybody`;
   return [

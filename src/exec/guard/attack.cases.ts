@@ -21,13 +21,13 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
 import { findProgram } from "../find-program.ts";
-import type { GuardPlaces } from "./places.ts";
+import type { GuardedPaths } from "./guarded-paths.ts";
 
 export const CANARY = "CANARY-7f3d1c-0f-the-gateway";
 export const EVIL = '{"version":1,"defaults":{"security":"full","ask":"off"}}';
 
 /** Where an attack takes place. */
-export interface AttackPlace {
+export interface AttackPaths {
   readonly home: string;
   readonly state: string;
   readonly workspace: string;
@@ -35,8 +35,8 @@ export interface AttackPlace {
   readonly port: number;
 }
 
-export interface AttackGround extends AttackPlace {
-  readonly places: GuardPlaces;
+export interface AttackFixture extends AttackPaths {
+  readonly paths: GuardedPaths;
   /** Guarded files, relative to the state folder or absolute. */
   readonly targets: readonly string[];
   /** What no attack may have done. An empty list means unharmed. */
@@ -60,7 +60,7 @@ const inState = [
   "runs/1.out",
 ];
 
-export async function openAttackGround(): Promise<AttackGround> {
+export async function openAttackFixture(): Promise<AttackFixture> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "openclaw-guard-")));
   const state = join(home, ".openclaw");
   const workspace = join(state, "workspace");
@@ -95,13 +95,13 @@ export async function openAttackGround(): Promise<AttackGround> {
     workspace,
     port,
     targets: [...targets, isAbsent, join(page, "index.html")],
-    places: {
+    paths: {
       home,
       state,
       workspace,
       configs: [join(state, "openclaw.json")],
       hidden: [join(state, "workspace-other"), elsewhere, token],
-      kept: [page],
+      readOnly: [page],
     },
     harm(output) {
       if (!existsSync(workspace)) return ["the workspace is gone, and what lay around it"];
@@ -223,7 +223,7 @@ function holdsSecret(path: string): boolean {
 }
 
 /** How a path can be written, for programs that run in the workspace. */
-export const spellings: Readonly<Record<string, (target: string, place: AttackPlace) => string>> = {
+export const spellings: Readonly<Record<string, (target: string, paths: AttackPaths) => string>> = {
   absolute: (target) => target,
   doubled: (target) => `/${target.replaceAll("/", "//")}`,
   dots: (target, { state }) => relativeTo(target, state, ".."),
@@ -245,7 +245,7 @@ const relativeTo = (target: string, state: string, prefix: string): string =>
   target.startsWith(state) ? `${prefix}${target.slice(state.length)}` : target;
 
 /** A program with its words; `sh` stands for wildcards and redirections of a shell. */
-export const attacks: Readonly<Record<string, (path: string, place: AttackPlace) => readonly string[]>> = {
+export const attacks: Readonly<Record<string, (path: string, paths: AttackPaths) => readonly string[]>> = {
   cat: (path) => ["cat", path],
   "cat glob": (path) => ["sh", "-c", `cat ${dirname(path)}/* ${dirname(path)}/.*`],
   cp: (path) => ["cp", "evil.json", path],

@@ -10,9 +10,9 @@ import { statOf } from "../policy/programs.ts";
 import type { HostLaunch } from "../sandbox.ts";
 import { explainBubblewrap } from "../sandbox/bubblewrap-probe.ts";
 import type { Works } from "../sandbox/spec.ts";
-import { shellWithoutStrays } from "../sandbox/inherited-fds.ts";
-import { steeringArguments } from "../sandbox/system-view.ts";
-import type { Step, View } from "./view.ts";
+import { shellClosingInheritedFds } from "../sandbox/inherited-fds.ts";
+import { steeringArguments } from "../sandbox/system-arguments.ts";
+import type { PathRule, PathRules } from "./path-rules.ts";
 
 export interface Programs {
   readonly bwrap: string;
@@ -32,12 +32,12 @@ const TIMEOUT_MS = 10_000;
 const O_PATH = 0o10000000;
 
 export async function buildNamespace(
-  view: View,
+  pathRules: PathRules,
   programs: Programs,
 ): Promise<Namespace | Extract<Works, { works: false }>> {
   const builder = spawn(
     programs.bwrap,
-    [...buildArguments(view.steps), "--info-fd", "3", "--", "/bin/sh", "-c", "echo ready; read -r _"],
+    [...buildArguments(pathRules.rules), "--info-fd", "3", "--", "/bin/sh", "-c", "echo ready; read -r _"],
     { cwd: "/", env: {}, stdio: ["pipe", "pipe", "pipe", "pipe"], timeout: TIMEOUT_MS, killSignal: "SIGKILL" },
   );
   const exited = new Promise<void>((resolve) => builder.once("close", () => resolve()));
@@ -54,13 +54,13 @@ export async function buildNamespace(
   try {
     if (!(await isReady)) return refusal((await errors).trim().split("\n").at(-1) ?? "");
     const pid = await child;
-    verify(view.steps, `/proc/${pid}/root`);
+    verify(pathRules.rules, `/proc/${pid}/root`);
     open.push(...["user", "mnt"].map((name) => openSync(`/proc/${pid}/ns/${name}`, "r")));
-    open.push(...view.steps.map(({ path }) => openSync(path, O_PATH | constants.O_RDONLY)));
+    open.push(...pathRules.rules.map(({ path }) => openSync(path, O_PATH | constants.O_RDONLY)));
     const [user = -1, mount = -1] = open;
     const enter = (launch: HostLaunch): HostLaunch =>
       entered(launch, enterArguments(user, mount, programs, launch.cwd));
-    await prove(enter({ argv: ["/bin/true"], cwd: "/", env: {} }).argv);
+    await checkStarts(enter({ argv: ["/bin/true"], cwd: "/", env: {} }).argv);
     return {
       enter,
       close: () => open.splice(0).forEach((fd) => closeSync(fd)),
@@ -77,13 +77,13 @@ export async function buildNamespace(
 
 class NotBuilt extends Error {}
 
-function refusal(said: string): Extract<Works, { works: false }> {
-  const answer = explainBubblewrap(said);
-  return answer.works ? { works: false, reason: said, fix: "" } : answer;
+function refusal(output: string): Extract<Works, { works: false }> {
+  const answer = explainBubblewrap(output);
+  return answer.works ? { works: false, reason: output, fix: "" } : answer;
 }
 
 /** The same user, the same devices and network, no capability, and the covers. */
-function buildArguments(steps: readonly Step[]): string[] {
+function buildArguments(rules: readonly PathRule[]): string[] {
   const isRoot = process.getuid?.() === 0;
   return [
     "--unshare-user",
@@ -96,35 +96,37 @@ function buildArguments(steps: readonly Step[]): string[] {
     "/",
     // Root can open every disk by its device file, and files of /proc that steer the machine, without any capability.
     ...(isRoot ? ["--dev", "/dev", ...steeringArguments()] : ["--dev-bind", "/dev", "/dev"]),
-    ...steps.flatMap(stepArguments),
-    ...steps.filter(({ does, isFolder }) => does === "cover" && isFolder).flatMap(({ path }) => ["--remount-ro", path]),
+    ...rules.flatMap(ruleArguments),
+    ...rules
+      .filter(({ access, isFolder }) => access === "hide" && isFolder)
+      .flatMap(({ path }) => ["--remount-ro", path]),
   ];
 }
 
-function stepArguments({ path, does, isFolder }: Step): string[] {
-  if (does === "show" || does === "lock") return ["--bind", path, path];
-  if (does === "show-read-only") return ["--ro-bind", path, path];
+function ruleArguments({ path, access, isFolder }: PathRule): string[] {
+  if (access === "show" || access === "lock") return ["--bind", path, path];
+  if (access === "read-only") return ["--ro-bind", path, path];
   return isFolder ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path];
 }
 
 /** bwrap itself stays outside; its child is the one with the namespaces. */
 async function childOf(stream: Readable): Promise<string> {
-  let said = "";
+  let output = "";
   for await (const chunk of stream) {
-    said += String(chunk);
-    const pid = /"child-pid": *(\d+)/.exec(said)?.[1];
-    if (pid !== undefined && said.includes("}")) return pid;
+    output += String(chunk);
+    const pid = /"child-pid": *(\d+)/.exec(output)?.[1];
+    if (pid !== undefined && output.includes("}")) return pid;
   }
   return "";
 }
 
 /** By what the kernel shows inside, not by what was asked for. */
-function verify(steps: readonly Step[], root: string): void {
-  for (const { path, does } of steps) {
+function verify(rules: readonly PathRule[], root: string): void {
+  for (const { path, access } of rules) {
     const [inside, outside] = [statOf(`${root}${path}`), statOf(path)];
     const isSame = inside?.dev === outside?.dev && inside?.ino === outside?.ino;
-    if (inside === undefined || isSame === (does === "cover"))
-      throw new NotBuilt(`${path} is not ${does === "cover" ? "hidden" : "shown"} inside`);
+    if (inside === undefined || isSame === (access === "hide"))
+      throw new NotBuilt(`${path} is not ${access === "hide" ? "hidden" : "shown"} inside`);
   }
 }
 
@@ -162,15 +164,15 @@ function entered(started: HostLaunch, prefix: readonly string[]): HostLaunch {
         hint: `leave ${steering} out of env`,
       },
     );
-  const { shell, closes } = shellWithoutStrays();
-  const words = [...prefix, ...launch.argv];
+  const { shell, closes } = shellClosingInheritedFds();
+  const args = [...prefix, ...launch.argv];
   // Files that are open in the gateway would be open inside too.
-  const argv = closes === "" ? words : [...shell, "-c", `${closes}exec "$@"`, "sh", ...words];
+  const argv = closes === "" ? args : [...shell, "-c", `${closes}exec "$@"`, "sh", ...args];
   return { ...launch, argv, cwd: "/" };
 }
 
-async function prove([program = "", ...words]: readonly string[]): Promise<void> {
-  await promisify(execFile)(program, words, { cwd: "/", env: {}, timeout: TIMEOUT_MS }).catch((error: unknown) => {
+async function checkStarts([program = "", ...args]: readonly string[]): Promise<void> {
+  await promisify(execFile)(program, args, { cwd: "/", env: {}, timeout: TIMEOUT_MS }).catch((error: unknown) => {
     throw new NotBuilt(error instanceof Error ? error.message.trim() : String(error));
   });
 }

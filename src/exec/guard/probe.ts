@@ -5,7 +5,7 @@ import { agentIds, workspaceOf } from "../../config/agents.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { createGuard } from "../guard.ts";
 import { routeOfSession } from "../route.ts";
-import { gatewayPlaces } from "./places.ts";
+import { gatewayGuardedPaths } from "./guarded-paths.ts";
 
 export interface Unguarded {
   readonly agents: readonly AgentId[];
@@ -24,7 +24,7 @@ export async function guardProbe(loaded: LoadedConfig, paths: Paths): Promise<Un
   try {
     for (const agent of listed) {
       const workspace = workspaceOf(config, agent, paths);
-      const answer = await guard.works(gatewayPlaces({ paths, env, config, files }, agent, workspace));
+      const answer = await guard.works(gatewayGuardedPaths({ paths, env, config, files }, agent, workspace));
       if (!answer.works) return { agents: listed, reason: answer.reason, fix: answer.fix };
     }
     return undefined;

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { noBubblewrap } from "../../../test/harness/sandbox.ts";
 import { openTestEngine } from "../engine.cases.ts";
 import { createGuard } from "../guard.ts";
-import { attacks, CANARY, openAttackGround, programOf, spellings, type AttackGround } from "./attack.cases.ts";
+import { attacks, CANARY, openAttackFixture, programOf, spellings, type AttackFixture } from "./attack.cases.ts";
 
 const ROUNDS = Number(process.env["OPENCLAW_GUARD_ROUNDS"] ?? 40);
 const TIMEOUT_MS = 20_000;
@@ -18,28 +18,28 @@ const needsNamespaces = new Set(["unshare and umount", "umount", "nsenter"]);
 describe("programs in the guard", { skip: noBubblewrap }, () => {
   const engine = openTestEngine();
   const guard = createGuard();
-  let ground: AttackGround;
+  let fixture: AttackFixture;
   before(async () => {
-    ground = await openAttackGround();
+    fixture = await openAttackFixture();
   });
   after(async () => {
     await engine.close();
     guard.close();
-    await ground.close();
+    await fixture.close();
   });
 
   /** Undefined when this machine does not have the program. `open` is a ground without the guard. */
-  const run = async (words: readonly string[], open?: AttackGround): Promise<string | undefined> => {
+  const run = async (words: readonly string[], open?: AttackFixture): Promise<string | undefined> => {
     const program = programOf(words[0] ?? "");
     if (program === undefined) return undefined;
-    const { home, workspace: cwd } = open ?? ground;
+    const { home, workspace: cwd } = open ?? fixture;
     const launch = {
       argv: [program, ...words.slice(1)],
       cwd,
       env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: home },
     };
     const running = await engine.start({
-      pipeline: [{ launch: open === undefined ? await guard.wrap(launch, ground.places) : launch, input: "empty" }],
+      pipeline: [{ launch: open === undefined ? await guard.wrap(launch, fixture.paths) : launch, input: "empty" }],
       timeoutMs: TIMEOUT_MS,
     });
     await running.ended;
@@ -50,10 +50,10 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
 
   test("the same files are readable without the guard, so the attacks are real", async () => {
     for (const spelling of ["absolute", "dots", "ownFolder", "gatewayRoot", "upLink", "stateLink", "procLink"]) {
-      const path = spellings[spelling]?.(ground.targets[0] ?? "", ground) ?? "";
-      assert.ok((await run(["cat", path], ground))?.includes(CANARY), spelling);
+      const path = spellings[spelling]?.(fixture.targets[0] ?? "", fixture) ?? "";
+      assert.ok((await run(["cat", path], fixture))?.includes(CANARY), spelling);
     }
-    assert.deepEqual(ground.harm(""), []);
+    assert.deepEqual(fixture.harm(""), []);
   });
 
   test("the same programs do harm without the guard", async () => {
@@ -66,7 +66,7 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
   /** One of these files is in its reach: some only read, some only create. */
   const doesHarm = async (name: string): Promise<boolean> => {
     for (const file of ["openclaw.json", "exec-approvals.json", "cron"]) {
-      const open = await openAttackGround();
+      const open = await openAttackFixture();
       try {
         const output = await run(attacks[name]?.(join(open.state, file), open) ?? [], open);
         if (output === undefined || open.harm(output).length > 0) return true;
@@ -81,31 +81,31 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
     const one = fc.record({
       attack: fc.constantFrom(...Object.keys(attacks)),
       spelling: fc.constantFrom(...Object.keys(spellings)),
-      target: fc.nat({ max: ground.targets.length - 1 }),
+      target: fc.nat({ max: fixture.targets.length - 1 }),
     });
     await fc.assert(
       fc.asyncProperty(one, async ({ attack, spelling, target }) => {
-        const path = spellings[spelling]?.(ground.targets[target] ?? "", ground) ?? "";
-        const output = await run(attacks[attack]?.(path, ground) ?? []);
-        assert.deepEqual(ground.harm(output ?? ""), []);
+        const path = spellings[spelling]?.(fixture.targets[target] ?? "", fixture) ?? "";
+        const output = await run(attacks[attack]?.(path, fixture) ?? []);
+        assert.deepEqual(fixture.harm(output ?? ""), []);
       }),
       { numRuns: ROUNDS, endOnFailure: true },
     );
   });
 
   test("no folder above a place of the gateway is replaced by another", async () => {
-    for (const target of ground.targets) {
-      const output = await run(attacks["python swap"]?.(target, ground) ?? []);
-      assert.deepEqual(ground.harm(output ?? ""), [], target);
+    for (const target of fixture.targets) {
+      const output = await run(attacks["python swap"]?.(target, fixture) ?? []);
+      assert.deepEqual(fixture.harm(output ?? ""), [], target);
     }
   });
 
   test("every program of the list leaves the gateway's files alone", async () => {
-    const [config = "", approvals = ""] = [ground.targets[0], ground.targets[3]];
+    const [config = "", approvals = ""] = [fixture.targets[0], fixture.targets[3]];
     for (const [name, words] of Object.entries(attacks)) {
-      const path = spellings["dots"]?.(name.length % 2 === 0 ? config : approvals, ground) ?? "";
-      const output = await run(words(path, ground));
-      assert.deepEqual(ground.harm(output ?? ""), [], name);
+      const path = spellings["dots"]?.(name.length % 2 === 0 ? config : approvals, fixture) ?? "";
+      const output = await run(words(path, fixture));
+      assert.deepEqual(fixture.harm(output ?? ""), [], name);
     }
   });
 });

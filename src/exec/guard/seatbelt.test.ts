@@ -3,19 +3,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { seatbeltProfile, underSeatbelt } from "./seatbelt.ts";
-import type { Step } from "./view.ts";
+import type { PathRule } from "./path-rules.ts";
 
-const steps: readonly Step[] = [
-  { path: "/Users/me/data", does: "lock", isFolder: true },
-  { path: "/Users/me/data/state", does: "cover", isFolder: true },
-  { path: "/var/run/docker.sock", does: "cover", isFolder: false },
-  { path: "/Users/me/data/state/skills", does: "show-read-only", isFolder: true },
-  { path: '/Users/me/data/state/work "1"', does: "show", isFolder: true },
+const rules: readonly PathRule[] = [
+  { path: "/Users/me/data", access: "lock", isFolder: true },
+  { path: "/Users/me/data/state", access: "hide", isFolder: true },
+  { path: "/var/run/docker.sock", access: "hide", isFolder: false },
+  { path: "/Users/me/data/state/skills", access: "read-only", isFolder: true },
+  { path: '/Users/me/data/state/work "1"', access: "show", isFolder: true },
 ];
 
 test("denies the gateway's folders, then allows the workspace in them", () => {
   assert.equal(
-    seatbeltProfile(steps),
+    seatbeltProfile(rules),
     String.raw`(version 1)
 (allow default)
 (deny mach-priv-task-port)

@@ -6,7 +6,7 @@ import type { Log } from "../../base/log.ts";
 import type { Env } from "../../base/paths.ts";
 import { createBubblewrap } from "./bubblewrap.ts";
 import { createDocker } from "./docker.ts";
-import { createShields } from "./readonly-names.ts";
+import { createNameProtection } from "./readonly-names.ts";
 import type { Backend } from "./spec.ts";
 
 export interface BackendDeps {
@@ -24,16 +24,21 @@ export interface Backends {
 
 export function createBackends({ folder, env, log, clock }: BackendDeps): Backends {
   // One for both: they may work in the same folder.
-  const shields = createShields(join(folder, ".shields"), log);
+  const nameProtection = createNameProtection(join(folder, ".shields"), log);
   const all = [
-    createBubblewrap({ shields, folder: join(folder, ".bubblewrap"), path: env["PATH"] ?? "/usr/bin:/bin", log }),
-    createDocker({ shields, folder: join(folder, ".docker"), env, log, clock }),
+    createBubblewrap({
+      nameProtection,
+      folder: join(folder, ".bubblewrap"),
+      path: env["PATH"] ?? "/usr/bin:/bin",
+      log,
+    }),
+    createDocker({ nameProtection, folder: join(folder, ".docker"), env, log, clock }),
   ];
   return {
     all,
     async close() {
       for (const backend of all) await backend.close();
-      shields.close();
+      nameProtection.close();
     },
   };
 }

@@ -6,9 +6,9 @@ import { OpenClawError } from "../../core/error.ts";
 import type { Launch, Mount } from "../sandbox.ts";
 import { SANDBOX_HOME, etcFolder } from "./etc-copy.ts";
 import { isWithin } from "./hidden-paths.ts";
-import { withoutHidden, type Shield } from "./readonly-names.ts";
+import { withoutHidden, type ReadonlyNames } from "./readonly-names.ts";
 import type { SandboxSpec } from "./spec.ts";
-import { systemArguments } from "./system-view.ts";
+import { systemArguments } from "./system-arguments.ts";
 
 /** The part that is the same for every command of a box; makes the box's own folders. `shared` holds what all boxes use. */
 export async function fixedArguments(spec: SandboxSpec, shared: string): Promise<string[]> {
@@ -38,14 +38,14 @@ export async function fixedArguments(spec: SandboxSpec, shared: string): Promise
     ...Object.entries({ "/tmp": "private/tmp", "/var/tmp": "/private/tmp", "/home": "private/home" }).flatMap(
       ([link, target]) => ["--symlink", target, link],
     ),
-    ...spec.container.tmpfs.filter((path) => !liveStatus.has(path)).flatMap((path) => ["--tmpfs", path]),
+    ...spec.container.tmpfs.filter((path) => !persistentFolders.has(path)).flatMap((path) => ["--tmpfs", path]),
     ...spec.mounts.flatMap(({ inside, host, writable }) => [writable ? "--bind" : "--ro-bind", host, inside]),
     ...spec.mounts.flatMap((mount) => hideArguments(mount, spec.hidden)),
   ];
 }
 
 const DEFAULT_USER = "1000:1000";
-const liveStatus: ReadonlySet<string> = new Set(["/tmp", "/var/tmp"]);
+const persistentFolders: ReadonlySet<string> = new Set(["/tmp", "/var/tmp"]);
 
 /** A folder becomes an empty one, a file an empty device: nothing to read, nothing to write. */
 function hideArguments({ host, inside }: Mount, hidden: readonly string[]): string[] {
@@ -60,12 +60,16 @@ function hideArguments({ host, inside }: Mount, hidden: readonly string[]): stri
     });
 }
 
-export function shieldArguments({ host, inside }: Mount, shield: Shield, hidden: readonly string[]): string[] {
-  const { pinned, hollow, readOnly } = withoutHidden(shield, host, hidden);
+export function readonlyNameArguments(
+  { host, inside }: Mount,
+  names: ReadonlyNames,
+  hidden: readonly string[],
+): string[] {
+  const { pinned, emptyFolders, readOnly } = withoutHidden(names, host, hidden);
   return [
     ...pinned.flatMap((path) => ["--bind", join(host, path), join(inside, path)]),
     // An empty folder in memory: a quarter of the time of a bind, and what is written there is gone all the same.
-    ...hollow.flatMap((path) => ["--perms", "0555", "--size", "4096", "--tmpfs", join(inside, path)]),
+    ...emptyFolders.flatMap((path) => ["--perms", "0555", "--size", "4096", "--tmpfs", join(inside, path)]),
     ...readOnly.flatMap((path) => ["--ro-bind", join(host, path), join(inside, path)]),
     "--remount-ro",
     "/",
@@ -82,9 +86,9 @@ export function launchArguments({ env, cwd, tty }: Launch, spec: SandboxSpec): s
     // A session of its own would take the terminal's keys away; there the kernel filter forbids typing into it.
     ...(tty ? [] : ["--new-session"]),
     "--clearenv",
-    ...Object.entries(all).flatMap(([name, value]) => ["--setenv", sound(name), sound(value)]),
+    ...Object.entries(all).flatMap(([name, value]) => ["--setenv", withoutNul(name), withoutNul(value)]),
     "--chdir",
-    sound(cwd),
+    withoutNul(cwd),
   ];
 }
 
@@ -100,7 +104,7 @@ function defaultEnv(tty: boolean): Record<string, string> {
   };
 }
 
-function sound(word: string): string {
+function withoutNul(word: string): string {
   if (!word.includes("\0")) return word;
   throw new OpenClawError("sandbox.refused", "a variable or folder of the command holds a NUL character");
 }

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 
 import type { AnonymousFiles } from "./anonymous-file.ts";
 import type { Works } from "./spec.ts";
-import { systemArguments } from "./system-view.ts";
+import { systemArguments } from "./system-arguments.ts";
 
 const TIMEOUT_MS = 10_000;
 const PROOF = 42;
@@ -16,7 +16,7 @@ export async function probeBubblewrap(
   if (process.platform !== "linux") return no("bubblewrap runs on Linux only", "use Docker: start Docker Desktop");
   if (program === undefined) return no("bubblewrap is not installed", "apt-get install bubblewrap");
   if (seccomp === undefined) return no(`there is no system call filter for ${process.arch}`, "use the docker backend");
-  const words = [
+  const args = [
     "--unshare-all",
     "--unshare-user",
     "--disable-userns",
@@ -25,34 +25,34 @@ export async function probeBubblewrap(
     "--cap-drop",
     "ALL",
   ];
-  const argumentsPath = files.pathOf([...words, "--uid", "1000", "--gid", "1000", ...systemArguments(), ""].join("\0"));
+  const argumentsPath = files.pathOf([...args, "--uid", "1000", "--gid", "1000", ...systemArguments(), ""].join("\0"));
   const script = `exec "$0" --args 4 --seccomp 3 -- /bin/sh -c 'exit ${PROOF}' 4<"$1" 3<"$2"`;
   const { code, errors } = await run("/bin/sh", ["-c", script, program, argumentsPath, files.pathOf(seccomp)]);
   return code === PROOF ? { works: true } : explainBubblewrap(errors.trim().split("\n").at(-1) ?? "");
 }
 
 /** From the last line that bwrap wrote. */
-export function explainBubblewrap(said: string): Works {
-  if (/unknown option.*(disable-userns|args|perms)/i.test(said)) {
-    return no(`this bubblewrap is too old (${said})`, "install bubblewrap 0.8 or newer");
+export function explainBubblewrap(lastLine: string): Works {
+  if (/unknown option.*(disable-userns|args|perms)/i.test(lastLine)) {
+    return no(`this bubblewrap is too old (${lastLine})`, "install bubblewrap 0.8 or newer");
   }
-  if (/namespace|uid map|user namespaces/i.test(said)) {
+  if (/namespace|uid map|user namespaces/i.test(lastLine)) {
     return no(
-      `this system does not let bubblewrap make namespaces (${said})`,
+      `this system does not let bubblewrap make namespaces (${lastLine})`,
       "allow them: sysctl -w kernel.unprivileged_userns_clone=1 (Debian), or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 or an AppArmor profile for /usr/bin/bwrap (Ubuntu)",
     );
   }
   return no(
-    `bubblewrap does not work here (${said === "" ? "it ended without a word" : said})`,
+    `bubblewrap does not work here (${lastLine === "" ? "it ended without a word" : lastLine})`,
     "run the gateway outside of a container that forbids mounts, or use Docker",
   );
 }
 
 const no = (reason: string, fix: string): Works => ({ works: false, reason, fix });
 
-function run(file: string, words: readonly string[]): Promise<{ code: number | undefined; errors: string }> {
+function run(file: string, args: readonly string[]): Promise<{ code: number | undefined; errors: string }> {
   return new Promise((resolve) => {
-    const child = execFile(file, words, { timeout: TIMEOUT_MS, env: {}, cwd: "/" }, (error, _out, errors) => {
+    const child = execFile(file, args, { timeout: TIMEOUT_MS, env: {}, cwd: "/" }, (error, _out, errors) => {
       resolve({ code: error === null ? 0 : (child.exitCode ?? undefined), errors: errors || (error?.message ?? "") });
     });
   });

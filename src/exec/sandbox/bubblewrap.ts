@@ -7,25 +7,25 @@ import type { Log } from "../../base/log.ts";
 import type { Sandbox, HostLaunch, Launch } from "../sandbox.ts";
 import { findProgram } from "../find-program.ts";
 import { createAnonymousFiles, type AnonymousFiles } from "./anonymous-file.ts";
-import { fixedArguments, launchArguments, shieldArguments } from "./bubblewrap-arguments.ts";
+import { fixedArguments, launchArguments, readonlyNameArguments } from "./bubblewrap-arguments.ts";
 import { probeBubblewrap } from "./bubblewrap-probe.ts";
 import { createControlGroups, type ControlGroups } from "./control-group.ts";
 import { limitsOf, ulimitScript } from "./limits.ts";
 import { seccompProgram } from "./seccomp.ts";
 import { createSetup, type Setup } from "./setup.ts";
-import type { Shields } from "./readonly-names.ts";
+import type { NameProtection } from "./readonly-names.ts";
 import type { Backend, SandboxSpec, Works } from "./spec.ts";
-import { shellWithoutStrays } from "./inherited-fds.ts";
+import { shellClosingInheritedFds } from "./inherited-fds.ts";
 
 export interface BubblewrapDeps {
-  readonly shields: Shields;
+  readonly nameProtection: NameProtection;
   /** Private, for files without a name and for what must be found again after a crash. */
   readonly folder: string;
   readonly path: string;
   readonly log: Log;
 }
 
-export function createBubblewrap({ shields, folder, path, log }: BubblewrapDeps): Backend {
+export function createBubblewrap({ nameProtection, folder, path, log }: BubblewrapDeps): Backend {
   // The system's own one first: AppArmor rules that allow namespaces are written for that path.
   const program = findProgram("bwrap", ["/usr/bin", ...path.split(delimiter)]);
   const seccomp = seccompProgram(process.arch);
@@ -36,7 +36,7 @@ export function createBubblewrap({ shields, folder, path, log }: BubblewrapDeps)
     seccomp: seccomp ?? new Uint8Array(),
     files: createAnonymousFiles(folder),
     groups: createControlGroups(log),
-    shields,
+    nameProtection,
     setup: createSetup(),
     log,
   };
@@ -50,7 +50,7 @@ export function createBubblewrap({ shields, folder, path, log }: BubblewrapDeps)
       return answer;
     },
     check,
-    open: (spec) => openBox(spec, tools),
+    open: (spec) => openSandbox(spec, tools),
     async remove(name) {
       tools.groups.remove(name);
     },
@@ -68,7 +68,7 @@ interface Tools {
   readonly seccomp: Uint8Array;
   readonly files: AnonymousFiles;
   readonly groups: ControlGroups;
-  readonly shields: Shields;
+  readonly nameProtection: NameProtection;
   readonly setup: Setup;
   readonly log: Log;
 }
@@ -91,28 +91,32 @@ function check({ container }: SandboxSpec): void {
   }
 }
 
-function openBox(spec: SandboxSpec, tools: Tools): Sandbox {
+function openSandbox(spec: SandboxSpec, tools: Tools): Sandbox {
   let fixed: Promise<string[]> | undefined;
   const [workspace] = spec.mounts;
-  if (workspace === undefined) throw new Error("a box has a workspace");
+  if (workspace === undefined) throw new Error("a sandbox has a workspace");
   const isHome = spec.homes.includes(workspace.host);
 
   const prepare = async (launch: Launch): Promise<HostLaunch> => {
     // Somebody may have taken the box down from another process.
     if (!existsSync(join(spec.folder, "private"))) fixed = undefined;
-    const liveStatus = await (fixed ??= fixedArguments(spec, tools.folder));
-    const held = await tools.shields.raise(workspace.host, { isHome, gitWrite: spec.gitWrite, hidden: spec.hidden });
+    const fixedArgs = await (fixed ??= fixedArguments(spec, tools.folder));
+    const held = await tools.nameProtection.protect(workspace.host, {
+      isHome,
+      gitWrite: spec.gitWrite,
+      hidden: spec.hidden,
+    });
     const { promise: notes, resolve } = Promise.withResolvers<readonly string[]>();
-    const words = [
-      ...liveStatus,
-      ...shieldArguments(workspace, held.shield, spec.hidden),
+    const args = [
+      ...fixedArgs,
+      ...readonlyNameArguments(workspace, held.names, spec.hidden),
       ...launchArguments(launch, spec),
     ];
     const gone = (): void => {
       held.drop();
       resolve(held.check());
     };
-    return { ...hostLaunch(spec, tools, words, launch.argv), gone, notes };
+    return { ...hostLaunch(spec, tools, args, launch.argv), gone, notes };
   };
   return {
     kind: "bubblewrap",
@@ -131,21 +135,21 @@ function openBox(spec: SandboxSpec, tools: Tools): Sandbox {
 /** Opens what bwrap reads, enters the control groups, sets limits, and becomes bwrap. */
 const entry = `a=$1 s=$2 n=$3; shift 3; while [ "$n" -gt 0 ]; do echo $$ >"$1/cgroup.procs" || exit 125; shift; n=$((n-1)); done; `;
 
-function hostLaunch(spec: SandboxSpec, tools: Tools, words: readonly string[], argv: readonly string[]): HostLaunch {
+function hostLaunch(spec: SandboxSpec, tools: Tools, args: readonly string[], argv: readonly string[]): HostLaunch {
   const limits = limitsOf(spec.container);
   const groups = tools.groups.groupsOf(spec.name, limits);
   const bounded = groups.boundsMemory
     ? limits
     : { ...limits, process: { data: limits.memoryBytes, ...limits.process } };
   // Closed here, by number: bwrap hands everything on that it finds open.
-  const { shell, closes } = shellWithoutStrays();
+  const { shell, closes } = shellClosingInheritedFds();
   return {
     argv: [
       ...shell,
       "-c",
       `${closes}${entry}${ulimitScript(bounded)}exec "$@" 4<"$a" 3<"$s"`,
       spec.name,
-      tools.files.pathOf([...words, ""].join("\0")),
+      tools.files.pathOf([...args, ""].join("\0")),
       tools.files.pathOf(tools.seccomp),
       String(groups.folders.length),
       ...groups.folders,

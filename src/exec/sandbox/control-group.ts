@@ -24,7 +24,7 @@ const MOUNT = "/sys/fs/cgroup";
 
 export function createControlGroups(log: Log): ControlGroups {
   const made = new Map<string, GroupSet>();
-  let places: Places | undefined;
+  let parents: GroupParents | undefined;
 
   const remove = (name: string): void => {
     for (const folder of made.get(name)?.folders ?? []) removeGroup(folder, log);
@@ -34,8 +34,8 @@ export function createControlGroups(log: Log): ControlGroups {
     groupsOf(name, limits) {
       const known = made.get(name);
       if (known?.folders.every((folder) => existsSync(folder))) return known;
-      places ??= findPlaces(log);
-      const groups = makeGroups(places, name, limits, log);
+      parents ??= findParents(log);
+      const groups = makeGroups(parents, name, limits, log);
       made.set(name, groups);
       return groups;
     },
@@ -47,10 +47,10 @@ export function createControlGroups(log: Log): ControlGroups {
 }
 
 /** The folder of each kind below which boxes get theirs. */
-type Places = { readonly version: 2; readonly all: string } | { readonly version: 1; readonly kinds: Kinds };
+type GroupParents = { readonly version: 2; readonly all: string } | { readonly version: 1; readonly kinds: Kinds };
 type Kinds = Readonly<Partial<Record<"pids" | "memory" | "cpu", string>>>;
 
-function findPlaces(log: Log): Places {
+function findParents(log: Log): GroupParents {
   const lines = readFileSync("/proc/self/cgroup", "utf8").trim().split("\n");
   const paths = new Map(
     lines.flatMap((line) => {
@@ -78,9 +78,9 @@ function findPlaces(log: Log): Places {
   return { version: 1, kinds };
 }
 
-function makeGroups(places: Places, name: string, limits: Limits, log: Log): GroupSet {
-  if (places.version === 2) {
-    const folder = join(places.all, name);
+function makeGroups(parents: GroupParents, name: string, limits: Limits, log: Log): GroupSet {
+  if (parents.version === 2) {
+    const folder = join(parents.all, name);
     const isMade = attempt(log, () => {
       clear(folder, log);
       writeUnified(folder, limits);
@@ -88,8 +88,8 @@ function makeGroups(places: Places, name: string, limits: Limits, log: Log): Gro
     return { folders: isMade ? [folder] : [], boundsProcesses: isMade, boundsMemory: isMade };
   }
   const made = new Map(
-    Object.entries(places.kinds).flatMap(([kind, place]): [string, string][] => {
-      const folder = join(place, name);
+    Object.entries(parents.kinds).flatMap(([kind, parent]): [string, string][] => {
+      const folder = join(parent, name);
       const isMade = attempt(log, () => {
         clear(folder, log);
         writeOlder(kind, folder, limits);

@@ -7,13 +7,13 @@ import type { Launch, Mount } from "../sandbox.ts";
 import type { ContainerSettings } from "../sandbox-settings.ts";
 import { isWithin } from "./hidden-paths.ts";
 import { limitsOf, softAndHard } from "./limits.ts";
-import { withoutHidden, type Shield } from "./readonly-names.ts";
+import { withoutHidden, type ReadonlyNames } from "./readonly-names.ts";
 import type { SandboxSpec } from "./spec.ts";
 
 export const LABEL = "openclaw.sandbox";
 export const SETTINGS_LABEL = "openclaw.sandbox.settings";
 /** Which names were read-only when the container was made: its mounts stay as they were then. */
-export const SHIELD_LABEL = "openclaw.sandbox.shield";
+export const NAMES_LABEL = "openclaw.sandbox.shield";
 /** Marks every process of one command, so that they are found when it must end. */
 const RUN_MARK = "OPENCLAW_SANDBOX_RUN";
 const HOME = "/home/sandbox";
@@ -21,7 +21,7 @@ const HOME = "/home/sandbox";
 /** Waits for ever, and buries processes whose parents are gone: an image need not have an init. */
 const firstProcess = ["/bin/sh", "-c", "trap 'exit 0' TERM INT; while :; do sleep 86400 & wait; done"];
 
-export function createWords(spec: SandboxSpec, shield: Shield, envFile: string): string[] {
+export function createArguments(spec: SandboxSpec, names: ReadonlyNames, envFile: string): string[] {
   const { container } = spec;
   const option = (name: string, values: readonly (string | number | undefined)[]): string[] =>
     values.flatMap((value) => (value === undefined ? [] : [`--${name}`, String(value)]));
@@ -32,7 +32,7 @@ export function createWords(spec: SandboxSpec, shield: Shield, envFile: string):
     ...option("label", [
       `${LABEL}=${spec.scopeKey}`,
       `${SETTINGS_LABEL}=${spec.settingsHash}`,
-      `${SHIELD_LABEL}=${shieldHash(shield)}`,
+      `${NAMES_LABEL}=${namesHash(names)}`,
     ]),
     ...option("hostname", ["sandbox"]),
     ...option("network", [container.network]),
@@ -45,9 +45,9 @@ export function createWords(spec: SandboxSpec, shield: Shield, envFile: string):
     ...option("dns", container.dns),
     ...option("add-host", container.extraHosts),
     ...(container.readOnlyRoot ? ["--read-only"] : []),
-    ...limitWords(container),
+    ...limitArguments(container),
     ...option("env-file", [envFile]),
-    ...option("mount", mountWords(spec, shield)),
+    ...option("mount", mountArguments(spec, names)),
     "--entrypoint",
     "",
     container.image,
@@ -55,8 +55,8 @@ export function createWords(spec: SandboxSpec, shield: Shield, envFile: string):
   ];
 }
 
-export const shieldHash = ({ pinned, hollow, readOnly }: Shield): string =>
-  sha256(JSON.stringify([pinned, [...hollow, ...readOnly].sort()])).slice(0, 16);
+export const namesHash = ({ pinned, emptyFolders, readOnly }: ReadonlyNames): string =>
+  sha256(JSON.stringify([pinned, [...emptyFolders, ...readOnly].sort()])).slice(0, 16);
 
 /** Files the command makes belong to whoever runs the gateway. */
 function ownUser(): string {
@@ -71,7 +71,7 @@ function securityOptions({ seccompProfile, apparmorProfile }: ContainerSettings)
   ];
 }
 
-function limitWords(container: ContainerSettings): string[] {
+function limitArguments(container: ContainerSettings): string[] {
   const limits = limitsOf(container);
   const half = Math.floor(limits.memoryBytes / 2);
   return [
@@ -90,9 +90,9 @@ function limitWords(container: ContainerSettings): string[] {
   ];
 }
 
-function mountWords(spec: SandboxSpec, given: Shield): string[] {
+function mountArguments(spec: SandboxSpec, given: ReadonlyNames): string[] {
   const [workspace] = spec.mounts;
-  const shield = withoutHidden(given, workspace?.host ?? "", spec.hidden);
+  const names = withoutHidden(given, workspace?.host ?? "", spec.hidden);
   const within = (path: string): { host: string; inside: string } => ({
     host: join(workspace?.host ?? "", path),
     inside: join(workspace?.inside ?? "", path),
@@ -100,8 +100,8 @@ function mountWords(spec: SandboxSpec, given: Shield): string[] {
   return [
     bind({ host: join(spec.folder, "home"), inside: HOME, writable: true }),
     ...spec.mounts.map(bind),
-    ...shield.pinned.map((path) => bind({ ...within(path), writable: true })),
-    ...[...shield.hollow, ...shield.readOnly].map((path) => bind({ ...within(path), writable: false })),
+    ...names.pinned.map((path) => bind({ ...within(path), writable: true })),
+    ...[...names.emptyFolders, ...names.readOnly].map((path) => bind({ ...within(path), writable: false })),
     ...spec.mounts.flatMap((mount) => hide(mount, spec.hidden)),
   ];
 }
@@ -127,14 +127,14 @@ function fields(values: readonly string[]): string {
   return values.map((value) => (/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(",");
 }
 
-export interface ExecWords {
+export interface ExecArguments {
   readonly name: string;
   readonly launch: Launch;
   readonly mark: string;
   readonly envFile: string;
 }
 
-export function execWords({ name, launch, mark, envFile }: ExecWords): string[] {
+export function execArguments({ name, launch, mark, envFile }: ExecArguments): string[] {
   return [
     "exec",
     launch.tty ? "-it" : "-i",
@@ -166,7 +166,7 @@ export const containerEnv = (container: ContainerSettings): Record<string, strin
 });
 
 /** Ends every process that carries the mark, or all of the container when nothing else runs in it. */
-export function endWords(name: string, mark: string | undefined): string[] {
+export function killArguments(name: string, mark: string | undefined): string[] {
   const one = `while :; do found=; for d in /proc/[0-9]*; do if tr '\\0' '\\n' 2>/dev/null <"$d/environ" | grep -qx "${RUN_MARK}=$1"; then kill -9 "\${d#/proc/}" 2>/dev/null && found=1; fi; done; [ -n "$found" ] || exit 0; done`;
   return ["exec", name, "/bin/sh", "-c", ...(mark === undefined ? ["kill -9 -1"] : [one, "sh", mark])];
 }

@@ -10,7 +10,7 @@ export interface DockerCli {
   readonly program: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   run(
-    words: readonly string[],
+    args: readonly string[],
     timeoutMs?: number,
   ): Promise<{ readonly code: number; readonly out: string; readonly errors: string }>;
 }
@@ -39,11 +39,11 @@ export function createDockerCli(gatewayEnv: Env): DockerCli {
   return {
     program,
     env,
-    run: (words, timeoutMs = TIMEOUT_MS) =>
+    run: (args, timeoutMs = TIMEOUT_MS) =>
       new Promise((resolve) => {
         const child = execFile(
           program ?? "docker",
-          words,
+          args,
           { env, timeout: timeoutMs, maxBuffer: 16 * 2 ** 20 },
           (error, out, errors) => {
             resolve({

@@ -6,87 +6,87 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 
 import { noEngine, startEngine, type TestEngine } from "../../../test/harness/docker.ts";
-import { sandboxCases, createYard, type SandboxFixture } from "../sandbox.cases.ts";
+import { sandboxCases, createSandboxFixture, type BackendSetup } from "../sandbox.cases.ts";
 
 let engine: TestEngine | undefined;
 
-async function ground(): Promise<SandboxFixture | string> {
+async function setup(): Promise<BackendSetup | string> {
   const reason = noEngine();
   if (reason !== false) return reason;
   const started = await startEngine();
   if (typeof started === "string") return started;
   engine = started;
-  return groundOf(started);
+  return setupOf(started);
 }
 
-const groundOf = ({ env, image }: TestEngine): SandboxFixture => ({
+const setupOf = ({ env, image }: TestEngine): BackendSetup => ({
   backend: "docker",
   env: { ...process.env, ...env },
   docker: { image },
   setuid: "/usr/bin/setuid-id id",
 });
 
-sandboxCases("docker", ground);
+sandboxCases("docker", setup);
 
 describe("containers", () => {
   after(() => engine?.stop());
 
   test("a missing image is an error that names the command to get it", async (t) => {
     if (engine === undefined) return t.skip("no engine");
-    const yard = createYard(groundOf(engine), { docker: { image: "openclaw-absent:1" } });
+    const fixture = createSandboxFixture(setupOf(engine), { docker: { image: "openclaw-absent:1" } });
     try {
-      await assert.rejects(yard.run("true"), { code: "sandbox.no-image" });
+      await assert.rejects(fixture.run("true"), { code: "sandbox.no-image" });
     } finally {
-      await yard.close();
+      await fixture.close();
     }
   });
 
   test("changed settings wait while a container is in use, and are taken up later", async (t) => {
     if (engine === undefined) return t.skip("no engine");
     const settings: { env: Record<string, string> } = { env: { STATE: "first" } };
-    const yard = createYard(groundOf(engine), { docker: settings });
+    const fixture = createSandboxFixture(setupOf(engine), { docker: settings });
     try {
-      assert.equal((await yard.run("echo $STATE")).text, "first");
+      assert.equal((await fixture.run("echo $STATE")).text, "first");
       settings.env = { STATE: "second" };
-      const changed = createYard(groundOf(engine), { docker: settings }, { beside: yard });
+      const changed = createSandboxFixture(setupOf(engine), { docker: settings }, { beside: fixture });
       assert.equal((await changed.run("echo $STATE")).text, "first");
       assert.match(changed.warnings.join(), /openclaw sandbox recreate --agent main/);
       await changed.sandboxes.close();
-      const [sandbox] = await yard.sandboxes.list();
+      const [sandbox] = await fixture.sandboxes.list();
       const long = Date.now() / 1000 - 3600;
-      utimesSync(join(yard.home, ".openclaw", "boxes", sandbox?.name ?? "", "box.json"), long, long);
-      const later = createYard(groundOf(engine), { docker: settings }, { beside: yard });
+      utimesSync(join(fixture.home, ".openclaw", "boxes", sandbox?.name ?? "", "box.json"), long, long);
+      const later = createSandboxFixture(setupOf(engine), { docker: settings }, { beside: fixture });
       assert.equal((await later.run("echo $STATE")).text, "second");
       await later.sandboxes.close();
     } finally {
-      await yard.close();
+      await fixture.close();
     }
   });
 
   test("a container that somebody removed is built anew", async (t) => {
     if (engine === undefined) return t.skip("no engine");
-    const yard = createYard(groundOf(engine));
+    const fixture = createSandboxFixture(setupOf(engine));
     try {
-      await yard.run("true");
-      const [sandbox] = await yard.sandboxes.list();
+      await fixture.run("true");
+      const [sandbox] = await fixture.sandboxes.list();
       execFileSync("docker", ["rm", "-f", sandbox?.name ?? ""], {
         env: { ...process.env, ...engine.env },
         stdio: "ignore",
       });
-      await yard.sandboxes.close();
-      const again = createYard(groundOf(engine), {}, { beside: yard });
+      await fixture.sandboxes.close();
+      const again = createSandboxFixture(setupOf(engine), {}, { beside: fixture });
       assert.equal((await again.run("echo back")).text, "back");
       await again.sandboxes.close();
     } finally {
-      await yard.close();
+      await fixture.close();
     }
   });
 
   test("secrets of a call are on no command line", async (t) => {
     if (engine === undefined) return t.skip("no engine");
-    const yard = createYard(groundOf(engine));
+    const fixture = createSandboxFixture(setupOf(engine));
     try {
-      const sandbox = await yard.sandbox();
+      const sandbox = await fixture.sandbox();
       const launch = await sandbox.launch({
         argv: ["/bin/sh", "-c", "true"],
         cwd: "/workspace",
@@ -96,7 +96,7 @@ describe("containers", () => {
       assert.doesNotMatch(JSON.stringify([launch.argv, launch.env]), /s3cret/);
       launch.gone?.();
     } finally {
-      await yard.close();
+      await fixture.close();
     }
   });
 });

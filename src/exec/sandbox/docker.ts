@@ -11,22 +11,22 @@ import type { Sandbox, HostLaunch, Launch } from "../sandbox.ts";
 import { createAnonymousFiles, type AnonymousFiles } from "./anonymous-file.ts";
 import {
   containerEnv,
-  createWords,
-  endWords,
+  createArguments,
+  killArguments,
   envLines,
-  execWords,
+  execArguments,
   LABEL,
   SETTINGS_LABEL,
-  SHIELD_LABEL,
-  shieldHash,
+  NAMES_LABEL,
+  namesHash,
 } from "./docker-arguments.ts";
 import { createDockerCli, type DockerCli } from "./docker-cli.ts";
 import { createSetup, type Setup } from "./setup.ts";
-import type { Raised, Shield, Shields } from "./readonly-names.ts";
+import type { ProtectedWorkspace, ReadonlyNames, NameProtection } from "./readonly-names.ts";
 import type { Backend, SandboxSpec, LiveStatus, Works } from "./spec.ts";
 
 export interface DockerDeps {
-  readonly shields: Shields;
+  readonly nameProtection: NameProtection;
   readonly folder: string;
   readonly env: Env;
   readonly log: Log;
@@ -40,12 +40,12 @@ const TRUST_MS = 20_000;
 /** Without a command for so long, what commands left running in the container ends, as it does in other boxes. */
 const IDLE_MS = 2000;
 
-export function createDocker({ shields, folder, env, log, clock }: DockerDeps): Backend {
+export function createDocker({ nameProtection, folder, env, log, clock }: DockerDeps): Backend {
   const cli = createDockerCli(env);
   const tools: Tools = {
     cli,
     files: createAnonymousFiles(folder),
-    shields,
+    nameProtection,
     setup: createSetup(),
     log,
     clock,
@@ -62,7 +62,7 @@ export function createDocker({ shields, folder, env, log, clock }: DockerDeps): 
       return answer;
     },
     check: () => undefined,
-    open: (spec) => openBox(spec, tools),
+    open: (spec) => openSandbox(spec, tools),
     remove: (name) => removeContainer(name, tools),
     liveStatus: () => listContainers(cli),
     async close() {
@@ -81,7 +81,7 @@ export function createDocker({ shields, folder, env, log, clock }: DockerDeps): 
 interface Tools {
   readonly cli: DockerCli;
   readonly files: AnonymousFiles;
-  readonly shields: Shields;
+  readonly nameProtection: NameProtection;
   readonly setup: Setup;
   readonly log: Log;
   readonly clock: Clock;
@@ -99,7 +99,7 @@ interface Live {
   sweeping: Promise<void> | undefined;
 }
 
-interface Held extends Pick<Raised, "check" | "drop"> {
+interface Held extends Pick<ProtectedWorkspace, "check" | "drop"> {
   readonly signature: string;
   /** Monotonic. */
   seenAt: number;
@@ -109,17 +109,17 @@ async function probeDocker(cli: DockerCli): Promise<Works> {
   if (cli.program === undefined) return no("docker is not installed", "apt-get install docker.io");
   const { code, out, errors } = await cli.run(["version", "--format", "{{.Server.Version}}"], 10_000);
   if (code === 0 && out.trim() !== "") return { works: true };
-  const said = errors.trim().split("\n").at(-1) ?? "";
-  if (/permission denied/i.test(said))
-    return no(`docker may not be used by this user (${said})`, "sudo usermod -aG docker $USER, then log in again");
-  return no(`the docker engine does not answer (${said})`, "start it: sudo systemctl start docker");
+  const lastLine = errors.trim().split("\n").at(-1) ?? "";
+  if (/permission denied/i.test(lastLine))
+    return no(`docker may not be used by this user (${lastLine})`, "sudo usermod -aG docker $USER, then log in again");
+  return no(`the docker engine does not answer (${lastLine})`, "start it: sudo systemctl start docker");
 }
 
 const TERM = "xterm-256color";
 
 const no = (reason: string, fix: string): Works => ({ works: false, reason, fix });
 
-function openBox(spec: SandboxSpec, tools: Tools): Sandbox {
+function openSandbox(spec: SandboxSpec, tools: Tools): Sandbox {
   let building: Promise<void> | undefined;
   const known = tools.held.get(spec.name);
   // Opened anew: perhaps because somebody took it down from another process.
@@ -162,7 +162,7 @@ function hostLaunch(spec: SandboxSpec, tools: Tools, launch: Launch, mark: strin
     notes,
     argv: [
       cli.program ?? "docker",
-      ...execWords({
+      ...execArguments({
         name: spec.name,
         launch,
         mark,
@@ -196,7 +196,7 @@ function sweep(name: string, tools: Tools, mark?: string): Promise<void> {
   clearTimeout(live.timer);
   const before = live.sweeping ?? Promise.resolve();
   const sweeping = before.then(async () => {
-    const { code } = await tools.cli.run(endWords(name, live.marks.size === 0 ? undefined : mark));
+    const { code } = await tools.cli.run(killArguments(name, live.marks.size === 0 ? undefined : mark));
     if (code === 0) return;
     // Too full even for the one process that would clear it up: the whole container ends, and starts with the next use.
     await tools.cli.run(["kill", name]);
@@ -208,69 +208,69 @@ function sweep(name: string, tools: Tools, mark?: string): Promise<void> {
 }
 
 async function ensureContainer(spec: SandboxSpec, tools: Tools): Promise<void> {
-  const { held, clock, shields } = tools;
+  const { held, clock, nameProtection } = tools;
   const [workspace] = spec.mounts;
-  if (workspace === undefined) throw new Error("a box has a workspace");
+  if (workspace === undefined) throw new Error("a sandbox has a workspace");
   const isHome = spec.homes.includes(workspace.host);
   const options = { isHome, gitWrite: spec.gitWrite, hidden: spec.hidden };
   const known = held.get(spec.name);
   const isIdle = known !== undefined && liveIn(spec.name, tools).marks.size <= 1;
-  let raised = await shields.raise(workspace.host, { ...options, idle: isIdle ? 1 : 0 });
-  if (known?.signature === signatureOf(workspace.host, raised.shield) && clock.ticks() - known.seenAt < TRUST_MS) {
-    raised.drop();
+  let current = await nameProtection.protect(workspace.host, { ...options, idle: isIdle ? 1 : 0 });
+  if (known?.signature === signatureOf(workspace.host, current.names) && clock.ticks() - known.seenAt < TRUST_MS) {
+    current.drop();
     return;
   }
   // What a container that stood left running could still swap what was found: looked at again once that is gone.
-  const renew = async (): Promise<Shield> => {
+  const renew = async (): Promise<ReadonlyNames> => {
     known?.drop();
-    raised.drop();
-    raised = await shields.raise(workspace.host, options);
-    return raised.shield;
+    current.drop();
+    current = await nameProtection.protect(workspace.host, options);
+    return current.names;
   };
   try {
-    const isStale = known !== undefined && known.signature !== signatureOf(workspace.host, raised.shield);
-    await bringUp(spec, tools, { shield: raised.shield, isStale, renew });
+    const isStale = known !== undefined && known.signature !== signatureOf(workspace.host, current.names);
+    await bringUp(spec, tools, { names: current.names, isStale, renew });
   } catch (error) {
-    raised.drop();
+    current.drop();
     throw error;
   }
   known?.drop();
-  const signature = signatureOf(workspace.host, raised.shield);
+  const signature = signatureOf(workspace.host, current.names);
   held.set(spec.name, {
     signature,
     seenAt: clock.ticks(),
-    drop: () => raised.drop(),
-    check: () => raised.check(),
+    drop: () => current.drop(),
+    check: () => current.check(),
   });
 }
 
-interface Protection {
-  readonly shield: Shield;
+interface MountState {
+  readonly names: ReadonlyNames;
   /** The container has other files mounted than these names mean now. */
   readonly isStale: boolean;
-  readonly renew: () => Promise<Shield>;
+  readonly renew: () => Promise<ReadonlyNames>;
 }
 
 /** Which files the protected names are now: a replaced one is mounted no more and needs a restart. */
-function signatureOf(workspace: string, { pinned, hollow, readOnly }: Shield): string {
-  return [...pinned, ...[...hollow, ...readOnly].sort()]
+function signatureOf(workspace: string, { pinned, emptyFolders, readOnly }: ReadonlyNames): string {
+  return [...pinned, ...[...emptyFolders, ...readOnly].sort()]
     .map((path) => `${path}:${lstatSync(join(workspace, path), { bigint: true }).ino}`)
     .join("|");
 }
 
-async function bringUp(spec: SandboxSpec, tools: Tools, { shield, isStale, renew }: Protection): Promise<void> {
+async function bringUp(spec: SandboxSpec, tools: Tools, { names, isStale, renew }: MountState): Promise<void> {
   const { cli, log } = tools;
   const { code, out } = await cli.run([
     "inspect",
     "--type",
     "container",
     "-f",
-    `{{.State.Running}} {{index .Config.Labels "${SETTINGS_LABEL}"}} {{index .Config.Labels "${SHIELD_LABEL}"}}`,
+    `{{.State.Running}} {{index .Config.Labels "${SETTINGS_LABEL}"}} {{index .Config.Labels "${NAMES_LABEL}"}}`,
     spec.name,
   ]);
-  const [running, hash, shielded] = out.trim().split(" ");
-  const isShielded = shielded === shieldHash(shield) && !isStale;
-  if (code === 0 && hash !== spec.settingsHash && isShielded && wasRecent(spec, tools)) {
+  const [running, hash, namesLabel] = out.trim().split(" ");
+  const hasSameNames = namesLabel === namesHash(names) && !isStale;
+  if (code === 0 && hash !== spec.settingsHash && hasSameNames && wasRecent(spec, tools)) {
     log.warn("the sandbox was used a moment ago and keeps its older settings", {
       sandbox: spec.name,
       command: `openclaw sandbox recreate ${spec.scopeKey === "shared" ? "--all" : `--${spec.scopeKey.replace(":", " ")}`}`,
@@ -278,10 +278,10 @@ async function bringUp(spec: SandboxSpec, tools: Tools, { shield, isStale, renew
     if (running !== "true") await must(cli, ["start", spec.name], spec);
     return;
   }
-  const isCurrent = code === 0 && hash === spec.settingsHash && isShielded;
+  const isCurrent = code === 0 && hash === spec.settingsHash && hasSameNames;
   if (isCurrent && running === "true") return;
   if (code === 0 && !isCurrent) await cli.run(["rm", "-f", "-v", spec.name]);
-  if (!isCurrent) await createContainer(spec, tools, code === 0 ? await renew() : shield);
+  if (!isCurrent) await createContainer(spec, tools, code === 0 ? await renew() : names);
   await must(cli, ["start", spec.name], spec);
 }
 
@@ -289,16 +289,16 @@ function wasRecent({ lastUsedAt }: SandboxSpec, { clock }: Tools): boolean {
   return lastUsedAt !== undefined && clock.now() - lastUsedAt < RECENT_MS;
 }
 
-async function createContainer(spec: SandboxSpec, { cli, files }: Tools, shield: Shield): Promise<void> {
+async function createContainer(spec: SandboxSpec, { cli, files }: Tools, names: ReadonlyNames): Promise<void> {
   mkdirSync(join(spec.folder, "home"), { recursive: true, mode: 0o700 });
   const env = containerEnv(spec.container);
-  await must(cli, createWords(spec, shield, files.pathOf(envLines(env))), spec);
+  await must(cli, createArguments(spec, names, files.pathOf(envLines(env))), spec);
 }
 
-async function must(cli: DockerCli, words: readonly string[], spec: SandboxSpec): Promise<void> {
-  const { code, errors } = await cli.run(words);
+async function must(cli: DockerCli, args: readonly string[], spec: SandboxSpec): Promise<void> {
+  const { code, errors } = await cli.run(args);
   if (code === 0) return;
-  const said = errors
+  const lastLine = errors
     .trim()
     .replaceAll(/\s*\n\s*/g, " ")
     .slice(0, 600);
@@ -308,7 +308,7 @@ async function must(cli: DockerCli, words: readonly string[], spec: SandboxSpec)
       hint: `docker pull ${image}, or for a plain one: docker pull debian:bookworm-slim && docker tag debian:bookworm-slim ${image}`,
     });
   }
-  throw new OpenClawError("sandbox.failed", `docker ${words[0]} failed: ${said}`, {
+  throw new OpenClawError("sandbox.failed", `docker ${args[0]} failed: ${lastLine}`, {
     hint: `look at: docker inspect ${spec.name}; then: openclaw sandbox recreate --all`,
   });
 }

@@ -82,9 +82,9 @@ async function copyPublic(names: readonly string[], to: string): Promise<void> {
   await run("find", [to, "!", "-type", "l", "!", "-perm", "-o=r", "-delete"]);
 }
 
-function run(program: string, words: readonly string[]): Promise<void> {
+function run(program: string, args: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
-    execFile(program, words, { cwd: "/etc" }, () => resolve());
+    execFile(program, args, { cwd: "/etc" }, () => resolve());
   });
 }
 

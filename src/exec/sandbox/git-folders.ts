@@ -41,7 +41,7 @@ const TICK_MS = 100;
 export function createGitFinder(): GitFinder {
   const listings = new Map<string, Listing>();
 
-  const look = (folder: string): Listing | undefined => {
+  const list = (folder: string): Listing | undefined => {
     const stats = statOf(folder);
     if (stats?.isDirectory() !== true) return undefined;
     const seen = listings.get(folder);
@@ -66,7 +66,7 @@ export function createGitFinder(): GitFinder {
           sliceEnd = performance.now() + SLICE_MS;
         }
         const folder = join(workspace, path);
-        const listing = path !== "" && hidden.includes(folder) ? undefined : look(folder);
+        const listing = path !== "" && hidden.includes(folder) ? undefined : list(folder);
         if (listing === undefined) continue;
         const gits = listing.gits.map((name) => join(path, name));
         const here = [...(listing.isRepository ? [path] : []), ...gits].flatMap((one) => gitFolderAt(workspace, one));
@@ -138,18 +138,18 @@ const obeyed = ["config", "config.worktree", "hooks", "commondir", "modules", "w
 
 /** What would run when somebody outside uses this git folder; undefined for a plain one, and for what git takes for none. */
 export function dangerOf(workspace: string, { path, kind }: GitFolder): string | undefined {
-  const place = join(workspace, path);
-  if (kind === "folder" && statOf(join(place, "HEAD")) === undefined) return undefined;
+  const folder = join(workspace, path);
+  if (kind === "folder" && statOf(join(folder, "HEAD")) === undefined) return undefined;
   const isNamedGit = basename(path).toLowerCase() === ".git";
-  const { problem, hooks } = gitSettings(isNamedGit ? dirname(place) : place);
+  const { problem, hooks } = gitSettings(isNamedGit ? dirname(folder) : folder);
   if (problem !== undefined) return problem;
   if (hooks.length > 0) return `hooks (${hooks.slice(0, 3).join(", ")})`;
-  const linked = obeyed.find((name) => statOf(join(place, name))?.isSymbolicLink() === true);
+  const linked = obeyed.find((name) => statOf(join(folder, name))?.isSymbolicLink() === true);
   if (linked !== undefined) return `${linked} is a link`;
-  const isShared = statOf(join(place, "commondir")) !== undefined;
-  if (isShared && statOf(join(sharedFolder(place), "HEAD")) === undefined) return "its settings lie in another folder";
+  const isShared = statOf(join(folder, "commondir")) !== undefined;
+  if (isShared && statOf(join(sharedFolder(folder), "HEAD")) === undefined) return "its settings lie in another folder";
   const underWay = ["rebase-merge", "rebase-apply", "sequencer"].find(
-    (name) => statOf(join(place, name)) !== undefined,
+    (name) => statOf(join(folder, name)) !== undefined,
   );
   return underWay === undefined ? undefined : `a list of steps (${underWay})`;
 }

@@ -7,12 +7,12 @@ const CLOSED_ON_START = 0o2000000;
 const BASH = "/bin/bash";
 
 /** A plain shell, and the beginning of its script that closes them. */
-export function shellWithoutStrays(): { readonly shell: readonly string[]; readonly closes: string } {
-  const strays = strayFiles();
+export function shellClosingInheritedFds(): { readonly shell: readonly string[]; readonly closes: string } {
+  const inherited = inheritedFds();
   // `--norc`: on a socket, bash takes itself for a remote shell and would read ~/.bashrc.
   // Small shells know numbers of one digit only; they start faster, so they are used where they do.
-  const needsBash = strays.some((fd) => fd > 9) && existsSync(BASH);
-  const closed = strays.filter((fd) => needsBash || fd <= 9);
+  const needsBash = inherited.some((fd) => fd > 9) && existsSync(BASH);
+  const closed = inherited.filter((fd) => needsBash || fd <= 9);
   return {
     shell: needsBash ? [BASH, "--posix", "--norc"] : ["/bin/sh"],
     closes: closed.map((fd) => `exec ${fd}<&-; `).join(""),
@@ -20,7 +20,7 @@ export function shellWithoutStrays(): { readonly shell: readonly string[]; reado
 }
 
 /** Their numbers. Everything we open ourselves closes when a program starts; without /proc nobody can tell. */
-function strayFiles(): readonly number[] {
+function inheritedFds(): readonly number[] {
   return entriesOf("/proc/self/fd")
     .map(Number)
     .filter((fd) => fd > 2 && staysOpen(fd));

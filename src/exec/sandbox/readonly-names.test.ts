@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { createShields } from "./readonly-names.ts";
+import { createNameProtection } from "./readonly-names.ts";
 
 const plain = { isHome: false, gitWrite: false, hidden: [] };
 
-function ground(t: TestContext): { workspace: string; ledger: string } {
+function setup(t: TestContext): { workspace: string; ledger: string } {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-shield-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const workspace = join(folder, "work");
@@ -20,14 +20,14 @@ function ground(t: TestContext): { workspace: string; ledger: string } {
 }
 
 test("absent names get a placeholder, and it goes a moment after the last user", async (t) => {
-  const { workspace, ledger } = ground(t);
+  const { workspace, ledger } = setup(t);
   writeFileSync(join(workspace, "mine.txt"), "mine");
-  const shields = createShields(ledger);
-  const first = await shields.raise(workspace, plain);
-  const second = await shields.raise(workspace, plain);
-  assert.ok(first.shield.hollow.includes(".git"));
-  assert.ok(first.shield.readOnly.includes(".mcp.json"));
-  assert.deepEqual(second.shield, first.shield);
+  const nameProtection = createNameProtection(ledger);
+  const first = await nameProtection.protect(workspace, plain);
+  const second = await nameProtection.protect(workspace, plain);
+  assert.ok(first.names.emptyFolders.includes(".git"));
+  assert.ok(first.names.readOnly.includes(".mcp.json"));
+  assert.deepEqual(second.names, first.names);
   first.drop();
   first.drop();
   await wait(700);
@@ -39,49 +39,49 @@ test("absent names get a placeholder, and it goes a moment after the last user",
 });
 
 test("what somebody put there meanwhile stays", async (t) => {
-  const { workspace, ledger } = ground(t);
-  const shields = createShields(ledger);
-  await shields.raise(workspace, plain);
+  const { workspace, ledger } = setup(t);
+  const nameProtection = createNameProtection(ledger);
+  await nameProtection.protect(workspace, plain);
   writeFileSync(join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n");
   writeFileSync(join(workspace, ".envrc"), "export A=1\n");
-  shields.close();
+  nameProtection.close();
   assert.deepEqual(readdirSync(workspace).sort(), [".envrc", ".git"]);
 });
 
 test("what exists is shown as it is; a folder around it is pinned", async (t) => {
-  const { workspace, ledger } = ground(t);
+  const { workspace, ledger } = setup(t);
   mkdirSync(join(workspace, ".config", "git"), { recursive: true });
   writeFileSync(join(workspace, ".config", "git", "config"), "[core]");
   writeFileSync(join(workspace, ".git"), "gitdir: elsewhere");
-  const shields = createShields(ledger);
-  const { pinned, readOnly, hollow } = (await shields.raise(workspace, plain)).shield;
+  const nameProtection = createNameProtection(ledger);
+  const { pinned, readOnly, emptyFolders } = (await nameProtection.protect(workspace, plain)).names;
   assert.deepEqual(pinned, [".config"]);
   assert.ok(readOnly.includes(".config/git") && readOnly.includes(".git"));
-  assert.ok(!hollow.includes(".config"));
-  shields.close();
+  assert.ok(!emptyFolders.includes(".config"));
+  nameProtection.close();
   assert.deepEqual(readdirSync(workspace).sort(), [".config", ".git"]);
 });
 
 test("in a home folder the names that shells and log-ins obey are protected too", async (t) => {
-  const { workspace, ledger } = ground(t);
+  const { workspace, ledger } = setup(t);
   writeFileSync(join(workspace, ".bashrc"), "alias x=y\n");
   writeFileSync(join(workspace, ".config"), "a file where a folder is usual");
-  const shields = createShields(ledger);
-  const { readOnly, hollow } = (await shields.raise(workspace, { ...plain, isHome: true })).shield;
+  const nameProtection = createNameProtection(ledger);
+  const { readOnly, emptyFolders } = (await nameProtection.protect(workspace, { ...plain, isHome: true })).names;
   for (const name of [".bashrc", ".profile", ".config"]) assert.ok(readOnly.includes(name), name);
-  assert.ok(hollow.includes(".ssh"));
-  shields.close();
+  assert.ok(emptyFolders.includes(".ssh"));
+  nameProtection.close();
   assert.deepEqual(readdirSync(workspace).sort(), [".bashrc", ".config"]);
   assert.equal(readFileSync(join(workspace, ".bashrc"), "utf8"), "alias x=y\n");
 });
 
 test("a link under a protected name is refused", async (t) => {
-  const { workspace, ledger } = ground(t);
+  const { workspace, ledger } = setup(t);
   symlinkSync("/etc", join(workspace, ".idea"));
-  await assert.rejects(createShields(ledger).raise(workspace, plain), { code: "sandbox.unsafe-link" });
+  await assert.rejects(createNameProtection(ledger).protect(workspace, plain), { code: "sandbox.unsafe-link" });
 });
 
-const raiseIn = (workspace: string, ledger: string, then: string): string[] => [
+const protectIn = (workspace: string, ledger: string, then: string): string[] => [
   "--input-type=module-typescript",
   "-e",
   `import { createShields } from ${JSON.stringify(new URL("readonly-names.ts", import.meta.url).href)};
@@ -91,43 +91,43 @@ const raiseIn = (workspace: string, ledger: string, then: string): string[] => [
 ];
 
 test("what a killed process left is removed by the next one", async (t) => {
-  const { workspace, ledger } = ground(t);
+  const { workspace, ledger } = setup(t);
   assert.throws(() =>
-    execFileSync(process.execPath, raiseIn(workspace, ledger, `process.kill(process.pid, "SIGKILL");`), {
+    execFileSync(process.execPath, protectIn(workspace, ledger, `process.kill(process.pid, "SIGKILL");`), {
       stdio: "ignore",
     }),
   );
   assert.ok(readdirSync(workspace).includes(".git"));
-  const shields = createShields(ledger);
-  await shields.raise(workspace, plain);
-  shields.close();
+  const nameProtection = createNameProtection(ledger);
+  await nameProtection.protect(workspace, plain);
+  nameProtection.close();
   assert.deepEqual(readdirSync(workspace), []);
 });
 
 test("a git folder that was made before a crash is checked with the next command", async (t) => {
-  const { workspace, ledger } = ground(t);
+  const { workspace, ledger } = setup(t);
   const make = `mkdirSync(join(workspace, "sub/.git/objects"), { recursive: true });
     mkdirSync(join(workspace, "sub/.git/refs"));
     writeFileSync(join(workspace, "sub/.git/HEAD"), "ref: refs/heads/main");
     writeFileSync(join(workspace, "sub/.git/config"), "[core]\\n\\tfsmonitor = id");`;
   const then = `const { mkdirSync, writeFileSync } = await import("node:fs"); const { join } = await import("node:path");
     const workspace = ${JSON.stringify(workspace)}; ${make} process.kill(process.pid, "SIGKILL");`;
-  assert.throws(() => execFileSync(process.execPath, raiseIn(workspace, ledger, then), { stdio: "ignore" }));
+  assert.throws(() => execFileSync(process.execPath, protectIn(workspace, ledger, then), { stdio: "ignore" }));
   const warnings: string[] = [];
-  const shields = createShields(ledger, { warn: (message) => void warnings.push(message) });
-  await shields.raise(workspace, plain);
-  shields.close();
+  const nameProtection = createNameProtection(ledger, { warn: (message) => void warnings.push(message) });
+  await nameProtection.protect(workspace, plain);
+  nameProtection.close();
   assert.deepEqual(readdirSync(join(workspace, "sub/.git")).sort(), ["HEAD.set-aside", "config", "objects", "refs"]);
   assert.match(warnings.join(), /because of sub\/\.git: core\.fsmonitor/);
 });
 
 test("while another process works there its shield stays, and it cleans up for both", async (t) => {
-  const { workspace, ledger } = ground(t);
-  const shields = createShields(ledger);
-  await shields.raise(workspace, plain);
+  const { workspace, ledger } = setup(t);
+  const nameProtection = createNameProtection(ledger);
+  await nameProtection.protect(workspace, plain);
   const other = spawn(
     process.execPath,
-    raiseIn(
+    protectIn(
       workspace,
       ledger,
       `console.log("up"); process.stdin.once("data", () => { shields.close(); process.exit(0); });`,
@@ -137,7 +137,7 @@ test("while another process works there its shield stays, and it cleans up for b
     },
   );
   await new Promise((resolve) => other.stdout.once("data", resolve));
-  shields.close();
+  nameProtection.close();
   assert.ok(readdirSync(workspace).includes(".git"));
   other.stdin.write("end\n");
   await new Promise((resolve) => other.once("exit", resolve));

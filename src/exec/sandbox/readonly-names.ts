@@ -21,15 +21,15 @@ import { isWithin } from "./hidden-paths.ts";
 import { setAsideNew } from "./set-aside.ts";
 
 /** Relative paths inside a workspace, all there while the shield is held. */
-export interface Shield {
+export interface ReadonlyNames {
   /** Folders that must stay where they are, so that what is read-only below them does. Outer ones first. */
   readonly pinned: readonly string[];
   /** Folders that are placeholders of ours: empty. */
-  readonly hollow: readonly string[];
+  readonly emptyFolders: readonly string[];
   readonly readOnly: readonly string[];
 }
 
-export interface ShieldOptions {
+export interface NameProtectionOptions {
   /** Shells, git, ssh and log-ins obey some names in a home folder only. */
   readonly isHome: boolean;
   /** Commands may change repositories: only what git obeys in them is kept. */
@@ -40,16 +40,16 @@ export interface ShieldOptions {
   readonly idle?: number;
 }
 
-export interface Raised {
-  readonly shield: Shield;
+export interface ProtectedWorkspace {
+  readonly names: ReadonlyNames;
   drop(): void;
   /** Once a command has ended: sets aside what it made that would start programs outside, and says so. Never rejects. */
   check(): Promise<readonly string[]>;
 }
 
-export interface Shields {
+export interface NameProtection {
   /** Puts an empty file or folder where a protected name is absent: nothing can be mounted on nothing. */
-  raise(workspace: string, options: ShieldOptions): Promise<Raised>;
+  protect(workspace: string, options: NameProtectionOptions): Promise<ProtectedWorkspace>;
   /** Takes all placeholders away. */
   close(): void;
 }
@@ -57,20 +57,23 @@ export interface Shields {
 /** Commands often come one after the other; placeholders stay so long after the last one. */
 const LINGER_MS = 500;
 
-interface HeldShield {
+interface HeldWorkspace {
   count: number;
   timer?: NodeJS.Timeout | undefined;
   /** As found before the first command began. */
   git?: Promise<readonly GitFolder[]>;
 }
 
-export function createShields(ledgerFolder: string, log?: Pick<Log, "warn">): Shields {
-  const held = new Map<string, HeldShield>();
+export function createNameProtection(ledgerFolder: string, log?: Pick<Log, "warn">): NameProtection {
+  const held = new Map<string, HeldWorkspace>();
   const finder = createGitFinder();
   const baselineOf = (workspace: string): string => join(ledgerFolder, `${sha256(workspace).slice(0, 24)}.git`);
 
   /** Written down, so that what a command made before a crash is still known to be new. */
-  const look = async (workspace: string, { hidden, gitWrite }: ShieldOptions): Promise<readonly GitFolder[]> => {
+  const findGit = async (
+    workspace: string,
+    { hidden, gitWrite }: NameProtectionOptions,
+  ): Promise<readonly GitFolder[]> => {
     const file = baselineOf(workspace);
     const left = gitWrite || held.has(workspace) ? undefined : readBaseline(file);
     if (left !== undefined) {
@@ -83,20 +86,20 @@ export function createShields(ledgerFolder: string, log?: Pick<Log, "warn">): Sh
     return git;
   };
 
-  const lower = (workspace: string): void => {
+  const unprotect = (workspace: string): void => {
     held.delete(workspace);
     rmSync(baselineOf(workspace), { force: true });
     removePlaceholders(workspace, ledgerOf(ledgerFolder, workspace));
   };
 
   return {
-    async raise(workspace, options) {
+    async protect(workspace, options) {
       const known = held.get(workspace);
-      const entry: HeldShield = known ?? { count: 0 };
+      const entry: HeldWorkspace = known ?? { count: 0 };
       if (known === undefined) register(ledgerOf(ledgerFolder, workspace));
       clearTimeout(entry.timer);
       // A command under way could swap a folder it made for a link while we mount it: nothing newer than it is mounted.
-      if (entry.git === undefined || entry.count <= (options.idle ?? 0)) entry.git = look(workspace, options);
+      if (entry.git === undefined || entry.count <= (options.idle ?? 0)) entry.git = findGit(workspace, options);
       entry.count += 1;
       held.set(workspace, entry);
       let isDropped = false;
@@ -105,18 +108,18 @@ export function createShields(ledgerFolder: string, log?: Pick<Log, "warn">): Sh
         isDropped = true;
         entry.count -= 1;
         if (entry.count > 0 || held.get(workspace) !== entry) return;
-        entry.timer = setTimeout(() => lower(workspace), LINGER_MS).unref();
+        entry.timer = setTimeout(() => unprotect(workspace), LINGER_MS).unref();
       };
       try {
         const git = await entry.git;
-        const shield = shieldOf(workspace, options, git, ledgerOf(ledgerFolder, workspace));
+        const names = findReadonlyNames(workspace, options, git, ledgerOf(ledgerFolder, workspace));
         const check = async (): Promise<readonly string[]> => {
           if (options.gitWrite) return [];
           const notes = await setAsideNew(workspace, git, () => finder.find(workspace, options.hidden, git));
           for (const note of notes) log?.warn(note, { workspace });
           return notes;
         };
-        return { shield, drop, check };
+        return { names, drop, check };
       } catch (error) {
         drop();
         throw error;
@@ -125,7 +128,7 @@ export function createShields(ledgerFolder: string, log?: Pick<Log, "warn">): Sh
     close() {
       for (const [workspace, { timer }] of held) {
         clearTimeout(timer);
-        lower(workspace);
+        unprotect(workspace);
       }
     },
   };
@@ -151,12 +154,12 @@ function register(ledger: string): void {
 }
 
 /** Names of a home folder are protected elsewhere too where they exist. */
-function shieldOf(
+function findReadonlyNames(
   workspace: string,
-  { isHome, gitWrite }: ShieldOptions,
+  { isHome, gitWrite }: NameProtectionOptions,
   git: readonly GitFolder[],
   ledger: string,
-): Shield {
+): ReadonlyNames {
   const readOnly = new Set<string>();
   const pinned = new Set<string>();
   const missing: string[] = [];
@@ -180,11 +183,11 @@ function shieldOf(
   putPlaceholders(workspace, [...new Set(missing)], ledger);
   const isCovered = (path: string): boolean => parentsOf(path).some((parent) => readOnly.has(parent));
   const outer = [...readOnly].filter((path) => !isCovered(path)).sort();
-  const isHollow = (path: string): boolean => isEmptyFolder(join(workspace, path));
+  const isEmptyAt = (path: string): boolean => isEmptyFolder(join(workspace, path));
   return {
     pinned: [...pinned].filter((path) => !isCovered(path) && !readOnly.has(path)).sort(),
-    hollow: outer.filter(isHollow),
-    readOnly: outer.filter((path) => !isHollow(path)),
+    emptyFolders: outer.filter(isEmptyAt),
+    readOnly: outer.filter((path) => !isEmptyAt(path)),
   };
 }
 
@@ -224,14 +227,14 @@ function plainDepth(workspace: string, names: readonly string[]): number | undef
 }
 
 /** What is not shown at all needs no protection, and protecting it would show it. */
-export function withoutHidden(shield: Shield, workspace: string, hidden: readonly string[]): Shield {
+export function withoutHidden(names: ReadonlyNames, workspace: string, hidden: readonly string[]): ReadonlyNames {
   // A workspace usually lies in the state folder, which hides everything but it.
   const inside = hidden.filter((place) => place !== workspace && isWithin(place, workspace));
   const isSeen = (path: string): boolean => !inside.some((place) => isWithin(join(workspace, path), place));
   return {
-    pinned: shield.pinned.filter(isSeen),
-    hollow: shield.hollow.filter(isSeen),
-    readOnly: shield.readOnly.filter(isSeen),
+    pinned: names.pinned.filter(isSeen),
+    emptyFolders: names.emptyFolders.filter(isSeen),
+    readOnly: names.readOnly.filter(isSeen),
   };
 }
 

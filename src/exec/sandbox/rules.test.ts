@@ -154,7 +154,7 @@ test("a path goes in front without ever becoming part of the script", () => {
     command: "echo hi",
     env: { PATH: "/a:/b", X: "1" },
     pathPrepend: ["/$(touch x)", "/a"],
-    boxEnv: { PATH: "/c" },
+    sandboxEnv: { PATH: "/c" },
   });
   assert.deepEqual(env, { X: "1", OPENCLAW_PATH_PREFIX: "/$(touch x):/a:/b:/c" });
   assert.doesNotMatch(argv.join(" "), /touch/);

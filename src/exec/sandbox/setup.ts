@@ -13,22 +13,22 @@ export interface Setup {
 }
 
 const TIMEOUT_MS = 10 * 60_000;
-const MAX_SAID = 4000;
+const MAX_OUTPUT = 4000;
 
 export function createSetup(): Setup {
-  const going = new Map<string, Promise<void>>();
+  const pending = new Map<string, Promise<void>>();
   return {
     async ensure(spec, prepare) {
       const command = spec.container.setupCommand;
       if (command === undefined || command.trim() === "") return;
       const marker = join(spec.folder, `setup-${spec.settingsHash}`);
       if (existsSync(marker)) return;
-      const running = going.get(marker) ?? runOnce(spec, command, prepare, marker);
-      going.set(marker, running);
+      const running = pending.get(marker) ?? runOnce(spec, command, prepare, marker);
+      pending.set(marker, running);
       try {
         await running;
       } finally {
-        going.delete(marker);
+        pending.delete(marker);
       }
     },
   };
@@ -41,11 +41,11 @@ async function runOnce(
   marker: string,
 ): Promise<void> {
   const launch = await prepare({ argv: ["/bin/sh", "-lc", command], cwd: spec.workdir, env: {}, tty: false });
-  const { code, said } = await runToEnd(launch, TIMEOUT_MS);
+  const { code, output } = await runToEnd(launch, TIMEOUT_MS);
   if (code !== 0) {
     throw new OpenClawError(
       "sandbox.setup-failed",
-      `the set-up command of sandbox ${spec.name} failed (${code ?? "ended"}): ${said}`,
+      `the set-up command of sandbox ${spec.name} failed (${code ?? "ended"}): ${output}`,
       {
         hint: "mend agents.defaults.sandbox.docker.setupCommand; it runs again with the next command",
       },
@@ -58,22 +58,22 @@ async function runOnce(
 async function runToEnd(
   launch: HostLaunch,
   timeoutMs: number,
-): Promise<{ readonly code: number | null; readonly said: string }> {
-  const [program = "", ...words] = launch.argv;
-  const child = spawn(program, words, { cwd: launch.cwd, env: launch.env, stdio: ["ignore", "pipe", "pipe"] });
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const [program = "", ...args] = launch.argv;
+  const child = spawn(program, args, { cwd: launch.cwd, env: launch.env, stdio: ["ignore", "pipe", "pipe"] });
   const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
-  let said = "";
-  const listen = (chunk: Buffer): void => {
-    said = (said + chunk.toString("utf8")).slice(-MAX_SAID);
+  let output = "";
+  const append = (chunk: Buffer): void => {
+    output = (output + chunk.toString("utf8")).slice(-MAX_OUTPUT);
   };
-  child.stdout.on("data", listen);
-  child.stderr.on("data", listen);
+  child.stdout.on("data", append);
+  child.stderr.on("data", append);
   try {
     const code = await new Promise<number | null>((resolve, reject) => {
       child.once("error", reject);
       child.once("close", resolve);
     });
-    return { code, said: said.trim() };
+    return { code, output: output.trim() };
   } finally {
     clearTimeout(timer);
     launch.release?.();

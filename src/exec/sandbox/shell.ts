@@ -10,16 +10,16 @@ export interface SandboxShellRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly pathPrepend: readonly string[];
   /** `docker.env` of the box, whose PATH a login profile would reset. */
-  readonly boxEnv?: Readonly<Record<string, string>> | undefined;
+  readonly sandboxEnv?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What to launch so that the command runs as `sh -lc` inside. */
-export function sandboxShell({ command, env, pathPrepend, boxEnv }: SandboxShellRequest): {
+export function sandboxShell({ command, env, pathPrepend, sandboxEnv }: SandboxShellRequest): {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 } {
   const { PATH: own, ...rest } = env;
-  const prefix = [...pathPrepend, ...split(own), ...split(boxEnv?.["PATH"])];
+  const prefix = [...pathPrepend, ...split(own), ...split(sandboxEnv?.["PATH"])];
   if (prefix.length === 0) return { argv: ["/bin/sh", "-lc", command], env: rest };
   return {
     argv: ["/bin/sh", "-lc", prelude + command],

@@ -111,7 +111,7 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
   ): Promise<{ readonly params: unknown; readonly approvalId?: string }> {
     if (!isRecord(raw)) return { params: raw };
     const { approved, approvalDecision, plan: _claimed, runId: given, ...rest } = raw;
-    const { decisionFor, grantForRun, planFor, requireTrueText } = await import("../../node/approved.ts");
+    const { decisionFor, grantForRun, planFor, requireTrueText } = await import("../../node/grant-for-run.ts");
     requireTrueText(rest);
     const runId = typeof given === "string" && given !== "" ? given : newId();
     if (approved !== true && (approvalDecision === undefined || approvalDecision === null))

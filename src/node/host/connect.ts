@@ -74,12 +74,12 @@ function connectParams({ identity, state, pathEnv, secret }: ConnectFacts, nonce
 }
 
 function helloOf(payload: unknown): Hello {
-  const said = (payload ?? {}) as { auth?: { deviceToken?: unknown }; policy?: Record<string, unknown> };
+  const answer = (payload ?? {}) as { auth?: { deviceToken?: unknown }; policy?: Record<string, unknown> };
   const limit = (name: "maxPayload" | "tickIntervalMs"): number => {
-    const value = said.policy?.[name];
+    const value = answer.policy?.[name];
     return typeof value === "number" && value > 0 ? value : WIRE_LIMITS[name];
   };
-  const token = said.auth?.deviceToken;
+  const token = answer.auth?.deviceToken;
   return {
     deviceToken: typeof token === "string" && token !== "" ? token : undefined,
     maxFrameBytes: limit("maxPayload"),

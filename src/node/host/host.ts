@@ -22,7 +22,7 @@ export interface HostDeps {
   dial(): Promise<HostWire>;
 }
 
-const PAIRING_LOOK_MS = 2000;
+const PAIRING_POLL_MS = 2000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 /** A gateway that says nothing for so many ticks is gone, whatever the socket believes. */
@@ -31,68 +31,73 @@ const SILENT_TICKS = 2.5;
 /** Until `signal` aborts. Throws HouseError for a refusal that waiting does not mend. */
 export async function runNodeHost(deps: HostDeps, first: NodeState, signal: AbortSignal): Promise<void> {
   let state = first;
-  const keep = (change: Partial<NodeState>): void => {
+  const save = (change: Partial<NodeState>): void => {
     const { token, ...rest } = { ...state, ...change };
     state = { ...rest, ...(token === undefined || token === "" ? {} : { token }) };
     writeNodeState(deps.stateDir, state);
   };
-  const tell = (link: Omit<LinkState, "sinceMs">): void => {
+  const noteLink = (link: Omit<LinkState, "sinceMs">): void => {
     const { sinceMs: _since, ...now } = state.link ?? { sinceMs: 0, state: "away" as const };
     if (state.link === undefined || JSON.stringify(now) !== JSON.stringify(link))
-      keep({ link: { ...link, sinceMs: systemClock.now() } });
+      save({ link: { ...link, sinceMs: systemClock.now() } });
   };
   for (let failures = 0; !signal.aborted;) {
-    const end = await oneConnection(deps, () => state, { keep, tell }, signal);
+    const end = await oneConnection(deps, () => state, { save, noteLink }, signal);
     if (end === "stopped") break;
     failures = end === "lost" ? 0 : failures + 1;
-    const waitMs = end === "pairing" ? PAIRING_LOOK_MS : end === "again" ? 0 : pauseAfter(failures);
+    const waitMs = end === "pairing" ? PAIRING_POLL_MS : end === "again" ? 0 : retryDelay(failures);
     await sleep(waitMs, undefined, { signal }).catch(() => undefined);
   }
-  keep({ link: { state: "away", sinceMs: systemClock.now(), why: "stopped" } });
+  save({ link: { state: "away", sinceMs: systemClock.now(), why: "stopped" } });
 }
 
 /** Grows with each failure; never the same for two nodes that lost the same gateway. */
-function pauseAfter(failures: number): number {
+function retryDelay(failures: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.8 ** failures) * (0.75 + Math.random() / 2);
 }
 
-interface Notes {
-  keep(change: Partial<NodeState>): void;
-  tell(link: Omit<LinkState, "sinceMs">): void;
+interface StateWriter {
+  save(change: Partial<NodeState>): void;
+  noteLink(link: Omit<LinkState, "sinceMs">): void;
 }
 
 /** `lost`: it served until then. `again`: at once, with another proof. */
 type End = "stopped" | "lost" | "pairing" | "later" | "again";
 
-async function oneConnection(deps: HostDeps, state: () => NodeState, notes: Notes, signal: AbortSignal): Promise<End> {
+async function oneConnection(
+  deps: HostDeps,
+  state: () => NodeState,
+  writer: StateWriter,
+  signal: AbortSignal,
+): Promise<End> {
   const { log } = deps;
   let wire: HostWire | undefined;
   try {
     wire = await deps.dial();
     const { identity, pathEnv, secret } = deps;
     const connected = await connectNode(wire, { identity, pathEnv, secret, state: state() });
-    if (!connected.ok) return refused(connected.refusal, deps, state(), notes);
+    if (!connected.ok) return refused(connected.refusal, deps, state(), writer);
     const { hello } = connected;
     if (hello.deviceToken !== undefined && hello.deviceToken !== state().token)
-      notes.keep({ token: hello.deviceToken });
-    return await served(deps, wire, hello, state(), notes, signal);
+      writer.save({ token: hello.deviceToken });
+    return await served(deps, wire, hello, state(), writer, signal);
   } catch (error) {
     if (!(error instanceof OpenClawError) || error.code.startsWith("gateway.tls")) throw error;
     if (error.code === "gateway.unauthorized" || error.code === "gateway.refused") throw error;
     if (signal.aborted) return "stopped";
     if (state().link?.why !== error.message) log.warn(`${error.message}; trying again`);
-    notes.tell({ state: "away", why: error.message });
+    writer.noteLink({ state: "away", why: error.message });
     return "later";
   } finally {
     wire?.close();
   }
 }
 
-function refused(refusal: Refusal, { log, secret }: HostDeps, state: NodeState, notes: Notes): End {
+function refused(refusal: Refusal, { log, secret }: HostDeps, state: NodeState, writer: StateWriter): End {
   if (refusal.kind === "final") throw refusal.error;
   if (refusal.kind === "own-token") {
     log.warn("the token this node was given has ended");
-    notes.keep({ token: "" });
+    writer.save({ token: "" });
     if (secret.token !== undefined || secret.password !== undefined) return "again";
     throw new OpenClawError(
       "gateway.unauthorized",
@@ -104,14 +109,14 @@ function refused(refusal: Refusal, { log, secret }: HostDeps, state: NodeState, 
   }
   if (refusal.kind === "later") {
     log.warn(`the gateway does not let this node in yet: ${refusal.why}`);
-    notes.tell({ state: "away", why: refusal.why });
+    writer.noteLink({ state: "away", why: refusal.why });
     return "later";
   }
   const { requestId } = refusal;
   const approve = `openclaw devices approve ${requestId ?? "<id, shown by openclaw devices list>"}`;
   if (state.link?.state !== "pairing" || state.link.requestId !== requestId)
     log.info(`waiting to be let in; on the machine of the gateway run: ${approve}`);
-  notes.tell({ state: "pairing", ...(requestId === undefined ? {} : { requestId }) });
+  writer.noteLink({ state: "pairing", ...(requestId === undefined ? {} : { requestId }) });
   return "pairing";
 }
 
@@ -121,19 +126,19 @@ async function served(
   wire: HostWire,
   { maxFrameBytes, tickMs }: Hello,
   state: NodeState,
-  notes: Notes,
+  writer: StateWriter,
   signal: AbortSignal,
 ): Promise<End> {
   const { log, commands, identity } = deps;
   const nodeId = identity.deviceId;
   const serving = serve({ wire, nodeId, commands, maxFrameBytes, log });
-  notes.tell({ state: "connected" });
+  writer.noteLink({ state: "connected" });
   log.info(`connected to ${urlOf(state.gateway)} as ${state.displayName} (${nodeId.slice(0, 12)})`);
   try {
     const why = await untilGone(wire, tickMs * SILENT_TICKS, signal);
     if (why === "stopped") return "stopped";
     log.warn(`the connection ended: ${why}; what ran for it is ended, then trying again`);
-    notes.tell({ state: "away", why });
+    writer.noteLink({ state: "away", why });
     return "lost";
   } finally {
     await serving.close();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { parseRun, quotedWords } from "./run-request.ts";
+import { parseRun, quoteArgv } from "./run-request.ts";
 
 const nodeId = "n1";
 const base = { command: ["echo", "hi"], cwd: "/srv", agentId: "main", sessionKey: "agent:main:main", runId: "r1" };
@@ -85,5 +85,5 @@ describe("a yes", () => {
 });
 
 test("quoted words stay words", () => {
-  assert.equal(quotedWords(["a b", "it's", "", "$X"]), "'a b' 'it'\\''s' '' '$X'");
+  assert.equal(quoteArgv(["a b", "it's", "", "$X"]), "'a b' 'it'\\''s' '' '$X'");
 });

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { OpenClawError } from "../../core/error.ts";
 import { checker, Type, type Static } from "../../core/schema.ts";
 import { newId } from "../../base/ids.ts";
-import { requireTrueText, shellText } from "../approved.ts";
+import { requireTrueText, shellText } from "../grant-for-run.ts";
 
 const maybe = <S extends Parameters<typeof Type.Optional>[0]>(schema: S) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
@@ -75,7 +75,7 @@ export function parseRun(raw: unknown, nodeId: string): RunRequest {
   return {
     argv,
     script,
-    text: script ?? quotedWords(argv),
+    text: script ?? quoteArgv(argv),
     cwd: cwd === null || cwd?.trim() === "" ? undefined : cwd,
     env: env ?? {},
     timeoutMs: timeoutMs === null || timeoutMs === 0 ? undefined : timeoutMs,
@@ -87,7 +87,7 @@ export function parseRun(raw: unknown, nodeId: string): RunRequest {
 }
 
 /** Every word quoted, so that no shell grammar sees more in it than a word. */
-export function quotedWords(argv: readonly string[]): string {
+export function quoteArgv(argv: readonly string[]): string {
   return argv.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
 }
 

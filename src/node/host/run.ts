@@ -14,13 +14,13 @@ import { addEntries } from "../../exec/policy/remember.ts";
 import { canonicalPath, isWithin } from "../../exec/sandbox/hidden-paths.ts";
 import { entriesOf } from "../../exec/sandbox/inherited-fds.ts";
 import { childEnvironment } from "../../exec/environment.ts";
-import { requireOwnFolder, type Guard } from "../../exec/guard.ts";
-import type { GuardPlaces } from "../../exec/guard/places.ts";
+import { rejectGatewayFolder, type Guard } from "../../exec/guard.ts";
+import type { GuardedPaths } from "../../exec/guard/guarded-paths.ts";
 import type { Exit, Running, StartRun } from "../../exec/running.ts";
 import { startPinned, startPlan, type PlanStart } from "../../exec/start-plan.ts";
 import { createConsents, type Consents } from "./consents.ts";
 import { callEnvironment } from "./environment.ts";
-import { exactWords, folderOf, judgeRun, type Job, type Verdict } from "./rules.ts";
+import { exactArgv, folderOf, judgeRun, type ResolvedRun, type Verdict } from "./judge-run.ts";
 import { parseRun } from "./run-request.ts";
 
 export interface RunDeps {
@@ -34,7 +34,7 @@ export interface RunDeps {
   readonly path: readonly string[];
   readonly guarded: readonly string[];
   readonly guard: Guard;
-  readonly places: () => GuardPlaces;
+  readonly guardedPaths: () => GuardedPaths;
   readonly platform: NodeJS.Platform;
   readonly log: Log;
   noteUse(matched: readonly EntryRef[], plan: Plan): void;
@@ -85,20 +85,20 @@ export function createSystemRun(deps: RunDeps): SystemRun {
   let live = 0;
   return {
     async run(params, call) {
-      const { job, notes } = jobIn(params, deps);
+      const { resolved, notes } = resolveRun(params, deps);
       if (live >= MAX_AT_ONCE)
         throw new OpenClawError("node-host.busy", `this node runs ${MAX_AT_ONCE} commands already`);
       live += 1;
       try {
-        const running = await startAllowed(deps, job, consents, call);
-        return await followed(running, job, notes, call);
+        const running = await startAllowed(deps, resolved, consents, call);
+        return await awaitEnd(running, resolved, notes, call);
       } finally {
         live -= 1;
       }
     },
     async prepare(params) {
-      const { job } = jobIn(params, deps);
-      const { judgement, plan } = await judgeRun(job, deps.stateDir, true);
+      const { resolved } = resolveRun(params, deps);
+      const { judgement, plan } = await judgeRun(resolved, deps.stateDir, true);
       requireNotDenied(judgement);
       const made = plan("content");
       return {
@@ -110,70 +110,73 @@ export function createSystemRun(deps: RunDeps): SystemRun {
   };
 }
 
-function jobIn(params: unknown, deps: RunDeps): { readonly job: Job; readonly notes: readonly string[] } {
+function resolveRun(
+  params: unknown,
+  deps: RunDeps,
+): { readonly resolved: ResolvedRun; readonly notes: readonly string[] } {
   const request = parseRun(params, deps.nodeId);
   const { env, prefix, notes } = callEnvironment(request.env, deps.path.join(":"), deps.platform);
-  const cwd = folderOf(folderIn(request.cwd ?? deps.home, deps.home));
-  requireOwnFolder(cwd, placesOf(deps, cwd));
+  const cwd = folderOf(expandFolder(request.cwd ?? deps.home, deps.home));
+  rejectGatewayFolder(cwd, guardedPathsFor(deps, cwd));
   const { home, guarded } = deps;
   const place = { cwd, workspace: cwd, home, path: [...prefix, ...deps.path], guarded };
-  return { job: { ...request, env, place, prefix }, notes };
+  return { resolved: { ...request, env, place, prefix }, notes };
 }
 
 /** Relative folders begin at home. */
-function folderIn(wanted: string, home: string): string {
+function expandFolder(wanted: string, home: string): string {
   return wanted === "~" || wanted.startsWith("~/") ? expandHome(wanted, home) : resolve(home, wanted);
 }
 
-async function startAllowed(deps: RunDeps, job: Job, consents: Consents, call: RunCall): Promise<Running> {
-  const { runId, agent, session } = job;
-  const command = shownOf(job);
+async function startAllowed(deps: RunDeps, resolved: ResolvedRun, consents: Consents, call: RunCall): Promise<Running> {
+  const { runId, agent, session } = resolved;
+  const command = shownOf(resolved);
   try {
     const verdict = await guardedVerdict(
       deps,
-      job,
-      await judgeRun(job, deps.stateDir, job.consent?.frozen !== undefined),
+      resolved,
+      await judgeRun(resolved, deps.stateDir, resolved.consent?.frozen !== undefined),
     );
-    requireAllowed(verdict, job, consents);
+    requireAllowed(verdict, resolved, consents);
     call.signal.throwIfAborted();
     const { outcome, code } = verdict.judgement;
-    const why = outcome === "run" ? code : `approved (${job.consent?.approvalId ?? ""})`;
+    const why = outcome === "run" ? code : `approved (${resolved.consent?.approvalId ?? ""})`;
     deps.log.info("runs a command", { runId, agent, command, why });
-    const running = await start(deps, job, verdict, consents, timeLimit(job.timeoutMs, call.deadlineMs));
+    const running = await start(deps, resolved, verdict, consents, timeLimit(resolved.timeoutMs, call.deadlineMs));
     await running.closeInput();
-    call.report("exec.started", factsOf(job));
+    call.report("exec.started", factsOf(resolved));
     return running;
   } catch (error) {
     if (!(error instanceof OpenClawError)) throw error;
     const reason = error.message.replace(/^SYSTEM_RUN_(?:DENIED|DISABLED): /, "");
     deps.log.warn("does not run a command", { runId, agent, session, command, reason });
-    call.report("exec.denied", { ...factsOf(job), reason });
+    call.report("exec.denied", { ...factsOf(resolved), reason });
     throw error;
   }
 }
 
 /** What would run by a list alone is for a person to decide where the node's own files cannot be hidden from it. */
-async function guardedVerdict(deps: RunDeps, { place }: Job, verdict: Verdict): Promise<Verdict> {
+async function guardedVerdict(deps: RunDeps, { place }: ResolvedRun, verdict: Verdict): Promise<Verdict> {
   const { outcome, code } = verdict.judgement;
   if (outcome !== "run" || code !== "exec.allowed") return verdict;
-  const guard = await deps.guard.works(placesOf(deps, place.cwd));
+  const guard = await deps.guard.works(guardedPathsFor(deps, place.cwd));
   if (guard.works) return verdict;
   return { ...verdict, judgement: judgeUnguarded(verdict.judgement, `${guard.reason} (fix: ${guard.fix})`, true) };
 }
 
 /** A node has no workspace of its own; that of a gateway with the same state folder stays open to commands in it. */
-function placesOf(deps: RunDeps, cwd: string): GuardPlaces {
-  const places = deps.places();
-  const [state, real] = [canonicalPath(places.state), canonicalPath(cwd)];
+function guardedPathsFor(deps: RunDeps, cwd: string): GuardedPaths {
+  const guardedPaths = deps.guardedPaths();
+  const [state, real] = [canonicalPath(guardedPaths.state), canonicalPath(cwd)];
   const workspace = entriesOf(state)
     .filter((name) => /^workspace(?:$|-)/.test(name))
     .map((name) => join(state, name))
     .find((path) => isWithin(real, path));
-  return workspace === undefined ? places : { ...places, workspace };
+  return workspace === undefined ? guardedPaths : { ...guardedPaths, workspace };
 }
 
 /** The file's deny stands above every yes. The words are those that gateways and published clients know. */
-function requireAllowed({ judgement, plan }: Verdict, { runId, consent }: Job, consents: Consents): void {
+function requireAllowed({ judgement, plan }: Verdict, { runId, consent }: ResolvedRun, consents: Consents): void {
   requireNotDenied(judgement);
   if (consent !== undefined) return consents.spend(consent.approvalId);
   if (judgement.outcome === "run") return;
@@ -189,38 +192,38 @@ function requireNotDenied({ code, reason }: Verdict["judgement"]): void {
 
 async function start(
   deps: RunDeps,
-  job: Job,
+  resolved: ResolvedRun,
   { judgement, isFull, plan: planFor }: Verdict,
   consents: Consents,
   timeoutMs: number | undefined,
 ): Promise<Running> {
-  if (isFull) return startWords(deps, job, timeoutMs);
+  if (isFull) return startArgv(deps, resolved, timeoutMs);
   // Its own folder for what is held open: a gateway on the same state clears its own.
-  const room = { start: deps.start, env: deps.env, stateDir: join(deps.stateDir, "node") };
+  const startDeps = { start: deps.start, env: deps.env, stateDir: join(deps.stateDir, "node") };
   const options = { tty: false, timeoutMs, errorsApart: true };
-  if (judgement.outcome === "run" && judgement.code === "exec.allowed" && job.consent?.frozen === undefined) {
+  if (judgement.outcome === "run" && judgement.code === "exec.allowed" && resolved.consent?.frozen === undefined) {
     const plan = planFor("place");
-    const places = placesOf(deps, job.place.cwd);
-    requireOwnFolder(plan.cwd.path, places);
-    const guard: PlanStart["guard"] = (launch) => deps.guard.wrap(launch, places);
-    const running = await startPlan(room, plan, { ...options, more: judgement.env, guard });
+    const guardedPaths = guardedPathsFor(deps, resolved.place.cwd);
+    rejectGatewayFolder(plan.cwd.path, guardedPaths);
+    const guard: PlanStart["guard"] = (launch) => deps.guard.wrap(launch, guardedPaths);
+    const running = await startPlan(startDeps, plan, { ...options, more: judgement.env, guard });
     deps.noteUse(judgement.matched, plan);
     return running;
   }
   const plan = planFor("content");
-  consents.compare(job.runId, plan, job.consent?.frozen);
-  const isForGood = job.consent?.always === true && job.agent !== "*";
-  const remembered = isForGood ? addEntries(deps.stateDir, job.agent, alwaysCovers(plan).entries) : [];
-  const running = await startPinned(room, plan, options);
+  consents.compare(resolved.runId, plan, resolved.consent?.frozen);
+  const isForGood = resolved.consent?.always === true && resolved.agent !== "*";
+  const remembered = isForGood ? addEntries(deps.stateDir, resolved.agent, alwaysCovers(plan).entries) : [];
+  const running = await startPinned(startDeps, plan, options);
   deps.noteUse(remembered, plan);
   return running;
 }
 
-async function startWords(deps: RunDeps, job: Job, timeoutMs: number | undefined): Promise<Running> {
-  const { argv, env: more } = exactWords(job);
-  const env = { ...childEnvironment({ gateway: deps.env, call: job.env, path: job.place.path }), ...more };
+async function startArgv(deps: RunDeps, resolved: ResolvedRun, timeoutMs: number | undefined): Promise<Running> {
+  const { argv, env: more } = exactArgv(resolved);
+  const env = { ...childEnvironment({ gateway: deps.env, call: resolved.env, path: resolved.place.path }), ...more };
   const limit = timeoutMs === undefined ? {} : { timeoutMs };
-  return deps.start({ pipeline: [{ launch: { argv, cwd: job.place.cwd, env } }], errorsApart: true, ...limit });
+  return deps.start({ pipeline: [{ launch: { argv, cwd: resolved.place.cwd, env } }], errorsApart: true, ...limit });
 }
 
 /** Whoever asked says when it stops waiting; where it does not, this does. */
@@ -233,9 +236,9 @@ function timeLimit(own: number | undefined, deadlineMs: number | undefined): num
   return shortest === Infinity ? undefined : shortest;
 }
 
-async function followed(
+async function awaitEnd(
   running: Running,
-  job: Job,
+  resolved: ResolvedRun,
   notes: readonly string[],
   { signal, report }: RunCall,
 ): Promise<RunPayload> {
@@ -246,7 +249,7 @@ async function followed(
   const payload = payloadOf(running, exit, notes);
   await Promise.all([running.output.discard(), running.errors?.discard()]);
   const { stdout, stderr, exitCode, timedOut, success } = payload;
-  report("exec.finished", { ...factsOf(job), exitCode, timedOut, success, output: endOf(`${stdout}${stderr}`) });
+  report("exec.finished", { ...factsOf(resolved), exitCode, timedOut, success, output: endOf(`${stdout}${stderr}`) });
   return payload;
 }
 
@@ -265,12 +268,12 @@ function payloadOf({ output, errors }: Running, { code, signal, reason }: Exit, 
   };
 }
 
-function factsOf(job: Job): Record<string, unknown> {
-  return { sessionKey: job.session, runId: job.runId, host: "node", command: shownOf(job) };
+function factsOf(resolved: ResolvedRun): Record<string, unknown> {
+  return { sessionKey: resolved.session, runId: resolved.runId, host: "node", command: shownOf(resolved) };
 }
 
 /** A request may hold megabytes of words, and secrets; a log or an event is for people. */
-function shownOf({ text }: Job): string {
+function shownOf({ text }: ResolvedRun): string {
   return hideCommandSecrets(text.slice(0, 20_000)).slice(0, 2000).toWellFormed();
 }
 

@@ -4,7 +4,7 @@ import { parseStrict } from "../../core/strict-json.ts";
 import { checker, Type } from "../../core/schema.ts";
 import type { Log } from "../../base/log.ts";
 import type { Command } from "./commands.ts";
-import { fitting } from "./fitting.ts";
+import { fitFrame } from "./fit-frame.ts";
 import type { RunCall } from "./run.ts";
 import type { HostWire } from "./wire-port.ts";
 
@@ -56,7 +56,7 @@ export function serve(deps: ServeDeps): { close(): Promise<void> } {
   };
 }
 
-interface Asked {
+interface InvokeRequest {
   readonly id: string;
   readonly command: string;
   readonly paramsJSON?: string | null;
@@ -64,8 +64,12 @@ interface Asked {
   readonly timeoutMs?: number;
 }
 
-async function answer({ wire, nodeId, commands, maxFrameBytes, log }: ServeDeps, asked: Asked, signal: AbortSignal) {
-  const { id, command } = asked;
+async function answer(
+  { wire, nodeId, commands, maxFrameBytes, log }: ServeDeps,
+  request: InvokeRequest,
+  signal: AbortSignal,
+) {
+  const { id, command } = request;
   const report: RunCall["report"] = (event, payload) => {
     if (typeof payload["sessionKey"] !== "string") return;
     // Told for those who listen; the answer says the same.
@@ -73,9 +77,9 @@ async function answer({ wire, nodeId, commands, maxFrameBytes, log }: ServeDeps,
       .request("node.event", { event, payloadJSON: JSON.stringify(payload) }, ANSWER_MS)
       .catch((error: unknown) => log.debug("a report did not reach the gateway", { event, error }));
   };
-  const outcome = await attempt(asked, commands, { deadlineMs: asked.timeoutMs, signal, report }, log);
+  const outcome = await attempt(request, commands, { deadlineMs: request.timeoutMs, signal, report }, log);
   const params = { id, nodeId, ...outcome };
-  const { ok } = await wire.request("node.invoke.result", fitting(params, maxFrameBytes), ANSWER_MS);
+  const { ok } = await wire.request("node.invoke.result", fitFrame(params, maxFrameBytes), ANSWER_MS);
   if (!ok) log.warn("the gateway did not take an answer", { id, command });
 }
 
@@ -84,7 +88,7 @@ type Outcome =
   | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
 
 async function attempt(
-  { command, paramsJSON, params }: Asked,
+  { command, paramsJSON, params }: InvokeRequest,
   commands: Readonly<Record<string, Command>>,
   call: RunCall,
   log: Log,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 
 import {
-  leadsTo,
+  isSameGateway,
   nextNodeState,
   nodeStateFile,
   readNodeState,
@@ -75,5 +75,5 @@ test("a secret for one way to a gateway is not for another", () => {
     ["ws://[::1]:18789", open, true],
     ["no address", open, false],
   ] as const)
-    assert.equal(leadsTo(url, to), wanted, url);
+    assert.equal(isSameGateway(url, to), wanted, url);
 });

@@ -32,7 +32,7 @@ const NodeStateSchema = Type.Object({
 });
 
 export type NodeState = Static<typeof NodeStateSchema>;
-export type GatewayPlace = NodeState["gateway"];
+export type GatewayAddress = NodeState["gateway"];
 export type LinkState = NonNullable<NodeState["link"]>;
 
 const stateChecker = checker(NodeStateSchema);
@@ -56,36 +56,40 @@ export function writeNodeState(stateDir: string, state: NodeState): void {
   writeFileAtomic(nodeStateFile(stateDir), `${JSON.stringify(state, null, 2)}\n`);
 }
 
-export interface NodeRequests {
+export interface NodeHostOptions {
   readonly nodeId?: string | undefined;
   readonly displayName?: string | undefined;
-  readonly gateway: GatewayPlace;
+  readonly gateway: GatewayAddress;
 }
 
 /** A token is for one gateway and one node id: with another of either it is forgotten. */
-export function nextNodeState(before: NodeState | undefined, wishes: NodeRequests, fresh: NodeFresh): NodeState {
-  const { gateway, nodeId, displayName } = wishes;
+export function nextNodeState(
+  before: NodeState | undefined,
+  options: NodeHostOptions,
+  defaults: NewNodeDefaults,
+): NodeState {
+  const { gateway, nodeId, displayName } = options;
   const isSame = before !== undefined && urlOf(before.gateway) === urlOf(gateway) && nodeId === undefined;
   return {
     version: 1,
-    nodeId: nodeId ?? before?.nodeId ?? fresh.newId(),
-    displayName: displayName ?? before?.displayName ?? fresh.hostName,
+    nodeId: nodeId ?? before?.nodeId ?? defaults.newId(),
+    displayName: displayName ?? before?.displayName ?? defaults.hostName,
     gateway,
     ...(isSame && before.token !== undefined ? { token: before.token } : {}),
   };
 }
 
-interface NodeFresh {
+interface NewNodeDefaults {
   readonly hostName: string;
   newId(): string;
 }
 
-export function urlOf({ host, port, tls }: GatewayPlace): string {
+export function urlOf({ host, port, tls }: GatewayAddress): string {
   return `${tls ? "wss" : "ws"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Whether a URL leads to that place, by the same way: what is meant for TLS must not go out in the clear. */
-export function leadsTo(url: string, { host, port, tls }: GatewayPlace): boolean {
+export function isSameGateway(url: string, { host, port, tls }: GatewayAddress): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname, port: written } = new URL(url);
   const isTls = protocol === "wss:" || protocol === "https:";

@@ -3,7 +3,7 @@ import { ToolError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
-import { whereExec } from "../../exec/describe-route.ts";
+import { describeRoute } from "../../exec/describe-route.ts";
 import type { Admin, AdminAnswer, AdminCaller } from "../admin.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { callRemote, remoteUrl } from "../remote-gateway.ts";
@@ -76,7 +76,7 @@ async function perform(args: Arguments, call: ToolCall, admin: Admin): Promise<A
 /** The keys alone mislead: host=sandbox without a sandbox means the gateway host. */
 function withPlace(answer: AdminAnswer, path: string | undefined, call: ToolCall): AdminAnswer {
   if (path !== undefined && !/^tools(?:\.exec|$)|sandbox/.test(path)) return answer;
-  const { summary } = whereExec(call.config, call.agent, call.sandboxed);
+  const { summary } = describeRoute(call.config, call.agent, call.sandboxed);
   return { ...answer, text: `${answer.text}\nCommands of this session run ${summary}.` };
 }
 

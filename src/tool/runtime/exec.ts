@@ -2,7 +2,7 @@
 import { ToolError } from "../../core/error.ts";
 import { Type } from "../../core/schema.ts";
 import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY } from "../../exec/route.ts";
-import { whereExec } from "../../exec/describe-route.ts";
+import { describeRoute } from "../../exec/describe-route.ts";
 import type { Exec } from "../../exec/exec.ts";
 import type { ExecOutcome } from "../../exec/result.ts";
 import { defineTool, type Tool, type ToolResult } from "../tool.ts";
@@ -34,7 +34,7 @@ export function createExecTool(exec: Exec): Tool<typeof params, ExecOutcome["det
       "Run a shell command. What takes longer than yieldMs goes on in the background: follow it with process. Use pty for terminal programs.",
     params,
     verbatim: true,
-    place: ({ config, agent, sandboxed }) => whereExec(config, agent, sandboxed),
+    place: ({ config, agent, sandboxed }) => describeRoute(config, agent, sandboxed),
     prepare: (raw) => foldArguments(raw, { cwd: "workdir", cmd: "command" }),
     intent: ({ command, host }, { sandboxed }) => ({
       does: "run",

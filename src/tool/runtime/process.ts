@@ -75,7 +75,8 @@ export const createProcessTool = ({
       const isOpen = (entry: ProcessSession): boolean => mayReach(entry, call, isConfined);
       if (args.action === "list") return listAll(processes.list(call.agent).filter(isOpen), clock, mask);
       const entry = entryOf(processes, args, call, isOpen);
-      if (entry.gated && typing.has(args.action) && (await isUntrustedCall?.(call)) === true) throw ownersOnly(entry);
+      if (entry.privileged && typing.has(args.action) && (await isUntrustedCall?.(call)) === true)
+        throw ownersOnly(entry);
       switch (args.action) {
         case "poll":
           return pollNews(entry, held);

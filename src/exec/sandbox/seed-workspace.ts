@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 
 import type { Log } from "../../base/log.ts";
-import { sandboxPlace } from "../sandbox-paths.ts";
+import { sandboxPaths } from "../sandbox-paths.ts";
 import type { SandboxSettings } from "../sandbox-settings.ts";
 import { mirrorFiles } from "./mirror.ts";
 import type { Who } from "./scope.ts";
@@ -19,7 +19,7 @@ export async function seedWorkspace(
 ): Promise<void> {
   // One for all agents would show each the files of the others.
   if (settings.workspaceAccess === "rw" || settings.scope === "shared") return;
-  const { workspace } = sandboxPlace(who, settings, agentWorkspace);
+  const { workspace } = sandboxPaths(who, settings, agentWorkspace);
   mkdirSync(workspace, { recursive: true, mode: 0o700 });
   const { passedOver } = await mirrorFiles({ from: agentWorkspace, to: workspace, names: seeded, put: "missing" });
   for (const { name, why } of passedOver)

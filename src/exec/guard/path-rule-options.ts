@@ -4,10 +4,10 @@ import { basename, dirname, join } from "node:path";
 
 import { packageRoot } from "../../base/version.ts";
 import { canonicalPath, engineSockets, isWithin } from "../sandbox/hidden-paths.ts";
-import { canWrite, type ViewOptions } from "./view.ts";
+import { canWrite, type PathRuleOptions } from "./path-rules.ts";
 
 /** For a command that starts this program. */
-export function viewOptions(program: string): ViewOptions {
+export function pathRuleOptions(program: string): PathRuleOptions {
   return { programs: ownPrograms(), services: servicesFor(program) };
 }
 

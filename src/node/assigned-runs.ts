@@ -1,7 +1,7 @@
 // The runs each node was given: what a node reports of any other run is made up.
 
-export interface GivenRuns {
-  give(runId: string, nodeId: string): void;
+export interface AssignedRuns {
+  assign(runId: string, nodeId: string): void;
   has(runId: string, nodeId: string): boolean;
   /** True once: a second report of the same end finds nothing. */
   end(runId: string, nodeId: string): boolean;
@@ -10,11 +10,11 @@ export interface GivenRuns {
 /** The oldest beyond this are long over. */
 const MAX_RUNS = 2000;
 
-export function createGivenRuns(): GivenRuns {
+export function createAssignedRuns(): AssignedRuns {
   const runs = new Set<string>();
   const keyOf = (runId: string, nodeId: string): string => `${nodeId} ${runId}`;
   return {
-    give(runId, nodeId) {
+    assign(runId, nodeId) {
       runs.delete(keyOf(runId, nodeId));
       runs.add(keyOf(runId, nodeId));
       const oldest = runs.size > MAX_RUNS ? runs.values().next() : undefined;

@@ -10,10 +10,10 @@ import type { Plan } from "../../exec/policy/plan.ts";
 import { identifyProgram, identityOf } from "../../exec/policy/programs.ts";
 import { defaultSafeBins } from "../../exec/policy/safe-bins.ts";
 import { sandboxShell } from "../../exec/sandbox/shell.ts";
-import { quotedWords, type RunRequest } from "./run-request.ts";
+import { quoteArgv, type RunRequest } from "./run-request.ts";
 
 /** A request with what is known about this machine. */
-export interface Job extends RunRequest {
+export interface ResolvedRun extends RunRequest {
   readonly place: Place;
   /** Folders that the call puts in front of PATH; they are in `place.path` already. */
   readonly prefix: readonly string[];
@@ -28,29 +28,29 @@ export interface Verdict {
 }
 
 /** Throws when the approvals file cannot be read: then nothing runs. `isHeld`: a person is asked about exactly this. */
-export async function judgeRun(job: Job, stateDir: string, isHeld: boolean): Promise<Verdict> {
+export async function judgeRun(resolved: ResolvedRun, stateDir: string, isHeld: boolean): Promise<Verdict> {
   const { file } = readApprovals(stateDir);
-  const policy = effectivePolicy({}, file, job.agent);
+  const policy = effectivePolicy({}, file, resolved.agent);
   const isPlain = policy.security !== "allowlist" && policy.ask !== "always" && !isHeld;
-  const analysis = isPlain ? unread(job, "exec.unread", "no list is asked") : await analysed(job);
-  const judgement = judge({ analysis, policy, safeBins: defaultSafeBins, home: job.place.home });
+  const analysis = isPlain ? unread(resolved, "exec.unread", "no list is asked") : await analysed(resolved);
+  const judgement = judge({ analysis, policy, safeBins: defaultSafeBins, home: resolved.place.home });
   return {
     judgement,
     isFull: judgement.code === "exec.full" && !isHeld,
-    plan: (depth) => planOf(job, analysis, depth),
+    plan: (depth) => planOf(resolved, analysis, depth),
   };
 }
 
 /** The words behind `/bin/sh -lc` are read as a shell would; words without a shell are words. */
-async function analysed(job: Job): Promise<Analysis> {
-  const { script, argv, place } = job;
+async function analysed(resolved: ResolvedRun): Promise<Analysis> {
+  const { script, argv, place } = resolved;
   try {
-    const analysis = await analyse(script ?? quotedWords(argv), place);
-    return job.prefix.length === 0 ? analysis : steered(analysis, place);
+    const analysis = await analyse(script ?? quoteArgv(argv), place);
+    return resolved.prefix.length === 0 ? analysis : steered(analysis, place);
   } catch (error) {
     // No shell is asked, so what no shell could read may still be a program with odd words: for a person to decide.
     if (script !== undefined || !(error instanceof OpenClawError) || error.code !== "exec.bad-command") throw error;
-    return unread(job, error.code, error.message);
+    return unread(resolved, error.code, error.message);
   }
 }
 
@@ -60,16 +60,16 @@ function steered(analysis: Analysis, { cwd }: Place): Analysis {
   return { ...analysis, kind: "other", cwd, code: "exec.path", reason: "env.PATH puts folders in front" };
 }
 
-function unread({ text, place }: Job, code: string, reason: string): Analysis {
+function unread({ text, place }: ResolvedRun, code: string, reason: string): Analysis {
   return { kind: "other", command: text, code, reason, segments: [], cwd: place.cwd };
 }
 
 /** A pipeline starts as what was found in it; anything else as the very words that were sent. */
-function planOf(job: Job, analysis: Analysis, depth: "place" | "content"): Plan {
-  const { place, env, agent, session = "" } = job;
+function planOf(resolved: ResolvedRun, analysis: Analysis, depth: "place" | "content"): Plan {
+  const { place, env, agent, session = "" } = resolved;
   const plan = makePlan({ analysis, place, env, shell: "/bin/sh", host: "node", agent, session, depth });
-  if (analysis.kind === "pipeline" && (job.script !== undefined || plan.segments.length === 1)) return plan;
-  const { argv, env: more } = exactWords(job);
+  if (analysis.kind === "pipeline" && (resolved.script !== undefined || plan.segments.length === 1)) return plan;
+  const { argv, env: more } = exactArgv(resolved);
   const program = identifyProgram(argv[0] ?? "", place);
   if (program === undefined) throw new OpenClawError("exec.not-found", `there is no program "${argv[0] ?? ""}" here`);
   const { shell: _none, ...rest } = plan;
@@ -79,7 +79,7 @@ function planOf(job: Job, analysis: Analysis, depth: "place" | "content"): Plan 
 }
 
 /** As they were sent; folders for PATH are put in front once more after a login profile had its say. */
-export function exactWords({ argv, script, prefix }: Job): {
+export function exactArgv({ argv, script, prefix }: ResolvedRun): {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 } {

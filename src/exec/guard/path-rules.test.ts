@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 
-import type { GuardPlaces } from "./places.ts";
-import { deciding, viewOf, type ViewOptions } from "./view.ts";
+import type { GuardedPaths } from "./guarded-paths.ts";
+import { ruleFor, pathRulesFor, type PathRuleOptions } from "./path-rules.ts";
 
 let home: string;
 let state: string;
@@ -20,45 +20,45 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-const placesWith = (over: Partial<GuardPlaces> = {}): GuardPlaces => ({
+const placesWith = (over: Partial<GuardedPaths> = {}): GuardedPaths => ({
   home,
   state,
   workspace: join(state, "workspace"),
   configs: [join(state, "openclaw.json")],
   hidden: [],
-  kept: [],
+  readOnly: [],
   ...over,
 });
-const options: ViewOptions = { programs: [], services: [], mounts: [] };
+const options: PathRuleOptions = { programs: [], services: [], mounts: [] };
 
 /** What decides about each of these paths, or the reason why nothing does. */
-function seen(over: Partial<GuardPlaces>, paths: readonly string[]): unknown {
-  const view = viewOf(placesWith(over), options);
-  if (!view.works) return view.reason.replaceAll(home, "~");
-  return paths.map((path) => deciding(path, view.steps)?.does);
+function seen(over: Partial<GuardedPaths>, paths: readonly string[]): unknown {
+  const pathRules = pathRulesFor(placesWith(over), options);
+  if (!pathRules.works) return pathRules.reason.replaceAll(home, "~");
+  return paths.map((path) => ruleFor(path, pathRules.rules)?.access);
 }
 
 test("covers the state folder and shows the workspace in it", () => {
   const paths = [state, join(state, "exec-approvals.json"), join(state, "workspace", "x"), home];
-  assert.deepEqual(seen({}, paths), ["cover", "cover", "show", undefined]);
+  assert.deepEqual(seen({}, paths), ["hide", "hide", "show", undefined]);
 });
 
 test("covers the state folder inside of a workspace that is the home", () => {
-  assert.deepEqual(seen({ workspace: home }, [state, join(state, "workspace"), home]), ["cover", "cover", undefined]);
+  assert.deepEqual(seen({ workspace: home }, [state, join(state, "workspace"), home]), ["hide", "hide", undefined]);
 });
 
 test("covers a state folder that is the home itself and shows the workspace", () => {
-  const places = { state: home, configs: [join(home, "openclaw.json")], workspace: join(home, "work") };
-  mkdirSync(places.workspace);
-  assert.deepEqual(seen(places, [home, places.workspace]), ["cover", "show"]);
+  const paths = { state: home, configs: [join(home, "openclaw.json")], workspace: join(home, "work") };
+  mkdirSync(paths.workspace);
+  assert.deepEqual(seen(paths, [home, paths.workspace]), ["hide", "show"]);
 });
 
 test("covers the workspaces of other agents, also around this one, but not the home", () => {
   for (const name of ["other", "team/me"]) mkdirSync(join(home, name), { recursive: true });
   const over = { workspace: join(home, "team", "me"), hidden: [join(home, "other"), join(home, "team"), home] };
   assert.deepEqual(seen(over, [join(home, "other"), join(home, "team"), over.workspace, home]), [
-    "cover",
-    "cover",
+    "hide",
+    "hide",
     "show",
     undefined,
   ]);
@@ -71,20 +71,22 @@ test("covers the folder of a config that lies elsewhere, once it exists", () => 
     "the folder ~/etc/openclaw does not exist, and a command could create it",
   );
   mkdirSync(join(home, "etc", "openclaw"), { recursive: true });
-  assert.deepEqual(seen({ configs: [config] }, [config, join(home, "etc")]), ["cover", undefined]);
+  assert.deepEqual(seen({ configs: [config] }, [config, join(home, "etc")]), ["hide", undefined]);
 });
 
 test("covers a folder inside of the workspace that holds a config", () => {
   const config = join(state, "workspace", "settings", "agents.json5");
   mkdirSync(join(state, "workspace", "settings"));
-  assert.deepEqual(seen({ configs: [config] }, [config, join(state, "workspace")]), ["cover", "show"]);
+  assert.deepEqual(seen({ configs: [config] }, [config, join(state, "workspace")]), ["hide", "show"]);
 });
 
 test("locks the names of folders above the state folder", () => {
   const deep = join(home, "a", "b", "state");
   mkdirSync(join(deep, "workspace"), { recursive: true });
-  const view = viewOf(placesWith({ state: deep, configs: [], workspace: join(deep, "workspace") }), options);
-  const locks = view.works ? view.steps.filter(({ does }) => does === "lock").map(({ path }) => path) : [];
+  const pathRules = pathRulesFor(placesWith({ state: deep, configs: [], workspace: join(deep, "workspace") }), options);
+  const locks = pathRules.works
+    ? pathRules.rules.filter(({ access }) => access === "lock").map(({ path }) => path)
+    : [];
   assert.deepEqual(
     locks.filter((path) => path.startsWith(`${home}/`)),
     [join(home, "a"), join(home, "a", "b")],
@@ -92,29 +94,31 @@ test("locks the names of folders above the state folder", () => {
 });
 
 test("locks the names of folders above every covered and every kept place", () => {
-  const [hidden, kept] = [join(home, "a", "b", "token"), join(home, "c", "page")];
+  const [hidden, readOnly] = [join(home, "a", "b", "token"), join(home, "c", "page")];
   mkdirSync(join(home, "a", "b"), { recursive: true });
   writeFileSync(hidden, "x");
-  mkdirSync(kept, { recursive: true });
-  const view = viewOf(placesWith({ hidden: [hidden], kept: [kept] }), options);
-  const steps = view.works ? view.steps.map(({ path, does }) => `${does} ${path.replace(home, "~")}`) : [];
-  for (const step of ["cover ~/a/b/token", "lock ~/a", "lock ~/a/b", "show-read-only ~/c/page", "lock ~/c"])
-    assert.ok(steps.includes(step), `${step}: ${steps.join(", ")}`);
+  mkdirSync(readOnly, { recursive: true });
+  const pathRules = pathRulesFor(placesWith({ hidden: [hidden], readOnly: [readOnly] }), options);
+  const rules = pathRules.works
+    ? pathRules.rules.map(({ path, access }) => `${access} ${path.replace(home, "~")}`)
+    : [];
+  for (const rule of ["hide ~/a/b/token", "lock ~/a", "lock ~/a/b", "read-only ~/c/page", "lock ~/c"])
+    assert.ok(rules.includes(rule), `${rule}: ${rules.join(", ")}`);
 });
 
 test("puts no lock into a read-only folder, which would open it again", () => {
   const inner = join(home, "code", "bin", "node");
   mkdirSync(join(home, "code", "bin"), { recursive: true });
   writeFileSync(inner, "x");
-  const view = viewOf(placesWith({ kept: [join(home, "code"), inner] }), options);
-  const inside = view.works ? view.steps.filter(({ path }) => path.startsWith(join(home, "code"))) : [];
-  assert.deepEqual(inside, [{ path: join(home, "code"), does: "show-read-only", isFolder: true }]);
+  const pathRules = pathRulesFor(placesWith({ readOnly: [join(home, "code"), inner] }), options);
+  const inside = pathRules.works ? pathRules.rules.filter(({ path }) => path.startsWith(join(home, "code"))) : [];
+  assert.deepEqual(inside, [{ path: join(home, "code"), access: "read-only", isFolder: true }]);
 });
 
 test("leaves a kept place that lies in the workspace to its agent", () => {
-  const kept = join(state, "workspace", "page");
-  mkdirSync(kept);
-  assert.deepEqual(seen({ kept: [kept] }, [kept]), ["show"]);
+  const readOnly = join(state, "workspace", "page");
+  mkdirSync(readOnly);
+  assert.deepEqual(seen({ readOnly: [readOnly] }, [readOnly]), ["show"]);
 });
 
 test("covers sockets of services, where they are", async () => {
@@ -122,9 +126,9 @@ test("covers sockets of services, where they are", async () => {
   const server = createServer().listen(socket);
   await once(server, "listening");
   try {
-    const view = viewOf(placesWith(), { ...options, services: [socket, join(home, "nothing")] });
-    assert.equal(view.works && deciding(socket, view.steps)?.does, "cover");
-    assert.equal(view.works && deciding(join(home, "nothing"), view.steps)?.does, undefined);
+    const pathRules = pathRulesFor(placesWith(), { ...options, services: [socket, join(home, "nothing")] });
+    assert.equal(pathRules.works && ruleFor(socket, pathRules.rules)?.access, "hide");
+    assert.equal(pathRules.works && ruleFor(join(home, "nothing"), pathRules.rules)?.access, undefined);
   } finally {
     server.close();
   }
@@ -152,7 +156,7 @@ test("follows a config that is a link in the state folder, and covers the folder
   writeFileSync(join(home, "dotfiles", "openclaw.json"), "{}");
   rmSync(join(state, "openclaw.json"));
   symlinkSync(join(home, "dotfiles", "openclaw.json"), join(state, "openclaw.json"));
-  assert.deepEqual(seen({}, [join(home, "dotfiles")]), ["cover"]);
+  assert.deepEqual(seen({}, [join(home, "dotfiles")]), ["hide"]);
 });
 
 test("refuses a config with a second name", () => {
@@ -164,8 +168,8 @@ test("refuses an older installation that a new folder would replace", () => {
   const over = { state: join(home, ".moltbot"), configs: [], workspace: join(home, ".moltbot", "workspace") };
   mkdirSync(over.workspace, { recursive: true });
   rmSync(state, { recursive: true });
-  assert.match(String(seen({ ...over, rival: state }, [])), /would read it in place of ~\/\.moltbot/);
-  assert.deepEqual(seen(over, [over.state]), ["cover"]);
+  assert.match(String(seen({ ...over, alternateState: state }, [])), /would read it in place of ~\/\.moltbot/);
+  assert.deepEqual(seen(over, [over.state]), ["hide"]);
 });
 
 test("covers every other path of the mount table that leads there", () => {
@@ -174,6 +178,6 @@ test("covers every other path of the mount table that leads there", () => {
     { device: "8:1", root: "/", path: "/" },
     { device: "8:1", root: home, path: join(home, "bound") },
   ];
-  const view = viewOf(placesWith(), { ...options, mounts });
-  assert.equal(view.works && deciding(join(home, "bound", ".openclaw", "x"), view.steps)?.does, "cover");
+  const pathRules = pathRulesFor(placesWith(), { ...options, mounts });
+  assert.equal(pathRules.works && ruleFor(join(home, "bound", ".openclaw", "x"), pathRules.rules)?.access, "hide");
 });

@@ -6,28 +6,28 @@ interface Output {
 }
 
 /** Room for the frame around it. */
-const AROUND_BYTES = 2048;
+const FRAME_OVERHEAD_BYTES = 2048;
 /** Below this there is nothing left worth cutting. */
-const LEAST_CHARS = 256;
+const MIN_CHARS = 256;
 
 /** What is not the output of a command goes as it is. */
-export function fitting<Answer extends object>(answer: Answer, maxFrameBytes: number): Answer {
-  const limit = maxFrameBytes - AROUND_BYTES;
+export function fitFrame<Answer extends object>(answer: Answer, maxFrameBytes: number): Answer {
+  const limit = maxFrameBytes - FRAME_OVERHEAD_BYTES;
   const payload = "payload" in answer ? answer.payload : undefined;
   if (!isOutput(payload)) return answer;
   let [stdout, stderr] = [payload.stdout, payload.stderr];
   const cut = (): Answer => ({ ...answer, payload: { ...payload, stdout, stderr, truncated: true } });
   if (sizeOf(answer) <= limit) return answer;
-  while (sizeOf(cut()) > limit && stdout.length + stderr.length > LEAST_CHARS) {
-    if (stdout.length >= stderr.length) stdout = lastPart(stdout);
-    else stderr = lastPart(stderr);
+  while (sizeOf(cut()) > limit && stdout.length + stderr.length > MIN_CHARS) {
+    if (stdout.length >= stderr.length) stdout = dropBeginning(stdout);
+    else stderr = dropBeginning(stderr);
   }
   return cut();
 }
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-const lastPart = (text: string): string => text.slice(Math.ceil(text.length / 4)).toWellFormed();
+const dropBeginning = (text: string): string => text.slice(Math.ceil(text.length / 4)).toWellFormed();
 
 function isOutput(payload: unknown): payload is Output {
   return (

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import type { Grant } from "../approval/grant.ts";
-import { decisionFor, grantForRun, requireTrueText } from "./approved.ts";
+import { decisionFor, grantForRun, requireTrueText } from "./grant-for-run.ts";
 
 const asked = { command: "echo hi", cwd: "/srv", host: "node", agentId: "main", sessionKey: null };
 const grant = (more: Partial<Grant> = {}): Grant => ({

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { fitting } from "./fitting.ts";
+import { fitFrame } from "./fit-frame.ts";
 
 describe("an answer in a frame", () => {
   const answer = (stdout: string, stderr = ""): { id: string; payload: { stdout: string; stderr: string } } => ({
@@ -11,11 +11,11 @@ describe("an answer in a frame", () => {
   });
   test("what fits, or is no output, goes as it is", () => {
     for (const given of [answer("short"), { id: "x", payload: { bins: "y".repeat(9000) } }])
-      assert.equal(fitting(given, 8000), given);
+      assert.equal(fitFrame(given, 8000), given);
   });
   test("of long output the end stays, in letters that are whole", () => {
     for (const entry of ["x", "€", "😀", '"', "\n"]) {
-      const cut = fitting(answer(`${entry.repeat(9000)}end`, entry.repeat(5000)), 8000);
+      const cut = fitFrame(answer(`${entry.repeat(9000)}end`, entry.repeat(5000)), 8000);
       assert.ok(Buffer.byteLength(JSON.stringify(cut)) <= 8000, entry);
       assert.ok(cut.payload.stdout.endsWith("end") && cut.payload.stdout.isWellFormed());
       assert.equal("truncated" in cut.payload, true);

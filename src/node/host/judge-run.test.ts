@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { judgeRun, type Job } from "./rules.ts";
+import { judgeRun, type ResolvedRun } from "./judge-run.ts";
 import { parseRun } from "./run-request.ts";
 
 const state = realpathSync(mkdtempSync(join(tmpdir(), "node-rules-")));
@@ -15,7 +15,7 @@ const path = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 async function judged(command: readonly string[], prefix: readonly string[]): Promise<string> {
   const place = { cwd: state, workspace: state, home: state, path: [...prefix, ...path], guarded: [] };
-  const job: Job = { ...parseRun({ command }, "node"), place, prefix };
+  const job: ResolvedRun = { ...parseRun({ command }, "node"), place, prefix };
   const { judgement } = await judgeRun(job, state, false);
   return `${judgement.outcome} ${judgement.code}`;
 }

@@ -9,7 +9,7 @@ import type { Config } from "../../config/schema/index.ts";
 import { entriesOf } from "../sandbox/inherited-fds.ts";
 
 /** As configured: links are resolved later. */
-export interface GuardPlaces {
+export interface GuardedPaths {
   /** The one folder of the gateway's files that stays, with full access. */
   readonly workspace?: string;
   readonly home: string;
@@ -19,9 +19,9 @@ export interface GuardPlaces {
   /** Folders and files that are hidden where they exist. */
   readonly hidden: readonly string[];
   /** What the gateway runs, serves or reads as instructions: seen, but not changed. */
-  readonly kept: readonly string[];
+  readonly readOnly: readonly string[];
   /** Would be read in place of the state folder if a command created it. */
-  readonly rival?: string;
+  readonly alternateState?: string;
 }
 
 export interface GatewayFacts {
@@ -32,33 +32,33 @@ export interface GatewayFacts {
   readonly files: readonly string[];
 }
 
-export function gatewayPlaces(facts: GatewayFacts, agent: AgentId, workspace: string): GuardPlaces {
+export function gatewayGuardedPaths(facts: GatewayFacts, agent: AgentId, workspace: string): GuardedPaths {
   const { paths, config, files } = facts;
   const others = [DEFAULT_AGENT, ...agentIds(config)].filter((id) => id !== agent);
   const named = ownPlaces(config, paths.home);
   return {
-    ...machinePlaces(paths, facts.env),
+    ...machineGuardedPaths(paths, facts.env),
     workspace,
     configs: [paths.config, ...files],
-    hidden: [...statesIn(paths, facts.env), ...others.map((id) => workspaceOf(config, id, paths)), ...named.hidden],
-    kept: named.kept,
+    hidden: [...stateFolders(paths, facts.env), ...others.map((id) => workspaceOf(config, id, paths)), ...named.hidden],
+    readOnly: named.kept,
   };
 }
 
 /** Without a config: for a node host. */
-export function machinePlaces(paths: Paths, env: Env): GuardPlaces {
+export function machineGuardedPaths(paths: Paths, env: Env): GuardedPaths {
   return {
     home: paths.home,
     state: paths.state,
     configs: [paths.config],
-    hidden: statesIn(paths, env),
-    kept: [],
-    ...(paths.product === "moltbot" ? { rival: join(paths.home, ".openclaw") } : {}),
+    hidden: stateFolders(paths, env),
+    readOnly: [],
+    ...(paths.product === "moltbot" ? { alternateState: join(paths.home, ".openclaw") } : {}),
   };
 }
 
 /** State folders of every profile and of the older name, in every home we know. */
-function statesIn({ home }: Paths, env: Env): string[] {
+function stateFolders({ home }: Paths, env: Env): string[] {
   const homes = [...new Set([home, env["HOME"] ?? home])];
   return homes.flatMap((folder) =>
     entriesOf(folder)

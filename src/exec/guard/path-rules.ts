@@ -8,25 +8,25 @@ import { canonicalPath, isWithin } from "../sandbox/hidden-paths.ts";
 import type { Works } from "../sandbox/spec.ts";
 import { entriesOf } from "../sandbox/inherited-fds.ts";
 import { otherPathsOf, readMounts, type MountRow } from "./mounts.ts";
-import type { GuardPlaces } from "./places.ts";
+import type { GuardedPaths } from "./guarded-paths.ts";
 
 /**
  * `cover`: an empty folder or file in its place. `show`: what is there, under a cover. `lock`: what is there, but its name
  * cannot be given to another folder. Of two steps the one with the longer path decides.
  */
-export interface Step {
+export interface PathRule {
   readonly path: string;
-  readonly does: "cover" | "show" | "show-read-only" | "lock";
+  readonly access: "hide" | "show" | "read-only" | "lock";
   readonly isFolder: boolean;
 }
 
-export interface View {
+export interface PathRules {
   readonly works: true;
   /** Shortest path first: the order in which they are made. */
-  readonly steps: readonly Step[];
+  readonly rules: readonly PathRule[];
 }
 
-export interface ViewOptions {
+export interface PathRuleOptions {
   /** Folders of programs that the gateway itself runs: a command that changed one would get its rights. */
   readonly programs: readonly string[];
   /** Sockets of services that start programs for whoever may talk to them. */
@@ -34,71 +34,81 @@ export interface ViewOptions {
   readonly mounts?: readonly MountRow[];
 }
 
-export function viewOf(places: GuardPlaces, options: ViewOptions): View | Extract<Works, { works: false }> {
+export function pathRulesFor(
+  paths: GuardedPaths,
+  options: PathRuleOptions,
+): PathRules | Extract<Works, { works: false }> {
   const { mounts = readMounts() } = options;
-  const workspace = places.workspace === undefined ? undefined : canonicalPath(places.workspace);
-  const kept = keptFolders(places, workspace);
-  if ("reason" in kept) return kept;
-  const { folders } = kept;
-  const covered = [...folders, ...alsoHidden(places, workspace, folders)];
+  const workspace = paths.workspace === undefined ? undefined : canonicalPath(paths.workspace);
+  const readOnly = protectedFolders(paths, workspace);
+  if ("reason" in readOnly) return readOnly;
+  const { folders } = readOnly;
+  const covered = [...folders, ...alsoHidden(paths, workspace, folders)];
   const aliases = covered.flatMap((path) =>
     otherPathsOf(path, mounts).filter((other) => isAlias(other, path, workspace)),
   );
   const services = options.services.map(canonicalPath).filter((path) => statOf(path) !== undefined);
-  const programs = [...options.programs, ...places.kept]
+  const programs = [...options.programs, ...paths.readOnly]
     .map(canonicalPath)
     .filter((path) => workspace === undefined || !isWithin(path, workspace));
-  const skills = join(canonicalPath(places.state), "skills");
-  const steps = [
-    ...[...covered, ...aliases, ...services].map((path) => stepOf(path, "cover")),
-    ...[skills, ...programs].map((path) => stepOf(path, "show-read-only")),
-    ...(workspace === undefined ? [] : [stepOf(workspace, "show")]),
+  const skills = join(canonicalPath(paths.state), "skills");
+  const rules = [
+    ...[...covered, ...aliases, ...services].map((path) => ruleAt(path, "hide")),
+    ...[skills, ...programs].map((path) => ruleAt(path, "read-only")),
+    ...(workspace === undefined ? [] : [ruleAt(workspace, "show")]),
   ].filter(({ path, isFolder }) => isFolder || statOf(path)?.isFile() === true || services.includes(path));
-  const unique = [...new Map(steps.map((step) => [step.path, step])).values()].toSorted(byLength);
+  const unique = [...new Map(rules.map((rule) => [rule.path, rule])).values()].toSorted(byLength);
   // A cover under a cover hides nothing more, and what is there anyway need not be shown.
-  const needed = unique.filter(({ path, does }, at) => {
-    const above = deciding(path, unique.slice(0, at))?.does;
-    if (does === "cover") return above !== "cover";
-    return above === undefined ? programs.includes(path) : above !== does;
+  const needed = unique.filter(({ path, access }, at) => {
+    const above = ruleFor(path, unique.slice(0, at))?.access;
+    if (access === "hide") return above !== "hide";
+    return above === undefined ? programs.includes(path) : above !== access;
   });
   const locks = [...covered, ...programs].flatMap((path) => locksAbove(path, needed));
-  const all = new Map([...locks.map((path) => stepOf(path, "lock")), ...needed].map((step) => [step.path, step]));
-  return { works: true, steps: [...all.values()].toSorted(byLength) };
+  const all = new Map([...locks.map((path) => ruleAt(path, "lock")), ...needed].map((rule) => [rule.path, rule]));
+  return { works: true, rules: [...all.values()].toSorted(byLength) };
 }
 
 /** The step that decides what is seen at a path. */
-export function deciding(path: string, steps: readonly Step[]): Step | undefined {
-  return steps.findLast((step) => step.does !== "lock" && isWithin(path, step.path));
+export function ruleFor(path: string, rules: readonly PathRule[]): PathRule | undefined {
+  return rules.findLast((rule) => rule.access !== "lock" && isWithin(path, rule.path));
 }
 
-const byLength = (a: Step, b: Step): number => a.path.length - b.path.length;
-const stepOf = (path: string, does: Step["does"]): Step => ({
+const byLength = (a: PathRule, b: PathRule): number => a.path.length - b.path.length;
+const ruleAt = (path: string, access: PathRule["access"]): PathRule => ({
   path,
-  does,
+  access,
   isFolder: statOf(path)?.isDirectory() === true,
 });
 
 type Refusal = Extract<Works, { works: false }>;
 
 /** The folders that hold rules and secrets, or why they cannot be kept from a command. */
-function keptFolders(places: GuardPlaces, workspace: string | undefined): { readonly folders: string[] } | Refusal {
-  const state = canonicalPath(places.state);
-  const home = canonicalPath(places.home);
+function protectedFolders(
+  paths: GuardedPaths,
+  workspace: string | undefined,
+): { readonly folders: string[] } | Refusal {
+  const state = canonicalPath(paths.state);
+  const home = canonicalPath(paths.home);
   if (state === "/" || state === workspace)
     return no(
       `the state folder ${state} is ${state === "/" ? "the whole disk" : "the workspace itself"}`,
       moveWorkspace,
     );
-  if (places.rival !== undefined && statOf(places.rival) === undefined && canWrite(dirname(places.rival)))
+  if (
+    paths.alternateState !== undefined &&
+    statOf(paths.alternateState) === undefined &&
+    canWrite(dirname(paths.alternateState))
+  )
     return no(
-      `${places.rival} does not exist, and the gateway would read it in place of ${state} once a command created it`,
+      `${paths.alternateState} does not exist, and the gateway would read it in place of ${state} once a command created it`,
       `start the gateway with OPENCLAW_STATE_DIR=${state}`,
     );
   if (statOf(state) === undefined) return missing(state);
   const folders = new Set([state]);
-  for (const config of new Set(places.configs)) {
+  for (const config of new Set(paths.configs)) {
     const folder = dirname(canonicalPath(config));
-    if (isKept(folder, folders, workspace)) continue;
+    if (isProtected(folder, folders, workspace)) continue;
     if (folder === workspace || isWithin(home, folder) || shared.has(folder))
       return no(
         `the config file ${config} lies in ${folder}, which holds other files too`,
@@ -107,19 +117,19 @@ function keptFolders(places: GuardPlaces, workspace: string | undefined): { read
     if (statOf(folder) === undefined) return missing(folder);
     folders.add(folder);
   }
-  const link = [places.state, ...places.configs]
+  const link = [paths.state, ...paths.configs]
     .flatMap((path) => linksIn(path))
-    .find((path) => !isKept(canonicalPath(dirname(path)), folders, workspace));
+    .find((path) => !isProtected(canonicalPath(dirname(path)), folders, workspace));
   if (link !== undefined && canWrite(dirname(link)))
     return no(
       `${link} is a link that a command could replace`,
       `name the real folder instead of the link: OPENCLAW_STATE_DIR=${state}`,
     );
-  const twin = secretsIn(state, places.configs).find((path) => (statOf(path)?.nlink ?? 1n) > 1n);
-  if (twin !== undefined)
+  const hardLink = secretsIn(state, paths.configs).find((path) => (statOf(path)?.nlink ?? 1n) > 1n);
+  if (hardLink !== undefined)
     return no(
-      `${twin} has a second name (a hard link) by which a command could reach it`,
-      `remove the other name; find it with: find / -xdev -samefile ${twin}`,
+      `${hardLink} has a second name (a hard link) by which a command could reach it`,
+      `remove the other name; find it with: find / -xdev -samefile ${hardLink}`,
     );
   return { folders: [...folders] };
 }
@@ -137,7 +147,7 @@ const shared: ReadonlySet<string> = new Set(
 );
 
 /** Inside one of these folders a command sees nothing, unless it is its own workspace. */
-const isKept = (path: string, folders: ReadonlySet<string>, workspace: string | undefined): boolean =>
+const isProtected = (path: string, folders: ReadonlySet<string>, workspace: string | undefined): boolean =>
   [...folders].some(
     (folder) =>
       isWithin(path, folder) && !(workspace !== undefined && isWithin(workspace, folder) && isWithin(path, workspace)),
@@ -155,12 +165,16 @@ function secretsIn(state: string, configs: readonly string[]): string[] {
 }
 
 /** Other agents' folders and older state, where they exist and covering them leaves the machine usable. */
-function alsoHidden({ hidden, home }: GuardPlaces, workspace: string | undefined, kept: readonly string[]): string[] {
+function alsoHidden(
+  { hidden, home }: GuardedPaths,
+  workspace: string | undefined,
+  readOnly: readonly string[],
+): string[] {
   const realHome = canonicalPath(home);
   return [...new Set(hidden.map(canonicalPath))].filter(
     (path) =>
       statOf(path) !== undefined &&
-      !kept.includes(path) &&
+      !readOnly.includes(path) &&
       !isWithin(realHome, path) &&
       !(workspace !== undefined && isWithin(path, workspace)),
   );
@@ -178,11 +192,11 @@ function isAlias(other: string, path: string, workspace: string | undefined): bo
 }
 
 /** Folders above it whose name could be given to another folder. */
-function locksAbove(path: string, steps: readonly Step[]): string[] {
+function locksAbove(path: string, rules: readonly PathRule[]): string[] {
   const found: string[] = [];
   for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) {
     // Names in what is covered or read-only cannot be changed anyway, and a lock would open the latter again.
-    if (/^(?:cover|show-read-only)$/.test(deciding(folder, steps)?.does ?? "")) continue;
+    if (/^(?:hide|read-only)$/.test(ruleFor(folder, rules)?.access ?? "")) continue;
     if (canWrite(dirname(folder))) found.push(folder);
   }
   return found;

@@ -6,18 +6,18 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { packageRoot } from "../../base/version.ts";
-import { viewOptions } from "./machine.ts";
+import { pathRuleOptions } from "./path-rule-options.ts";
 
-const covers = (program: string, socket: string): boolean => viewOptions(program).services.includes(socket);
+const covers = (program: string, socket: string): boolean => pathRuleOptions(program).services.includes(socket);
 const ENGINE = "/run/docker.sock";
 
 test("what the gateway runs from is kept: its own code and its Node", () => {
-  const { programs } = viewOptions("/bin/true");
+  const { programs } = pathRuleOptions("/bin/true");
   for (const path of [packageRoot(), process.execPath]) assert.ok(programs.includes(path), path);
 });
 
 test("root's commands also leave alone what every program obeys", { skip: process.getuid?.() !== 0 }, () => {
-  assert.ok(viewOptions("/bin/true").programs.includes("/etc"));
+  assert.ok(pathRuleOptions("/bin/true").programs.includes("/etc"));
 });
 
 test("only their own clients see the sockets of engines and buses", () => {
