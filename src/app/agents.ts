@@ -3,17 +3,18 @@ import { systemClock } from "../base/clock.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Agents } from "../agent/agent.ts";
 import type { StreamModel } from "../agent/deps.ts";
+import { HeartbeatService } from "../agent/heartbeat/heartbeats.ts";
 import { createLedger, type Ledger } from "../agent/ledger.ts";
 import { createAgents } from "../agent/runner.ts";
 import { createOutbound, type Outbound } from "../channel/outbound.ts";
 import { openHooks, type Hooks } from "./hooks.ts";
-import { openHeartbeats, type OpenHeartbeats } from "./heartbeat.ts";
 import { openSessions, type OpenSessions } from "./sessions.ts";
 import type { Direct, IsUrgent } from "../chat/command.ts";
 import { createModelBook } from "../model/book.ts";
 import { createDiscovery } from "../model/discover.ts";
 import type { ModelBook, ModelRef } from "../model/model.ts";
 import { createStreamModel } from "../model/retry.ts";
+import { usesAnthropicSubscription } from "../model/subscription.ts";
 import { testModel } from "../model/test-model.ts";
 import type { LiveStatus } from "../session/live-status.ts";
 import type { Wake } from "../session/wake.ts";
@@ -28,7 +29,7 @@ export interface OpenAgents {
   readonly services: Pick<GatewayServices, "turns" | "wake" | "children" | "sessionMessages" | "liveStatus">;
   /** Tells a session something and gives it a turn to read it in. */
   readonly wake: Wake;
-  readonly heartbeats: OpenHeartbeats;
+  readonly heartbeats: HeartbeatService;
   /** Sub-agents and talks between sessions. */
   readonly sessions: OpenSessions;
   /** Scripts of the owner that hear of events. */
@@ -103,7 +104,18 @@ export async function openAgents(
     used: (session) => ledger.session(session),
     active: (session) => agents.active(session).length,
   };
-  const heartbeats = openHeartbeats(runtime, agents, models, outbound);
+  const heartbeats = new HeartbeatService({
+    agents,
+    models,
+    store,
+    outbound,
+    config,
+    paths,
+    clock: systemClock,
+    log: log.child("heartbeat"),
+    events: runtime.commands.events,
+    usesSubscription: (agentId) => usesAnthropicSubscription(config(), agentId, paths, env),
+  });
   const { wake } = heartbeats;
   const { children, sessionMessages } = sessions;
   recording?.ends(agents);

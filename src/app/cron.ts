@@ -1,38 +1,31 @@
-// Jobs over an open house: one question at start, and an engine that loads when there is a job or somebody asks.
+// Opens cron for a runtime: the engine loads with the first job or the first request.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { lazy } from "../base/lazy.ts";
 import { expandHome } from "../base/paths.ts";
-import type { Outbound } from "../channel/outbound.ts";
 import type { AgentCron } from "../cron/agent-cron.ts";
 import type { Cron } from "../cron/cron.ts";
-import type { CronEvent } from "../cron/deps.ts";
 import type { Approval } from "../approval/record.ts";
 import type { Asker } from "../tool/tool.ts";
-import type { CronRuntime } from "./cron-engine.ts";
+import type { CronPorts, CronRuntime } from "./cron-engine.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface OpenCron {
   readonly cron: Cron;
   /** The same jobs with the rights of an agent. */
   readonly agentCron: AgentCron;
-  /** After clients can connect: jobs may be due, runs may have been left open. */
+  /** Call after clients can connect: jobs may be due, and runs may have been left open. */
   start(): Promise<void>;
-  /** The config changed. */
+  /** Applies a changed config. */
   reload(): void;
-  /** Nothing new begins. Before the agents close. */
+  /** Starts no more runs. Call before the agents close. */
   stop(): void;
-  /** After they closed: what ran writes down how it ended. */
+  /** Waits until runs have stored their end. Call after the agents closed. */
   close(): Promise<void>;
 }
 
-export interface CronPorts {
-  readonly outbound: Outbound;
-  readonly broadcast: (event: CronEvent) => void;
-}
-
-/** Which questions at the desk are about jobs; the id is all that stays of an answered one. */
+/** Whether an approval is about a job; an answered approval keeps nothing but its id to tell. */
 export const isCronAsk = ({ id, kind, origin }: Approval): boolean =>
   kind === "config" && origin === "house" && id.endsWith("-cron");
 
@@ -53,7 +46,7 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
       if (!isStopped) await opened.engine.start();
       return opened;
     } catch (error) {
-      // The next use opens another one: nothing of this one may go on behind it.
+      // The next use opens another engine, so this one must not keep running.
       opened.engine.stop();
       await opened.engine.close();
       throw error;
@@ -62,7 +55,7 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
   const engine = opening.get;
   const uncheck = runtime.commands.broker.checkBy(async (approval) => {
     if (isCronAsk(approval))
-      await (await engine()).recheck(approval, await runtime.recallTool(approval.asker as Asker));
+      await (await engine()).requests.recheck(approval, await runtime.recallTool(approval.asker as Asker));
   });
   const unwatch = runtime.commands.broker.watch({
     resolved: (approval) => follow(approval),
@@ -81,15 +74,15 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
     output: async (id, slot, page) => (await engine()).engine.output(id, slot, page),
     preview: async (input, count) => (await engine()).engine.preview(input, count),
   };
-  const door = async (): Promise<AgentCron> => (await engine()).door;
+  const requests = async (): Promise<AgentCron> => (await engine()).requests;
   const agentCron: AgentCron = {
     status: () => cron.status(),
-    list: async (asker, options) => (await door()).list(asker, options),
-    run: async (asker, id, mode) => (await door()).run(asker, id, mode),
-    runs: async (asker, id, limit) => (await door()).runs(asker, id, limit),
-    output: async (asker, id, slot, page) => (await door()).output(asker, id, slot, page),
-    change: async (change, asker) => (await door()).change(change, asker),
-    wake: async (asker, text, mode) => (await door()).wake(asker, text, mode),
+    list: async (asker, options) => (await requests()).list(asker, options),
+    run: async (asker, id, mode) => (await requests()).run(asker, id, mode),
+    runs: async (asker, id, limit) => (await requests()).runs(asker, id, limit),
+    output: async (asker, id, slot, page) => (await requests()).output(asker, id, slot, page),
+    change: async (change, asker) => (await requests()).change(change, asker),
+    wake: async (asker, text, mode) => (await requests()).wake(asker, text, mode),
   };
   return {
     cron,
@@ -97,7 +90,7 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
     async start() {
       const { nextAt, running } = await store.jobs.outlook();
       if (nextAt === undefined && running === 0 && !existsSync(olderFile())) return;
-      engine().catch((error: unknown) => log.error("jobs could not be started", { error }));
+      engine().catch((error: unknown) => log.error("cron: the scheduler could not start", { error }));
     },
     reload() {
       opening
@@ -124,8 +117,8 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
   function follow(approval: Approval): void {
     if (!isCronAsk(approval)) return;
     const work = engine()
-      .then((opened) => opened.answered(approval))
-      .catch((error: unknown) => log.error("an answered question about a job could not be followed", { error }))
+      .then((opened) => opened.requests.answered(approval))
+      .catch((error: unknown) => log.error("cron: the answer to an approval could not be applied", { error }))
       .finally(() => answers.delete(work));
     answers.add(work);
   }

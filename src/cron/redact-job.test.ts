@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { createMask } from "../base/mask.ts";
 import type { Job } from "./job.ts";
-import { redactJob, veiledWords } from "./redact-job.ts";
+import { redactJob, redactText } from "./redact-job.ts";
 
 const mask = createMask(["known-value-1"]);
 const X = "__OPENCLAW_REDACTED__";
@@ -27,7 +27,7 @@ test("values behind names, flags, logins and in addresses go; the rest stays as 
     ["sshpass -p abc ssh h", `sshpass -p ${X} ssh h`],
     ["post https://hooks.slack.com/services/T0/B0/abc now", `post https://hooks.slack.com/services/${X} now`],
   ];
-  for (const [written, shown] of cases) assert.equal(veiledWords(written, mask), shown);
+  for (const [written, shown] of cases) assert.equal(redactText(written, mask), shown);
 });
 
 test("lists of words and pairs are read as what they mean", () => {
@@ -44,10 +44,10 @@ test("ordinary words stay", () => {
     "https://example.org/a:b@c",
     "agent:main:cron:1",
   ])
-    assert.equal(veiledWords(text, mask), text);
+    assert.equal(redactText(text, mask), text);
 });
 
 test("long texts of one kind are gone over once", () => {
   for (const piece of ["a", "key", "--", "-u a:", "ab://", 'token="\\', "a://x", "cookie: ", 'token=\\"', "sshpass -p"])
-    assert.equal(typeof veiledWords(piece.repeat(100_000 / piece.length), mask), "string");
+    assert.equal(typeof redactText(piece.repeat(100_000 / piece.length), mask), "string");
 });

@@ -1,4 +1,4 @@
-// A job and its rows as they are shown to who may look and not change: what lets anybody in somewhere is taken out.
+// Jobs and their runs without secrets, for clients that may only read.
 import { isRecord } from "../core/record.ts";
 import { hideCommandSecrets, hideWordSecrets } from "../base/command-secrets.ts";
 import type { Mask } from "../base/mask.ts";
@@ -7,37 +7,37 @@ import { redacted } from "../config/redact.ts";
 import type { RunEntry } from "./entry.ts";
 import type { Job } from "./job.ts";
 
-/** Everything people write into it, by its name (a header, a flag, a variable), its form, and as a known secret. */
+/** Redacts by the name of a field (header, flag, variable), by the form of a value, and by known secrets. */
 export function redactJob(job: Job, mask: Mask): Job {
-  return veiled(job, mask) as Job;
+  return redactValue(job, mask) as Job;
 }
 
-/** What came out of a run is masked as every result is; why it failed may quote what it was given. */
+/** The error of a run can quote its arguments. */
 export function redactEntry(entry: RunEntry, mask: Mask): RunEntry {
-  return veiled(entry, mask) as RunEntry;
+  return redactValue(entry, mask) as RunEntry;
 }
 
-function veiled(value: unknown, mask: Mask, name = ""): unknown {
-  if (typeof value === "string") return looksSecret(name) && value !== "" ? redacted : veiledWords(value, mask);
+function redactValue(value: unknown, mask: Mask, name = ""): unknown {
+  if (typeof value === "string") return looksSecret(name) && value !== "" ? redacted : redactText(value, mask);
   if (Array.isArray(value)) {
-    const isWords = value.every((entry) => typeof entry === "string");
-    const entries: readonly unknown[] = isWords ? hideWordSecrets(value as string[], redacted) : value;
-    return entries.map((entry) => veiled(entry, mask, name));
+    const isText = value.every((entry) => typeof entry === "string");
+    const entries: readonly unknown[] = isText ? hideWordSecrets(value as string[], redacted) : value;
+    return entries.map((entry) => redactValue(entry, mask, name));
   }
   if (!isRecord(value)) return value;
-  // `{ name, value }`: the one says what the other is.
+  // In `{ name, value }` the name says what the value is.
   const label = typeof value["name"] === "string" ? value["name"] : "";
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
       key,
-      veiled(child, mask, ownNames.has(key) ? "" : key === "value" ? label : key),
+      redactValue(child, mask, plainNames.has(key) ? "" : key === "value" ? label : key),
     ]),
   );
 }
 
-/** Fields of the house that end like a secret and are none. */
-const ownNames: ReadonlySet<string> = new Set(["sessionKey"]);
+/** Field names that end like those of secrets. */
+const plainNames: ReadonlySet<string> = new Set(["sessionKey"]);
 
-export function veiledWords(text: string, mask: Mask): string {
+export function redactText(text: string, mask: Mask): string {
   return mask(hideCommandSecrets(text, redacted));
 }

@@ -6,7 +6,7 @@ import { mainSessionKey, type AgentId } from "../core/names.ts";
 import { entryOf } from "../session/session.ts";
 import type { Client } from "./client.ts";
 import type { GatewayContext } from "./context.ts";
-import type { Heartbeats } from "./heartbeats.ts";
+import type { Heartbeats } from "../agent/heartbeat/heartbeats.ts";
 import { isAmong } from "./hub.ts";
 import { sandboxNow } from "./sandbox-state.ts";
 

@@ -125,7 +125,7 @@ test("who is not the owner starts no job by hand, and cannot keep a session awak
       (words) => words !== "",
     );
   };
-  assert.match(await hook("pay it again", { action: "run", jobId: id }), /only when the owner asks/);
+  assert.match(await hook("pay it again", { action: "run", jobId: id }), /only the owner can start a job/);
   assert.deepEqual(await runsOf(stage.wire, id), []);
   assert.match(await hook("wake up", { action: "wake", text: "go on", mode: "now" }), /next-heartbeat/);
 });

@@ -114,7 +114,7 @@ for (const event of ["voice.transcript", "agent.request"] as const)
       const job = { name: `taken-${event}`, schedule: hourly, message: "x" };
       await denyAsked(await reach(event, "cron", { action: "add", job }));
       await denyAsked(await reach(event, "cron", { action: "remove", jobId: own.id }));
-      assert.match(await reach(event, "cron", { action: "run", jobId: own.id }), /only when the owner asks/);
+      assert.match(await reach(event, "cron", { action: "run", jobId: own.id }), /only the owner can start a job/);
       const names = await jobNames();
       assert.deepEqual([names.includes(job.name), names.includes(own.name)], [false, true]);
       assert.deepEqual(await runsOf(stage.wire, own.id), []);

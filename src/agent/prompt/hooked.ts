@@ -1,13 +1,20 @@
 // The files of a prompt after the owner's hooks had their say; without hooks, as they lie in the workspace.
+import type { RunEventBody } from "../../core/event.ts";
+import type { AgentId } from "../../core/names.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import { bootstrapRequest } from "../turn-model.ts";
 import { cutText } from "../result.ts";
-import type { TurnInput, TurnContext } from "../turn.ts";
+import type { AgentsDeps } from "../deps.ts";
+import type { SessionRef } from "../fit-context.ts";
 import type { ReadBootstrap } from "./files.ts";
 
 export async function bootstrapOf(
-  { deps, readBootstrap }: TurnContext,
-  { agentId, seat, emit }: Pick<TurnInput, "agentId" | "seat" | "emit">,
+  { deps, readBootstrap }: { readonly deps: AgentsDeps; readonly readBootstrap: ReadBootstrap },
+  {
+    agentId,
+    seat,
+    emit,
+  }: { readonly agentId: AgentId; readonly seat: SessionRef; readonly emit: (body: RunEventBody) => void },
 ): Promise<ReadBootstrap> {
   const hook = deps.onBootstrap?.();
   if (hook === undefined) return readBootstrap;

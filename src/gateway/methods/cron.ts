@@ -17,11 +17,11 @@ export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[]
   /** Who may change a job reads it as it is; who may only look gets it without secrets, as with the config. */
   const veilFor = async ({ scopes }: Client): Promise<Veil> => {
     if (holdsScope(scopes, "operator.admin")) return asTheyAre;
-    const { redactEntry, redactJob, veiledWords } = await import("../../cron/redact-job.ts");
+    const { redactEntry, redactJob, redactText } = await import("../../cron/redact-job.ts");
     return {
       job: (job) => redactJob(job, mask),
       entry: (entry) => redactEntry(entry, mask),
-      words: (text) => veiledWords(text, mask),
+      words: (text) => redactText(text, mask),
     };
   };
   return [

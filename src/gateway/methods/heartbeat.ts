@@ -2,7 +2,7 @@
 import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/heartbeat.ts";
 import { serve, type Served } from "../dispatch.ts";
-import type { Heartbeats } from "../heartbeats.ts";
+import type { Heartbeats } from "../../agent/heartbeat/heartbeats.ts";
 
 export function heartbeatMethods(heartbeats: Heartbeats): Served[] {
   return [

@@ -5,7 +5,7 @@ import { subjectOf } from "../../tool/subject.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 import type { Vitals } from "../health.ts";
-import type { Heartbeats } from "../heartbeats.ts";
+import type { Heartbeats } from "../../agent/heartbeat/heartbeats.ts";
 import { tailLog } from "../log-tail.ts";
 import type { Beacon } from "../presence.ts";
 import { createLoopDelay } from "../loop-delay.ts";
