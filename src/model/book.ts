@@ -5,17 +5,9 @@ import { createMask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
+import { isModelApi } from "../core/model-api.ts";
 import { parseAgentId } from "../core/names.ts";
-import {
-  allModels,
-  factsOf,
-  isKnownApi,
-  namesIn,
-  parseModelRef,
-  placeOf,
-  type FoundServer,
-  type ModelChoice,
-} from "./catalog.ts";
+import { allModels, factsOf, namesIn, parseModelRef, placeOf, type FoundServer, type ModelChoice } from "./catalog.ts";
 import { usualDeadlines, type Deadlines } from "./deadline.ts";
 import { createDiscovery, type Discovery } from "./discover.ts";
 import type { Model, ModelBook, ModelRef } from "./model.ts";
@@ -63,7 +55,7 @@ export function createModelBook(deps: ModelBookDeps): ModelBook {
       const place = placeOf(config(), ref, found);
       const [choice] = choicesFor(ref, agentId, found).filter(({ restsUntil }) => resting || restsUntil === undefined);
       if (place === undefined || choice === undefined) return undefined;
-      if (!isKnownApi(place.api)) {
+      if (!isModelApi(place.api)) {
         log.warn(`the protocol ${place.api} of ${ref.provider} is not supported`, {
           hint: `models.providers.${ref.provider}.api`,
         });

@@ -3,7 +3,6 @@ import type { Config } from "../config/schema/index.ts";
 import { assumedFacts, knownModels } from "./known-models.ts";
 import type { ModelFacts, ModelRef } from "./model.ts";
 import { knownProviders, usualAliases } from "./providers.ts";
-import type { Api } from "./wire.ts";
 
 type ConfiguredProvider = NonNullable<NonNullable<NonNullable<Config["models"]>["providers"]>[string]>;
 type ConfiguredModel = NonNullable<ConfiguredProvider["models"]>[number];
@@ -138,10 +137,6 @@ export function allModels(
   // Written backwards, so that the first to name a model is the one that stays.
   const first = new Map(all.toReversed().map((entry) => [nameOf(entry), entry]));
   return all.filter((entry) => first.get(nameOf(entry)) === entry);
-}
-
-export function isKnownApi(api: string): api is Api {
-  return ["openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai"].includes(api);
 }
 
 function splitProfile(text: string): [string, string | undefined] {

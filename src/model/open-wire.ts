@@ -1,11 +1,12 @@
 // Chooses the leaf for a protocol and loads its package when it is first asked for.
+import type { ModelApi } from "../core/model-api.ts";
 import { Lru } from "../base/lru.ts";
-import type { Api, Wire, WireSettings } from "./wire.ts";
+import type { Wire, WireSettings } from "./wire.ts";
 
 /** The last few places that were asked, each with its credential: most turns go to the same one. */
 const wires = new Lru<Promise<Wire>>(32);
 
-export function openWire(api: Api, settings: WireSettings): Promise<Wire> {
+export function openWire(api: ModelApi, settings: WireSettings): Promise<Wire> {
   const key = JSON.stringify([api, settings]);
   const known = wires.get(key);
   if (known !== undefined) return known;
@@ -15,7 +16,7 @@ export function openWire(api: Api, settings: WireSettings): Promise<Wire> {
   return wire;
 }
 
-async function load(api: Api, settings: WireSettings): Promise<Wire> {
+async function load(api: ModelApi, settings: WireSettings): Promise<Wire> {
   // The packages print to the console unless told not to; the house has a log of its own.
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   if (api === "anthropic-messages") return (await import("./wire/anthropic.ts")).loadAnthropic(settings);

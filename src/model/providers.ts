@@ -1,8 +1,8 @@
 // Model services the house knows by name: where they are, what they speak, which variable holds the key.
-import type { Api } from "./wire.ts";
+import type { ModelApi } from "../core/model-api.ts";
 
 export interface KnownProvider {
-  readonly api: Api;
+  readonly api: ModelApi;
   /** Undefined where the vendor's package knows it. */
   readonly baseUrl?: string;
   readonly envKeys: readonly string[];

@@ -3,8 +3,6 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provid
 
 import type { ModelFacts, ModelRequest } from "./model.ts";
 
-export type Api = "openai-completions" | "openai-responses" | "anthropic-messages" | "google-generative-ai";
-
 export interface WireSettings {
   /** Our name of the provider, for messages and for options by provider. */
   readonly provider: string;

@@ -15,7 +15,7 @@ import type { WireSubject } from "../cases/subject.ts";
 import { modelCases } from "../model.cases.ts";
 import { openWire } from "../open-wire.ts";
 import { createModel } from "../stream.ts";
-import type { Api } from "../wire.ts";
+import type { ModelApi } from "../../core/model-api.ts";
 
 const facts: ModelFacts = {
   name: "test",
@@ -29,7 +29,7 @@ const facts: ModelFacts = {
 const patient: Deadlines = { connectMs: 20_000, firstTokenMs: 20_000, stallMs: 20_000 };
 
 const opens =
-  (api: Api, provider: string, id: string): WireSubject["open"] =>
+  (api: ModelApi, provider: string, id: string): WireSubject["open"] =>
   async (baseUrl, { secret = "test-key-0123456789", deadlines = patient } = {}) => {
     const credential = { kind: "key", value: secret } as const;
     const wire = await openWire(api, { provider, modelId: id, baseUrl, credential, headers: {} });
