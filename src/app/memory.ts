@@ -13,7 +13,7 @@ import type { Env, Paths } from "../base/paths.ts";
 import { agentOfSession } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { Memory } from "../memory/memory.ts";
-import { closedBy, memorySettings } from "../memory/settings.ts";
+import { disabledBy, memorySettings } from "../memory/settings.ts";
 import type { Transcripts } from "../memory/transcripts.ts";
 import type { StoredEntry, Store } from "../store/store.ts";
 
@@ -90,7 +90,7 @@ export function openMemoryOver({ paths, env, store, log, config }: MemoryRuntime
 
 /** A few looks at the disk, so that an agent without notes costs no thread. */
 function hasNotes(config: Config, agent: AgentId, paths: Paths): boolean {
-  if (closedBy(config, agent) !== undefined) return false;
+  if (disabledBy(config, agent) !== undefined) return false;
   const { workspace, extraPaths, sources, onSessionStart } = memorySettings(config, agent, paths);
   if (!onSessionStart) return false;
   if (extraPaths.length > 0 || sources.includes("sessions")) return true;

@@ -1,4 +1,4 @@
-// One agent's index at work: questions are answered from what is there, while upkeep reads in what changed.
+// Answers searches from one agent's index while changed notes are indexed in the background.
 import { statSync } from "node:fs";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 
@@ -13,17 +13,17 @@ import type { IndexSettings } from "./settings.ts";
 import { openIndexSync } from "./index-sync.ts";
 import { termsOf } from "./words.ts";
 
-/** How long an answer waits for changes to be read in; a first look at notes may take longer than a later one. */
+/** How long a search waits for changed notes to be indexed; the first scan may take longer. */
 const WAIT_MS = 200;
 const FIRST_WAIT_MS = 1000;
-/** A look at everything that is quicker than this is done before every answer; it needs no watch to be right. */
-const CHEAP_LOOK_MS = 6;
+/** A scan that takes less than this runs before every search, so that results do not depend on the file watch. */
+const CHEAP_SCAN_MS = 6;
 
 export interface EngineQuery {
   readonly query: string;
   readonly limit: number;
   readonly audience: Audience;
-  /** Read in what changed before answering. */
+  /** Index changed notes before answering. */
   readonly fresh: boolean;
   readonly vector?: Float32Array;
   readonly vectors?: VectorOptions;
@@ -33,9 +33,9 @@ export interface EngineQuery {
 export interface EngineAnswer {
   readonly hits: readonly (FoundChunk & { readonly score: number })[];
   readonly indexing: boolean;
-  /** Some piece has a vector of the model that was named: meaning can be asked for. */
+  /** At least one chunk has a vector of the requested model, so that semantic search is possible. */
   readonly hasVectors: boolean;
-  /** Why reading in failed the last time. */
+  /** Why the last indexing failed. */
   readonly failure?: string;
 }
 
@@ -53,38 +53,38 @@ export interface EngineStatus {
 
 export interface Engine {
   search(query: EngineQuery): Promise<EngineAnswer>;
-  sync(wish: { readonly force?: boolean; readonly vectors?: VectorOptions }): Promise<IndexReport>;
-  /** Starts it, waits for nothing. */
+  sync(request: { readonly force?: boolean; readonly vectors?: VectorOptions }): Promise<IndexReport>;
+  /** Starts indexing in the background. */
   begin(): void;
-  status(wish: { readonly deep?: boolean; readonly vectors?: VectorOptions }): EngineStatus;
+  status(request: { readonly deep?: boolean; readonly vectors?: VectorOptions }): EngineStatus;
   pending(options: VectorOptions, limit: number): ReturnType<Vectors["pending"]>;
   put(options: VectorOptions, rows: Parameters<Vectors["put"]>[0]): void;
   documents(source: MemorySource): ReturnType<Indexer["documents"]>;
   document(document: MemoryDocument): Promise<void>;
   forget(path: string): Promise<boolean>;
-  /** Reading in ends soon, questions are still answered: before `close`, while some are under way. */
+  /** Ends indexing soon while searches are still answered; called before `close`. */
   stop(): void;
   close(): Promise<void>;
 }
 
-/** Throws `memory.busy` when another process has the index. `onChange` is told after texts came or went. */
+/** Throws `memory.busy` when another process has the index. `onChange` is called after texts were added or removed. */
 export function openEngine(settings: IndexSettings, onChange: () => void): Engine {
   const changed = (): void => {
     searcher.changed();
     onChange();
   };
-  const upkeep = openIndexSync(settings, { changed, replaced: reopen });
-  let searcher = createSearcher(upkeep.index());
+  const notes = openIndexSync(settings, { changed, replaced: reopen });
+  let searcher = createSearcher(notes.index);
   let vectors: { readonly key: string; readonly table: Vectors; filled: boolean } | undefined;
 
   function reopen(): void {
     vectors = undefined;
-    searcher = createSearcher(upkeep.index());
+    searcher = createSearcher(notes.index);
   }
 
   function vectorsOf(options: VectorOptions): Vectors {
     const key = JSON.stringify(options);
-    if (vectors?.key !== key) vectors = { key, table: createVectors(upkeep.index().database, options), filled: false };
+    if (vectors?.key !== key) vectors = { key, table: createVectors(notes.index.database, options), filled: false };
     return vectors.table;
   }
 
@@ -96,12 +96,12 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
   }
 
   async function refresh(): Promise<void> {
-    // Changes the system has told of but nobody heard yet.
+    // Lets file events that already arrived be handled first.
     await nextTurn();
-    const isFirst = upkeep.lookMs() === Number.POSITIVE_INFINITY;
-    if (!upkeep.isWatching() || upkeep.lookMs() < CHEAP_LOOK_MS) upkeep.markAll();
-    if (!upkeep.isDirty() && upkeep.running() === undefined) return;
-    const read = upkeep.sync().catch(() => undefined);
+    const isFirst = notes.scanMs === Number.POSITIVE_INFINITY;
+    if (!notes.isWatching() || notes.scanMs < CHEAP_SCAN_MS) notes.markAll();
+    if (!notes.isDirty() && notes.running === undefined) return;
+    const read = notes.sync().catch(() => undefined);
     await Promise.race([read, wait(isFirst ? FIRST_WAIT_MS : WAIT_MS, undefined, { ref: false })]);
   }
 
@@ -116,27 +116,27 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
   }
 
   function failureNow(): { failure?: string } {
-    const failure = upkeep.failure();
+    const failure = notes.failure;
     return failure === undefined ? {} : { failure };
   }
 
   function statusNow(deep: boolean, options: VectorOptions | undefined): EngineStatus {
     return {
       bytes: statSync(settings.file, { throwIfNoEntry: false })?.size ?? 0,
-      bySource: bySource(upkeep.index()),
-      dirty: upkeep.isDirty(),
-      indexing: upkeep.running() !== undefined,
-      watching: upkeep.isWatching(),
-      skipped: upkeep.skipped(),
+      bySource: bySource(notes.index),
+      dirty: notes.isDirty(),
+      indexing: notes.running !== undefined,
+      watching: notes.isWatching(),
+      skipped: notes.skipped,
       ...failureNow(),
       ...(options === undefined ? {} : { vectors: vectorsOf(options).status() }),
-      ...(deep ? { sound: isSound(upkeep.index()) } : {}),
+      ...(deep ? { sound: isSound(notes.index) } : {}),
     };
   }
 
-  /** Documents are written between rounds, never into one. */
+  /** Documents are written between rounds, never during one. */
   async function betweenRounds<T>(work: () => Promise<T>): Promise<T> {
-    await upkeep.running()?.catch(() => undefined);
+    await notes.running?.catch(() => undefined);
     const result = await work();
     changed();
     return result;
@@ -144,64 +144,64 @@ export function openEngine(settings: IndexSettings, onChange: () => void): Engin
 
   return {
     async search(query) {
-      // Said before anything is waited for.
+      // Rejects an invalid query before waiting for anything.
       termsOf(query.query);
       if (query.fresh) await refresh();
-      // While notes are read in, what was counted a moment ago is no longer so.
-      if (upkeep.running() !== undefined) searcher.changed();
-      const [hits, isFilled] = upkeep.guarded(
+      // While notes are indexed, cached counts are out of date.
+      if (notes.running !== undefined) searcher.changed();
+      const [hits, isFilled] = notes.guarded(
         () => [answer(query), hasVectors(query.vectors)] as const,
         () => [[], false] as const,
       );
-      const indexing = upkeep.running() !== undefined || upkeep.isDirty();
+      const indexing = notes.running !== undefined || notes.isDirty();
       return { hits, hasVectors: isFilled, indexing, ...failureNow() };
     },
     async sync({ force = false, vectors: options }) {
       const startedAt = performance.now();
-      upkeep.markAll();
+      notes.markAll();
       const adopt = (next: IndexFile): void => {
         if (options !== undefined) createVectors(next.database, { ...options, adopt: settings.file });
       };
-      const { changed: read, removed } = await upkeep.sync({ force, prepare: adopt });
-      const rows = bySource(upkeep.index());
+      const { changed: read, removed } = await notes.sync({ force, prepare: adopt });
+      const rows = bySource(notes.index);
       const sum = (key: "files" | "chunks"): number => rows.reduce((total, row) => total + row[key], 0);
       return {
         files: sum("files"),
         chunks: sum("chunks"),
         changed: read,
         removed,
-        skipped: upkeep.skipped(),
+        skipped: notes.skipped,
         ms: Math.round(performance.now() - startedAt),
       };
     },
     begin() {
-      upkeep.markAll();
-      upkeep.sync().catch(() => undefined);
+      notes.markAll();
+      notes.sync().catch(() => undefined);
     },
     status: ({ deep = false, vectors: options }) =>
-      upkeep.guarded(
+      notes.guarded(
         () => statusNow(deep, options),
         () => ({ ...statusNow(false, undefined), ...(deep ? { sound: false } : {}) }),
       ),
     pending: (options, limit) =>
-      upkeep.guarded(
+      notes.guarded(
         () => vectorsOf(options).pending(limit),
         () => [],
       ),
     put: (options, rows) =>
-      upkeep.guarded(
+      notes.guarded(
         () => vectorsOf(options).put(rows),
         () => undefined,
       ),
     documents: (source) =>
-      upkeep.guarded(
-        () => upkeep.indexer().documents(source),
+      notes.guarded(
+        () => notes.indexer.documents(source),
         () => [],
       ),
-    document: (document) => betweenRounds(() => upkeep.indexer().document(document)),
-    forget: (path) => betweenRounds(() => upkeep.indexer().remove(path)),
-    stop: upkeep.stop,
-    close: () => upkeep.close(),
+    document: (document) => betweenRounds(() => notes.indexer.document(document)),
+    forget: (path) => betweenRounds(() => notes.indexer.remove(path)),
+    stop: () => notes.stop(),
+    close: () => notes.close(),
   };
 }
 
@@ -216,7 +216,7 @@ function bySource({ database }: IndexFile): EngineStatus["bySource"] {
 }
 
 function isSound({ database }: IndexFile): boolean {
-  const { quick_check: said } = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };
+  const { quick_check: result } = database.prepare("PRAGMA quick_check(1)").get() as { quick_check: string };
   database.exec("INSERT INTO words (words) VALUES ('integrity-check')");
-  return said === "ok";
+  return result === "ok";
 }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { AgentId } from "../core/names.ts";
 import { resolvePaths } from "../base/paths.ts";
 import type { Config } from "../config/schema/index.ts";
-import { closedBy, memorySettings } from "./settings.ts";
+import { disabledBy, memorySettings } from "./settings.ts";
 
 const paths = resolvePaths({ HOME: "/home/me" });
 const main = "main" as AgentId;
@@ -70,14 +70,14 @@ test("further paths are relative to the workspace; an index path always names it
 });
 
 test("memory is closed by the slot, by the agent or by the defaults, and the words name the key", () => {
-  assert.equal(closedBy({}, main), undefined);
+  assert.equal(disabledBy({}, main), undefined);
   const rows: readonly [Config, RegExp][] = [
     [{ plugins: { slots: { memory: "none" } } } as Config, /plugins\.slots\.memory/],
     [{ agents: { defaults: { memorySearch: { enabled: false } } } } as unknown as Config, /agents\.defaults/],
     [{ agents: { list: [{ id: "main", memorySearch: { enabled: false } }] } } as unknown as Config, /agent main/],
   ];
   for (const [config, words] of rows) {
-    const closed = closedBy(config, main);
+    const closed = disabledBy(config, main);
     assert.match(`${closed?.reason} ${closed?.fix}`, words);
   }
 });

@@ -56,7 +56,7 @@ export function requestedProvider(config: Config, agent: AgentId): string {
 }
 
 /** Undefined when memory is there for this agent; else why not, and the key that opens it. */
-export function closedBy(
+export function disabledBy(
   config: Config,
   agent: AgentId,
 ): { readonly reason: string; readonly fix: string } | undefined {

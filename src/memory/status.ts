@@ -5,7 +5,7 @@ import type { EngineStatus } from "./engine.ts";
 import type { MemoryStatus } from "./memory.ts";
 import type { MemorySettings } from "./settings.ts";
 
-export const nothingThere: EngineStatus = {
+export const emptyStatus: EngineStatus = {
   bytes: 0,
   bySource: [],
   dirty: false,
@@ -51,11 +51,11 @@ export async function tryEmbedder({ embedder, reason }: OpenedEmbedder): Promise
     await embedder.embed(["memory"], "query", AbortSignal.timeout(20_000));
     return { ok: true };
   } catch (error) {
-    return { ok: false, error: wordsOf(error) };
+    return { ok: false, error: errorText(error) };
   }
 }
 
-export function wordsOf(error: unknown): string {
+export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof OpenClawError && error.hint !== undefined ? `${error.message}; ${error.hint}` : error.message;
 }

@@ -36,7 +36,7 @@ const PAGE = 500;
 const pathOfSession = (sessionId: string): string => `sessions/${sessionId}`;
 
 /** Lines are entries, so a citation names the entry. `size` of the file is the last entry read in. */
-export async function readInTalk(
+export async function indexTranscripts(
   transcripts: Transcripts,
   agent: AgentId,
   index: TalkIndex,

@@ -405,9 +405,9 @@ test("plugins.slots.memory none closes memory; memory.backend qmd is answered by
     assert.ok(notes.some((line) => line.includes("do not mention")));
     assert.match(
       (await openclaw(qmd.home, ["memory", "status"])).stdout,
-      /qmd is not there; the built-in index answers/,
+      /qmd is not built yet; the built-in index is used/,
     );
-    assert.match(qmd.output(), /qmd is not there/);
+    assert.match(qmd.output(), /qmd is not built yet/);
   } finally {
     await dispose(qmd);
   }
