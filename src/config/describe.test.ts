@@ -8,6 +8,7 @@ import { firstRunText } from "./first-run.ts";
 import { makeStateFolder } from "./folder.cases.ts";
 import { configJsonSchema, uiHints } from "./json-schema.ts";
 import { loadConfig } from "./load.ts";
+import { notBuiltKeys } from "./not-built.ts";
 import { schemaRoot } from "./schema-root.ts";
 import { valueSchema, type SchemaNode } from "./schema-node.ts";
 
@@ -66,10 +67,38 @@ test("keys say what they hold", () => {
       {
         path: "channels.telegram.groups.*.toolsBySender.*.alsoAllow",
         type: "list of text",
-        description: "Tools or groups added to what the profile gives. Not together with allow.",
+        description:
+          "Tools or groups added to what the profile gives. Not together with allow. Not built yet: this key has no effect.",
+        notBuilt: true,
       },
     ],
   );
+});
+
+test("marks keys of parts that are not built in the list and in the JSON Schema", () => {
+  for (const path of ["gateway.tls.enabled", "gateway.tailscale.mode", "gateway.remote.transport", "session.store"])
+    assert.equal(byPath.get(path)?.notBuilt, true, path);
+  assert.equal(byPath.get("gateway.port")?.notBuilt, undefined);
+  const text = JSON.stringify(configJsonSchema());
+  assert.match(text, /"canvasHost":\{[^{}]*"description":"[^"]*Not built yet: this key has no effect\."/);
+  assert.doesNotMatch(text, /"notBuilt"/);
+});
+
+test("finds the keys of a config that have no effect, each section once", () => {
+  const parsed = {
+    gateway: { port: 1, tls: { enabled: true } },
+    channels: { telegram: {}, slack: {} },
+    agents: { list: [{ id: "main", humanDelay: { mode: "off" } }] },
+    models: { providers: { lab: { models: [{ id: "m", compat: {} }] } } },
+    strange: { key: 1 },
+  };
+  assert.deepEqual(notBuiltKeys(parsed), [
+    "gateway.tls",
+    "channels",
+    "agents.list[0].humanDelay",
+    "models.providers.lab.models[0].compat",
+  ]);
+  assert.deepEqual(notBuiltKeys({ gateway: { port: 1 } }), []);
 });
 
 test("group rules are where the platforms have their groups", () => {

@@ -1,53 +1,69 @@
-// Every key of the config as one flat list, for docs and forms.
+// Lists every config key with type, default and description, for docs and forms.
 import { schemaRoot } from "./schema-root.ts";
-import { valueSchema, type SchemaNode } from "./schema-node.ts";
+import { describedAs, valueSchema, type SchemaNode } from "./schema-node.ts";
 
 export interface KeyDescription {
   /** `[]` stands for any entry of a list, `*` for any key of a record. */
   readonly path: string;
   readonly type: string;
   readonly default?: unknown;
-  /** What applies while it is unset, in words, where no default says it. */
+  /** What applies while the key is unset, where this depends on other keys. */
   readonly fallback?: string;
   readonly description?: string;
   readonly sensitive?: true;
+  /** The part it belongs to does not exist yet; the key has no effect. */
+  readonly notBuilt?: true;
+}
+
+/** How a key is shown depends on the keys above it. */
+interface Inherited {
+  readonly hasDefaults: boolean;
+  readonly isNotBuilt: boolean;
 }
 
 /** In the order of the schema. Accounts repeat the keys of their channel and are not listed again. */
 export function describeKeys(): KeyDescription[] {
-  return Object.entries(schemaRoot.properties ?? {}).flatMap(([key, node]) => describe(node, key, true));
+  return Object.entries(schemaRoot.properties ?? {}).flatMap(([key, node]) =>
+    describe(node, key, { hasDefaults: true, isNotBuilt: false }),
+  );
 }
 
-function describe(node: SchemaNode, path: string, hasDefaults: boolean): KeyDescription[] {
-  const filled = hasDefaults && node.inherits !== true;
+function describe(node: SchemaNode, path: string, above: Inherited): KeyDescription[] {
+  const here = inherit(node, above);
+  const description = describedAs(node, here.isNotBuilt);
   const own: KeyDescription = {
     path,
     type: typeWords(node),
-    ...(filled && node.default !== undefined && !isSection(node) ? { default: node.default } : {}),
+    ...(here.hasDefaults && node.default !== undefined && !isSection(node) ? { default: node.default } : {}),
     ...(node.fallback === undefined ? {} : { fallback: node.fallback }),
-    ...(node.description === undefined ? {} : { description: node.description }),
+    ...(description === undefined ? {} : { description }),
     ...(node.sensitive === true ? { sensitive: true } : {}),
+    ...(here.isNotBuilt ? { notBuilt: true } : {}),
   };
-  return [own, ...below(node, path, filled)];
+  return [own, ...below(node, path, here)];
 }
 
-function below(node: SchemaNode, path: string, hasDefaults: boolean): KeyDescription[] {
+function inherit(node: SchemaNode, { hasDefaults, isNotBuilt }: Inherited): Inherited {
+  return { hasDefaults: hasDefaults && node.inherits !== true, isNotBuilt: isNotBuilt || node.notBuilt === true };
+}
+
+function below(node: SchemaNode, path: string, here: Inherited): KeyDescription[] {
   if (path.endsWith(".accounts")) return [];
   const branches = node.anyOf ?? [node];
   return branches.flatMap((branch) => {
     const named = Object.entries(branch.properties ?? {}).flatMap(([key, child]) =>
-      describe(child, `${path}.${key}`, hasDefaults),
+      describe(child, `${path}.${key}`, here),
     );
     const value = valueSchema(branch);
-    const free = value === undefined ? [] : inner(value, `${path}.*`, hasDefaults);
-    const items = branch.items === undefined ? [] : inner(branch.items, `${path}[]`, hasDefaults);
+    const free = value === undefined ? [] : inner(value, `${path}.*`, here);
+    const items = branch.items === undefined ? [] : inner(branch.items, `${path}[]`, here);
     return [...named, ...free, ...items];
   });
 }
 
-/** Entries that are objects have keys of their own; plain ones are said by the type of the whole. */
-function inner(node: SchemaNode, path: string, hasDefaults: boolean): KeyDescription[] {
-  return below(node, path, hasDefaults && node.inherits !== true);
+/** Entries that are objects have keys of their own; the type of the whole describes all others. */
+function inner(node: SchemaNode, path: string, above: Inherited): KeyDescription[] {
+  return below(node, path, inherit(node, above));
 }
 
 function isSection(node: SchemaNode): boolean {

@@ -1,7 +1,7 @@
 // The config schema for editors and forms: plain JSON Schema (draft 07) and hints for each key.
 import { describeKeys } from "./describe.ts";
 import { schemaRoot } from "./schema-root.ts";
-import { valueSchema, type SchemaNode } from "./schema-node.ts";
+import { describedAs, valueSchema, type SchemaNode } from "./schema-node.ts";
 
 export interface UiHint {
   readonly label: string;
@@ -14,7 +14,11 @@ export interface UiHint {
 }
 
 export function configJsonSchema(): Record<string, unknown> {
-  return { $schema: "http://json-schema.org/draft-07/schema#", title: "openclaw.json", ...plain(schemaRoot, true) };
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "openclaw.json",
+    ...plain(schemaRoot, true, false),
+  };
 }
 
 /** By path: `[]` for any entry of a list, `*` for any key of a record. */
@@ -33,11 +37,12 @@ export function uiHints(): Record<string, UiHint> {
   return Object.fromEntries(hints);
 }
 
-/** Only what JSON Schema knows. Records are written as `additionalProperties`, which every form understands. */
-function plain(node: SchemaNode, hasDefaults: boolean): Record<string, unknown> {
+/** Keeps only keywords of JSON Schema. Records become `additionalProperties`, which every form understands. */
+function plain(node: SchemaNode, hasDefaults: boolean, isBelowNotBuilt: boolean): Record<string, unknown> {
   const {
     sensitive: _,
     place: ___,
+    notBuilt,
     inherits,
     fallback,
     properties,
@@ -48,19 +53,22 @@ function plain(node: SchemaNode, hasDefaults: boolean): Record<string, unknown> 
     ...facts
   } = node;
   const filled = hasDefaults && inherits !== true;
+  const isNotBuilt = isBelowNotBuilt || notBuilt === true;
+  const toPlain = (child: SchemaNode): Record<string, unknown> => plain(child, filled, isNotBuilt);
   if (!filled) delete (facts as { default?: unknown }).default;
   const value = valueSchema(node);
-  const rest = value === undefined ? additionalProperties : plain(value, filled);
-  const described = [node.description, fallback === undefined ? undefined : `While unset: ${fallback}.`].filter(
-    (line) => line !== undefined,
-  );
+  const rest = value === undefined ? additionalProperties : toPlain(value);
+  const described = [
+    describedAs(node, isNotBuilt),
+    fallback === undefined ? undefined : `While unset: ${fallback}.`,
+  ].filter((line) => line !== undefined);
   return {
     ...facts,
     ...(described.length === 0 ? {} : { description: described.join(" ") }),
-    ...(properties === undefined ? {} : { properties: mapValues(properties, (child) => plain(child, filled)) }),
+    ...(properties === undefined ? {} : { properties: mapValues(properties, toPlain) }),
     ...(rest === undefined ? {} : { additionalProperties: rest }),
-    ...(items === undefined ? {} : { items: plain(items, filled) }),
-    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((branch) => plain(branch, filled)) }),
+    ...(items === undefined ? {} : { items: toPlain(items) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(toPlain) }),
   };
 }
 

@@ -9,6 +9,8 @@ export interface SchemaNode {
   readonly fallback?: string;
   readonly sensitive?: boolean;
   readonly place?: "hidden" | "kept";
+  /** The part it belongs to does not exist yet: the key has no effect. */
+  readonly notBuilt?: boolean;
   /** Nothing below is filled in by default: these keys override others. */
   readonly inherits?: boolean;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
@@ -23,6 +25,12 @@ export interface SchemaNode {
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
+}
+
+/** The description people read, with a remark on keys that have no effect yet. */
+export function describedAs({ description }: SchemaNode, isNotBuilt: boolean): string | undefined {
+  if (description === undefined || !isNotBuilt) return description;
+  return `${description} Not built yet: this key has no effect.`;
 }
 
 /** The schema of an object's key; undefined when the key is not known there. */

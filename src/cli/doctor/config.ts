@@ -2,6 +2,7 @@
 import { editText } from "../../config/edit.ts";
 import type { ConfigIssue } from "../../config/issue.ts";
 import { migrateText } from "../../config/migrate.ts";
+import { notBuiltKeys } from "../../config/not-built.ts";
 import { hasAt, parsePath } from "../../config/path.ts";
 import { nearestKey } from "../config-keys.ts";
 import { shortPath } from "../print.ts";
@@ -25,10 +26,22 @@ export const config: Check = {
       ];
     }
     const warnings = loaded.warnings.map((issue): Finding => ({ level: "warn", message: describe(issue, io) }));
-    if (loaded.valid) return [ok(`${place} is valid`), ...warnings];
+    if (loaded.valid) return [ok(`${place} is valid`), ...warnings, ...withoutEffect(loaded.parsed)];
     return [...loaded.issues.map((issue) => toFinding(issue, patient)), ...warnings];
   },
 };
+
+function withoutEffect(parsed: unknown): Finding[] {
+  const keys = notBuiltKeys(parsed);
+  if (keys.length === 0) return [];
+  return [
+    {
+      level: "note",
+      message: `accepted without effect, because these parts are not built yet: ${keys.join(", ")}`,
+      hint: "keep them for a later version, or remove each with: openclaw config unset <key>",
+    },
+  ];
+}
 
 function toFinding(issue: ConfigIssue, patient: Patient): Finding {
   const { hint = "openclaw config schema shows what each key takes", ...bare } = issue;

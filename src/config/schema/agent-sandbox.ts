@@ -1,6 +1,20 @@
 // `agents.defaults.sandbox` and its per-agent form: where an agent's tools run.
 import { Type } from "../../core/schema.ts";
-import { choice, closed, flag, group, list, number, oneOf, record, section, text, texts, whole } from "./field.ts";
+import {
+  choice,
+  closed,
+  flag,
+  group,
+  list,
+  notBuilt,
+  number,
+  oneOf,
+  record,
+  section,
+  text,
+  texts,
+  whole,
+} from "./field.ts";
 
 const docker = section("Settings of the Docker sandbox.", {
   image: text("Image to start.", { default: "openclaw-sandbox:bookworm-slim" }),
@@ -32,22 +46,24 @@ const docker = section("Settings of the Docker sandbox.", {
   binds: texts("Host folders mounted inside, as host:container[:ro]; they pierce the sandbox."),
 });
 
-const browser = section("A browser of its own for sandboxed sessions.", {
-  enabled: flag("Start one.", { default: false }),
-  image: text("Image to start.", { default: "openclaw-sandbox-browser:bookworm-slim" }),
-  containerPrefix: text("Start of container names.", { default: "openclaw-sbx-browser-" }),
-  cdpPort: whole("Debugging port inside.", { default: 9222, maximum: 65_535 }),
-  vncPort: whole("VNC port inside.", { default: 5900, maximum: 65_535 }),
-  noVncPort: whole("Port of the viewer page inside.", { default: 6080, maximum: 65_535 }),
-  headless: flag("Run without a screen.", { default: false }),
-  enableNoVnc: flag("Serve the viewer page.", { default: true }),
-  allowHostControl: flag("Let sandboxed sessions drive the host's browser.", { default: false }),
-  allowedControlUrls: texts("Exact URLs a custom target may have."),
-  allowedControlHosts: texts("Host names a custom target may have."),
-  allowedControlPorts: list("Ports a custom target may have.", Type.Integer({ minimum: 1, maximum: 65_535 })),
-  autoStart: flag("Start it when it is needed.", { default: true }),
-  autoStartTimeoutMs: whole("Milliseconds to wait for the start.", { default: 12_000 }),
-});
+const browser = notBuilt(
+  section("A browser of its own for sandboxed sessions.", {
+    enabled: flag("Start one.", { default: false }),
+    image: text("Image to start.", { default: "openclaw-sandbox-browser:bookworm-slim" }),
+    containerPrefix: text("Start of container names.", { default: "openclaw-sbx-browser-" }),
+    cdpPort: whole("Debugging port inside.", { default: 9222, maximum: 65_535 }),
+    vncPort: whole("VNC port inside.", { default: 5900, maximum: 65_535 }),
+    noVncPort: whole("Port of the viewer page inside.", { default: 6080, maximum: 65_535 }),
+    headless: flag("Run without a screen.", { default: false }),
+    enableNoVnc: flag("Serve the viewer page.", { default: true }),
+    allowHostControl: flag("Let sandboxed sessions drive the host's browser.", { default: false }),
+    allowedControlUrls: texts("Exact URLs a custom target may have."),
+    allowedControlHosts: texts("Host names a custom target may have."),
+    allowedControlPorts: list("Ports a custom target may have.", Type.Integer({ minimum: 1, maximum: 65_535 })),
+    autoStart: flag("Start it when it is needed.", { default: true }),
+    autoStartTimeoutMs: whole("Milliseconds to wait for the start.", { default: 12_000 }),
+  }),
+);
 
 const properties = {
   mode: choice("Which sessions are sandboxed.", ["off", "non-main", "all"], { default: "off" }),

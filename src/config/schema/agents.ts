@@ -10,6 +10,7 @@ import {
   flag,
   group,
   list,
+  notBuilt,
   number,
   overriding,
   record,
@@ -41,11 +42,13 @@ const heartbeatProperties = {
   }),
 };
 
-const humanDelay = group("Pauses between the parts of a reply.", {
-  mode: choice("How long to pause.", ["off", "natural", "custom"], { default: "off" }),
-  minMs: whole("Shortest pause for custom.", { fallback: "800" }),
-  maxMs: whole("Longest pause for custom.", { fallback: "2500" }),
-});
+const humanDelay = notBuilt(
+  group("Pauses between the parts of a reply.", {
+    mode: choice("How long to pause.", ["off", "natural", "custom"], { default: "off" }),
+    minMs: whole("Shortest pause for custom.", { fallback: "800" }),
+    maxMs: whole("Longest pause for custom.", { fallback: "2500" }),
+  }),
+);
 
 const identity = group("Who the agent is to people.", {
   name: text("Its name."),
@@ -129,14 +132,16 @@ const chunkBreak = choice("Where to cut first.", ["paragraph", "newline", "sente
 
 const defaults = section("What every agent starts from.", {
   workspace: text("Folder the agent works in.", { fallback: "~/.openclaw/workspace" }),
-  repoRoot: text("Repository shown to the model; else the nearest one above the workspace."),
-  skipBootstrap: flag("Do not create the workspace's starting files.", { default: false }),
+  repoRoot: notBuilt(text("Repository shown to the model; else the nearest one above the workspace.")),
+  skipBootstrap: notBuilt(flag("Do not create the workspace's starting files.", { default: false })),
   bootstrapMaxChars: whole("Characters of each workspace file put in the prompt.", { default: 20_000 }),
   userTimezone: text("Your time zone.", { fallback: "that of the host" }),
-  timeFormat: choice("How times are written.", ["auto", "12", "24"], { default: "auto" }),
-  envelopeTimezone: text("Zone of the times on messages: local, utc, user or a zone.", { default: "local" }),
-  envelopeTimestamp: choice("Put the time on messages.", ["on", "off"], { default: "on" }),
-  envelopeElapsed: choice("Put the time since the last message on messages.", ["on", "off"], { default: "on" }),
+  timeFormat: notBuilt(choice("How times are written.", ["auto", "12", "24"], { default: "auto" })),
+  envelopeTimezone: notBuilt(text("Zone of the times on messages: local, utc, user or a zone.", { default: "local" })),
+  envelopeTimestamp: notBuilt(choice("Put the time on messages.", ["on", "off"], { default: "on" })),
+  envelopeElapsed: notBuilt(
+    choice("Put the time since the last message on messages.", ["on", "off"], { default: "on" }),
+  ),
   model: modelChoice("Model that answers."),
   imageModel: modelChoice("Model that looks at pictures when the first one cannot."),
   models: record(
@@ -148,7 +153,7 @@ const defaults = section("What every agent starts from.", {
     }),
   ),
   contextTokens: whole("Tokens of context used at most.", { minimum: 1 }),
-  cliBackends: record("Command lines that can answer instead of a provider.", cliBackend),
+  cliBackends: notBuilt(record("Command lines that can answer instead of a provider.", cliBackend)),
   thinkingDefault: choice("How much the model thinks.", thinkingLevels, {
     fallback: "low for thinking models, else off",
   }),
@@ -157,24 +162,30 @@ const defaults = section("What every agent starts from.", {
     fallback: "none, so that only calls that ask for it are elevated",
   }),
   timeoutSeconds: whole("Seconds a run may take.", { default: 600, minimum: 1 }),
-  mediaMaxMb: number("Megabytes of media taken in and sent out.", { default: 5, minimum: 0 }),
+  mediaMaxMb: notBuilt(number("Megabytes of media taken in and sent out.", { default: 5, minimum: 0 })),
   maxConcurrent: whole("Runs at the same time.", { default: 4, minimum: 1 }),
   budget,
-  blockStreamingDefault: choice("Send finished parts of a reply at once.", ["on", "off"], { default: "off" }),
-  blockStreamingBreak: choice("What counts as finished.", ["text_end", "message_end"], { default: "text_end" }),
-  blockStreamingChunk: section("Size of the parts.", {
-    minChars: whole("Not shorter than this.", { default: 800 }),
-    maxChars: whole("Not longer than this.", { default: 1200 }),
-    breakPreference: chunkBreak,
-  }),
-  blockStreamingCoalesce: section("Joining of small parts.", {
-    minChars: whole("Wait for so many characters."),
-    maxChars: whole("Send at so many characters."),
-    idleMs: whole("Send after so many milliseconds of quiet.", { default: 1000 }),
-  }),
+  blockStreamingDefault: notBuilt(choice("Send finished parts of a reply at once.", ["on", "off"], { default: "off" })),
+  blockStreamingBreak: notBuilt(
+    choice("What counts as finished.", ["text_end", "message_end"], { default: "text_end" }),
+  ),
+  blockStreamingChunk: notBuilt(
+    section("Size of the parts.", {
+      minChars: whole("Not shorter than this.", { default: 800 }),
+      maxChars: whole("Not longer than this.", { default: 1200 }),
+      breakPreference: chunkBreak,
+    }),
+  ),
+  blockStreamingCoalesce: notBuilt(
+    section("Joining of small parts.", {
+      minChars: whole("Wait for so many characters."),
+      maxChars: whole("Send at so many characters."),
+      idleMs: whole("Send after so many milliseconds of quiet.", { default: 1000 }),
+    }),
+  ),
   humanDelay,
-  typingMode: choice("When the typing sign shows.", ["never", "instant", "thinking", "message"]),
-  typingIntervalSeconds: number("Seconds between renewals of the typing sign.", { default: 6, minimum: 1 }),
+  typingMode: notBuilt(choice("When the typing sign shows.", ["never", "instant", "thinking", "message"])),
+  typingIntervalSeconds: notBuilt(number("Seconds between renewals of the typing sign.", { default: 6, minimum: 1 })),
   heartbeat: section("Regular turns in which the agent looks after things.", heartbeatProperties),
   subagents: section("Sub-agents an agent starts.", {
     model: modelChoice("Model they use."),
@@ -189,7 +200,7 @@ const defaults = section("What every agent starts from.", {
   compaction: section("Summing up long sessions.", {
     mode: choice("How.", ["default", "safeguard"], { default: "default" }),
     reserveTokensFloor: whole("Tokens kept free.", { default: 20_000 }),
-    maxHistoryShare: number("Share of the context the old part may take.", { minimum: 0, maximum: 1 }),
+    maxHistoryShare: notBuilt(number("Share of the context the old part may take.", { minimum: 0, maximum: 1 })),
     memoryFlush: section("A silent turn before it, to write down what lasts.", {
       enabled: flag("Do it.", { default: true }),
       softThresholdTokens: whole("Tokens before the limit at which it happens.", { default: 4000 }),

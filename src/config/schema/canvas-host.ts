@@ -1,9 +1,11 @@
 // `canvasHost`: the pages the agent shows on screens.
-import { flag, section, text, whole } from "./field.ts";
+import { flag, notBuilt, section, text, whole } from "./field.ts";
 
-export const canvasHost = section("The pages the agent shows on screens.", {
-  enabled: flag("Serve them.", { default: true }),
-  root: text("Folder they live in.", { fallback: "<workspace>/canvas" }),
-  port: whole("Port they are served on.", { maximum: 65_535, fallback: "the gateway's port + 4 (18793)" }),
-  liveReload: flag("Reload a shown page when its files change.", { default: true }),
-});
+export const canvasHost = notBuilt(
+  section("The pages the agent shows on screens.", {
+    enabled: flag("Serve them.", { default: true }),
+    root: text("Folder they live in.", { fallback: "<workspace>/canvas" }),
+    port: whole("Port they are served on.", { maximum: 65_535, fallback: "the gateway's port + 4 (18793)" }),
+    liveReload: flag("Reload a shown page when its files change.", { default: true }),
+  }),
+);

@@ -9,22 +9,24 @@ import { signal } from "./channels/signal.ts";
 import { slack } from "./channels/slack.ts";
 import { telegram } from "./channels/telegram.ts";
 import { whatsapp } from "./channels/whatsapp.ts";
-import { choice, section } from "./field.ts";
+import { choice, notBuilt, section } from "./field.ts";
 
-export const channels = section("The chat platforms.", {
-  defaults: section("What every channel starts from.", {
-    groupPolicy: choice("Which groups may talk to the agent.", ["allowlist", "open", "disabled"], {
-      default: "allowlist",
+export const channels = notBuilt(
+  section("The chat platforms.", {
+    defaults: section("What every channel starts from.", {
+      groupPolicy: choice("Which groups may talk to the agent.", ["allowlist", "open", "disabled"], {
+        default: "allowlist",
+      }),
+      heartbeat: heartbeatVisibility,
     }),
-    heartbeat: heartbeatVisibility,
+    whatsapp,
+    telegram,
+    discord,
+    slack,
+    googlechat,
+    signal,
+    imessage,
+    bluebubbles,
+    msteams,
   }),
-  whatsapp,
-  telegram,
-  discord,
-  slack,
-  googlechat,
-  signal,
-  imessage,
-  bluebubbles,
-  msteams,
-});
+);

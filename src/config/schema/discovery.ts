@@ -1,12 +1,14 @@
 // `discovery`: how apps find the gateway in the network.
-import { choice, flag, section, text } from "./field.ts";
+import { choice, flag, notBuilt, section, text } from "./field.ts";
 
-export const discovery = section("How apps find the gateway in the network.", {
-  mdns: section("Announcement in the local network.", {
-    mode: choice("How much it says.", ["minimal", "full", "off"], { default: "minimal" }),
+export const discovery = notBuilt(
+  section("How apps find the gateway in the network.", {
+    mdns: section("Announcement in the local network.", {
+      mode: choice("How much it says.", ["minimal", "full", "off"], { default: "minimal" }),
+    }),
+    wideArea: section("Announcement through DNS.", {
+      enabled: flag("Write a zone file.", { default: false }),
+      domain: text("Domain it is for."),
+    }),
   }),
-  wideArea: section("Announcement through DNS.", {
-    enabled: flag("Write a zone file.", { default: false }),
-    domain: text("Domain it is for."),
-  }),
-});
+);

@@ -21,6 +21,12 @@ export interface Facts {
   readonly pattern?: string;
 }
 
+/**
+ * Marks a key, and everything below it, that published clients may set although the part it belongs to does not exist
+ * here yet: the schema, the docs and `openclaw doctor` say so (docs/decisions/0037-config-keys-of-parts-not-built.md).
+ */
+export const notBuilt = <Schema extends TSchema>(schema: Schema): Schema => Object.assign(schema, { notBuilt: true });
+
 type Shape = Parameters<typeof Type.Object>[0];
 
 export const text = (description: string, facts: Facts = {}) => Type.Optional(Type.String({ description, ...facts }));

@@ -1,5 +1,5 @@
 // `gateway`: how the gateway listens and whom it lets in.
-import { choice, flag, group, secret, section, text, texts, whole } from "./field.ts";
+import { choice, flag, group, notBuilt, secret, section, text, texts, whole } from "./field.ts";
 
 const fetchLimits = {
   allowUrl: flag("Fetch what is given as a URL.", { default: true }),
@@ -17,11 +17,13 @@ const responses = section("POST /v1/responses.", {
     }),
     maxBytes: whole("Bytes of a file at most.", { default: 5_242_880 }),
     maxChars: whole("Characters kept of a file.", { default: 200_000 }),
-    pdf: section("PDF files; they are refused until they can be read.", {
-      maxPages: whole("Pages looked at.", { default: 4 }),
-      maxPixels: whole("Pixels of a rendered page.", { default: 4_000_000 }),
-      minTextChars: whole("Characters of text below which pages are rendered.", { default: 200 }),
-    }),
+    pdf: notBuilt(
+      section("PDF files; they are refused until they can be read.", {
+        maxPages: whole("Pages looked at.", { default: 4 }),
+        maxPixels: whole("Pixels of a rendered page.", { default: 4_000_000 }),
+        minTextChars: whole("Characters of text below which pages are rendered.", { default: 200 }),
+      }),
+    ),
   }),
   images: section("Pictures in requests, also of POST /v1/chat/completions.", {
     ...fetchLimits,
@@ -42,9 +44,11 @@ export const gateway = section("How the gateway listens and whom it lets in.", {
     mode: choice("Kind of secret.", ["token", "password"], { fallback: "token" }),
     token: secret("The token. OPENCLAW_GATEWAY_TOKEN wins over it where it is set."),
     password: secret("The password. OPENCLAW_GATEWAY_PASSWORD wins over it where it is set."),
-    allowTailscale: flag("Trust Tailscale to say who somebody is.", {
-      fallback: "on with tailscale.mode serve, unless mode is password",
-    }),
+    allowTailscale: notBuilt(
+      flag("Trust Tailscale to say who somebody is.", {
+        fallback: "on with tailscale.mode serve, unless mode is password",
+      }),
+    ),
   }),
   controlUi: section("The Control UI in the browser.", {
     enabled: flag("Serve it.", { default: true }),
@@ -58,25 +62,29 @@ export const gateway = section("How the gateway listens and whom it lets in.", {
     dangerouslyDisableDeviceAuth: flag("Do not ask browsers for a device identity.", { default: false }),
   }),
   trustedProxies: texts("Addresses of proxies whose forwarding headers count."),
-  tailscale: section("Publishing through Tailscale.", {
-    mode: choice("To your network, to everybody, or not.", ["off", "serve", "funnel"], { default: "off" }),
-    resetOnExit: flag("Take it back when the gateway ends.", { default: false }),
-  }),
-  tls: group("Encryption by the gateway itself.", {
-    enabled: flag("Listen with TLS.", { default: false }),
-    autoGenerate: flag("Make a certificate when there is none.", { default: true }),
-    certPath: text("Certificate file."),
-    keyPath: text("Key file.", { place: "hidden" }),
-    caPath: text("File of the authorities clients are checked against."),
-  }),
+  tailscale: notBuilt(
+    section("Publishing through Tailscale.", {
+      mode: choice("To your network, to everybody, or not.", ["off", "serve", "funnel"], { default: "off" }),
+      resetOnExit: flag("Take it back when the gateway ends.", { default: false }),
+    }),
+  ),
+  tls: notBuilt(
+    group("Encryption by the gateway itself.", {
+      enabled: flag("Listen with TLS.", { default: false }),
+      autoGenerate: flag("Make a certificate when there is none.", { default: true }),
+      certPath: text("Certificate file."),
+      keyPath: text("Key file.", { place: "hidden" }),
+      caPath: text("File of the authorities clients are checked against."),
+    }),
+  ),
   remote: group("The gateway elsewhere that the command line talks to.", {
     url: text("Its WebSocket address."),
-    transport: choice("How it is reached.", ["ssh", "direct"], { default: "ssh" }),
+    transport: notBuilt(choice("How it is reached.", ["ssh", "direct"], { default: "ssh" })),
     token: secret("Its token."),
     password: secret("Its password."),
     tlsFingerprint: text("SHA-256 of its certificate."),
-    sshTarget: text("user@host for ssh."),
-    sshIdentity: text("Key file for ssh."),
+    sshTarget: notBuilt(text("user@host for ssh.")),
+    sshIdentity: notBuilt(text("Key file for ssh.")),
   }),
   reload: section("What happens when this file changes.", {
     mode: choice(
@@ -98,10 +106,12 @@ export const gateway = section("How the gateway listens and whom it lets in.", {
     }),
   }),
   nodes: section("Machines that lend their abilities.", {
-    browser: section("Their browsers.", {
-      mode: choice("Use one by itself, only when named, or never.", ["auto", "manual", "off"], { default: "auto" }),
-      node: text("The one to use when there are several."),
-    }),
+    browser: notBuilt(
+      section("Their browsers.", {
+        mode: choice("Use one by itself, only when named, or never.", ["auto", "manual", "off"], { default: "auto" }),
+        node: text("The one to use when there are several."),
+      }),
+    ),
     allowCommands: texts("Further commands nodes may be asked for."),
     denyCommands: texts("Commands nodes are never asked for."),
   }),

@@ -1,6 +1,6 @@
 // `hooks`: webhooks from outside, and scripts that run on events inside.
 import { Type } from "../../core/schema.ts";
-import { choice, closed, flag, group, list, record, secret, section, text, texts, whole } from "./field.ts";
+import { choice, closed, flag, group, list, notBuilt, record, secret, section, text, texts, whole } from "./field.ts";
 
 const mapping = closed({
   id: text("Name of the rule."),
@@ -29,25 +29,29 @@ const mapping = closed({
 });
 
 const gmail = group("Mail through Gmail's notices.", {
-  account: text("Mail account."),
-  label: text("Label watched."),
-  topic: text("Pub/Sub topic."),
-  subscription: text("Pub/Sub subscription."),
-  pushToken: secret("Secret the notices carry."),
-  hookUrl: text("Where notices are passed on to."),
-  includeBody: flag("Pass on the text of mails."),
-  maxBytes: whole("Bytes passed on at most."),
-  renewEveryMinutes: whole("Minutes between renewals of the watch.", { minimum: 1 }),
-  serve: group("The local end.", {
-    bind: text("Address it listens on."),
-    port: whole("Port it listens on.", { maximum: 65_535 }),
-    path: text("Path it answers."),
-  }),
-  tailscale: group("Reaching it through Tailscale.", {
-    mode: choice("How it is published.", ["off", "serve", "funnel"]),
-    path: text("Public path."),
-    target: text("What it leads to."),
-  }),
+  account: notBuilt(text("Mail account.")),
+  label: notBuilt(text("Label watched.")),
+  topic: notBuilt(text("Pub/Sub topic.")),
+  subscription: notBuilt(text("Pub/Sub subscription.")),
+  pushToken: notBuilt(secret("Secret the notices carry.")),
+  hookUrl: notBuilt(text("Where notices are passed on to.")),
+  includeBody: notBuilt(flag("Pass on the text of mails.")),
+  maxBytes: notBuilt(whole("Bytes passed on at most.")),
+  renewEveryMinutes: notBuilt(whole("Minutes between renewals of the watch.", { minimum: 1 })),
+  serve: notBuilt(
+    group("The local end.", {
+      bind: text("Address it listens on."),
+      port: whole("Port it listens on.", { maximum: 65_535 }),
+      path: text("Path it answers."),
+    }),
+  ),
+  tailscale: notBuilt(
+    group("Reaching it through Tailscale.", {
+      mode: choice("How it is published.", ["off", "serve", "funnel"]),
+      path: text("Public path."),
+      target: text("What it leads to."),
+    }),
+  ),
   model: text("Model that reads mail."),
   thinking: text("How much it thinks."),
   allowUnsafeExternalContent: flag("Do not mark mail as coming from outside."),

@@ -1,6 +1,6 @@
 // `messages`: how messages come in and replies go out, on every channel.
 import { Type } from "../../core/schema.ts";
-import { choice, flag, group, number, record, secret, section, text, texts, whole } from "./field.ts";
+import { choice, flag, group, notBuilt, number, record, secret, section, text, texts, whole } from "./field.ts";
 
 const queueModes = ["collect", "followup", "steer", "steer-backlog", "steer+backlog", "interrupt", "queue"] as const;
 
@@ -38,44 +38,50 @@ const edge = group("Microsoft Edge voices.", {
 
 const override = (what: string) => flag(`Let the model choose ${what}.`);
 
-const tts = group("Replies read aloud.", {
-  auto: choice("When.", ["off", "always", "inbound", "tagged"], { default: "off" }),
-  mode: choice("Which parts.", ["final", "all"]),
-  provider: choice("Who speaks.", ["elevenlabs", "openai", "edge"]),
-  summaryModel: text("Model that shortens long replies."),
-  modelOverrides: group("What the model may change by tags.", {
-    enabled: override("anything"),
-    allowText: override("other words"),
-    allowProvider: override("the provider"),
-    allowVoice: override("the voice"),
-    allowModelId: override("the model"),
-    allowVoiceSettings: override("voice settings"),
-    allowNormalization: override("normalisation"),
-    allowSeed: override("the seed"),
+const tts = notBuilt(
+  group("Replies read aloud.", {
+    auto: choice("When.", ["off", "always", "inbound", "tagged"], { default: "off" }),
+    mode: choice("Which parts.", ["final", "all"]),
+    provider: choice("Who speaks.", ["elevenlabs", "openai", "edge"]),
+    summaryModel: text("Model that shortens long replies."),
+    modelOverrides: group("What the model may change by tags.", {
+      enabled: override("anything"),
+      allowText: override("other words"),
+      allowProvider: override("the provider"),
+      allowVoice: override("the voice"),
+      allowModelId: override("the model"),
+      allowVoiceSettings: override("voice settings"),
+      allowNormalization: override("normalisation"),
+      allowSeed: override("the seed"),
+    }),
+    maxTextLength: whole("Characters read at most."),
+    timeoutMs: whole("Milliseconds to wait."),
+    prefsPath: text("File for people's choices.", { fallback: "<state>/settings/tts.json", place: "hidden" }),
+    elevenlabs,
+    openai: group("OpenAI voices.", {
+      apiKey: secret("Key; else OPENAI_API_KEY."),
+      model: text("Model."),
+      voice: text("Voice."),
+      baseUrl: text("Root of the service."),
+    }),
+    edge,
   }),
-  maxTextLength: whole("Characters read at most."),
-  timeoutMs: whole("Milliseconds to wait."),
-  prefsPath: text("File for people's choices.", { fallback: "<state>/settings/tts.json", place: "hidden" }),
-  elevenlabs,
-  openai: group("OpenAI voices.", {
-    apiKey: secret("Key; else OPENAI_API_KEY."),
-    model: text("Model."),
-    voice: text("Voice."),
-    baseUrl: text("Root of the service."),
-  }),
-  edge,
-});
+);
 
 export const messages = section("How messages come in and replies go out.", {
-  responsePrefix: text("Text in front of replies; auto is [name of the agent]."),
-  messagePrefix: text("Older form of a prefix on what comes in."),
-  ackReaction: text("Reaction that says a message was seen; empty for none.", {
-    fallback: "the agent's emoji, else 👀",
-  }),
-  ackReactionScope: choice("Where it is given.", ["group-mentions", "group-all", "direct", "all"], {
-    default: "group-mentions",
-  }),
-  removeAckAfterReply: flag("Take it back after the reply.", { default: false }),
+  responsePrefix: notBuilt(text("Text in front of replies; auto is [name of the agent].")),
+  messagePrefix: notBuilt(text("Older form of a prefix on what comes in.")),
+  ackReaction: notBuilt(
+    text("Reaction that says a message was seen; empty for none.", {
+      fallback: "the agent's emoji, else 👀",
+    }),
+  ),
+  ackReactionScope: notBuilt(
+    choice("Where it is given.", ["group-mentions", "group-all", "direct", "all"], {
+      default: "group-mentions",
+    }),
+  ),
+  removeAckAfterReply: notBuilt(flag("Take it back after the reply.", { default: false })),
   queue: section("What happens to messages that arrive during a run.", {
     mode: choice("How they are taken up.", queueModes, { default: "collect" }),
     debounceMs: whole("Milliseconds of quiet before the next run.", { default: 1000 }),
@@ -84,13 +90,17 @@ export const messages = section("How messages come in and replies go out.", {
     byChannel: record("Mode per channel.", Type.Enum([...queueModes], { type: "string" })),
     debounceMsByChannel: record("Milliseconds of quiet per channel.", Type.Integer({ minimum: 0 })),
   }),
-  inbound: section("Joining of messages sent in a row.", {
-    debounceMs: whole("Milliseconds to wait for the next one; 0 none.", { fallback: "0" }),
-    byChannel: record("The same per channel.", Type.Integer({ minimum: 0 })),
-  }),
-  groupChat: section("Groups.", {
-    historyLimit: whole("Messages of context given; 0 none.", { fallback: "50, on Discord 20" }),
-    mentionPatterns: texts("Patterns that count as a mention.", { fallback: "from the agent's name and emoji" }),
-  }),
+  inbound: notBuilt(
+    section("Joining of messages sent in a row.", {
+      debounceMs: whole("Milliseconds to wait for the next one; 0 none.", { fallback: "0" }),
+      byChannel: record("The same per channel.", Type.Integer({ minimum: 0 })),
+    }),
+  ),
+  groupChat: notBuilt(
+    section("Groups.", {
+      historyLimit: whole("Messages of context given; 0 none.", { fallback: "50, on Discord 20" }),
+      mentionPatterns: texts("Patterns that count as a mention.", { fallback: "from the agent's name and emoji" }),
+    }),
+  ),
   tts,
 });

@@ -1,9 +1,11 @@
 // `nodeHost`: what this machine lends when it runs as a node.
-import { flag, section, texts } from "./field.ts";
+import { flag, notBuilt, section, texts } from "./field.ts";
 
-export const nodeHost = section("What this machine lends when it runs as a node.", {
-  browserProxy: section("Its browser.", {
-    enabled: flag("Lend it.", { default: true }),
-    allowProfiles: texts("Only these profiles."),
+export const nodeHost = notBuilt(
+  section("What this machine lends when it runs as a node.", {
+    browserProxy: section("Its browser.", {
+      enabled: flag("Lend it.", { default: true }),
+      allowProfiles: texts("Only these profiles."),
+    }),
   }),
-});
+);

@@ -6,6 +6,7 @@ import {
   flag,
   group,
   list,
+  notBuilt,
   number,
   overriding,
   record,
@@ -77,16 +78,18 @@ const sandbox = group("Rules for sandboxed sessions.", {
   tools: group("Tool lists that apply only while a session is sandboxed.", allowDeny),
 });
 
-const message = group("The message tool.", {
-  crossContext: group("Whether a chat may make the agent write to another chat.", {
-    allowWithinProvider: flag("To another conversation of the same channel.", { default: false }),
-    allowAcrossProviders: flag("To a conversation of another channel.", { default: false }),
-    marker: group("A prefix that shows where such a message came from.", {
-      enabled: flag("Put the prefix in front.", { default: true }),
-      prefix: text("Text of the prefix; {channel} is replaced.", { default: "[from {channel}] " }),
+const message = notBuilt(
+  group("The message tool.", {
+    crossContext: group("Whether a chat may make the agent write to another chat.", {
+      allowWithinProvider: flag("To another conversation of the same channel.", { default: false }),
+      allowAcrossProviders: flag("To a conversation of another channel.", { default: false }),
+      marker: group("A prefix that shows where such a message came from.", {
+        enabled: flag("Put the prefix in front.", { default: true }),
+        prefix: text("Text of the prefix; {channel} is replaced.", { default: "[from {channel}] " }),
+      }),
     }),
   }),
-});
+);
 
 const search = section("The web_search tool.", {
   enabled: flag("Offer web_search.", { default: true }),
@@ -165,13 +168,15 @@ const mediaKind = (name: string, maxBytes: number, timeoutSeconds: number, maxCh
     headers: record("Further request headers.", Type.String()),
   });
 
-const media = section("Understanding of pictures, sound and film people send.", {
-  models: list("Models tried for every kind.", mediaModel),
-  concurrency: whole("Attachments looked at in parallel.", { default: 2, minimum: 1 }),
-  image: mediaKind("pictures", 10_485_760, 60, 500),
-  audio: mediaKind("sound", 20_971_520, 60),
-  video: mediaKind("film", 52_428_800, 120, 500),
-});
+const media = notBuilt(
+  section("Understanding of pictures, sound and film people send.", {
+    models: list("Models tried for every kind.", mediaModel),
+    concurrency: whole("Attachments looked at in parallel.", { default: 2, minimum: 1 }),
+    image: mediaKind("pictures", 10_485_760, 60, 500),
+    audio: mediaKind("sound", 20_971_520, 60),
+    video: mediaKind("film", 52_428_800, 120, 500),
+  }),
+);
 
 export const tools = section("Which tools the model gets and how they behave.", {
   profile,
@@ -191,7 +196,7 @@ export const tools = section("Which tools the model gets and how they behave.", 
     allow: texts("Agents that take part; all of them when this is left out."),
   }),
   message,
-  web: section("Web tools.", { search, fetch }),
+  web: notBuilt(section("Web tools.", { search, fetch })),
   media,
 });
 

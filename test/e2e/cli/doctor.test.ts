@@ -36,6 +36,16 @@ test("an empty home is no illness", async () => {
   cli.dispose();
 });
 
+test("names keys of parts that are not built, without failing", async () => {
+  const cli = newCli(
+    '{ gateway: { mode: "local", tls: { enabled: true } }, session: { store: "/old/sessions.json" } }',
+  );
+  const { findings: all } = await findings(cli);
+  const note = of(all, "Config").find(({ level }) => level === "note");
+  assert.match(note?.message ?? "", /not built yet: gateway\.tls, session\.store$/);
+  cli.dispose();
+});
+
 test("a healthy config: every check says so", async () => {
   const cli = newCli(
     '{ gateway: { mode: "local", auth: { token: "0f3a9b1c7d5e2846a0b9c8d7" } }, tools: { fs: { workspaceOnly: true } } }',
