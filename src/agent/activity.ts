@@ -1,6 +1,9 @@
 // What happened in a session or on a day, as counts: messages, tool calls, errors and how long answers took.
 import { isRecord } from "../core/record.ts";
 import type { Message } from "../core/message.ts";
+import type { LatencySummary } from "../protocol/methods/usage.ts";
+
+export type { LatencySummary };
 
 export interface Activity {
   readonly user: number;
@@ -21,14 +24,6 @@ export interface Latency {
   readonly maxMs: number;
   /** Answers by bucket; each bucket is 5% wider than the one before. */
   readonly buckets: Readonly<Record<string, number>>;
-}
-
-export interface LatencySummary {
-  readonly count: number;
-  readonly avgMs: number;
-  readonly p95Ms: number;
-  readonly minMs: number;
-  readonly maxMs: number;
 }
 
 const noLatency: Latency = { count: 0, totalMs: 0, minMs: 0, maxMs: 0, buckets: {} };

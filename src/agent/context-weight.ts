@@ -5,43 +5,9 @@ import { isRecord } from "../core/record.ts";
 import type { ModelRef } from "../model/model.ts";
 import type { OfferedTool } from "../tool/catalog.ts";
 import type { BootstrapFile } from "./prompt/files.ts";
+import type { ContextWeight } from "../protocol/methods/usage.ts";
 
-/** In the recorded shape. */
-export interface ContextWeight {
-  readonly source: "run";
-  readonly generatedAt: number;
-  readonly sessionId: string;
-  readonly sessionKey: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly workspaceDir: string;
-  readonly bootstrapMaxChars: number;
-  readonly sandbox: { readonly mode: string; readonly sandboxed: boolean };
-  readonly systemPrompt: {
-    readonly chars: number;
-    readonly projectContextChars: number;
-    readonly nonProjectContextChars: number;
-  };
-  readonly injectedWorkspaceFiles: readonly {
-    readonly name: string;
-    readonly path: string;
-    readonly missing: boolean;
-    readonly rawChars: number;
-    readonly injectedChars: number;
-    readonly truncated: boolean;
-  }[];
-  readonly skills: { readonly promptChars: number; readonly entries: readonly unknown[] };
-  readonly tools: {
-    readonly listChars: number;
-    readonly schemaChars: number;
-    readonly entries: readonly {
-      readonly name: string;
-      readonly summaryChars: number;
-      readonly schemaChars: number;
-      readonly propertiesCount: number;
-    }[];
-  };
-}
+export type { ContextWeight };
 
 export interface WeighedRequest {
   readonly now: number;

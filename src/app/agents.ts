@@ -18,7 +18,7 @@ import { usesAnthropicSubscription } from "../model/subscription.ts";
 import { testModel } from "../model/test-model.ts";
 import type { LiveStatus } from "../session/live-status.ts";
 import type { Wake } from "../session/wake.ts";
-import type { FoundModel, ModelTest } from "../gateway/methods/models.ts";
+import type { FoundModel, ModelTest } from "../protocol/methods/models.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { GatewayServices } from "../tool/gateway-services.ts";
 import type { Runtime } from "./runtime.ts";

@@ -27,6 +27,7 @@ import { nodePairingMethods } from "../gateway/methods/node-pairing.ts";
 import { nodeMethods } from "../gateway/methods/nodes.ts";
 import { heartbeatMethods } from "../gateway/methods/heartbeat.ts";
 import { modelMethods } from "../gateway/methods/models.ts";
+import { usageMethods } from "../gateway/methods/usage.ts";
 import { sessionMethods, type SessionWork } from "../gateway/methods/sessions.ts";
 import { systemMethods } from "../gateway/methods/system.ts";
 import { undoMethods } from "../gateway/methods/undo.ts";
@@ -140,6 +141,7 @@ export async function openGatewayOver(
     ...memoryMethods(context, runtime.memory),
     ...chatMethods(context, agents),
     ...modelMethods(context, modelDeps),
+    ...usageMethods(context, modelDeps.ledger),
     ...deviceMethods(context),
     ...nodePairingMethods(context),
     ...configMethods(context),

@@ -1,16 +1,18 @@
 // One approval as it is kept: what was asked, by whom it was answered, how far it got.
 import { checker, Type } from "../core/schema.ts";
 import type {
+  Answerer,
   ApprovalCard,
   ApprovalDecision,
   ApprovalKind,
   ApprovalRequest,
   ApprovalRequested,
   ApprovalResolved,
+  ApprovalState,
+  ClosedApproval,
 } from "../protocol/approval.ts";
 
-/** pending → allowed | denied | expired; allowed → started → done, or denied when nobody began it in time. */
-export type ApprovalState = "pending" | "allowed" | "denied" | "expired" | "started" | "done";
+export type { Answerer, ApprovalState };
 
 export interface Approval {
   readonly id: string;
@@ -35,16 +37,6 @@ export interface Approval {
   readonly closedAtMs?: number;
   /** Why it was closed, when no person's answer says so; of a done one, how it went. */
   readonly reason?: string;
-}
-
-/** Who answered, and where. */
-export interface Answerer {
-  readonly clientId: string;
-  /** `page`, `cli`, `chat` … */
-  readonly surface: string;
-  readonly deviceId?: string;
-  /** Through a chat channel: who wrote there. Such a one answers only for the agent of that chat. */
-  readonly sender?: string;
 }
 
 const oneOf = (words: readonly string[]) => Type.String({ pattern: `^(?:${words.join("|")})$` });
@@ -107,12 +99,7 @@ export function toResolved({
 }
 
 /** A line of the trail, for programs. */
-export function toTrail({
-  origin: _origin,
-  body: _body,
-  asker: _asker,
-  ...approval
-}: Approval): Omit<Approval, "origin" | "body" | "asker"> {
+export function toTrail({ origin: _origin, body: _body, asker: _asker, ...approval }: Approval): ClosedApproval {
   return approval;
 }
 

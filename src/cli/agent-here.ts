@@ -8,7 +8,7 @@ import type { SessionKey } from "../core/names.ts";
 import type { Agents } from "../agent/agent.ts";
 import type { TurnRequest } from "../session/turns.ts";
 import type { Config } from "../config/schema/index.ts";
-import { toAgentAnswer } from "../gateway/methods/chat.ts";
+import { toAgentReply } from "../gateway/methods/chat.ts";
 import { requireSend } from "../session/send-policy.ts";
 import type { Store } from "../store/store.ts";
 import { subjectOf } from "../tool/subject.ts";
@@ -82,7 +82,7 @@ async function runTurn(io: Io, agents: Agents, request: TurnRequest, show: (view
   });
   try {
     await agents.post(request);
-    return toAgentAnswer(await agents.wait(runId, (request.timeoutMs ?? 0) + GRACE_MS));
+    return toAgentReply(await agents.wait(runId, (request.timeoutMs ?? 0) + GRACE_MS));
   } finally {
     stopCatching();
     stopListening();

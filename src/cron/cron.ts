@@ -11,7 +11,7 @@ import { checkSchedule, isFrequent } from "./check-schedule.ts";
 import { followBack, STEP_MS } from "./clock-watch.ts";
 import type { CronDeps } from "./deps.ts";
 import { toEntry, type RunEntry } from "./entry.ts";
-import { bodyOf, toJob, type Job, type JobBody } from "./job.ts";
+import { bodyOf, toJob, type Job, type JobBody, type Schedule } from "./job.ts";
 import { planSkip } from "./misfire.ts";
 import { normaliseJob } from "./normalise.ts";
 import type { OutputPage } from "./outputs.ts";
@@ -22,6 +22,9 @@ import { unknownJob } from "./refuse.ts";
 import { nextFire } from "./schedule.ts";
 import { createScheduler } from "./scheduler.ts";
 import { takeOverOlder } from "./import-legacy-jobs.ts";
+import type { CronRunStarted, CronStatus } from "../protocol/methods/cron.ts";
+
+export type { CronStatus };
 
 export interface Cron {
   status(): Promise<CronStatus>;
@@ -39,7 +42,7 @@ export interface Cron {
   /** What one run of a command or a tool put out, by lines. Throws `cron.no-output`. */
   output(id: string, slot: string, page: { readonly offset: number; readonly limit: number }): Promise<OutputPage>;
   /** What a job would do, without keeping it: the job as it would be kept, and its next times. */
-  preview(input: unknown, count: number): Promise<Preview & { readonly job?: Job; readonly schedule: unknown }>;
+  preview(input: unknown, count: number): Promise<Preview & { readonly job?: Job; readonly schedule: Schedule }>;
 }
 
 /** Who made a job, where the job itself does not say. */
@@ -58,17 +61,7 @@ export interface CronEngine extends Cron {
   close(): Promise<void>;
 }
 
-export interface CronStatus {
-  readonly enabled: boolean;
-  readonly jobs: number;
-  readonly nextWakeAtMs: number | null;
-}
-
-export interface RunAnswer {
-  readonly ok: true;
-  readonly ran: boolean;
-  readonly reason?: "not-due" | "already-running";
-  readonly runId?: string;
+export interface RunAnswer extends CronRunStarted {
   readonly ended?: Promise<unknown>;
 }
 

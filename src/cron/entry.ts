@@ -2,28 +2,9 @@
 import type { SlotRecord } from "../store/store.ts";
 import type { JobBody } from "./job.ts";
 import { nextFire } from "./schedule.ts";
+import type { CronRunEntry as RunEntry } from "../protocol/methods/cron.ts";
 
-/** As recorded, with ours beside: the slot, its state and why. */
-export interface RunEntry {
-  readonly ts: number;
-  readonly jobId: string;
-  readonly action: "finished";
-  readonly status: "ok" | "error" | "skipped";
-  readonly state: SlotRecord["state"];
-  readonly slot: string;
-  readonly why?: string;
-  readonly missed?: number;
-  readonly error?: string;
-  readonly summary: string;
-  readonly sessionId?: string;
-  readonly sessionKey?: string;
-  readonly runAtMs: number;
-  readonly durationMs: number;
-  /** Where its result goes: a session key, a channel with its target, or `none`. Of the job as it stands now. */
-  readonly deliversTo?: string;
-  /** When its schedule, as it stands now, comes next after that run. */
-  readonly nextRunAtMs?: number;
-}
+export type { RunEntry };
 
 /** Without a job: it is gone. */
 export function toEntry(slot: SlotRecord, job?: JobBody): RunEntry {

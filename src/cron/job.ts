@@ -3,14 +3,13 @@ import type { ThinkingLevel } from "../core/thinking-level.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { WakeMode } from "../session/wake.ts";
 import type { JobRecord } from "../store/store.ts";
+import type {
+  CronDelivery as JobDelivery,
+  CronMisfire as Misfire,
+  CronSchedule as Schedule,
+} from "../protocol/methods/cron.ts";
 
-export type Schedule =
-  /** ISO 8601 in UTC. */
-  | { readonly kind: "at"; readonly at: string }
-  /** At the anchor and every so often before and after it. */
-  | { readonly kind: "every"; readonly everyMs: number; readonly anchorMs: number }
-  /** Five or six fields; without a zone that of the host. */
-  | { readonly kind: "cron"; readonly expr: string; readonly tz?: string };
+export type { JobDelivery, Misfire, Schedule };
 
 export type Payload =
   | { readonly kind: "systemEvent"; readonly text: string }
@@ -31,17 +30,6 @@ export type Payload =
       readonly args: Readonly<Record<string, unknown>>;
       readonly timeoutSeconds?: number;
     };
-
-export interface JobDelivery {
-  readonly mode: "announce" | "none";
-  /** A channel, or `last` for where the main session was last spoken to. */
-  readonly channel?: string;
-  readonly to?: string;
-  readonly bestEffort?: boolean;
-}
-
-/** What happens to a slot that comes too late: made up for once, let go, or made up for within so many milliseconds. */
-export type Misfire = "once" | "skip" | { readonly windowMs: number };
 
 /** What somebody asked for. */
 export interface JobBody {

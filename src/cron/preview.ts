@@ -1,21 +1,9 @@
 // The next times of a schedule as people read them, with the changes of the clock that lie among them.
 import type { Schedule } from "./job.ts";
 import { nextFire } from "./schedule.ts";
+import type { CronFire as Fire, CronPreview as Preview } from "../protocol/methods/cron.ts";
 
-export interface Fire {
-  readonly atMs: number;
-  /** In the zone of the job: `2026-03-29 03:00:00`. */
-  readonly local: string;
-  /** `+02:00`. */
-  readonly offset: string;
-  /** Why this one is not where the others are. */
-  readonly note?: string;
-}
-
-export interface Preview {
-  readonly tz: string;
-  readonly fires: readonly Fire[];
-}
+export type { Fire, Preview };
 
 export function previewOf(schedule: Schedule, afterMs: number, count: number): Preview {
   const tz = (schedule.kind === "cron" ? schedule.tz : undefined) ?? hostZone();

@@ -2,7 +2,7 @@
 import type { ConnectParams } from "../protocol/connect.ts";
 import type { StateVersion, WireError } from "../protocol/frame.ts";
 import type { Role } from "../protocol/scope.ts";
-import type { Abilities } from "./node-abilities.ts";
+import type { NodeAbilities } from "../protocol/methods/devices.ts";
 import { frameAround, PreparedJson, textFrame, type Frame } from "./frame-bytes.ts";
 
 export interface Client {
@@ -17,7 +17,7 @@ export interface Client {
   readonly permissions: Readonly<Record<string, boolean>> | undefined;
   readonly pathEnv: string | undefined;
   /** Of a node: the owner approved these by now; it has those of them that it offers. */
-  approve(abilities: Abilities): void;
+  approve(abilities: NodeAbilities): void;
   readonly address: string;
   readonly local: boolean;
   readonly connectedAt: number;

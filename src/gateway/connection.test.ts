@@ -9,7 +9,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { systemClock } from "../base/clock.ts";
 import { createMask } from "../base/mask.ts";
 import { silentLog } from "../exec/engine.cases.ts";
-import { looseMethod } from "../protocol/method.ts";
+import { returns, uncheckedMethod } from "../protocol/method.ts";
 import { serveConnection } from "./connection.ts";
 import { createDispatch, serve } from "./dispatch.ts";
 import { createFairQueue } from "./fair-queue.ts";
@@ -22,11 +22,11 @@ async function open() {
   let answered = 0;
   const dispatch = createDispatch(
     [
-      serve(looseMethod("large", "operator.read"), () => {
+      serve(uncheckedMethod("large", "operator.read", returns<unknown>()))(() => {
         answered += 1;
         return { text: "x".repeat(LARGE) };
       }),
-      serve(looseMethod("prepared", "operator.read"), () => {
+      serve(uncheckedMethod("prepared", "operator.read", returns<unknown>()))(() => {
         answered += 1;
         return prepared;
       }),

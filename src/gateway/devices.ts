@@ -5,58 +5,25 @@ import { isDeepStrictEqual } from "node:util";
 import { OpenClawError } from "../core/error.ts";
 import { newId, newSecret, sameSecret } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
+import type { IssuedToken } from "../protocol/connect.ts";
+import type { DeviceTokenFacts, NodeAbilities, PairedDevice, PendingDevice } from "../protocol/methods/devices.ts";
 import { coversScopes, isScope, type Role } from "../protocol/scope.ts";
 import type { Store } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
-import { beyond, joined, within, type Abilities } from "./node-abilities.ts";
+import { beyond, joined, within } from "./node-abilities.ts";
 
-export interface DeviceToken {
-  readonly role: Role;
-  readonly scopes: readonly string[];
-  /** Part of what the token is made from; a rotation raises it and so ends the old token. */
+export interface DeviceToken extends DeviceTokenFacts {
+  /** Part of what the token is derived from; a rotation increases it, which ends the old token. */
   readonly generation: number;
-  readonly createdAtMs: number;
-  readonly rotatedAtMs?: number;
-  readonly revokedAtMs?: number;
-  readonly lastUsedAtMs?: number;
 }
 
-export interface Device {
-  readonly deviceId: string;
-  readonly publicKey: string;
-  readonly displayName?: string;
-  readonly platform: string;
-  readonly clientId: string;
-  readonly clientMode: string;
-  readonly role: Role;
-  readonly roles: readonly Role[];
-  readonly scopes: readonly string[];
-  readonly createdAtMs: number;
-  readonly approvedAtMs: number;
+export interface Device extends Omit<PairedDevice, "tokens"> {
   readonly tokens: readonly DeviceToken[];
-  /** Of a node: what its owner approved. Records of before this was kept have none until its next connection. */
-  readonly abilities?: Abilities;
 }
 
-export interface PairRequest {
-  readonly requestId: string;
-  readonly deviceId: string;
-  readonly publicKey: string;
-  readonly displayName?: string;
-  readonly platform: string;
-  readonly clientId: string;
-  readonly clientMode: string;
-  readonly role: Role;
-  readonly roles: readonly Role[];
-  readonly scopes: readonly string[];
-  readonly remoteIp?: string;
-  readonly silent: boolean;
-  readonly isRepair: boolean;
-  readonly ts: number;
+export interface PairRequest extends Omit<PendingDevice, keyof NodeAbilities> {
   /** Of a node: what it offers. */
-  readonly abilities?: Abilities;
-  /** Of a paired node that came back with more: the difference. It stays connected with what was approved. */
-  readonly added?: Abilities;
+  readonly abilities?: NodeAbilities;
 }
 
 export type Applicant = Pick<
@@ -73,13 +40,6 @@ export type Applicant = Pick<
   | "abilities"
 >;
 
-export interface IssuedToken {
-  readonly deviceToken: string;
-  readonly role: Role;
-  readonly scopes: readonly string[];
-  readonly issuedAtMs: number;
-}
-
 const REQUEST_TTL_MS = 5 * 60_000;
 /** Such a one keeps nobody out, and a node may stay connected for long. */
 const ADDED_TTL_MS = 24 * 3_600_000;
@@ -93,7 +53,7 @@ export interface DeviceBook {
   /** The pending request of this device; the same one while it waits. */
   request(applicant: Applicant): Promise<{ request: PairRequest; created: boolean }>;
   /** What a paired node may do of what it offers now, and the request for the rest; a new one when `created`. */
-  admitNode(applicant: Applicant & { readonly abilities: Abilities }): Promise<AdmittedNode>;
+  admitNode(applicant: Applicant & { readonly abilities: NodeAbilities }): Promise<AdmittedNode>;
   /** `cap` are the approver's own scopes: nobody hands out more than they hold. */
   approve(requestId: string, cap: readonly string[]): Promise<{ request: PairRequest; device: Device }>;
   reject(requestId: string): Promise<PairRequest>;
@@ -115,7 +75,7 @@ export interface DeviceBook {
 }
 
 export interface AdmittedNode {
-  readonly abilities: Abilities;
+  readonly abilities: NodeAbilities;
   readonly request?: PairRequest;
   readonly created: boolean;
 }
@@ -158,7 +118,10 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
     return device;
   };
 
-  const ask = async (applicant: Applicant, added?: Abilities): Promise<{ request: PairRequest; created: boolean }> => {
+  const ask = async (
+    applicant: Applicant,
+    added?: NodeAbilities,
+  ): Promise<{ request: PairRequest; created: boolean }> => {
     const now = clock.now();
     const wish = { ...applicant, ...(added === undefined ? {} : { added }) };
     const mine = ((await devices.pending.list(now)) as PairRequest[]).filter((entry) => isSameRequest(entry, wish));
@@ -180,7 +143,7 @@ export async function openDeviceBook(store: Store, clock: Clock): Promise<Device
   };
 
   /** Adds what the owner was shown, and nothing else: name, token and scopes stay. */
-  const widen = async ({ deviceId }: PairRequest, added: Abilities): Promise<Device> => {
+  const widen = async ({ deviceId }: PairRequest, added: NodeAbilities): Promise<Device> => {
     const before = await get(deviceId);
     if (before === undefined) throw new OpenClawError("device.unknown", "unknown deviceId");
     const device = { ...before, abilities: joined(before.abilities, added), approvedAtMs: clock.now() };
@@ -353,7 +316,7 @@ function union(left: readonly string[], right: readonly string[]): string[] {
 }
 
 /** For the wire: what a node offers stands beside the rest, as recorded. */
-export function toWireRequest({ abilities, ...request }: PairRequest): Record<string, unknown> {
+export function toWireRequest({ abilities, ...request }: PairRequest): PendingDevice {
   return { ...request, ...abilities };
 }
 
@@ -371,6 +334,6 @@ export function tellRequested(hub: Pick<Hub, "broadcast">, request: PairRequest)
 }
 
 /** For the wire: without what tokens are made from. */
-export function toWireDevice({ tokens, ...device }: Device): Record<string, unknown> {
+export function toWireDevice({ tokens, ...device }: Device): PairedDevice {
   return { ...device, tokens: tokens.map(({ generation: _hidden, ...token }) => token) };
 }

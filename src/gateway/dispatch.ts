@@ -10,24 +10,29 @@ import { holdsScope } from "../protocol/scope.ts";
 import { errorFrame, okFrame, type Client } from "./client.ts";
 import { PreparedJson } from "./frame-bytes.ts";
 
-export type Answer<P> = (params: P, client: Client, signal: AbortSignal) => unknown;
+/** What a handler gives back: the result itself, a serialized one, or two results. */
+type Reply<R> = R | PreparedJson<R> | TwoAnswers<R>;
+export type Handler<P, R> = (params: P, client: Client, signal: AbortSignal) => Reply<R> | Promise<Reply<R>>;
 
 export interface Served {
   readonly method: Method;
-  readonly answer: Answer<never>;
+  readonly answer: Handler<never, unknown>;
 }
 
-/** Ties a method of the protocol to what it does; the parameter type comes from its schema. */
-export function serve<P>(method: Method<P>, answer: Answer<P>): Served {
-  return { method: method as Method, answer: answer as Answer<never> };
+/**
+ * Binds a method of the protocol to its handler: `serve(method)(handler)`. Two calls, so that the compiler knows the
+ * declared parameters and result before it checks the handler.
+ */
+export function serve<P, R>(method: Method<P, R>): (answer: Handler<P, R>) => Served {
+  return (answer) => ({ method, answer: answer as Handler<never, unknown> });
 }
 
-/** A large answer that stays the same for one config: built and serialized once, then only sent. */
-export function preparedFor<C extends object>(
+/** A large result that depends only on the config: built and serialized once per config. */
+export function preparedFor<C extends object, R>(
   config: () => C,
-  build: () => Promise<unknown>,
-): () => Promise<PreparedJson> {
-  let last: { readonly of: C; readonly answer: Promise<PreparedJson> } | undefined;
+  build: () => Promise<R>,
+): () => Promise<PreparedJson<R>> {
+  let last: { readonly of: C; readonly answer: Promise<PreparedJson<R>> } | undefined;
   return () => {
     const now = config();
     if (last?.of === now) return last.answer;
@@ -42,17 +47,17 @@ export function preparedFor<C extends object>(
   };
 }
 
-/** Two answers to one request, as `agent` gives: accepted at once, the end when it comes. */
-class TwoAnswers {
-  readonly first: unknown;
-  readonly later: Promise<unknown>;
-  constructor(first: unknown, later: Promise<unknown>) {
+/** Two results of one request, as `agent` gives: `accepted` immediately, the outcome when the run ends. */
+class TwoAnswers<R = unknown> {
+  readonly first: R;
+  readonly later: Promise<R>;
+  constructor(first: R, later: Promise<R>) {
     this.first = first;
     this.later = later;
   }
 }
 
-export function answerTwice(first: unknown, later: Promise<unknown>): unknown {
+export function answerTwice<R>(first: R, later: Promise<R>): TwoAnswers<R> {
   return new TwoAnswers(first, later);
 }
 

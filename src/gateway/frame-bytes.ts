@@ -4,9 +4,11 @@
 export type Frame = readonly Buffer[];
 
 /** JSON that was serialized before, such as a large answer that many clients ask for. */
-export class PreparedJson {
+export class PreparedJson<T = unknown> {
   readonly bytes: Buffer;
-  constructor(value: unknown) {
+  /** Carries the type of the value for the compiler; never set. */
+  declare readonly value?: T;
+  constructor(value: T) {
     this.bytes = Buffer.from(JSON.stringify(value));
   }
 }

@@ -3,12 +3,13 @@ import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto
 
 import type { Clock } from "../base/clock.ts";
 import { Lru } from "../base/lru.ts";
-import { isBrowserClient, type ConnectParams } from "../protocol/connect.ts";
+import { isBrowserClient, type ConnectParams, type IssuedToken } from "../protocol/connect.ts";
 import { CLOSE, PROTOCOL_VERSION, type WireError } from "../protocol/frame.ts";
 import { signedText } from "../protocol/signature.ts";
 import { coversScopes, isScope, type Role } from "../protocol/scope.ts";
-import { offeredBy, type Abilities } from "./node-abilities.ts";
-import type { Applicant, Device, DeviceBook, IssuedToken, PairRequest } from "./devices.ts";
+import type { NodeAbilities } from "../protocol/methods/devices.ts";
+import { offeredBy } from "./node-abilities.ts";
+import type { Applicant, Device, DeviceBook, PairRequest } from "./devices.ts";
 import { isOurHost, isOurOrigin, type Peer, type PeerRules } from "./peer.ts";
 import { isGuessable, knowsSecret, type SharedSecret } from "./secret.ts";
 import { callerOf, callerOfDevice, type Throttle } from "./throttle.ts";
@@ -20,7 +21,7 @@ export interface Admitted {
   readonly deviceId: string | undefined;
   readonly issued: IssuedToken | undefined;
   /** Of a node: what it may do of what it offers. */
-  readonly abilities?: Abilities;
+  readonly abilities?: NodeAbilities;
   /** Of a node that came back with more than was approved: the request for the difference, when it is new. */
   readonly opened?: PairRequest;
 }

@@ -3,6 +3,14 @@ import type { SessionRecord } from "../store/store.ts";
 import { agentIds, defaultAgentId, mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import { mainSessionKey, type AgentId } from "../core/names.ts";
+import type { SessionDefaults } from "../protocol/connect.ts";
+import type {
+  AgentHeartbeat,
+  GatewayStatus,
+  Health,
+  SessionFigures,
+  StatusSessionRow,
+} from "../protocol/methods/system.ts";
 import { entryOf } from "../session/session.ts";
 import type { Client } from "./client.ts";
 import type { GatewayContext } from "./context.ts";
@@ -12,11 +20,11 @@ import { sandboxNow } from "./sandbox-state.ts";
 
 export interface Vitals {
   /** Whoever may not look learns that the gateway is well, and nothing of agents and sessions. */
-  health(client: Client): Promise<object>;
-  status(): Promise<unknown>;
+  health(client: Client): Promise<Health>;
+  status(): Promise<GatewayStatus>;
   /** The last health without asking the store; for hello-ok, which must not wait. */
-  lastHealth(client: Client): object;
-  sessionDefaults(): unknown;
+  lastHealth(client: Client): Health;
+  sessionDefaults(): SessionDefaults;
 }
 
 type BeatSettings = ReturnType<Heartbeats["settingsOf"]>;
@@ -59,7 +67,7 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
     return figures;
   };
 
-  const toHealth = (client: Client, now: number, startedTicks: number): object => ({
+  const toHealth = (client: Client, now: number, startedTicks: number): Health => ({
     ok: true,
     ts: now,
     durationMs: Math.round(clock.ticks() - startedTicks),
@@ -72,7 +80,7 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
       ? insideOf(now)
       : { agents: [], sessions: { path: "", count: 0, recent: [] } }),
   });
-  const insideOf = (now: number): object => ({
+  const insideOf = (now: number): Partial<Health> & Pick<Health, "agents" | "sessions"> => ({
     sandbox: sandboxNow(context),
     ...troubleOf(context),
     ...approvalsOf(context),
@@ -98,7 +106,7 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
   };
 
   /** In the recorded shape. */
-  const beatOf = (agentId: AgentId) => {
+  const beatOf = (agentId: AgentId): AgentHeartbeat => {
     const { enabled, every, everyMs, prompt, target, ackMaxChars } = settingsNow(agentId);
     const isOn = enabled && heartbeats.isOn();
     return {
@@ -165,27 +173,27 @@ export function createVitals(context: GatewayContext, heartbeats: Pick<Heartbeat
 }
 
 /** Only where there is some: the recorded shape is without it. */
-function troubleOf({ trouble, mask }: GatewayContext): { trouble?: string } {
+function troubleOf({ trouble, mask }: GatewayContext): Pick<Health, "trouble"> {
   const reason = trouble?.();
   return reason === undefined ? {} : { trouble: mask(reason) };
 }
 
 /** Only when the owner should look. */
-function approvalsOf({ approvalsCaution }: GatewayContext): { approvals?: object } {
+function approvalsOf({ approvalsCaution }: GatewayContext): Pick<Health, "approvals"> {
   const caution = approvalsCaution?.();
   return caution === undefined ? {} : { approvals: { caution } };
 }
 
-function storeProblemOf({ storeProblem, mask }: GatewayContext): { store?: { ok: false; problem: string } } {
+function storeProblemOf({ storeProblem, mask }: GatewayContext): Pick<Health, "store"> {
   const problem = storeProblem?.();
   return problem === undefined ? {} : { store: { ok: false, problem: mask(problem) } };
 }
 
-function toRecent({ key, updatedAt }: SessionRecord, now: number): unknown {
+function toRecent({ key, updatedAt }: SessionRecord, now: number): SessionFigures["recent"][number] {
   return { key, updatedAt, age: now - updatedAt };
 }
 
-function toStatusRow(record: SessionRecord, now: number): unknown {
+function toStatusRow(record: SessionRecord, now: number): StatusSessionRow {
   const entry = entryOf(record);
   const total = entry.totalTokens ?? 0;
   const context = entry.contextTokens ?? 0;

@@ -2,17 +2,7 @@
 import { open } from "node:fs/promises";
 
 import { errnoOf } from "../core/error.ts";
-
-export interface LogTail {
-  readonly file: string;
-  readonly cursor: number;
-  readonly size: number;
-  readonly lines: readonly string[];
-  /** Older lines exist that were not sent. */
-  readonly truncated: boolean;
-  /** The file is shorter than the cursor: a new one began. */
-  readonly reset: boolean;
-}
+import type { LogTail } from "../protocol/methods/system.ts";
 
 export interface LogTailQuery {
   readonly cursor?: number;

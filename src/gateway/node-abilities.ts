@@ -1,19 +1,13 @@
 // What a node offers and what its owner approved: it has both or neither, and more than approved is asked for. Pure.
 import type { ConnectParams } from "../protocol/connect.ts";
+import type { NodeAbilities } from "../protocol/methods/devices.ts";
 
-/** `permissions` are those of its system; one that is not granted counts for nothing. */
-export interface Abilities {
-  readonly caps: readonly string[];
-  readonly commands: readonly string[];
-  readonly permissions?: Readonly<Record<string, boolean>>;
-}
-
-export function offeredBy({ caps = [], commands = [], permissions }: ConnectParams): Abilities {
+export function offeredBy({ caps = [], commands = [], permissions }: ConnectParams): NodeAbilities {
   return { caps, commands, ...(permissions === undefined ? {} : { permissions }) };
 }
 
 /** What is offered and approved. */
-export function within(offered: Abilities, approved: Abilities): Abilities {
+export function within(offered: NodeAbilities, approved: NodeAbilities): NodeAbilities {
   const permissions = Object.entries(offered.permissions ?? {}).map(([name, isOn]): [string, boolean] => [
     name,
     isOn && approved.permissions?.[name] === true,
@@ -26,8 +20,8 @@ export function within(offered: Abilities, approved: Abilities): Abilities {
 }
 
 /** What is offered and not approved; undefined when there is nothing of the kind. */
-export function beyond(offered: Abilities, approved: Abilities): Abilities | undefined {
-  const more: Abilities = {
+export function beyond(offered: NodeAbilities, approved: NodeAbilities): NodeAbilities | undefined {
+  const more: NodeAbilities = {
     caps: offered.caps.filter((name) => !approved.caps.includes(name)),
     commands: offered.commands.filter((name) => !approved.commands.includes(name)),
   };
@@ -37,7 +31,7 @@ export function beyond(offered: Abilities, approved: Abilities): Abilities | und
 }
 
 /** What was approved before stays approved. */
-export function joined(before: Abilities | undefined, more: Abilities): Abilities {
+export function joined(before: NodeAbilities | undefined, more: NodeAbilities): NodeAbilities {
   if (before === undefined) return { ...more, ...(more.permissions === undefined ? {} : onlyOn(more)) };
   const permissions = [...new Set([...namesOn(before), ...namesOn(more)])];
   return {
@@ -47,8 +41,10 @@ export function joined(before: Abilities | undefined, more: Abilities): Abilitie
   };
 }
 
-const namesOn = ({ permissions = {} }: Abilities): string[] =>
+const namesOn = ({ permissions = {} }: NodeAbilities): string[] =>
   Object.keys(permissions).filter((name) => permissions[name] === true);
 const allOn = (names: readonly string[]): Readonly<Record<string, boolean>> =>
   Object.fromEntries(names.map((name) => [name, true]));
-const onlyOn = (abilities: Abilities): Pick<Abilities, "permissions"> => ({ permissions: allOn(namesOn(abilities)) });
+const onlyOn = (abilities: NodeAbilities): Pick<NodeAbilities, "permissions"> => ({
+  permissions: allOn(namesOn(abilities)),
+});

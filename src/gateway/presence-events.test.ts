@@ -5,13 +5,14 @@ import { test } from "node:test";
 import { fakeClient, fakeTime } from "../../test/harness/frames.ts";
 import type { Client } from "./client.ts";
 import { createHub } from "./hub.ts";
-import { createPresence, type PresenceRow } from "./presence.ts";
+import type { PresenceEntry } from "../protocol/methods/system.ts";
+import { createPresence } from "./presence.ts";
 import { createPresenceEvents } from "./presence-events.ts";
 
 interface Told {
   readonly event: string;
   readonly seq: number;
-  readonly payload: { readonly presence: PresenceRow[] };
+  readonly payload: { readonly presence: PresenceEntry[] };
   readonly stateVersion: { readonly presence: number; readonly health: number };
 }
 
@@ -92,7 +93,7 @@ test("when not all fit, nodes and pages are listed first", () => {
   join(0, "ui");
   join(1, "node");
   for (let i = 2; i < 120; i++) join(i);
-  const rows = JSON.parse(events.list()) as PresenceRow[];
+  const rows = JSON.parse(events.list()) as PresenceEntry[];
   assert.equal(rows.length, 64);
   assert.deepEqual(
     rows.slice(0, 4).map(({ mode }) => mode),

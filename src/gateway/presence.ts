@@ -2,28 +2,10 @@
 import { hostname, release } from "node:os";
 
 import type { Clock } from "../base/clock.ts";
+import type { PresenceEntry } from "../protocol/methods/system.ts";
 import type { Client } from "./client.ts";
 
-export interface PresenceRow {
-  readonly host: string;
-  readonly ip?: string;
-  readonly version: string;
-  readonly platform: string;
-  readonly deviceFamily?: string;
-  readonly modelIdentifier?: string;
-  readonly mode: string;
-  readonly reason: string;
-  readonly text: string;
-  readonly ts: number;
-  readonly deviceId?: string;
-  readonly instanceId?: string;
-  readonly roles?: readonly string[];
-  readonly scopes?: readonly string[];
-  readonly tags?: readonly string[];
-  readonly lastInputSeconds?: number;
-}
-
-export type Beacon = Partial<Omit<PresenceRow, "ts">> & { readonly text: string };
+export type Beacon = Partial<Omit<PresenceEntry, "ts">> & { readonly text: string };
 
 const TTL_MS = 5 * 60_000;
 const MAX_ROWS = 200;
@@ -31,7 +13,7 @@ const MAX_ROWS = 200;
 export interface Presence {
   /** The name of this machine. */
   readonly host: string;
-  list(): PresenceRow[];
+  list(): PresenceEntry[];
   /** The list as JSON, cut to so many rows: nodes and people's clients first, then whoever was heard of last. */
   json(maxRows: number): string;
   version(): number;
@@ -42,7 +24,7 @@ export interface Presence {
 }
 
 interface Kept {
-  readonly row: PresenceRow;
+  readonly row: PresenceEntry;
   /** Connections of this instance that are open now: while there is one, it is here. */
   readonly open: ReadonlyMap<string, Client["role"]>;
   /** The row as JSON, made when it is first sent: it is sent far more often than it changes. */
@@ -57,7 +39,7 @@ export function createPresence(clock: Clock, version: string): Presence {
   const kept = new Map<string, Kept>();
   const host = hostname();
   const platform = `${process.platform} ${release()}`;
-  const self = (): PresenceRow => ({
+  const self = (): PresenceEntry => ({
     host,
     version,
     platform,
@@ -147,11 +129,11 @@ function foremostOf(rows: readonly Kept[]): Kept[] {
 function rowOf(
   { info, local, address, deviceId, scopes, role }: Client,
   instanceId: string,
-  known: PresenceRow | undefined,
+  known: PresenceEntry | undefined,
   open: Kept["open"],
   reason: "connect" | "disconnect",
   now: number,
-): PresenceRow {
+): PresenceEntry {
   const name = info.displayName ?? info.id;
   // One device may be operator and node at once: it is one row with both.
   const roles = [...new Set(open.size === 0 ? [role] : open.values())];

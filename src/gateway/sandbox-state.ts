@@ -2,22 +2,15 @@
 import type { AgentId } from "../core/names.ts";
 import { defaultAgentId } from "../config/agents.ts";
 import { modeOf, describeRoute } from "../exec/describe-route.ts";
+import type { SandboxHealth } from "../protocol/methods/system.ts";
 import type { GatewayContext } from "./context.ts";
-
-export interface SandboxState {
-  readonly agentId: AgentId;
-  readonly mode: string;
-  /** Left out while nobody has tried; only a real trial can tell. */
-  readonly works?: boolean;
-  readonly caution?: { readonly text: string; readonly fix: string };
-}
 
 type Surroundings = Pick<GatewayContext, "config" | "paths" | "env" | "clock">;
 
 /** A trial starts a process or two: pages that come together share one. */
 const FRESH_MS = 15_000;
 
-export function sandboxNow({ config }: Pick<Surroundings, "config">): SandboxState {
+export function sandboxNow({ config }: Pick<Surroundings, "config">): SandboxHealth & { readonly agentId: AgentId } {
   const now = config();
   const agentId = defaultAgentId(now);
   const { value: mode, setKey } = modeOf(now, agentId);
@@ -36,10 +29,10 @@ export function sandboxNow({ config }: Pick<Surroundings, "config">): SandboxSta
 }
 
 /** Tries a sandbox where one is configured. */
-export function createSandboxTrial(surroundings: Surroundings): () => Promise<SandboxState> {
+export function createSandboxTrial(surroundings: Surroundings): () => Promise<SandboxHealth> {
   const { config, paths, env, clock } = surroundings;
-  let last: { readonly at: number; readonly of: unknown; readonly answer: Promise<SandboxState> } | undefined;
-  const look = async (): Promise<SandboxState> => {
+  let last: { readonly at: number; readonly of: unknown; readonly answer: Promise<SandboxHealth> } | undefined;
+  const look = async (): Promise<SandboxHealth> => {
     const state = sandboxNow(surroundings);
     if (state.mode === "off") return state;
     const { sandboxProbe } = await import("../exec/sandbox/probe.ts");

@@ -10,6 +10,22 @@ import {
   type SessionDay,
   type Totals,
 } from "../agent/ledger.ts";
+import type {
+  ContextWeight,
+  CountAndTotals,
+  DailyLatency,
+  DailyModelUsage,
+  MessageCounts,
+  ModelUsage,
+  SessionsUsage,
+  SessionUsage,
+  SessionUsageRow,
+  TokensAndCost,
+  ToolUsage,
+  UsageAggregates,
+  UsageCostReport,
+  UsageTotals,
+} from "../protocol/methods/usage.ts";
 import { entryOf } from "../session/session.ts";
 import type { SessionRecord } from "../store/store.ts";
 
@@ -20,7 +36,10 @@ export interface Range {
 }
 
 /** `usage.cost`. */
-export async function costReport(ledger: Ledger, query: LedgerQuery): Promise<object> {
+export async function costReport(
+  ledger: Ledger,
+  query: LedgerQuery,
+): Promise<Pick<UsageCostReport, "daily" | "totals">> {
   const days = Map.groupBy(await ledger.daily(query), ({ date }) => date);
   const daily = [...days].map(([date, rows]) => ({ date, ...toWire(rows.reduce<Totals>(plus, nothing)) }));
   return { daily, totals: toWire(await ledger.totals(query)) };
@@ -38,7 +57,9 @@ export interface SessionsReport {
 }
 
 /** `sessions.usage`, without its dates. */
-export async function sessionsReport(report: SessionsReport): Promise<object> {
+export async function sessionsReport(
+  report: SessionsReport,
+): Promise<Pick<SessionsUsage, "sessions" | "totals" | "aggregates">> {
   const { ledger, range, records, only, includeContextWeight, file } = report;
   const sessions: SessionUse[] = [];
   // One after the other: a thousand sessions must not hold everybody else up.
@@ -61,7 +82,7 @@ interface SessionUse {
   readonly record: SessionRecord;
   readonly days: readonly SessionDay[];
   /** Undefined when it was not asked for. */
-  readonly context: object | null | undefined;
+  readonly context: ContextWeight | null | undefined;
 }
 
 /**
@@ -97,7 +118,7 @@ async function factsOfAll(ledger: Ledger, range: Range): Promise<DayFacts[]> {
   return [...models, ...activity.map((row): DayFacts => ({ ...row, used: [] }))];
 }
 
-function sessionRow({ record, days, context }: SessionUse, file: string): object {
+function sessionRow({ record, days, context }: SessionUse, file: string): SessionUsageRow {
   const { key, sessionId, updatedAt, agentId, label } = record;
   const { channel, lastChannel, chatType, origin, modelProvider, model } = entryOf(record);
   const shown = { label, channel: channel ?? lastChannel, chatType, origin, modelProvider, model };
@@ -112,7 +133,11 @@ function sessionRow({ record, days, context }: SessionUse, file: string): object
   };
 }
 
-function sessionUsage({ sessionId, updatedAt }: SessionRecord, days: readonly SessionDay[], file: string): object {
+function sessionUsage(
+  { sessionId, updatedAt }: SessionRecord,
+  days: readonly SessionDay[],
+  file: string,
+): SessionUsage {
   const activity = activityOf(days);
   const used = days.flatMap((day) => day.used);
   const firstActivity = Math.min(...days.map(({ firstAt }) => firstAt), updatedAt);
@@ -137,7 +162,7 @@ function sessionUsage({ sessionId, updatedAt }: SessionRecord, days: readonly Se
   };
 }
 
-function aggregatesOf(facts: readonly DayFacts[]): object {
+function aggregatesOf(facts: readonly DayFacts[]): Omit<UsageAggregates, "byChannel"> {
   const activity = activityOf(facts);
   const used = facts.flatMap((day) => day.used);
   const latency = summarizeLatency(activity.latency);
@@ -180,7 +205,7 @@ const activityOf = (days: readonly Day[]): Activity =>
 
 const sumOf = (used: readonly ModelUse[]): Totals => used.reduce((sum, { totals }) => plus(sum, totals), nothing);
 
-function byModel(used: readonly ModelUse[]): object[] {
+function byModel(used: readonly ModelUse[]): ModelUsage[] {
   return grouped(used, ({ provider, model }) => `${provider}/${model}`).map(([, uses]) => ({
     provider: uses[0]?.provider ?? "",
     model: uses[0]?.model ?? "",
@@ -188,7 +213,7 @@ function byModel(used: readonly ModelUse[]): object[] {
   }));
 }
 
-function modelDaily(days: readonly Day[]): object[] {
+function modelDaily(days: readonly Day[]): DailyModelUsage[] {
   return days.flatMap(({ date, used }) =>
     grouped(used, ({ provider, model }) => `${provider}/${model}`).map(([, uses]) => ({
       date,
@@ -200,14 +225,14 @@ function modelDaily(days: readonly Day[]): object[] {
   );
 }
 
-function dailyLatency(days: readonly Day[]): object[] {
+function dailyLatency(days: readonly Day[]): DailyLatency[] {
   return days.flatMap(({ date, activity }) => {
     const latency = summarizeLatency(activity.latency);
     return latency === undefined ? [] : [{ date, ...latency }];
   });
 }
 
-function byChannel(sessions: readonly SessionUse[]): object[] {
+function byChannel(sessions: readonly SessionUse[]): UsageAggregates["byChannel"] {
   const channels = Map.groupBy(sessions, ({ record }) => entryOf(record).channel ?? entryOf(record).lastChannel ?? "");
   return [...channels].flatMap(([channel, list]) =>
     channel === ""
@@ -221,19 +246,19 @@ function grouped(used: readonly ModelUse[], keyOf: (use: ModelUse) => string): [
   return [...Map.groupBy(used, keyOf)].toSorted(([, a], [, b]) => sumOf(b).totalTokens - sumOf(a).totalTokens);
 }
 
-function countAndTotals(uses: readonly ModelUse[]): object {
+function countAndTotals(uses: readonly ModelUse[]): CountAndTotals {
   const sum = sumOf(uses);
   return { count: sum.calls, totals: toWire(sum) };
 }
 
-const tokensAndCost = ({ totalTokens, costUsd }: Totals): object => ({ tokens: totalTokens, cost: costUsd });
+const tokensAndCost = ({ totalTokens, costUsd }: Totals): TokensAndCost => ({ tokens: totalTokens, cost: costUsd });
 
 /** Results belong to their calls: they do not count as messages of their own. */
-function messageCounts({ user, assistant, toolCalls, toolResults, errors }: Activity): object {
+function messageCounts({ user, assistant, toolCalls, toolResults, errors }: Activity): MessageCounts {
   return { total: user + assistant, user, assistant, toolCalls, toolResults, errors };
 }
 
-function toolUsage({ tools, toolCalls }: Activity): object {
+function toolUsage({ tools, toolCalls }: Activity): ToolUsage {
   const list = Object.entries(tools).map(([name, count]) => ({ name, count }));
   return {
     totalCalls: toolCalls,
@@ -242,7 +267,7 @@ function toolUsage({ tools, toolCalls }: Activity): object {
   };
 }
 
-function toWire(totals: Totals): object {
+function toWire(totals: Totals): UsageTotals {
   const { input, output, cacheRead, cacheWrite, totalTokens, costUsd } = totals;
   const { inputCost, outputCost, cacheReadCost, cacheWriteCost, missingCostEntries } = totals;
   return {

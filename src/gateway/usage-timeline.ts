@@ -1,6 +1,7 @@
 // One session over time, from the end of its transcript: what each answer used, and what was said.
 import { textOf, type Message, type Usage } from "../core/message.ts";
 import { contextOf } from "../agent/usage.ts";
+import type { UsageLogs, UsageTimeseries } from "../protocol/methods/usage.ts";
 import type { SessionRecord, StoredEntry, TranscriptTable } from "../store/store.ts";
 
 const PAGE = 200;
@@ -20,7 +21,7 @@ export async function timeline(
   transcript: TranscriptTable,
   { sessionId }: SessionRecord,
   sums: SessionSums,
-): Promise<object> {
+): Promise<UsageTimeseries> {
   const answers = await latest(transcript, sessionId, MAX_POINTS, (entry) => {
     const message = messageIn(entry);
     if (message?.role !== "assistant" || message.usage === undefined) return undefined;
@@ -48,7 +49,7 @@ export async function messageLog(
   { sessionId }: SessionRecord,
   limit: number,
   mask: (text: string) => string,
-): Promise<object> {
+): Promise<UsageLogs> {
   const logs = await latest(transcript, sessionId, Math.min(limit, MAX_LOGS), (entry) => {
     const message = messageIn(entry);
     if (message === undefined) return undefined;

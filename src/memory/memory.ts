@@ -1,7 +1,17 @@
 // The contract of memory: what an agent wrote down, found again. Files are the truth; the index is a cache beside them.
 import type { AgentId, SessionKey } from "../core/names.ts";
 
-export type MemorySource = "memory" | "sessions";
+import type { IndexReport, MemoryAnswer, MemoryStatus } from "../protocol/methods/memory.ts";
+
+export type {
+  IndexReport,
+  MemoryAnswer,
+  MemoryHit,
+  MemorySource,
+  MemoryStatus,
+  SkippedFile,
+  VectorStatus,
+} from "../protocol/methods/memory.ts";
 
 export interface Memory {
   /** Never throws for what is missing or broken: then `disabled` and `error` say so. Never waits long for indexing. */
@@ -28,34 +38,6 @@ export interface MemoryQuery {
   readonly signal?: AbortSignal;
 }
 
-export interface MemoryHit {
-  /** Relative to the workspace where it is below it. */
-  readonly path: string;
-  readonly startLine: number;
-  readonly endLine: number;
-  /** 0 to 1, 1 best. */
-  readonly score: number;
-  readonly snippet: string;
-  readonly source: MemorySource;
-  readonly citation?: string;
-}
-
-export interface MemoryAnswer {
-  readonly results: readonly MemoryHit[];
-  /** `none`: words only. */
-  readonly provider: string;
-  readonly model?: string;
-  /** Whoever was asked first and why somebody else answered. */
-  readonly fallback?: { readonly from: string; readonly reason: string };
-  readonly citations: "auto" | "on" | "off";
-  /** What the person or the model should know: text search only, still indexing, … */
-  readonly notes?: readonly string[];
-  /** Changes are still being read in: the answer may miss them. */
-  readonly indexing?: true;
-  readonly disabled?: true;
-  readonly error?: string;
-}
-
 export interface MemoryRead {
   readonly agent: AgentId;
   readonly path: string;
@@ -77,56 +59,4 @@ export interface IndexRequest {
   /** Also wait until every piece has its vector. */
   readonly vectors?: boolean;
   readonly onProgress?: (done: number, total: number) => void;
-}
-
-export interface IndexReport {
-  readonly files: number;
-  readonly chunks: number;
-  /** Files read in, and files taken out, by this call. */
-  readonly changed: number;
-  readonly removed: number;
-  readonly skipped: readonly SkippedFile[];
-  readonly ms: number;
-}
-
-export interface SkippedFile {
-  readonly path: string;
-  readonly why: string;
-}
-
-export interface MemoryStatus {
-  readonly agent: AgentId;
-  readonly enabled: boolean;
-  /** Why not, and the key that changes it. */
-  readonly reason?: string;
-  readonly fix?: string;
-  readonly backend: "builtin";
-  readonly workspace: string;
-  readonly file: string;
-  readonly bytes: number;
-  readonly files: number;
-  readonly chunks: number;
-  readonly sources: readonly MemorySource[];
-  readonly extraPaths: readonly string[];
-  readonly bySource: readonly { readonly source: MemorySource; readonly files: number; readonly chunks: number }[];
-  readonly dirty: boolean;
-  readonly indexing: boolean;
-  readonly watching: boolean;
-  readonly skipped: readonly SkippedFile[];
-  readonly provider: string;
-  readonly model?: string;
-  readonly fallback?: { readonly from: string; readonly reason: string };
-  readonly vectors: VectorStatus;
-  /** Only when asked for deeply: the index checked, the provider tried. */
-  readonly deep?: { readonly sound: boolean; readonly embeddings: { readonly ok: boolean; readonly error?: string } };
-  readonly notes: readonly string[];
-}
-
-export interface VectorStatus {
-  readonly enabled: boolean;
-  /** `vec0`, or `js` where the extension is missing. */
-  readonly engine?: string;
-  readonly dimensions?: number;
-  readonly ready: number;
-  readonly missing: number;
 }

@@ -1,5 +1,5 @@
 // What node/ needs of a connection and of the record of paired devices; the gateway fills it.
-import type { NodeFacts } from "../exec/node-port.ts";
+export type { NodeRow } from "../protocol/methods/nodes.ts";
 
 /** One open connection of a node. */
 export interface NodeLink {
@@ -31,16 +31,4 @@ export interface PairedNode {
 export interface NodeSource {
   links(): readonly NodeLink[];
   paired(): Promise<readonly PairedNode[]>;
-}
-
-/** As `node.list` shows it. */
-export interface NodeRow extends NodeFacts {
-  readonly version?: string;
-  readonly deviceFamily?: string;
-  readonly modelIdentifier?: string;
-  readonly caps: readonly string[];
-  readonly permissions?: Readonly<Record<string, boolean>>;
-  readonly pathEnv?: string;
-  readonly connectedAtMs?: number;
-  readonly paired: boolean;
 }

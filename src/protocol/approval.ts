@@ -45,3 +45,36 @@ export interface ApprovalResolved {
   readonly reason?: string;
   readonly ts: number;
 }
+
+/** pending → allowed | denied | expired; allowed → started → done, or denied when it was not started in time. */
+export type ApprovalState = "pending" | "allowed" | "denied" | "expired" | "started" | "done";
+
+/** Who answered, and where. */
+export interface Answerer {
+  readonly clientId: string;
+  /** `page`, `cli`, `chat` … */
+  readonly surface: string;
+  readonly deviceId?: string;
+  /** Through a chat channel: the sender, who can answer only for the agent of that chat. */
+  readonly sender?: string;
+}
+
+/** A row of `recent` in `exec.approvals.pending`. */
+export interface ClosedApproval {
+  readonly id: string;
+  readonly kind: ApprovalKind;
+  readonly agent: string | null;
+  readonly session: string | null;
+  readonly request: ApprovalRequest;
+  readonly card: ApprovalCard;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly state: ApprovalState;
+  readonly decision?: ApprovalDecision;
+  readonly answeredAtMs?: number;
+  readonly answeredBy?: Answerer;
+  readonly startedAtMs?: number;
+  readonly closedAtMs?: number;
+  /** Why it was closed without an answer of a person; of a done one, its outcome. */
+  readonly reason?: string;
+}

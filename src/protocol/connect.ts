@@ -1,5 +1,8 @@
 // The first request of a connection: who is calling, as what, and how it proves it.
 import { checker, Type, type Static } from "../core/schema.ts";
+import type { StateVersion, WIRE_LIMITS } from "./frame.ts";
+import type { Health, PresenceEntry } from "./methods/system.ts";
+import type { Role } from "./scope.ts";
 
 const clientIds = [
   "cli",
@@ -72,3 +75,37 @@ export const connectParams = checker(ConnectParamsSchema);
 /** Client ids that only a browser has; they must come with an Origin. */
 const browserClients: ReadonlySet<string> = new Set(["openclaw-control-ui", "webchat", "webchat-ui"]);
 export const isBrowserClient = (id: string): boolean => browserClients.has(id);
+
+/** The answer to `connect`. */
+export interface HelloOk {
+  readonly type: "hello-ok";
+  readonly protocol: number;
+  readonly server: { readonly version: string; readonly host: string; readonly connId: string };
+  readonly features: { readonly methods: readonly string[]; readonly events: readonly string[] };
+  readonly snapshot: {
+    readonly presence: readonly PresenceEntry[];
+    readonly health: Health;
+    readonly stateVersion: StateVersion;
+    readonly uptimeMs: number;
+    /** For clients with `operator.read`. */
+    readonly configPath?: string;
+    readonly stateDir?: string;
+    readonly sessionDefaults: SessionDefaults;
+  };
+  readonly auth?: IssuedToken;
+  readonly policy: typeof WIRE_LIMITS;
+}
+
+export interface SessionDefaults {
+  readonly defaultAgentId: string;
+  readonly mainKey: string;
+  readonly mainSessionKey: string;
+  readonly scope: string;
+}
+
+export interface IssuedToken {
+  readonly deviceToken: string;
+  readonly role: Role;
+  readonly scopes: readonly string[];
+  readonly issuedAtMs: number;
+}

@@ -1,32 +1,43 @@
-// A method of the wire: its name, who may call it, and the schema of its parameters. What it does stands in the gateway.
+// A method of the wire protocol: its name, the scope it needs, the schema of its parameters and the type of its result.
 import { checker, Type, type Checker, type Static, type TSchema } from "../core/schema.ts";
 import type { Scope } from "./scope.ts";
 
-export interface Method<P = unknown> {
-  readonly name: string;
+export interface Method<P = unknown, R = unknown, N extends string = string> {
+  readonly name: N;
   /** The scope an operator needs, or `node` for what only a node host may call. */
   readonly needs: Scope | "node";
-  /** Undefined: unchecked, as some recorded methods are; whatever comes must be read with care. */
+  /** Undefined where the recorded gateway accepts anything: the handler checks each field it reads. */
   readonly params: Checker<P> | undefined;
   /** Announced in hello-ok. */
   readonly announced: boolean;
+  /** Carries the result type for the compiler; never set. */
+  readonly result?: R;
 }
 
-export function method<S extends TSchema>(
-  name: string,
+/** The type of a result, as an argument: TypeScript cannot infer one type argument while another is given. */
+export type ResultType<R> = Pick<Method<unknown, R>, "result">;
+export const returns = <R>(): ResultType<R> => ({});
+
+export function method<const N extends string, S extends TSchema, R>(
+  name: N,
   needs: Method["needs"],
   params: S,
-  options: { readonly announced?: boolean } = {},
-): Method<Static<S>> {
-  return { name, needs, params: checker(params), announced: options.announced ?? true };
+  _result: ResultType<R>,
+  { announced = true }: { readonly announced?: boolean } = {},
+): Method<Static<S>, R, N> {
+  return { name, needs, params: checker(params), announced };
 }
 
 /** A method whose parameters the recorded gateway does not check. */
-export function looseMethod(name: string, needs: Method["needs"]): Method<Record<string, unknown>> {
+export function uncheckedMethod<const N extends string, R>(
+  name: N,
+  needs: Method["needs"],
+  _result: ResultType<R>,
+): Method<Readonly<Record<string, unknown>>, R, N> {
   return { name, needs, params: undefined, announced: true };
 }
 
 export const closed = { additionalProperties: false } as const;
-export const none = Type.Object({}, closed);
-export const word = Type.String({ minLength: 1 });
-export const maybe = <S extends TSchema>(schema: S) => Type.Optional(schema);
+export const noParams = Type.Object({}, closed);
+export const nonEmpty = Type.String({ minLength: 1 });
+export const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);

@@ -4,19 +4,9 @@ import { join } from "node:path";
 
 import type { SessionKey } from "../core/names.ts";
 import { writeFileAtomic } from "../base/atomic-file.ts";
+import type { RestartNote } from "../protocol/methods/config.ts";
 
-export interface RestartNote {
-  readonly kind: "config-apply" | "update" | "restart";
-  readonly status: "ok" | "error" | "skipped";
-  readonly ts: number;
-  /** Who is told; nobody when it is left out. */
-  readonly sessionKey?: string;
-  /** Where that session last spoke, so that the reply finds its way back. */
-  readonly deliveryContext?: unknown;
-  readonly message?: string | null;
-  readonly doctorHint?: string;
-  readonly stats?: Readonly<Record<string, unknown>>;
-}
+export type { RestartNote };
 
 interface NoteFile {
   readonly version: 1;

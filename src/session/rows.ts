@@ -1,10 +1,11 @@
 // Sessions as rows: for the wire (`sessions.list`) and for the sessions tools, in the recorded shapes.
 import { sessionKindOf } from "../core/names.ts";
+import type { SessionRow } from "../protocol/methods/sessions.ts";
 import type { SessionRecord } from "../store/store.ts";
 import { entryOf } from "./session.ts";
 
 /** A row of `sessions.list`. Absent fields stay absent. */
-export function toWireRow(record: SessionRecord): Record<string, unknown> {
+export function toWireRow(record: SessionRecord): SessionRow {
   const { displayName, channel, chatType, toolsAllow: _own, ...entry } = entryOf(record);
   const kind = sessionKindOf(record.key);
   return {
@@ -58,6 +59,8 @@ function channelOf(record: SessionRecord, kind: string): string {
   return entry.lastChannel ?? "unknown";
 }
 
-function defined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 }

@@ -3,48 +3,9 @@ import { OpenClawError } from "../core/error.ts";
 import { parseSessionKey, splitSessionKey, type AgentId, type KeyContext, type SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import type { SessionRecord, SessionTable } from "../store/store.ts";
+import type { SessionEntry } from "../protocol/methods/sessions.ts";
 
-/** The part of the recorded entry the house itself reads; see gateway §4.2 for the rest. */
-export interface SessionEntry {
-  readonly chatType?: string;
-  readonly channel?: string;
-  readonly displayName?: string;
-  readonly lastChannel?: string;
-  readonly lastTo?: string;
-  readonly deliveryContext?: unknown;
-  readonly origin?: unknown;
-  readonly modelProvider?: string;
-  readonly model?: string;
-  readonly providerOverride?: string;
-  readonly modelOverride?: string;
-  readonly contextTokens?: number;
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  readonly totalTokens?: number;
-  readonly thinkingLevel?: string;
-  readonly verboseLevel?: string;
-  readonly reasoningLevel?: string;
-  readonly elevatedLevel?: string;
-  readonly responseUsage?: string;
-  readonly sendPolicy?: string;
-  readonly groupActivation?: string;
-  readonly queueMode?: string;
-  readonly queueDebounceMs?: number;
-  readonly queueCap?: number;
-  readonly queueDrop?: string;
-  readonly execHost?: string;
-  readonly execSecurity?: string;
-  readonly execAsk?: string;
-  readonly execNode?: string;
-  /** Tools its requester has: a sub-agent's turns get no others. */
-  readonly toolsAllow?: readonly string[];
-  readonly systemSent?: boolean;
-  readonly abortedLastRun?: boolean;
-  readonly compactionCount?: number;
-  /** When notes were last written before a summary, and how many summaries there had been. */
-  readonly memoryFlushAt?: number;
-  readonly memoryFlushCompactionCount?: number;
-}
+export type { SessionEntry };
 
 export const entryOf = (record: SessionRecord): SessionEntry => record.entry as SessionEntry;
 

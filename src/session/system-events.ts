@@ -1,20 +1,11 @@
 // Lines the house has to tell an agent: kept per session until its next turn, also over a restart.
 import type { SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
+import type { SystemEvent } from "../protocol/methods/system.ts";
 import { isMarkedUntrusted } from "./provenance.ts";
 import type { KvTable, KvWrite } from "../store/store.ts";
 
-export interface SystemEvent {
-  readonly id: string;
-  readonly at: number;
-  readonly text: string;
-  /** It asks for a turn of its own, also after a restart. */
-  readonly wakes?: true;
-  /** Other people or programs wrote it: a turn that the gateway starts to read it is untrusted. */
-  readonly untrusted?: true;
-  /** This one stands for so many that had to make room. */
-  readonly left?: number;
-}
+export type { SystemEvent };
 
 export interface SystemEvents {
   /** Durable when it resolves. The same words twice in a row are told once, as one event. */

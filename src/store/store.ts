@@ -1,5 +1,8 @@
 // The contract between the house and its memory. Drivers are leaves; store.cases.ts is what each must pass.
 import type { AgentId, SessionKey } from "../core/names.ts";
+import type { CallOutcome, JournalEntry } from "../protocol/methods/tools.ts";
+
+export type { CallOutcome, JournalEntry };
 
 /**
  * Every write resolves only when it would survive `kill -9`; writes marked durable also survive a power cut.
@@ -238,26 +241,6 @@ export interface KvTable {
 /** Rows of this space belong to a session and go with its transcript; their keys begin with its own and this separator. */
 export const SESSION_USAGE = "usage.session-part";
 export const SESSION_USAGE_SEPARATOR = "\u001f";
-
-export type CallOutcome = "started" | "ok" | "error" | "refused" | "aborted" | "unknown";
-
-/** One tool call: who, what, the decision and how it ended. Arguments and results are bounded and redacted. */
-export interface JournalEntry {
-  readonly id: string;
-  readonly at: number;
-  readonly tool: string;
-  readonly agentId: string;
-  readonly sessionKey: string;
-  readonly caller: string;
-  /** The run it belongs to, or its own id; absent in records from before turns were noted. */
-  readonly turn?: string;
-  readonly outcome: CallOutcome;
-  readonly durationMs?: number;
-  readonly intent?: unknown;
-  readonly args?: unknown;
-  readonly decision?: unknown;
-  readonly error?: unknown;
-}
 
 export interface JournalQuery {
   readonly sessionKey?: string;

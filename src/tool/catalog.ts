@@ -11,6 +11,9 @@ import { canonicalName, coreTools, groupOf } from "./policy/groups.ts";
 import type { Decision, PluginTools, ToolUniverse } from "./policy/shape.ts";
 import type { Subject } from "./subject.ts";
 import type { Intent, Tool, ToolPlace } from "./tool.ts";
+import type { CatalogRow } from "../protocol/methods/tools.ts";
+
+export type { CatalogRow };
 
 export interface Verdict {
   readonly decision: Decision;
@@ -21,22 +24,6 @@ export interface Verdict {
   /** The decision without prose, for the journal. */
   readonly summary: unknown;
   readonly explain: () => string;
-}
-
-export interface CatalogRow {
-  readonly name: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly group: string | undefined;
-  readonly source: string;
-  readonly built: boolean;
-  readonly available: boolean;
-  readonly unavailable?: { readonly reason: string; readonly fix: string };
-  readonly place?: ToolPlace;
-  readonly allowed: boolean;
-  readonly parameters: unknown;
-  readonly decision: Decision;
-  readonly explain: string;
 }
 
 /** A tool as a model gets to see it. */

@@ -1,9 +1,11 @@
 // The whole contract between a tool and the house.
-import type { Block } from "../core/message.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Static, TObject } from "../core/schema.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { CallLimit, GroupContext } from "./policy/shape.ts";
+import type { ToolOutcome as ToolResult, ToolPlace } from "../protocol/methods/tools.ts";
+
+export type { ToolResult, ToolPlace };
 
 /** What a call is about to do. Approvals, audit and page titles read this; only allow and deny lists read names. */
 export type Intent =
@@ -41,15 +43,6 @@ export interface Tool<P extends TObject = TObject, D = unknown> {
 export type Availability =
   | { readonly available: true }
   | { readonly available: false; readonly reason: string; readonly fix: string };
-
-/** Policy says whether a tool may be used; this says what a permitted call of it meets. */
-export interface ToolPlace {
-  /** One word, for programs. */
-  readonly runs: string;
-  readonly summary: string;
-  readonly rules: readonly string[];
-  readonly caution?: { readonly text: string; readonly fix: string };
-}
 
 export interface ToolEnv {
   readonly config: Config;
@@ -109,14 +102,6 @@ export interface Asker {
 export interface CallHints {
   readonly exec?: { readonly host?: string; readonly security?: string; readonly ask?: string; readonly node?: string };
   readonly elevated?: string;
-}
-
-/** `content` is for the model, `details` for programs. */
-export interface ToolResult<D = unknown> {
-  readonly content: readonly Block[];
-  readonly details?: D;
-  /** The call went through, but what it started failed: a model is told that this is an error. */
-  readonly isError?: boolean;
 }
 
 /** Identity; it exists so that `args` gets its type from `params`. */

@@ -18,13 +18,7 @@ import {
 } from "./settings.ts";
 import { startHeartbeatTimer, type HeartbeatTimer } from "./timer.ts";
 import type { Report } from "./turn.ts";
-
-/** As recorded; also the payload of the event `heartbeat`. */
-export interface HeartbeatEvent extends Report {
-  readonly ts: number;
-  readonly durationMs: number;
-  readonly agentId: string;
-}
+import type { HeartbeatEvent } from "../../protocol/methods/heartbeat.ts";
 
 /** What the methods of the gateway use. */
 export interface Heartbeats {

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { OpenClawError } from "../../core/error.ts";
-import { tailLog, type LogTail } from "../../gateway/log-tail.ts";
+import { tailLog } from "../../gateway/log-tail.ts";
+import type { LogTail } from "../../protocol/methods/system.ts";
 import type { GatewayClient } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";

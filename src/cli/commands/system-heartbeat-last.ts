@@ -1,6 +1,6 @@
 // `openclaw system heartbeat last`: what came of the last heartbeat.
 import { systemClock } from "../../base/clock.ts";
-import type { HeartbeatEvent } from "../../agent/heartbeat/heartbeats.ts";
+import type { HeartbeatEvent } from "../../protocol/methods/heartbeat.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { columns, oneLine, span, toJson } from "../print.ts";

@@ -1,6 +1,6 @@
 // `openclaw system presence`: who is connected, and who was lately.
 import { systemClock } from "../../base/clock.ts";
-import type { PresenceRow } from "../../gateway/presence.ts";
+import type { PresenceEntry } from "../../protocol/methods/system.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import { span, table, toJson } from "../print.ts";
@@ -19,21 +19,21 @@ export const command = defineCommand({
     await requireConfigUnless(options.url !== undefined, io);
     const rows = (await withGateway(io, await targetOf(io, options), (client) =>
       client.call("system-presence", {}),
-    )) as PresenceRow[];
+    )) as PresenceEntry[];
     io.print(io.json ? toJson(rows) : table(rows, shape, io).join("\n"));
     return 0;
   },
 });
 
 const shape = [
-  { title: "Host", text: ({ host = "" }: Partial<PresenceRow>) => host },
-  { title: "Mode", text: ({ mode = "", roles = [] }: Partial<PresenceRow>) => [mode, ...roles].join(" ") },
-  { title: "Version", text: ({ version = "" }: Partial<PresenceRow>) => version },
-  { title: "Platform", text: ({ platform = "" }: Partial<PresenceRow>) => platform },
-  { title: "From", text: ({ ip = "" }: Partial<PresenceRow>) => ip },
+  { title: "Host", text: ({ host = "" }: Partial<PresenceEntry>) => host },
+  { title: "Mode", text: ({ mode = "", roles = [] }: Partial<PresenceEntry>) => [mode, ...roles].join(" ") },
+  { title: "Version", text: ({ version = "" }: Partial<PresenceEntry>) => version },
+  { title: "Platform", text: ({ platform = "" }: Partial<PresenceEntry>) => platform },
+  { title: "From", text: ({ ip = "" }: Partial<PresenceEntry>) => ip },
   {
     title: "Seen",
-    text: ({ ts = 0, reason = "" }: Partial<PresenceRow>) =>
+    text: ({ ts = 0, reason = "" }: Partial<PresenceEntry>) =>
       reason === "self" ? "now" : `${span(systemClock.now() - ts)} ago (${reason})`,
   },
 ];

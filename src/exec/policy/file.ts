@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { OpenClawError } from "../../core/error.ts";
 import { isRecord } from "../../core/record.ts";
-import { checker, describeIssues, type Static } from "../../core/schema.ts";
+import { checker, describeIssues } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
-import { ApprovalsFileSchema } from "../../protocol/methods/approvals.ts";
+import { ApprovalsFileSchema, type ApprovalsFile, type ApprovalsSnapshot } from "../../protocol/methods/approvals.ts";
 import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { newId, newSecret, sha256 } from "../../base/ids.ts";
 import { whileLocked } from "../../base/lock.ts";
@@ -13,16 +13,7 @@ import { keepLastKnown, lastKnown, lastKnownPath } from "./last-known.ts";
 import { readIfThere } from "./read-file.ts";
 import { unknownKeys } from "./unknown-keys.ts";
 
-export type ApprovalsFile = Static<typeof ApprovalsFileSchema>;
-
-export interface ApprovalsSnapshot {
-  readonly path: string;
-  readonly exists: boolean;
-  readonly hash: string;
-  readonly file: ApprovalsFile;
-  /** The file was there before and is gone: `file` holds the last known rules, which stay in force. */
-  readonly lost?: true;
-}
+export type { ApprovalsFile, ApprovalsSnapshot };
 
 const fileChecker = checker(ApprovalsFileSchema);
 

@@ -30,7 +30,7 @@ export function agentMethods(context: GatewayContext): Served[] {
   const workspace = (id: AgentId): string => workspaceOf(context.config(), id, paths);
 
   return [
-    serve(methods.agentsCreate, async ({ name, workspace: folder, emoji, avatar }) => {
+    serve(methods.agentsCreate)(async ({ name, workspace: folder, emoji, avatar }) => {
       const config = context.config();
       const agentId = parseAgentId(
         name
@@ -57,7 +57,7 @@ export function agentMethods(context: GatewayContext): Served[] {
       await change(context, edits);
       return { ok: true, agentId, name, workspace: workspace(agentId) };
     }),
-    serve(methods.agentsUpdate, async ({ agentId: raw, name, workspace: folder, model, avatar }) => {
+    serve(methods.agentsUpdate)(async ({ agentId: raw, name, workspace: folder, model, avatar }) => {
       const agentId = known(raw);
       const at = indexOf(context, agentId);
       const fields = { name, workspace: folder, model, "identity.avatar": avatar };
@@ -67,7 +67,7 @@ export function agentMethods(context: GatewayContext): Served[] {
       await change(context, edits);
       return { ok: true, agentId };
     }),
-    serve(methods.agentsDelete, async ({ agentId: raw, deleteFiles = false }) => {
+    serve(methods.agentsDelete)(async ({ agentId: raw, deleteFiles = false }) => {
       const agentId = known(raw);
       if (agentId === "main" || agentId === defaultAgentId(context.config()))
         throw new OpenClawError("agent.main", `"${agentId}" cannot be deleted`, { hint: "it is the default agent" });
@@ -81,7 +81,7 @@ export function agentMethods(context: GatewayContext): Served[] {
       if (deleteFiles) putAside(folder, join(paths.state, "trash"), clock.now());
       return { ok: true, agentId, removedBindings: bindings.length - kept.length };
     }),
-    serve(methods.agentsFilesList, async ({ agentId: raw }) => {
+    serve(methods.agentsFilesList)(async ({ agentId: raw }) => {
       const agentId = known(raw);
       return {
         agentId,
@@ -89,11 +89,11 @@ export function agentMethods(context: GatewayContext): Served[] {
         files: await Promise.all(fileNames.map((name) => factsOf(workspace(agentId), name))),
       };
     }),
-    serve(methods.agentsFilesGet, async ({ agentId: raw, name }) => {
+    serve(methods.agentsFilesGet)(async ({ agentId: raw, name }) => {
       const agentId = known(raw);
       return { agentId, workspace: workspace(agentId), file: await readFile(workspace(agentId), checkedName(name)) };
     }),
-    serve(methods.agentsFilesSet, async ({ agentId: raw, name, content }) => {
+    serve(methods.agentsFilesSet)(async ({ agentId: raw, name, content }) => {
       const agentId = known(raw);
       const folder = workspace(agentId);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -143,7 +143,7 @@ function checkedName(name: string): string {
   throw new OpenClawError("agent.bad-file", `unsupported file "${name}"`, { hint: `one of ${fileNames.join(", ")}` });
 }
 
-async function factsOf(folder: string, name: string): Promise<Record<string, unknown>> {
+async function factsOf(folder: string, name: string): Promise<methods.AgentFileFacts> {
   const path = join(folder, name);
   if (!existsSync(folder)) return { name, path, missing: true };
   const root = await openRoot({ root: folder });
@@ -156,9 +156,9 @@ async function factsOf(folder: string, name: string): Promise<Record<string, unk
   }
 }
 
-async function readFile(folder: string, name: string): Promise<Record<string, unknown>> {
+async function readFile(folder: string, name: string): Promise<methods.AgentFile["file"]> {
   const facts = await factsOf(folder, name);
-  if (facts["missing"] === true) return facts;
+  if (facts.missing) return facts;
   const root = await openRoot({ root: folder });
   try {
     const { bytes } = await root.read(name, { maxBytes: MAX_FILE });

@@ -12,22 +12,22 @@ import { serve, type Served } from "../dispatch.ts";
 
 export function approvalMethods({ paths, approvals, clock }: GatewayContext): Served[] {
   return [
-    serve(methods.approvalsGet, () => withoutToken(readApprovals(paths.state))),
-    serve(methods.approvalsSet, ({ file, baseHash }) => withoutToken(writeApprovals(paths.state, file, baseHash))),
-    serve(methods.approvalRequest, async ({ id, timeoutMs, ...asked }, client, signal) => {
+    serve(methods.approvalsGet)(() => withoutToken(readApprovals(paths.state))),
+    serve(methods.approvalsSet)(({ file, baseHash }) => withoutToken(writeApprovals(paths.state, file, baseHash))),
+    serve(methods.approvalRequest)(async ({ id, timeoutMs, ...asked }, client, signal) => {
       const approval = sameAsked(id, asked) ?? (await ask(id, timeoutMs, asked, client));
       const decision = await approvals.wait(approval.id, signal).catch((error: unknown) => {
         throw signal.aborted ? new OpenClawError("wire.gone", "the client is gone") : error;
       });
       return { id: approval.id, decision, createdAtMs: approval.createdAtMs, expiresAtMs: approval.expiresAtMs };
     }),
-    serve(methods.approvalResolve, async ({ id, decision }, client) => {
+    serve(methods.approvalResolve)(async ({ id, decision }, client) => {
       if (!isDecision(decision)) throw new OpenClawError("wire.invalid-request", "invalid decision");
       const { state, reason } = await approvals.answer(id, decision, answererOf(client));
       // As recorded, but for a yes that the rules in force do not allow: whoever gave it reads why nothing ran.
       return decision === "deny" || state !== "denied" ? { ok: true } : { ok: true, decision: "deny", reason };
     }),
-    serve(methods.approvalsPending, ({ recent = 0 }) => ({
+    serve(methods.approvalsPending)(({ recent = 0 }) => ({
       now: clock.now(),
       pending: approvals.pending().map(toRequested),
       ...(recent === 0 ? {} : { recent: approvals.trail(recent).map(toTrail) }),

@@ -9,7 +9,7 @@ import { join } from "node:path";
 export function channelMethods(context: GatewayContext): Served[] {
   const { clock, paths } = context;
   return [
-    serve(methods.channelsStatus, () => ({
+    serve(methods.channelsStatus)(() => ({
       ts: clock.now(),
       channelOrder: [],
       channelLabels: {},
@@ -20,7 +20,7 @@ export function channelMethods(context: GatewayContext): Served[] {
       channelAccounts: {},
       channelDefaultAccountId: {},
     })),
-    serve(methods.skillsStatus, ({ agentId }) => {
+    serve(methods.skillsStatus)(({ agentId }) => {
       const config = context.config();
       const agent = agentId === undefined ? defaultAgentId(config) : subjectOf({ agentId }, config).agent;
       return {

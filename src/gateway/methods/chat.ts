@@ -25,7 +25,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
   const keyOf = (raw: string): SessionKey => subjectOf({ sessionKey: raw }, context.config()).session;
 
   return [
-    serve(methods.chatSend, async (params, client) => {
+    serve(methods.chatSend)(async (params, client) => {
       const images = imagesOf(params.attachments);
       if (params.message.trim() === "" && images.length === 0) throw invalid("message or attachment required");
       const sessionKey = keyOf(params.sessionKey);
@@ -45,13 +45,13 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
       if (receipt.fresh) return { runId: receipt.runId, status: "started" };
       return { runId: receipt.runId, status: receipt.outcome === undefined ? "in_flight" : receipt.outcome.status };
     }),
-    serve(methods.chatAbort, async ({ sessionKey, runId }) => {
+    serve(methods.chatAbort)(async ({ sessionKey, runId }) => {
       const key = keyOf(sessionKey);
       const runIds = await agents.abort({ sessionKey: key, runId }, "rpc");
       if (runId === undefined || runIds.length > 0) await context.approvals.withdrawAll(key, "its turn was stopped");
       return { ok: true, aborted: runIds.length > 0, runIds };
     }),
-    serve(methods.agent, async (params, client) => {
+    serve(methods.agent)(async (params, client) => {
       if (params.extraSystemPrompt !== undefined && !holdsScope(client.scopes, "operator.admin"))
         throw invalid("missing scope: operator.admin (extraSystemPrompt changes what the agent is told to do)");
       const sessionKey = await sessionFor(params);
@@ -73,9 +73,12 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
       };
       const { runId, acceptedAt, outcome } = await agents.post(turn);
       const later = outcome === undefined ? agents.wait(runId, MAX_WAIT_MS) : Promise.resolve(outcome);
-      return answerTwice({ runId, status: "accepted", acceptedAt }, later.then(toAgentAnswer));
+      return answerTwice<methods.AgentAccepted | methods.AgentReply>(
+        { runId, status: "accepted", acceptedAt },
+        later.then(toAgentReply),
+      );
     }),
-    serve(methods.agentWait, async ({ runId, timeoutMs = 30_000 }, _client, signal) => {
+    serve(methods.agentWait)(async ({ runId, timeoutMs = 30_000 }, _client, signal) => {
       const outcome = await agents.wait(runId, timeoutMs, signal);
       if (outcome === undefined) return { runId, status: "timeout" };
       const { status, startedAt, endedAt, failure } = outcome;
@@ -87,7 +90,7 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
         ...(status === "ok" ? {} : { error: failure?.message ?? status }),
       };
     }),
-    serve(methods.sessionsCompact, async ({ key: raw }) => {
+    serve(methods.sessionsCompact)(async ({ key: raw }) => {
       const key = keyOf(raw);
       const { compacted, kept, note } = await agents.compact(key);
       return { ok: true, key, compacted, kept, note };
@@ -123,8 +126,8 @@ export function chatMethods(context: GatewayContext, agents: Agents): Served[] {
   }
 }
 
-/** The second answer of `agent`: a failure is a failure on the wire (ruling 30). */
-export function toAgentAnswer(outcome: RunOutcome | undefined): unknown {
+/** The second answer to `agent`; a failed run is an error (docs/decisions/0030-failures-are-errors.md). */
+export function toAgentReply(outcome: RunOutcome | undefined): methods.AgentReply {
   if (outcome === undefined)
     throw new OpenClawError("run.unknown", "the run did not end in time", { hint: "openclaw gateway call agent.wait" });
   const { runId, status, failure, text, silent, startedAt, endedAt, sessionId, provider, model, usage } = outcome;

@@ -9,18 +9,16 @@ import { preparedFor, serve, type Served } from "../dispatch.ts";
 
 export function configMethods(context: GatewayContext): Served[] {
   return [
-    serve(methods.configGet, () => snapshot(context)),
-    serve(
-      methods.configSchema,
-      preparedFor(context.config, async () => schemaAnswer(context)),
+    serve(methods.configGet)(() => snapshot(context)),
+    serve(methods.configSchema)(preparedFor(context.config, async () => schemaResult(context)),
     ),
-    serve(methods.configSet, ({ raw, baseHash }) => replace(context, raw, baseHash)),
-    serve(methods.configApply, async ({ raw, baseHash, restartDelayMs, ...rest }) => {
+    serve(methods.configSet)(({ raw, baseHash }) => replace(context, raw, baseHash)),
+    serve(methods.configApply)(async ({ raw, baseHash, restartDelayMs, ...rest }) => {
       const note = noteOf(context, rest);
       const written = await replace(context, raw, baseHash);
       return { ...written, ...restartFor(context, "config.apply", restartDelayMs, note) };
     }),
-    serve(methods.configPatch, async ({ raw, baseHash, restartDelayMs, ...rest }) => {
+    serve(methods.configPatch)(async ({ raw, baseHash, restartDelayMs, ...rest }) => {
       const note = noteOf(context, rest);
       const written = await patch(context, raw, baseHash);
       return { ...written, ...restartFor(context, "config.patch", restartDelayMs, note) };
@@ -28,12 +26,12 @@ export function configMethods(context: GatewayContext): Served[] {
   ];
 }
 
-async function schemaAnswer({ version, clock }: GatewayContext): Promise<unknown> {
+async function schemaResult({ version, clock }: GatewayContext): Promise<methods.ConfigSchemaResult> {
   const { configJsonSchema, uiHints } = await import("../../config/json-schema.ts");
   return { schema: configJsonSchema(), uiHints: uiHints(), version, generatedAt: new Date(clock.now()).toISOString() };
 }
 
-async function snapshot({ readConfig }: GatewayContext): Promise<unknown> {
+async function snapshot({ readConfig }: GatewayContext): Promise<methods.ConfigSnapshot> {
   const { redactConfig, redactRaw, secretsBeside } = await import("../../config/redact.ts");
   const { shownConfig } = await import("../../config/save.ts");
   const loaded = readConfig();
@@ -57,7 +55,7 @@ async function replace(
   context: GatewayContext,
   raw: string,
   baseHash: string | undefined,
-): Promise<Record<string, unknown>> {
+): Promise<methods.ConfigWritten> {
   const { savedText } = await import("../../config/save.ts");
   return write(context, baseHash, (current) => savedText(current, raw));
 }
@@ -66,7 +64,7 @@ async function patch(
   context: GatewayContext,
   raw: string,
   baseHash: string | undefined,
-): Promise<Record<string, unknown>> {
+): Promise<methods.ConfigWritten> {
   const { patchText } = await import("../../config/patch.ts");
   return write(context, baseHash, (current) => patchText(current.raw, raw));
 }
@@ -75,7 +73,7 @@ async function write(
   context: GatewayContext,
   baseHash: string | undefined,
   nextText: (current: LoadedConfig) => string,
-): Promise<Record<string, unknown>> {
+): Promise<methods.ConfigWritten> {
   const { changeConfig } = await import("../../config/change.ts");
   const { shownConfig } = await import("../../config/save.ts");
   requireHash(context, baseHash);
@@ -111,7 +109,7 @@ function restartFor(
   mode: string,
   delayMs: number | undefined,
   note: Note,
-): Record<string, unknown> {
+): methods.AnnouncedRestart {
   const {
     file,
     note: payload,

@@ -25,24 +25,24 @@ export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[]
     };
   };
   return [
-    serve(methods.cronStatus, async () => {
+    serve(methods.cronStatus)(async () => {
       const { enabled, ...rest } = await cron.status();
       return { enabled, storePath: storeFile, ...rest };
     }),
-    serve(methods.cronList, async (options, client) => {
+    serve(methods.cronList)(async (options, client) => {
       const veil = await veilFor(client);
       return { jobs: (await cron.list(options)).map(veil.job) };
     }),
-    serve(methods.cronAdd, (job) => cron.add(job)),
-    serve(methods.cronUpdate, (params) => cron.update(idOf(params), params.patch)),
-    serve(methods.cronRemove, (params) => cron.remove(idOf(params))),
+    serve(methods.cronAdd)((job) => cron.add(job)),
+    serve(methods.cronUpdate)((params) => cron.update(idOf(params), params.patch)),
+    serve(methods.cronRemove)((params) => cron.remove(idOf(params))),
     // Clients look at the runs right after: they are answered when it is over.
-    serve(methods.cronRun, async (params) => {
+    serve(methods.cronRun)(async (params) => {
       const { ended, ...answer } = await cron.run(idOf(params), params.mode ?? "force");
       await ended;
       return answer;
     }),
-    serve(methods.cronRuns, async (params, client) => {
+    serve(methods.cronRuns)(async (params, client) => {
       const veil = await veilFor(client);
       const { slot, offset = 0, limit = DEFAULT_LINES } = params;
       if (slot !== undefined) {
@@ -51,7 +51,7 @@ export function cronMethods(cron: Cron, storeFile: string, mask: Mask): Served[]
       }
       return { entries: (await cron.runs(idOf(params), params.limit ?? DEFAULT_RUNS)).map(veil.entry) };
     }),
-    serve(methods.cronPreview, async ({ job, count = PREVIEWED, ...named }, client) => {
+    serve(methods.cronPreview)(async ({ job, count = PREVIEWED, ...named }, client) => {
       const veil = await veilFor(client);
       const preview = await cron.preview(job ?? { id: idOf(named) }, count);
       return { ...preview, ...(preview.job === undefined ? {} : { job: veil.job(preview.job) }) };

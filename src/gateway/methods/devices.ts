@@ -33,27 +33,27 @@ export function deviceMethods(context: GatewayContext): Served[] {
   };
 
   return [
-    serve(methods.devicePairList, async () => {
+    serve(methods.devicePairList)(async () => {
       const { pending, paired } = await devices.list();
       return { pending: pending.map(toWireRequest), paired: paired.map(toWireDevice) };
     }),
-    serve(methods.devicePairApprove, async ({ requestId }, client) => ({
+    serve(methods.devicePairApprove)(async ({ requestId }, client) => ({
       requestId,
       device: toWireDevice(await approve(requestId, client)),
     })),
-    serve(methods.devicePairReject, async ({ requestId }) => ({ requestId, deviceId: await reject(requestId) })),
-    serve(methods.devicePairCode, (_params, client) => devices.newCode(client.scopes)),
-    serve(methods.deviceTokenRotate, async ({ deviceId, role, scopes }, client) => {
+    serve(methods.devicePairReject)(async ({ requestId }) => ({ requestId, deviceId: await reject(requestId) })),
+    serve(methods.devicePairCode)((_params, client) => devices.newCode(client.scopes)),
+    serve(methods.deviceTokenRotate)(async ({ deviceId, role, scopes }, client) => {
       const { token, entry } = await devices.rotate(deviceId, role, scopes, client.scopes);
       hub.dropDevice(deviceId, role, client);
       return { deviceId, role, token, scopes: entry.scopes, rotatedAtMs: entry.rotatedAtMs };
     }),
-    serve(methods.deviceTokenRevoke, async ({ deviceId, role }) => {
+    serve(methods.deviceTokenRevoke)(async ({ deviceId, role }) => {
       const revokedAtMs = await devices.revoke(deviceId, role);
       hub.dropDevice(deviceId, role);
       return { deviceId, role, revokedAtMs };
     }),
-    serve(methods.nodePairList, async () => {
+    serve(methods.nodePairList)(async () => {
       const { pending, paired } = await devices.list();
       return {
         pending: pending
@@ -62,18 +62,18 @@ export function deviceMethods(context: GatewayContext): Served[] {
         paired: paired.filter(({ roles }) => roles.includes("node")).map((device) => toNode(device, hub.clients)),
       };
     }),
-    serve(methods.nodePairApprove, async ({ requestId }, client) => {
+    serve(methods.nodePairApprove)(async ({ requestId }, client) => {
       const device = await approve(requestId, client);
       // A node without a key of its own has no other way to its token.
       const issued = device.publicKey === "" ? await devices.tokenFor(device, "node") : undefined;
       const token = issued === undefined ? {} : { token: issued.deviceToken };
       return { requestId, node: { ...toNode(device, hub.clients), ...token } };
     }),
-    serve(methods.nodePairReject, async ({ requestId }) => ({ requestId, nodeId: await reject(requestId) })),
+    serve(methods.nodePairReject)(async ({ requestId }) => ({ requestId, nodeId: await reject(requestId) })),
   ];
 }
 
-export function toNode(device: Device, clients: Iterable<Client>): Record<string, unknown> {
+export function toNode(device: Device, clients: Iterable<Client>): methods.PairedNode {
   const online = [...clients].find((client) => client.deviceId === device.deviceId && client.role === "node");
   return {
     nodeId: device.deviceId,

@@ -8,9 +8,9 @@ import { serve, type Served } from "../dispatch.ts";
 export function memoryMethods({ config, mask }: GatewayContext, memory: Memory): Served[] {
   const agentOf = (agentId: string | undefined) => subjectOf({ agentId }, config()).agent;
   return [
-    serve(memoryStatus, async ({ agentId, deep = false }) => memory.status(agentOf(agentId), { deep })),
-    serve(memoryIndex, async ({ agentId, force = false }) => memory.index(agentOf(agentId), { force })),
-    serve(memorySearch, async ({ agentId, ...query }) => {
+    serve(memoryStatus)(async ({ agentId, deep = false }) => memory.status(agentOf(agentId), { deep })),
+    serve(memoryIndex)(async ({ agentId, force = false }) => memory.index(agentOf(agentId), { force })),
+    serve(memorySearch)(async ({ agentId, ...query }) => {
       const answer = await memory.search({ agent: agentOf(agentId), ...query });
       return { ...answer, results: answer.results.map((hit) => ({ ...hit, snippet: mask(hit.snippet) })) };
     }),

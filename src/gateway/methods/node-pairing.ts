@@ -8,7 +8,7 @@ import { toNode } from "./devices.ts";
 
 export function nodePairingMethods({ devices, hub }: Pick<GatewayContext, "devices" | "hub">): Served[] {
   return [
-    serve(methods.nodePairRequest, async ({ nodeId, caps, commands, displayName, platform, remoteIp, ...facts }) => {
+    serve(methods.nodePairRequest)(async ({ nodeId, caps, commands, displayName, platform, remoteIp, ...facts }) => {
       const known = await devices.get(nodeId);
       // What a device may do as an operator must not change with a request for a node.
       if (known !== undefined && !known.roles.includes("node"))
@@ -35,7 +35,7 @@ export function nodePairingMethods({ devices, hub }: Pick<GatewayContext, "devic
       if (created) tellRequested(hub, request);
       return { status: "pending", request: { ...nodeRequest(request), ...(created ? facts : {}) }, created };
     }),
-    serve(methods.nodePairVerify, async ({ nodeId, token }) => {
+    serve(methods.nodePairVerify)(async ({ nodeId, token }) => {
       const device = await devices.get(nodeId);
       if (device === undefined || !(await devices.isToken(device, "node", token))) return { ok: false };
       const { createdAtMs, approvedAtMs } = device;
@@ -44,7 +44,7 @@ export function nodePairingMethods({ devices, hub }: Pick<GatewayContext, "devic
   ];
 }
 
-function nodeRequest(request: PairRequest): object {
+function nodeRequest(request: PairRequest): methods.NodePairRequested["request"] {
   const { requestId, deviceId, displayName, platform, abilities, remoteIp, silent, isRepair, ts } = request;
   return {
     requestId,

@@ -12,11 +12,11 @@ import { eventFrame, type Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
 import type { NodeMessages } from "../node-messages.ts";
+import { runOnce } from "../run-once.ts";
 
 const DEFAULT_INVOKE_MS = 30_000;
 const LONGEST_INVOKE_MS = 24 * 3_600_000;
 const APPROVALS_MS = 10_000;
-const DEDUPE_MS = 5 * 60_000;
 
 export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">): Served[] {
   const { devices, hub, clock, store, approvals, log } = context;
@@ -45,19 +45,23 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
     nodes.invoke(nodeId, command, params, { timeoutMs: APPROVALS_MS, idempotencyKey: newId() });
 
   return [
-    serve(methods.nodeList, async () => ({ ts: clock.now(), nodes: await nodes.list() })),
-    serve(methods.nodeDescribe, async ({ nodeId }) => ({ ts: clock.now(), ...(await known(nodeId)) })),
-    serve(methods.nodeRename, async ({ nodeId, displayName }) => {
+    serve(methods.nodeList)(async () => ({ ts: clock.now(), nodes: await nodes.list() })),
+    serve(methods.nodeDescribe)(async ({ nodeId }) => ({ ts: clock.now(), ...(await known(nodeId)) })),
+    serve(methods.nodeRename)(async ({ nodeId, displayName }) => {
       await known(nodeId);
       await devices.rename(nodeId, displayName);
       return { nodeId, displayName };
     }),
-    serve(methods.nodeInvoke, ({ idempotencyKey, ...request }, client, signal) =>
-      once(`node.invoke:${client.deviceId ?? client.info.id}`, idempotencyKey, () =>
-        invoke({ idempotencyKey, ...request }, signal),
+    serve(methods.nodeInvoke)(({ idempotencyKey, ...request }, client, signal) =>
+      runOnce(
+        context,
+        `node.invoke:${client.deviceId ?? client.info.id}`,
+        idempotencyKey,
+        () => invoke({ idempotencyKey, ...request }, signal),
+        inFlight,
       ),
     ),
-    serve(methods.nodeInvokeResult, (answer, client) => {
+    serve(methods.nodeInvokeResult)((answer, client) => {
       const { error, ...rest } = answer;
       const heard = nodes.answer(client.connId, {
         ...rest,
@@ -65,14 +69,14 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
       });
       return heard ? { ok: true } : { ok: true, ignored: true };
     }),
-    serve(methods.nodeEvent, async ({ event, payload, payloadJSON }, client) => {
+    serve(methods.nodeEvent)(async ({ event, payload, payloadJSON }, client) => {
       const facts = payloadJSON === undefined ? payload : parsed(payloadJSON);
       if (wordEvents.has(event)) return { ok: true, handled: true, ...(await hear(client, event, facts)) };
       nodes.report(client.deviceId ?? "", event, facts);
       return { ok: true };
     }),
-    serve(methods.approvalsNodeGet, ({ nodeId }) => approvalsFile(nodeId, "system.execApprovals.get", {})),
-    serve(methods.approvalsNodeSet, ({ nodeId, ...change }, client) => {
+    serve(methods.approvalsNodeGet)(({ nodeId }) => approvalsFile(nodeId, "system.execApprovals.get", {})),
+    serve(methods.approvalsNodeSet)(({ nodeId, ...change }, client) => {
       log.info("the approvals file of a node is changed", { nodeId, by: client.info.id });
       return approvalsFile(nodeId, "system.execApprovals.set", change);
     }),
@@ -91,7 +95,7 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
     return words.hear({ nodeId: deviceId, name }, event, payload);
   }
 
-  async function invoke(request: InvokeRequest, signal: AbortSignal): Promise<unknown> {
+  async function invoke(request: InvokeRequest, signal: AbortSignal): Promise<methods.NodeInvokeResult> {
     const { nodeId, command, idempotencyKey } = request;
     requireInvokable(command, context.config());
     const run = command === "system.run" ? await checkedRun(nodeId, request.params) : { params: request.params };
@@ -128,20 +132,6 @@ export function nodeMethods(context: GatewayContext, turns: Pick<Turns, "post">)
       },
       approvalId: grant.id,
     };
-  }
-
-  /** The same key gives the first outcome; a failure is not kept, so that it can be tried again with a new one. */
-  async function once(scope: string, key: string, work: () => Promise<unknown>): Promise<unknown> {
-    const claim = await store.dedupe.claim(scope, key, clock.now() + DEDUPE_MS);
-    if (claim.fresh) {
-      const answer = await work();
-      await store.dedupe.settle(scope, key, answer);
-      return answer;
-    }
-    if (claim.result !== undefined) return claim.result;
-    throw new OpenClawError("node.in-flight", "a request with this idempotencyKey is still running or has failed", {
-      hint: "use a new idempotencyKey to try again",
-    });
   }
 }
 
@@ -200,4 +190,10 @@ function notOnRecord(): OpenClawError {
       details: { refused: true },
     },
   );
+}
+
+function inFlight(): OpenClawError {
+  return new OpenClawError("node.in-flight", "a request with this idempotencyKey is still running or has failed", {
+    hint: "use a new idempotencyKey to try again",
+  });
 }

@@ -36,7 +36,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
   const keyOf = (raw: string): SessionKey => parseSessionKey(raw, keys());
 
   return [
-    serve(methods.sessionsList, async (params) => {
+    serve(methods.sessionsList)(async (params) => {
       const { agentId, label, search, spawnedBy, activeMinutes, limit } = params;
       const records = await sessions.list({
         ...(agentId === undefined ? {} : { agentId: parseAgentId(agentId) }),
@@ -59,7 +59,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
         sessions: rows,
       };
     }),
-    serve(methods.sessionsPreview, async ({ keys: wanted, limit = 12, maxChars = 240 }) => ({
+    serve(methods.sessionsPreview)(async ({ keys: wanted, limit = 12, maxChars = 240 }) => ({
       ts: clock.now(),
       previews: await Promise.all(
         wanted.map(async (key) => {
@@ -82,7 +82,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
         }),
       ),
     })),
-    serve(methods.sessionsResolve, async (params) => {
+    serve(methods.sessionsResolve)(async (params) => {
       const found = await resolve(params);
       if (found === undefined)
         throw new OpenClawError(
@@ -91,20 +91,20 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
         );
       return { ok: true, key: found.key };
     }),
-    serve(methods.sessionsPatch, async ({ key: raw, ...patch }) => {
+    serve(methods.sessionsPatch)(async ({ key: raw, ...patch }) => {
       const key = keyOf(raw);
       subjectOf({ sessionKey: key }, context.config());
       const record = await patchSession(sessions, key, clock.now(), checkedPatch(patch));
       return { ok: true, path: context.storeFile, key, entry: toEntry(record), resolved: {} };
     }),
-    serve(methods.sessionsReset, async ({ key: raw }) => {
+    serve(methods.sessionsReset)(async ({ key: raw }) => {
       const key = keyOf(raw);
       subjectOf({ sessionKey: key }, context.config());
       await context.approvals.withdrawAll(key, "its session was begun anew");
       await work.stop(key, "its session was begun anew");
       return { ok: true, key, entry: toEntry(await resetSession(sessions, key, clock.now())) };
     }),
-    serve(methods.sessionsDelete, async ({ key: raw, deleteTranscript = true }) => {
+    serve(methods.sessionsDelete)(async ({ key: raw, deleteTranscript = true }) => {
       const key = keyOf(raw);
       const main = mainSessionKey(keys().defaultAgent, keys().mainKey);
       if (key === main)
@@ -116,7 +116,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
       await context.undo?.forget(key);
       return { ok: true, key, deleted: await sessions.delete(key, { transcript: deleteTranscript }), archived: [] };
     }),
-    serve(methods.chatHistory, async ({ sessionKey, limit = 200 }) => {
+    serve(methods.chatHistory)(async ({ sessionKey, limit = 200 }) => {
       const record = await findSession(sessions, sessionKey, keys());
       if (record === undefined) return { sessionKey, messages: [], thinkingLevel: "off" };
       const { messages } = await readHistory(transcript, record, {
@@ -134,7 +134,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
         ...(verboseLevel === undefined ? {} : { verboseLevel }),
       };
     }),
-    serve(methods.chatInject, async ({ sessionKey, message: words, label }) => {
+    serve(methods.chatInject)(async ({ sessionKey, message: words, label }) => {
       const record = await findSession(sessions, sessionKey, keys());
       if (record === undefined)
         throw new OpenClawError("session.unknown", "session not found", { hint: "openclaw sessions" });
@@ -156,7 +156,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
       });
       return { ok: true, messageId };
     }),
-    serve(methods.agentsList, () => {
+    serve(methods.agentsList)(() => {
       const config = context.config();
       return {
         defaultId: defaultAgentId(config),
@@ -171,7 +171,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
         }),
       };
     }),
-    serve(methods.agentIdentityGet, ({ agentId, sessionKey }) => {
+    serve(methods.agentIdentityGet)(({ agentId, sessionKey }) => {
       const config = context.config();
       const { agent } = subjectOf({ agentId, sessionKey: sessionKey === "" ? undefined : sessionKey }, config);
       const own = agentConfig(config, agent);
@@ -186,7 +186,7 @@ export function sessionMethods(context: GatewayContext, work: SessionWork, ledge
   async function rowWith(
     record: SessionRecord,
     wish: { includeLastMessage?: boolean; includeDerivedTitles?: boolean },
-  ): Promise<unknown> {
+  ): Promise<methods.SessionRow> {
     const row = toWireRow(record);
     if (wish.includeLastMessage !== true && wish.includeDerivedTitles !== true) return row;
     const preview = await lastText(transcript, record, 240, context.mask);
@@ -266,7 +266,7 @@ function checkedPatch(patch: Readonly<Record<string, unknown>>): Record<string, 
   return { ...rest, providerOverride: reference.slice(0, slash), modelOverride: reference.slice(slash + 1) };
 }
 
-function toEntry(record: SessionRecord): unknown {
+function toEntry(record: SessionRecord): methods.StoredSession {
   const { sessionId, updatedAt, label, spawnedBy, entry } = record;
   return {
     sessionId,

@@ -20,15 +20,15 @@ export function systemMethods(
   const loop = createLoopDelay();
   const trySandbox = createSandboxTrial(context);
   return [
-    serve(methods.health, async ({ probe }, client) => {
+    serve(methods.health)(async ({ probe }, client) => {
       const health = await vitals.health(client);
       if (probe !== true) return health;
       const sandbox = await trySandbox();
       return { ...health, sandbox, loopDelayP99Ms: loop.ask(), droppedLogLines: log.dropped() };
     }),
-    serve(methods.status, () => vitals.status()),
-    serve(methods.systemPresence, () => presence.list()),
-    serve(methods.systemEvent, async (params, client) => {
+    serve(methods.status)(() => vitals.status()),
+    serve(methods.systemPresence)(() => presence.list()),
+    serve(methods.systemEvent)(async (params, client) => {
       const text = wordOf(params["text"], 4000);
       if (text === undefined) throw new OpenClawError("wire.invalid-request", "text required");
       const about = beaconOf(params);
@@ -40,12 +40,12 @@ export function systemMethods(
       }
       return { ok: true };
     }),
-    serve(methods.systemEventsList, async ({ sessionKey = "main" }) => {
+    serve(methods.systemEventsList)(async ({ sessionKey = "main" }) => {
       const { session } = subjectOf({ sessionKey }, config());
       return { sessionKey: session, events: await events.peek(session) };
     }),
-    serve(methods.logsTail, (params) => tailLog(log.file(), params)),
-    serve(methods.gatewayRestart, ({ delayMs = 0, reason = "asked for" }) => {
+    serve(methods.logsTail)((params) => tailLog(log.file(), params)),
+    serve(methods.gatewayRestart)(({ delayMs = 0, reason = "asked for" }) => {
       context.restart(reason, delayMs);
       return { ok: true, pid: process.pid, delayMs };
     }),

@@ -1,20 +1,18 @@
-// The tools of an agent with the decision of each, one decision explained, one tool called, the journal read.
+// The tools of an agent with the decision on each, one decision explained, one tool called, the journal read.
 import * as methods from "../../protocol/methods/tools.ts";
 import { agentIds } from "../../config/agents.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { subjectOf, withoutAdmin, type Subject } from "../../tool/subject.ts";
 import { holdsScope } from "../../protocol/scope.ts";
-import type { CallOutcome } from "../../store/store.ts";
 import type { Client } from "../client.ts";
 import type { GatewayContext } from "../context.ts";
 import { serve, type Served } from "../dispatch.ts";
-
-const DEDUPE_MS = 5 * 60_000;
+import { runOnce } from "../run-once.ts";
 
 export function toolMethods(context: GatewayContext): Served[] {
-  const { catalog, callTool, store, clock } = context;
+  const { catalog, callTool, store } = context;
   return [
-    serve(methods.toolsCatalog, (params) => {
+    serve(methods.toolsCatalog)((params) => {
       const subject = subjectOf(params, context.config());
       return {
         agentId: subject.agent,
@@ -24,7 +22,7 @@ export function toolMethods(context: GatewayContext): Served[] {
         tools: catalog.rows(subject),
       };
     }),
-    serve(methods.toolsExplain, ({ tool, ...request }) => {
+    serve(methods.toolsExplain)(({ tool, ...request }) => {
       const verdict = catalog.judge(subjectOf(request, context.config()), tool);
       return {
         decision: verdict.decision,
@@ -33,39 +31,34 @@ export function toolMethods(context: GatewayContext): Served[] {
         text: verdict.explain(),
       };
     }),
-    serve(methods.toolsInvoke, async ({ tool, args, idempotencyKey, ...request }, client, signal) => {
+    serve(methods.toolsInvoke)(async ({ tool, args, idempotencyKey, ...request }, client, signal) => {
       const subject = within(client, subjectOf(request, context.config()));
-      const call = () => callTool({ tool, args, subject, caller: `ws:${client.info.id}`, signal });
-      if (idempotencyKey === undefined) return { ok: true, result: await call() };
-      const claim = await store.dedupe.claim(
-        `tools.invoke:${client.deviceId ?? client.info.id}`,
-        idempotencyKey,
-        clock.now() + DEDUPE_MS,
-      );
-      if (!claim.fresh) {
-        if (claim.result !== undefined) return claim.result;
-        throw new OpenClawError(
-          "tool.in-flight",
-          "a call with this idempotencyKey is still running or ended without a result",
-          {
-            hint: "openclaw gateway call tools.journal",
-          },
-        );
-      }
-      const answer = { ok: true, result: await call() };
-      await store.dedupe.settle(`tools.invoke:${client.deviceId ?? client.info.id}`, idempotencyKey, answer);
-      return answer;
+      const call = async () => ({
+        ok: true as const,
+        result: await callTool({ tool, args, subject, caller: `ws:${client.info.id}`, signal }),
+      });
+      if (idempotencyKey === undefined) return call();
+      return runOnce(context, `tools.invoke:${client.deviceId ?? client.info.id}`, idempotencyKey, call, inFlight);
     }),
-    serve(methods.toolsJournal, async ({ limit = 50, outcome, ...query }) => ({
+    serve(methods.toolsJournal)(async ({ limit = 50, outcome, ...query }) => ({
       entries: await store.journal.list({
         ...query,
         limit,
-        ...(outcome === undefined ? {} : { outcome: outcome as CallOutcome }),
+        ...(outcome === undefined ? {} : { outcome }),
       }),
     })),
   ];
 }
 
+/** Without `operator.admin` a client calls tools without the rights of an administrator. */
 function within({ scopes }: Client, subject: Subject): Subject {
   return holdsScope(scopes, "operator.admin") ? subject : withoutAdmin(subject);
+}
+
+function inFlight(): OpenClawError {
+  return new OpenClawError(
+    "tool.in-flight",
+    "a call with this idempotencyKey is still running or ended without a result",
+    { hint: "openclaw gateway call tools.journal" },
+  );
 }

@@ -15,7 +15,7 @@ export interface UndoPorts {
 
 export function undoMethods({ config }: GatewayContext, { undo, active }: UndoPorts): Served[] {
   return [
-    serve(sessionsUndo, async ({ key: raw, list = false, ...wish }, client) => {
+    serve(sessionsUndo)(async ({ key: raw, list = false, ...wish }, client) => {
       const { session, agent } = subjectOf({ sessionKey: raw }, config());
       if (list) return { ok: true, key: session, turns: await undo.list(session) };
       const isBusy = wish.dryRun !== true && active(session).length > 0;

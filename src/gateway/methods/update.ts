@@ -7,7 +7,7 @@ import { serve, type Served } from "../dispatch.ts";
 
 export function updateMethods({ config }: GatewayContext, admin: () => Admin): Served[] {
   return [
-    serve(updateRun, async ({ sessionKey, note, restartDelayMs: delayMs, timeoutMs }, _client, signal) => {
+    serve(updateRun)(async ({ sessionKey, note, restartDelayMs: delayMs, timeoutMs }, _client, signal) => {
       const { agent, session } = subjectOf({ sessionKey }, config());
       const { details } = await admin().update({ note, delayMs, timeoutMs, signal, person: true }, { agent, session });
       const { restart = null, ...result } = details;

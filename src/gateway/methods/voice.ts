@@ -7,15 +7,15 @@ import type { VoiceWake } from "../voice-wake.ts";
 
 export function voiceMethods({ hub, clock }: Pick<GatewayContext, "hub" | "clock">, voiceWake: VoiceWake): Served[] {
   return [
-    serve(methods.voicewakeGet, () => ({ triggers: voiceWake.triggers() })),
-    serve(methods.voicewakeSet, ({ triggers }) => {
+    serve(methods.voicewakeGet)(() => ({ triggers: voiceWake.triggers() })),
+    serve(methods.voicewakeSet)(({ triggers }) => {
       if (!Array.isArray(triggers) || !triggers.every((word) => typeof word === "string"))
         throw new OpenClawError("wire.invalid-request", "voicewake.set requires triggers, a list of strings");
       const kept = voiceWake.set(triggers);
       hub.broadcast("voicewake.changed", { triggers: kept }, { needs: "anybody" });
       return { triggers: kept };
     }),
-    serve(methods.talkMode, ({ enabled, phase = null }) => {
+    serve(methods.talkMode)(({ enabled, phase = null }) => {
       const mode = { enabled, phase, ts: clock.now() };
       hub.broadcast("talk.mode", mode, { needs: "anybody" });
       return mode;

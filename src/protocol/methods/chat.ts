@@ -1,13 +1,13 @@
-// Talking to an agent over the wire: send, abort, run, wait.
+// Messages to an agent over the wire: send, abort, run, wait.
 import { Type } from "../../core/schema.ts";
-import { closed, maybe, method, word } from "../method.ts";
+import { closed, method, nonEmpty, optional, returns } from "../method.ts";
 
 const attachments = Type.Array(
   Type.Object({
-    type: maybe(Type.String()),
-    mimeType: maybe(Type.String()),
-    fileName: maybe(Type.String()),
-    content: maybe(Type.Unknown()),
+    type: optional(Type.String()),
+    mimeType: optional(Type.String()),
+    fileName: optional(Type.String()),
+    content: optional(Type.Unknown()),
   }),
   { maxItems: 20 },
 );
@@ -17,22 +17,24 @@ export const chatSend = method(
   "operator.write",
   Type.Object(
     {
-      sessionKey: word,
+      sessionKey: nonEmpty,
       message: Type.String(),
-      thinking: maybe(Type.String()),
-      deliver: maybe(Type.Boolean()),
-      attachments: maybe(attachments),
-      timeoutMs: maybe(Type.Integer({ minimum: 0 })),
-      idempotencyKey: word,
+      thinking: optional(Type.String()),
+      deliver: optional(Type.Boolean()),
+      attachments: optional(attachments),
+      timeoutMs: optional(Type.Integer({ minimum: 0 })),
+      idempotencyKey: nonEmpty,
     },
     closed,
   ),
+  returns<ChatReceipt>(),
 );
 
 export const chatAbort = method(
   "chat.abort",
   "operator.write",
-  Type.Object({ sessionKey: word, runId: maybe(word) }, closed),
+  Type.Object({ sessionKey: nonEmpty, runId: optional(nonEmpty) }, closed),
+  returns<{ readonly ok: true; readonly aborted: boolean; readonly runIds: readonly string[] }>(),
 );
 
 export const agent = method(
@@ -40,44 +42,97 @@ export const agent = method(
   "operator.write",
   Type.Object(
     {
-      message: word,
-      agentId: maybe(word),
-      to: maybe(Type.String()),
-      replyTo: maybe(Type.String()),
-      sessionId: maybe(Type.String()),
-      sessionKey: maybe(Type.String()),
-      thinking: maybe(Type.String()),
-      deliver: maybe(Type.Boolean()),
-      attachments: maybe(attachments),
-      channel: maybe(Type.String()),
-      replyChannel: maybe(Type.String()),
-      accountId: maybe(Type.String()),
-      replyAccountId: maybe(Type.String()),
-      threadId: maybe(Type.String()),
-      groupId: maybe(Type.String()),
-      groupChannel: maybe(Type.String()),
-      groupSpace: maybe(Type.String()),
-      timeout: maybe(Type.Integer({ minimum: 0 })),
-      lane: maybe(Type.String()),
-      extraSystemPrompt: maybe(Type.String()),
-      idempotencyKey: word,
-      label: maybe(Type.String({ minLength: 1, maxLength: 64 })),
-      spawnedBy: maybe(Type.String()),
+      message: nonEmpty,
+      agentId: optional(nonEmpty),
+      to: optional(Type.String()),
+      replyTo: optional(Type.String()),
+      sessionId: optional(Type.String()),
+      sessionKey: optional(Type.String()),
+      thinking: optional(Type.String()),
+      deliver: optional(Type.Boolean()),
+      attachments: optional(attachments),
+      channel: optional(Type.String()),
+      replyChannel: optional(Type.String()),
+      accountId: optional(Type.String()),
+      replyAccountId: optional(Type.String()),
+      threadId: optional(Type.String()),
+      groupId: optional(Type.String()),
+      groupChannel: optional(Type.String()),
+      groupSpace: optional(Type.String()),
+      timeout: optional(Type.Integer({ minimum: 0 })),
+      lane: optional(Type.String()),
+      extraSystemPrompt: optional(Type.String()),
+      idempotencyKey: nonEmpty,
+      label: optional(Type.String({ minLength: 1, maxLength: 64 })),
+      spawnedBy: optional(Type.String()),
       /** Ours. */
-      model: maybe(word),
+      model: optional(nonEmpty),
     },
     closed,
   ),
+  returns<AgentAccepted | AgentReply>(),
 );
 
 export const agentWait = method(
   "agent.wait",
   "operator.write",
-  Type.Object({ runId: word, timeoutMs: maybe(Type.Integer({ minimum: 0 })) }, closed),
+  Type.Object({ runId: nonEmpty, timeoutMs: optional(Type.Integer({ minimum: 0 })) }, closed),
+  returns<AgentWait>(),
 );
 
 export const sessionsCompact = method(
   "sessions.compact",
   "operator.admin",
-  Type.Object({ key: word, maxLines: maybe(Type.Integer({ minimum: 1 })) }, closed),
+  Type.Object({ key: nonEmpty, maxLines: optional(Type.Integer({ minimum: 1 })) }, closed),
+  returns<SessionCompaction>(),
 );
+
+export interface ChatReceipt {
+  readonly runId: string;
+  readonly status: "started" | "in_flight" | "ok" | "error" | "aborted";
+}
+
+/** The first of the two answers to `agent`. */
+export interface AgentAccepted {
+  readonly runId: string;
+  readonly status: "accepted";
+  readonly acceptedAt: number;
+}
+
+/** The second one, when the run has ended. */
+export interface AgentReply {
+  readonly runId: string;
+  readonly status: "ok" | "error";
+  readonly summary: "completed" | "aborted";
+  readonly result: {
+    readonly payloads: readonly { readonly text: string; readonly mediaUrl: string | null }[];
+    readonly meta: {
+      readonly durationMs: number;
+      readonly agentMeta: {
+        readonly sessionId: string;
+        readonly provider: string | null;
+        readonly model: string | null;
+        readonly usage?: { readonly input: number; readonly output: number; readonly total: number };
+      };
+      readonly aborted: boolean;
+    };
+  };
+}
+
+export type AgentWait =
+  | { readonly runId: string; readonly status: "timeout" }
+  | {
+      readonly runId: string;
+      readonly status: "ok" | "error";
+      readonly startedAt: number;
+      readonly endedAt: number;
+      readonly error?: string;
+    };
+
+export interface SessionCompaction {
+  readonly ok: true;
+  readonly key: string;
+  readonly compacted: boolean;
+  readonly kept?: number;
+  readonly note?: string;
+}

@@ -1,40 +1,59 @@
-// Models: what can be named, what was found on this machine, a test with one click, and which one to use.
+// Models: list them, find them on this machine, test one, choose one.
 import { Type } from "../../core/schema.ts";
-import { closed, looseMethod, maybe, method, none, word } from "../method.ts";
+import { closed, method, noParams, nonEmpty, optional, returns } from "../method.ts";
 
-export const modelsList = method("models.list", "operator.read", none);
+export const modelsList = method(
+  "models.list",
+  "operator.read",
+  noParams,
+  returns<{ readonly models: readonly KnownModel[] }>(),
+);
 /** Ours: keys of the environment and servers on loopback (ruling 26). */
-export const modelsScan = method("models.scan", "operator.admin", none);
+export const modelsScan = method(
+  "models.scan",
+  "operator.admin",
+  noParams,
+  returns<{ readonly found: readonly FoundModel[] }>(),
+);
 /** Ours: one tiny request. */
-export const modelsTest = method("models.test", "operator.admin", Type.Object({ provider: word, model: word }, closed));
+export const modelsTest = method(
+  "models.test",
+  "operator.admin",
+  Type.Object({ provider: nonEmpty, model: nonEmpty }, closed),
+  returns<ModelTest>(),
+);
 /** Ours: makes it the default model in the config. */
 export const modelsUse = method(
   "models.use",
   "operator.admin",
-  Type.Object({ provider: word, model: word, baseUrl: maybe(word) }, closed),
+  Type.Object({ provider: nonEmpty, model: nonEmpty, baseUrl: optional(nonEmpty) }, closed),
+  returns<{ readonly ok: true; readonly model: string }>(),
 );
-export const usageStatus = looseMethod("usage.status", "operator.read");
-export const usageCost = looseMethod("usage.cost", "operator.read");
-const day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
-/** What each session used, over a range of days. */
-export const sessionsUsage = method(
-  "sessions.usage",
-  "operator.admin",
-  Type.Object(
-    {
-      key: maybe(word),
-      startDate: maybe(day),
-      endDate: maybe(day),
-      limit: maybe(Type.Integer({ minimum: 1 })),
-      includeContextWeight: maybe(Type.Boolean()),
-    },
-    closed,
-  ),
-  { announced: false },
-);
-/** Unknown fields are ignored, as recorded. */
-const ofSession = Type.Object({ key: maybe(word), limit: maybe(Type.Integer({ minimum: 1 })) });
-export const sessionsUsageTimeseries = method("sessions.usage.timeseries", "operator.admin", ofSession, {
-  announced: false,
-});
-export const sessionsUsageLogs = method("sessions.usage.logs", "operator.admin", ofSession, { announced: false });
+
+export interface KnownModel {
+  readonly id: string;
+  readonly name: string;
+  readonly provider: string;
+  readonly contextWindow: number;
+  readonly reasoning: boolean;
+  readonly input: readonly string[];
+  /** False when a key or a server is missing. */
+  readonly ready: boolean;
+  /** `found`: a server on this machine that is not in the config. */
+  readonly source: string;
+}
+
+export interface FoundModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl?: string;
+  readonly source: string;
+  readonly ready: boolean;
+}
+
+export interface ModelTest {
+  readonly ok: boolean;
+  readonly ms: number;
+  readonly text?: string;
+  readonly failure?: { readonly kind: string; readonly message: string };
+}

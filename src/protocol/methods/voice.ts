@@ -1,11 +1,22 @@
 // Voice: the words that wake a listening node, and whether a conversation by voice is on.
 import { Type } from "../../core/schema.ts";
-import { closed, looseMethod, maybe, method } from "../method.ts";
+import { closed, method, optional, returns, uncheckedMethod } from "../method.ts";
 
-export const voicewakeGet = looseMethod("voicewake.get", "operator.read");
-export const voicewakeSet = looseMethod("voicewake.set", "operator.write");
+export const voicewakeGet = uncheckedMethod("voicewake.get", "operator.read", returns<VoiceTriggers>());
+export const voicewakeSet = uncheckedMethod("voicewake.set", "operator.write", returns<VoiceTriggers>());
 export const talkMode = method(
   "talk.mode",
   "operator.write",
-  Type.Object({ enabled: Type.Boolean(), phase: maybe(Type.String({ maxLength: 200 })) }, closed),
+  Type.Object({ enabled: Type.Boolean(), phase: optional(Type.String({ maxLength: 200 })) }, closed),
+  returns<TalkMode>(),
 );
+
+export interface VoiceTriggers {
+  readonly triggers: readonly string[];
+}
+
+export interface TalkMode {
+  readonly enabled: boolean;
+  readonly phase: string | null;
+  readonly ts: number;
+}

@@ -1,5 +1,6 @@
 // What the policy engine reads and what it answers: plain shapes that the config satisfies, so it can be tested alone.
 
+import type { Decision as WireDecision, LayerVerdict as WireLayerVerdict } from "../../protocol/methods/tools.ts";
 export type Profile = "minimal" | "coding" | "messaging" | "full";
 
 /** One `{allow, deny, alsoAllow}` object, wherever it stands in the config. */
@@ -97,50 +98,6 @@ export const layerNames = [
 ] as const;
 export type LayerName = (typeof layerNames)[number];
 
-export interface Rule {
-  /** Config path such as `tools.deny[0]`, or `built-in` where no key holds the rule. */
-  readonly path: string;
-  readonly entry: string;
-}
-
-export interface LayerVerdict {
-  readonly layer: LayerName;
-  /** The config object or list this layer read, when there is one. */
-  readonly path?: string;
-  readonly verdict: "pass" | "block" | "not-set" | "not-applicable" | "ignored";
-  readonly rule?: Rule;
-  readonly note?: string;
-}
-
-/** `add` and `remove` act on one entry of the list at `path`; `remove` without a value takes the key away; `set` replaces. */
-export interface Edit {
-  readonly op: "add" | "remove" | "set";
-  readonly path: string;
-  readonly value?: string | readonly string[];
-}
-
-export interface Fix {
-  /** One sentence. */
-  readonly summary: string;
-  /** Applied together they turn the answer round. Empty when no edit of the config can. */
-  readonly edits: readonly Edit[];
-  /** The touched keys as they read afterwards; no value means the key is gone. */
-  readonly after: readonly { readonly path: string; readonly value?: string | readonly string[] }[];
-  readonly command?: string;
-}
-
-/** Plain JSON, the same for the same input. */
-export interface Decision {
-  readonly tool: string;
-  readonly allowed: boolean;
-  readonly layers: readonly LayerVerdict[];
-  /** The first layer that blocked. Absent when allowed. */
-  readonly decidedBy?: {
-    readonly layer: LayerName;
-    readonly path: string;
-    readonly entry?: string;
-    readonly reason: string;
-  };
-  readonly fix?: Fix;
-  readonly warnings: readonly string[];
-}
+export type { PolicyEdit as Edit, PolicyFix as Fix, PolicyRule as Rule } from "../../protocol/methods/tools.ts";
+export type LayerVerdict = WireLayerVerdict<LayerName>;
+export type Decision = WireDecision<LayerName>;

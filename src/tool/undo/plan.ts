@@ -8,15 +8,9 @@ import type { Change } from "../../base/batch.ts";
 import { unifiedDiff } from "../../base/line-diff.ts";
 import type { FileFacts, Root } from "../../base/rooted-fs.ts";
 import { hashOf, unlessMissing, type Copy, type Turn, type TurnFile } from "./record.ts";
+import type { UndoneFile } from "../../protocol/methods/undo.ts";
 
-export interface UndoneFile {
-  readonly path: string;
-  /** `same`: it is already as it was. `not-kept`: what it was is not known any more, so it stays as it is. */
-  readonly does: "restored" | "removed" | "recreated" | "same" | "not-kept";
-  /** From what it is now to what it was; bounded. */
-  readonly diff?: string;
-  readonly why?: string;
-}
+export type { UndoneFile };
 
 export interface UndoPlan {
   readonly files: readonly UndoneFile[];

@@ -2,13 +2,9 @@
 import { visible } from "../../core/visible.ts";
 import type { JournalEntry, JournalTable } from "../../store/store.ts";
 import type { Turn } from "./record.ts";
+import type { Remains } from "../../protocol/methods/undo.ts";
 
-export interface Remains {
-  /** One line each: commands run, messages sent, settings and jobs changed. */
-  readonly lines: readonly string[];
-  /** How many such things happened in this session after that turn. */
-  readonly later: number;
-}
+export type { Remains };
 
 const LOOKED_AT = 2000;
 const MAX_LINES = 50;

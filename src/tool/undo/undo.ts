@@ -12,9 +12,12 @@ import type { Root } from "../../base/rooted-fs.ts";
 import type { JournalEntry, JournalTable } from "../../store/store.ts";
 import { chooseTurn, standings, type LiveStatus, type TurnRequest } from "./choose.ts";
 import type { UndoKeeper } from "./keep.ts";
-import { planUndo, type UndoneFile, type UndoPlan } from "./plan.ts";
+import { planUndo, type UndoPlan } from "./plan.ts";
 import { readTurn, sessionFolder, turnNumbers, type Turn } from "./record.ts";
-import { remainsOf, type Remains } from "./remains.ts";
+import { remainsOf } from "./remains.ts";
+import type { KeptTurn, UndoReport } from "../../protocol/methods/undo.ts";
+
+export type { KeptTurn, UndoReport };
 
 export interface UndoDeps {
   /** `<state>/undo` */
@@ -42,28 +45,6 @@ export interface UndoWho {
   readonly agent: AgentId;
   /** Which door, for the journal. */
   readonly caller: string;
-}
-
-export interface UndoReport {
-  readonly session: SessionKey;
-  /** The turn that was taken back, and when it began. */
-  readonly turn: number;
-  readonly at: number;
-  readonly dryRun: boolean;
-  /** The number of the undo itself; absent in a dry run. */
-  readonly undo?: number;
-  readonly files: readonly UndoneFile[];
-  readonly changedSince: readonly string[];
-  readonly remains: Remains;
-}
-
-export interface KeptTurn {
-  readonly turn: number;
-  readonly at: number;
-  readonly id: string;
-  readonly undone: boolean;
-  readonly undoes?: number;
-  readonly files: readonly string[];
 }
 
 export interface Undo {

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 
-import { beyond, joined, within, type Abilities } from "../../../src/gateway/node-abilities.ts";
+import { beyond, joined, within } from "../../../src/gateway/node-abilities.ts";
+import type { NodeAbilities } from "../../../src/protocol/methods/devices.ts";
 import { until } from "../../harness/exec.ts";
 import {
   dispose,
@@ -25,7 +26,7 @@ interface Row {
 interface Request extends Row {
   readonly requestId: string;
   readonly isRepair: boolean;
-  readonly added?: Abilities;
+  readonly added?: NodeAbilities;
 }
 
 describe("a paired node that comes back", () => {
@@ -41,7 +42,7 @@ describe("a paired node that comes back", () => {
   });
 
   const identity = newIdentity();
-  const connect = (offer: Partial<Abilities>): Promise<ScriptedNode> =>
+  const connect = (offer: Partial<NodeAbilities>): Promise<ScriptedNode> =>
     scriptedNode(gateway, {
       identity,
       connect: { extra: { caps: ["system"], commands: ["system.which"], ...offer } },
@@ -158,7 +159,7 @@ describe("a paired node that comes back", () => {
 test("what a node has is never more than it offers, nor than was approved", () => {
   const names = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d"));
   const permissions = fc.dictionary(fc.constantFrom("p", "q"), fc.boolean(), { noNullPrototype: true });
-  const abilities: fc.Arbitrary<Abilities> = fc
+  const abilities: fc.Arbitrary<NodeAbilities> = fc
     .tuple(names, names, permissions)
     .map(([caps, commands, granted]) => ({ caps, commands, permissions: granted }));
   fc.assert(
