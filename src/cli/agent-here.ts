@@ -9,6 +9,7 @@ import type { Agents } from "../agent/agent.ts";
 import type { TurnRequest } from "../session/turns.ts";
 import type { Config } from "../config/schema/index.ts";
 import { toAgentReply } from "../gateway/methods/chat.ts";
+import type { AgentReply } from "../protocol/methods/chat.ts";
 import { requireSend } from "../session/send-policy.ts";
 import type { Store } from "../store/store.ts";
 import { subjectOf } from "../tool/subject.ts";
@@ -29,7 +30,7 @@ export interface TurnHere {
 }
 
 /** The answer has the shape of the gateway's. Throws what the gateway would answer with. */
-export async function askHere(io: Io, turn: TurnHere, show: (view: RunView) => void): Promise<unknown> {
+export async function askHere(io: Io, turn: TurnHere, show: (view: RunView) => void): Promise<AgentReply> {
   const runtime = await openOffline(io.env, io.profile);
   try {
     const { agents, sessions, services } = await openAgents(runtime);
@@ -70,7 +71,12 @@ function requestOf({ runId, message, thinking, model, timeoutMs }: TurnHere, ses
   };
 }
 
-async function runTurn(io: Io, agents: Agents, request: TurnRequest, show: (view: RunView) => void): Promise<unknown> {
+async function runTurn(
+  io: Io,
+  agents: Agents,
+  request: TurnRequest,
+  show: (view: RunView) => void,
+): Promise<AgentReply> {
   const { runId, sessionKey } = request;
   const stopListening = agents.watch((event) => {
     const view = event.runId === runId ? viewOf(event.body) : undefined;

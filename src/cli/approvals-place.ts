@@ -60,15 +60,14 @@ async function localPlace(io: Io): Promise<Place> {
 
 function gatewayPlace(client: GatewayClient): Place {
   return {
-    read: async () => (await client.call("exec.approvals.get", {})) as ApprovalsSnapshot,
-    write: async (file, base) =>
-      (await client.call("exec.approvals.set", { file, ...baseOf(base) })) as ApprovalsSnapshot,
+    read: () => client.call("exec.approvals.get", {}),
+    write: (file, base) => client.call("exec.approvals.set", { file, ...baseOf(base) }),
   };
 }
 
 async function nodePlace(client: GatewayClient, reference: string): Promise<Place> {
   const { resolveNode } = await import("../node/resolve.ts");
-  const { nodes } = (await client.call("node.list", {})) as { nodes: Parameters<typeof resolveNode>[1] };
+  const { nodes } = await client.call("node.list", {});
   const { nodeId } = resolveNode(reference, nodes);
   return {
     read: async () => (await client.call("exec.approvals.node.get", { nodeId })) as ApprovalsSnapshot,

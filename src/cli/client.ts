@@ -6,19 +6,14 @@ import { systemClock } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
 import { readVersion } from "../base/version.ts";
+import type { HelloOk } from "../protocol/connect.ts";
 import { connectRequest, type Signer } from "../protocol/connect-request.ts";
+import type { MethodName, MethodParams, MethodResult } from "../protocol/method-map.ts";
 import { keepDeviceToken, openIdentity, readDeviceToken } from "./identity.ts";
 import type { Io } from "./io.ts";
 import { refusedConnect, toCallError } from "./client-failure.ts";
 import type { Target } from "./target.ts";
 import { openWire, type EventListener } from "./wire.ts";
-
-export interface Hello {
-  readonly server: { readonly version: string; readonly host: string };
-  readonly features: { readonly methods: readonly string[] };
-  readonly snapshot: { readonly uptimeMs: number; readonly configPath?: string; readonly stateDir?: string };
-  readonly auth?: { readonly deviceToken: string; readonly scopes: readonly string[] };
-}
 
 export interface CallOptions {
   readonly timeoutMs?: number;
@@ -27,9 +22,11 @@ export interface CallOptions {
 }
 
 export interface GatewayClient {
-  readonly hello: Hello;
-  /** Throws HouseError with the gateway's own code and hint where it gave them. */
-  call(method: string, params?: unknown, options?: CallOptions): Promise<unknown>;
+  readonly hello: HelloOk;
+  /** Throws OpenClawError with the code and hint of the gateway. */
+  call<N extends MethodName>(method: N, params: MethodParams<N>, options?: CallOptions): Promise<MethodResult<N>>;
+  /** As `call`, for a method that is named by the user. */
+  callByName(method: string, params: unknown, options?: CallOptions): Promise<unknown>;
   /** Every event from now on; returns how to stop listening. */
   readonly onEvent: (listener: EventListener) => () => void;
   /** Rejects when the connection ends without our asking; never resolves. */
@@ -114,15 +111,19 @@ async function connectAs(
     });
     const answer = await wire.request("connect", params, target.timeoutMs);
     if (!answer.ok) throw refusedConnect(answer.error, target, { usedDeviceToken: kept !== undefined });
-    const hello = answer.payload as Hello;
+    const hello = answer.payload as HelloOk;
     if (identity !== undefined) keepIssued(io, target, identity, kept, hello);
+    const callByName: GatewayClient["callByName"] = async (method, callParams, options = {}) => {
+      const { timeoutMs = target.timeoutMs, expectFinal = false } = options;
+      const response = await wire.request(method, callParams, timeoutMs, expectFinal);
+      if (response.ok) return response.payload;
+      throw toCallError(response.error, method);
+    };
     return {
       hello,
-      async call(method, callParams, { timeoutMs = target.timeoutMs, expectFinal = false } = {}) {
-        const response = await wire.request(method, callParams, timeoutMs, expectFinal);
-        if (response.ok) return response.payload;
-        throw toCallError(response.error, method);
-      },
+      call: async (method, callParams, options) =>
+        (await callByName(method, callParams, options)) as MethodResult<typeof method>,
+      callByName,
       onEvent: wire.onEvent,
       ended: wire.ended,
       close: wire.close,
@@ -155,7 +156,7 @@ export async function withGateway<T>(
 }
 
 /** What the gateway issued is what lets this device in later, also when the shared secret is not at hand. */
-function keepIssued(io: Io, target: Target, identity: Signer, before: string | undefined, { auth }: Hello): void {
+function keepIssued(io: Io, target: Target, identity: Signer, before: string | undefined, { auth }: HelloOk): void {
   if (auth === undefined || auth.deviceToken === before) return;
   const { state } = io.paths();
   if (readDeviceToken(state, identity.deviceId, target.url)?.token === auth.deviceToken) return;

@@ -1,19 +1,8 @@
 // The next times of a job as lines for people.
-import type { ShownJob } from "./cron-wire.ts";
+import type { MethodResult } from "../protocol/method-map.ts";
 import { oneLine } from "./print.ts";
 
-export interface Previewed {
-  readonly tz: string;
-  readonly fires: readonly {
-    readonly atMs: number;
-    readonly local: string;
-    readonly offset: string;
-    readonly note?: string;
-  }[];
-  readonly job?: ShownJob;
-}
-
-export function firesText({ tz, fires, job }: Previewed): string[] {
+export function firesText({ tz, fires, job }: MethodResult<"cron.preview">): string[] {
   const title = oneLine(`${job === undefined ? "" : `${job.name}, `}times in ${tz}`);
   if (fires.length === 0) return [title, "never again"];
   return [

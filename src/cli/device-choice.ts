@@ -11,7 +11,7 @@ export const deviceOptions = {
 /** Throws unless exactly one paired device begins so. */
 export async function fullDeviceId(client: GatewayClient, written: string | undefined): Promise<string> {
   if (written === undefined || written === "") throw new UsageError("missing --device <id>");
-  const { paired } = (await client.call("device.pair.list", {})) as { paired: { deviceId: string }[] };
+  const { paired } = await client.call("device.pair.list", {});
   const found = paired.map(({ deviceId }) => deviceId).filter((id) => id.startsWith(written.toLowerCase()));
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;

@@ -2,7 +2,8 @@
 import { OpenClawError } from "../core/error.ts";
 import { readLockOwner, stateLockOf, type LockOwner } from "../base/lock.ts";
 import { tailLog } from "../gateway/log-tail.ts";
-import type { GatewayClient, Hello } from "./client.ts";
+import type { HelloOk } from "../protocol/connect.ts";
+import type { GatewayClient } from "./client.ts";
 import type { Io } from "./io.ts";
 import { isListening } from "./listening.ts";
 import { newestLog, parseLogLine, type LogLine } from "./log-file.ts";
@@ -22,7 +23,7 @@ export type Probe =
   | {
       readonly ok: true;
       readonly ms: number;
-      readonly hello: Hello;
+      readonly hello: HelloOk;
       readonly answers: Readonly<Record<string, unknown>>;
     }
   | { readonly ok: false; readonly error: OpenClawError | undefined };
@@ -49,7 +50,7 @@ export async function probeTarget(io: Io, target: Target, ask: Readonly<Record<s
     client = await connectGateway(io, target);
     const asked = client;
     const answers = await Promise.all(
-      Object.entries(ask).map(async ([method, params]) => [method, await asked.call(method, params)] as const),
+      Object.entries(ask).map(async ([method, params]) => [method, await asked.callByName(method, params)] as const),
     );
     return {
       ok: true,

@@ -31,15 +31,13 @@ export async function withMemory<T>(io: Io, flags: WireFlags, use: (memory: Memo
   const runsHere = readLockOwner(stateLockOf(io.paths().state))?.port !== undefined;
   if (target.isLocal && !runsHere) return useHere(io, use);
   const { withGateway } = await import("./client.ts");
-  return withGateway(io, target, (client) => {
-    const ask = <A>(method: string, params: object): Promise<A> =>
-      client.call(method, params, { timeoutMs: LONG_MS }) as Promise<A>;
-    return use({
-      status: (agentId, deep) => ask("memory.status", { agentId, deep }),
-      index: (agentId, force) => ask("memory.index", { agentId, force }),
-      search: (agentId, query) => ask("memory.search", { agentId, ...query }),
-    });
-  });
+  return withGateway(io, target, (client) =>
+    use({
+      status: (agentId, deep) => client.call("memory.status", { agentId, deep }, { timeoutMs: LONG_MS }),
+      index: (agentId, force) => client.call("memory.index", { agentId, force }, { timeoutMs: LONG_MS }),
+      search: (agentId, query) => client.call("memory.search", { agentId, ...query }, { timeoutMs: LONG_MS }),
+    }),
+  );
 }
 
 async function useHere<T>(io: Io, use: (memory: MemoryHere) => Promise<T>): Promise<T> {

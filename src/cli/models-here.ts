@@ -1,5 +1,6 @@
 // Models as the commands see them: asked of the running gateway, whose environment counts, or else of the config here.
 import { readLockOwner, stateLockOf } from "../base/lock.ts";
+import type { MethodName, MethodParams, MethodResult } from "../protocol/method-map.ts";
 import { withGateway } from "./client.ts";
 import type { Io } from "./io.ts";
 import { oneLine } from "./print.ts";
@@ -48,34 +49,20 @@ export async function openModels(io: Io, flags: WireFlags = {}): Promise<Models>
 }
 
 function modelsThere(io: Io, target: Target): Models {
-  const call = (method: string, params: unknown, timeoutMs = target.timeoutMs): Promise<unknown> =>
+  const call = <N extends MethodName>(method: N, params: MethodParams<N>, timeoutMs = target.timeoutMs) =>
     withGateway(io, target, (client) => client.call(method, params, { timeoutMs }));
   return {
     where: "gateway",
-    list: async () => ((await call("models.list", {})) as { models: ModelRow[] }).models,
+    list: async () => (await call("models.list", {})).models,
     async scan() {
-      const { found } = (await call("models.scan", {})) as { found: readonly FoundModel[] };
+      const { found } = await call("models.scan", {});
       return found.map(({ provider, model, source }) => ({ provider, id: model, source, ready: true }));
     },
-    test: async (provider, model) =>
-      toTest((await call("models.test", { provider, model }, TEST_TIMEOUT_MS)) as WireTest),
+    test: async (provider, model) => toTest(await call("models.test", { provider, model }, TEST_TIMEOUT_MS)),
   };
 }
 
-interface FoundModel {
-  readonly provider: string;
-  readonly model: string;
-  readonly source: string;
-}
-
-interface WireTest {
-  readonly ok: boolean;
-  readonly ms: number;
-  readonly text?: string;
-  readonly failure?: { readonly message: string };
-}
-
-function toTest({ ok, ms, text, failure }: WireTest): ModelTest {
+function toTest({ ok, ms, text, failure }: MethodResult<"models.test">): ModelTest {
   return {
     ok,
     durationMs: ms,

@@ -58,7 +58,7 @@ export function openConversation(
       return { runId, ended };
     },
     async stop() {
-      const { aborted } = (await client.call("chat.abort", { sessionKey })) as { aborted: boolean };
+      const { aborted } = await client.call("chat.abort", { sessionKey });
       return aborted;
     },
     isBusy: () => open.size > 0,
@@ -70,10 +70,7 @@ export function openConversation(
 async function watchEnd(client: GatewayClient, runId: string, tell: (end: TurnEnd) => void): Promise<void> {
   try {
     const params = { runId, timeoutMs: WAIT_MS };
-    const answer = (await client.call("agent.wait", params, { timeoutMs: WAIT_MS })) as {
-      status: string;
-      error?: unknown;
-    };
+    const answer = await client.call("agent.wait", params, { timeoutMs: WAIT_MS });
     if (answer.status === "timeout") return;
     setTimeout(() => tell(endOf(answer)), EVENT_GRACE_MS).unref();
   } catch (error) {

@@ -7,7 +7,7 @@ import type { Io } from "../io.ts";
 import { reportFailure } from "../failure.ts";
 import { onInterrupt } from "../interrupt.ts";
 import { safe } from "../print.ts";
-import { printSaid, type SaidMessage } from "../print-message.ts";
+import { printSaid } from "../print-message.ts";
 import { openConversation, type Conversation, type TurnEnd } from "./conversation.ts";
 import { openLineInput } from "./line-input.ts";
 import { textIn } from "./run-events.ts";
@@ -117,9 +117,7 @@ async function showHistory(io: Io, client: GatewayClient, { sessionKey, history 
   if (history === 0) return;
   // Tool calls and their results are messages too; four times as many leave enough that somebody said.
   const limit = Math.min(1000, history * 4);
-  const { messages } = (await client.call("chat.history", { sessionKey, limit })) as {
-    messages: readonly SaidMessage[];
-  };
+  const { messages } = await client.call("chat.history", { sessionKey, limit });
   const said = messages
     .filter(({ role }) => role === "user" || role === "assistant")
     .filter(({ content }) => textIn(content) !== "");

@@ -3,6 +3,7 @@ import { thinkingLevels } from "../../core/thinking-level.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { newId } from "../../base/ids.ts";
 import { readLockOwner, stateLockOf } from "../../base/lock.ts";
+import type { AgentReply } from "../../protocol/methods/chat.ts";
 import { readEvent, type RunView } from "../chat/run-events.ts";
 import { createRunPrinter } from "../chat/run-printer.ts";
 import type { GatewayClient } from "../client.ts";
@@ -19,16 +20,6 @@ const DEFAULT_TIMEOUT_S = 600;
 const STOPPED = 130;
 // The gateway ends the run itself at the timeout; we only give its last answer time to arrive.
 const GRACE_MS = 15_000;
-
-interface Reply {
-  readonly runId: string;
-  readonly status: string;
-  readonly summary?: string;
-  readonly result?: {
-    readonly payloads?: readonly { readonly text?: string; readonly mediaUrl?: string | null }[];
-    readonly meta?: { readonly aborted?: boolean };
-  };
-}
 
 export const command = defineCommand({
   summary: "Send one message to an agent and print its reply.",
@@ -84,13 +75,13 @@ export const command = defineCommand({
 });
 
 /** Through the gateway of this machine or another; in this process when there is none. */
-async function askSomewhere(io: Io, target: Target, asked: Asked): Promise<Reply> {
+async function askSomewhere(io: Io, target: Target, asked: Asked): Promise<AgentReply> {
   const runsHere = readLockOwner(stateLockOf(io.paths().state))?.port !== undefined;
   const printer = createRunPrinter(io, { to: "stderr", full: asked.shown === "full", text: false });
   const show = (view: RunView): void => (asked.shown === "off" ? undefined : printer.show(view));
   if (target.isLocal && !runsHere) {
     const { askHere } = await import("../agent-here.ts");
-    return (await askHere(io, { ...asked, timeoutMs: asked.timeoutS * 1000 }, show)) as Reply;
+    return askHere(io, { ...asked, timeoutMs: asked.timeoutS * 1000 }, show);
   }
   const caps = asked.shown === "off" ? [] : ["tool-events"];
   return withGateway(io, target, (client) => ask(io, client, asked, show), { caps });
@@ -115,7 +106,7 @@ interface Asked {
   readonly model: string | undefined;
 }
 
-async function ask(io: Io, client: GatewayClient, asked: Asked, show: (view: RunView) => void): Promise<Reply> {
+async function ask(io: Io, client: GatewayClient, asked: Asked, show: (view: RunView) => void): Promise<AgentReply> {
   const { runId, shown: _own, timeoutS, ...turn } = asked;
   let key = asked.sessionKey;
   const stopListening = client.onEvent((event, payload) => {
@@ -131,7 +122,7 @@ async function ask(io: Io, client: GatewayClient, asked: Asked, show: (view: Run
   try {
     const params = { ...given(turn), timeout: timeoutS, idempotencyKey: runId };
     const timeoutMs = timeoutS * 1000 + GRACE_MS;
-    return (await client.call("agent", params, { timeoutMs, expectFinal: true })) as Reply;
+    return (await client.call("agent", params, { timeoutMs, expectFinal: true })) as AgentReply;
   } finally {
     stopCatching();
     stopListening();
@@ -142,7 +133,7 @@ async function stopRun(client: GatewayClient, runId: string, sessionKey: string)
   await client.call("chat.abort", { sessionKey, runId });
 }
 
-function printReply(io: Io, reply: Reply): number {
+function printReply(io: Io, reply: AgentReply): number {
   const aborted = reply.result?.meta?.aborted === true;
   const texts = (reply.result?.payloads ?? []).flatMap(({ text, mediaUrl }) => [text ?? "", mediaUrl ?? ""]);
   const text = texts.filter((part) => part !== "").join("\n");
@@ -164,6 +155,6 @@ function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function given(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+function given<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

@@ -28,9 +28,9 @@ export const command = defineCommand({
   async run(io, { options }) {
     const recent = wholeNumber("recent", options.recent, { min: 0, max: 500 });
     await requireConfigUnless(options.url !== undefined, io);
-    const listed = (await withGateway(io, await targetOf(io, options), (client) =>
+    const listed = await withGateway(io, await targetOf(io, options), (client) =>
       client.call("exec.approvals.pending", recent === undefined ? {} : { recent }),
-    )) as Listed;
+    );
     io.print(io.json ? toJson(listed) : linesOf(listed, io).join("\n"));
     return 0;
   },

@@ -47,11 +47,7 @@ export const command = defineCommand({
 
 /** The gateway would take any name for a new session; a wrong agent should be heard of before the first message. */
 async function keyOf(client: GatewayClient, agent: string | undefined, session: string | undefined): Promise<string> {
-  const known = (await client.call("agents.list", {})) as {
-    defaultId: string;
-    mainKey: string;
-    agents: readonly { readonly id: string }[];
-  };
+  const known = await client.call("agents.list", {});
   const wanted = agent ?? known.defaultId;
   if (!known.agents.some(({ id }) => id === wanted)) {
     throw new OpenClawError(

@@ -2,8 +2,8 @@
 import { systemClock } from "../../base/clock.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { jobFields, jobOptions } from "../cron-job.ts";
-import { firesText, type Previewed } from "../cron-fires.ts";
-import { callCron, jobLine, type ShownJob } from "../cron-wire.ts";
+import { firesText } from "../cron-fires.ts";
+import { callCron, jobLine } from "../cron-wire.ts";
 import { oneLine, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
@@ -34,11 +34,11 @@ export const command = defineCommand({
     if (!hasPayload(options)) throw new UsageError("say what: --system-event, --message, --exec or --tool", path);
     if (flags.name === undefined) throw new UsageError("give it a --name", path);
     if (isDry) {
-      const preview = (await callCron(io, flags, "cron.preview", { job })) as Previewed;
+      const preview = await callCron(io, flags, "cron.preview", { job });
       io.print(io.json ? toJson(preview) : firesText(preview).join("\n"));
       return 0;
     }
-    const added = (await callCron(io, flags, "cron.add", job)) as ShownJob;
+    const added = await callCron(io, flags, "cron.add", job);
     io.print(io.json ? toJson(added) : oneLine(jobLine(added, systemClock.now())));
     return 0;
   },

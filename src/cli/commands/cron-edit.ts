@@ -2,7 +2,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { jobFields, jobOptions } from "../cron-job.ts";
-import { callCron, jobLine, type ShownJob } from "../cron-wire.ts";
+import { callCron, jobLine } from "../cron-wire.ts";
 import { oneLine, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
@@ -30,7 +30,7 @@ export const command = defineCommand({
       ...(isCleared ? { agentId: null } : {}),
     };
     if (Object.keys(patch).length === 0) throw new UsageError("say what changes", path);
-    const job = (await callCron(io, flags, "cron.update", { id, patch })) as ShownJob;
+    const job = await callCron(io, flags, "cron.update", { id, patch });
     io.print(io.json ? toJson(job) : oneLine(jobLine(job, systemClock.now())));
     return 0;
   },

@@ -1,7 +1,8 @@
 // `openclaw cron list`: the jobs, those due first on top.
 import { systemClock } from "../../base/clock.ts";
+import type { CronJob } from "../../protocol/methods/cron.ts";
 import { defineCommand } from "../command.ts";
-import { callCron, nextText, scheduleText, type ShownJob } from "../cron-wire.ts";
+import { callCron, nextText, scheduleText } from "../cron-wire.ts";
 import { table, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
@@ -13,7 +14,7 @@ export const command = defineCommand({
     { line: "cron list --all --json", does: "everything that is known of each" },
   ],
   async run(io, { options: { all = false, ...flags } }) {
-    const answer = (await callCron(io, flags, "cron.list", { includeDisabled: all })) as { jobs: ShownJob[] };
+    const answer = await callCron(io, flags, "cron.list", { includeDisabled: all });
     if (io.json) io.print(toJson(answer));
     else if (answer.jobs.length === 0) io.print("No jobs. Add one with: openclaw cron add --help");
     else io.print(table(answer.jobs, shape(), io).join("\n"));
@@ -24,12 +25,12 @@ export const command = defineCommand({
 function shape() {
   const now = systemClock.now();
   return [
-    { title: "Id", text: ({ id }: ShownJob) => id },
-    { title: "Name", text: ({ name }: ShownJob) => name },
-    { title: "Schedule", text: (job: ShownJob) => scheduleText(job) },
-    { title: "Next", text: (job: ShownJob) => nextText(job, now) },
-    { title: "Last", text: ({ state }: ShownJob) => state.lastStatus ?? "-" },
-    { title: "Does", text: ({ payload, sessionTarget }: ShownJob) => `${payload.kind} (${sessionTarget})` },
-    { title: "Agent", text: ({ agentId }: ShownJob) => agentId ?? "default" },
+    { title: "Id", text: ({ id }: CronJob) => id },
+    { title: "Name", text: ({ name }: CronJob) => name },
+    { title: "Schedule", text: (job: CronJob) => scheduleText(job) },
+    { title: "Next", text: (job: CronJob) => nextText(job, now) },
+    { title: "Last", text: ({ state }: CronJob) => state.lastStatus ?? "-" },
+    { title: "Does", text: ({ payload, sessionTarget }: CronJob) => `${payload.kind} (${sessionTarget})` },
+    { title: "Agent", text: ({ agentId }: CronJob) => agentId ?? "default" },
   ];
 }

@@ -1,6 +1,6 @@
 // `openclaw cron next`: the next times of a job or of a schedule, with changes of the clock among them.
 import { defineCommand, UsageError } from "../command.ts";
-import { firesText, type Previewed } from "../cron-fires.ts";
+import { firesText } from "../cron-fires.ts";
 import { jobFields, jobOptions } from "../cron-job.ts";
 import { callCron } from "../cron-wire.ts";
 import { wholeNumber } from "../parse.ts";
@@ -28,7 +28,7 @@ export const command = defineCommand({
       throw new UsageError("a job, or one of --at, --every and --cron", ["cron", "next"]);
     const count = wholeNumber("count", options.count, { min: 1, max: 100 }) ?? 5;
     const wish = id === undefined ? { job: { schedule } } : { id };
-    const preview = (await callCron(io, options, "cron.preview", { ...wish, count })) as Previewed;
+    const preview = await callCron(io, options, "cron.preview", { ...wish, count });
     io.print(io.json ? toJson(preview) : firesText(preview).join("\n"));
     return 0;
   },

@@ -10,7 +10,7 @@ export const command = defineCommand({
   options: wireOptions,
   examples: [{ line: "cron rm 6f1c0b7e-…", does: "it is gone; its runs stay on record" }],
   async run(io, { options, arguments: [id = ""] }) {
-    const answer = (await callCron(io, options, "cron.remove", { id })) as { removed: boolean };
+    const answer = await callCron(io, options, "cron.remove", { id });
     if (!answer.removed && !io.json) throw unknownJob(id);
     io.print(io.json ? toJson(answer) : oneLine(`removed ${id}`));
     return 0;

@@ -1,4 +1,5 @@
 // `openclaw cron run`: runs a job now and waits until it is over.
+import type { CronRunEntry, CronRuns, CronRunStarted } from "../../protocol/methods/cron.ts";
 import { defineCommand } from "../command.ts";
 import { callCron } from "../cron-wire.ts";
 import type { Io } from "../io.ts";
@@ -20,38 +21,23 @@ export const command = defineCommand({
   exits: "0 it ran well or was not due, 1 it failed, 2 the command line was wrong",
   async run(io, { options: { due = false, force: _force, ...flags }, arguments: [id = ""] }) {
     const wire = { ...flags, timeout: flags.timeout ?? "600000" };
-    const answer = (await callCron(io, wire, "cron.run", { id, mode: due ? "due" : "force" })) as Answer;
+    const answer = await callCron(io, wire, "cron.run", { id, mode: due ? "due" : "force" });
     const run = answer.ran ? await lastRun(io, wire, id, due) : undefined;
     io.print(io.json ? toJson(run === undefined ? answer : { ...answer, run }) : outcome(answer, run, id));
     return run?.status === "error" ? 1 : 0;
   },
 });
 
-interface Answer {
-  readonly ran: boolean;
-  readonly reason?: string;
-}
-
-interface RunRow {
-  readonly slot?: string;
-  readonly state?: string;
-  readonly status: string;
-  readonly error?: string;
-  readonly why?: string;
-  readonly summary?: string;
-  readonly durationMs: number;
-}
-
 /** The row this run left: one by hand, unless it was begun because its time had come. */
-async function lastRun(io: Io, wire: WireFlags, id: string, due: boolean): Promise<RunRow | undefined> {
-  const { entries } = (await callCron(io, wire, "cron.runs", { id, limit: 20 })) as { entries: RunRow[] };
-  const isOurs = ({ slot = "", state }: RunRow): boolean =>
+async function lastRun(io: Io, wire: WireFlags, id: string, due: boolean): Promise<CronRunEntry | undefined> {
+  const { entries } = (await callCron(io, wire, "cron.runs", { id, limit: 20 })) as CronRuns;
+  const isOurs = ({ slot, state }: CronRunEntry): boolean =>
     due ? state !== "missed" && state !== "skipped" : slot.startsWith("run-");
   return entries.findLast(isOurs);
 }
 
-function outcome({ ran, reason = "" }: Answer, run: RunRow | undefined, id: string): string {
-  if (!ran) return `not run: ${reason}`;
+function outcome({ ran, reason }: CronRunStarted, run: CronRunEntry | undefined, id: string): string {
+  if (!ran) return `not run: ${reason ?? "unknown reason"}`;
   if (run === undefined) return `it ran: openclaw cron runs --id ${id}`;
   const words = (run.error ?? (run.summary || run.why) ?? "").slice(0, 500);
   return `${run.state ?? run.status}, ${span(run.durationMs)}${words === "" ? "" : `: ${words}`}`;

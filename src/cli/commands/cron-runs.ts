@@ -1,21 +1,11 @@
 // `openclaw cron runs`: what became of each time of a job, also of those that were missed.
+import type { CronOutput, CronRunEntry, CronRuns } from "../../protocol/methods/cron.ts";
 import { defineCommand, UsageError } from "../command.ts";
-import { callCron, unknownJob, type ShownJob } from "../cron-wire.ts";
+import { callCron, unknownJob } from "../cron-wire.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
 import { span, table, toJson } from "../print.ts";
 import { wireOptions, type WireFlags } from "../target.ts";
-
-interface Entry {
-  readonly ts: number;
-  readonly state?: string;
-  readonly status: string;
-  readonly why?: string;
-  readonly error?: string;
-  readonly summary?: string;
-  readonly runAtMs: number;
-  readonly durationMs: number;
-}
 
 export const command = defineCommand({
   summary: "Show what became of each time of a job: ran, failed, skipped, missed, unknown.",
@@ -33,7 +23,7 @@ export const command = defineCommand({
     if (id === undefined) throw new UsageError("which job? --id <id>", ["cron", "runs"]);
     const limit = wholeNumber("limit", options.limit, { min: 1, max: 5000 });
     if (options.slot !== undefined) return showOutput(io, options, { id, slot: options.slot, limit });
-    const answer = (await callCron(io, options, "cron.runs", { id, limit: limit ?? 50 })) as { entries: Entry[] };
+    const answer = (await callCron(io, options, "cron.runs", { id, limit: limit ?? 50 })) as CronRuns;
     if (io.json) io.print(toJson(answer));
     else if (answer.entries.length === 0) io.print(await whyNone(io, options, id));
     else io.print(table(answer.entries, shape, io).join("\n"));
@@ -47,10 +37,7 @@ async function showOutput(
   { limit = 200, ...run }: { readonly id: string; readonly slot: string; readonly limit?: number | undefined },
 ): Promise<number> {
   const offset = wholeNumber("offset", flags.offset, { min: 0, max: 1_000_000 }) ?? 0;
-  const page = (await callCron(io, flags, "cron.runs", { ...run, offset, limit })) as {
-    text: string;
-    totalLines: number;
-  };
+  const page = (await callCron(io, flags, "cron.runs", { ...run, offset, limit })) as CronOutput;
   io.print(io.json ? toJson(page) : page.text);
   const rest = page.totalLines - offset - limit;
   if (rest > 0 && !io.json) io.print(`(${rest} more lines: --offset ${offset + limit})`);
@@ -59,14 +46,14 @@ async function showOutput(
 
 /** A job that was removed keeps its runs, so only one without any may be a slip of the pen. */
 async function whyNone(io: Io, flags: WireFlags, id: string): Promise<string> {
-  const { jobs } = (await callCron(io, flags, "cron.list", { includeDisabled: true })) as { jobs: ShownJob[] };
+  const { jobs } = await callCron(io, flags, "cron.list", { includeDisabled: true });
   if (!jobs.some((job) => job.id === id)) throw unknownJob(id);
   return "It has not run yet.";
 }
 
 const shape = [
-  { title: "When", text: ({ runAtMs }: Entry) => new Date(runAtMs).toISOString() },
-  { title: "State", text: ({ state, status }: Entry) => state ?? status },
-  { title: "Took", text: ({ durationMs }: Entry) => span(durationMs) },
-  { title: "", text: ({ error, why, summary }: Entry) => (error ?? (summary || why) ?? "").slice(0, 120) },
+  { title: "When", text: ({ runAtMs }: CronRunEntry) => new Date(runAtMs).toISOString() },
+  { title: "State", text: ({ state }: CronRunEntry) => state },
+  { title: "Took", text: ({ durationMs }: CronRunEntry) => span(durationMs) },
+  { title: "", text: ({ error, why, summary }: CronRunEntry) => (error ?? (summary || why) ?? "").slice(0, 120) },
 ];

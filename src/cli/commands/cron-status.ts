@@ -10,11 +10,7 @@ export const command = defineCommand({
   options: wireOptions,
   examples: [{ line: "cron status", does: "one line" }],
   async run(io, { options }) {
-    const status = (await callCron(io, options, "cron.status", {})) as {
-      enabled: boolean;
-      jobs: number;
-      nextWakeAtMs: number | null;
-    };
+    const status = await callCron(io, options, "cron.status", {});
     if (io.json) io.print(toJson(status));
     else {
       const { enabled, jobs, nextWakeAtMs } = status;

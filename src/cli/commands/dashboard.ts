@@ -21,10 +21,7 @@ export const command = defineCommand({
     await requireConfigUnless(options.url !== undefined, io);
     const glance = await glanceAtConfig(io);
     const target = await targetOf(io, options, glance);
-    const { code, expiresAtMs } = (await withGateway(io, target, (client) => client.call("device.pair.code", {}))) as {
-      code: string;
-      expiresAtMs: number;
-    };
+    const { code, expiresAtMs } = await withGateway(io, target, (client) => client.call("device.pair.code", {}));
     const base = (glance.text("gateway.controlUi.basePath") ?? "/").replace(/\/*$/, "/").replace(/^\/*/, "/");
     const url = `${target.url.replace(/^ws/, "http")}${base}#pair=${encodeURIComponent(code)}`;
     io.print(io.json ? toJson({ url, expiresAtMs }) : url);

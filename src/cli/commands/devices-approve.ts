@@ -17,11 +17,9 @@ export const command = defineCommand({
   ],
   async run(io, { options, arguments: [requestId = ""] }) {
     await requireConfigUnless(options.url !== undefined, io);
-    const answer = (await withGateway(io, await targetOf(io, options), (client) =>
+    const answer = await withGateway(io, await targetOf(io, options), (client) =>
       client.call("device.pair.approve", { requestId }),
-    )) as {
-      device: { clientId: string; platform: string; roles: string[] };
-    };
+    );
     const { clientId, platform, roles } = answer.device;
     io.print(
       io.json

@@ -1,42 +1,12 @@
 // `openclaw devices list`: who waits to be let in, and who is in.
 import { systemClock } from "../../base/clock.ts";
+import type { PairedDevice, PairedDevices, PendingDevice } from "../../protocol/methods/devices.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { span, table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
-
-interface Waiting {
-  readonly requestId: string;
-  readonly displayName?: string;
-  readonly clientId: string;
-  readonly platform: string;
-  readonly role: string;
-  readonly scopes: readonly string[];
-  readonly remoteIp?: string;
-  readonly isRepair?: boolean;
-  readonly ts: number;
-  /** Of a paired node: what it offers beyond what was approved. */
-  readonly added?: Added;
-}
-
-interface Added {
-  readonly caps: readonly string[];
-  readonly commands: readonly string[];
-  readonly permissions?: Readonly<Record<string, boolean>>;
-}
-
-interface Paired {
-  readonly deviceId: string;
-  readonly displayName?: string;
-  readonly clientId: string;
-  readonly platform: string;
-  readonly roles: readonly string[];
-  readonly scopes?: readonly string[];
-  readonly approvedAtMs: number;
-  readonly tokens: readonly { readonly role: string; readonly revokedAtMs?: number }[];
-}
 
 export const command = defineCommand({
   summary: "Show devices that wait to be let in and devices that are paired.",
@@ -47,15 +17,13 @@ export const command = defineCommand({
   ],
   async run(io, { options }) {
     await requireConfigUnless(options.url !== undefined, io);
-    const list = (await withGateway(io, await targetOf(io, options), (client) =>
-      client.call("device.pair.list", {}),
-    )) as { pending: Waiting[]; paired: Paired[] };
+    const list = await withGateway(io, await targetOf(io, options), (client) => client.call("device.pair.list", {}));
     io.print(io.json ? toJson(list) : linesOf(list, io).join("\n"));
     return 0;
   },
 });
 
-function linesOf({ pending, paired }: { pending: Waiting[]; paired: Paired[] }, io: Io): string[] {
+function linesOf({ pending, paired }: PairedDevices, io: Io): string[] {
   const waiting =
     pending.length === 0
       ? ["Nobody waits."]
@@ -72,41 +40,41 @@ function linesOf({ pending, paired }: { pending: Waiting[]; paired: Paired[] }, 
 
 function waitingShape() {
   return [
-    { title: "Request", text: ({ requestId }: Waiting) => requestId },
+    { title: "Request", text: ({ requestId }: PendingDevice) => requestId },
     {
       title: "Client",
-      text: ({ displayName, clientId, platform }: Waiting) => `${displayName ?? clientId} on ${platform}`,
+      text: ({ displayName, clientId, platform }: PendingDevice) => `${displayName ?? clientId} on ${platform}`,
     },
     {
       title: "Wants",
-      text: ({ role, scopes, isRepair, added }: Waiting) =>
+      text: ({ role, scopes, isRepair, added }: PendingDevice) =>
         added === undefined
-          ? `${[role, ...scopes].join(" ")}${isRepair === true ? " (more than it has)" : ""}`
+          ? `${[role, ...scopes].join(" ")}${isRepair ? " (more than it has)" : ""}`
           : `also: ${[...added.caps, ...added.commands, ...Object.keys(added.permissions ?? {})].join(" ")}`,
     },
-    { title: "From", text: ({ remoteIp = "this machine" }: Waiting) => remoteIp },
-    { title: "Age", text: ({ ts }: Waiting) => span(systemClock.now() - ts) },
+    { title: "From", text: ({ remoteIp = "this machine" }: PendingDevice) => remoteIp },
+    { title: "Age", text: ({ ts }: PendingDevice) => span(systemClock.now() - ts) },
   ];
 }
 
 function pairedShape() {
   return [
-    { title: "Device", text: ({ deviceId }: Paired) => deviceId.slice(0, 12) },
+    { title: "Device", text: ({ deviceId }: PairedDevice) => deviceId.slice(0, 12) },
     {
       title: "Client",
-      text: ({ displayName, clientId, platform }: Paired) => `${displayName ?? clientId} on ${platform}`,
+      text: ({ displayName, clientId, platform }: PairedDevice) => `${displayName ?? clientId} on ${platform}`,
     },
-    { title: "Role", text: ({ roles }: Paired) => roles.join(" ") },
+    { title: "Role", text: ({ roles }: PairedDevice) => roles.join(" ") },
     {
       title: "May",
-      text: ({ scopes = [] }: Paired) => scopes.map((scope) => scope.replace(/^operator\./, "")).join(" "),
+      text: ({ scopes }: PairedDevice) => scopes.map((scope) => scope.replace(/^operator\./, "")).join(" "),
     },
     {
       title: "Token",
-      text: ({ tokens }: Paired) =>
+      text: ({ tokens }: PairedDevice) =>
         tokens.map(({ role, revokedAtMs }) => (revokedAtMs === undefined ? "valid" : `${role} revoked`)).join(", ") ||
         "none",
     },
-    { title: "Paired", text: ({ approvedAtMs }: Paired) => `${span(systemClock.now() - approvedAtMs)} ago` },
+    { title: "Paired", text: ({ approvedAtMs }: PairedDevice) => `${span(systemClock.now() - approvedAtMs)} ago` },
   ];
 }

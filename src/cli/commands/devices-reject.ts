@@ -12,9 +12,9 @@ export const command = defineCommand({
   examples: [{ line: "devices reject 6f1c0b7e-…", does: "the request is gone; the device may ask again" }],
   async run(io, { options, arguments: [requestId = ""] }) {
     await requireConfigUnless(options.url !== undefined, io);
-    const answer = (await withGateway(io, await targetOf(io, options), (client) =>
+    const answer = await withGateway(io, await targetOf(io, options), (client) =>
       client.call("device.pair.reject", { requestId }),
-    )) as { deviceId: string };
+    );
     io.print(io.json ? toJson(answer) : oneLine(`rejected the request of device ${answer.deviceId.slice(0, 12)}`));
     return 0;
   },

@@ -12,10 +12,10 @@ export const command = defineCommand({
   examples: [{ line: "devices revoke --device 3f2a9c --role operator", does: "the laptop you lost" }],
   async run(io, { options }) {
     await requireConfigUnless(options.url !== undefined, io);
-    const answer = (await withGateway(io, await targetOf(io, options), async (client) => {
+    const answer = await withGateway(io, await targetOf(io, options), async (client) => {
       const deviceId = await fullDeviceId(client, options.device);
       return client.call("device.token.revoke", { deviceId, role: requireRole(options.role) });
-    })) as { deviceId: string; role: string };
+    });
     io.print(io.json ? toJson(answer) : `revoked the ${answer.role} token of device ${answer.deviceId.slice(0, 12)}`);
     return 0;
   },

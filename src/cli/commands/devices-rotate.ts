@@ -28,14 +28,14 @@ export const command = defineCommand({
   async run(io, { options }) {
     await requireConfigUnless(options.url !== undefined, io);
     const { role, scope } = options;
-    const answer = (await withGateway(io, await targetOf(io, options), async (client) => {
+    const answer = await withGateway(io, await targetOf(io, options), async (client) => {
       const deviceId = await fullDeviceId(client, options.device);
       return client.call("device.token.rotate", {
         deviceId,
         role: requireRole(role),
         ...(scope === undefined ? {} : { scopes: scope }),
       });
-    })) as { deviceId: string; token: string };
+    });
     io.print(io.json ? toJson(answer) : `new token of device ${answer.deviceId.slice(0, 12)}: ${answer.token}`);
     if (!io.json) io.say("It is shown this once; give it to the device over a safe way.");
     return 0;

@@ -26,7 +26,7 @@ export const command = defineCommand({
     const params = parseObject(options.params ?? "{}", "--params");
     await requireConfigUnless(options.url !== undefined, io);
     const answer = await withGateway(io, await targetOf(io, options), (client) =>
-      client.call(method, params, { expectFinal: options["expect-final"] === true }),
+      client.callByName(method, params, { expectFinal: options["expect-final"] === true }),
     );
     io.print(toJson(answer ?? null));
     return 0;

@@ -25,7 +25,7 @@ export const command = defineCommand({
   async run(io, { options }) {
     const target = await targetOf(io, options);
     const started = performance.now();
-    const health = (await withGateway(io, target, (client) => client.call("health", { probe: true }))) as Health;
+    const health = await withGateway(io, target, (client) => client.call("health", { probe: true }));
     const ms = Math.round(performance.now() - started);
     if (io.json) io.print(toJson(health));
     else io.print(columns(rowsOf(health, target.url, ms, io.paint.good), { width: io.width }).join("\n"));

@@ -93,7 +93,7 @@ async function overWire(io: Io, target: Target): Promise<Source> {
   const client: GatewayClient = await connectGateway(io, target);
   return {
     from: "gateway",
-    tail: async (query) => (await client.call("logs.tail", query)) as LogTail,
+    tail: async (query) => await client.call("logs.tail", query),
     close: client.close,
   };
 }

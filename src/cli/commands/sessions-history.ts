@@ -32,9 +32,9 @@ export const command = defineCommand({
   async run(io, { options, arguments: [sessionKey = ""] }) {
     const limit = wholeNumber("limit", options.limit, { min: 1, max: 1000 }) ?? 50;
     await requireConfigUnless(options.url !== undefined, io);
-    const history = (await withGateway(io, await targetOf(io, options), (client) =>
+    const history = await withGateway(io, await targetOf(io, options), (client) =>
       client.call("chat.history", { sessionKey, limit }),
-    )) as { readonly messages: readonly Said[] };
+    );
     const withTools = options.tools === true;
     if (io.json) io.print(toJson(history));
     else if (history.messages.length === 0) io.print("Nothing was said there yet.");

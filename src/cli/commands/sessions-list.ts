@@ -82,7 +82,7 @@ interface Listing {
 async function fromGateway(io: Io, flags: WireFlags, wish: Request): Promise<Listing> {
   const target = await targetOf(io, flags);
   try {
-    return (await withGateway(io, target, (client) => client.call("sessions.list", { ...wish }))) as Listing;
+    return await withGateway(io, target, (client) => client.call("sessions.list", { ...wish }));
   } catch (error) {
     if (!target.isLocal || !isDown(error)) throw error;
     const file = storeFileOf(io.paths().state);

@@ -66,7 +66,7 @@ export const command = defineCommand({
 async function askSomewhere(io: Io, target: Target, wish: Request): Promise<Answer> {
   const runsHere = readLockOwner(stateLockOf(io.paths().state))?.port !== undefined;
   if (target.isLocal && !runsHere) return askHere(io, wish);
-  return (await withGateway(io, target, (client) => client.call("sessions.undo", wish))) as Answer;
+  return await withGateway(io, target, (client) => client.call("sessions.undo", wish));
 }
 
 async function askHere(io: Io, { key, list, ...wish }: Request): Promise<Answer> {

@@ -23,7 +23,9 @@ export const command = defineCommand({
     const { text = "", mode = "next-heartbeat" } = options;
     if (text.trim() === "") throw new UsageError("--text is needed", ["system", "event"]);
     await requireConfigUnless(options.url !== undefined, io);
-    const answer = await withGateway(io, await targetOf(io, options), (client) => client.call("wake", { mode, text }));
+    const answer = await withGateway(io, await targetOf(io, options), (client) =>
+      client.call("wake", { mode: mode === "now" ? "now" : "next-heartbeat", text }),
+    );
     if (io.json) io.print(toJson(answer));
     else io.print(mode === "now" ? "Told; a turn begins for it." : "Kept for the next turn.");
     return 0;

@@ -17,9 +17,7 @@ export const command = defineCommand({
   ],
   async run(io, { options }) {
     await requireConfigUnless(options.url !== undefined, io);
-    const last = (await withGateway(io, await targetOf(io, options), (client) =>
-      client.call("last-heartbeat", {}),
-    )) as HeartbeatEvent | null;
+    const last = await withGateway(io, await targetOf(io, options), (client) => client.call("last-heartbeat", {}));
     if (io.json) io.print(toJson(last));
     else
       io.print(last === null ? "There was no heartbeat yet." : columns(rowsOf(last), { width: io.width }).join("\n"));

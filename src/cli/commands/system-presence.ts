@@ -17,9 +17,7 @@ export const command = defineCommand({
   ],
   async run(io, { options }) {
     await requireConfigUnless(options.url !== undefined, io);
-    const rows = (await withGateway(io, await targetOf(io, options), (client) =>
-      client.call("system-presence", {}),
-    )) as PresenceEntry[];
+    const rows = await withGateway(io, await targetOf(io, options), (client) => client.call("system-presence", {}));
     io.print(io.json ? toJson(rows) : table(rows, shape, io).join("\n"));
     return 0;
   },

@@ -87,9 +87,7 @@ function callSomewhere(io: Io, target: Target, call: Call): Promise<ToolResult> 
 async function callThere(io: Io, target: Target, { tool, args, who, timeoutMs }: Call): Promise<ToolResult> {
   const { agentId, sessionKey, model } = who;
   const params = { tool, args, ...given({ agentId, sessionKey, model }) };
-  const answer = (await withGateway(io, target, (client) => client.call("tools.invoke", params, { timeoutMs }))) as {
-    result: ToolResult;
-  };
+  const answer = await withGateway(io, target, (client) => client.call("tools.invoke", params, { timeoutMs }));
   return answer.result;
 }
 

@@ -35,9 +35,7 @@ export const command = defineCommand({
     const days = wholeNumber("days", options.days, { min: 1, max: 3660 }) ?? 7;
     await requireConfigUnless(options.url !== undefined, io);
     const params = { days, ...(options.agent === undefined ? {} : { agentId: options.agent }) };
-    const report = (await withGateway(io, await targetOf(io, options), (client) =>
-      client.call("usage.cost", params),
-    )) as { readonly daily: readonly Day[]; readonly totals: Sum };
+    const report = await withGateway(io, await targetOf(io, options), (client) => client.call("usage.cost", params));
     if (io.json) io.print(toJson(report));
     else io.print(linesOf(report.daily, report.totals, days, io).join("\n"));
     return 0;

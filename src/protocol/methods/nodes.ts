@@ -58,6 +58,7 @@ export const nodeEvent = method(
   Type.Object({ event: nonEmpty, payload: optional(Type.Unknown()), payloadJSON: optional(Type.String()) }, closed),
   returns<{ readonly ok: true; readonly handled?: true; readonly runId?: string }>(),
 );
+/** The result of this and the next is what the node sent; the gateway does not check it. */
 export const approvalsNodeGet = method("exec.approvals.node.get", "operator.admin", one, returns<unknown>());
 export const approvalsNodeSet = method(
   "exec.approvals.node.set",
