@@ -10,8 +10,7 @@ import { preparedFor, serve, type Served } from "../dispatch.ts";
 export function configMethods(context: GatewayContext): Served[] {
   return [
     serve(methods.configGet)(() => snapshot(context)),
-    serve(methods.configSchema)(preparedFor(context.config, async () => schemaResult(context)),
-    ),
+    serve(methods.configSchema)(preparedFor(context.config, async () => schemaResult(context))),
     serve(methods.configSet)(({ raw, baseHash }) => replace(context, raw, baseHash)),
     serve(methods.configApply)(async ({ raw, baseHash, restartDelayMs, ...rest }) => {
       const note = noteOf(context, rest);
