@@ -1,4 +1,4 @@
-// How the page is built; root, base and output folder come from scripts/build.ts.
+// Build of the page; root, base and output folder come from scripts/build.ts.
 import { defineConfig } from "vite";
 
 import manifest from "../package.json" with { type: "json" };
@@ -8,10 +8,10 @@ export default defineConfig({
   define: { __PAGE_VERSION__: JSON.stringify(manifest.version) },
   build: {
     target: "es2022",
-    // The gateway allows scripts and styles from itself only, so nothing may be folded into the document.
+    // The content policy of the gateway allows no inline scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // Schemas of the wire are declared at the top of src/protocol; the page uses a few words from there and no schema.
+    // The page imports constants of src/protocol, but none of its schemas.
     rolldownOptions: {
       treeshake: {
         manualPureFunctions: ["Type", "checker"],

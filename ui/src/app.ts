@@ -1,4 +1,4 @@
-// What every view is given: the way to the gateway and what the page knows.
+// What every view receives: the client of the gateway and the state of the page.
 import type { Client } from "./client.ts";
 import type { PageState, Store } from "./state.ts";
 

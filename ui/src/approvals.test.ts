@@ -26,7 +26,7 @@ const asked = (id: string, more: Partial<ApprovalRequested> = {}): ApprovalReque
   ...more,
 });
 
-/** The gateway's clock runs an hour behind; only spans count. */
+/** The clock of the gateway is an hour behind; only durations matter. */
 function follow(t: TestContext) {
   mock.timers.enable({ apis: ["setTimeout", "Date"], now: 5_000_000 });
   t.after(() => mock.timers.reset());
@@ -56,7 +56,7 @@ function follow(t: TestContext) {
   };
 }
 
-test("what is asked is shown until it is answered anywhere or its time is over, by this browser's own clock", (t) => {
+test("shows an approval until it is answered anywhere or expires by the clock of the browser", (t) => {
   const { hear, shown } = follow(t);
   hear("exec.approval.requested", asked("a"));
   hear("exec.approval.requested", asked("b", { expiresAtMs: 1_030_000 }));
@@ -72,7 +72,7 @@ test("what is asked is shown until it is answered anywhere or its time is over, 
   assert.deepEqual(shown(), []);
 });
 
-test("each connection and each gap reads the list anew; a refusal shows nothing", async (t) => {
+test("reads the list again after each connect and gap, and shows no approvals after an error", async (t) => {
   const { hear, shown, connect, end, listening } = follow(t);
   hear("exec.approval.requested", asked("gone"));
   await connect([asked("a", { expiresAtMs: 1_460_000 }), asked("over", { expiresAtMs: 1_399_000 })]);

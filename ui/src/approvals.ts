@@ -1,10 +1,10 @@
-// What waits for a yes or a no: follows the gateway's events, reads anew after a gap, and lets go when the time is over.
+// Follows pending approvals: events, a full read after a connect or a gap, and expiry.
 import { OpenClawError } from "../../src/core/error.ts";
 import type { ApprovalRequested, ApprovalResolved } from "../../src/protocol/approval.ts";
 import type { Client } from "./client.ts";
 import type { PageState, PendingApproval, Store } from "./state.ts";
 
-/** Returns the function that ends it. */
+/** Returns the function that unsubscribes. */
 export function followApprovals(client: Pick<Client, "on" | "request">, store: Store<PageState>): () => void {
   let epoch = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -24,7 +24,7 @@ export function followApprovals(client: Pick<Client, "on" | "request">, store: S
       const offsetMs = Date.now() - now;
       show(pending.map((entry) => ({ ...entry, endsAtMs: entry.expiresAtMs + offsetMs })));
     } catch (error) {
-      if (!(error instanceof OpenClawError)) throw error; // lost again, or not for this client: then nothing is shown
+      if (!(error instanceof OpenClawError)) throw error; // disconnected again, or this client may not see approvals
       show([]);
     }
   };

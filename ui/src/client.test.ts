@@ -20,7 +20,7 @@ interface Request {
   };
 }
 
-/** Plays the gateway's part of the wire: each request is answered by `answer`. */
+/** A fake gateway on a real socket: `answer` answers each request. */
 async function openPage(
   t: TestContext,
   secrets: Secrets,
@@ -52,13 +52,13 @@ async function openPage(
 
 function until(store: Store<PageState>, holds: (state: PageState) => boolean): Promise<void> {
   return new Promise((resolve) => {
-    const look = (): void => {
+    const check = (): void => {
       if (!holds(store.value)) return;
       end();
       resolve();
     };
-    const end = store.subscribe(look);
-    look();
+    const end = store.subscribe(check);
+    check();
   });
 }
 
@@ -82,7 +82,7 @@ const refusal = (message: string, change: object = {}): object => ({
   error: { code: "INVALID_REQUEST", message, ...change },
 });
 
-test("connects by link, keeps only the device token it gets", async (t) => {
+test("connects with a link and stores only the device token", async (t) => {
   const seen: Request[] = [];
   const { store, vaultHeld } = await openPage(t, { link: "code" }, (request) => {
     seen.push(request);
@@ -99,14 +99,14 @@ test("connects by link, keeps only the device token it gets", async (t) => {
   assert.equal(store.value.epoch, 1);
 });
 
-test("a device token that is no longer good gives way to the link", async (t) => {
+test("uses the link when the device token is rejected", async (t) => {
   const { store } = await openPage(t, { device: "old", link: "code" }, ({ params }) =>
     params.auth?.token === "code" ? hello() : refusal("unauthorized: gateway token mismatch"),
   );
   await until(store, isConnected);
 });
 
-test("without anything to show the person is asked; a typed token goes on from there", async (t) => {
+test("asks for a token when there is no secret, and connects with the typed one", async (t) => {
   const { client, store } = await openPage(t, {}, ({ params }) =>
     params.auth?.token === "right" ? hello() : refusal("unauthorized: gateway token missing"),
   );
@@ -115,7 +115,7 @@ test("without anything to show the person is asked; a typed token goes on from t
   await until(store, isConnected);
 });
 
-test("waits for approval and comes in by itself", async (t) => {
+test("waits for approval and then connects automatically", async (t) => {
   let asked = 0;
   const { store } = await openPage(t, { token: "t" }, () => {
     asked += 1;
@@ -126,7 +126,7 @@ test("waits for approval and comes in by itself", async (t) => {
   assert.equal(asked, 2);
 });
 
-test("comes back after a loss, and what was open is told", async (t) => {
+test("reconnects after a loss and rejects open requests", async (t) => {
   const { client, store } = await openPage(t, { token: "t" }, ({ method }, peer) => {
     if (method === "connect") return hello();
     peer.terminate();
@@ -138,7 +138,7 @@ test("comes back after a loss, and what was open is told", async (t) => {
   await until(store, ({ epoch, connection }) => epoch === 2 && connection.phase === "connected");
 });
 
-test("a refusal carries its words, reasons and hint", async (t) => {
+test("an error carries its message, details and hint", async (t) => {
   const { client, store } = await openPage(t, { token: "t" }, ({ method }) =>
     method === "connect"
       ? hello()
@@ -153,7 +153,7 @@ test("a refusal carries its words, reasons and hint", async (t) => {
   });
 });
 
-test("what is too large is not sent", async (t) => {
+test("does not send a message that is too large", async (t) => {
   const { client, store } = await openPage(t, { token: "t" }, () => hello());
   await until(store, isConnected);
   await assert.rejects(client.request("tools.invoke", { tool: "write", args: { content: "x".repeat(3000) } }), {
@@ -162,7 +162,7 @@ test("what is too large is not sent", async (t) => {
   assert.ok(isConnected(store.value));
 });
 
-test("events reach the store and those who listen; a gap is read anew", async (t) => {
+test("events reach the store and the listeners, and a gap is read again", async (t) => {
   const { client, store } = await openPage(t, { token: "t" }, ({ method }, peer) => {
     if (method === "connect") {
       const event = (name: string, payload: unknown, seq: number): void =>
@@ -175,13 +175,13 @@ test("events reach the store and those who listen; a gap is read anew", async (t
     }
     return { ok: true, payload: method === "health" ? { ok: false, ts: 2 } : [{ ts: 2, mode: "node" }] };
   });
-  const heard = new Promise((resolve) => client.on("device.pair.requested", resolve));
+  const received = new Promise((resolve) => client.on("device.pair.requested", resolve));
   await until(store, ({ presence }) => presence[0]?.mode === "cli");
-  assert.deepEqual(await heard, { requestId: "r" });
+  assert.deepEqual(await received, { requestId: "r" });
   await until(store, ({ presence, health }) => presence[0]?.mode === "node" && health?.ok === false);
 });
 
-test("the pause grows to about 15 s and is spread", () => {
+test("the reconnect delay grows to about 15 s, with jitter", () => {
   assert.deepEqual(
     [0, 1, 2, 20].map((failures) => backoffMs(failures, 0.5)),
     [1000, 1800, 3240, 15_000],

@@ -1,4 +1,4 @@
-// Keeps the page connected: shows a credential, waits for pairing, comes back after a loss, carries requests and events.
+// The client of the gateway: authenticates, waits for pairing, reconnects, sends requests and emits events.
 import { OpenClawError } from "../../src/core/error.ts";
 import { afterRefusal, afterConnect, nextCredential, type Secrets, type Kind } from "./credential.ts";
 import { connectParams } from "./handshake.ts";
@@ -11,9 +11,9 @@ import type { Health, HelloOk, Methods, PresenceEntry, WireFailure } from "./wir
 export interface Client {
   start(): void;
   request<M extends keyof Methods>(method: M, params: Methods[M][0], timeoutMs?: number): Promise<Methods[M][1]>;
-  /** Events of the gateway, and `page.gap` when some were missed. Returns the function that ends it. */
+  /** Events of the gateway, and `page.gap` when some were missed. Returns the function that unsubscribes. */
   on(event: string, listener: (payload: unknown) => void): () => void;
-  /** Takes a new secret and connects with it at once. */
+  /** Connects with a new secret. */
   present(secret: Secrets): void;
   readonly retryNow: () => void;
   stop(): void;
@@ -24,7 +24,7 @@ export interface ClientParts {
   readonly version: string;
   readonly store: Store<PageState>;
   readonly credentials: CredentialStore;
-  /** Undefined where the browser keeps no keys; the gateway then decides whether a token is enough. */
+  /** Undefined in browsers that store no keys; the gateway then decides whether a token is enough. */
   readonly identity: Identity | undefined;
   readonly secrets: Secrets;
 }
@@ -53,19 +53,19 @@ export function createClient({ url, version, store, credentials, identity, secre
   const connect = (): void => {
     clearTimeout(timer);
     closeSocket();
-    const mine = openSocket(url, {
+    const opened = openSocket(url, {
       onEvent: (event) => {
-        if (event.event === "connect.challenge") void sendConnect(mine, event.payload);
-        else if (socket === mine) onEvent(event);
+        if (event.event === "connect.challenge") void sendConnect(opened, event.payload);
+        else if (socket === opened) onEvent(event);
       },
       onClose: (reason) => {
-        if (socket === mine) onLost(reason);
+        if (socket === opened) onLost(reason);
       },
     });
-    socket = mine;
+    socket = opened;
   };
 
-  /** Forgets the socket first, so that its end is not taken for a loss. */
+  /** Clears the socket first, so that its close event is not treated as a lost connection. */
   const closeSocket = (): void => {
     const old = socket;
     socket = undefined;
@@ -79,14 +79,14 @@ export function createClient({ url, version, store, credentials, identity, secre
     connectAfter(afterMs);
   };
 
-  const sendConnect = async (mine: GatewaySocket, challenge: unknown): Promise<void> => {
+  const sendConnect = async (opened: GatewaySocket, challenge: unknown): Promise<void> => {
     const credential = nextCredential(secrets);
     try {
       const params = await connectParams({ version, identity, challenge, credential });
-      const hello = (await mine.request("connect", params, answerMs)) as HelloOk;
-      if (socket === mine) onConnected(hello);
+      const hello = (await opened.request("connect", params, answerMs)) as HelloOk;
+      if (socket === opened) onConnected(hello);
     } catch (error) {
-      if (socket !== mine) return;
+      if (socket !== opened) return;
       if (error instanceof RefusedError) onRefused(credential.kind, error.failure);
       else onLost(error instanceof Error ? error.message : String(error));
     }
@@ -118,13 +118,13 @@ export function createClient({ url, version, store, credentials, identity, secre
     connectAfter(pairingRetryMs);
   };
 
-  /** A laptop that slept keeps a dead socket; silence over two ticks means it is gone. */
+  /** A laptop keeps a dead socket after sleep; no frame for two ticks means that it is closed. */
   const closeWhenSilent = (tickMs: number): void => {
-    const mine = socket;
-    const look = setInterval(() => {
-      if (socket !== mine || mine === undefined) return clearInterval(look);
-      if (Date.now() - mine.heardAtMs <= 2 * tickMs + 5000) return;
-      clearInterval(look);
+    const opened = socket;
+    const interval = setInterval(() => {
+      if (socket !== opened || opened === undefined) return clearInterval(interval);
+      if (Date.now() - opened.heardAtMs <= 2 * tickMs + 5000) return;
+      clearInterval(interval);
       onLost("the gateway stopped responding", 0);
     }, 5000);
   };
@@ -134,7 +134,7 @@ export function createClient({ url, version, store, credentials, identity, secre
     lastSeq = seq ?? lastSeq;
     if (event === "health") store.update({ health: payload as Health });
     if (event === "presence") store.update({ presence: (payload as { presence: PresenceEntry[] }).presence });
-    // Events are not sent again, so what they would have told must be read anew.
+    // Missed events are not repeated, so their data is read again.
     if (isGap) {
       void refresh();
       emit("page.gap", undefined);
@@ -151,7 +151,7 @@ export function createClient({ url, version, store, credentials, identity, secre
       const [health, presence] = await Promise.all([request("health", {}), request("system-presence", {})]);
       store.update({ health, presence });
     } catch (error) {
-      if (!(error instanceof OpenClawError)) throw error; // the loss itself is shown by the connection state
+      if (!(error instanceof OpenClawError)) throw error; // the connection state already shows the loss
     }
   };
 
@@ -186,7 +186,7 @@ export function createClient({ url, version, store, credentials, identity, secre
   };
 }
 
-/** 1 s, then longer up to 15 s, spread so that many pages do not come back in the same moment. */
+/** 1 s, growing to 15 s, with jitter so that many pages do not reconnect at the same moment. */
 export function backoffMs(failures: number, random: number): number {
   return Math.round(Math.min(15_000, 1000 * 1.8 ** failures) * (0.75 + random / 2));
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { createMemoryStorage, createCredentialStore } from "./credential-store.ts";
 
-test("a device token comes back for its own key only", () => {
+test("returns a device token only for its own key", () => {
   const credentials = createCredentialStore(createMemoryStorage(), "/");
   credentials.write({ device: "d" }, "key-1");
   assert.deepEqual(credentials.read("key-1"), { device: "d" });
@@ -11,7 +11,7 @@ test("a device token comes back for its own key only", () => {
   assert.deepEqual(credentials.read(undefined), {});
 });
 
-test("passwords and one-time codes are never written", () => {
+test("never stores passwords and one-time codes", () => {
   const rows: string[] = [];
   const storage = createMemoryStorage();
   createCredentialStore({ ...storage, setItem: (_key, words) => void rows.push(words) }, "/").write(
@@ -21,21 +21,21 @@ test("passwords and one-time codes are never written", () => {
   assert.deepEqual(rows, ['{"token":"t"}']);
 });
 
-test("a token that is no longer held is erased, other settings stay", () => {
+test("erases a dropped token and keeps other settings", () => {
   const storage = createMemoryStorage();
   storage.setItem("openclaw.control.settings.v1", '{"token":"t","accent":"red"}');
   createCredentialStore(storage, "/").write({}, "k");
   assert.equal(storage.getItem("openclaw.control.settings.v1"), '{"accent":"red"}');
 });
 
-test("two gateways of one origin are kept apart by their base path", () => {
+test("separates two gateways of one origin by base path", () => {
   const storage = createMemoryStorage();
   createCredentialStore(storage, "/one/").write({ device: "d1" }, "k");
   assert.deepEqual(createCredentialStore(storage, "/two/").read("k"), {});
   assert.deepEqual(createCredentialStore(storage, "/one/").read("k"), { device: "d1" });
 });
 
-test("a broken row is as good as none", () => {
+test("ignores a damaged row", () => {
   const storage = createMemoryStorage();
   storage.setItem("openclaw.control.device.v1", "{half");
   storage.setItem("openclaw.control.settings.v1", "17");

@@ -1,11 +1,11 @@
-// Keeps secrets and settings of this browser between visits, apart for each gateway of one origin.
+// Stores secrets and settings in this browser, separately for each gateway of one origin.
 import type { Secrets } from "./credential.ts";
 import { textOf } from "./credential.ts";
 
 export interface CredentialStore {
-  /** A device token belongs to one key; with another key it is worthless and not returned. */
+  /** A device token belongs to one key and is not returned for another. */
   read(deviceId: string | undefined): Secrets;
-  /** Passwords and one-time codes are never written. */
+  /** Never stores passwords and one-time codes. */
   write(secrets: Secrets, deviceId: string | undefined): void;
 }
 
@@ -17,9 +17,9 @@ export function createCredentialStore(storage: StringStorage, basePath: string):
   const deviceKey = `openclaw.control.device.v1${suffix}`;
   return {
     read(deviceId) {
-      const kept = readObject(storage, deviceKey);
+      const stored = readObject(storage, deviceKey);
       const device =
-        deviceId !== undefined && textOf(kept, "deviceId") === deviceId ? textOf(kept, "token") : undefined;
+        deviceId !== undefined && textOf(stored, "deviceId") === deviceId ? textOf(stored, "token") : undefined;
       const token = textOf(readObject(storage, settingsKey), "token");
       return { ...(device === undefined ? {} : { device }), ...(token === undefined ? {} : { token }) };
     },
@@ -32,24 +32,24 @@ export function createCredentialStore(storage: StringStorage, basePath: string):
   };
 }
 
-/** For browsers that forbid storage: all works, until the tab is closed. */
+/** For browsers that forbid storage: works until the tab is closed. */
 export function createMemoryStorage(): StringStorage {
   const rows = new Map<string, string>();
   return {
     getItem: (key) => rows.get(key) ?? null,
-    setItem: (key, words) => void rows.set(key, words),
+    setItem: (key, text) => void rows.set(key, text),
     removeItem: (key) => void rows.delete(key),
   };
 }
 
 function readObject(storage: StringStorage, key: string): Record<string, unknown> {
-  const words = storage.getItem(key);
-  if (words === null) return {};
+  const text = storage.getItem(key);
+  if (text === null) return {};
   try {
-    const value: unknown = JSON.parse(words);
+    const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? { ...value } : {};
   } catch {
-    return {}; // a half-written or foreign row: the person pairs again
+    return {}; // a damaged row: the person pairs again
   }
 }
 

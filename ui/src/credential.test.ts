@@ -8,25 +8,25 @@ const mismatch = {
   message: "unauthorized: gateway token mismatch (open the dashboard URL …)",
 };
 
-test("the device token goes first, then the link, then what was typed", () => {
+test("presents the device token first, then the link, then a typed secret", () => {
   assert.deepEqual(nextCredential({ token: "t", link: "l", device: "d" }), { kind: "device", secret: "d" });
   assert.deepEqual(nextCredential({ token: "t", link: "l" }), { kind: "link", secret: "l" });
   assert.deepEqual(nextCredential({ password: "p" }), { kind: "password", secret: "p" });
   assert.deepEqual(nextCredential({}), { kind: "none", secret: "" });
 });
 
-test("links and tokens travel as token, a password as password, nothing as nothing", () => {
+test("sends links and tokens as token, and a password as password", () => {
   assert.deepEqual(toAuth({ kind: "link", secret: "l" }), { token: "l" });
   assert.deepEqual(toAuth({ kind: "password", secret: "p" }), { password: "p" });
   assert.equal(toAuth({ kind: "none", secret: "" }), undefined);
 });
 
-test("a welcome with a device token replaces every other secret", () => {
+test("a device token replaces every other secret after a connect", () => {
   assert.deepEqual(afterConnect({ link: "l", token: "t" }, "d"), { device: "d" });
   assert.deepEqual(afterConnect({ link: "l", token: "t" }, undefined), { token: "t" });
 });
 
-test("a mismatch drops the secret that was shown and goes on with the next", () => {
+test("drops a rejected secret and tries the next", () => {
   assert.deepEqual(afterRefusal({ device: "d", link: "l" }, "device", mismatch), {
     secrets: { link: "l" },
     step: { next: "again" },
@@ -34,12 +34,12 @@ test("a mismatch drops the secret that was shown and goes on with the next", () 
   assert.deepEqual(afterRefusal({ link: "l" }, "link", mismatch), { secrets: {}, step: { next: "ask" } });
 });
 
-test("without a secret the person is asked, and nothing is dropped", () => {
+test("asks the person when there is no secret", () => {
   const missing = { code: "INVALID_REQUEST", message: "unauthorized: gateway token missing" };
   assert.deepEqual(afterRefusal({}, "none", missing), { secrets: {}, step: { next: "ask" } });
 });
 
-test("pairing waits and keeps the secret it came with", () => {
+test("keeps the secret while it waits for pairing", () => {
   const failure = { code: "NOT_PAIRED", message: "pairing required", details: { requestId: "r1" } };
   assert.deepEqual(afterRefusal({ token: "t" }, "token", failure), {
     secrets: { token: "t" },
@@ -47,7 +47,7 @@ test("pairing waits and keeps the secret it came with", () => {
   });
 });
 
-test("a refusal that is not about the secret keeps it", () => {
+test("keeps the secret when it is not the reason for a rejection", () => {
   const origin = { code: "INVALID_REQUEST", message: "origin not allowed" };
   assert.deepEqual(afterRefusal({ device: "d" }, "device", origin), {
     secrets: { device: "d" },
@@ -55,7 +55,7 @@ test("a refusal that is not about the secret keeps it", () => {
   });
 });
 
-test("being told to wait is waiting, not a wrong secret", () => {
+test("waits when the gateway asks to retry later", () => {
   const throttled = {
     code: "INVALID_REQUEST",
     message: "unauthorized: too many failed attempts, wait 8 s",

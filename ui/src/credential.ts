@@ -1,9 +1,9 @@
-// Which secret to show next, and what a refusal means for it. Pure; keeping them is vault.ts.
+// Decides which secret to present next and what a rejection means for it; credential-store.ts stores them.
 import type { WireFailure } from "./wire.ts";
 
-/** What this browser holds. Each may be missing. */
+/** The secrets this browser has; each can be missing. */
 export interface Secrets {
-  /** Given by the gateway to this device; the only one that lasts. */
+  /** Issued by the gateway to this device; the only secret that lasts. */
   readonly device?: string;
   /** One-time code from a pairing link. */
   readonly link?: string;
@@ -19,7 +19,7 @@ export interface Credential {
   readonly secret: string;
 }
 
-/** The device token goes first, so that opening an old link again costs nothing. */
+/** The device token comes first, so that opening an old link again does no harm. */
 const order = ["device", "link", "token", "password"] as const;
 
 export function nextCredential(secrets: Secrets): Credential {
@@ -27,13 +27,13 @@ export function nextCredential(secrets: Secrets): Credential {
   return kind === undefined ? { kind: "none", secret: "" } : { kind, secret: secrets[kind] ?? "" };
 }
 
-/** `auth` of the connect request; undefined when there is nothing to show. */
+/** `auth` of the connect request; undefined without a secret. */
 export function toAuth({ kind, secret }: Credential): { token: string } | { password: string } | undefined {
   if (kind === "none") return undefined;
   return kind === "password" ? { password: secret } : { token: secret };
 }
 
-/** After a good connect: one-time and shared secrets go as soon as a device token is there to replace them. */
+/** After a successful connect a device token replaces one-time and shared secrets. */
 export function afterConnect(secrets: Secrets, deviceToken: string | undefined): Secrets {
   if (deviceToken !== undefined) return { device: deviceToken };
   return without(secrets, "link");

@@ -1,4 +1,4 @@
-// The connect request of this page: who it is, what it asks for, and the signature over the gateway's challenge.
+// Builds the connect request of the page, with the signature over the challenge of the gateway.
 import { PROTOCOL_VERSION } from "../../src/protocol/frame.ts";
 import { toAuth, type Credential } from "./credential.ts";
 import type { Identity } from "./identity.ts";
@@ -32,7 +32,7 @@ export async function connectParams({ version, identity, challenge, credential }
 
 async function signDevice(identity: Identity, challenge: unknown, { kind, secret }: Credential): Promise<object> {
   const { nonce, ts } = challenge as { nonce: string; ts?: number };
-  // The gateway's own time: a browser whose clock is wrong could not connect otherwise; the nonce proves freshness.
+  // Uses the time of the gateway, so that a browser with a wrong clock can connect; the nonce proves freshness.
   const signedAt = ts ?? Date.now();
   const token = kind === "password" ? "" : secret;
   const signature = await identity.sign({

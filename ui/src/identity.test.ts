@@ -6,10 +6,10 @@ import { signedText } from "../../src/protocol/signature.ts";
 import { keyProblemOf, openIdentity, type KeyStore } from "./identity.ts";
 
 function createKeyStore(): KeyStore {
-  let kept: CryptoKeyPair | undefined;
+  let stored: CryptoKeyPair | undefined;
   return {
-    get: () => Promise.resolve(kept),
-    put: (pair) => Promise.resolve((kept ??= pair)),
+    get: () => Promise.resolve(stored),
+    put: (pair) => Promise.resolve((stored ??= pair)),
   };
 }
 
@@ -38,7 +38,7 @@ test("the device id is the hash of the public key, and the signature verifies", 
   );
 });
 
-test("the same shelf gives the same device, and its private key cannot be read out", async () => {
+test("the same key store gives the same device, and its private key cannot be exported", async () => {
   const storage = createKeyStore();
   const [first, second] = [await openIdentity(storage), await openIdentity(storage)];
   assert.equal(first.deviceId, second.deviceId);
@@ -47,14 +47,14 @@ test("the same shelf gives the same device, and its private key cannot be read o
   await assert.rejects(crypto.subtle.exportKey("pkcs8", pair.privateKey), { name: "InvalidAccessError" });
 });
 
-test("of two tabs that start at once both use the key that was kept", async () => {
+test("two tabs that start at once use the same key", async () => {
   const storage = createKeyStore();
   const blind: KeyStore = { get: () => Promise.resolve(undefined), put: (pair) => storage.put(pair) };
   const [one, other] = await Promise.all([openIdentity(blind), openIdentity(blind)]);
   assert.equal(one.deviceId, other.deviceId);
 });
 
-test("a page over plain http is told why it has no key", () => {
+test("explains why a page over plain http has no key", () => {
   assert.equal(keyProblemOf({ isSecureContext: true }), undefined);
   assert.match(keyProblemOf({ isSecureContext: false }) ?? "", /https or an SSH tunnel/);
 });

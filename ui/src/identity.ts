@@ -1,4 +1,4 @@
-// The key of this browser: made once, kept where no script can read it, used to sign each connect.
+// The key pair of this browser: created once, not readable by scripts, used to sign each connect.
 import { signedText, type SignedFacts } from "../../src/protocol/signature.ts";
 
 export interface Identity {
@@ -8,7 +8,7 @@ export interface Identity {
   sign(facts: Omit<SignedFacts, "deviceId">): Promise<string>;
 }
 
-/** Keeps one key pair. `put` must return the pair that won when two tabs race. */
+/** Stores one key pair. `put` must return the pair that was stored first when two tabs race. */
 export interface KeyStore {
   get(): Promise<CryptoKeyPair | undefined>;
   put(pair: CryptoKeyPair): Promise<CryptoKeyPair>;
@@ -22,13 +22,13 @@ export async function openIdentity(storage: KeyStore): Promise<Identity> {
     deviceId,
     publicKey: toBase64Url(raw),
     async sign(facts) {
-      const words = new TextEncoder().encode(signedText({ ...facts, deviceId }));
-      return toBase64Url(new Uint8Array(await crypto.subtle.sign("Ed25519", pair.privateKey, words)));
+      const bytes = new TextEncoder().encode(signedText({ ...facts, deviceId }));
+      return toBase64Url(new Uint8Array(await crypto.subtle.sign("Ed25519", pair.privateKey, bytes)));
     },
   };
 }
 
-/** Browsers give Web Crypto only to pages from https or from this machine. */
+/** Browsers offer Web Crypto only to pages from https or from the same machine. */
 export function keyProblemOf(scope: { readonly isSecureContext: boolean }): string | undefined {
   if (scope.isSecureContext) return undefined;
   return "This page was loaded over plain http from another machine, and browsers store no device keys for such pages. Open it through https or an SSH tunnel.";

@@ -1,4 +1,4 @@
-// Keeps the key pair in IndexedDB: it can be used there and never read out.
+// Stores the key pair in IndexedDB, where it can be used but not exported.
 import type { KeyStore } from "./identity.ts";
 
 const databaseName = "openclaw";
@@ -14,7 +14,7 @@ export function openKeyStore(factory: IDBFactory): KeyStore {
     async put(pair) {
       const base = await open(factory);
       const store = base.transaction(table, "readwrite").objectStore(table);
-      // One transaction looks and writes, so that the second of two tabs finds the first one's key.
+      // One transaction reads and writes, so that the second of two tabs finds the key of the first.
       const earlier = asPair(await settled(store.get(slot)));
       if (earlier !== undefined) return earlier;
       await settled(store.put(pair, slot));

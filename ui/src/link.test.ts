@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { readLink } from "./link.ts";
 
-test("a pairing link gives its code and leaves a clean address", () => {
+test("reads the code of a pairing link and removes it from the address", () => {
   assert.deepEqual(readLink("http://127.0.0.1:18789/base/#pair=ab12-CD"), {
     code: "ab12-CD",
     refusedToken: false,
@@ -11,16 +11,16 @@ test("a pairing link gives its code and leaves a clean address", () => {
   });
 });
 
-test("an empty code is no code, and still leaves the address", () => {
+test("ignores an empty code and removes it from the address", () => {
   assert.deepEqual(readLink("http://h/#pair="), { refusedToken: false, cleanUrl: "http://h/" });
 });
 
-test("a place in the page is left alone", () => {
+test("keeps an address that names a view", () => {
   assert.deepEqual(readLink("http://h/?x=1#/tools/read"), { refusedToken: false });
   assert.deepEqual(readLink("http://h/"), { refusedToken: false });
 });
 
-test("tokens and foreign gateways in an address are thrown away, the rest of it stays", () => {
+test("ignores tokens and gateway addresses in a link and removes them", () => {
   assert.deepEqual(readLink("http://h/?token=secret&x=1#/tools"), {
     refusedToken: true,
     cleanUrl: "http://h/?x=1#/tools",
@@ -29,6 +29,6 @@ test("tokens and foreign gateways in an address are thrown away, the rest of it 
   assert.deepEqual(readLink("http://h/#token=secret"), { refusedToken: true, cleanUrl: "http://h/" });
 });
 
-test("a code beside a token still works", () => {
+test("accepts a code next to an ignored token", () => {
   assert.deepEqual(readLink("http://h/?password=p#pair=c"), { code: "c", refusedToken: true, cleanUrl: "http://h/" });
 });

@@ -1,11 +1,11 @@
-// Reads what a link brings in its fragment or query, and says what the address bar should hold afterwards.
+// Reads pairing codes from an address and removes secrets from it.
 
 export interface Link {
   /** One-time code of `#pair=<code>`. */
   readonly code?: string;
-  /** A token came in the address. It is thrown away: addresses end up in histories and logs. */
+  /** The address contained a token, which is ignored: addresses end up in histories and logs. */
   readonly refusedToken: boolean;
-  /** The address without secrets, or undefined when it may stay as it is. */
+  /** The address without secrets; undefined when it contains none. */
   readonly cleanUrl?: string;
 }
 
@@ -24,7 +24,7 @@ export function readLink(address: string): Link {
   return { ...(code === undefined || code === "" ? {} : { code }), refusedToken, cleanUrl: url.href };
 }
 
-/** `#/tools` is a place in the page, `#a=b` carries values. */
+/** `#/tools` names a view, `#a=b` contains values. */
 function fragmentOf(url: URL): URLSearchParams | undefined {
   if (url.hash === "" || url.hash.startsWith("#/")) return undefined;
   return new URLSearchParams(url.hash.slice(1));

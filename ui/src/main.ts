@@ -1,4 +1,4 @@
-// Starts the page: takes what the link brings, opens the key of this browser, connects, draws.
+// Starts the page: reads the link, opens the key of this browser, connects and renders.
 import { followApprovals } from "./approvals.ts";
 import { createClient, type Client } from "./client.ts";
 import { keyProblemOf, openIdentity, type Identity } from "./identity.ts";
@@ -39,7 +39,7 @@ async function start(): Promise<void> {
   client.start();
 }
 
-/** Secrets leave the address bar before anything else happens. */
+/** Removes secrets from the address bar before anything else. */
 function takeLink(): ReturnType<typeof readLink> {
   const link = readLink(location.href);
   if (link.cleanUrl !== undefined) history.replaceState(null, "", link.cleanUrl);
@@ -63,7 +63,7 @@ function openStorage(): Pick<Storage, "getItem" | "setItem" | "removeItem"> {
   try {
     return window.localStorage;
   } catch {
-    return createMemoryStorage(); // storage is forbidden here: the page works until the tab is closed
+    return createMemoryStorage(); // storage is forbidden: the page works until the tab is closed
   }
 }
 
@@ -72,7 +72,7 @@ function listen(client: Client, store: Store<PageState>): void {
     const isUseful = store.value.connection.phase === "lost" && document.visibilityState === "visible";
     if (isUseful) client.retryNow();
   };
-  // A second link pasted into an open tab changes only the fragment.
+  // Pasting a second link into an open tab changes only the fragment.
   window.addEventListener("hashchange", () => {
     const { code } = takeLink();
     if (code !== undefined) client.present({ link: code });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 
 import { parseRoute, toHash } from "./route.ts";
 
-test("what is written can be read back", () => {
+test("a written route can be parsed", () => {
   const part = fc.string({ minLength: 1, unit: "grapheme" });
   fc.assert(
     fc.property(part, fc.array(part), (view, rest) => {
@@ -14,7 +14,7 @@ test("what is written can be read back", () => {
   );
 });
 
-test("anything else names no view", () => {
+test("other fragments name no view", () => {
   assert.deepEqual(parseRoute(""), { view: "", rest: [] });
   assert.deepEqual(parseRoute("#pair=x"), { view: "", rest: [] });
   assert.deepEqual(parseRoute("#/%zz/a"), { view: "%zz", rest: ["a"] });

@@ -1,4 +1,4 @@
-// Where in the page we are: `#/<view>/<rest…>`, so that the browser's back button and bookmarks work on any base path.
+// The location inside the page, `#/<view>/<rest…>`: the back button and bookmarks work on any base path.
 
 export interface Route {
   readonly view: string;
@@ -14,7 +14,7 @@ export function toHash(view: string, ...rest: readonly string[]): string {
   return `#/${[view, ...rest].map(encodeURIComponent).join("/")}`;
 }
 
-/** A hand-typed address may hold a broken escape; it then names nothing instead of breaking the page. */
+/** An address typed by a person may contain a broken escape, which is kept as it is. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);

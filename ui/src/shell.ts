@@ -1,4 +1,4 @@
-// The frame of the page: navigation, the view in front, and the state of the connection.
+// The frame of the page: navigation, the open view and the connection state.
 import { html, nothing, svg, type TemplateResult } from "lit";
 
 import type { App } from "./app.ts";
@@ -10,7 +10,7 @@ import { views, type View, type ViewEntry } from "./views.ts";
 import "./parts/approval-card.ts";
 import "./views/pair.ts";
 
-/** What is in front comes first. */
+/** The open view loads first. */
 const readAheadMs = 1000;
 
 export class Shell extends LightElement {
@@ -19,7 +19,7 @@ export class Shell extends LightElement {
   declare isMenuOpen: boolean;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #loaded = new Map<string, View | Error>();
-  /** The connection over which views were last read. */
+  /** The connection over which views were last loaded. */
   #readOver = 0;
 
   constructor() {
@@ -39,7 +39,7 @@ export class Shell extends LightElement {
     window.removeEventListener("keydown", this.#escape);
   }
 
-  /** Views are read ahead: one that is opened first while the gateway is away could not be read any more. */
+  /** Loads all views ahead, because a view cannot be loaded while the gateway is not reachable. */
   protected override willUpdate(): void {
     const { connection, epoch } = this.#state.value;
     if (connection.phase !== "connected" || epoch === this.#readOver) return;
@@ -135,7 +135,7 @@ export class Shell extends LightElement {
     this.requestUpdate();
   }
 
-  /** Beside its list an opened item must not move the list; alone on a small screen it starts at its top. */
+  /** On a wide screen, opening an item keeps the scroll position of the list; on a small screen the item starts at its top. */
   readonly #turn = ({ oldURL, newURL }: HashChangeEvent): void => {
     this.isMenuOpen = false;
     this.requestUpdate();
@@ -154,7 +154,7 @@ export class Shell extends LightElement {
     if (this.isMenuOpen) this.querySelector<HTMLElement>(".side a")?.focus();
   };
 
-  /** The address fragment says which view is open, so the jump must not go through it. */
+  /** The address fragment names the open view, so the skip link must not change it. */
   readonly #skip = (event: Event): void => {
     event.preventDefault();
     this.querySelector<HTMLElement>("main")?.focus();
@@ -163,11 +163,11 @@ export class Shell extends LightElement {
 
 function drawBanner(connection: Connection, retry: () => void): TemplateResult | typeof nothing {
   if (connection.phase === "connected") return nothing;
-  const words =
+  const message =
     connection.phase === "lost" ? `Disconnected: ${connection.reason}. Reconnecting automatically.` : "Reconnecting …";
   return html`
     <div class="note warn banner" role="status">
-      <span>${words} The data shown may be out of date.</span>
+      <span>${message} The data shown may be out of date.</span>
       <button class="button small" type="button" @click=${retry}>Reconnect now</button>
     </div>
   `;

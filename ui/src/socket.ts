@@ -1,4 +1,4 @@
-// One connection: frames in and out, answers matched to requests. It knows nothing of credentials or retries.
+// One WebSocket connection: matches answers to requests. Credentials and retries are the job of client.ts.
 import { OpenClawError } from "../../src/core/error.ts";
 import { textOf } from "./credential.ts";
 import type { WireFailure } from "./wire.ts";
@@ -18,7 +18,7 @@ export interface GatewaySocket {
 
 interface Ends {
   readonly onEvent: (event: GatewayEvent) => void;
-  /** Called once, after all open requests were failed. */
+  /** Called once, after all open requests were rejected. */
   readonly onClose: (reason: string) => void;
 }
 
@@ -29,7 +29,7 @@ interface Waiting {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** The refusal as it came over the wire. */
+/** An error answer of the gateway. */
 export class RefusedError extends OpenClawError {
   override readonly name: string = "RefusedError";
   readonly failure: WireFailure;
@@ -106,13 +106,13 @@ export function notConnected(): OpenClawError {
   return new OpenClawError("page.not-connected", "Not connected to the gateway.");
 }
 
-function parseFrame(words: unknown): Record<string, unknown> | undefined {
-  if (typeof words !== "string") return undefined;
+function parseFrame(data: unknown): Record<string, unknown> | undefined {
+  if (typeof data !== "string") return undefined;
   try {
-    const frame: unknown = JSON.parse(words);
+    const frame: unknown = JSON.parse(data);
     return typeof frame === "object" && frame !== null ? { ...frame } : undefined;
   } catch {
-    return undefined; // not a frame; a request waiting for it ends by its time limit
+    return undefined; // not a frame; a request that waits for it times out
   }
 }
 

@@ -1,4 +1,4 @@
-// A value that tells its readers when it changed, and what the whole page knows.
+// An observable store, and the state of the page.
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 
 import type { ApprovalRequested } from "../../src/protocol/approval.ts";
@@ -7,7 +7,7 @@ import type { Health, HelloOk, PresenceEntry, WireFailure } from "./wire.ts";
 export interface Store<T> {
   readonly value: T;
   update(change: Partial<T>): void;
-  /** Returns the function that ends it. */
+  /** Returns the function that unsubscribes. */
   subscribe(listener: () => void): () => void;
 }
 
@@ -32,9 +32,9 @@ export function createStore<T extends object>(first: T): Store<T> {
 export type Connection =
   | { readonly phase: "connecting" }
   | { readonly phase: "connected" }
-  /** Waiting until somebody approves this browser; the page asks again by itself. */
+  /** Waiting for approval of this browser; the page asks again automatically. */
   | { readonly phase: "pairing"; readonly requestId: string }
-  /** Only the person in front of the page can go on from here. */
+  /** Only the person can continue from here. */
   | { readonly phase: "refused"; readonly failure: WireFailure; readonly used: string }
   | { readonly phase: "lost"; readonly reason: string; readonly retryAtMs: number };
 
@@ -45,14 +45,14 @@ export interface PendingApproval extends ApprovalRequested {
 
 export interface PageState {
   readonly connection: Connection;
-  /** Counts successful connects; what was read over an older connection may be stale. */
+  /** Counts successful connects; data read over an older connection may be stale. */
   readonly epoch: number;
   readonly hello: HelloOk | undefined;
   readonly helloAtMs: number;
   readonly health: Health | undefined;
   readonly presence: readonly PresenceEntry[];
   readonly deviceId: string | undefined;
-  /** Why this browser cannot hold a device key, if so. */
+  /** Why this browser cannot store a device key, if so. */
   readonly keyProblem: string | undefined;
   readonly refusedToken: boolean;
   /** Oldest first. */
@@ -72,7 +72,7 @@ export const firstState: PageState = {
   approvals: [],
 };
 
-/** Redraws the element that holds it whenever the store changes. */
+/** Renders its element again whenever the store changes. */
 export class Watch<T> implements ReactiveController {
   readonly #host: ReactiveControllerHost;
   readonly #store: () => Store<T>;

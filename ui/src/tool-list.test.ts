@@ -23,17 +23,17 @@ const browser = tool("browser", { group: "ui", built: false, available: false })
 const image = tool("image");
 const all = [read, image, browser, write];
 
-test("policy outranks availability", () => {
+test("a blocked tool is shown as blocked even if it is not available", () => {
   assert.deepEqual(all.map(toolStatus), ["allowed", "allowed", "not available", "blocked"]);
 });
 
-test("every word must match, in any place and case", () => {
+test("the filter matches all words in any order and case", () => {
   assert.deepEqual(filterTools(all, " FILE read ", "all"), [read]);
   assert.deepEqual(filterTools(all, "", "blocked"), [write]);
   assert.deepEqual(filterTools(all, "fs", "allowed"), [read]);
 });
 
-test("groups keep their order, tools without one come last", () => {
+test("groups keep their order, ungrouped tools come last", () => {
   assert.deepEqual(groupTools(all), [
     { group: "group:fs", tools: [read, write] },
     { group: "group:ui", tools: [browser] },

@@ -1,17 +1,17 @@
-// Sorts the tools of a catalog: what stands in their way, which words they match, which group they belong to.
+// Filters and groups the tools of a catalog by policy status, search text and group.
 import type { CatalogTool } from "./wire.ts";
 
 export const toolStatuses = ["allowed", "blocked", "not available"] as const;
 export type ToolStatus = (typeof toolStatuses)[number];
 
-/** Policy comes first: a tool that is blocked stays blocked, whether or not it could run. */
+/** Policy comes first: a blocked tool is shown as blocked even when it is also not available. */
 export function toolStatus({ allowed, built, available }: CatalogTool): ToolStatus {
   if (!allowed) return "blocked";
   return built && available ? "allowed" : "not available";
 }
 
-export function filterTools(tools: readonly CatalogTool[], words: string, status: ToolStatus | "all"): CatalogTool[] {
-  const wanted = words
+export function filterTools(tools: readonly CatalogTool[], query: string, status: ToolStatus | "all"): CatalogTool[] {
+  const wanted = query
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "");
@@ -22,7 +22,7 @@ export function filterTools(tools: readonly CatalogTool[], words: string, status
   });
 }
 
-/** Groups in the order in which they first appear; tools without one come last. */
+/** Groups keep the order in which they first appear; tools without a group come last. */
 export function groupTools(tools: readonly CatalogTool[]): { readonly group: string; readonly tools: CatalogTool[] }[] {
   const groups = Map.groupBy(tools, ({ group }) => group ?? "");
   const named = [...groups]

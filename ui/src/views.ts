@@ -1,10 +1,10 @@
-// The views of the page. A new one is a file in views/ and a line here.
+// The views of the page. A new view is a file in views/ and a line here.
 import type { TemplateResult } from "lit";
 
 import type { App } from "./app.ts";
 
 export interface View {
-  /** `rest` is what stands behind the view's own name in the address. */
+  /** `rest` is the part of the address after the name of the view. */
   draw(app: App, rest: readonly string[]): TemplateResult;
 }
 

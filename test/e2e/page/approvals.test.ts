@@ -1,4 +1,4 @@
-// The approvals card of the page: a real gateway, a real browser, requests that come and go while somebody looks.
+// The approval card of the page, with a real gateway and a real browser.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ const request = {
 
 const decisionOf = ({ payload }: Frame): unknown => (payload as unknown as { decision: unknown }).decision;
 
-describe("the approvals card", { skip: noBrowser }, () => {
+describe("the approval card", { skip: noBrowser }, () => {
   let gateway: TestGateway;
   let browser: Browser;
   let wire: Wire;
@@ -78,7 +78,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
   };
   const cardOf = (page: Page): Locator => page.getByRole("region", { name: "Approvals" });
 
-  test("comes over whatever is open, shows everything, and takes the answer", async () => {
+  test("appears above every view, shows the whole request and sends the answer", async () => {
     const page = await open();
     await page.goto(`${gateway.url}/#/tools`);
     await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
@@ -99,7 +99,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
       0,
       "there is nothing it could cover",
     );
-    await page.screenshot({ path: join(shots, "desk-approval.png") });
+    await page.screenshot({ path: join(shots, "desktop-approval.png") });
     await card.getByRole("button", { name: "Allow once" }).click();
     assert.equal(decisionOf(await answer), "allow-once");
     await card.waitFor({ state: "detached" });
@@ -107,7 +107,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     assert.deepEqual(opened[0]?.faults, []);
   });
 
-  test("of a command shows each program, the script it runs, and what always would cover", async () => {
+  test("shows each program of a command and what “Always allow” covers", async () => {
     const page = await open({ viewport: phone, hasTouch: true, isMobile: true });
     const asked = await exec(gateway, { command: "FLAVOUR=mild cat /etc/hostname | tee marked", env: { LANG: "C" } });
     assert.equal(asked.details["status"], "approval-pending", asked.text);
@@ -119,13 +119,13 @@ describe("the approvals card", { skip: noBrowser }, () => {
     await card.getByText(/covers exactly/).waitFor();
     await page.screenshot({ path: join(shots, "phone-approval-command.png") });
     await page.setViewportSize(desktop);
-    await page.screenshot({ path: join(shots, "desk-approval-command.png") });
+    await page.screenshot({ path: join(shots, "desktop-approval-command.png") });
     await card.getByRole("button", { name: "Always allow" }).click();
     await until(() => existsSync(join(gateway.workspace, "marked")), Boolean);
     assert.deepEqual(opened[0]?.faults, []);
   });
 
-  test("of a config change shows the whole diff with its signs, what it touches and who asks; there is no always", async () => {
+  test("shows the diff of a config change and does not offer “Always allow”", async () => {
     const page = await open({ viewport: desktop });
     const asked = await call(gateway, "gateway", {
       action: "config.patch",
@@ -139,8 +139,8 @@ describe("the approvals card", { skip: noBrowser }, () => {
     assert.match(text, /^--- a\/openclaw\.json\n\+\+\+ b\/openclaw\.json\n@@/);
     assert.match(text, /\n-.*"ask": "on-miss"[\s\S]*\n\+.*"ask": "off"/);
     assert.doesNotMatch(text, /a-new-secret|test-token/);
-    assert.match((await card.locator(".comes").allTextContents()).join("\n"), /^\+.*"ask": "off"/m);
-    assert.match((await card.locator(".goes").allTextContents()).join("\n"), /^-.*"ask": "on-miss"/m);
+    assert.match((await card.locator(".added").allTextContents()).join("\n"), /^\+.*"ask": "off"/m);
+    assert.match((await card.locator(".removed").allTextContents()).join("\n"), /^-.*"ask": "on-miss"/m);
     const rows = await card.locator("dl").innerText();
     for (const fact of [
       "tools.exec.ask (changed)",
@@ -152,7 +152,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
       assert.ok(rows.includes(fact), `${fact} in\n${rows}`);
     assert.equal(await card.getByRole("button", { name: "Always allow" }).count(), 0);
     await card.getByRole("button", { name: "Deny" }).and(page.locator(":enabled")).waitFor();
-    await page.screenshot({ path: join(shots, "desk-approval-config.png") });
+    await page.screenshot({ path: join(shots, "desktop-approval-config.png") });
     await page.setViewportSize(phone);
     await page.screenshot({ path: join(shots, "phone-approval-config.png") });
     await card.getByRole("button", { name: "Deny" }).click();
@@ -160,7 +160,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     assert.deepEqual(opened[0]?.faults, []);
   });
 
-  test("waits in line, is there after a reload, and goes when it is answered elsewhere", async () => {
+  test("queues approvals, survives a reload and disappears when answered elsewhere", async () => {
     const page = await open();
     const [first, second] = [ask(), ask({ command: "second command" })];
     const card = cardOf(page);
@@ -175,7 +175,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     assert.deepEqual([decisionOf(await first.answer), decisionOf(await second.answer)], ["deny", "deny"]);
   });
 
-  test("goes when the time is over", async () => {
+  test("disappears when it expires", async () => {
     const page = await open();
     const { answer } = ask({ timeoutMs: 10_000 });
     await cardOf(page).waitFor();
@@ -183,7 +183,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     await cardOf(page).waitFor({ state: "detached" });
   });
 
-  test("is reached and answered by keyboard, takes no focus by itself, and can wait folded", async () => {
+  test("works by keyboard, never takes the focus and can be collapsed", async () => {
     const page = await open();
     const message = page.getByLabel("Message", { exact: true });
     await message.focus();
@@ -212,10 +212,10 @@ describe("the approvals card", { skip: noBrowser }, () => {
     assert.equal(decisionOf(await answer), "deny");
   });
 
-  test("a click that was on its way when the card appeared answers nothing", async () => {
+  test("a click at the moment the card appears does not answer it", async () => {
     const { page, context } = await openPage(browser, "about:blank");
     opened.push({ page, context, faults: [] });
-    // The card's first moment lasts, so that the click comes in it however busy the machine is.
+    // Extends the time in which buttons are disabled, so that the click falls into it on a busy machine.
     await context.addInitScript({
       content:
         "const own = window.setTimeout; window.setTimeout = (step, ms, ...rest) => own(step, ms >= 300 && ms < 5000 ? ms * 1000 : ms, ...rest);",
@@ -238,7 +238,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     );
   });
 
-  test("an answer that came too late says so", async () => {
+  test("reports an answer that came too late", async () => {
     const { page, context } = await openPage(browser, "about:blank");
     opened.push({ page, context, faults: [] });
     let isDeaf = false;
@@ -259,7 +259,7 @@ describe("the approvals card", { skip: noBrowser }, () => {
     await cardOf(page).waitFor({ state: "detached" });
   });
 
-  test("fits a phone: nothing is cut, and the answers stand below everything there is to read", async () => {
+  test("fits a phone, with the buttons below the full text", async () => {
     const page = await open({ viewport: phone, hasTouch: true, isMobile: true });
     const lines = Array.from(
       { length: 60 },
@@ -296,13 +296,13 @@ describe("the approvals card", { skip: noBrowser }, () => {
     await wire.request("exec.approval.resolve", { id: short.id, decision: "deny" });
   });
 
-  test("dark looks as light does, and what is new unfolds", async () => {
+  test("works in dark mode and expands for a new approval", async () => {
     const page = await open({ viewport: desktop, colorScheme: "dark" });
     const { id } = ask();
     await cardOf(page).getByRole("button", { name: "Deny" }).and(page.locator(":enabled")).waitFor();
-    await page.screenshot({ path: join(shots, "desk-approval-dark.png") });
+    await page.screenshot({ path: join(shots, "desktop-approval-dark.png") });
     await cardOf(page).getByRole("button", { name: "Later" }).click();
-    await page.screenshot({ path: join(shots, "desk-approval-folded.png") });
+    await page.screenshot({ path: join(shots, "desktop-approval-folded.png") });
     const second = ask();
     await cardOf(page).getByRole("heading", { name: "2 approvals are needed" }).waitFor();
     await wire.request("exec.approval.resolve", { id: second.id, decision: "deny" });

@@ -1,4 +1,4 @@
-// The chat of the page as a person uses it: a real gateway, a real browser, a stand-in model on loopback.
+// The Chat view, with a real gateway, a real browser and a fake model server on loopback.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
@@ -36,7 +36,7 @@ const hostile = [
   '<svg onload="document.title=\'owned\'"></svg> <a href="javascript:1">a</a>',
 ].join("\n");
 
-describe("the chat of the page", { skip: noBrowser }, () => {
+describe("the Chat view", { skip: noBrowser }, () => {
   let server: FakeServer;
   let gateway: TestGateway;
   let browser: Browser;
@@ -76,7 +76,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     const { page, faults } = await open();
     replies = [say("one two three four five six seven eight", { chunks: 8, delayMs: 600 })];
     await write(page, "count for me\nplease");
-    // The first words are there before the last: looked at in one step, so that a slow machine does not blur it.
+    // The first words show before the last; checked in one step, so that a slow machine does not matter.
     await until(
       page,
       "((words) => words.includes('one two') && !words.includes('eight'))(document.querySelector('.message.reply')?.innerText ?? '')",
@@ -91,7 +91,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test("a tool call is a card with arguments, result and decision; the answer comes below it", async () => {
+  test("a tool call is a card with arguments, result and policy decision", async () => {
     const { page, faults } = await open();
     await newSession(page);
     replies = [
@@ -110,11 +110,11 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await card.getByText("Why this is allowed").click();
     await card.getByText("No rule blocks it.").waitFor();
     assert.deepEqual(await order(page), ["user", "reply", "tool", "reply"]);
-    await page.screenshot({ path: join(shots, "desk-tool-light.png") });
+    await page.screenshot({ path: join(shots, "desktop-tool-light.png") });
     assert.deepEqual(faults, []);
   });
 
-  test("markup in a reply is text, unsafe links are words, nothing is fetched from elsewhere", async () => {
+  test("shows markup and unsafe links as text and loads no remote content", async () => {
     const { page, faults, context } = await open();
     await newSession(page);
     const away: string[] = [];
@@ -142,7 +142,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     assert.deepEqual([away, faults], [[], []]);
   });
 
-  test("a run is stopped, what was said stays, and the session goes on", async () => {
+  test("stops a run, keeps its text and continues the session", async () => {
     const { page } = await open();
     await newSession(page);
     replies = [say("slow ".repeat(200), { chunks: 200, delayMs: 100 }), say("back again")];
@@ -155,7 +155,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await replyOf(page).filter({ hasText: "back again" }).waitFor();
   });
 
-  test("a message sent during a run waits its turn and says so", async () => {
+  test("queues a message that is sent during a run", async () => {
     const { page } = await open();
     await newSession(page);
     replies = [say("first ".repeat(30), { chunks: 30, delayMs: 300 }), say("second answer")];
@@ -172,7 +172,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     );
   });
 
-  test("a failure of the model is an alert in its place, and the next message works", async () => {
+  test("shows a model error in place, and the next message works", async () => {
     const { page } = await open();
     await newSession(page);
     replies = [fail(400, { error: { message: "this key may not do that", type: "invalid_request_error" } })];
@@ -185,7 +185,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await replyOf(page).filter({ hasText: "well again" }).waitFor();
   });
 
-  test("the model is switched for this session, and the next turn uses it", async () => {
+  test("switches the model of the session", async () => {
     const { page } = await open();
     await newSession(page);
     await page.getByLabel("Model").selectOption("fake/fake-2");
@@ -203,7 +203,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await until(page, "document.querySelector('select[aria-label=Thinking]')?.value === 'high'");
   });
 
-  test("sessions are listed, named, started over and deleted; a draft stays with its session", async () => {
+  test("lists, renames, resets and deletes sessions, each with its own draft", async () => {
     const { page, faults } = await open();
     await newSession(page);
     const address = page.url();
@@ -237,7 +237,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test("the keyboard alone opens a session, writes, and opens a card", async () => {
+  test("sessions, messages and tool cards work by keyboard", async () => {
     const { page } = await open();
     await page.getByRole("button", { name: "New session" }).focus();
     await page.keyboard.press("Enter");
@@ -253,7 +253,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     assert.deepEqual(await page.evaluate("document.querySelector('.rows-of-chat').getAttribute('role')"), "log");
   });
 
-  test("tools and commands work by hand, and a refused one says why", async () => {
+  test("chat commands run tools, and a blocked one shows why", async () => {
     const { page } = await open();
     await newSession(page);
     await write(page, '/tool read {"path":"note.txt"}');
@@ -263,7 +263,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await page.locator("chat-stream").getByText("/status").first().waitFor();
   });
 
-  test("a connection that breaks in mid-run comes back to a whole conversation", async (t) => {
+  test("shows the whole conversation after a connection loss during a run", async (t) => {
     const line = await openLine(gateway.port);
     t.after(line.close);
     const one = await openLinked(browser, { ...gateway, url: line.url });
@@ -280,7 +280,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     assert.deepEqual(await said(page), ["talk while I am away", "word ".repeat(40).trim()]);
   });
 
-  test("a long history opens at its end; earlier messages come on request and do not move the view", async () => {
+  test("a long history opens at its end, and earlier messages load without moving the view", async () => {
     const wire = await operator(gateway);
     await wire.request("sessions.patch", { key: "agent:main:long", label: "Long" });
     for (let from = 0; from < 450; from += 50)
@@ -305,7 +305,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await until(page, `${stream}.scrollHeight - ${stream}.scrollTop - ${stream}.clientHeight < 5`);
   });
 
-  test("someone who reads further up is not pulled to the end", async () => {
+  test("new messages do not scroll a reader to the end", async () => {
     const { page } = await open();
     await page.goto(`${gateway.url}/#/chat/${encodeURIComponent("agent:main:long")}`);
     await page.locator(".stream").getByText("message 449", { exact: true }).waitFor();
@@ -319,7 +319,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await page.getByRole("button", { name: "Jump to latest" }).waitFor();
   });
 
-  test("light and dark, desk and phone: nothing is cut off", async (t) => {
+  test("fits desktop and phone in light and dark", async (t) => {
     t.diagnostic(`screenshots: ${shots}`);
     replies = [calls([{ name: "read", args: { path: "note.txt" } }], { before: "Let me look." }), say(formatted)];
     const first = await open();
@@ -330,7 +330,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     await idle(first.page);
     for (const colorScheme of ["light", "dark"] as const) {
       for (const [name, viewport] of [
-        ["desk", desktop],
+        ["desktop", desktop],
         ["phone", phone],
       ] as const) {
         const { page } = await open({ viewport, colorScheme });
@@ -352,13 +352,13 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     }
   });
 
-  test("without a model the page says what to do, and tools work", async () => {
+  test("explains how to add a model, and tools work without one", async () => {
     const bare = await startGateway({ config: {}, env: { OPENCLAW_DISCOVERY_PORTS: "off" } });
     try {
       const { page } = await openLinked(browser, bare);
       await page.getByRole("heading", { name: "No model configured" }).waitFor();
       await page.getByText("openclaw configure --section model").waitFor();
-      await page.screenshot({ path: join(shots, "desk-no-model.png") });
+      await page.screenshot({ path: join(shots, "desktop-no-model.png") });
       await write(page, "/tool session_status {}");
       await idle(page);
       await page.getByText("No model configured: commands and tools work").waitFor();
@@ -368,7 +368,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
     }
   });
 
-  test("a model server on this machine is offered, and one click tests and takes it", async () => {
+  test("offers a local model server and selects it with one click", async () => {
     const bare = await startGateway({ config: {}, env: { OPENCLAW_DISCOVERY_PORTS: `vllm=${server.port}` } });
     try {
       const { page, context } = await openLinked(browser, bare, { viewport: phone });
@@ -392,7 +392,7 @@ describe("the chat of the page", { skip: noBrowser }, () => {
 });
 
 const stream = "document.querySelector('.stream')";
-/** The words of the first row in view. */
+/** The text of the first visible row. */
 const topmost = `[...document.querySelectorAll("chat-row")].find((row) =>
   row.getBoundingClientRect().top >= ${stream}.getBoundingClientRect().top).innerText`;
 
@@ -403,7 +403,7 @@ function twoModels(server: FakeServer): Record<string, unknown> {
   return config;
 }
 
-/** A way to the gateway that can be cut while both ends live on. */
+/** A proxy to the gateway whose connections can be cut. */
 async function openLine(
   port: number,
 ): Promise<{ readonly url: string; readonly cut: () => void; readonly close: () => void }> {
@@ -432,7 +432,7 @@ async function openLine(
 
 const replyOf = (page: Page) => page.locator(".message.reply");
 
-/** Lines are typed as a person would: Shift and Enter between them, Enter at the end. */
+/** Types lines as a person would: Shift+Enter between them, Enter at the end. */
 async function write(page: Page, words: string): Promise<void> {
   const composer = page.getByLabel("Message", { exact: true });
   await composer.focus();
@@ -444,7 +444,7 @@ async function write(page: Page, words: string): Promise<void> {
   await until(page, "document.querySelector('#chat-message').value === ''");
 }
 
-/** The page forbids evaluation, so its own waiting cannot be used. */
+/** The content policy forbids eval, so Playwright's waitForFunction cannot be used. */
 async function until(page: Page, expression: string): Promise<void> {
   for (const endMs = Date.now() + 60_000; Date.now() < endMs;) {
     if ((await page.evaluate(expression)) === true) return;
@@ -453,7 +453,7 @@ async function until(page: Page, expression: string): Promise<void> {
   throw new Error(`never true: ${expression}`);
 }
 
-/** No run is on and the transcript has taken over. */
+/** No run is active and the transcript contains everything. */
 function idle(page: Page): Promise<void> {
   return until(
     page,
@@ -471,7 +471,7 @@ async function menu(page: Page, entry: string): Promise<void> {
   await page.getByRole("group", { name: "This session" }).getByRole("button", { name: entry }).click();
 }
 
-/** The words of both sides in order, without what stands below them. */
+/** The texts of both sides in order, without their footers. */
 function said(page: Page): Promise<string[]> {
   return page.evaluate(
     "[...document.querySelectorAll('.message .bubble, .message .markdown')].map((box) => box.innerText.trim())",

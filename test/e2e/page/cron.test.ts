@@ -1,4 +1,4 @@
-// The Cron tab as a person uses it: a real gateway, a real browser, jobs added, run, switched and removed.
+// The Cron view, with a real gateway and a real browser.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ import {
   type Opened,
 } from "../../harness/page.ts";
 
-describe("the Cron tab", { skip: noBrowser }, () => {
+describe("the Cron view", { skip: noBrowser }, () => {
   let browser: Browser;
   let server: FakeServer;
   let gateway: TestGateway;
@@ -64,7 +64,7 @@ describe("the Cron tab", { skip: noBrowser }, () => {
       (job) => job.name === name,
     );
 
-  test("a job is written with its next times in sight, added, run, read in its history, switched and removed", async () => {
+  test("adds a job with a preview of its next runs, runs, disables and removes it", async () => {
     const page = await open();
     await page.getByText(/^openclaw cron add /).waitFor();
     await page.screenshot({ path: join(shots, "cron-empty.png") });
@@ -79,7 +79,7 @@ describe("the Cron tab", { skip: noBrowser }, () => {
     await form.locator(".issue").filter({ hasText: "61" }).waitFor();
     await form.getByLabel("Expression").fill("30 7 * * 1-5");
     await form.getByLabel("Time zone").fill("Europe/Berlin");
-    await form.getByText(/Next: .* 07:30:00; .* · Europe\/Berlin/).waitFor();
+    await form.getByText(/Next: .* 07:30; .* · Europe\/Berlin/).waitFor();
     assert.equal(await form.getByLabel("Channel").count(), 1, "an own session announces unless told otherwise");
     await form.getByLabel("What", { exact: true }).selectOption({ label: "Run a command, without a model" });
     await form.getByLabel("Result").selectOption({ label: "Keep in the history only" });
@@ -124,7 +124,7 @@ describe("the Cron tab", { skip: noBrowser }, () => {
     assert.deepEqual(opened[0]?.faults, []);
   });
 
-  test("a run of the agent leads to its session; what happens elsewhere shows by itself", async () => {
+  test("a run links to its session, and changes by other clients show automatically", async () => {
     const page = await open();
     const { id } = await addJob(wire, {
       name: "look after the garden",
@@ -145,7 +145,7 @@ describe("the Cron tab", { skip: noBrowser }, () => {
     assert.deepEqual(opened[0]?.faults, []);
   });
 
-  test("fits a phone, light and dark; every field has a name", async () => {
+  test("fits a phone in light and dark, and every field has a label", async () => {
     const { id } = await addJob(wire, {
       name: "a job with quite a long name that has to be broken on a small screen somewhere",
       enabled: false,
@@ -155,7 +155,7 @@ describe("the Cron tab", { skip: noBrowser }, () => {
     for (const [name, look] of [
       ["phone", { viewport: phone, hasTouch: true, isMobile: true }],
       ["phone-dark", { viewport: phone, colorScheme: "dark" }],
-      ["desk-dark", { viewport: desktop, colorScheme: "dark" }],
+      ["desktop-dark", { viewport: desktop, colorScheme: "dark" }],
     ] as const) {
       const page = await open(look);
       for (const place of ["", `/${id}`, "/new"]) {

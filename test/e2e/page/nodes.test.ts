@@ -1,4 +1,4 @@
-// The Nodes tab as a person uses it: a real gateway, a real browser, scripted nodes that come, ask, answer and go.
+// The Nodes view, with a real gateway, a real browser and scripted nodes.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ import {
 const runs = ["system.run", "system.which"];
 const editable = [...runs, "system.execApprovals.get", "system.execApprovals.set"];
 
-describe("the Nodes tab", { skip: noBrowser }, () => {
+describe("the Nodes view", { skip: noBrowser }, () => {
   let browser: Browser;
   let shots: string;
   let gateways: TestGateway[] = [];
@@ -73,14 +73,14 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     return mine.page;
   };
   const card = (page: Page, name: string): Locator => page.getByRole("region", { name });
-  /** A page that comes back after a restart may knock too early. */
+  /** A page that reconnects after a restart may try too early. */
   const noFaults = (): void =>
     assert.deepEqual(
       opened[0]?.faults.filter((fault) => !fault.startsWith("WebSocket connection to")),
       [],
     );
 
-  test("tells how to bring a first node; one that asks is let in or sent away, and shows what it can do", async () => {
+  test("shows how to pair a first node, approves and rejects requests, and lists the commands of a node", async () => {
     const gateway = await start();
     const page = await open(gateway);
     const machines = card(page, "Paired nodes");
@@ -147,7 +147,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     const token = "test-token-0123456789abcdef";
     const folder = "folder-of-ada";
 
-    /** As people write it: comments, variables, secrets inside `agents.list`. */
+    /** A config as people write it: comments, variables, secrets inside `agents.list`. */
     const written = async (): Promise<{ home: string; file: string; text: string }> => {
       const home = tempHome();
       const state = join(home, ".openclaw");
@@ -184,7 +184,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
         (element) => (element as unknown as { selectedOptions: { label: string }[] }).selectedOptions[0]?.label ?? "",
       );
 
-    test("binds all agents and one of them, leaves everything else in the file as it was, and commands go there", async () => {
+    test("binds all agents or one agent to a node and leaves the rest of the config unchanged", async () => {
       const { home, file, text } = await written();
       const gateway = await startWritten(home);
       const [one, two] = [newIdentity(), newIdentity()];
@@ -209,7 +209,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
         "Inherit global",
         "Inherit global",
       ]);
-      await page.screenshot({ path: join(shots, "nodes-desk.png"), fullPage: true });
+      await page.screenshot({ path: join(shots, "nodes-desktop.png"), fullPage: true });
 
       const save = binding.getByRole("button", { name: "Save binding" });
       assert.equal(await save.isEnabled(), false);
@@ -247,7 +247,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
         assert.ok(said.text.includes(`ran on ${id}`), said.text);
       }
 
-      // The page may still be on its way back from the restart: then it says so, and a person saves once more.
+      // The page may still be reconnecting after the restart; then it reports that, and the person saves again.
       const unbound = async (): Promise<string> => {
         await all.selectOption({ label: "Any node" });
         await ada.selectOption({ label: "Inherit global" });
@@ -258,7 +258,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       noFaults();
     });
 
-    test("a config changed meanwhile is told and read again; the choice is kept, except where it was changed too", async () => {
+    test("reports a config that changed in the meantime and keeps choices for other settings", async () => {
       const { home, file, text } = await written();
       const gateway = await startWritten(home);
       const { id } = await comes(gateway, { name: "builder", commands: runs });
@@ -288,7 +288,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       noFaults();
     });
 
-    test("a list of agents that another file holds is not written over", async () => {
+    test("does not overwrite an included agents.list", async () => {
       const { home, file, text } = await written();
       writeFileSync(join(home, ".openclaw", "agents.json5"), '{ list: [{ id: "main" }, { id: "ada" }] }', {
         mode: 0o600,
@@ -322,7 +322,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     };
     const rg = { id: "entry-1", pattern: "/usr/bin/r?", ...used };
 
-    test("of the gateway: levels, skills and the allowlist of a scope, saved over the version that was read", async () => {
+    test("edits rules and allowlist of the gateway", async () => {
       const gateway = await start({ config: { agents: { list: [{ id: "main" }, { id: "ada" }] } } });
       writeApprovals(gateway.state, {
         version: 1,
@@ -376,7 +376,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       noFaults();
     });
 
-    test("changed meanwhile: nothing is saved, reload keeps the changes, and both are in the file", async () => {
+    test("after a conflict a reload keeps the edits, and both changes are saved", async () => {
       const gateway = await start();
       writeApprovals(gateway.state, { version: 1, agents: { main: { allowlist: [rg] } } });
       const page = await open(gateway);
@@ -415,7 +415,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
       noFaults();
     });
 
-    test("of a node: read from it and saved to it; one that cannot says how to edit by hand, one that is away how to bring it back", async () => {
+    test("edits the file of a node, and explains what to do for a node that is offline or cannot be edited", async () => {
       const gateway = await start();
       let file: unknown = { version: 1, defaults: { security: "<b>odd</b>" }, agents: {} };
       const hash = (): string => createHash("sha256").update(JSON.stringify(file)).digest("hex");
@@ -471,7 +471,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     });
   });
 
-  test("works by keyboard, on a phone and in the dark", async () => {
+  test("works by keyboard, on a phone and in dark mode", async () => {
     const gateway = await start({
       config: { agents: { list: [{ id: "main" }, { id: "an-agent-with-a-rather-long-name-of-its-own" }] } },
     });
@@ -499,7 +499,7 @@ describe("the Nodes tab", { skip: noBrowser }, () => {
     for (const [name, look] of [
       ["phone", { viewport: phone, hasTouch: true, isMobile: true }],
       ["phone-dark", { viewport: phone, colorScheme: "dark" }],
-      ["desk-dark", { viewport: desktop, colorScheme: "dark" }],
+      ["desktop-dark", { viewport: desktop, colorScheme: "dark" }],
     ] as const) {
       const page = await open(gateway, look);
       const rules = card(page, "Exec approvals");

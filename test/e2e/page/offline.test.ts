@@ -1,4 +1,4 @@
-// The page while the gateway is away: what was never opened opens all the same, and says that it may be old.
+// The page while the gateway is not reachable.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
@@ -7,7 +7,7 @@ import type { Browser } from "playwright-core";
 import { dispose, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { ensurePage, launchBrowser, noBrowser, openLinked } from "../../harness/page.ts";
 
-describe("the page and a gateway that goes away", { skip: noBrowser }, () => {
+describe("the page while the gateway is not reachable", { skip: noBrowser }, () => {
   let gateway: TestGateway;
   let browser: Browser;
 
@@ -21,7 +21,7 @@ describe("the page and a gateway that goes away", { skip: noBrowser }, () => {
     await dispose(gateway);
   });
 
-  test("a fresh workspace: the example of the empty chat runs, and a hint in words is no command to copy", async () => {
+  test("the example of the empty chat runs, and a hint that is no command has no copy button", async () => {
     const { page, context } = await openLinked(browser, gateway);
     const write = async (words: string): Promise<void> => {
       await page.getByLabel("Message", { exact: true }).fill(words);
@@ -36,7 +36,7 @@ describe("the page and a gateway that goes away", { skip: noBrowser }, () => {
     await context.close();
   });
 
-  test("views are read ahead, so that each can be opened without it", async () => {
+  test("every view can be opened while the gateway is not reachable", async () => {
     const { page } = await openLinked(browser, gateway);
     await page.waitForFunction(
       () =>

@@ -1,4 +1,4 @@
-// The page as a person uses it: a real gateway, a real browser, no knowledge of what is inside.
+// Pairing, Overview and Tools, with a real gateway and a real browser.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Server } from "node:net";
@@ -23,7 +23,7 @@ import {
 
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
-describe("the page", { skip: noBrowser }, () => {
+describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
   let gateway: TestGateway;
   let browser: Browser;
   let shots: string;
@@ -45,7 +45,7 @@ describe("the page", { skip: noBrowser }, () => {
     await dispose(gateway);
   });
 
-  test("a link pairs the browser once, leaves the address bar, and is not needed again", async () => {
+  test("a link pairs the browser once and is removed from the address bar", async () => {
     const code = await newCode(gateway);
     const { page, faults, context } = await openPage(browser, `${gateway.url}/#pair=${code}`);
     await page.getByLabel("Message", { exact: true }).waitFor();
@@ -63,12 +63,12 @@ describe("the page", { skip: noBrowser }, () => {
     await other.context.close();
   });
 
-  test("without a link the gateway token opens it, and a token in the address is thrown away", async () => {
+  test("accepts a typed gateway token and ignores a token in the address", async () => {
     const { page, context } = await openPage(browser, `${gateway.url}/?token=${gateway.token}`);
     await page.getByText("openclaw dashboard").waitFor();
     assert.equal(page.url(), `${gateway.url}/`);
     await page.getByText("The link contained a token or a gateway address.").waitFor();
-    await page.screenshot({ path: join(shots, "desk-door.png") });
+    await page.screenshot({ path: join(shots, "desktop-door.png") });
     await page.getByLabel("Gateway token").fill("wrong");
     await page.getByRole("button", { name: "Connect" }).click();
     await page.getByText("The gateway rejected this token.").waitFor();
@@ -79,7 +79,7 @@ describe("the page", { skip: noBrowser }, () => {
     await context.close();
   });
 
-  test("health, gateway, devices and who is connected are on the overview", async () => {
+  test("Overview shows health, gateway, devices and connected clients", async () => {
     const { page, faults, context } = await openPaired(browser, gateway);
     const health = page.getByRole("region", { name: /^Health/ });
     await health.getByText("Healthy", { exact: true }).waitFor();
@@ -89,11 +89,11 @@ describe("the page", { skip: noBrowser }, () => {
     await page.getByRole("heading", { name: "Devices" }).waitFor();
     await page.locator("device-list").getByText("this browser").waitFor();
     assert.deepEqual(faults, []);
-    await page.screenshot({ path: join(shots, "desk-overview.png"), fullPage: true });
+    await page.screenshot({ path: join(shots, "desktop-overview.png"), fullPage: true });
     await context.close();
   });
 
-  test("the overview says plainly that the sandbox is off, with the command that mends it; on, it says nothing", async () => {
+  test("Overview warns when the sandbox is off, with the command that turns it on", async () => {
     const { page, faults, context } = await openPaired(browser, gateway);
     const note = page.getByRole("note", { name: "Caution" });
     await note
@@ -102,7 +102,7 @@ describe("the page", { skip: noBrowser }, () => {
       )
       .waitFor();
     await note.getByText("openclaw config set agents.defaults.sandbox.mode all", { exact: true }).waitFor();
-    await page.screenshot({ path: join(shots, "desk-sandbox-off.png") });
+    await page.screenshot({ path: join(shots, "desktop-sandbox-off.png") });
     await page.setViewportSize(phone);
     await page.screenshot({ path: join(shots, "phone-sandbox-off.png") });
     assert.equal(
@@ -122,7 +122,7 @@ describe("the page", { skip: noBrowser }, () => {
     await dispose(sandboxed);
   });
 
-  test("every tool shows its decision; a blocked one its rule and the command that changes it", async () => {
+  test("every tool shows its status, a blocked one also its rule and the command that changes it", async () => {
     const { page, faults, context } = await openPaired(browser, gateway);
     await page.getByRole("navigation").getByRole("link", { name: "Tools" }).click();
     await heading(page, "Tools");
@@ -136,7 +136,7 @@ describe("the page", { skip: noBrowser }, () => {
       .first()
       .waitFor();
     await detail.getByText(/^openclaw config /).waitFor();
-    await page.screenshot({ path: join(shots, "desk-blocked.png") });
+    await page.screenshot({ path: join(shots, "desktop-blocked.png") });
 
     await page.getByRole("button", { name: /^blocked/ }).click();
     assert.equal(await page.getByRole("link", { name: /^read / }).count(), 0);
@@ -152,7 +152,7 @@ describe("the page", { skip: noBrowser }, () => {
     await context.close();
   });
 
-  test("write and read run from their forms, and what comes back is text, never markup", async () => {
+  test("runs write and read from their forms and shows results as text, never as markup", async () => {
     const { page, faults, context } = await openPaired(browser, gateway);
     const content = "first line\n<img src=x onerror=\"document.title='owned'\">\nGrüße 🦀\n";
     await page.goto(`${gateway.url}/#/tools/write`);
@@ -176,12 +176,12 @@ describe("the page", { skip: noBrowser }, () => {
     await page.getByRole("button", { name: "Run" }).click();
     await page.getByRole("img", { name: "Result image" }).waitFor();
     assert.equal(await page.evaluate("document.querySelector('img.picture').naturalWidth"), 1);
-    await page.screenshot({ path: join(shots, "desk-read.png") });
+    await page.screenshot({ path: join(shots, "desktop-read.png") });
     assert.deepEqual(faults, []);
     await context.close();
   });
 
-  test("the form names what is wrong and sends nothing; JSON goes in and comes back to the fields", async () => {
+  test("the form reports invalid values without sending them, and converts between fields and JSON", async () => {
     const { page, context } = await openPaired(browser, gateway);
     await page.goto(`${gateway.url}/#/tools/read`);
     await page.getByLabel(/^path/).fill("page/note.txt");
@@ -199,7 +199,7 @@ describe("the page", { skip: noBrowser }, () => {
     await context.close();
   });
 
-  test("a refusal comes with its reason and the fix, and stands in the journal", async () => {
+  test("a blocked call shows its reason and fix, and is in the journal", async () => {
     const { page, faults, context } = await openPaired(browser, gateway);
     const { workspace } = gateway;
     mkdirSync(join(workspace, "page"), { recursive: true });
@@ -215,7 +215,7 @@ describe("the page", { skip: noBrowser }, () => {
     await refusal.getByText(/^openclaw config /).waitFor();
     await refusal.getByText("As text, with file and line").click();
     await refusal.getByText(/Layers, in order:/).waitFor();
-    await page.screenshot({ path: join(shots, "desk-refusal.png") });
+    await page.screenshot({ path: join(shots, "desktop-refusal.png") });
     assert.equal(readFileSync(join(workspace, "page", "kept.txt"), "utf8"), "old");
 
     await page.getByRole("link", { name: "Overview" }).click();
@@ -226,7 +226,7 @@ describe("the page", { skip: noBrowser }, () => {
     await context.close();
   });
 
-  test("a browser from elsewhere waits, is approved on another page, and comes in by itself", async () => {
+  test("a browser on another machine connects automatically once it is approved", async () => {
     const far = await openFarAway(gateway.port);
     const waiting = await openPage(browser, `http://127.0.0.1:${(far.address() as AddressInfo).port}/`);
     await waiting.page.getByLabel("Gateway token").fill(gateway.token);
@@ -241,7 +241,7 @@ describe("the page", { skip: noBrowser }, () => {
     far.close();
   });
 
-  test("on a phone nothing is cut off and all is reached by the menu", async () => {
+  test("on a phone the menu reaches every view and nothing is cut off", async () => {
     const { page, faults, context } = await openPaired(browser, gateway, { viewport: phone, colorScheme: "dark" });
     await page.screenshot({ path: join(shots, "phone-overview.png"), fullPage: true });
     await page.getByRole("button", { name: "Menu" }).click();
@@ -261,7 +261,7 @@ describe("the page", { skip: noBrowser }, () => {
     await context.close();
   });
 
-  test("the keyboard alone reaches a tool and runs it", async (t) => {
+  test("a tool can be opened and run by keyboard", async (t) => {
     t.diagnostic(`screenshots: ${shots}`);
     const { page, context } = await openPaired(browser, gateway);
     await page.keyboard.press("Tab");
@@ -295,7 +295,7 @@ async function storageOf(page: Page): Promise<string> {
   return (await page.evaluate("JSON.stringify(Object.fromEntries(Object.entries(localStorage)))")) as string;
 }
 
-/** A way in that says of every request that it comes from another machine, as a reverse proxy would. */
+/** A reverse proxy that marks every request as coming from another machine. */
 function openFarAway(port: number): Promise<Server> {
   const server = createServer((near) => {
     const far = connect(port, "127.0.0.1");

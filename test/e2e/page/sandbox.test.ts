@@ -1,4 +1,4 @@
-// The page says plainly when nothing is sandboxed, or when the sandbox cannot start, with the command that mends it.
+// The page warns when the sandbox is off or cannot start, with the command that fixes it.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
@@ -32,7 +32,7 @@ describe("the sandbox on the page", { skip: noBrowser }, () => {
     await dispose(gateway);
   }
 
-  test("off: on the overview and beside exec, with the command", async () => {
+  test("warns on Overview and next to exec when the sandbox is off", async () => {
     await look(await startGateway(), ({ overview, exec }) => {
       assert.match(overview, /^The sandbox is off for agent main: .* without asking anybody\./);
       assert.match(overview, /openclaw config set agents\.defaults\.sandbox\.mode all/);
@@ -41,7 +41,7 @@ describe("the sandbox on the page", { skip: noBrowser }, () => {
     });
   });
 
-  test("configured, but no backend works: the reason and the fix on the overview", async () => {
+  test("shows reason and fix on Overview when no sandbox backend works", async () => {
     const gateway = await startGateway({
       config: { agents: { defaults: { sandbox: { mode: "all", backend: "docker" } } } },
       env: { DOCKER_HOST: "unix:///nonexistent/docker.sock" },

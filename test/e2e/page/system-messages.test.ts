@@ -1,4 +1,4 @@
-// What the gateway tells an agent, on the page: apart from what the person wrote, folded, and all there on request.
+// System messages in the chat: separate from what the person typed, collapsed, with the full text on request.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
@@ -9,7 +9,7 @@ import { dispose, openclaw, operator, type TestGateway } from "../../harness/gat
 import { startWithModel } from "../../harness/model.ts";
 import { ensurePage, launchBrowser, noBrowser, openLinked } from "../../harness/page.ts";
 
-describe("what the gateway tells the agent", { skip: noBrowser }, () => {
+describe("system messages in the chat", { skip: noBrowser }, () => {
   let server: FakeServer;
   let gateway: TestGateway;
   let browser: Browser;
@@ -37,7 +37,7 @@ describe("what the gateway tells the agent", { skip: noBrowser }, () => {
   const replied = (words: string): Promise<void> => page.locator(".message.reply").getByText(words).waitFor();
   const told = (words: string): Locator => page.locator("details.system-message").filter({ hasText: words });
 
-  test("the notice of a sub-agent is one line that opens, not a message of the person", async () => {
+  test("the result of a subagent is a collapsed system message", async () => {
     await write("please delegate");
     const notice = told("“counter”, which you started, completed");
     await notice.waitFor();
@@ -48,7 +48,7 @@ describe("what the gateway tells the agent", { skip: noBrowser }, () => {
     assert.deepEqual(await page.locator(".bubble").allTextContents(), ["please delegate"]);
   });
 
-  test("a command that waited says so, and its end is news for the agent", async () => {
+  test("an approved command shows its result as a system message", async () => {
     await write("please run");
     await page.locator("tool-card").getByText("approval requested").waitFor();
     await page.getByRole("region", { name: "Approvals" }).getByRole("button", { name: "Allow once" }).click();
@@ -69,7 +69,7 @@ describe("what the gateway tells the agent", { skip: noBrowser }, () => {
     await page.goto(`${gateway.url}/#/chat/agent:main:main`);
   });
 
-  test("the transcript names the door, and the command line marks such messages on every line", async () => {
+  test("the transcript names the source, and the CLI marks every line of a system message", async () => {
     const wire = await operator(gateway);
     const { payload } = await wire.request("chat.history", { sessionKey: "main", limit: 100 });
     wire.end();
@@ -86,13 +86,13 @@ describe("what the gateway tells the agent", { skip: noBrowser }, () => {
     assert.doesNotMatch(stdout, /^> \[Sub-agent\]/m);
   });
 
-  test("the model reads nothing of it", () => {
+  test("the model does not receive the source", () => {
     for (const { body } of server.requests)
       for (const message of (body["messages"] ?? []) as object[]) assert.equal("source" in message, false);
   });
 });
 
-/** By the last words it was sent, so that the order of turns does not matter. */
+/** Answers by the last message, so that the order of turns does not matter. */
 function answer({ body }: FakeRequest): Reply {
   const messages = body["messages"] as { role: string; content: unknown }[];
   const last = JSON.stringify(messages.at(-1));

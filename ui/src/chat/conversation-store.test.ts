@@ -20,7 +20,7 @@ interface Frame {
   readonly params: Record<string, unknown>;
 }
 
-/** Plays the gateway over a real socket: a transcript that is read, runs that the test tells of. */
+/** A fake gateway on a real socket: it serves a transcript and sends the run events of the test. */
 async function openRoom(t: TestContext): Promise<{
   conversations: ConversationStore;
   transcript: ChatMessage[];
@@ -105,7 +105,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-const said = (role: "user" | "assistant", text: string, timestamp: number): ChatMessage => ({
+const messageOf = (role: "user" | "assistant", text: string, timestamp: number): ChatMessage => ({
   role,
   content: [{ type: "text", text }],
   timestamp,
@@ -113,7 +113,7 @@ const said = (role: "user" | "assistant", text: string, timestamp: number): Chat
 const drawn = (conversations: ConversationStore): string[] =>
   createRows()(conversations.conversation(key)).map((row) => (row.kind === "tool" ? row.name : row.text));
 
-test("a message goes out with its own key, is answered, and the transcript takes over", async (t) => {
+test("a message is sent with its own key, and its reply is shown once", async (t) => {
   const { conversations, transcript, asked, emit } = await openRoom(t);
   assert.equal(conversations.reading(key).thinkingLevel, "low");
   conversations.send(key, "hi");
@@ -127,8 +127,8 @@ test("a message goes out with its own key, is answered, and the transcript takes
   });
   emit("agent", { runId, sessionKey: key, seq: 1, stream: "assistant", data: { text: "Hel", delta: "Hel" } });
   await until(() => drawn(conversations).length === 2);
-  transcript.push(said("user", "hi", 10), said("assistant", "Hello", 11));
-  emit("chat", { runId, sessionKey: key, seq: 2, state: "final", message: said("assistant", "Hello", 11) });
+  transcript.push(messageOf("user", "hi", 10), messageOf("assistant", "Hello", 11));
+  emit("chat", { runId, sessionKey: key, seq: 2, state: "final", message: messageOf("assistant", "Hello", 11) });
   await until(() => conversations.conversation(key).runs.length === 0);
   assert.deepEqual(
     [drawn(conversations), conversations.isBusy(key), conversations.settledCount],
@@ -136,12 +136,12 @@ test("a message goes out with its own key, is answered, and the transcript takes
   );
 });
 
-test("a message cut off on its way goes out again with the same key, and nothing is drawn twice", async (t) => {
+test("a message is sent again with the same key after a lost connection, and shown once", async (t) => {
   const { conversations, transcript, asked, answers, cut } = await openRoom(t);
   answers.set("chat.send", () => undefined);
   conversations.send(key, "once");
   await until(() => asked.some(({ method }) => method === "chat.send"));
-  transcript.push(said("user", "once", 10), said("assistant", "done", 11));
+  transcript.push(messageOf("user", "once", 10), messageOf("assistant", "done", 11));
   answers.set("chat.send", ({ idempotencyKey }) => ({ ok: true, payload: { runId: idempotencyKey, status: "ok" } }));
   cut();
   await until(() => conversations.conversation(key).runs.length === 0);
@@ -150,7 +150,7 @@ test("a message cut off on its way goes out again with the same key, and nothing
   assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
 });
 
-test("a refusal stays with the message until it is sent again or discarded", async (t) => {
+test("an error stays with its message until it is sent again or discarded", async (t) => {
   const { conversations, answers } = await openRoom(t);
   const well = answers.get("chat.send");
   answers.set("chat.send", () => ({
@@ -168,21 +168,21 @@ test("a refusal stays with the message until it is sent again or discarded", asy
   assert.deepEqual(conversations.conversation(key).runs, []);
 });
 
-test("missed events are made good by reading anew", async (t) => {
+test("reads the transcript again after missed events", async (t) => {
   const { conversations, transcript, emit } = await openRoom(t);
   emit("tick", { ts: 1 }, 1);
-  transcript.push(said("assistant", "said by another", 5));
+  transcript.push(messageOf("assistant", "said by another", 5));
   emit("tick", { ts: 2 }, 4);
   await until(() => drawn(conversations).length === 1);
 });
 
-test("stopping names the run at work; earlier messages are asked for step by step", async (t) => {
+test("stop names the active run, and earlier messages load in steps", async (t) => {
   const { conversations, transcript, asked, emit } = await openRoom(t);
   emit("agent", { runId: "other", sessionKey: key, seq: 1, stream: "lifecycle", data: { phase: "start" } });
   await until(() => conversations.isBusy(key));
   await conversations.stop(key);
   assert.deepEqual(asked.at(-1)?.params, { sessionKey: key, runId: "other" });
-  for (let at = 1; at <= 10_000; at += 1) transcript.push(said("user", `m${at}`, at));
+  for (let at = 1; at <= 10_000; at += 1) transcript.push(messageOf("user", `m${at}`, at));
   conversations.reread(key);
   await until(() => conversations.conversation(key).messages.length === 200);
   assert.equal(conversations.reading(key).hasEarlier, true);

@@ -1,4 +1,4 @@
-// Holds the conversations of the page while it is open: reads transcripts, hears runs, sends and stops.
+// The conversations of the page: reads transcripts, applies run events, sends messages and stops runs.
 import { OpenClawError } from "../../../src/core/error.ts";
 import type { App } from "../app.ts";
 import * as transitions from "./conversation.ts";
@@ -10,9 +10,9 @@ export interface Reading {
   readonly isLoading: boolean;
   readonly isRead: boolean;
   readonly error: unknown;
-  /** How many messages were asked for. */
+  /** How many messages were requested. */
   readonly limit: number;
-  /** The transcript is longer than what was read. */
+  /** The transcript is longer than the part that was read. */
   readonly hasEarlier: boolean;
   readonly thinkingLevel: string;
 }
@@ -20,7 +20,7 @@ export interface Reading {
 export interface ConversationStore {
   conversation(key: string): Conversation;
   reading(key: string): Reading;
-  /** Reads the transcript unless it is known over this connection; call it before each drawing. */
+  /** Reads the transcript unless it was read over this connection; call it before each render. */
   open(key: string): void;
   reread(key: string): void;
   earlier(key: string): void;
@@ -31,17 +31,17 @@ export interface ConversationStore {
   isBusy(key: string): boolean;
   /** Counts ended runs and other changes that a list of sessions should show. */
   readonly settledCount: number;
-  /** Told at most once a frame. Returns the function that ends it. */
+  /** Calls the listener at most once per frame. Returns the function that unsubscribes. */
   subscribe(listener: () => void): () => void;
 }
 
 export const pageOfMessages = 200;
-/** The wire gives no more at once. */
+/** The limit of `chat.history`. */
 export const mostMessages = 1000;
 
 const rooms = new WeakMap<App, ConversationStore>();
 
-/** Stays for as long as the page does, so that leaving the view loses nothing. */
+/** One store per page, so that leaving the view loses nothing. */
 export function conversationsOf(app: App): ConversationStore {
   const known = rooms.get(app);
   if (known !== undefined) return known;
@@ -53,9 +53,9 @@ export function conversationsOf(app: App): ConversationStore {
 interface SessionState {
   conversation: Conversation;
   reading: Reading;
-  /** The connection over which the transcript was last asked for. */
+  /** The connection over which the transcript was last requested. */
   epoch: number;
-  asked: number;
+  requestCount: number;
 }
 
 export function createConversationStore(
@@ -83,7 +83,7 @@ export function createConversationStore(
       conversation: transitions.emptyConversation,
       reading: firstReading,
       epoch: 0,
-      asked: 0,
+      requestCount: 0,
     };
     sessions.set(key, session);
     return session;
@@ -97,26 +97,26 @@ export function createConversationStore(
 
   const read = async (key: string, limit = stateOf(key).reading.limit): Promise<void> => {
     const session = stateOf(key);
-    session.asked += 1;
-    const mine = session.asked;
+    session.requestCount += 1;
+    const requestNumber = session.requestCount;
     const covered = session.conversation.runs.filter(isOver).map(({ runId }) => runId);
     session.reading = { ...session.reading, isLoading: true, limit };
     notify();
     try {
       const { messages: raw, thinkingLevel = "off" } = await client.request("chat.history", { sessionKey: key, limit });
-      if (mine !== session.asked) return;
+      if (requestNumber !== session.requestCount) return;
       const messages = raw.flatMap((entry) => toMessage(entry) ?? []);
       session.conversation = transitions.withHistory(session.conversation, messages, covered);
       const hasEarlier = raw.length >= limit;
       session.reading = { isLoading: false, isRead: true, error: undefined, limit, hasEarlier, thinkingLevel };
     } catch (error) {
-      if (mine !== session.asked) return;
+      if (requestNumber !== session.requestCount) return;
       session.reading = { ...session.reading, isLoading: false, error };
     }
     notify();
   };
 
-  /** The run id is the idempotency key: asking again starts nothing twice and tells what became of it. */
+  /** The run id is the idempotency key: sending again starts no second run and returns its status. */
   const post = async (key: string, { runId, sent = "" }: Run): Promise<void> => {
     try {
       const { status } = await client.request("chat.send", { sessionKey: key, message: sent, idempotencyKey: runId });
@@ -125,7 +125,7 @@ export function createConversationStore(
       else change(key, (now) => transitions.withAccepted(now, runId));
       if (status === "ok" || status === "aborted") void read(key);
     } catch (error) {
-      if (isLost(error)) return; // it goes out again over the next connection
+      if (isLost(error)) return; // it is sent again over the next connection
       const message = error instanceof Error ? error.message : String(error);
       change(key, (now) =>
         transitions.withUnsent(now, runId, message, error instanceof OpenClawError ? error.hint : undefined),
@@ -144,7 +144,7 @@ export function createConversationStore(
     if (stateOf(sessionKey).reading.isRead) void read(sessionKey);
   };
 
-  /** What was missed is not sent again: the transcript is read anew and messages on their way are asked after. */
+  /** Missed events are not repeated: reads the transcript again and asks for the status of unanswered messages. */
   const resume = (key: string): void => {
     change(key, transitions.withoutOtherClients);
     for (const run of stateOf(key).conversation.runs) if (!isOver(run) && run.sent !== undefined) void post(key, run);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import * as talk from "./conversation.ts";
+import * as transitions from "./conversation.ts";
 import { isOver } from "./run.ts";
 import { createRows, type Row } from "./rows.ts";
 import type { ChatMessage, RunChange } from "./parse-events.ts";
@@ -20,91 +20,111 @@ const say = (
   ...more,
 });
 const event = (runId: string, seq: number, change: RunChange) => ({ runId, sessionKey: "s", seq, change });
-const overIn = (conversation: talk.Conversation): string[] =>
+const overIn = (conversation: transitions.Conversation): string[] =>
   conversation.runs.filter(isOver).map(({ runId }) => runId);
-const rowsOf = (conversation: talk.Conversation): readonly Row[] => createRows()(conversation);
-const briefly = (conversation: talk.Conversation): string[] =>
+const rowsOf = (conversation: transitions.Conversation): readonly Row[] => createRows()(conversation);
+const briefly = (conversation: transitions.Conversation): string[] =>
   rowsOf(conversation).map((row) => {
     if (row.kind === "tool") return `tool ${row.name} ${row.state}`;
     if (row.kind === "user") return `user ${row.text}${row.phase === undefined ? "" : ` (${row.phase})`}`;
     return `${row.kind} ${row.text}`;
   });
 
-test("a message is drawn at once, then taken over by the transcript without appearing twice", () => {
-  const sent = talk.withSent(talk.emptyConversation, "r", "hi");
+test("a sent message shows immediately and only once after the transcript contains it", () => {
+  const sent = transitions.withSent(transitions.emptyConversation, "r", "hi");
   assert.deepEqual(briefly(sent), ["user hi (sending)"]);
-  const streaming = talk.withEvent(
-    talk.withAccepted(sent, "r"),
+  const streaming = transitions.withEvent(
+    transitions.withAccepted(sent, "r"),
     event("r", 1, { kind: "text", source: "agent", text: "Hel" }),
   );
   assert.deepEqual(briefly(streaming), ["user hi (running)", "reply Hel"]);
-  const reread = talk.withHistory(streaming, [say("user", "hi", 10)], []);
+  const reread = transitions.withHistory(streaming, [say("user", "hi", 10)], []);
   assert.deepEqual(briefly(reread), ["user hi", "reply Hel"]);
-  const final = talk.withEvent(reread, event("r", 2, { kind: "final", message: say("assistant", "Hello", 12) }));
+  const final = transitions.withEvent(reread, event("r", 2, { kind: "final", message: say("assistant", "Hello", 12) }));
   assert.deepEqual(briefly(final), ["user hi", "reply Hello"]);
-  const settled = talk.withHistory(final, [say("user", "hi", 10), say("assistant", "Hello", 11)], ["r"]);
+  const settled = transitions.withHistory(final, [say("user", "hi", 10), say("assistant", "Hello", 11)], ["r"]);
   assert.deepEqual([briefly(settled), settled.runs, settled.done], [["user hi", "reply Hello"], [], ["r"]]);
   assert.equal(
-    talk.withEvent(settled, event("r", 2, { kind: "final", message: say("assistant", "Hello", 12) })),
+    transitions.withEvent(settled, event("r", 2, { kind: "final", message: say("assistant", "Hello", 12) })),
     settled,
   );
 });
 
-test("a message sent while a run is on waits and says so", () => {
-  const first = talk.withEvent(talk.withSent(talk.emptyConversation, "a", "one"), event("a", 1, { kind: "start" }));
-  const both = talk.withAccepted(talk.withSent(first, "b", "two"), "b");
+test("a message sent during a run is queued", () => {
+  const first = transitions.withEvent(
+    transitions.withSent(transitions.emptyConversation, "a", "one"),
+    event("a", 1, { kind: "start" }),
+  );
+  const both = transitions.withAccepted(transitions.withSent(first, "b", "two"), "b");
   assert.deepEqual(briefly(both), ["user one (running)", "user two (queued)"]);
-  assert.deepEqual(briefly(talk.withEvent(both, event("b", 1, { kind: "start" }))).at(-1), "user two (running)");
+  assert.deepEqual(briefly(transitions.withEvent(both, event("b", 1, { kind: "start" }))).at(-1), "user two (running)");
 });
 
-test("the answer of a command stays in its place although no transcript holds it", () => {
-  const asked = talk.withSent(talk.withHistory(talk.emptyConversation, [say("user", "old", 5)], []), "c", "/status");
-  const answered = talk.withEvent(asked, event("c", 1, { kind: "final", message: say("assistant", "all well", 20) }));
-  const covered = talk.withHistory(answered, [say("user", "old", 5)], overIn(answered));
+test("the answer of a chat command stays in place although the transcript does not contain it", () => {
+  const asked = transitions.withSent(
+    transitions.withHistory(transitions.emptyConversation, [say("user", "old", 5)], []),
+    "c",
+    "/status",
+  );
+  const answered = transitions.withEvent(
+    asked,
+    event("c", 1, { kind: "final", message: say("assistant", "all well", 20) }),
+  );
+  const covered = transitions.withHistory(answered, [say("user", "old", 5)], overIn(answered));
   assert.deepEqual(briefly(covered), ["user old", "user /status (final)", "reply all well"]);
-  const later = talk.withHistory(covered, [say("user", "old", 5), say("user", "next", 30)], []);
+  const later = transitions.withHistory(covered, [say("user", "old", 5), say("user", "next", 30)], []);
   assert.deepEqual(briefly(later), ["user old", "user /status (final)", "reply all well", "user next"]);
 });
 
-test("a failure is shown once: by the transcript if it holds it, else by the run", () => {
-  const failed = talk.withEvent(
-    talk.withSent(talk.emptyConversation, "r", "hi"),
+test("a failure is shown once, from the transcript or from the run", () => {
+  const failed = transitions.withEvent(
+    transitions.withSent(transitions.emptyConversation, "r", "hi"),
     event("r", 1, { kind: "error", message: "no key", hint: "openclaw models" }),
   );
-  const bare = talk.withHistory(failed, [say("user", "hi", 10)], ["r"]);
+  const bare = transitions.withHistory(failed, [say("user", "hi", 10)], ["r"]);
   assert.deepEqual(briefly(bare), ["user hi", "notice no key"]);
   const held = [say("user", "hi", 10), { ...say("assistant", "", 11), errorMessage: "no key", stopReason: "error" }];
-  assert.deepEqual(briefly(talk.withHistory(failed, held, ["r"])), ["user hi", "notice no key"]);
+  assert.deepEqual(briefly(transitions.withHistory(failed, held, ["r"])), ["user hi", "notice no key"]);
 });
 
-test("a run that was stopped says so once, whether or not it had said anything", () => {
-  const stopped = talk.withEvent(talk.withSent(talk.emptyConversation, "r", "hi"), event("r", 1, { kind: "aborted" }));
-  assert.deepEqual(briefly(talk.withHistory(stopped, [say("user", "hi", 10)], ["r"])), ["user hi", "notice Stopped."]);
+test("a stopped run shows that once, with or without output", () => {
+  const stopped = transitions.withEvent(
+    transitions.withSent(transitions.emptyConversation, "r", "hi"),
+    event("r", 1, { kind: "aborted" }),
+  );
+  assert.deepEqual(briefly(transitions.withHistory(stopped, [say("user", "hi", 10)], ["r"])), [
+    "user hi",
+    "notice Stopped.",
+  ]);
   const held = [say("user", "hi", 10), say("assistant", "Hel", 11, { stopReason: "aborted" })];
-  assert.deepEqual(briefly(talk.withHistory(stopped, held, ["r"])), ["user hi", "reply Hel", "notice Stopped."]);
+  assert.deepEqual(briefly(transitions.withHistory(stopped, held, ["r"])), ["user hi", "reply Hel", "notice Stopped."]);
 });
 
-test("the same words sent twice are two messages", () => {
-  const before = talk.withHistory(talk.emptyConversation, [say("user", "go on", 10), say("assistant", "ok", 11)], []);
-  const again = talk.withSent(before, "r", "go on");
+test("the same text sent twice is two messages", () => {
+  const before = transitions.withHistory(
+    transitions.emptyConversation,
+    [say("user", "go on", 10), say("assistant", "ok", 11)],
+    [],
+  );
+  const again = transitions.withSent(before, "r", "go on");
   assert.deepEqual(briefly(again), ["user go on", "reply ok", "user go on (sending)"]);
-  const once = talk.withHistory(again, [...before.messages, say("user", "go on", 20)], []);
+  const once = transitions.withHistory(again, [...before.messages, say("user", "go on", 20)], []);
   assert.deepEqual(briefly(once), ["user go on", "reply ok", "user go on"]);
 });
 
-test("a call of the transcript without result shows what its run says of it", () => {
+test("a call without a result in the transcript shows the state of its run", () => {
   const call = { type: "toolCall", id: "t", name: "exec", arguments: { command: "make" } } as const;
   const transcript: ChatMessage[] = [say("user", "build", 10), { role: "assistant", content: [call], timestamp: 11 }];
-  const alone = talk.withHistory(talk.emptyConversation, transcript, []);
+  const alone = transitions.withHistory(transitions.emptyConversation, transcript, []);
   assert.deepEqual(briefly(alone), ["user build", "tool exec open"]);
-  const live = talk.withEvent(
+  const live = transitions.withEvent(
     alone,
     event("r", 4, { kind: "tool-update", id: "t", name: "exec", partial: { content: [] } }),
   );
   assert.deepEqual(briefly(live), ["user build", "tool exec running"]);
 });
 
-test("a result whose call was not read stands alone; stopped and unknown blocks are named or left out", () => {
+test("a result without its call is a row of its own, and unknown blocks are left out", () => {
   const result: ChatMessage = {
     role: "toolResult",
     content: [{ type: "text", text: "x" }],
@@ -115,52 +135,55 @@ test("a result whose call was not read stands alone; stopped and unknown blocks 
   };
   const stopped = say("assistant", "half", 2, { stopReason: "aborted", errorMessage: "stopped" });
   const odd: ChatMessage = { role: "assistant", content: [{ type: "other" }], timestamp: 3 };
-  assert.deepEqual(briefly(talk.withHistory(talk.emptyConversation, [result, stopped, odd], [])), [
+  assert.deepEqual(briefly(transitions.withHistory(transitions.emptyConversation, [result, stopped, odd], [])), [
     "tool read failed",
     "reply half",
     "notice Stopped.",
   ]);
 });
 
-test("after a reconnect runs of others are forgotten until heard of again; own ones stay", () => {
-  const mine = talk.withSent(talk.emptyConversation, "mine", "hi");
-  const both = talk.withEvent(mine, event("other", 1, { kind: "text", source: "agent", text: "x" }));
+test("after a reconnect only the runs of this page stay until new events arrive", () => {
+  const mine = transitions.withSent(transitions.emptyConversation, "mine", "hi");
+  const both = transitions.withEvent(mine, event("other", 1, { kind: "text", source: "agent", text: "x" }));
   assert.deepEqual(
-    talk.withoutOtherClients(both).runs.map(({ runId }) => runId),
+    transitions.withoutOtherClients(both).runs.map(({ runId }) => runId),
     ["mine"],
   );
 });
 
-test("a message the gateway refused says why and can be discarded", () => {
-  const refused = talk.withUnsent(
-    talk.withSent(talk.emptyConversation, "r", "hi"),
+test("a rejected message shows the reason and can be discarded", () => {
+  const refused = transitions.withUnsent(
+    transitions.withSent(transitions.emptyConversation, "r", "hi"),
     "r",
     "denied",
     "session.sendPolicy",
   );
   assert.deepEqual(refused.runs[0]?.failure, { message: "denied", hint: "session.sendPolicy" });
-  assert.deepEqual(briefly(talk.withHistory(refused, [], ["r"])), ["user hi (unsent)"]);
-  assert.deepEqual(talk.withoutRun(refused, "r").runs, []);
+  assert.deepEqual(briefly(transitions.withHistory(refused, [], ["r"])), ["user hi (unsent)"]);
+  assert.deepEqual(transitions.withoutRun(refused, "r").runs, []);
 });
 
-test("messages that did not change keep their identity", () => {
-  const first = talk.withHistory(talk.emptyConversation, [say("user", "a", 1)], []);
-  const second = talk.withHistory(first, [say("user", "a", 1), say("assistant", "b", 2)], []);
+test("unchanged messages keep their identity", () => {
+  const first = transitions.withHistory(transitions.emptyConversation, [say("user", "a", 1)], []);
+  const second = transitions.withHistory(first, [say("user", "a", 1), say("assistant", "b", 2)], []);
   assert.equal(second.messages[0], first.messages[0]);
 });
 
-test("rows keep their keys while older messages of the same moment leave the window", () => {
+test("rows keep their keys while older messages leave the window", () => {
   const same = Array.from({ length: 5 }, (_, index) => say("user", `m${index}`, 1));
   const keysOf = (messages: readonly ChatMessage[]): Map<string, string> =>
     new Map(
-      rowsOf({ ...talk.emptyConversation, messages }).map((row) => [row.kind === "user" ? row.text : "", row.key]),
+      rowsOf({ ...transitions.emptyConversation, messages }).map((row) => [
+        row.kind === "user" ? row.text : "",
+        row.key,
+      ]),
     );
   const [all, fewer] = [keysOf(same), keysOf(same.slice(2))];
   for (const [text, key] of fewer) assert.equal(all.get(text), key);
   assert.equal(new Set(all.values()).size, 5);
 });
 
-/** What a gateway would do with the same runs: the transcript grows, events go out, the page reads whenever it likes. */
+/** Simulates a gateway: the transcript grows, events are sent, and the page reads at any moment. */
 interface Step {
   readonly kind: "call" | "text";
   readonly readAfter: boolean;
@@ -172,7 +195,7 @@ const anyRun = fc.record({
     fc.record({ kind: fc.constantFrom("call", "text"), readAfter: fc.boolean(), isEarlyWritten: fc.boolean() }),
     { maxLength: 5 },
   ),
-  words: fc.constantFrom("hi", "hi", "more"),
+  text: fc.constantFrom("hi", "hi", "more"),
   readsBeforeEnd: fc.boolean(),
   isDoubled: fc.boolean(),
 });
@@ -180,29 +203,29 @@ const anyRun = fc.record({
 test("property: whenever the transcript is read, every message and call is drawn exactly once and in order", () => {
   fc.assert(
     fc.property(fc.array(anyRun, { maxLength: 4 }), (runs) => {
-      let [page, clock, seq]: [talk.Conversation, number, number] = [talk.emptyConversation, 100, 0];
+      let [page, clock, seq]: [transitions.Conversation, number, number] = [transitions.emptyConversation, 100, 0];
       const transcript: ChatMessage[] = [];
       const expected: string[] = [];
       const read = (): void => {
-        page = talk.withHistory(page, structuredClone(transcript), overIn(page));
+        page = transitions.withHistory(page, structuredClone(transcript), overIn(page));
       };
       const write = (message: ChatMessage): void => void transcript.push({ ...message, timestamp: (clock += 5) });
       const onChange = (runId: string, change: RunChange, isDoubled: boolean): void => {
         seq += 1;
         for (let times = isDoubled ? 2 : 1; times > 0; times -= 1)
-          page = talk.withEvent(page, event(runId, seq, change));
+          page = transitions.withEvent(page, event(runId, seq, change));
       };
       const check = (): void => {
         const drawn = rowsOf(page).map((row) => (row.kind === "tool" ? row.id : row.kind === "notice" ? "" : row.text));
         assert.deepEqual(drawn, expected);
         assert.equal(new Set(rowsOf(page).map(({ key }) => key)).size, drawn.length);
       };
-      runs.forEach(({ steps, words, readsBeforeEnd, isDoubled }, nth) => {
+      runs.forEach(({ steps, text, readsBeforeEnd, isDoubled }, nth) => {
         const runId = `run${nth}`;
-        page = talk.withAccepted(talk.withSent(page, runId, words), runId);
-        expected.push(words);
+        page = transitions.withAccepted(transitions.withSent(page, runId, text), runId);
+        expected.push(text);
         check();
-        write(say("user", words, 0));
+        write(say("user", text, 0));
         steps.forEach((step: Step, index) => {
           const id = `${runId}.${index}`;
           expected.push(id);

@@ -1,12 +1,12 @@
-// One session as the page knows it: what the transcript holds, and the runs that are not in it yet. Pure.
+// The state of one conversation, and the pure functions that change it: the transcript, and runs that are not in it yet.
 import { applyChange, isOver, newRun, type Run } from "./run.ts";
 import { textOfContent, type ChatMessage, type RunEvent } from "./parse-events.ts";
 
 export interface Conversation {
   readonly messages: readonly ChatMessage[];
-  /** In the order in which they were sent or first heard of. */
+  /** In the order in which they were sent or first seen. */
   readonly runs: readonly Run[];
-  /** Runs the transcript has taken over; what is still heard of them is old. */
+  /** Ids of runs that the transcript contains; later events of them are ignored. */
   readonly done: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export function withSent(conversation: Conversation, runId: string, text: string
   return { ...conversation, runs: [...conversation.runs, run] };
 }
 
-/** The gateway took the message; it waits while another run of the session is on. */
+/** The gateway accepted the message, which is queued while another run is active. */
 export function withAccepted(conversation: Conversation, runId: string): Conversation {
   const isBehind = conversation.runs.some((run) => run.runId !== runId && isRunning(run));
   return change(conversation, runId, (run) =>
@@ -31,7 +31,7 @@ export function withUnsent(conversation: Conversation, runId: string, message: s
   return change(conversation, runId, (run) => ({ ...run, phase: "unsent", failure: { message, hint } }));
 }
 
-/** A run that ended while nobody listened; its words are in the transcript. */
+/** A run that ended while the page was disconnected; its reply is in the transcript. */
 export function withEnded(conversation: Conversation, runId: string): Conversation {
   return change(conversation, runId, (run) => (isOver(run) ? run : { ...run, phase: "final" }));
 }
@@ -50,8 +50,8 @@ export function withEvent(conversation: Conversation, { runId, seq, change: what
 }
 
 /**
- * Takes the transcript as it is now. `covered` are the runs that were over when it was asked for: whatever of them
- * belongs into the transcript is in it, so only what it does not hold (answers of commands, failures) stays with them.
+ * Replaces the transcript. `covered` are the runs that were over when it was requested: it contains all their messages,
+ * so only what is never in a transcript (answers of chat commands, failures) stays with the run.
  */
 export function withHistory(
   conversation: Conversation,
@@ -70,7 +70,7 @@ export function withHistory(
   };
 }
 
-/** After a reconnect nobody knows what became of runs that others started; those still on will be heard of again. */
+/** After a reconnect the state of runs of other clients is unknown; active ones send new events. */
 export function withoutOtherClients(conversation: Conversation): Conversation {
   return { ...conversation, runs: conversation.runs.filter((run) => run.sent !== undefined || isOver(run)) };
 }
@@ -79,22 +79,22 @@ export function isRunning({ phase }: Run): boolean {
   return phase === "running";
 }
 
-/** Something of the run that the transcript does not show. */
+/** The run has an outcome that the transcript does not contain. */
 function isMissingFromTranscript(messages: readonly ChatMessage[], run: Run): boolean {
   const since = messages.filter(({ timestamp }) => timestamp >= run.sinceMs);
-  const said = since.filter(({ role }) => role === "assistant");
-  const words = run.final === undefined ? "" : textOfContent(run.final.content);
+  const replies = since.filter(({ role }) => role === "assistant");
+  const finalText = run.final === undefined ? "" : textOfContent(run.final.content);
   if (run.phase === "unsent") return true;
-  if (run.phase === "aborted") return !said.some(({ stopReason }) => stopReason === "aborted");
-  if (run.phase === "error") return !said.some(({ errorMessage }) => errorMessage !== undefined);
-  return words !== "" && !said.some(({ content }) => textOfContent(content) === words);
+  if (run.phase === "aborted") return !replies.some(({ stopReason }) => stopReason === "aborted");
+  if (run.phase === "error") return !replies.some(({ errorMessage }) => errorMessage !== undefined);
+  return finalText !== "" && !replies.some(({ content }) => textOfContent(content) === finalText);
 }
 
 function newestOf(messages: readonly ChatMessage[]): number {
   return messages.at(-1)?.timestamp ?? 0;
 }
 
-/** Messages that did not change keep their identity, so that nothing of them is drawn again. */
+/** Unchanged messages keep their identity, so that they are not rendered again. */
 function reuse(old: readonly ChatMessage[], fresh: readonly ChatMessage[]): readonly ChatMessage[] {
   const known = new Map(old.map((message) => [JSON.stringify(message), message]));
   return fresh.map((message) => known.get(JSON.stringify(message)) ?? message);

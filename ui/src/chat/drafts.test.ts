@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createMemoryStorage } from "../credential-store.ts";
 import { createDrafts } from "./drafts.ts";
 
-test("each session keeps what was typed, also over a reload, until it is sent", () => {
+test("each session keeps its draft until it is sent, even after a reload", () => {
   const storage = createMemoryStorage();
   const drafts = createDrafts(storage);
   drafts.write("a", "half a thought");
@@ -14,7 +14,7 @@ test("each session keeps what was typed, also over a reload, until it is sent", 
   assert.deepEqual([reloaded.read("a"), reloaded.read("b"), drafts.read("b")], ["half a thought", "", ""]);
 });
 
-test("where storage is forbidden or full the page itself remembers", () => {
+test("keeps drafts in memory when storage is forbidden or full", () => {
   const refuse = (): never => {
     throw new DOMException("full", "QuotaExceededError");
   };

@@ -1,4 +1,4 @@
-// What was typed and not sent yet, kept for each session until it is sent.
+// Keeps the unsent draft of each session.
 
 type StringStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
@@ -9,7 +9,7 @@ export interface Drafts {
 
 const prefix = "openclaw.chat.draft.";
 
-/** Storage may be full or forbidden; what was typed then lasts as long as the page. */
+/** Storage may be full or forbidden; drafts then last as long as the page. */
 export function createDrafts(storage: StringStorage | undefined): Drafts {
   const typed = new Map<string, string>();
   return {
@@ -25,6 +25,6 @@ function tryStorage<T>(step: () => T): T | undefined {
   try {
     return step();
   } catch {
-    return undefined; // the memory of the page stands in
+    return undefined; // the draft stays in memory
   }
 }

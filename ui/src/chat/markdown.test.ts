@@ -8,7 +8,7 @@ import { isOwnPicture, parseMarkdown, toSafeLink, type BlockNode, type Inline } 
 const text = (words: string): Inline => ({ kind: "text", text: words });
 const paragraph = (...inner: Inline[]): BlockNode => ({ kind: "paragraph", inner });
 
-test("what people write", () => {
+test("parses common Markdown", () => {
   assert.deepEqual(parseMarkdown("# Plan *now*\n\none\ntwo `x<y` **b** ~~d~~\n\n---\n\n> said"), [
     { kind: "heading", depth: 1, inner: [text("Plan "), { kind: "em", inner: [text("now")] }] },
     paragraph(
@@ -26,7 +26,7 @@ test("what people write", () => {
   ]);
 });
 
-test("lists, ticks, code and tables", () => {
+test("parses lists, checkboxes, code and tables", () => {
   assert.deepEqual(parseMarkdown("3. a\n4. b\n\n- [x] c\n\n```js title\nlet x = '<b>';\n```\n\n|a|b|\n|-|-:|\n|1|2|"), [
     { kind: "list", start: 3, items: [[paragraph(text("a"))], [paragraph(text("b"))]] },
     {
@@ -44,11 +44,11 @@ test("lists, ticks, code and tables", () => {
   ]);
 });
 
-test("half a code block, as it streams in, is a code block", () => {
+test("an unfinished code block is a code block while it streams", () => {
   assert.deepEqual(parseMarkdown("```py\nprint("), [{ kind: "code", language: "py", text: "print(" }]);
 });
 
-test("raw HTML is words", () => {
+test("raw HTML is shown as text", () => {
   assert.deepEqual(parseMarkdown("<script>alert(1)</script>"), [paragraph(text("<script>alert(1)</script>"))]);
   assert.deepEqual(parseMarkdown("a <img src=x onerror=alert(1)> b"), [
     paragraph(text("a "), text("<img src=x onerror=alert(1)>"), text(" b")),
@@ -56,7 +56,7 @@ test("raw HTML is words", () => {
   assert.deepEqual(parseMarkdown("&lt;b&gt; &amp;lt; &#x41; &#0;"), [paragraph(text("<b> &lt; A \uFFFD"))]);
 });
 
-test("links lead to the web or to mail and nowhere else", () => {
+test("links lead only to web and mail addresses", () => {
   assert.equal(toSafeLink("https://example.org/a b"), "https://example.org/a%20b");
   assert.equal(toSafeLink("mailto:a@example.org"), "mailto:a@example.org");
   for (const bad of [
@@ -76,7 +76,7 @@ test("links lead to the web or to mail and nowhere else", () => {
   assert.deepEqual(parseMarkdown("[x](java&#115;cript:alert(1))"), [paragraph(text("[x](java&#115;cript:alert(1))"))]);
 });
 
-test("pictures in the text are shown, pictures elsewhere are a link, others are words", () => {
+test("embedded images are shown, remote images are links, others are text", () => {
   assert.deepEqual(parseMarkdown("![dot](data:image/png;base64,AA==)"), [
     paragraph({ kind: "image", src: "data:image/png;base64,AA==", alt: "dot" }),
   ]);
@@ -87,7 +87,7 @@ test("pictures in the text are shown, pictures elsewhere are a link, others are 
     assert.equal(isOwnPicture(bad), false, bad);
 });
 
-test("very long and very deep texts come back, as they are if need be", () => {
+test("very long and very deep texts are shown, unformatted if necessary", () => {
   const long = "*a* ".repeat(60_000);
   assert.deepEqual(parseMarkdown(long), [paragraph(text(long))]);
   assert.ok(flat(parseMarkdown(`${"> ".repeat(400)}deep`)).length > 0);
@@ -109,7 +109,7 @@ const piece = fc.constantFrom(
   "word",
 );
 
-test("property: whatever comes in, every address is of the web, of mail, or a picture inside the text", () => {
+test("property: for any input every address is a web or mail address or an embedded image", () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
       for (const node of flat(parseMarkdown(pieces.join("")))) {

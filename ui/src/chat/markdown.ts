@@ -1,4 +1,4 @@
-// Markdown as a tree of a few harmless kinds. No markup of the text survives: raw HTML becomes the words it is made of.
+// Parses Markdown into a tree of a few safe node kinds; raw HTML becomes plain text.
 import { lexer, type Token, type Tokens } from "marked";
 
 export type Inline =
@@ -26,7 +26,7 @@ export type BlockNode =
     }
   | { readonly kind: "rule" };
 
-/** Beyond this a text is shown as it is: no reader wants it formatted, and the page must not stall. */
+/** Longer texts are shown without formatting, so that the page does not stall. */
 const mostChars = 200_000;
 const deepest = 30;
 
@@ -35,7 +35,7 @@ export function parseMarkdown(text: string): readonly BlockNode[] {
   try {
     return toBlocks(lexer(text, { gfm: true, breaks: true }), 0);
   } catch {
-    return [plain(text)]; // nested beyond what the parser can follow
+    return [plain(text)]; // nested too deeply for the parser
   }
 }
 
@@ -48,12 +48,12 @@ function toBlocks(tokens: readonly Token[], depth: number): BlockNode[] {
   return withTicks(tokens).flatMap((token) => toBlock(token, depth));
 }
 
-/** The box of a task comes apart from its words. */
+/** The parser separates the checkbox of a task from its text. */
 function withTicks(tokens: readonly Token[]): readonly Token[] {
-  const [tick, words, ...rest] = tokens;
-  if (tick?.type !== "checkbox" || words === undefined) return tokens;
-  const inner = [tick, ...((words as Tokens.Generic).tokens ?? [words])];
-  return [{ ...words, tokens: inner } as Token, ...rest];
+  const [checkbox, content, ...rest] = tokens;
+  if (checkbox?.type !== "checkbox" || content === undefined) return tokens;
+  const inner = [checkbox, ...((content as Tokens.Generic).tokens ?? [content])];
+  return [{ ...content, tokens: inner } as Token, ...rest];
 }
 
 function toBlock(token: Token, depth: number): BlockNode[] {
@@ -138,14 +138,14 @@ function toInlineOne(token: Token, depth: number): Inline[] {
   }
 }
 
-/** A link that may not be followed stays readable, with its target in view. */
+/** An unsafe link is shown as text, with its target visible. */
 function toLink({ href, tokens, raw }: Tokens.Link, depth: number): Inline[] {
   const inner = toInline(tokens, depth).filter(({ kind }) => kind !== "link");
   const safe = toSafeLink(decode(href));
   return safe === undefined ? [{ kind: "text", text: raw }] : [{ kind: "link", href: safe, inner }];
 }
 
-/** Pictures from elsewhere would tell their host who reads; they are offered as a link instead. */
+/** A remote image would reveal the reader to its host, so it is shown as a link. */
 function toImage({ href, text, raw }: Tokens.Image): Inline[] {
   const src = decode(href);
   if (isOwnPicture(src)) return [{ kind: "image", src, alt: decode(text) }];
@@ -156,21 +156,21 @@ function toImage({ href, text, raw }: Tokens.Image): Inline[] {
   ];
 }
 
-/** Only complete addresses of the web and of mail. */
+/** Only absolute web and mail addresses. */
 export function toSafeLink(href: string): string | undefined {
   if (!URL.canParse(href)) return undefined;
   const { protocol } = new URL(href);
   return ["http:", "https:", "mailto:"].includes(protocol) ? new URL(href).href : undefined;
 }
 
-/** Pictures inside the text itself. An address of this gateway could be one that acts, so none is fetched. */
+/** Only embedded images: a URL of this gateway could trigger an action, so no image is fetched. */
 export function isOwnPicture(src: string): boolean {
   return /^data:image\/(?:png|jpeg|gif|webp|avif|bmp);base64,[A-Za-z0-9+/=\s]+$/.test(src);
 }
 
 const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00A0" };
 
-/** Entities stand for characters; the result is text and goes into text nodes only. */
+/** Decodes entities; the result goes into text nodes only. */
 function decode(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/gi,

@@ -1,11 +1,11 @@
-// A conversation as it comes over the wire: messages, and the events of a run read once where they enter.
+// Parses messages and run events that come over the wire.
 import { textOf as textAt } from "../credential.ts";
 import type { ResultBlock, ToolOutcome } from "../wire.ts";
 
 export type Content =
   | ResultBlock
   | { readonly type: "toolCall"; readonly id: string; readonly name: string; readonly arguments?: unknown }
-  /** Blocks a later gateway may add; they are not drawn. */
+  /** Blocks of later releases; they are not drawn. */
   | { readonly type: "other" };
 
 export interface Usage {
@@ -19,7 +19,7 @@ export interface ChatMessage {
   readonly role: "user" | "assistant" | "toolResult";
   readonly content: readonly Content[];
   readonly timestamp: number;
-  /** Of a user message that no person wrote: the door it came in by. */
+  /** Where a user message comes from that no person typed (src/core/turn-source.ts). */
   readonly source?: string;
   readonly provider?: string;
   readonly model?: string;
@@ -46,7 +46,7 @@ interface EventFacts {
 
 export type RunChange =
   | { readonly kind: "start" }
-  /** All of the current reply so far. `source` tells the two streams apart that carry the same text. */
+  /** The whole current reply so far. `source` is one of the two streams that carry the same text. */
   | { readonly kind: "text"; readonly source: "agent" | "chat"; readonly text: string }
   | { readonly kind: "tool-start"; readonly id: string; readonly name: string; readonly args: unknown }
   | { readonly kind: "tool-update"; readonly id: string; readonly name: string; readonly partial: ToolOutcome }
@@ -66,7 +66,7 @@ export interface RunEvent extends EventFacts {
   readonly change: RunChange;
 }
 
-/** Undefined for what this page does not draw. */
+/** Undefined for events that this page does not draw. */
 export function readChatEvent(payload: unknown): RunEvent | undefined {
   const facts = factsOf(payload);
   if (facts === undefined) return undefined;
@@ -79,8 +79,8 @@ export function readChatEvent(payload: unknown): RunEvent | undefined {
   if (state === "final") return { ...facts, change: { kind: "final", message } };
   if (state === "aborted") return { ...facts, change: { kind: "aborted" } };
   if (state !== "error") return undefined;
-  const words = textAt(payload, "errorMessage") ?? "The run failed; the gateway gave no reason.";
-  return { ...facts, change: { kind: "error", message: words, hint: textAt(at(payload, "error"), "hint") } };
+  const errorText = textAt(payload, "errorMessage") ?? "The run failed; the gateway gave no reason.";
+  return { ...facts, change: { kind: "error", message: errorText, hint: textAt(at(payload, "error"), "hint") } };
 }
 
 export function readAgentEvent(payload: unknown): RunEvent | undefined {
@@ -125,7 +125,7 @@ function toolChangeOf(body: unknown): RunChange | undefined {
   };
 }
 
-/** Undefined for what is no message. */
+/** Undefined when the value is not a message. */
 export function toMessage(value: unknown): ChatMessage | undefined {
   const role = at(value, "role");
   if (role !== "user" && role !== "assistant" && role !== "toolResult") return undefined;
@@ -144,7 +144,7 @@ function toOutcome(value: unknown): ToolOutcome {
   return { content, ...(details === undefined ? {} : { details }) };
 }
 
-/** Older transcripts hold a plain string. */
+/** Older transcripts contain a plain string. */
 function toContent(value: unknown): Content[] {
   if (typeof value === "string") return [{ type: "text", text: value }];
   return Array.isArray(value) ? value.map(toBlock) : [];

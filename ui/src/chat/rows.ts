@@ -1,4 +1,4 @@
-// What is drawn of a conversation, in order and each thing once: the transcript, then what it does not hold yet. Pure.
+// The rows of a conversation in order, each once: the transcript, then what it does not contain yet.
 import type { ResultBlock, ToolOutcome } from "../wire.ts";
 import type { Conversation } from "./conversation.ts";
 import { isOver, type Part, type Run, type RunPhase } from "./run.ts";
@@ -11,12 +11,12 @@ export interface UserRow {
   readonly text: string;
   readonly pictures: readonly ResultBlock[];
   readonly atMs: number | undefined;
-  /** Only for what this page sent and the transcript does not hold. */
+  /** Only for a message of this page that is not in the transcript yet. */
   readonly runId: string | undefined;
   readonly phase: RunPhase | undefined;
 }
 
-/** What the agent was told and nobody typed. */
+/** A message that no person typed. */
 export interface SystemRow extends SystemMessage {
   readonly kind: "system";
   readonly key: string;
@@ -31,7 +31,7 @@ export interface ReplyRow {
   readonly model: string | undefined;
   readonly usage: Usage | undefined;
   readonly isLive: boolean;
-  /** Said on the way to a tool; the answer comes later. */
+  /** Text before a tool call; the answer comes later. */
   readonly isStep: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface ToolRow {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
-  /** `open`: the transcript holds the call and no result. */
+  /** `open`: the transcript contains the call and no result. */
   readonly state: "running" | "done" | "failed" | "open";
   readonly outcome: ToolOutcome | undefined;
 }
@@ -56,7 +56,7 @@ export interface NoticeRow {
 
 export type Row = UserRow | SystemRow | ReplyRow | ToolRow | NoticeRow;
 
-/** Remembers the rows of a transcript that did not change: a reply streams in hundreds of steps. */
+/** Caches the rows of an unchanged transcript, because a reply streams in hundreds of steps. */
 export function createRows(): (conversation: Conversation) => readonly Row[] {
   let [messages, history]: [readonly ChatMessage[] | undefined, readonly TimedRow[]] = [undefined, []];
   return function rowsOf(conversation) {
@@ -88,7 +88,7 @@ function historyRows(messages: readonly ChatMessage[]): readonly TimedRow[] {
   });
 }
 
-/** Counted from the newest, so that a row keeps its key while older ones leave what is read. */
+/** Counted from the newest, so that a row keeps its key while older messages leave the window. */
 function keysOf(messages: readonly ChatMessage[]): readonly string[] {
   const seen = new Map<string, number>();
   return messages
@@ -135,7 +135,7 @@ function userRows({ content, timestamp: atMs, source }: ChatMessage, text: strin
   return [...systemRows, { kind: "user", key, text: typed ?? "", pictures, atMs, runId: undefined, phase: undefined }];
 }
 
-/** A result whose call is further up than what was read stands alone. */
+/** A result is a row of its own when its call is older than the messages read. */
 function resultRows(message: ChatMessage, calls: ReadonlySet<string>): Row[] {
   const { toolCallId, toolName } = message;
   if (toolCallId === undefined || calls.has(toolCallId)) return [];
@@ -160,7 +160,7 @@ function endRows({ stopReason, errorMessage }: ChatMessage, stem: string): Row[]
   return errorMessage === undefined ? [] : [{ kind: "notice", key, tone: "bad", text: errorMessage, hint: undefined }];
 }
 
-/** What is over stands where it happened, what is on or waiting at the end. */
+/** Ended runs stand where they happened, running and queued ones at the end. */
 function merge(history: readonly TimedRow[], conversation: Conversation): readonly Row[] {
   const known = matchTranscript(history, conversation);
   const rows = [...history];
@@ -181,13 +181,13 @@ function merge(history: readonly TimedRow[], conversation: Conversation): readon
 interface InTranscript {
   /** Run id → time of its message in the transcript. */
   readonly sent: ReadonlyMap<string, number>;
-  /** Tool cards of runs that the transcript shows already. */
+  /** Live tool calls by id. */
   readonly live: ReadonlyMap<string, Part>;
   readonly tools: ReadonlySet<string>;
   readonly replies: readonly { readonly text: string; readonly atMs: number }[];
 }
 
-/** Each message of the transcript answers for at most one that this page sent. */
+/** Each message of the transcript matches at most one message that this page sent. */
 function matchTranscript(history: readonly TimedRow[], { runs }: Conversation): InTranscript {
   const users = history.flatMap(({ row, atMs }) => (row.kind === "user" ? [{ text: row.text, atMs }] : []));
   const taken = new Set<number>();
@@ -253,18 +253,18 @@ function failureRows({ runId, phase, failure }: Run): Row[] {
     : [{ kind: "notice", key, tone: "bad", text: failure.message, hint: failure.hint }];
 }
 
-/** A call that stands in the transcript without its result may be at work right now. */
+/** A call without a result in the transcript may still be running. */
 function overlay(row: Row, { live }: InTranscript): Row {
   if (row.kind !== "tool" || row.state !== "open") return row;
   const part = live.get(row.id);
   return part?.kind === "tool" ? { ...row, state: part.state, outcome: part.outcome } : row;
 }
 
-/** The gateway may put the time in front and an id behind what the model reads. */
+/** The gateway may add the time in front of the text and an id behind it. */
 function isSameText(known: string, sent: string): boolean {
-  const [kept, own] = [known.trim(), sent.trim()];
+  const [stored, own] = [known.trim(), sent.trim()];
   return (
-    kept === own ||
-    kept.replace(/^\[\w{3} \d{4}-\d\d-\d\d [^\]]*\] /, "").replace(/\n\[message_id: [^\]]*\]$/, "") === own
+    stored === own ||
+    stored.replace(/^\[\w{3} \d{4}-\d\d-\d\d [^\]]*\] /, "").replace(/\n\[message_id: [^\]]*\]$/, "") === own
   );
 }

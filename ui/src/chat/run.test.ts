@@ -37,7 +37,7 @@ function replay(payloads: readonly unknown[], first: Run = newRun("r", 0)): Run 
   }, first);
 }
 
-test("text, a tool with live output, text again, and the end", () => {
+test("builds a run from text, live tool output and the end", () => {
   const run = replay([
     { ...facts, seq: 1, stream: "lifecycle", data: { phase: "start", startedAt: 1 } },
     assistant(2, "Let me"),
@@ -74,18 +74,18 @@ test("text, a tool with live output, text again, and the end", () => {
   });
 });
 
-test("the coarse stream alone is enough, and does not set back the fine one", () => {
+test("the chat stream alone is enough and never overwrites newer text of the agent stream", () => {
   assert.deepEqual(replay([chat(1, "delta", "a"), chat(2, "delta", "a b")]).parts, [{ kind: "text", text: "a b" }]);
   assert.deepEqual(replay([assistant(3, "a b c"), chat(3, "delta", "a b"), chat(4, "delta", "a b")]).parts, [
     { kind: "text", text: "a b c" },
   ]);
 });
 
-test("older text that comes late changes nothing", () => {
+test("ignores older text that arrives late", () => {
   assert.deepEqual(replay([assistant(5, "newer"), assistant(4, "old")]).parts, [{ kind: "text", text: "newer" }]);
 });
 
-test("a tool that fails is a failed card with what it said", () => {
+test("a failed tool shows its output", () => {
   const [part] = replay([tool(1, "result", { isError: true, result: block("no such file") })]).parts;
   assert.deepEqual(part, {
     kind: "tool",
@@ -97,7 +97,7 @@ test("a tool that fails is a failed card with what it said", () => {
   });
 });
 
-test("what ran when a run was stopped or broke did not come back", () => {
+test("a tool that still runs when its run ends has failed", () => {
   const stopped = replay([assistant(1, "I"), tool(2, "start", { args: {} }), chat(3, "aborted")]);
   assert.deepEqual(
     [stopped.phase, stopped.parts.map((part) => (part.kind === "tool" ? part.state : part.kind))],
@@ -109,12 +109,12 @@ test("what ran when a run was stopped or broke did not come back", () => {
   assert.deepEqual([broken.phase, broken.failure], ["error", { message: "no key", hint: "openclaw models" }]);
 });
 
-test("a message refused by the gateway can still come through", () => {
+test("a rejected message can still succeed later", () => {
   const unsent = newRun("r", 0, "hello", "unsent");
   assert.equal(replay([assistant(1, "hi")], unsent).phase, "running");
 });
 
-test("what is no event of a run is left alone", () => {
+test("ignores payloads that are no run events", () => {
   for (const payload of [null, 5, "x", {}, { runId: "r" }, { ...facts, state: "later" }, { ...facts, stream: "new" }])
     assert.equal(readChatEvent(payload) ?? readAgentEvent(payload), undefined);
   assert.equal(readAgentEvent({ ...facts, stream: "tool", data: { phase: "start", name: "x" } }), undefined);
@@ -146,7 +146,7 @@ const anyEnd = fc.oneof(
   fc.constant({ ...facts, seq: 99, state: "error", errorMessage: "x" }),
 );
 
-test("property: hearing an event again right away changes nothing", () => {
+test("property: a repeated event changes nothing", () => {
   fc.assert(
     fc.property(fc.array(anyEvent), anyEnd, (events, end) => {
       const all = [...events, end];
@@ -155,7 +155,7 @@ test("property: hearing an event again right away changes nothing", () => {
   );
 });
 
-test("property: after the end nothing changes any more", () => {
+test("property: no event changes a run that is over", () => {
   fc.assert(
     fc.property(fc.array(anyEvent), anyEnd, fc.array(fc.oneof(anyEvent, anyEnd)), (events, end, slot) => {
       const over = replay([...events, end]);
@@ -164,21 +164,21 @@ test("property: after the end nothing changes any more", () => {
   );
 });
 
-test("property: in any order each call is one card, and ended if its result was heard", () => {
+test("property: in any order each call is one card, and ended if its result arrived", () => {
   fc.assert(
     fc.property(fc.array(anyEvent), (events) => {
       const run = replay(events);
-      const heard = events.flatMap((event) => {
+      const received = events.flatMap((event) => {
         const { stream, data } = event as { stream?: string; data?: { toolCallId: string; phase: string } };
         return stream === "tool" && data !== undefined ? [data] : [];
       });
       const cards = run.parts.flatMap((part) => (part.kind === "tool" ? [part] : []));
       assert.deepEqual(
         cards.map(({ id }) => id).toSorted(),
-        [...new Set(heard.map(({ toolCallId }) => toolCallId))].toSorted(),
+        [...new Set(received.map(({ toolCallId }) => toolCallId))].toSorted(),
       );
       for (const card of cards) {
-        const isEnded = heard.some(({ toolCallId, phase }) => toolCallId === card.id && phase === "result");
+        const isEnded = received.some(({ toolCallId, phase }) => toolCallId === card.id && phase === "result");
         assert.equal(card.state !== "running", isEnded);
       }
     }),

@@ -1,4 +1,4 @@
-// One run as it happens: a pure function from what is known and an event to what is known after it.
+// The state of one run, and the pure function that applies an event to it.
 import type { ToolOutcome } from "../wire.ts";
 import { textOfContent, type ChatMessage, type RunChange } from "./parse-events.ts";
 
@@ -10,7 +10,7 @@ export interface ToolPart {
   readonly name: string;
   readonly args: unknown;
   readonly state: "running" | "done" | "failed";
-  /** The latest of what the tool said so far, or all of it. */
+  /** The latest partial output, or the result. */
   readonly outcome: ToolOutcome | undefined;
 }
 
@@ -22,11 +22,11 @@ export type Part =
 export interface Run {
   readonly runId: string;
   readonly phase: RunPhase;
-  /** What this page sent; undefined for runs that others started. */
+  /** The message this page sent; undefined for runs that other clients started. */
   readonly sent: string | undefined;
-  /** The gateway's time after which its own messages were written. */
+  /** Gateway time after which the messages of the run were written. */
   readonly sinceMs: number;
-  /** Where it stands among the messages of the transcript, once it is over and the transcript was read after that. */
+  /** Its position among the messages of the transcript; set once a transcript was read after its end. */
   readonly endMs: number | undefined;
   readonly parts: readonly Part[];
   readonly textSeq: number;
@@ -54,7 +54,7 @@ export function isOver({ phase }: Run): boolean {
   return phase === "final" || phase === "aborted" || phase === "error" || phase === "unsent";
 }
 
-/** Nothing changes a run that is over: late and repeated events are common after a reconnect. */
+/** A run that is over never changes: late and repeated events are common after a reconnect. */
 export function applyChange(run: Run, change: RunChange, seq: number): Run {
   if (isOver(run) && run.phase !== "unsent") return run;
   switch (change.kind) {
@@ -77,7 +77,7 @@ export function applyChange(run: Run, change: RunChange, seq: number): Run {
   }
 }
 
-/** Both streams carry the same text; once the finer one was heard, the coarser one only lags behind. */
+/** Both streams carry the same text; the `chat` stream is slower and ignored once the `agent` stream has sent text. */
 function withText(run: Run, { source, text }: Extract<RunChange, { kind: "text" }>, seq: number): Run {
   if (source === "chat" && run.hasAgentText) return run;
   if (seq < run.textSeq || (seq === run.textSeq && source === "chat")) return run;
@@ -87,7 +87,7 @@ function withText(run: Run, { source, text }: Extract<RunChange, { kind: "text" 
   return { ...run, phase: "running", textSeq: seq, hasAgentText: run.hasAgentText || source === "agent", parts };
 }
 
-/** A card goes from running to ended and never back, whatever the order of its events. */
+/** A tool call goes from running to ended and never back, in whatever order events arrive. */
 function withTool(
   parts: readonly Part[],
   change: Extract<RunChange, { kind: "tool-start" | "tool-update" | "tool-result" }>,
@@ -117,7 +117,7 @@ function withNotice(parts: readonly Part[], text: string): readonly Part[] {
   return last?.kind === "notice" && last.text === text ? parts : [...parts, { kind: "notice", text }];
 }
 
-/** The last message is the whole of the last reply, also of one that was never streamed. */
+/** The final message contains the whole last reply, even if it was never streamed. */
 function withFinal(parts: readonly Part[], message: ChatMessage | undefined): readonly Part[] {
   const text = message === undefined ? "" : textOfContent(message.content);
   if (text === "") return parts;
@@ -125,7 +125,7 @@ function withFinal(parts: readonly Part[], message: ChatMessage | undefined): re
   return [...(last?.kind === "text" ? parts.slice(0, -1) : parts), { kind: "text", text }];
 }
 
-/** What still ran when the run ended did not come back. */
+/** A tool call that still runs at the end of its run has failed. */
 function end(run: Run, phase: "final" | "aborted" | "error"): Run {
   return {
     ...run,

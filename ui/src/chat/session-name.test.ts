@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { newSessionKey, titleOf, toPreview } from "./session-name.ts";
 
-test("a session is called by its label, else by what its key says", () => {
+test("a session is named by its label, otherwise by its key", () => {
   const key = "agent:main:main";
   assert.deepEqual(
     [
@@ -20,6 +20,6 @@ test("a session is called by its label, else by what its key says", () => {
   );
 });
 
-test("a preview is one line of plain words", () => {
+test("a preview is one line of plain text", () => {
   assert.equal(toPreview("# Plan\n\n**Now** `ls`\n```sh\nls -la\n```\n> quoted"), "Plan Now ls ls -la quoted");
 });

@@ -1,4 +1,4 @@
-// What a session is called: its label, else words made from its key.
+// The display name of a session: its label, or a name made from its key.
 import type { SessionRow } from "../wire.ts";
 
 type Named = Pick<SessionRow, "key" | "label" | "displayName" | "derivedTitle">;
@@ -8,7 +8,7 @@ export function titleOf({ key, label, displayName, derivedTitle }: Named): strin
   return label ?? displayName ?? derived ?? titleOfKey(key);
 }
 
-/** `agent:<agent>:<rest>`; the agent is named only when it says something the rest does not. */
+/** `agent:<agent>:<rest>`; the name contains the agent only when it is not the main one. */
 function titleOfKey(key: string): string {
   const [word, agent, ...rest] = key.split(":");
   if (word !== "agent" || agent === undefined || rest.length === 0) return key;
@@ -18,12 +18,12 @@ function titleOfKey(key: string): string {
   return chat === null ? name : `Session ${chat[1] ?? ""}`;
 }
 
-/** Keys are lower case; eight digits of a random id are enough among the sessions of one agent. */
+/** Keys are lower case; eight digits of a random id are unique enough within one agent. */
 export function newSessionKey(agentId: string, id: string): string {
   return `agent:${agentId}:page-${id.slice(0, 8).toLowerCase()}`;
 }
 
-/** The last words of a session in one line, without the marks that make them pretty elsewhere. */
+/** The last message in one line, without Markdown marks. */
 export function toPreview(text: string): string {
   return text
     .replace(/```\w*|\*\*|[`#|]|^\s*>/gm, " ")

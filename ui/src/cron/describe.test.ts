@@ -10,7 +10,7 @@ import {
   timeZoneOf,
 } from "./describe.ts";
 
-test("schedules in words", () => {
+test("describes schedules", () => {
   assert.equal(describeSchedule({ kind: "every", everyMs: 5_400_000 }), "every 1 h 30 min");
   assert.equal(describeSchedule({ kind: "cron", expr: "0 7 * * *", tz: "Europe/Berlin" }), "0 7 * * * (Europe/Berlin)");
   assert.equal(describeSchedule({ kind: "cron", expr: "0\u202e7" }), "0\\u{202e}7");
@@ -18,7 +18,7 @@ test("schedules in words", () => {
   assert.equal(describeSchedule({ kind: "at", at: "never" }), "once, unknown time");
 });
 
-test("what comes next", () => {
+test("describes the next run of a job", () => {
   const at = (nextRunAtMs?: number): string =>
     describeNextRun({ enabled: true, state: nextRunAtMs === undefined ? {} : { nextRunAtMs } }, 1000);
   assert.deepEqual([at(), at(1000), at(61_000)], ["no more runs", "due", "in 1 min"]);
@@ -26,7 +26,7 @@ test("what comes next", () => {
   assert.equal(describeNextRun({ enabled: false, state: { runningAtMs: 5 } }, 1), "running now");
 });
 
-test("what it does and where its result goes", () => {
+test("describes what a job does and where its result goes", () => {
   assert.deepEqual(describePayload({ payload: { kind: "tool", tool: "read", args: { path: "a" } } }), {
     what: "run the tool read, without a model",
     text: '{"path":"a"}',

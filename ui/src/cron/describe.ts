@@ -1,4 +1,4 @@
-// Jobs and their runs in plain words. Pure.
+// Describes jobs and their runs for people.
 import { visible } from "../../../src/core/visible.ts";
 import type { CronJob, CronRun, JobSchedule } from "../wire.ts";
 import { formatCount, formatDate, formatDuration } from "../format.ts";
@@ -16,7 +16,7 @@ export function describeNextRun({ enabled, state }: Pick<CronJob, "enabled" | "s
   return state.nextRunAtMs <= nowMs ? "due" : `in ${formatDuration(state.nextRunAtMs - nowMs)}`;
 }
 
-/** What it does, and the words it does it with. */
+/** What the job does, and the text it does it with. */
 export function describePayload({ payload }: Pick<CronJob, "payload">): {
   readonly what: string;
   readonly text: string;
@@ -45,13 +45,13 @@ export function describeDelivery({ delivery, sessionTarget }: Pick<CronJob, "del
   return place.length === 0 ? "announced in your last active chat" : `announced on ${place.join(" to ")}`;
 }
 
-/** Why a time came to nothing, or how many it stands for. */
+/** Why a slot was skipped, and how many missed slots the run covers. */
 export function describeRun({ why, missed }: Pick<CronRun, "why" | "missed">): string {
   const stands = missed === undefined || missed === 0 ? [] : [`covers ${formatCount(missed, "missed run")}`];
   return [...(why === undefined ? [] : [visible(why, 200)]), ...stands].join(", ");
 }
 
-/** The zone the job itself names; it is the one its times are thought in. */
+/** The time zone of the schedule, in which its times are shown. */
 export function timeZoneOf({ schedule }: Pick<CronJob, "schedule">): string | undefined {
   return schedule.kind === "cron" ? schedule.tz : undefined;
 }

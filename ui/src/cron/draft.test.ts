@@ -6,7 +6,7 @@ import { firstDraft, issuesOf, scheduleOf, toJob, type JobDraft } from "./draft.
 const draft = (change: Partial<JobDraft>): JobDraft => ({ ...firstDraft, text: "go", ...change });
 const at = "2031-05-06T07:08";
 
-test("what cannot be asked for is told field by field", () => {
+test("reports missing and malformed fields of a job", () => {
   assert.deepEqual([...issuesOf(firstDraft).keys()], ["text"]);
   assert.deepEqual([...issuesOf(draft({ when: "at" })).keys()], ["at"]);
   assert.deepEqual([...issuesOf(draft({ when: "cron", expr: " " })).keys()], ["expr"]);
@@ -15,7 +15,7 @@ test("what cannot be asked for is told field by field", () => {
   assert.equal(issuesOf(draft({})).size, 0);
 });
 
-test("a schedule is there as soon as it is whole, whatever else is missing", () => {
+test("a complete schedule can be previewed before the rest of the form is filled in", () => {
   assert.equal(scheduleOf(draft({ when: "at" })), undefined);
   assert.deepEqual(scheduleOf({ ...firstDraft, when: "at", at }), { kind: "at", at: new Date(at).toISOString() });
   assert.deepEqual(scheduleOf(draft({ amount: "1,5", unit: "days" })), { kind: "every", everyMs: 129_600_000 });
@@ -30,7 +30,7 @@ test("a schedule is there as soon as it is whole, whatever else is missing", () 
   });
 });
 
-test("a turn and a command run apart and announce; only then a channel counts", () => {
+test("agent turns and commands run in an isolated session; the channel is sent only when the result is announced", () => {
   const hourly = { kind: "every", everyMs: 3_600_000 };
   assert.deepEqual(toJob(draft({ channel: "telegram", to: "42", name: " tea ", agentId: "ada" })), {
     name: "tea",
@@ -48,7 +48,7 @@ test("a turn and a command run apart and announce; only then a channel counts", 
   });
 });
 
-test("a line goes to the main session, which answers itself; one that runs once may stay", () => {
+test("a note goes to the main session, and a job that runs once can be kept", () => {
   assert.deepEqual(toJob(draft({ what: "systemEvent", wakeMode: "next-heartbeat", when: "at", at, isKept: true })), {
     schedule: { kind: "at", at: new Date(at).toISOString() },
     deleteAfterRun: false,

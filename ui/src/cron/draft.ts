@@ -1,9 +1,9 @@
-// A new job while it is written: the fields of the form, what is missing, and the job the gateway is asked for. Pure.
+// The draft of a new job: the fields of the form, their problems, and the job that is sent to the gateway.
 
 export interface JobDraft {
   readonly name: string;
   readonly when: "at" | "every" | "cron";
-  /** As a browser gives it: local time without a zone. */
+  /** Local time without a zone, as browsers return it. */
   readonly at: string;
   readonly amount: string;
   readonly unit: keyof typeof unitMs;
@@ -16,7 +16,7 @@ export interface JobDraft {
   readonly delivery: "announce" | "none";
   readonly channel: string;
   readonly to: string;
-  /** Of one that runs once: whether it stays afterwards. */
+  /** Whether a job that runs once is kept after it succeeds. */
   readonly isKept: boolean;
 }
 
@@ -42,7 +42,7 @@ export const firstDraft: JobDraft = {
 
 export type Issues = ReadonlyMap<keyof JobDraft, string>;
 
-/** What the gateway could not even be asked for; the rest it judges itself. */
+/** Missing and malformed fields; the gateway validates the rest. */
 export function issuesOf(draft: JobDraft): Issues {
   const issues = new Map<keyof JobDraft, string>();
   if (draft.when === "at" && Number.isNaN(Date.parse(draft.at))) issues.set("at", "Choose a date and a time.");
@@ -52,7 +52,7 @@ export function issuesOf(draft: JobDraft): Issues {
   return issues;
 }
 
-/** The schedule alone, for a look at its next times; undefined while it is not complete. */
+/** The schedule alone, for a preview of its next runs; undefined while it is incomplete. */
 export function scheduleOf(draft: JobDraft): Record<string, unknown> | undefined {
   const issues = issuesOf(draft);
   if (["at", "amount", "expr"].some((field) => issues.has(field as keyof JobDraft))) return undefined;

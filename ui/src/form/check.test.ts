@@ -6,7 +6,7 @@ import { checkValue } from "./check.ts";
 const messages = (schema: object, value: unknown): string[] =>
   checkValue({ ...schema }, value).map(({ path, message }) => `${path} ${message}`.trim());
 
-test("numbers", () => {
+test("checks type and limits of numbers", () => {
   const schema = { type: "number", minimum: 1, exclusiveMaximum: 10, multipleOf: 0.5 };
   assert.deepEqual(
     [0, 10, 1.3, 2.5, "2"].flatMap((value) => messages(schema, value)),
@@ -16,17 +16,17 @@ test("numbers", () => {
   assert.deepEqual(messages({ type: "integer" }, 1.5), ["Must be a whole number."]);
 });
 
-test("text counts characters as people do not split them", () => {
+test("counts an emoji as one character", () => {
   assert.deepEqual(messages({ type: "string", maxLength: 1 }, "😀"), []);
   assert.deepEqual(messages({ type: "string", minLength: 1 }, ""), ["Must have at least 1 character."]);
   assert.deepEqual(messages({ type: "string", pattern: "^a+$" }, "b"), ["Must match ^a+$."]);
 });
 
-test("a pattern this engine cannot read is left to the gateway", () => {
+test("leaves a pattern that the browser cannot compile to the gateway", () => {
   assert.deepEqual(messages({ type: "string", pattern: "(" }, "b"), []);
 });
 
-test("lists and objects say where", () => {
+test("reports problems in lists and objects at their path", () => {
   const schema = {
     type: "object",
     required: ["a/b"],
@@ -44,12 +44,12 @@ test("lists and objects say where", () => {
   ]);
 });
 
-test("choices name what is allowed", () => {
+test("lists the allowed values of a choice", () => {
   assert.deepEqual(messages({ enum: ["a", 1] }, "b"), ['Must be one of "a", 1.']);
   assert.deepEqual(messages({ const: null }, 0), ["Must be null."]);
 });
 
-test("of several forms the one that came furthest speaks", () => {
+test("reports the problem of the variant that matched furthest", () => {
   const schema = { anyOf: [{ type: "string" }, { type: "object", required: ["id"], properties: {} }] };
   assert.deepEqual(messages(schema, {}), ["/id Required."]);
   assert.deepEqual(messages(schema, 5), ["Does not match any of the allowed forms."]);

@@ -1,4 +1,4 @@
-// Says in plain words where a value does not fit its schema. A courtesy to the person: the gateway checks again, and decides.
+// Checks a value against its schema for early feedback; the gateway validates it again.
 import { isRecord } from "../../../src/core/record.ts";
 import { asSchema, type Schema } from "./field.ts";
 import { isEqual } from "./json-equal.ts";
@@ -22,7 +22,7 @@ export function checkValue(schema: Schema, value: unknown, path = ""): FieldIssu
 function checkBranches(branches: readonly Schema[], value: unknown, path: string): FieldIssue[] {
   const found = branches.map((branch) => checkValue(branch, value, path));
   if (found.some((issues) => issues.length === 0)) return [];
-  // The branch that came furthest says most about what was meant.
+  // The branch that matched furthest gives the most useful message.
   const nearest = found.find((issues) => issues.every((issue) => issue.path !== path));
   return nearest ?? [{ path, message: "Does not match any of the allowed forms." }];
 }
@@ -101,7 +101,7 @@ function wrongLength(
   return typeof max === "number" && length > max ? `Must have at most ${max} ${max === 1 ? one : many}.` : undefined;
 }
 
-/** A pattern this browser cannot read is left to the gateway. */
+/** The gateway checks a pattern that this browser cannot compile. */
 function toPattern(source: string): RegExp | undefined {
   try {
     return new RegExp(source, "u");

@@ -36,7 +36,7 @@ test("untouched optional fields are left out, empty long text is kept", () => {
   });
 });
 
-test("required words, bad numbers and limits are named where they are", () => {
+test("reports missing fields, bad numbers and limits at their path", () => {
   const reading = readDraft(schema, members({ limit: "many", options: members({ depth: "2" }) }));
   assert.deepEqual(reading.issues, [
     { path: "/path", message: "Required." },
@@ -48,12 +48,12 @@ test("required words, bad numbers and limits are named where they are", () => {
   ]);
 });
 
-test("an optional object nobody touched asks for nothing", () => {
+test("an untouched optional object has no required fields", () => {
   const reading = readDraft(schema, members({ path: "a", options: members({ name: "", depth: "" }) }));
   assert.deepEqual(reading, { value: { path: "a", content: "" }, issues: [] });
 });
 
-test("fields of every kind become their values", () => {
+test("converts every kind of field to its value", () => {
   const reading = readDraft(
     schema,
     members({
@@ -88,7 +88,7 @@ test("fields of every kind become their values", () => {
   });
 });
 
-test("a value the fields would change cannot be shown", () => {
+test("a value that the fields would change is not shown in fields", () => {
   assert.equal(canShow(schema, { path: "a", content: "c" }), true);
   assert.equal(canShow(schema, { path: "a", content: "c", other: 1 }), false);
   assert.equal(canShow(schema, { path: "a", content: "c", tags: [] }), false);
@@ -96,28 +96,28 @@ test("a value the fields would change cannot be shown", () => {
   assert.equal(canShow(schema, "text"), false);
 });
 
-const words = fc.string({ unit: "grapheme", minLength: 1 });
-// Through JSON, as everything on the wire: fast-check makes objects without a prototype.
+const anyText = fc.string({ unit: "grapheme", minLength: 1 });
+// Through JSON like all wire values: fast-check creates objects without a prototype.
 const anyArguments = fc
   .record(
     {
-      path: words,
+      path: anyText,
       content: fc.string(),
       limit: fc.integer({ min: 1, max: 2000 }),
       ratio: fc.double({ noNaN: true, noDefaultInfinity: true }),
       force: fc.boolean(),
       mode: fc.constantFrom("fast", "slow"),
       tags: fc.array(fc.string(), { minLength: 1 }),
-      target: fc.oneof(words, fc.array(words, { minLength: 1 })),
-      env: fc.dictionary(words, words),
+      target: fc.oneof(anyText, fc.array(anyText, { minLength: 1 })),
+      env: fc.dictionary(anyText, anyText),
       edits: fc.array(fc.record({ oldText: fc.string(), newText: fc.string() }), { minLength: 1 }),
-      options: fc.record({ name: words, depth: fc.integer() }, { requiredKeys: ["name"] }),
+      options: fc.record({ name: anyText, depth: fc.integer() }, { requiredKeys: ["name"] }),
     },
     { requiredKeys: ["path", "content"] },
   )
   .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
 
-test("what a tool accepts goes into the fields and comes out the same", () => {
+test("valid arguments survive a round trip through the fields", () => {
   fc.assert(
     fc.property(anyArguments, (value) => {
       assert.deepEqual(readDraft(schema, toDraft(schema, value)), { value, issues: [] });
@@ -126,7 +126,7 @@ test("what a tool accepts goes into the fields and comes out the same", () => {
   );
 });
 
-test("the page refuses what the gateway refuses, and nothing else", () => {
+test("the page rejects exactly the values that the gateway rejects", () => {
   const gateway = checker(toolSchema);
   const wild = fc.oneof(
     fc.jsonValue(),

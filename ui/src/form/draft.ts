@@ -1,9 +1,9 @@
-// What stands in the fields of a form while it is being filled in, and how it becomes a value and comes from one.
+// Converts between the draft in the fields of a form and the value it stands for.
 import { checkValue, memberPath, type FieldIssue } from "./check.ts";
 import { fieldOf, type Field, type Schema } from "./field.ts";
 import { isEqual } from "./json-equal.ts";
 
-/** Words of one field, entries of a list, members of an object, or the picked variant and its draft. */
+/** The text of a field, the entries of a list, the members of an object, or the selected variant with its draft. */
 export type Draft =
   | string
   | readonly Draft[]
@@ -16,7 +16,7 @@ export interface Reading {
   readonly issues: readonly FieldIssue[];
 }
 
-/** The value a draft stands for, with all that is wrong with it. */
+/** The value of a draft, with all its problems. */
 export function readDraft(schema: Schema, draft: Draft): Reading {
   const reading = read(schema, draft, { required: true, path: "", name: "" });
   if (reading.issues.length > 0) return reading;
@@ -65,7 +65,7 @@ export function toDraft(schema: Schema, value: unknown, name = ""): Draft {
   }
 }
 
-/** False when the fields would lose part of the value; it then has to stay JSON. */
+/** False when the fields would lose part of the value, which is then edited as JSON. */
 export function canShow(schema: Schema, value: unknown): boolean {
   return isEqual(read(schema, toDraft(schema, value), { required: true, path: "", name: "" }).value, value);
 }
@@ -118,7 +118,7 @@ function read(schema: Schema, draft: Draft, position: FieldPosition): Reading {
   }
 }
 
-/** An optional part nobody touched is left out; long text may be empty on purpose (an empty file, a deletion). */
+/** An untouched optional field is left out; long text may be empty on purpose (an empty file, a deletion). */
 function readBlank(field: Field, { required, path }: FieldPosition): Reading {
   if (!required) return { value: undefined, issues: [] };
   if (field.kind === "list") return { value: [], issues: [] };
@@ -128,16 +128,16 @@ function readBlank(field: Field, { required, path }: FieldPosition): Reading {
   return { value: undefined, issues: [{ path, message: "Required." }] };
 }
 
-function readNumber(words: string, path: string): Reading {
-  const value = Number(words);
+function readNumber(text: string, path: string): Reading {
+  const value = Number(text);
   return Number.isFinite(value)
     ? { value, issues: [] }
     : { value: undefined, issues: [{ path, message: "Must be a number." }] };
 }
 
-function readJson(words: string, path: string): Reading {
+function readJson(text: string, path: string): Reading {
   try {
-    return { value: JSON.parse(words) as unknown, issues: [] };
+    return { value: JSON.parse(text) as unknown, issues: [] };
   } catch (error) {
     return {
       value: undefined,
@@ -151,7 +151,7 @@ function readList(item: Schema, entries: readonly Draft[], path: string): Readin
   return { value: readings.map(({ value }) => value), issues: readings.flatMap(({ issues }) => issues) };
 }
 
-/** A list may hold an empty text; whoever added the row meant it. */
+/** An empty text in a list is kept, because the person added its row on purpose. */
 function readEntry(item: Schema, entry: Draft, path: string): Reading {
   if (entry === "" && fieldOf(item).kind === "text") return { value: "", issues: [] };
   return read(item, entry, { required: true, path, name: "" });

@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { Type } from "../../../src/core/schema.ts";
 import { fieldOf, isAlias, variantLabel, type Schema } from "./field.ts";
 
-/** As it comes over the wire: plain JSON. */
+/** Plain JSON, as it comes over the wire. */
 const wire = (schema: object): Schema => JSON.parse(JSON.stringify(schema)) as Schema;
 const kind = (schema: object, name?: string): string => fieldOf(wire(schema), name).kind;
 
-test("plain types have their own fields", () => {
+test("maps plain types to fields", () => {
   const kinds = [
     Type.String(),
     Type.Integer(),
@@ -20,7 +20,7 @@ test("plain types have their own fields", () => {
   assert.deepEqual(kinds, ["text", "number", "number", "boolean", "list", "object"]);
 });
 
-test("long text is told by name, limit or media type", () => {
+test("recognizes long text by name, limit or media type", () => {
   const long = (schema: object, name?: string): boolean => {
     const field = fieldOf(wire(schema), name);
     return field.kind === "text" && field.multiline;
@@ -53,18 +53,18 @@ test("unions of constants and enums are choices", () => {
   assert.deepEqual(fieldOf({ enum: ["x"] }), { kind: "choice", options: [{ label: "x", value: "x" }] });
 });
 
-test("a branch that only allows null disappears", () => {
+test("ignores a branch that only allows null", () => {
   assert.deepEqual(fieldOf(wire(Type.Union([Type.String(), Type.Null()]))), { kind: "text", multiline: false });
   assert.deepEqual(fieldOf({ type: ["integer", "null"] }), { kind: "number" });
 });
 
-test("other unions offer their variants", () => {
+test("offers the variants of other unions", () => {
   const field = fieldOf(wire(Type.Union([Type.String(), Type.Array(Type.String())])));
   assert.equal(field.kind, "variants");
   assert.deepEqual(field.kind === "variants" && field.variants.map(variantLabel), ["text", "list of text"]);
 });
 
-test("members know whether they are required", () => {
+test("marks required members", () => {
   const field = fieldOf(wire(Type.Object({ path: Type.String(), limit: Type.Optional(Type.Integer()) })));
   assert.deepEqual(field.kind === "object" && field.members.map(({ name, required }) => [name, required]), [
     ["path", true],
@@ -72,7 +72,7 @@ test("members know whether they are required", () => {
   ]);
 });
 
-test("second names of an argument are told from arguments of their own", () => {
+test("recognizes aliases of an argument", () => {
   const named = (description: string) => Type.Optional(Type.String({ description }));
   const field = fieldOf(
     wire(
@@ -92,7 +92,7 @@ test("second names of an argument are told from arguments of their own", () => {
   );
 });
 
-test("what has no fixed fields is typed as JSON", () => {
+test("edits schemas without fixed fields as JSON", () => {
   const kinds = [
     {},
     { type: "object" },

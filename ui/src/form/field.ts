@@ -1,4 +1,4 @@
-// Decides by which kind of field a JSON Schema is filled in. What has no kind of its own is typed as JSON.
+// Maps a JSON Schema to a kind of form field; other schemas are edited as JSON.
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ export type Field =
   | { readonly kind: "variants"; readonly variants: readonly Schema[] }
   | { readonly kind: "json" };
 
-/** `name` helps to tell long text from a word. */
+/** `name` helps to decide between one line and several lines. */
 export function fieldOf(schema: Schema, name = ""): Field {
   const options = optionsOf(schema);
   if (options !== undefined) return { kind: "choice", options };
@@ -56,14 +56,14 @@ export function describeSchema(schema: Schema): string | undefined {
   return typeof schema["description"] === "string" && schema["description"] !== "" ? schema["description"] : undefined;
 }
 
-/** Tools take some arguments under a second name; one field each is enough for a person. */
+/** An alias of another argument; the form shows one field for both. */
 export function isAlias({ name, schema, required }: Member, members: readonly Member[]): boolean {
   if (required) return false;
   const [, meant] = /^same as (\w+)\b/i.exec(describeSchema(schema) ?? "") ?? [];
   return schema["deprecated"] === true || members.some((member) => member.name === meant && member.name !== name);
 }
 
-/** What a variant is called in the list to choose from. */
+/** The name of a variant in the select list. */
 export function variantLabel(schema: Schema): string {
   if (typeof schema["title"] === "string") return schema["title"];
   const field = fieldOf(schema);
@@ -85,7 +85,7 @@ function toOption(value: unknown): Option {
   return { label: typeof value === "string" ? value : JSON.stringify(value), value };
 }
 
-/** `null` as a branch only says "may be left out", which a form says by leaving it out. */
+/** A `null` branch means that the value may be left out, which an empty field expresses. */
 function variantsOf(schema: Schema): readonly Schema[] | undefined {
   const type = schema["type"];
   const branches =
@@ -128,7 +128,7 @@ function objectOf(schema: Schema): Field {
     schema: asSchema(member),
     required: required.includes(name),
   }));
-  // A map with free keys has no fixed fields to draw; an object without any is simply empty.
+  // A map with free keys has no fixed fields; an object without properties is empty.
   const isMap =
     "patternProperties" in schema ||
     (typeof schema["additionalProperties"] === "object" && schema["additionalProperties"] !== null);

@@ -1,4 +1,4 @@
-// Whether two JSON values say the same; the order of keys does not count.
+// Compares two JSON values; the order of keys does not matter.
 
 export function isEqual(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;

@@ -11,7 +11,7 @@ const config = {
 };
 const bindings = bindingsOf(config);
 
-test("bindings are read from the config in force; what is not there is unset", () => {
+test("reads bindings from the effective config", () => {
   assert.deepEqual(bindings, {
     global: "aaaa",
     agents: [
@@ -32,7 +32,7 @@ test("bindings are read from the config in force; what is not there is unset", (
     assert.deepEqual(bindingsOf(odd), { global: undefined, agents: [], host: "sandbox" });
 });
 
-test("a choice replaces the one before it, and going back is none", () => {
+test("a choice replaces the previous one, and the stored value removes it", () => {
   const once = choose([], bindings, 0, "cccc");
   assert.deepEqual(once, [{ at: 0, from: undefined, to: "cccc" }]);
   assert.deepEqual(choose(once, bindings, 0, "dddd"), [{ at: 0, from: undefined, to: "dddd" }]);
@@ -40,7 +40,7 @@ test("a choice replaces the one before it, and going back is none", () => {
   assert.deepEqual(choose([], bindings, "global", "aaaa"), []);
 });
 
-test("choices outlast a change by somebody else, except of the same place", () => {
+test("keeps choices when another client changed the config, except for the same setting", () => {
   const choices: Choice[] = [
     { at: "global", from: "aaaa", to: undefined },
     { at: 1, from: "bbbb", to: "cccc" },
@@ -52,7 +52,7 @@ test("choices outlast a change by somebody else, except of the same place", () =
   assert.deepEqual(rebase(choices, bindings, moved), choices.slice(0, 1));
 });
 
-test("the patch holds only what changes; unset is null for all, a missing key for an agent", () => {
+test("the patch contains only the changed bindings", () => {
   assert.deepEqual(patchOf(undefined, [{ at: "global", from: "a", to: undefined }]), {
     tools: { exec: { node: null } },
   });
@@ -85,7 +85,7 @@ test("the patch holds only what changes; unset is null for all, a missing key fo
   assert.deepEqual(written, before);
 });
 
-test("a list that stands in another file is not written over", () => {
+test("refuses to overwrite an included agents.list", () => {
   for (const written of [
     {},
     { agents: { $include: "./agents.json" } },
@@ -97,13 +97,13 @@ test("a list that stands in another file is not written over", () => {
     );
 });
 
-test("what did not come true is told", () => {
+test("reports choices that did not take effect", () => {
   const kept: Choice = { at: 1, from: "x", to: "bbbb" };
   const lost: Choice = { at: "global", from: "x", to: undefined };
   assert.deepEqual(unmet([kept, lost], bindings), [lost]);
 });
 
-test("only nodes that run commands are offered, and what is bound now whatever it is", () => {
+test("offers nodes that can run commands, and the bound node in any case", () => {
   const node = (nodeId: string, change: Partial<NodeRow> = {}): NodeRow => ({
     nodeId,
     caps: [],

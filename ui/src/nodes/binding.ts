@@ -1,28 +1,28 @@
-// Which node commands are bound to: read from the config, and changed by a patch that leaves all else as it is written.
+// Reads which node runs commands from the config, and builds the patch that changes only that.
 import { OpenClawError } from "../../../src/core/error.ts";
 import { visible } from "../../../src/core/visible.ts";
 import { isRecord } from "../../../src/core/record.ts";
 import type { NodeRow } from "../wire.ts";
 
-/** Undefined: any node, or for an agent what holds globally. */
+/** Undefined: any node, or for an agent the global setting. */
 export type Bound = string | undefined;
 
 export interface Bindings {
   readonly global: Bound;
   /** The entries of `agents.list`, in their order. */
   readonly agents: readonly { readonly id: string; readonly node: Bound }[];
-  /** Where commands run unless told otherwise; a binding is for `node`. */
+  /** The default host of commands; a binding matters only for `node`. */
   readonly host: string;
 }
 
-/** A choice not saved yet; `at` is an index of `agents.list`. */
+/** An unsaved choice; `at` is an index of `agents.list`. */
 export interface Choice {
   readonly at: number | "global";
   readonly from: Bound;
   readonly to: Bound;
 }
 
-/** From the config in force, as `config.get` shows it. */
+/** From the effective config of `config.get`. */
 export function bindingsOf(config: unknown): Bindings {
   const host = read(config, "tools", "exec", "host");
   const list = read(config, "agents", "list");
@@ -40,14 +40,14 @@ export function boundAt({ global, agents }: Bindings, at: Choice["at"]): Bound {
   return at === "global" ? global : agents[at]?.node;
 }
 
-/** The choices with one more; going back to what is stored is no choice. */
+/** Adds a choice; selecting the stored value again removes it. */
 export function choose(choices: readonly Choice[], bindings: Bindings, at: Choice["at"], to: Bound): readonly Choice[] {
   const others = choices.filter((choice) => choice.at !== at);
   const from = boundAt(bindings, at);
   return from === to ? others : [...others, { at, from, to }];
 }
 
-/** What is left of the choices over a config somebody else changed: a place that is no longer what was seen is theirs. */
+/** Drops choices for settings that another client changed in the meantime. */
 export function rebase(choices: readonly Choice[], before: Bindings, now: Bindings): readonly Choice[] {
   const isSameAgent = (at: Choice["at"]): boolean => at === "global" || before.agents[at]?.id === now.agents[at]?.id;
   return choices.filter(({ at, from }) => isSameAgent(at) && boundAt(now, at) === from);
@@ -61,8 +61,8 @@ export async function parseConfigFile(raw: string): Promise<unknown> {
 }
 
 /**
- * The merge patch of some choices. Lists are replaced whole, so `written` must be the file as it stands, before includes
- * and variables: what is sent back unchanged is then not changed. Secrets in it are markers, which the gateway fills in.
+ * The merge patch of some choices. Lists are replaced whole, so `written` must be the file as written, before includes
+ * and variables, so that the rest stays the same. Secrets in it are markers, which the gateway replaces.
  */
 export function patchOf(written: unknown, choices: readonly Choice[]): Record<string, unknown> {
   const global = choices.find(({ at }) => at === "global");
@@ -73,7 +73,7 @@ export function patchOf(written: unknown, choices: readonly Choice[]): Record<st
   };
 }
 
-/** The choices that did not come true: another file may say otherwise. */
+/** The choices that did not take effect, because an included file overrides them. */
 export function unmet(choices: readonly Choice[], now: Bindings): readonly Choice[] {
   return choices.filter(({ at, to }) => boundAt(now, at) !== to);
 }
@@ -83,7 +83,7 @@ export interface NodeOption {
   readonly label: string;
 }
 
-/** Nodes that run commands, and whatever is bound now, though it may be away or written as a name. */
+/** Nodes that can run commands, and the bound node, even if it is offline or written as a name. */
 export function nodeOptions(nodes: readonly NodeRow[], bound: Bound): readonly NodeOption[] {
   const able = nodes.filter(({ commands }) => commands.includes("system.run"));
   const options = able.map((node) => ({ value: node.nodeId, label: nameOf(node) }));
@@ -94,7 +94,7 @@ export function nodeOptions(nodes: readonly NodeRow[], bound: Bound): readonly N
   return [...options, { value: bound, label }];
 }
 
-/** A node gives itself its name, which may hold anything. */
+/** A node chooses its own name, which may contain any character. */
 export function nameOf({ displayName, nodeId }: Pick<NodeRow, "displayName" | "nodeId">): string {
   const short = nodeId.slice(0, 12);
   return displayName === undefined ? short : `${visible(displayName, 60)} (${short})`;
@@ -114,7 +114,7 @@ function listWith(written: unknown, choices: readonly Choice[]): unknown[] {
   });
 }
 
-/** Groups that only held the binding go with it. */
+/** Removes objects that become empty without the binding. */
 function withNode(agent: unknown, node: Bound): unknown {
   if (!isRecord(agent)) return agent;
   const tools = recordIn(agent["tools"]);
@@ -134,7 +134,7 @@ const recordIn = (value: unknown): Record<string, unknown> => (isRecord(value) ?
 
 const boundIn = (value: unknown): Bound => textOf(read(value, "tools", "exec", "node"));
 
-/** An empty text is no binding. */
+/** An empty string is no binding. */
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
 function read(value: unknown, ...path: readonly string[]): unknown {

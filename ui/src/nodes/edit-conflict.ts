@@ -1,7 +1,7 @@
-// Whether the gateway refused an edit because somebody else changed the file since it was read.
+// Recognizes an edit that was rejected because the file changed since it was loaded.
 import { OpenClawError } from "../../../src/core/error.ts";
 
-/** By its sentences, which published clients match on too: the wire has no code of its own for them. */
+/** Matches the message, as published clients do: the wire has no error code for it. */
 export function isEditConflict(error: unknown): boolean {
   return (
     error instanceof OpenClawError &&

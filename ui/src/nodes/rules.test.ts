@@ -32,7 +32,7 @@ const wire = {
 };
 const { file } = toSnapshot({ path: "/p", hash: "h", exists: true, file: wire });
 
-test("a file goes back as it came", () => {
+test("sends an unedited approvals file back unchanged", () => {
   assert.deepEqual(toSnapshot({ path: "/p", hash: "h", file: wire }).path, "/p");
   assert.deepEqual(toWire(file), wire);
   const kept = { ...wire, agents: JSON.parse('{"__proto__": {"security": "full"}}') as object };
@@ -43,7 +43,7 @@ test("a file goes back as it came", () => {
   );
 });
 
-test("an answer without a file is refused, odd parts are left out of sight", () => {
+test("rejects an answer without a file and hides malformed parts", () => {
   for (const answer of [undefined, null, "x", {}, { hash: 1, file: {} }, { hash: "h", file: [] }])
     assert.throws(() => toSnapshot(answer), OpenClawError);
   const odd = {
@@ -57,7 +57,7 @@ test("an answer without a file is refused, odd parts are left out of sight", () 
   assert.deepEqual([read.defaults, Object.keys(read.agents), entriesOf(read, "b")], [{}, ["b"], [{ pattern: "/x" }]]);
 });
 
-test("an agent takes what it does not say from all agents, then the defaults, then what is built in", () => {
+test("an agent inherits from all agents, then the defaults, then the built-in values", () => {
   assert.deepEqual(inheritedOf(file, "main", "security"), { value: "deny", from: "all agents" });
   assert.deepEqual(inheritedOf(file, "main", "ask"), { value: "always", from: "the defaults" });
   assert.deepEqual(inheritedOf(file, "*", "security"), { value: "allowlist", from: "built in" });
@@ -79,7 +79,7 @@ const set = (
 });
 const add = (scope: string, pattern: string): RuleEdit => ({ kind: "add", scope, pattern });
 
-test("edits set, unset, add and remove, and touch nothing else", () => {
+test("edits change only what they name", () => {
   const next = applyEdits(file, [
     set(defaults, "security", "deny"),
     set("main", "autoAllowSkills", undefined),
@@ -101,7 +101,7 @@ test("edits set, unset, add and remove, and touch nothing else", () => {
   assert.deepEqual(toWire(file), wire);
 });
 
-test("an edit takes the place of what it undoes", () => {
+test("an edit replaces the edit it reverses", () => {
   const one = addEdit([], set("main", "ask", "off"));
   assert.deepEqual(addEdit(one, set("main", "ask", "always")), [set("main", "ask", "always")]);
   const two = addEdit(one, add("main", "/x/y"));
@@ -109,7 +109,7 @@ test("an edit takes the place of what it undoes", () => {
   assert.equal(addEdit(two, { kind: "remove", scope: "ada", entry: { pattern: "/x/y" } }).length, 3);
 });
 
-test("after somebody else's change the edits that are done or void fall away, the others are laid over it", () => {
+test("after a change by another client the remaining edits are applied on top of it", () => {
   const entry = { id: "1", pattern: "/usr/bin/rg" };
   const edits: RuleEdit[] = [
     set("main", "security", "full"),
@@ -124,7 +124,7 @@ test("after somebody else's change the edits that are done or void fall away, th
   assert.equal(entriesOf(applyEdits(used, edits), "*").length, 1);
 });
 
-test("a new entry needs a folder and is not listed twice", () => {
+test("rejects an allowlist entry without a folder and a duplicate", () => {
   const entries = entriesOf(file, "*");
   assert.match(patternIssue("", entries) ?? "", /Enter the path of a program/);
   assert.match(patternIssue("rg", entries) ?? "", /folder/);

@@ -1,4 +1,4 @@
-// An approvals file as it is edited: what it says, what an agent inherits, and a list of changes that can be laid over it.
+// Reads and edits an approvals file: its rules, what an agent inherits, and a list of edits that can be applied again.
 import { OpenClawError } from "../../../src/core/error.ts";
 import { isRecord } from "../../../src/core/record.ts";
 
@@ -10,7 +10,7 @@ export const levels = {
 export type Level = keyof typeof levels;
 export type RuleKey = Level | "autoAllowSkills";
 
-/** What holds where the file says nothing. */
+/** Built-in defaults. */
 const presets: Readonly<Record<RuleKey, string>> = {
   security: "allowlist",
   ask: "on-miss",
@@ -18,7 +18,7 @@ const presets: Readonly<Record<RuleKey, string>> = {
   autoAllowSkills: "no",
 };
 
-/** The defaults; any other scope is the id of an agent, `*` for all of them. */
+/** The scope of the defaults; any other scope is the id of an agent, or `*` for all agents. */
 export const defaults = "";
 
 export interface AllowEntry {
@@ -37,7 +37,7 @@ type Rules = Readonly<Record<string, unknown>>;
 export interface RulesFile {
   readonly defaults: Rules;
   readonly agents: Readonly<Record<string, Rules>>;
-  /** Everything else in it, sent back as it came. */
+  /** All other keys, sent back unchanged. */
   readonly rest: Rules;
 }
 
@@ -57,7 +57,7 @@ export type RuleEdit =
   | { readonly kind: "add"; readonly scope: string; readonly pattern: string }
   | { readonly kind: "remove"; readonly scope: string; readonly entry: AllowEntry };
 
-/** Reads what a gateway or a node answered. A node is another machine: what it says is looked at. */
+/** Validates the answer of a gateway or a node; a node is another machine and may answer anything. */
 export function toSnapshot(answer: unknown): RulesSnapshot {
   const { path, hash, file } = isRecord(answer) ? answer : {};
   if (typeof hash !== "string" || !isRecord(file))
@@ -75,17 +75,17 @@ export function toSnapshot(answer: unknown): RulesSnapshot {
   };
 }
 
-/** The file as it goes over the wire. */
+/** The file in wire format. */
 export function toWire({ rest, defaults: shared, agents }: RulesFile): Record<string, unknown> {
   return { ...rest, version: 1, defaults: shared, agents };
 }
 
-/** Edits that no longer fit, such as removing what is gone, change nothing. */
+/** Edits that no longer apply, such as removing a missing entry, change nothing. */
 export function applyEdits(file: RulesFile, edits: readonly RuleEdit[]): RulesFile {
   return edits.reduce(applyEdit, file);
 }
 
-/** One more edit; what it makes needless goes. */
+/** Adds an edit and drops edits that it makes obsolete. */
 export function addEdit(edits: readonly RuleEdit[], next: RuleEdit): readonly RuleEdit[] {
   if (next.kind === "set") {
     const isSameRule = (edit: RuleEdit): boolean =>
@@ -99,7 +99,7 @@ export function addEdit(edits: readonly RuleEdit[], next: RuleEdit): readonly Ru
   return added < 0 ? [...edits, next] : edits.toSpliced(added, 1);
 }
 
-/** Those of the edits that change something. */
+/** The edits that change the file. */
 export function effective(file: RulesFile, edits: readonly RuleEdit[]): readonly RuleEdit[] {
   return edits.filter((edit) => {
     if (edit.kind === "set") return valueOf(file, edit.scope, edit.key) !== edit.value;
@@ -115,7 +115,7 @@ export function valueOf(file: RulesFile, scope: string, key: RuleKey): string | 
   return typeof value === "string" || typeof value === "boolean" ? value : undefined;
 }
 
-/** What holds for a scope that says nothing itself, and who says so. */
+/** The inherited value of a rule, and the scope it comes from. */
 export function inheritedOf(
   file: RulesFile,
   scope: string,
@@ -135,13 +135,13 @@ export function entriesOf(file: RulesFile, scope: string): readonly AllowEntry[]
   return Array.isArray(list) ? list.flatMap(toEntry) : [];
 }
 
-/** Agents of the config, and those the file knows besides; `*` first. */
+/** `*`, the agents of the config, then other agents that the file names. */
 export function scopesOf(file: RulesFile, agentIds: readonly string[]): readonly string[] {
   const others = Object.keys(file.agents).filter((id) => id !== "*" && !agentIds.includes(id));
   return ["*", ...agentIds, ...others.toSorted()];
 }
 
-/** What is wrong with a new entry. */
+/** The problem with a new entry, if any. */
 export function patternIssue(pattern: string, entries: readonly AllowEntry[]): string | undefined {
   if (pattern === "") return "Enter the path of a program, such as /usr/bin/rg.";
   if (!pattern.includes("/"))
@@ -177,7 +177,7 @@ function withKey(rules: Rules, key: string, value: unknown): Rules {
   return Object.fromEntries(value === undefined ? others : [...others, [key, value]]);
 }
 
-/** What is of another kind than it should be is not shown; the entry itself goes back as it came. */
+/** Fields of an unexpected type are not shown; the entry is sent back unchanged. */
 function toEntry(entry: unknown): AllowEntry[] {
   if (!isRecord(entry) || typeof entry["pattern"] !== "string") return [];
   const texts = ["id", "argPattern", "cwd", "lastUsedCommand", "lastResolvedPath"].flatMap((key) =>
@@ -194,7 +194,7 @@ function toEntry(entry: unknown): AllowEntry[] {
   ];
 }
 
-/** By what it covers: when it was last used changes while somebody looks at it. */
+/** Compares what entries cover, because the time of last use changes while the list is open. */
 function isSameEntry(one: AllowEntry, other: AllowEntry): boolean {
   if (one.id !== undefined && other.id !== undefined) return one.id === other.id;
   return coverOf(one) === coverOf(other);

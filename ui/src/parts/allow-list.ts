@@ -1,4 +1,4 @@
-// The programs an approvals file lists: when each was last used, for what; one removed, one added.
+// The allowlist of an approvals file: add and remove programs, and see when each was last used.
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 
@@ -18,7 +18,7 @@ export class AllowList extends LightElement {
     issue: { state: true },
   };
   declare entries: readonly AllowEntry[];
-  /** Those that are in the file already. */
+  /** The entries that are already in the file. */
   declare saved: readonly AllowEntry[];
   declare busy: boolean;
   declare pattern: string;
@@ -115,7 +115,7 @@ export class AllowList extends LightElement {
     this.pattern = "";
   };
 
-  /** The button goes with its entry; the focus must not go to the top of the page. */
+  /** Moves the focus, because the button disappears with its entry. */
   #remove(entry: AllowEntry): void {
     this.querySelector<HTMLElement>("input")?.focus();
     this.dispatchEvent(new CustomEvent("remove", { detail: entry }));

@@ -1,4 +1,4 @@
-// The card that asks for a yes or a no, above whatever view is open. The answers stand below all there is to read.
+// The card of a pending approval, above every view; the buttons come after the full text.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { ApprovalDecision } from "../../../src/protocol/approval.ts";
@@ -9,63 +9,63 @@ import { formatCount, formatDuration } from "../format.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 
-/** A card that slides under a finger already on its way must not be answered by it. */
-const armingMs = 600;
+/** Buttons are disabled for a moment, so that a click meant for something else does not answer a new card. */
+const enableAfterMs = 600;
 
 const tooLateText = "Your answer did not count: the request was already answered or expired.";
 
 export class ApprovalCard extends LightElement {
   static override properties = {
     app: { attribute: false },
-    isFolded: { state: true },
+    isCollapsed: { state: true },
     error: { state: true },
-    armedId: { state: true },
+    enabledId: { state: true },
     sentId: { state: true },
     notice: { state: true },
   };
   declare app: App;
-  declare isFolded: boolean;
+  declare isCollapsed: boolean;
   declare error: unknown;
-  /** The card whose buttons may be pressed. */
-  declare armedId: string | undefined;
-  /** The card whose answer is on its way. */
+  /** The approval whose buttons are enabled. */
+  declare enabledId: string | undefined;
+  /** The approval whose answer is being sent. */
   declare sentId: string | undefined;
-  /** Why the last answer started nothing: it came too late, or the rules changed. */
+  /** Why the last answer had no effect: it was too late, or the policy changed. */
   declare notice: string | undefined;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   #shownId: string | undefined;
   #seen: ReadonlySet<string> = new Set();
-  #arming: ReturnType<typeof setTimeout> | undefined;
-  #ticking: ReturnType<typeof setInterval> | undefined;
-  #forgetting: ReturnType<typeof setTimeout> | undefined;
+  #enableTimer: ReturnType<typeof setTimeout> | undefined;
+  #refreshTimer: ReturnType<typeof setInterval> | undefined;
+  #noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     super();
-    this.isFolded = false;
+    this.isCollapsed = false;
     this.notice = undefined;
   }
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#ticking = setInterval(() => this.requestUpdate(), 1000);
+    this.#refreshTimer = setInterval(() => this.requestUpdate(), 1000);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    clearInterval(this.#ticking);
-    clearTimeout(this.#arming);
-    clearTimeout(this.#forgetting);
+    clearInterval(this.#refreshTimer);
+    clearTimeout(this.#enableTimer);
+    clearTimeout(this.#noticeTimer);
   }
 
   protected override willUpdate(): void {
     const { approvals } = this.#state.value;
     const [first] = approvals;
-    if (approvals.some(({ id }) => !this.#seen.has(id))) this.isFolded = false;
+    if (approvals.some(({ id }) => !this.#seen.has(id))) this.isCollapsed = false;
     this.#seen = new Set(approvals.map(({ id }) => id));
     if (first?.id === this.#shownId) return;
     this.#shownId = first?.id;
     this.error = undefined;
-    this.#arm(first?.id);
+    this.#enableButtons(first?.id);
   }
 
   protected override render(): TemplateResult {
@@ -73,13 +73,13 @@ export class ApprovalCard extends LightElement {
     const [first] = approvals;
     const notice = this.notice === undefined ? nothing : html`<p class="note warn" role="status">${this.notice}</p>`;
     if (first === undefined) return html`${notice === nothing ? nothing : html`<div class="approval">${notice}</div>`}`;
-    if (this.isFolded) return this.#drawFolded(approvals.length);
+    if (this.isCollapsed) return this.#drawCollapsed(approvals.length);
     return html`
       <section class="approval" aria-label="Approvals" @keydown=${this.#escape}>
         ${notice}
         <header>
           <h2 aria-live="assertive">${headline(approvals.length)}</h2>
-          <button class="button small" type="button" aria-expanded="true" @click=${this.#fold}>Later</button>
+          <button class="button small" type="button" aria-expanded="true" @click=${this.#toggle}>Later</button>
           <span class="quiet" aria-label="Time left">${timeLeft(first)}</span>
         </header>
         ${this.#drawCard(first, approvals.length - 1)}
@@ -87,11 +87,11 @@ export class ApprovalCard extends LightElement {
     `;
   }
 
-  /** Small, and where it covers nothing: what waits can wait while something is typed. */
-  #drawFolded(waiting: number): TemplateResult {
+  /** A small button that covers no content. */
+  #drawCollapsed(waiting: number): TemplateResult {
     return html`
-      <section class="approval-folded" aria-label="Approvals">
-        <button class="button small" type="button" aria-expanded="false" @click=${this.#fold}>
+      <section class="approval-collapsed" aria-label="Approvals">
+        <button class="button small" type="button" aria-expanded="false" @click=${this.#toggle}>
           ${waiting} to approve
         </button>
       </section>
@@ -100,15 +100,15 @@ export class ApprovalCard extends LightElement {
 
   #drawCard(approval: PendingApproval, behind: number): TemplateResult {
     const { card } = approval;
-    const isLocked = this.armedId !== approval.id || this.sentId === approval.id;
-    const button = (decision: ApprovalDecision, words: string, look = ""): TemplateResult => html`
+    const isLocked = this.enabledId !== approval.id || this.sentId === approval.id;
+    const button = (decision: ApprovalDecision, text: string, className = ""): TemplateResult => html`
       <button
-        class="button ${look}"
+        class="button ${className}"
         type="button"
         ?disabled=${isLocked}
         @click=${() => this.#answer(approval.id, decision)}
       >
-        ${words}
+        ${text}
       </button>
     `;
     return html`
@@ -135,60 +135,60 @@ export class ApprovalCard extends LightElement {
     `;
   }
 
-  #arm(id: string | undefined): void {
-    clearTimeout(this.#arming);
-    this.#arming = setTimeout(() => (this.armedId = id), armingMs);
+  #enableButtons(id: string | undefined): void {
+    clearTimeout(this.#enableTimer);
+    this.#enableTimer = setTimeout(() => (this.enabledId = id), enableAfterMs);
   }
 
   async #answer(id: string, decision: ApprovalDecision): Promise<void> {
     this.sentId = id;
     this.error = undefined;
     const failure = await this.app.client.request("exec.approval.resolve", { id, decision }).then(
-      (answer) => this.#sayRefused(answer),
+      (answer) => this.#showBlocked(answer),
       (error: unknown) => error,
     );
     this.sentId = undefined;
-    if (isUnknown(failure)) this.#say(tooLateText, 8000);
+    if (isUnknown(failure)) this.#showNotice(tooLateText, 8000);
     else this.error = failure;
     if (failure === undefined || isUnknown(failure)) dropApproval(this.app.store, id);
   }
 
-  /** A yes that the rules in force do not allow is answered with the reason. */
-  #sayRefused(answer: unknown): undefined {
+  /** The gateway answers an approval that the current policy blocks with the reason. */
+  #showBlocked(answer: unknown): undefined {
     const { reason } = (answer ?? {}) as { readonly reason?: unknown };
-    if (typeof reason === "string") this.#say(`Not run: the current policy blocks it. ${reason}`, 30_000);
+    if (typeof reason === "string") this.#showNotice(`Not run: the current policy blocks it. ${reason}`, 30_000);
   }
 
-  #say(words: string, forMs: number): void {
-    this.notice = words;
-    clearTimeout(this.#forgetting);
-    this.#forgetting = setTimeout(() => (this.notice = undefined), forMs);
+  #showNotice(text: string, forMs: number): void {
+    this.notice = text;
+    clearTimeout(this.#noticeTimer);
+    this.#noticeTimer = setTimeout(() => (this.notice = undefined), forMs);
   }
 
-  /** The focus stays on the button that takes the place of the one that was pressed. */
-  readonly #fold = async (): Promise<void> => {
-    this.isFolded = !this.isFolded;
+  /** Keeps the focus on the button that replaces the pressed one. */
+  readonly #toggle = async (): Promise<void> => {
+    this.isCollapsed = !this.isCollapsed;
     await this.updateComplete;
     this.querySelector<HTMLElement>("[aria-expanded]")?.focus();
   };
 
   readonly #escape = (event: KeyboardEvent): void => {
-    if (event.key === "Escape") void this.#fold();
+    if (event.key === "Escape") void this.#toggle();
   };
 }
 
-/** Of a change, what goes and what comes is marked; the words are the same, sign and all. */
+/** Colors added and removed lines of a diff; the text stays the same. */
 function drawText({ kind, card }: PendingApproval): readonly (string | TemplateResult)[] | string {
   if (kind !== "config") return card.text;
   return card.text.split("\n").map((line, at) => {
-    const look = /^(?:\+\+\+|---) /.test(line)
+    const className = /^(?:\+\+\+|---) /.test(line)
       ? "quiet"
       : line.startsWith("+")
-        ? "comes"
+        ? "added"
         : line.startsWith("-")
-          ? "goes"
+          ? "removed"
           : "";
-    return html`${at === 0 ? "" : "\n"}${look === "" ? line : html`<span class=${look}>${line}</span>`}`;
+    return html`${at === 0 ? "" : "\n"}${className === "" ? line : html`<span class=${className}>${line}</span>`}`;
   });
 }
 

@@ -1,4 +1,4 @@
-// What an owner should know before using something, with the command that changes it.
+// A warning for the owner, with the command that changes it.
 import { html, type TemplateResult } from "lit";
 
 import type { Caution } from "../wire.ts";

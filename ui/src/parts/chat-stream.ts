@@ -1,4 +1,4 @@
-// The messages of a session from top to bottom: the newest in view, older ones on request.
+// The messages of a session; follows the newest, loads older ones on request.
 import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 
@@ -9,21 +9,21 @@ import "./chat-row.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 
-/** How close to the end still counts as being there. */
+/** Distance from the end that still counts as the end. */
 const nearPx = 60;
 
 export class ChatStream extends LightElement {
   static override properties = { app: { attribute: false }, session: {}, empty: { attribute: false } };
   declare app: App;
   declare session: string;
-  /** Drawn when there is nothing yet. */
+  /** Drawn while there are no messages. */
   declare empty: TemplateResult | undefined;
   readonly #rowsOf = createRows();
   #end: (() => void) | undefined;
   #isAtEnd = true;
-  /** Where the view was before older messages came in above it. */
+  /** Scroll height before older messages were added above. */
   #heightBefore: number | undefined;
-  /** A turned phone or a growing composer takes room from the messages. */
+  /** The visible area changes when a phone is rotated or the composer grows. */
   readonly #resizes = new ResizeObserver(() => this.#isAtEnd && this.#toEnd());
 
   override connectedCallback(): void {
@@ -105,7 +105,7 @@ export class ChatStream extends LightElement {
     if (this.#isAtEnd) void this.#settle().then(() => this.#toEnd());
   }
 
-  /** Rows draw themselves a moment later than the list of them. */
+  /** Rows render after the list that contains them. */
   async #settle(): Promise<void> {
     await Promise.all([...this.querySelectorAll("chat-row")].map((row) => (row as LightElement).updateComplete));
     await Promise.all([...this.querySelectorAll("tool-card")].map((card) => (card as LightElement).updateComplete));
@@ -135,7 +135,7 @@ export class ChatStream extends LightElement {
     conversationsOf(this.app).earlier(this.session);
   };
 
-  /** Goes to the newest message and stays with it. */
+  /** Scrolls to the newest message and follows it. */
   follow(): void {
     this.#isAtEnd = true;
     this.requestUpdate();

@@ -1,4 +1,4 @@
-// Where a message is written: Enter sends, Shift and Enter starts a line, what is typed stays with its session.
+// The input for messages: Enter sends, Shift+Enter starts a new line, each session keeps its draft.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
@@ -25,8 +25,8 @@ export class ChatComposer extends LightElement {
   declare failure: unknown;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   #end: (() => void) | undefined;
-  /** Sent before the conversation was read; it goes out right after. */
-  #isHasty = false;
+  /** The person pressed Enter before the conversation was loaded; the message is sent right after. */
+  #isSendPending = false;
 
   constructor() {
     super();
@@ -58,7 +58,7 @@ export class ChatComposer extends LightElement {
             aria-label="Message"
             aria-describedby="chat-keys"
             rows="1"
-            placeholder=${isBusy ? "Type your next message; it will be queued" : "Type a message, or /help for commands"}
+            placeholder=${isBusy ? "Type your next message; it will be queued" : "Type a message or /help"}
             .value=${this.text}
             @input=${this.#type}
             @keydown=${this.#key}
@@ -85,12 +85,12 @@ export class ChatComposer extends LightElement {
   }
 
   readonly #type = (event: Event): void => {
-    this.#isHasty = false;
+    this.#isSendPending = false;
     this.text = (event.target as HTMLTextAreaElement).value;
     drafts.write(this.session, this.text);
   };
 
-  /** While an input method is composing, Enter chooses a word. */
+  /** While an input method is composing, Enter selects a word. */
   readonly #key = (event: KeyboardEvent): void => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
@@ -104,12 +104,12 @@ export class ChatComposer extends LightElement {
   };
 
   protected override updated(): void {
-    if (this.#isHasty && this.#obstacle() === undefined) this.#send();
+    if (this.#isSendPending && this.#obstacle() === undefined) this.#send();
   }
 
   #send(): void {
     const isConnected = this.#state.value.connection.phase === "connected";
-    this.#isHasty = isConnected && this.#obstacle() !== undefined;
+    this.#isSendPending = isConnected && this.#obstacle() !== undefined;
     if (this.text.trim() === "" || this.#obstacle() !== undefined) return;
     conversationsOf(this.app).send(this.session, this.text);
     this.text = "";
@@ -131,7 +131,7 @@ export class ChatComposer extends LightElement {
   };
 }
 
-/** A tab has its own drafts; storage may be forbidden. */
+/** Each tab has its own drafts; the browser may forbid storage. */
 function openSessionStorage(): Storage | undefined {
   try {
     return window.sessionStorage;

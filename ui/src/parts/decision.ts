@@ -1,4 +1,4 @@
-// Why a tool may or may not run: layer by layer, the rule that decided, and the smallest change that turns it around.
+// Draws a policy decision: each rule, the deciding one, and the smallest change that reverses it.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { CatalogTool, Decision, DecisionLayer } from "../wire.ts";
@@ -36,7 +36,7 @@ export function drawDecision(tool: Pick<CatalogTool, "decision" | "explain" | "u
   `;
 }
 
-/** The same record as the command line prints it, with file and line of each rule. */
+/** The decision as the command line prints it, with file and line of each rule. */
 export function drawExplain(explain: string): TemplateResult {
   return html`
     <details class="more">
@@ -56,18 +56,18 @@ function drawFix(fix: NonNullable<Decision["fix"]>): TemplateResult {
 }
 
 function drawLayers({ layers, decidedBy }: Decision): TemplateResult {
-  const [idle, spoke] = [layers.filter(isIdle), layers.filter((layer) => !isIdle(layer))];
+  const [inapplicable, applied] = [layers.filter(isInapplicable), layers.filter((layer) => !isInapplicable(layer))];
   return html`
     <ol class="layers" aria-label="Policy rules in the order they are checked">
-      ${spoke.map((layer) => drawLayer(layer, layer.layer === decidedBy?.layer))}
+      ${applied.map((layer) => drawLayer(layer, layer.layer === decidedBy?.layer))}
     </ol>
     ${
-      idle.length === 0
+      inapplicable.length === 0
         ? nothing
         : html`<details class="more">
-            <summary>${formatCount(idle.length, "rule")} did not apply</summary>
+            <summary>${formatCount(inapplicable.length, "rule")} did not apply</summary>
             <ol class="layers">
-              ${idle.map((layer) => drawLayer(layer, false))}
+              ${inapplicable.map((layer) => drawLayer(layer, false))}
             </ol>
           </details>`
     }
@@ -87,7 +87,7 @@ function drawLayer({ layer, path, verdict, rule, note }: DecisionLayer, decides:
   `;
 }
 
-const isIdle = ({ verdict }: DecisionLayer): boolean => verdict === "not-set" || verdict === "not-applicable";
+const isInapplicable = ({ verdict }: DecisionLayer): boolean => verdict === "not-set" || verdict === "not-applicable";
 
 const verdictTones: Readonly<Record<string, Tone>> = { pass: "good", block: "bad", ignored: "warn" };
 

@@ -1,4 +1,4 @@
-// Devices that wait to be let in, with the two answers, and devices that are in.
+// Pairing requests with approve and reject, and the paired devices.
 import { html, nothing, type TemplateResult } from "lit";
 
 import { visible } from "../../../src/core/visible.ts";
@@ -11,13 +11,13 @@ import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 import { drawLoad, Load } from "./load.ts";
 
-const unfolded = 5;
+const shownDevices = 5;
 
 export class DeviceList extends LightElement {
   static override properties = { app: { attribute: false }, error: { state: true }, answering: { state: true } };
   declare app: App;
   declare error: unknown;
-  /** Id of the request being answered. */
+  /** Id of the pairing request that is being answered. */
   declare answering: string | undefined;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #devices = new Load(this, () => this.app.client.request("device.pair.list", {}));
@@ -62,7 +62,7 @@ export class DeviceList extends LightElement {
     `;
   }
 
-  /** This browser first, then the newest; a long list is folded. */
+  /** This browser first, then the newest; a long list is collapsed. */
   #drawAllPaired(paired: readonly PairedDevice[]): TemplateResult {
     const { deviceId } = this.#state.value;
     const rank = (entry: PairedDevice): number => (entry.deviceId === deviceId ? Infinity : (entry.approvedAtMs ?? 0));
@@ -71,10 +71,10 @@ export class DeviceList extends LightElement {
       html`<ul class="rows">
         ${entries.map((entry) => this.#drawPaired(entry))}
       </ul>`;
-    const rest = sorted.slice(unfolded);
+    const rest = sorted.slice(shownDevices);
     if (rest.length === 0) return draw(sorted);
     return html`
-      ${draw(sorted.slice(0, unfolded))}
+      ${draw(sorted.slice(0, shownDevices))}
       <details class="more">
         <summary>${formatCount(rest.length, "more device")}</summary>
         ${draw(rest)}
@@ -139,13 +139,13 @@ export class DeviceList extends LightElement {
   }
 }
 
-/** Whoever asks gives itself its name: nothing in it may hide or turn the words around it. */
+/** A device chooses its own name, so characters that hide or reverse text are made visible. */
 function nameOf({ displayName, clientId, clientMode }: PendingDevice | PairedDevice): string {
   if (displayName !== undefined) return visible(displayName, 60);
   return clientId === "openclaw-control-ui" ? "Browser" : visible(clientId ?? clientMode ?? "device", 60);
 }
 
-/** A paired node that offers more asks for the difference only. */
+/** A paired node that offers more requests only the difference. */
 function describeRequest({ role, scopes = [], added }: PendingDevice): string {
   if (added === undefined)
     return `requests role ${visible(role, 60)} with ${visible(scopes.join(", ")) || "no scopes"}`;

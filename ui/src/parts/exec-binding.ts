@@ -1,4 +1,4 @@
-// The card that says which node commands go to: for all, and for each agent of `agents.list`.
+// The card that selects which node runs commands: for all agents, and for each agent of `agents.list`.
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 
@@ -32,14 +32,14 @@ export class ExecBinding extends LightElement {
     nodes: { attribute: false },
     choices: { state: true },
     isSaving: { state: true },
-    said: { state: true },
+    notice: { state: true },
     error: { state: true },
   };
   declare app: App;
   declare nodes: readonly NodeRow[];
   declare choices: readonly Choice[];
   declare isSaving: boolean;
-  declare said: SaveNotice | undefined;
+  declare notice: SaveNotice | undefined;
   declare error: unknown;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #config = new Load(this, () => this.#read());
@@ -86,7 +86,7 @@ export class ExecBinding extends LightElement {
           </span>
         </div>
       </form>
-      <div aria-live="polite">${this.#drawSaid()}</div>
+      <div aria-live="polite">${this.#drawNotice()}</div>
     `;
   }
 
@@ -110,20 +110,20 @@ export class ExecBinding extends LightElement {
     `;
   }
 
-  #drawSaid(): TemplateResult | typeof nothing {
+  #drawNotice(): TemplateResult | typeof nothing {
     if (this.error !== undefined) return drawFailure(this.error);
-    return this.said === undefined
+    return this.notice === undefined
       ? nothing
-      : html`<p class="note ${looks[this.said]}" role="status">${words[this.said]}</p>`;
+      : html`<p class="note ${noticeTones[this.notice]}" role="status">${noticeTexts[this.notice]}</p>`;
   }
 
   #choose(bindings: Bindings, at: Choice["at"], value: string): void {
-    this.said = undefined;
+    this.notice = undefined;
     this.error = undefined;
     this.choices = choose(this.choices, bindings, at, value === "" ? undefined : value);
   }
 
-  /** Choices are kept over what somebody else changed, except where they changed the same. */
+  /** Keeps choices when another client changed the config, except for the same setting. */
   async #read(): Promise<ConfigSnapshot> {
     const config = await this.app.client.request("config.get", {});
     const now = bindingsOf(config.config);
@@ -137,12 +137,12 @@ export class ExecBinding extends LightElement {
     const config = this.#config.value;
     if (config === undefined || this.choices.length === 0) return;
     this.isSaving = true;
-    this.said = undefined;
+    this.notice = undefined;
     this.error = undefined;
     try {
       await this.#save(config);
     } catch (error) {
-      if (isEditConflict(error)) this.said = "stale";
+      if (isEditConflict(error)) this.notice = "stale";
       else this.error = error;
     }
     this.isSaving = false;
@@ -154,13 +154,13 @@ export class ExecBinding extends LightElement {
     const written = choices.some(({ at }) => at !== "global") ? await parseConfigFile(raw) : undefined;
     const patch = JSON.stringify(patchOf(written, choices));
     const saved = await this.app.client.request("config.patch", { raw: patch, baseHash: hash });
-    this.said = unmet(choices, bindingsOf(saved.config)).length === 0 ? "saved" : "unmet";
+    this.notice = unmet(choices, bindingsOf(saved.config)).length === 0 ? "saved" : "unmet";
     this.choices = [];
   }
 }
 
-const looks: Readonly<Record<SaveNotice, string>> = { saved: "quiet", stale: "warn", unmet: "warn" };
-const words: Readonly<Record<SaveNotice, string>> = {
+const noticeTones: Readonly<Record<SaveNotice, string>> = { saved: "quiet", stale: "warn", unmet: "warn" };
+const noticeTexts: Readonly<Record<SaveNotice, string>> = {
   saved: "Saved. The gateway is restarting; this page reconnects automatically.",
   stale: "Not saved: the config changed since it was loaded. It was loaded again; review it and save once more.",
   unmet: "Saved, but an included config file sets another value, which takes precedence.",

@@ -1,4 +1,4 @@
-// The card for the approvals file of the gateway or of a node: what commands may do there, and which programs are listed.
+// The card that edits the approvals file of the gateway or of a node: rules and allowlist.
 import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import { live } from "lit/directives/live.js";
@@ -31,7 +31,7 @@ import { drawLoad, Load } from "./load.ts";
 import { drawRules } from "./rule-fields.ts";
 import { drawObstacle, obstacleOf, targetName, type Obstacle } from "./rules-obstacle.ts";
 
-/** The machine whose file is shown; empty for the gateway's own. */
+/** Id of the node whose file is shown; empty for the gateway. */
 type Target = string;
 
 interface Shown extends RulesSnapshot {
@@ -47,7 +47,7 @@ export class ExecRules extends LightElement {
     scope: { state: true },
     edits: { state: true },
     isSaving: { state: true },
-    said: { state: true },
+    notice: { state: true },
     error: { state: true },
   };
   declare app: App;
@@ -55,10 +55,10 @@ export class ExecRules extends LightElement {
   declare agents: readonly string[];
   declare target: Target;
   declare scope: string;
-  /** Not saved yet, for each machine, so that looking at another one loses nothing. */
+  /** Unsaved edits per machine, so that switching between machines loses nothing. */
   declare edits: ReadonlyMap<Target, readonly RuleEdit[]>;
   declare isSaving: boolean;
-  declare said: "saved" | "stale" | undefined;
+  declare notice: "saved" | "stale" | undefined;
   declare error: unknown;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #shown = new Load(this, () => this.#read(this.target));
@@ -87,7 +87,7 @@ export class ExecRules extends LightElement {
       <div class="pairs">
         <div class="field">
           <label for="rules-target"><span class="label">Target</span></label>
-          <select id="rules-target" .value=${live(this.target)} @change=${this.#aim}>
+          <select id="rules-target" .value=${live(this.target)} @change=${this.#setTarget}>
             <option value="" ?selected=${this.target === ""}>Gateway</option>
             ${this.nodes.map((node) => html`<option value=${node.nodeId} ?selected=${this.target === node.nodeId}>${targetName(node)}</option>`)}
           </select>
@@ -105,7 +105,7 @@ export class ExecRules extends LightElement {
   #drawTarget(): TemplateResult {
     const obstacle = this.#obstacle();
     if (obstacle !== undefined) return drawObstacle(obstacle);
-    // Of another machine is worse than none.
+    // Never shows the file of another machine while this one loads.
     if (this.#shown.error === undefined && this.#shown.value?.target !== this.target)
       return html`<p class="quiet" role="status">Loading the approvals …</p>`;
     return drawLoad(this.#shown, "the approvals", (shown) =>
@@ -133,13 +133,13 @@ export class ExecRules extends LightElement {
   }
 
   #draw(shown: Shown): TemplateResult {
-    const edits = effective(shown.file, this.#mine());
+    const edits = effective(shown.file, this.#currentEdits());
     const file = applyEdits(shown.file, edits);
     return html`
       <p class="quiet">File <code>${visible(shown.path, 200)}</code></p>
       <div class="schema-form">
         <div class="pairs wide-pairs">
-          ${drawRules({ file, scope: this.scope, isBusy: this.isSaving, set: (key, words) => this.#set(key, words) })}
+          ${drawRules({ file, scope: this.scope, isBusy: this.isSaving, set: (key, text) => this.#set(key, text) })}
         </div>
         ${this.scope === defaults ? html`<p class="quiet">The allowlist is set per agent: select an agent, or all agents, under Scope.</p>` : this.#drawList(file, shown)}
         <div class="actions">
@@ -161,7 +161,7 @@ export class ExecRules extends LightElement {
           }
         </div>
       </div>
-      <div aria-live="polite">${this.#drawSaid()}</div>
+      <div aria-live="polite">${this.#drawNotice()}</div>
     `;
   }
 
@@ -179,49 +179,49 @@ export class ExecRules extends LightElement {
     )}`;
   }
 
-  #drawSaid(): TemplateResult | typeof nothing {
+  #drawNotice(): TemplateResult | typeof nothing {
     if (this.error !== undefined) return drawFailure(this.error);
-    if (this.said === undefined) return nothing;
-    if (this.said === "saved") return html`<p class="note quiet" role="status">Saved.</p>`;
+    if (this.notice === undefined) return nothing;
+    if (this.notice === "saved") return html`<p class="note quiet" role="status">Saved.</p>`;
     return html`
       <div class="note warn" role="status">
         <p>Not saved: the file changed since it was loaded. Each use of an allowed program updates it, too.</p>
         <div class="actions">
-          <button class="button small" type="button" @click=${this.#again}>Reload, keep my changes</button>
+          <button class="button small" type="button" @click=${this.#reloadFile}>Reload, keep my changes</button>
         </div>
       </div>
     `;
   }
 
-  #mine(): readonly RuleEdit[] {
+  #currentEdits(): readonly RuleEdit[] {
     return this.edits.get(this.target) ?? [];
   }
 
   #edit(edit: RuleEdit): void {
-    this.said = undefined;
+    this.notice = undefined;
     this.error = undefined;
-    this.edits = new Map(this.edits).set(this.target, addEdit(this.#mine(), edit));
+    this.edits = new Map(this.edits).set(this.target, addEdit(this.#currentEdits(), edit));
   }
 
-  #set(key: RuleKey, words: string): void {
-    const value = key === "autoAllowSkills" ? words === "yes" : words;
-    this.#edit({ kind: "set", scope: this.scope, key, value: words === "" ? undefined : value });
+  #set(key: RuleKey, text: string): void {
+    const value = key === "autoAllowSkills" ? text === "yes" : text;
+    this.#edit({ kind: "set", scope: this.scope, key, value: text === "" ? undefined : value });
   }
 
   readonly #discard = (): void => {
-    this.said = undefined;
+    this.notice = undefined;
     this.error = undefined;
     this.edits = new Map(this.edits).set(this.target, []);
   };
 
-  readonly #again = (): void => {
-    this.said = undefined;
+  readonly #reloadFile = (): void => {
+    this.notice = undefined;
     this.#shown.reload();
   };
 
-  readonly #aim = (event: Event): void => {
+  readonly #setTarget = (event: Event): void => {
     this.target = (event.target as HTMLSelectElement).value;
-    this.said = undefined;
+    this.notice = undefined;
     this.error = undefined;
   };
 
@@ -237,7 +237,7 @@ export class ExecRules extends LightElement {
     const { client } = this.app;
     const change = { file: toWire(applyEdits(file, edits)), baseHash: hash };
     this.isSaving = true;
-    this.said = undefined;
+    this.notice = undefined;
     const failure = await (
       target === ""
         ? client.request("exec.approvals.set", change)
@@ -247,8 +247,8 @@ export class ExecRules extends LightElement {
       (error: unknown) => error ?? new Error("The gateway rejected the request without a reason."),
     );
     this.isSaving = false;
-    this.said = failure === undefined ? "saved" : isEditConflict(failure) ? "stale" : undefined;
-    this.error = this.said === undefined ? failure : undefined;
+    this.notice = failure === undefined ? "saved" : isEditConflict(failure) ? "stale" : undefined;
+    this.error = this.notice === undefined ? failure : undefined;
     if (failure !== undefined) return;
     this.edits = new Map(this.edits).set(target, []);
     this.#shown.reload();

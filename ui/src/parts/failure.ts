@@ -1,4 +1,4 @@
-// What went wrong, in words: the message, why policy said so, and the way out.
+// Draws an error: the message, the policy decision behind it, and the fix.
 import { html, nothing, type TemplateResult } from "lit";
 
 import { OpenClawError } from "../../../src/core/error.ts";

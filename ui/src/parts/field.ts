@@ -142,16 +142,16 @@ function drawRow(context: FieldContext, field: Field): TemplateResult {
 }
 
 function drawInput(context: FieldContext, field: Field): TemplateResult {
-  const words = draftText(context.draft);
+  const text = draftText(context.draft);
   if (field.kind === "boolean")
-    return drawSelect(context, words, [
+    return drawSelect(context, text, [
       ["true", "yes"],
       ["false", "no"],
     ]);
   if (field.kind === "choice")
     return drawSelect(
       context,
-      words,
+      text,
       field.options.map(({ label }, index) => [String(index), label] as const),
     );
   const isLong = field.kind === "json" || (field.kind === "text" && field.multiline);
@@ -165,7 +165,7 @@ function drawInput(context: FieldContext, field: Field): TemplateResult {
       placeholder=${field.kind === "json" ? "JSON" : shared.placeholder}
       aria-invalid=${shared.invalid}
       aria-describedby=${aboutOf(context)}
-      .value=${live(words)}
+      .value=${live(text)}
       @input=${(event: Event) => context.set(valueOf(event))}
     ></textarea>`;
   }
@@ -180,14 +180,14 @@ function drawInput(context: FieldContext, field: Field): TemplateResult {
     aria-invalid=${shared.invalid}
     aria-required=${context.required}
     aria-describedby=${aboutOf(context)}
-    .value=${live(words)}
+    .value=${live(text)}
     @input=${(event: Event) => context.set(valueOf(event))}
   />`;
 }
 
 function drawSelect(
   context: FieldContext,
-  words: string,
+  text: string,
   options: readonly (readonly [value: string, label: string])[],
 ): TemplateResult {
   return html`
@@ -195,11 +195,11 @@ function drawSelect(
       id=${idOf(context)}
       aria-invalid=${context.issues.has(context.path)}
       aria-describedby=${aboutOf(context)}
-      .value=${live(words)}
+      .value=${live(text)}
       @change=${(event: Event) => context.set(valueOf(event))}
     >
       <option value="">${context.required ? "select …" : `not set${defaultSuffix(context.schema)}`}</option>
-      ${options.map(([value, label]) => html`<option value=${value} ?selected=${words === value}>${label}</option>`)}
+      ${options.map(([value, label]) => html`<option value=${value} ?selected=${text === value}>${label}</option>`)}
     </select>
   `;
 }
@@ -210,8 +210,8 @@ function drawLabel({ label, required, schema }: FieldContext): TemplateResult {
 }
 
 function drawDescription(context: FieldContext): TemplateResult | typeof nothing {
-  const words = describeSchema(context.schema);
-  return words === undefined ? nothing : html`<span class="about" id=${`about:${context.path}`}>${words}</span>`;
+  const text = describeSchema(context.schema);
+  return text === undefined ? nothing : html`<span class="about" id=${`about:${context.path}`}>${text}</span>`;
 }
 
 function drawIssue(context: FieldContext): TemplateResult | typeof nothing {

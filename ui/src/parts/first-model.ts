@@ -1,4 +1,4 @@
-// What to do while no model can answer: take one that was found, or add one; tools work all the same.
+// The card shown without a model: use a model that was found, or add one.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
@@ -12,7 +12,7 @@ import { drawHint } from "./hint.ts";
 import { LightElement } from "./light-element.ts";
 import { drawLoad, Load } from "./load.ts";
 
-/** A model on this machine may have to be read from disk first. */
+/** A local model may have to be loaded from disk first. */
 const testMs = 120_000;
 
 type Try =
@@ -23,7 +23,7 @@ type Try =
 export class FirstModel extends LightElement {
   static override properties = { app: { attribute: false }, answering: { type: Boolean }, tries: { state: true } };
   declare app: App;
-  /** A found server would answer already; choosing it makes that last. */
+  /** A found server already answers; selecting it writes it to the config. */
   declare answering: boolean;
   declare tries: ReadonlyMap<string, Try>;
   readonly #scan = new Load(this, () => this.app.client.request("models.scan", {}, testMs));

@@ -1,4 +1,4 @@
-// The way out of a failure: a command with a button that copies it, or plain words.
+// The fix for an error: a command with a copy button, or text.
 import { html, nothing, type TemplateResult } from "lit";
 
 import "./copy-line.ts";

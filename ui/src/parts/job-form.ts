@@ -1,4 +1,4 @@
-// The form for a new job: when, what, where its result goes; its next times show while it is written.
+// The form for a new job, with a preview of its next runs.
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 
@@ -30,7 +30,7 @@ export class JobForm extends LightElement {
   declare error: unknown;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #agents = new Load(this, () => this.app.client.request("agents.list", {}));
-  readonly #preview = new Load(this, () => this.#look());
+  readonly #preview = new Load(this, () => this.#loadPreview());
 
   constructor() {
     super();
@@ -159,7 +159,7 @@ export class JobForm extends LightElement {
           .value=${live(chosen)}
           @change=${(event: Event) => this.#put({ [key]: (event.target as HTMLSelectElement).value })}
         >
-          ${options.map(([value, words]) => html`<option value=${value} ?selected=${value === chosen}>${words}</option>`)}
+          ${options.map(([value, text]) => html`<option value=${value} ?selected=${value === chosen}>${text}</option>`)}
         </select>
       </div>
     `;
@@ -183,7 +183,7 @@ export class JobForm extends LightElement {
     this.issues = new Map([...this.issues].filter(([key]) => stillOpen.has(key)));
   }
 
-  #look(): Promise<CronPreview> {
+  #loadPreview(): Promise<CronPreview> {
     return this.app.client.request("cron.preview", { job: { schedule: scheduleOf(this.draft) }, count: 3 });
   }
 
@@ -206,11 +206,13 @@ export class JobForm extends LightElement {
   };
 }
 
+/** The gateway adds seconds; the page shows dates to the minute. */
+const dateChars = "2026-11-17 02:30".length;
+
 function drawFires({ fires, tz }: CronPreview): TemplateResult {
   if (fires.length === 0) return html`<p class="issue" role="status">This schedule never runs.</p>`;
-  return html`<p class="quiet" role="status">
-    Next: ${fires.map(({ local, note }) => `${local}${note === undefined ? "" : ` (${note})`}`).join("; ")} · ${tz}
-  </p>`;
+  const dates = fires.map(({ local, note }) => `${local.slice(0, dateChars)}${note === undefined ? "" : ` (${note})`}`);
+  return html`<p class="quiet" role="status">Next: ${dates.join("; ")} · ${tz}</p>`;
 }
 
 const whens: Options = [

@@ -1,4 +1,4 @@
-// One job opened: what it does and when, the ways to run, stop and remove it, and how its runs went.
+// One job: what it does and when, buttons to run, disable and remove it, and its history.
 import { html, nothing, type TemplateResult } from "lit";
 
 import { visible } from "../../../src/core/visible.ts";
@@ -21,7 +21,7 @@ import { LightElement } from "./light-element.ts";
 import { drawLoad, Load } from "./load.ts";
 
 const shown = 50;
-/** The answer comes when the run is over; the history knows how it ended even when nobody waited so long. */
+/** The answer comes at the end of the run; the history records it even when the page stopped waiting. */
 const runAnswerMs = 60 * 60_000;
 
 export class JobPanel extends LightElement {
@@ -30,15 +30,15 @@ export class JobPanel extends LightElement {
     job: { attribute: false },
     busy: { state: true },
     isAsking: { state: true },
-    said: { state: true },
+    notice: { state: true },
     error: { state: true },
   };
   declare app: App;
   declare job: CronJob;
-  /** What is on its way. */
+  /** The request in progress. */
   declare busy: "run" | "switch" | "remove" | undefined;
   declare isAsking: boolean;
-  declare said: string | undefined;
+  declare notice: string | undefined;
   declare error: unknown;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #runs = new Load(this, () => this.app.client.request("cron.runs", { id: this.job.id, limit: shown }));
@@ -72,7 +72,7 @@ export class JobPanel extends LightElement {
         <pre class="output" tabindex="0" aria-label="Text of the job">${describePayload(job).text}</pre>
         ${this.#drawActions()}
         <div aria-live="polite">
-          ${this.said === undefined ? nothing : html`<p class="note quiet" role="status">${this.said}</p>`}
+          ${this.notice === undefined ? nothing : html`<p class="note quiet" role="status">${this.notice}</p>`}
           ${this.error === undefined ? nothing : drawFailure(this.error)}
         </div>
         <section class="run" aria-label="History">
@@ -143,10 +143,10 @@ export class JobPanel extends LightElement {
 
   async #act(busy: NonNullable<JobPanel["busy"]>, step: () => Promise<string | undefined>): Promise<void> {
     this.busy = busy;
-    this.said = undefined;
+    this.notice = undefined;
     this.error = undefined;
     try {
-      this.said = await step();
+      this.notice = await step();
     } catch (error) {
       this.error = error;
     }
@@ -188,13 +188,13 @@ function drawFacts(job: CronJob): TemplateResult {
 }
 
 function drawRun(run: CronRun): TemplateResult {
-  const words = describeRun(run);
+  const details = describeRun(run);
   return html`
     <li class="row">
       <div>
         ${badge(tones[run.status], run.state)}
         <span title=${formatDate(run.runAtMs)}>${formatAge(run.runAtMs, Date.now())}</span>
-        <span class="quiet">took ${formatElapsed(run.durationMs)}${words === "" ? "" : ` · ${words}`}</span>
+        <span class="quiet">took ${formatElapsed(run.durationMs)}${details === "" ? "" : ` · ${details}`}</span>
         ${run.summary === "" ? nothing : html`<pre class="plain">${run.summary}</pre>`}
         ${run.error === undefined ? nothing : html`<div class="issue">${run.error}</div>`}
       </div>

@@ -1,4 +1,4 @@
-// The latest tool calls: when, which tool, for whom, how it ended.
+// The latest tool calls with agent and outcome.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";

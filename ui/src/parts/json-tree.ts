@@ -1,4 +1,4 @@
-// JSON as a tree that opens branch by branch.
+// Draws JSON as a collapsible tree.
 import { html, type TemplateResult } from "lit";
 
 import { formatCount } from "../format.ts";

@@ -1,4 +1,4 @@
-// An element drawn into the document itself, so that one style sheet, labels and anchors reach everywhere.
+// An element without a shadow root, so that the style sheet, labels and anchors of the page reach into it.
 import { LitElement } from "lit";
 
 export class LightElement extends LitElement {

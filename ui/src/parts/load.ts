@@ -1,4 +1,4 @@
-// Something read from the gateway: asked again when its key changes, drawn with its waiting and failing states.
+// Loads a value from the gateway again when its key changes, and draws its loading and error states.
 import { html, nothing, type ReactiveController, type ReactiveControllerHost, type TemplateResult } from "lit";
 
 import { drawFailure } from "./failure.ts";
@@ -22,7 +22,7 @@ export class Load<T> implements ReactiveController {
     this.#key = undefined;
   }
 
-  /** Reads when the key differs from the last one; call it before each drawing. */
+  /** Loads when the key changed; call it before each render. */
   want(key: string): void {
     if (key === this.#key) return;
     this.#key = key;
@@ -49,7 +49,7 @@ export class Load<T> implements ReactiveController {
   }
 }
 
-/** `what` completes "Reading …". What was read before stays visible while it is read again. */
+/** `what` completes "Loading …". The previous value stays visible while it is loaded again. */
 export function drawLoad<T>(load: Load<T>, what: string, draw: (value: T) => unknown): TemplateResult {
   const failure =
     load.error === undefined

@@ -1,4 +1,4 @@
-// Draws Markdown: every piece of text ends in a text node, links open elsewhere, code can be copied.
+// Draws Markdown: all text goes into text nodes, links open in a new tab, code has a copy button.
 import { html, nothing, type TemplateResult } from "lit";
 
 import { parseMarkdown, type BlockNode, type Inline } from "../chat/markdown.ts";
@@ -27,11 +27,11 @@ function drawBlock(block: BlockNode): TemplateResult {
   }
 }
 
-/** Below the headings of the page itself, whatever the text calls its own. */
+/** Headings rank below those of the page. */
 function drawHeading(depth: number, inner: readonly Inline[]): TemplateResult {
-  const words = inner.map(drawInline);
-  if (depth <= 1) return html`<h3 class="big">${words}</h3>`;
-  return depth === 2 ? html`<h3>${words}</h3>` : html`<h4>${words}</h4>`;
+  const content = inner.map(drawInline);
+  if (depth <= 1) return html`<h3 class="big">${content}</h3>`;
+  return depth === 2 ? html`<h3>${content}</h3>` : html`<h4>${content}</h4>`;
 }
 
 function drawCode(language: string, text: string): TemplateResult {

@@ -1,4 +1,4 @@
-// The paired nodes: who is there, what each can do and may do; with none, the command that brings one.
+// The paired nodes with their commands and permissions, or the command that pairs one.
 import { html, nothing, type TemplateResult } from "lit";
 
 import { visible } from "../../../src/core/visible.ts";
@@ -14,7 +14,7 @@ export class NodeList extends LightElement {
   static override properties = { app: { attribute: false }, list: { attribute: false }, nodes: { attribute: false } };
   declare app: App;
   declare list: Load<{ readonly nodes: readonly NodeRow[] }>;
-  /** Those of the list; another array when it was read again. */
+  /** The nodes of the list; a new array after each read. */
   declare nodes: readonly NodeRow[];
 
   protected override render(): TemplateResult {
@@ -31,7 +31,7 @@ export class NodeList extends LightElement {
   }
 }
 
-/** What to type on the other machine to reach the gateway this page came from. */
+/** The command that connects another machine to the gateway of this page. */
 export function nodeCommand({ hostname, port, protocol }: Pick<Location, "hostname" | "port" | "protocol">): string {
   const isTls = protocol === "https:";
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -47,7 +47,7 @@ function drawNone(): TemplateResult {
   `;
 }
 
-/** Only this machine reaches the gateway by that name: another one needs a way here, and can then type the same. */
+/** Other machines cannot reach a loopback address: with an SSH tunnel the same command works there. */
 function isLoopback({ hostname }: Pick<Location, "hostname">): boolean {
   return /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(hostname);
 }
@@ -79,12 +79,12 @@ function drawNode(node: NodeRow): TemplateResult {
         <div class="quiet">${facts.map((fact) => visible(fact, 80)).join(" · ")}</div>
         <div class="quiet">node <code>${node.nodeId.slice(0, 12)}</code></div>
       </div>
-      ${connected ? drawSkills(caps, commands, permissions) : drawAway()}
+      ${connected ? drawCommands(caps, commands, permissions) : drawOffline()}
     </li>
   `;
 }
 
-function drawSkills(
+function drawCommands(
   caps: readonly string[],
   commands: readonly string[],
   permissions: Readonly<Record<string, boolean>>,
@@ -93,13 +93,13 @@ function drawSkills(
   return html`
     <dl class="facts">
       <dt>Capabilities</dt>
-      <dd>${caps.length === 0 ? "none" : drawWords(caps)}</dd>
+      <dd>${caps.length === 0 ? "none" : drawCodes(caps)}</dd>
       <dt>Permissions</dt>
       <dd>
         ${
           granted.length === 0
             ? "none reported"
-            : html`<span class="words"
+            : html`<span class="codes"
                 >${granted.map(([name, isGiven]) => badge(isGiven ? "good" : "bad", `${visible(name, 60)}: ${isGiven ? "yes" : "no"}`))}</span
               >`
         }
@@ -110,27 +110,27 @@ function drawSkills(
           commands.length > 8
             ? html`<details class="more">
                 <summary>${formatCount(commands.length, "command")}</summary>
-                ${drawWords(commands)}
+                ${drawCodes(commands)}
               </details>`
             : commands.length === 0
               ? "none"
-              : drawWords(commands)
+              : drawCodes(commands)
         }
       </dd>
     </dl>
   `;
 }
 
-/** What an absent node can do is not known. */
-function drawAway(): TemplateResult {
+/** The commands of an offline node are not known. */
+function drawOffline(): TemplateResult {
   return html`<div class="away">
     <p class="quiet">To reconnect it, run on that machine:</p>
     <copy-line .text=${nodeCommand(location)}></copy-line>
   </div>`;
 }
 
-function drawWords(words: readonly string[]): TemplateResult {
-  return html`<span class="words">${words.map((word) => html`<code>${visible(word, 80)}</code>`)}</span>`;
+function drawCodes(items: readonly string[]): TemplateResult {
+  return html`<span class="codes">${items.map((item) => html`<code>${visible(item, 80)}</code>`)}</span>`;
 }
 
 customElements.define("node-list", NodeList);

@@ -1,4 +1,4 @@
-// What a tool gave back: text, pictures, and the details meant for programs.
+// The result of a tool: text, images and details.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { ResultBlock, ToolOutcome } from "../wire.ts";

@@ -1,4 +1,4 @@
-// The four rules of an approvals file for one scope, each a choice that says what holds when it is not set.
+// The four rules of an approvals file for one scope, each with the value that applies when it is not set.
 import { html, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 
@@ -9,8 +9,8 @@ interface RuleForm {
   readonly file: RulesFile;
   readonly scope: string;
   readonly isBusy: boolean;
-  /** No words: not set any more. */
-  readonly set: (key: RuleKey, words: string) => void;
+  /** An empty text removes the rule. */
+  readonly set: (key: RuleKey, text: string) => void;
 }
 
 interface Field {
@@ -42,13 +42,13 @@ export function drawRules(form: RuleForm): readonly TemplateResult[] {
   return fields.map((field) => drawField(form, field));
 }
 
-/** A word nobody knows stays choosable: somebody wrote it. */
+/** An unknown value stays selectable, because it is in the file. */
 function levelOptions(key: Level, value: unknown): Field["options"] {
   const known: readonly string[] = levels[key];
-  const strange = typeof value === "string" && !known.includes(value) ? [value] : [];
+  const unlisted = typeof value === "string" && !known.includes(value) ? [value] : [];
   return [
     ...known.map((word) => ({ value: word, label: word })),
-    ...strange.map((word) => ({ value: word, label: `${visible(word, 40)} (unknown, treated as the strictest)` })),
+    ...unlisted.map((word) => ({ value: word, label: `${visible(word, 40)} (unknown, treated as the strictest)` })),
   ];
 }
 

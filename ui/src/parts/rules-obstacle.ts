@@ -1,4 +1,4 @@
-// Why the approvals file of a node cannot be edited from the page, and what to do there instead.
+// Why the approvals file of a node cannot be edited from the page, and what to do instead.
 import { html, type TemplateResult } from "lit";
 
 import { nameOf } from "../nodes/binding.ts";
@@ -8,13 +8,14 @@ import { nodeCommand } from "./node-list.ts";
 
 export type Obstacle = "away" | "by hand";
 
-/** A node that is not listed any more counts as away. */
+/** A node that is no longer listed counts as offline. */
 export function obstacleOf(node: NodeRow | undefined): Obstacle | undefined {
   if (node?.connected !== true) return "away";
   return isEditable(node) ? undefined : "by hand";
 }
 
-export const drawObstacle = (obstacle: Obstacle): TemplateResult => (obstacle === "away" ? drawAway() : drawByHand());
+export const drawObstacle = (obstacle: Obstacle): TemplateResult =>
+  obstacle === "away" ? drawOffline() : drawByHand();
 
 function isEditable({ commands }: NodeRow): boolean {
   return ["system.execApprovals.get", "system.execApprovals.set"].every((name) => commands.includes(name));
@@ -25,7 +26,7 @@ export function targetName(node: NodeRow): string {
   return isEditable(node) ? nameOf(node) : `${nameOf(node)}, edit on that machine`;
 }
 
-function drawAway(): TemplateResult {
+function drawOffline(): TemplateResult {
   return html`
     <p>This node is offline, and its approvals file is on that machine. To reconnect it, run there:</p>
     <copy-line .text=${nodeCommand(location)}></copy-line>

@@ -1,4 +1,4 @@
-// A form made of a JSON Schema, with a switch to plain JSON. Tells its value by the event `value`; never sends a wrong one.
+// A form for a JSON Schema, with a switch to plain JSON. Emits valid values as `value` events.
 import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 
 import { checkValue, type FieldIssue } from "../form/check.ts";
@@ -18,7 +18,7 @@ export class SchemaForm extends LightElement {
     issues: { state: true },
   };
   declare schema: Schema;
-  /** Words on the button. */
+  /** Label of the button. */
   declare action: string;
   declare busy: boolean;
   declare draft: Draft;
@@ -37,7 +37,7 @@ export class SchemaForm extends LightElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    // The same schema read again (after a reconnect) must not wipe what is being typed.
+    // The same schema, loaded again after a reconnect, must not clear the fields.
     if (!changed.has("schema") || isEqual(changed.get("schema"), this.schema)) return;
     this.draft = emptyDraft(fieldOf(this.schema));
     this.raw = undefined;
@@ -72,7 +72,7 @@ export class SchemaForm extends LightElement {
       issues: known,
       set: (draft) => {
         this.draft = draft;
-        // What was pointed out is looked at again while it is being mended, never before the first try.
+        // Problems are checked again on each change, but not before the first submit.
         if (this.issues.length > 0) this.issues = readDraft(this.schema, draft).issues;
       },
     };

@@ -1,4 +1,4 @@
-// The head of an open session: its name, its model, how long it may think, and what can be done with it.
+// The header of the open session: name, model, thinking level and menu.
 import { html, nothing, type TemplateResult } from "lit";
 
 import { thinkingLevels } from "../../../src/core/thinking-level.ts";
@@ -29,7 +29,7 @@ export class SessionBar extends LightElement {
   declare models: readonly KnownModel[];
   declare defaults: SessionList["defaults"];
   declare thinking: string;
-  /** On a small screen the list of sessions is open instead of the conversation. */
+  /** On a small screen: the list of sessions is shown instead of the conversation. */
   declare listing: boolean;
   declare mode: Mode;
   declare failure: unknown;

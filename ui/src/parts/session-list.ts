@@ -1,4 +1,4 @@
-// The sessions of the gateway, newest first, and the way to a new one.
+// The list of sessions, newest first, and the button for a new session.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";

@@ -1,4 +1,4 @@
-// A tool call inside a conversation: what was asked, what it says while it runs, what came back, and why it may run.
+// A tool call in a conversation: arguments, live output, result and policy decision.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
@@ -46,7 +46,7 @@ export class ToolCard extends LightElement {
         </summary>
         <div class="tool-body">
           ${args === undefined || args === null ? nothing : html`<div class="tree">${drawTree(args)}</div>`}
-          ${outcome === undefined ? html`<p class="quiet">${silent[state]}</p>` : drawResult(outcome)}
+          ${this.#drawOutcome()}
           <details class="more" @toggle=${this.#turnWhy}>
             <summary>${this.#whyTitle()}</summary>
             ${
@@ -63,7 +63,15 @@ export class ToolCard extends LightElement {
     `;
   }
 
-  /** Whether the policy allows the tool is read only when somebody asks. */
+  /** The result of a call that waits for approval is an instruction to the model. */
+  #drawOutcome(): TemplateResult {
+    const { state, outcome } = this.row;
+    if (outcome === undefined) return html`<p class="quiet">${noOutcome[state]}</p>`;
+    if (statusOf(outcome) !== "approval-pending") return drawResult(outcome);
+    return html`<p class="quiet">Waits for approval. Its result appears below as a separate message.</p>`;
+  }
+
+  /** The policy decision is loaded only when the section is opened. */
   #whyTitle(): string {
     const isAllowed = this.#why.value?.decision.allowed ?? this.row.state !== "failed";
     return isAllowed ? "Why this is allowed" : "Why this is blocked";
@@ -75,27 +83,29 @@ export class ToolCard extends LightElement {
   };
 }
 
-/** A call may be over while what it asked for is not; the words stay true when that ends, which is told further down. */
+/** A call can end before its work does. The label stays true after that, because the result is a later message. */
 const unfinished: Readonly<Record<string, string>> = {
   "approval-pending": "approval requested",
   running: "started in the background",
 };
 
 function drawState({ state, outcome }: ToolRow): TemplateResult {
-  const left = state === "done" ? unfinished[textOf(outcome?.details, "status") ?? ""] : undefined;
-  return left === undefined ? badge(tones[state], words[state]) : badge("warn", left);
+  const label = state === "done" ? unfinished[statusOf(outcome) ?? ""] : undefined;
+  return label === undefined ? badge(tones[state], stateLabels[state]) : badge("warn", label);
 }
 
+const statusOf = (outcome: ToolRow["outcome"]): string | undefined => textOf(outcome?.details, "status");
+
 const tones = { running: "warn", done: "good", failed: "bad", open: "quiet" } as const;
-const words = { running: "running", done: "done", failed: "failed", open: "no result" } as const;
-const silent = {
+const stateLabels = { running: "running", done: "done", failed: "failed", open: "no result" } as const;
+const noOutcome = {
   running: "No output yet.",
   done: "The tool returned no output.",
   failed: "The tool ended without a result.",
   open: "The conversation contains no result for this call.",
 } as const;
 
-/** Live output shows without opening the card, but only its end. */
+/** Shows the end of live output without opening the card. */
 function drawTail(text: string): TemplateResult | typeof nothing {
   return text === "" ? nothing : html`<pre class="tool-tail" aria-label="Latest output">${text}</pre>`;
 }
@@ -105,7 +115,7 @@ function lastLinesOf({ content }: NonNullable<ToolRow["outcome"]>): string {
   return text.slice(-2000).trimEnd().split("\n").slice(-6).join("\n");
 }
 
-/** The first thing asked for is nearly always what the call is about. */
+/** The first text argument is nearly always what the call is about. */
 function summarise(args: unknown): string {
   if (typeof args !== "object" || args === null) return "";
   const [first] = Object.values(args).filter((value) => typeof value === "string" && value !== "");

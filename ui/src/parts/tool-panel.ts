@@ -1,4 +1,4 @@
-// One tool opened: what it does, why it may run or not, a form to run it, and what came back.
+// One tool: what it does, its policy decision, a form to run it, and the result.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
@@ -14,7 +14,7 @@ import { LightElement } from "./light-element.ts";
 import { drawResult } from "./result.ts";
 import "./schema-form.ts";
 
-/** Tools may work long; the journal knows how a call ended even when the page stopped waiting. */
+/** A tool can run for long; the journal records its outcome even when the page stopped waiting. */
 const toolAnswerMs = 10 * 60_000;
 
 type Run =

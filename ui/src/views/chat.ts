@@ -1,4 +1,4 @@
-// Chat: the sessions, one of them open, and a place to write.
+// The Chat view: the list of sessions, the open conversation and the composer.
 import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 
@@ -27,10 +27,10 @@ export class ChatView extends LightElement {
     isChosen: { state: true },
   };
   declare app: App;
-  /** Key of the open session; the main one when none is named. */
+  /** Key of the open session; the main session when undefined. */
   declare open: string | undefined;
   declare isListOpen: boolean;
-  /** A model was chosen on this page. */
+  /** A model was selected on this page. */
   declare isChosen: boolean;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #sessions = new Load(this, () => this.app.client.request("sessions.list", listed));
@@ -133,7 +133,7 @@ export class ChatView extends LightElement {
     this.#sessions.reload();
   }
 
-  /** Whoever opens a session wants to write in it, but a phone should not open its keyboard unasked. */
+  /** Focuses the composer, except on a phone, where that would open the keyboard. */
   readonly #close = (): void => {
     this.isListOpen = false;
     if (window.matchMedia("(max-width: 860px)").matches) return;
@@ -146,7 +146,7 @@ export class ChatView extends LightElement {
     this.#sessions.reload();
   };
 
-  /** Whoever sends wants to see what becomes of it. */
+  /** After sending, the conversation scrolls with the reply. */
   readonly #follow = (): void => {
     this.querySelector("chat-stream")?.follow();
   };

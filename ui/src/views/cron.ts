@@ -1,4 +1,4 @@
-// Cron: the jobs at set times, one opened with its history, and the form for a new one.
+// The Cron view: the list of jobs, one open job with its history, and the form for a new job.
 import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 
@@ -18,7 +18,7 @@ import "../parts/job-panel.ts";
 
 export const view: View = { draw: (app, [id]) => html`<view-cron .app=${app} .open=${id}></view-cron>` };
 
-/** Stands in the address where else the id of a job stands. */
+/** In the address, instead of the id of a job. */
 const fresh = "new";
 
 export class CronView extends LightElement {
@@ -67,7 +67,7 @@ export class CronView extends LightElement {
     `;
   }
 
-  /** A job is told as finished a moment before it is listed so; and a run may end while nobody tells. */
+  /** Reloads while a job runs: the event of its end comes before the list shows it, and an event can be missed. */
   readonly #tick = (): void => {
     this.requestUpdate();
     const isRunning = this.#jobs.value?.jobs.some(({ state }) => state.runningAtMs !== undefined) ?? false;

@@ -1,4 +1,4 @@
-// Nodes: the machines that may run commands, who asks to come in, which of them commands go to, and under which rules.
+// The Nodes view: paired nodes, pairing requests, the node that runs commands, and the approvals files.
 import { html, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";

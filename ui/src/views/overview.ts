@@ -1,4 +1,4 @@
-// Overview: is the gateway well, who may come in, what did tools do lately.
+// The Overview: health, connected clients, devices and recent tool calls.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
@@ -19,7 +19,7 @@ export class OverviewView extends LightElement {
   static override properties = { app: { attribute: false } };
   declare app: App;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
-  /** Whether a sandbox starts is only told by a trial, and that only when asked. */
+  /** Whether a sandbox can start is known only after a probe, which has to be requested. */
   readonly #probed = new Load(this, () => this.app.client.request("health", { probe: true }));
   #clock: ReturnType<typeof setInterval> | undefined;
 

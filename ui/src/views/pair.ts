@@ -1,4 +1,4 @@
-// The door: how this browser gets in, and what stands in the way if it does not.
+// The page before pairing: how to connect this browser, and why a connection was rejected.
 import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";

@@ -1,4 +1,4 @@
-// Tools: all of them with the decision on each, and one opened to read why and to run it.
+// The Tools view: all tools with their status, and one open tool with its policy decision and a form to run it.
 import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 
@@ -22,7 +22,7 @@ export class ToolsView extends LightElement {
     open: {},
     agentId: { state: true },
     model: { state: true },
-    words: { state: true },
+    query: { state: true },
     status: { state: true },
   };
   declare app: App;
@@ -30,7 +30,7 @@ export class ToolsView extends LightElement {
   declare open: string | undefined;
   declare agentId: string;
   declare model: string;
-  declare words: string;
+  declare query: string;
   declare status: ToolStatus | "all";
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #catalog = new Load(this, () => this.app.client.request("tools.catalog", this.#who()));
@@ -40,7 +40,7 @@ export class ToolsView extends LightElement {
     super();
     this.agentId = "";
     this.model = "";
-    this.words = "";
+    this.query = "";
     this.status = "all";
   }
 
@@ -96,15 +96,15 @@ export class ToolsView extends LightElement {
   }
 
   #drawList({ tools }: Catalog): TemplateResult {
-    const found = filterTools(tools, this.words, this.status);
+    const found = filterTools(tools, this.query, this.status);
     return html`
       <div class="filter">
         <input
           type="search"
           aria-label="Filter tools"
           placeholder="Filter by name or description"
-          .value=${this.words}
-          @input=${(event: Event) => (this.words = valueOf(event))}
+          .value=${this.query}
+          @input=${(event: Event) => (this.query = valueOf(event))}
         />
         <div class="chips" role="group" aria-label="Show">
           ${(["all", ...toolStatuses] as const).map((entry) => this.#drawChip(entry, tools))}
