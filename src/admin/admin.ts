@@ -1,5 +1,4 @@
 // Administers the gateway from inside: restarts, config changes, overrides, updates. The engine loads with its first use.
-import type { Approval } from "../approval/record.ts";
 import { lazy } from "../base/lazy.ts";
 import { hasNotes } from "../session/restart-notes.ts";
 import type { Admin } from "../tool/admin.ts";
@@ -18,26 +17,13 @@ export interface OpenAdmin {
 export function openAdmin(deps: AdminDeps): OpenAdmin {
   const { broker, log, paths } = deps;
   const restarts = createRestarts(deps);
-  const underWay = new Set<Promise<void>>();
   let loaded: AdminEngine | undefined;
   const { get: engine } = lazy(async () => {
     const { createAdminEngine } = await import("./engine.ts");
     loaded = createAdminEngine(deps, restarts);
     return loaded;
   });
-  const follow = (what: "resolved" | "lapsed" | "interrupted") => (approval: Approval) => {
-    if (!deps.isConfigChange(approval)) return;
-    const work = engine()
-      .then((ready) => ready.answered(what, approval))
-      .catch((error: unknown) => log.error("could not act on an answered config change", { id: approval.id, error }))
-      .finally(() => underWay.delete(work));
-    underWay.add(work);
-  };
-  const unwatch = broker.watch({
-    resolved: follow("resolved"),
-    lapsed: follow("lapsed"),
-    interrupted: follow("interrupted"),
-  });
+  const unregister = broker.register("config", async () => (await engine()).approvals);
   return {
     restarts,
     admin: {
@@ -63,9 +49,6 @@ export function openAdmin(deps: AdminDeps): OpenAdmin {
         .deliverNotes()
         .catch((error: unknown) => log.error("could not notify sessions about the restart they asked for", { error }));
     },
-    async close() {
-      unwatch();
-      await Promise.all(underWay);
-    },
+    close: unregister,
   };
 }

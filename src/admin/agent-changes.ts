@@ -9,10 +9,11 @@ import { patchText } from "../config/patch.ts";
 import { protectedChanges, type ConfigSide, type ProtectedChange } from "../config/protected.ts";
 import { savedText } from "../config/save.ts";
 import { parseSource } from "../config/source.ts";
+import type { ApprovalHandler } from "../approval/handler.ts";
 import type { Approval } from "../approval/record.ts";
 import type { AdminAnswer, AdminCaller, ChangeAsk } from "../tool/admin.ts";
 import { trustOf } from "../session/provenance.ts";
-import { changeCard } from "./change-card.ts";
+import { changeCard, type CardFacts } from "./change-card.ts";
 import type { AdminDeps } from "./deps.ts";
 import type { Restarts } from "./restarts.ts";
 
@@ -30,7 +31,8 @@ interface ChangeBody {
 
 export interface AgentChanges {
   ask(ask: ChangeAsk, caller: AdminCaller): Promise<AdminAnswer>;
-  answered(what: "resolved" | "lapsed" | "interrupted", approval: Approval): Promise<void>;
+  /** To be registered with the broker. */
+  readonly approvals: ApprovalHandler<CardFacts>;
 }
 
 /** Longer than for a command: the owner may be away, and the change is compared with the file again before it is written. */
@@ -40,6 +42,18 @@ export function createAgentChanges(deps: AdminDeps, restarts: Restarts): AgentCh
   const { paths, settings, mask, broker } = deps;
   const write = (ask: Pick<ChangeAsk, "action" | "raw">, options: ChangeOptions): ConfigChange =>
     changeConfig(deps, (current) => nextTextOf(ask, current), options);
+  const approvals: ApprovalHandler<CardFacts> = {
+    name: "config",
+    kind: "config",
+    canAllowAlways: false,
+    card: changeCard,
+    async recheck({ asker }) {
+      await deps.recallTool(asker);
+    },
+    run: apply,
+    denied: (approval) => tellDenied(approval, approval.reason ?? "denied by the owner"),
+    interrupted,
+  };
 
   return {
     async ask(ask, caller) {
@@ -72,15 +86,7 @@ export function createAgentChanges(deps: AdminDeps, restarts: Restarts): AgentCh
       });
       return { text: `Written. The gateway restarts in ${restart.delayMs} ms.`, details: { ...facts, restart } };
     },
-    async answered(what, approval) {
-      if (what === "interrupted") return interrupted(approval);
-      if (what === "lapsed") return tellDenied(approval, approval.reason ?? "it was not started in time");
-      const { id, state, agent, session } = approval;
-      if (state === "expired") return tellDenied(approval, "the approval expired without an answer");
-      if (state !== "allowed") return tellDenied(approval, approval.reason ?? "denied by the owner");
-      if (!(await broker.begin(id, { agent, session }))) return;
-      await broker.finish(id, await apply(approval));
-    },
+    approvals,
   };
 
   async function askOwner(
@@ -101,19 +107,11 @@ export function createAgentChanges(deps: AdminDeps, restarts: Restarts): AgentCh
     };
     const { agent, session } = caller;
     const asker = await caller.asker?.();
-    const card = changeCard({
-      action,
-      before: before.raw,
-      after: after.raw,
-      file: paths.config,
-      touched,
-      note,
-      caller,
-    });
+    const facts = { action, before: before.raw, after: after.raw, file: paths.config, touched, note, caller };
     const approval =
       waiting(session, body) ??
       (await broker
-        .ask({ kind: "config", agent, session, timeoutMs: Math.min(timeoutMs ?? ASK_MS, ASK_MS), body, asker, card })
+        .ask(approvals, facts, { agent, session, timeoutMs: Math.min(timeoutMs ?? ASK_MS, ASK_MS), body, asker })
         .catch((error: unknown) => {
           throw error instanceof OpenClawError && error.code === "approval.too-long" ? tooLong(error) : error;
         }));
@@ -136,7 +134,7 @@ export function createAgentChanges(deps: AdminDeps, restarts: Restarts): AgentCh
   function waiting(session: SessionKey, body: ChangeBody): Approval | undefined {
     return broker
       .pending()
-      .find((one) => one.kind === "config" && one.session === session && isDeepStrictEqual(one.body, body));
+      .find((one) => one.handler === "config" && one.session === session && isDeepStrictEqual(one.body, body));
   }
 
   /** Once started, the session gets the outcome exactly once, now or after the restart. */

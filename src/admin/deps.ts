@@ -1,12 +1,12 @@
 // What the admin service needs from the gateway it runs in.
 import type { ApprovalBroker } from "../approval/broker.ts";
-import type { Approval } from "../approval/record.ts";
 import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Env, Paths } from "../base/paths.ts";
 import type { LiveSettings } from "../config/live-settings.ts";
 import type { Wake } from "../session/wake.ts";
 import type { Store } from "../store/store.ts";
+import type { RecallTool } from "../tool/call.ts";
 
 export interface AdminDeps {
   readonly paths: Paths;
@@ -20,8 +20,7 @@ export interface AdminDeps {
   /** Sends a note to a session; available when the agents are open. */
   readonly wake: () => Wake;
   readonly restart: Restart;
-  /** Whether an approval is about a config change of an agent. */
-  readonly isConfigChange: (approval: Approval) => boolean;
+  readonly recallTool: RecallTool;
 }
 
 /** Ends this run and starts the next one; `fresh` in a new process image, for code that changed on disk. */

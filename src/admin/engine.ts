@@ -1,5 +1,4 @@
 // The implementation of the admin service: restarts, config for agents and people, overrides, updates.
-import type { Approval } from "../approval/record.ts";
 import { systemClock } from "../base/clock.ts";
 import { packageRoot } from "../base/version.ts";
 import { changeKey, effectText, readingsOf } from "../config/change.ts";
@@ -7,15 +6,15 @@ import { ToolError } from "../core/error.ts";
 import { trustOf } from "../session/provenance.ts";
 import { tellNotes } from "../session/restart-notes.ts";
 import type { Admin, AdminAnswer, AdminCaller, UpdateAsk } from "../tool/admin.ts";
-import { createAgentChanges } from "./agent-changes.ts";
+import { createAgentChanges, type AgentChanges } from "./agent-changes.ts";
 import type { AdminDeps } from "./deps.ts";
 import { createOverrides } from "./overrides.ts";
 import { showConfig, showSchema } from "./read-config.ts";
 import type { Restarts } from "./restarts.ts";
 
 export interface AdminEngine extends Admin {
-  /** Acts on the answer to a config change that needed approval. */
-  answered(what: "resolved" | "lapsed" | "interrupted", approval: Approval): Promise<void>;
+  /** To be registered with the broker. */
+  readonly approvals: AgentChanges["approvals"];
   deliverNotes(): Promise<void>;
 }
 
@@ -47,7 +46,7 @@ export function createAdminEngine(deps: AdminDeps, restarts: Restarts): AdminEng
       };
     },
     overrides: createOverrides(deps),
-    answered: (what, approval) => changes.answered(what, approval),
+    approvals: changes.approvals,
     async deliverNotes() {
       const notes = await tellNotes(paths.state, (session, text) => deps.wake().tell(session, mask(text)));
       restarts.deliveredAtStart(notes);

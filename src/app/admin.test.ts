@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 
+import type { ApprovalHandler } from "../approval/handler.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import { resolvePaths } from "../base/paths.ts";
 import { loadConfig } from "../config/load.ts";
@@ -68,7 +69,7 @@ async function open(t: TestContext, home: string): Promise<Ground> {
     broker: runtime.commands.broker,
     wake: () => wake,
     restart: (reason) => void restarts.push(reason),
-    isConfigChange: ({ kind }) => kind === "config",
+    recallTool: runtime.recallTool,
   });
   let isOpen = true;
   const close = async (): Promise<void> => {
@@ -168,6 +169,18 @@ test("asked, gateway gone, next process: the answer still applies it, once", asy
   await assert.rejects(next.runtime.commands.broker.answer(id, "allow-once", owner), /unknown approval id/);
 });
 
+/** Stands for a process that dies while it carries out what was allowed. */
+const neverEnding: ApprovalHandler = {
+  name: "config",
+  kind: "config",
+  canAllowAlways: false,
+  card: () => assert.fail("asks for nothing"),
+  recheck: async () => {},
+  run: () => new Promise(() => {}),
+  denied: async () => {},
+  interrupted: async () => {},
+};
+
 for (const [when, isWritten, said] of [
   ["before it was written", false, /stopped before it was written/],
   ["after it was written", true, /Config change applied/],
@@ -175,10 +188,11 @@ for (const [when, isWritten, said] of [
   test(`killed ${when}: not done again, and the session learns the truth once`, async (t) => {
     const first = await open(t, newHome());
     const id = idOf(await first.admin.change(loosen, caller));
-    // The answer is heard by nobody here: the process dies with the change begun.
+    const { broker } = first.runtime.commands;
     await first.front.close();
-    await first.runtime.commands.broker.answer(id, "allow-once", owner);
-    assert.equal(await first.runtime.commands.broker.begin(id, caller), true);
+    broker.register("config", async () => neverEnding);
+    await broker.answer(id, "allow-once", owner);
+    await until(() => broker.get(id)?.state === "started");
     if (isWritten) writeFileSync(first.file, TEXT.replace('"on-miss"', '"off"'));
     const before = readFileSync(first.file, "utf8");
     await first.close();
@@ -194,8 +208,11 @@ for (const [when, isWritten, said] of [
 test("allowed and killed before it began: denied, and told", async (t) => {
   const first = await open(t, newHome());
   const id = idOf(await first.admin.change(loosen, caller));
+  const { broker } = first.runtime.commands;
   await first.front.close();
-  await first.runtime.commands.broker.answer(id, "allow-once", owner);
+  let loads = 0;
+  broker.register("config", () => (loads++ === 0 ? Promise.resolve(neverEnding) : new Promise(() => {})));
+  await broker.answer(id, "allow-once", owner);
   await first.close();
   const next = await open(t, first.runtime.paths.home);
   await until(() => next.told.length > 0);

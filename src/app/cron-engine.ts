@@ -54,6 +54,7 @@ export function openCronRuntime(runtime: Runtime, ports: EnginePorts): CronRunti
     clock: systemClock,
     config,
     broker: commands.broker,
+    recallCaller: runtime.recallTool,
     tell: (...told) => runtime.services.wake().tell(...told),
     mask,
     isSandboxed: (sessionKey) => subjectOf({ sessionKey }, config()).sandboxed,

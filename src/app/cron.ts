@@ -6,8 +6,6 @@ import { lazy } from "../base/lazy.ts";
 import { expandHome } from "../base/paths.ts";
 import type { AgentCron } from "../cron/agent-cron.ts";
 import type { Cron } from "../cron/cron.ts";
-import type { Approval } from "../approval/record.ts";
-import type { Asker } from "../tool/tool.ts";
 import type { CronPorts, CronRuntime } from "./cron-engine.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -25,10 +23,6 @@ export interface OpenCron {
   close(): Promise<void>;
 }
 
-/** Whether an approval is about a job; an answered approval keeps nothing but its id to tell. */
-export const isCronAsk = ({ id, kind, origin }: Approval): boolean =>
-  kind === "config" && origin === "house" && id.endsWith("-cron");
-
 export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
   const log = runtime.log.child("cron");
   const { env, paths, store } = runtime;
@@ -38,7 +32,7 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
     return file === undefined ? join(paths.state, "cron", "jobs.json") : expandHome(file, paths.home);
   };
   let isStopped = false;
-  const answers = new Set<Promise<void>>();
+  let answersDone: Promise<void> | undefined;
   const opening = lazy<CronRuntime>(async () => {
     const { openCronRuntime } = await import("./cron-engine.ts");
     const opened = openCronRuntime(runtime, { ...ports, log, olderFile: olderFile(), isSkipped: isSkipped(env) });
@@ -53,15 +47,7 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
     }
   });
   const engine = opening.get;
-  const uncheck = runtime.commands.broker.checkBy(async (approval) => {
-    if (isCronAsk(approval))
-      await (await engine()).requests.recheck(approval, await runtime.recallTool(approval.asker as Asker));
-  });
-  const unwatch = runtime.commands.broker.watch({
-    resolved: (approval) => follow(approval),
-    lapsed: (approval) => follow(approval),
-    interrupted: (approval) => follow(approval),
-  });
+  const unregister = runtime.commands.broker.register("cron", async () => (await engine()).requests.approvals);
   const cron: Cron = {
     status: async () => (await engine()).engine.status(),
     list: async (options) => (await engine()).engine.list(options),
@@ -100,8 +86,7 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
     },
     stop() {
       isStopped = true;
-      unwatch();
-      uncheck();
+      answersDone = unregister();
       opening
         .opened()
         .then((opened) => opened?.engine.stop())
@@ -109,19 +94,10 @@ export function openCron(runtime: Runtime, ports: CronPorts): OpenCron {
     },
     async close() {
       const opened = await opening.opened();
-      await Promise.all(answers);
+      await answersDone;
       await opened?.engine.close();
     },
   };
-
-  function follow(approval: Approval): void {
-    if (!isCronAsk(approval)) return;
-    const work = engine()
-      .then((opened) => opened.requests.answered(approval))
-      .catch((error: unknown) => log.error("cron: the answer to an approval could not be applied", { error }))
-      .finally(() => answers.delete(work));
-    answers.add(work);
-  }
 }
 
 function isSkipped(env: Runtime["env"]): boolean {

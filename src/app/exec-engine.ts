@@ -3,7 +3,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createUseNotes } from "../exec/policy/use-notes.ts";
 import { childEnvironment } from "../exec/environment.ts";
-import { createExec, type Exec } from "../exec/exec.ts";
+import { createExec, type ExecEngine } from "../exec/exec.ts";
 import type { ExecDeps } from "../exec/exec-context.ts";
 import { createGuard } from "../exec/guard.ts";
 import { limitsOf } from "../exec/limits.ts";
@@ -15,7 +15,7 @@ import { chooseShell } from "../exec/shell.ts";
 import { createStartRun } from "../exec/start-run.ts";
 
 export interface Engine {
-  readonly exec: Exec;
+  readonly exec: ExecEngine;
   close(): Promise<void>;
 }
 
@@ -29,6 +29,7 @@ type Given =
   | "home"
   | "env"
   | "route"
+  | "recallCall"
   | "notify"
   | "mask";
 
@@ -68,7 +69,6 @@ export function openEngine({ nodes, folder, log, ...given }: EngineParts): Engin
   return {
     exec,
     async close() {
-      exec.close();
       notes.close();
       await runs.close();
       guard.close();

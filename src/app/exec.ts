@@ -28,6 +28,7 @@ import { entryOf } from "../session/session.ts";
 import { createSystemEvents, type SystemEvents } from "../session/system-events.ts";
 import { storeFileOf } from "../store/place.ts";
 import type { Store } from "../store/store.ts";
+import type { RecallTool } from "../tool/call.ts";
 import type { Engine } from "./exec-engine.ts";
 import { unauthorisedSource } from "../session/provenance.ts";
 
@@ -39,7 +40,7 @@ export interface OpenExec {
   readonly processes: ProcessTable;
   readonly events: SystemEvents;
   readonly mask: Mask;
-  /** Takes up approvals an earlier process left; those that cannot run any more are told to their sessions. */
+  /** Resumes the approvals of an earlier process; sessions are told about those that cannot run any more. */
   recover(): Promise<void>;
   /** Sessions are only written to until somebody can wake them. */
   wakeBy(tell: (session: SessionKey, text: string) => Promise<unknown>): void;
@@ -55,9 +56,11 @@ export interface ExecParts {
   readonly config: () => Config;
   /** The config and the files it includes. */
   readonly configFiles: () => readonly string[];
+  readonly recallTool: RecallTool;
 }
 
-export function openExec({ paths, env, store, log, mask, config, configFiles }: ExecParts): OpenExec {
+export function openExec(parts: ExecParts): OpenExec {
+  const { paths, env, store, log, mask, config, configFiles, recallTool } = parts;
   const broker = createApprovalBroker({ store, clock: systemClock, log: log.child("approvals"), mask: mask.command });
   const sandboxes = lazyBoxes({
     paths,
@@ -92,6 +95,7 @@ export function openExec({ paths, env, store, log, mask, config, configFiles }: 
       log: log.child("exec"),
       mask,
       route: (args, call) => routeOf(store, args, call),
+      recallCall: recallTool,
       // Kept, listed and given to a model: none of them is a place for a secret.
       async notify(session, text) {
         await tell(session, mask(text));
@@ -99,6 +103,8 @@ export function openExec({ paths, env, store, log, mask, config, configFiles }: 
     }),
   );
   const engine = opening.get;
+  broker.register("exec", async () => (await engine()).exec.handlers.exec);
+  broker.register("node", async () => (await engine()).exec.handlers.node);
   return {
     broker,
     sandboxes,
@@ -108,14 +114,11 @@ export function openExec({ paths, env, store, log, mask, config, configFiles }: 
     mask,
     exec: {
       perform: async (args, call) => (await engine()).exec.perform(args, call),
-      recheck: async (body, call) => (await engine()).exec.recheck(body, call),
     },
-    // An answer may come to a question of the last process: then the engine must be there to hear it.
     async recover() {
-      const told = await broker.recover();
+      await broker.recover();
       // Its folder is there only when the last process did not end in order: what it started may still run.
       if (existsSync(runs)) await (await import("../exec/tree.ts")).sweepOrphans();
-      if (told > 0) await engine();
     },
     wakeBy(next) {
       tell = next;

@@ -48,7 +48,7 @@ import type { AdminDeps, Restart } from "../admin/deps.ts";
 import { openAgents } from "./agents.ts";
 import { watchApprovals, type ApprovalsWatch } from "../exec/policy/watch-file.ts";
 import { recoverFiles } from "./catalog.ts";
-import { isCronAsk, openCron } from "./cron.ts";
+import { openCron } from "./cron.ts";
 import { secretsIn } from "../config/redact.ts";
 import type { Runtime } from "./runtime.ts";
 import { openWebhooks } from "./webhooks.ts";
@@ -226,7 +226,7 @@ function adminDeps(runtime: Runtime, restart: Restart): AdminDeps {
     log: runtime.log.child("admin"),
     broker: runtime.commands.broker,
     wake: services.wake,
-    isConfigChange: (approval) => approval.kind === "config" && approval.origin === "house" && !isCronAsk(approval),
+    recallTool: runtime.recallTool,
   };
 }
 

@@ -22,7 +22,6 @@ import { createCallTool, createRecallTool, type CallTool, type RecallTool } from
 import type { Catalog } from "../tool/catalog.ts";
 import type { Subject } from "../tool/subject.ts";
 import { openCatalog } from "./catalog.ts";
-import { checkConsent } from "./consent.ts";
 import { openExec, type OpenExec } from "./exec.ts";
 import { createServiceSlot, type ServiceSlot } from "../tool/gateway-services.ts";
 import { openMemoryOver, type OpenMemory } from "./memory.ts";
@@ -92,7 +91,16 @@ export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeO
   const version = readVersion();
   const config = (): Config => settings.now().config;
   const services = createServiceSlot();
-  const commands = openExec({ paths, env, store, log, mask, config, configFiles: () => settings.loaded().files });
+  const commands = openExec({
+    paths,
+    env,
+    store,
+    log,
+    mask,
+    config,
+    configFiles: () => settings.loaded().files,
+    recallTool: (asker) => recallTool(asker),
+  });
   const memory = openMemoryOver({ paths, env, store, log, config });
   const undo = openUndo({ paths, store, mask, log, config, catalog: () => catalog });
   const catalog: Catalog = openCatalog(paths, store, settings.now, commands, undo.ports, {
@@ -114,7 +122,6 @@ export async function openRuntime({ paths, env, loaded, consoleLevel }: RuntimeO
   };
   const callTool = createCallTool(calls);
   const recallTool = createRecallTool(calls);
-  checkConsent(commands, recallTool);
   return {
     services,
     paths,

@@ -1,26 +1,31 @@
-// The card a person decides by: shown whole with nothing hidden in it, or the request is refused.
+// The card a person decides by: complete and with every character visible, or the request is refused.
 import { OpenClawError } from "../core/error.ts";
 import { spelledOut } from "../core/visible.ts";
 import type { ApprovalCard, ApprovalRequest } from "../protocol/approval.ts";
 
-/** More than this nobody reads to the end; and what is not read is not allowed. */
+/** A person must be able to read all of a card. */
 const MAX_CARD_CHARS = 16_000;
 
-export function shownWhole({ title, text, rows, always }: ApprovalCard): ApprovalCard {
+export function visibleCard({ title, text, rows, always }: ApprovalCard): ApprovalCard {
   const card: ApprovalCard = {
     title: spelledOut(title),
     text: spelledOut(text),
     rows: rows.map(({ label, value }) => ({ label: spelledOut(label), value: spelledOut(value) })),
     ...(always === undefined ? {} : { always: spelledOut(always) }),
   };
-  refuseLong([card.title, card.text, card.always ?? "", ...card.rows.flatMap(({ label, value }) => [label, value])]);
+  requireReadable([
+    card.title,
+    card.text,
+    card.always ?? "",
+    ...card.rows.flatMap(({ label, value }) => [label, value]),
+  ]);
   return card;
 }
 
-/** The recorded fields, for clients that draw those and not the card. */
-export function fieldsWhole(fields: ApprovalRequest): ApprovalRequest {
+/** The recorded fields, for clients that show those instead of the card. */
+export function visibleFields(fields: ApprovalRequest): ApprovalRequest {
   const shown = (text: string | null): string | null => (text === null ? null : spelledOut(text));
-  const whole: ApprovalRequest = {
+  const visible: ApprovalRequest = {
     command: spelledOut(fields.command),
     cwd: shown(fields.cwd),
     host: shown(fields.host),
@@ -30,22 +35,22 @@ export function fieldsWhole(fields: ApprovalRequest): ApprovalRequest {
     resolvedPath: shown(fields.resolvedPath),
     sessionKey: shown(fields.sessionKey),
   };
-  refuseLong(Object.values(whole).map((text: string | null) => text ?? ""));
-  return whole;
+  requireReadable(Object.values(visible).map((text: string | null) => text ?? ""));
+  return visible;
 }
 
-function refuseLong(texts: readonly string[]): void {
+function requireReadable(texts: readonly string[]): void {
   const chars = texts.reduce((sum, { length }) => sum + length, 0);
   if (chars <= MAX_CARD_CHARS) return;
   throw new OpenClawError(
     "approval.too-long",
-    `cannot be asked: ${chars} characters are too many to show whole (at most ${MAX_CARD_CHARS})`,
-    { hint: "put the work into a script file in the workspace and run that" },
+    `cannot ask for approval: the card would have ${chars} characters, too many to read (at most ${MAX_CARD_CHARS})`,
+    { hint: "write the commands to a script file in the workspace and run that" },
   );
 }
 
-/** A request as a client words it. */
-export interface WireAsk {
+/** A request as a client sends it. */
+export interface ClientRequest {
   readonly command: string;
   readonly cwd?: string | null;
   readonly host?: string | null;
@@ -56,11 +61,11 @@ export interface WireAsk {
   readonly sessionKey?: string | null;
 }
 
-/** Says who asks: none of it was checked by the gateway. */
-export function wireCard(asked: WireAsk, client: string): ApprovalCard {
+/** Names the client, because the gateway checked none of it. */
+export function clientCard(asked: ClientRequest, client: string): ApprovalCard {
   const { command, cwd, host, security, ask, agentId, resolvedPath, sessionKey } = asked;
   const rows: readonly (readonly [string, string | null | undefined])[] = [
-    ["asked by", `${client} (its own words)`],
+    ["asked by", `${client} (not checked by the gateway)`],
     ["program", resolvedPath],
     ["folder", cwd],
     ["host", host],

@@ -1,15 +1,15 @@
-// Which approval an id means. A short form must mean one thing, and an id is used once. Pure.
+// Resolves the ids of approvals: a short form must be unambiguous, and an id is used once. Pure.
 import { OpenClawError } from "../core/error.ts";
 import { unknownId } from "./transitions.ts";
 import type { Approval } from "./record.ts";
 
 const MIN_PREFIX = 8;
 const MAX_PENDING = 200;
-/** One session must not be able to fill the desk, or nobody else could ask any more. */
-const MAX_OF_SESSION = 100;
+/** Lower than the limit of all, so that one session cannot keep the others from asking. */
+const MAX_PENDING_PER_SESSION = 100;
 
-/** The whole id, from itself or an unambiguous beginning. */
-export function idNamed(given: string, pending: readonly Approval[]): string {
+/** The whole id, given itself or an unambiguous beginning of it. */
+export function resolveId(given: string, pending: readonly Approval[]): string {
   const wanted = given.trim().toLowerCase();
   const found = pending.filter(({ id }) => {
     const own = id.toLowerCase();
@@ -23,16 +23,16 @@ export function idNamed(given: string, pending: readonly Approval[]): string {
   });
 }
 
-export function refuseCrowd(session: string | null, pending: readonly Approval[]): void {
+export function requireSessionCapacity(session: string | null, pending: readonly Approval[]): void {
   const own = session === null ? 0 : pending.filter((other) => other.session === session).length;
-  if (own < MAX_OF_SESSION) return;
-  throw new OpenClawError("approval.too-many", `${own} questions of this session wait already`, {
-    hint: "openclaw approvals pending",
+  if (own < MAX_PENDING_PER_SESSION) return;
+  throw new OpenClawError("approval.too-many", `this session already has ${own} approvals waiting`, {
+    hint: "answer them first: openclaw approvals pending",
   });
 }
 
-/** No id may be the beginning of another that waits, or somebody could borrow another's short form. */
-export function refuseClash(id: string, isKnown: boolean, pending: readonly Approval[]): void {
+/** An id must not be the beginning of another that waits, or its short form could answer the other one. */
+export function requireFreeId(id: string, isKnown: boolean, pending: readonly Approval[]): void {
   const wanted = id.toLowerCase();
   const isClash = pending.some((other) => {
     const own = other.id.toLowerCase();
@@ -41,7 +41,7 @@ export function refuseClash(id: string, isKnown: boolean, pending: readonly Appr
   if (isClash || isKnown)
     throw new OpenClawError("approval.id-taken", "this approval id is taken", { hint: "leave out the id" });
   if (pending.length < MAX_PENDING) return;
-  throw new OpenClawError("approval.too-many", `${pending.length} approvals wait already`, {
-    hint: "openclaw approvals pending",
+  throw new OpenClawError("approval.too-many", `${pending.length} approvals are already waiting`, {
+    hint: "answer them first: openclaw approvals pending",
   });
 }

@@ -1,4 +1,4 @@
-// One approval as it is kept: what was asked, by whom it was answered, how far it got.
+// One approval as it is stored: what was asked, who answered it, how far it got.
 import { checker, Type } from "../core/schema.ts";
 import type {
   Answerer,
@@ -14,18 +14,21 @@ import type {
 
 export type { Answerer, ApprovalState };
 
+/** The parts of the gateway that ask for approvals. */
+export type HandlerName = "exec" | "node" | "config" | "cron";
+
 export interface Approval {
   readonly id: string;
   readonly kind: ApprovalKind;
-  /** `house`: the gateway made the body itself. `wire`: a client asked; the body is only what it said. */
-  readonly origin: "house" | "wire";
+  /** Who made the body and runs it. Null: a client asked for itself, and the body is unchecked. */
+  readonly handler: HandlerName | null;
   readonly agent: string | null;
   readonly session: string | null;
   readonly request: ApprovalRequest;
   readonly card: ApprovalCard;
-  /** Plain JSON, exactly as given; gone once the approval is closed. */
+  /** Plain JSON, exactly as given; removed when the approval is closed. */
   readonly body?: unknown;
-  /** Who asked, as plain JSON; gone once the approval is closed. */
+  /** Who asked, as plain JSON; removed when the approval is closed. */
   readonly asker?: unknown;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
@@ -35,7 +38,7 @@ export interface Approval {
   readonly answeredBy?: Answerer;
   readonly startedAtMs?: number;
   readonly closedAtMs?: number;
-  /** Why it was closed, when no person's answer says so; of a done one, how it went. */
+  /** Why it was closed, when that was not a person's answer; of a done one, the outcome. */
   readonly reason?: string;
 }
 
@@ -43,12 +46,12 @@ const oneOf = (words: readonly string[]) => Type.String({ pattern: `^(?:${words.
 const nullable = Type.Union([Type.String(), Type.Null()]);
 const maybe = { word: Type.Optional(Type.String()), moment: Type.Optional(Type.Number()) };
 
-/** As much as a later version of ours, or a damaged row, could get wrong. */
+/** Rejects rows that are damaged or were written by a later version. */
 const storedChecker = checker(
   Type.Object({
     id: Type.String({ minLength: 1 }),
     kind: oneOf(["exec", "config", "node"]),
-    origin: oneOf(["house", "wire"]),
+    handler: Type.Union([oneOf(["exec", "node", "config", "cron"]), Type.Null()]),
     agent: nullable,
     session: nullable,
     request: Type.Object({ command: Type.String() }),
@@ -98,8 +101,8 @@ export function toResolved({
   };
 }
 
-/** A line of the trail, for programs. */
-export function toTrail({ origin: _origin, body: _body, asker: _asker, ...approval }: Approval): ClosedApproval {
+/** A closed approval for clients. */
+export function toTrail({ handler: _handler, body: _body, asker: _asker, ...approval }: Approval): ClosedApproval {
   return approval;
 }
 
@@ -107,8 +110,8 @@ export function isDecision(word: string): word is ApprovalDecision {
   return word === "allow-once" || word === "allow-always" || word === "deny";
 }
 
-/** What stays of a closed approval: readable, without secrets, without what could be run again. */
-export function forTheTrail(approval: Approval, mask: (text: string) => string): Approval {
+/** What is stored of a closed approval: readable, without secrets and without what could be run again. */
+export function redactClosed(approval: Approval, mask: (text: string) => string): Approval {
   const short = (text: string): string => clip(mask(text));
   const maybeShort = (text: string | null): string | null => (text === null ? null : short(text));
   const { request, card, reason } = approval;

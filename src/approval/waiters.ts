@@ -1,8 +1,8 @@
-// Who waits for the end of an approval.
+// Callers that wait for the answer to an approval.
 import type { Approval } from "./record.ts";
 
 export interface Waiters {
-  /** Rejects with the signal's reason; that ends the wait, not the approval. */
+  /** Rejects with the signal's reason, which ends the wait and not the approval. */
   wait(id: string, signal: AbortSignal | undefined): Promise<Approval>;
   settle(approval: Approval): void;
   /** Ends every wait with this error. */
@@ -17,16 +17,16 @@ export function createWaiters(): Waiters {
     async wait(id, signal) {
       signal?.throwIfAborted();
       const waiter: Waiter = Promise.withResolvers();
-      const mine = waiting.get(id) ?? new Set();
-      waiting.set(id, mine.add(waiter));
+      const others = waiting.get(id) ?? new Set();
+      waiting.set(id, others.add(waiter));
       const onAbort = (): void => waiter.reject(signal?.reason);
       signal?.addEventListener("abort", onAbort, { once: true });
       try {
         return await waiter.promise;
       } finally {
         signal?.removeEventListener("abort", onAbort);
-        mine.delete(waiter);
-        if (mine.size === 0) waiting.delete(id);
+        others.delete(waiter);
+        if (others.size === 0) waiting.delete(id);
       }
     },
     settle(approval) {

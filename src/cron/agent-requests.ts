@@ -5,11 +5,11 @@ import { OpenClawError } from "../core/error.ts";
 import { isSubagentKey, sessionKindOf, type AgentId, type SessionKey } from "../core/names.ts";
 import { isRecord } from "../core/record.ts";
 import type { Clock } from "../base/clock.ts";
-import { newId } from "../base/ids.ts";
 import type { Mask } from "../base/mask.ts";
 import { mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { ApprovalBroker } from "../approval/broker.ts";
+import type { ApprovalHandler } from "../approval/handler.ts";
 import type { Approval } from "../approval/record.ts";
 import { trustOf } from "../session/provenance.ts";
 import type { Wake, WakeMode } from "../session/wake.ts";
@@ -30,7 +30,9 @@ export interface AgentRequestsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly config: () => Config;
-  readonly broker: Pick<ApprovalBroker, "ask" | "begin" | "finish">;
+  readonly broker: Pick<ApprovalBroker, "ask">;
+  /** The call that asked for an approval, judged again under the rules in force; throws what a new call would. */
+  readonly recallCaller: (asker: unknown) => Promise<CronAsker>;
   readonly tell: Wake["tell"];
   readonly mask: Mask;
   readonly isSandboxed: (session: SessionKey) => boolean;
@@ -43,11 +45,29 @@ interface JobChange {
   readonly job?: JobBody | undefined;
 }
 
+/** What the owner is shown of a change. */
+interface CardFacts extends Pick<JobChange, "change" | "reach"> {
+  readonly asker: CronAsker;
+  readonly job: Job | undefined;
+}
+
 /** The owner may be away for a day. */
 const ASK_MS = 24 * 3_600_000;
 
 export class AgentRequests implements AgentCron {
   readonly #deps: AgentRequestsDeps;
+  /** To be registered with the broker. */
+  readonly approvals: ApprovalHandler<CardFacts> = {
+    name: "cron",
+    kind: "config",
+    canAllowAlways: false,
+    card: ({ change, asker, job, reach }) => cronCard(change, asker, job, reach),
+    recheck: (approval) => this.#recheck(approval),
+    run: (approval) => this.#carryOut(approval),
+    denied: (approval) => this.#report(approval, `not done: ${approval.reason ?? "the owner denied it"}`),
+    interrupted: (approval) =>
+      this.#report(approval, `interrupted (${approval.reason ?? "cut off"}); cron list shows whether it was done`),
+  };
 
   constructor(deps: AgentRequestsDeps) {
     this.#deps = deps;
@@ -96,23 +116,17 @@ export class AgentRequests implements AgentCron {
     const reach = reachOf(change, job, asker, this.#rights());
     if (reach === undefined && (await this.#isOwners(asker))) return { done: await this.#perform(change, asker.agent) };
     const body: JobChange = { change, reach, job: job === undefined ? undefined : definitionOf(job) };
-    const { id, expiresAtMs } = await this.#deps.broker.ask({
-      id: `${newId()}-cron`,
-      kind: "config",
-      agent: asker.agent,
-      session: asker.session,
-      timeoutMs: ASK_MS,
-      body,
-      asker: await asker.origin?.(),
-      card: cronCard(change, asker, job, reach),
-    });
+    const { agent, session } = asker;
+    const request = { agent, session, timeoutMs: ASK_MS, body, asker: await asker.origin?.() };
+    const facts = { change, asker, job, reach };
+    const { id, expiresAtMs } = await this.#deps.broker.ask(this.approvals, facts, request);
     return { waiting: { approvalId: id, expiresAtMs } };
   }
 
   /** Throws when the rules in force, or the job by now, are not those that the owner was shown. */
-  async recheck({ body }: Approval, asker: CronAsker): Promise<void> {
-    const { change, reach: shown, job: then } = (body ?? {}) as Partial<JobChange>;
-    if (change === undefined) return;
+  async #recheck({ body, asker: stored }: Approval): Promise<void> {
+    const asker = await this.#deps.recallCaller(stored);
+    const { change, reach: shown, job: then } = body as JobChange;
     const job = change.action === "add" ? undefined : await this.#jobFor(asker, change.id);
     if (job !== undefined && !isSameJson(definitionOf(job), then))
       throw new OpenClawError("approval.changed", "the job changed after you were asked; request the change again");
@@ -122,25 +136,14 @@ export class AgentRequests implements AgentCron {
   }
 
   /** Makes the change of an allowed approval, and tells the session what came of it. */
-  async answered(approval: Approval): Promise<void> {
-    const { id, state, agent, session, body } = approval;
-    const { change } = (body ?? {}) as Partial<JobChange>;
-    if (state === "done")
-      return this.#report(
-        approval,
-        `interrupted (${approval.reason ?? "cut off"}); cron list shows whether it was done`,
-      );
-    if (state !== "allowed" || change === undefined) {
-      const reason = approval.reason ?? (state === "expired" ? "the approval expired" : "the owner denied it");
-      return this.#report(approval, `not done: ${reason}`);
-    }
-    if (!(await this.#deps.broker.begin(id, { agent, session }))) return;
-    const outcome = await this.#perform(change, agent as AgentId).then(
+  async #carryOut(approval: Approval): Promise<string> {
+    const { change } = approval.body as JobChange;
+    const outcome = await this.#perform(change, approval.agent as AgentId).then(
       () => "done",
       (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
     );
-    await this.#deps.broker.finish(id, outcome);
     await this.#report(approval, outcome);
+    return outcome;
   }
 
   async #perform(change: CronChange, agent: AgentId): Promise<unknown> {

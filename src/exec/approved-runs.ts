@@ -1,53 +1,52 @@
-// Commands that wait for a person: asked durably, started at most once, and their session told what came of it.
+// Commands that wait for approval: their cards, their start once allowed, and the notice of the outcome to the session.
 import { OpenClawError, ToolError } from "../core/error.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import { alwaysCovers } from "./policy/always.ts";
 import type { Approval } from "../approval/record.ts";
+import type { AskRequest } from "../approval/transitions.ts";
 import { verifyPlan } from "./policy/freeze.ts";
 import { describePlan } from "./policy/preview.ts";
 import { addEntries } from "./policy/remember.ts";
-import type { ApprovedRuns, ExecDeps, Follow, PendingRun } from "./exec-context.ts";
-import { isHeadless } from "./exec-request.ts";
+import type { ApprovedRuns, ExecDeps, Follow, PendingHostRun, PendingNodeRun, PendingRun } from "./exec-context.ts";
+import { isHeadless, type ExecCall } from "./exec-request.ts";
 import { rememberedOnNode } from "./node-always.ts";
 import type { NodeJob } from "./node-command.ts";
 import { deniedNotice, endOf, TAIL_CHARS, type Finished } from "./result.ts";
 import { startPinned } from "./start-plan.ts";
 
-export function createApprovedRuns(deps: ExecDeps, follow: Follow): ApprovedRuns {
-  const { broker, log } = deps;
-  const guarded = (work: Promise<void>, id: string): void => {
-    work.catch((error: unknown) => log.error("an approved command could not be followed", { id, error }));
+/** `recheck` judges a stored command again, as if the call requested it now. */
+export function createApprovedRuns(
+  deps: ExecDeps,
+  follow: Follow,
+  recheck: (run: PendingRun, call: ExecCall) => Promise<void>,
+): ApprovedRuns {
+  const shared = {
+    canAllowAlways: true,
+    async recheck({ asker, body }: Approval): Promise<void> {
+      await recheck(body as PendingRun, await deps.recallCall(asker));
+    },
+    run: (approval: Approval) => run(deps, follow, approval),
+    denied: (approval: Approval) => notifyDenied(deps, approval, whyDenied(approval)),
+    interrupted: (approval: Approval) =>
+      deps.notify(sessionOf(approval), `Exec unknown (${nameOf(approval)}): ${approval.reason ?? "interrupted"}`),
   };
-  const unwatch = broker.watch({
-    resolved: (approval) => {
-      if (isOwnRequest(approval)) guarded(resolved(deps, follow, approval), approval.id);
-    },
-    lapsed: (approval) => {
-      if (isOwnRequest(approval))
-        guarded(notifyDenied(deps, approval, approval.reason ?? "not started in time"), approval.id);
-    },
-    interrupted: (approval) => {
-      if (isOwnRequest(approval))
-        guarded(
-          deps.notify(sessionOf(approval), `Exec unknown (${nameOf(approval)}): ${approval.reason ?? "interrupted"}`),
-          approval.id,
-        );
-    },
-  });
+  const handlers: ApprovedRuns["handlers"] = {
+    exec: { ...shared, name: "exec", kind: "exec", card: ({ plan }) => describePlan(plan) },
+    node: { ...shared, name: "node", kind: "node", card: ({ job }) => nodeCard(job) },
+  };
   return {
+    handlers,
     async ask(request, body) {
       const { args, call, route, warnings, runId } = request;
       if (isHeadless(call.session)) throw cannotAsk(call.agent);
       const host = body.on;
       const cwd = body.on === "gateway" ? body.plan.cwd.path : body.job.cwd;
-      const approval = await broker.ask({
+      const asked: AskRequest = {
         id: runId,
-        kind: body.on === "gateway" ? "exec" : "node",
         agent: call.agent,
         session: call.session,
         body,
         asker: await call.asker?.(),
-        card: body.on === "gateway" ? describePlan(body.plan) : nodeCard(body.job),
         request: {
           command: args.command,
           cwd: cwd ?? null,
@@ -56,7 +55,10 @@ export function createApprovedRuns(deps: ExecDeps, follow: Follow): ApprovedRuns
           ask: route.ask,
           resolvedPath: body.on === "gateway" ? (body.plan.segments[0]?.program.path ?? null) : null,
         },
-      });
+      };
+      const approval = await (body.on === "gateway"
+        ? deps.broker.ask(handlers.exec, body, asked)
+        : deps.broker.ask(handlers.node, body, asked));
       const slug = approval.id.slice(0, 8);
       return {
         details: {
@@ -70,41 +72,28 @@ export function createApprovedRuns(deps: ExecDeps, follow: Follow): ApprovedRuns
           ...(body.on === "node" ? { nodeId: body.job.nodeId } : {}),
         },
         warnings,
-        text: `Waiting for a person to approve this (id ${slug}; /approve ${slug} allow-once|allow-always|deny). It has not run. What comes of it follows as a System line; do not run it again meanwhile.`,
+        text: `Waiting for a person to approve this (id ${slug}; /approve ${slug} allow-once|allow-always|deny). It has not run. A System line reports the outcome; do not run it again.`,
       };
     },
-    close: unwatch,
   };
 }
 
 function cannotAsk(agent: AgentId): ToolError {
-  return new ToolError("exec.denied", "not run: it needs a person's yes, and nobody waits beside a job", {
+  return new ToolError("exec.denied", "not run: it needs approval, and a scheduled job cannot wait for one", {
     hint: `openclaw approvals allowlist add <program> --agent ${agent}`,
     details: { refused: true },
   });
 }
 
-/** Only what this engine asked for: a client's own request over the wire is answered to that client. */
-function isOwnRequest({ kind, origin }: Approval): boolean {
-  return origin === "house" && (kind === "exec" || kind === "node");
-}
-
 const sessionOf = ({ session }: Approval): SessionKey => session as SessionKey;
 const nameOf = ({ kind, id }: Approval): string => `${kind === "node" ? "node" : "gateway"} id=${id}`;
 
-async function resolved(deps: ExecDeps, follow: Follow, approval: Approval): Promise<void> {
-  const { id, state, agent, session } = approval;
-  if (state !== "allowed") {
-    const why = state === "expired" ? "approval timed out" : (approval.reason ?? "denied by the owner");
-    return notifyDenied(deps, approval, why);
-  }
-  if (!(await deps.broker.begin(id, { agent, session }))) return;
-  const outcome = await attempt(deps, follow, approval);
-  await deps.broker.finish(id, outcome);
+function whyDenied({ state, reason }: Approval): string {
+  return state === "expired" ? "approval timed out" : (reason ?? "denied by the owner");
 }
 
-/** Begun: from here on there is exactly one line for the session, whatever happens. */
-async function attempt(deps: ExecDeps, follow: Follow, approval: Approval): Promise<string> {
+/** Sends exactly one notice to the session, whatever happens. */
+async function run(deps: ExecDeps, follow: Follow, approval: Approval): Promise<string> {
   const body = approval.body as PendingRun;
   try {
     const finished =
@@ -123,12 +112,7 @@ async function attempt(deps: ExecDeps, follow: Follow, approval: Approval): Prom
   }
 }
 
-async function onGateway(
-  deps: ExecDeps,
-  follow: Follow,
-  approval: Approval,
-  body: Extract<PendingRun, { on: "gateway" }>,
-): Promise<Finished> {
+async function onGateway(deps: ExecDeps, follow: Follow, approval: Approval, body: PendingHostRun): Promise<Finished> {
   const { plan, timeoutMs, tty, noticeMs } = body;
   await verifyPlan(plan);
   const isAlways = approval.decision === "allow-always";
@@ -148,11 +132,7 @@ async function onGateway(
   });
 }
 
-async function onNode(
-  deps: ExecDeps,
-  approval: Approval,
-  { job, noticeMs }: Extract<PendingRun, { on: "node" }>,
-): Promise<Finished> {
+async function onNode(deps: ExecDeps, approval: Approval, { job, noticeMs }: PendingNodeRun): Promise<Finished> {
   const notice = setTimeout(
     () => void deps.notify(sessionOf(approval), `Exec running (${nameOf(approval)}, node ${job.nodeName})`),
     noticeMs,
@@ -170,7 +150,7 @@ async function onNode(
 
 async function notifyDenied(deps: ExecDeps, approval: Approval, why: string): Promise<void> {
   const [host = "gateway", id = approval.id] = nameOf(approval).split(" id=");
-  // Masked before it is cut: half a secret no mask would know.
+  // Redacted before it is cut, because half of a secret would not be recognized.
   await deps.notify(sessionOf(approval), deniedNotice(host, id, why, deps.mask.command(approval.request.command)));
 }
 

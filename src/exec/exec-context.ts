@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Env } from "../base/paths.ts";
 import type { ApprovalBroker } from "../approval/broker.ts";
+import type { ApprovalHandler } from "../approval/handler.ts";
 import type { EntryRef } from "./policy/effective.ts";
 import type { Plan } from "./policy/plan.ts";
 import type { ExecArgs, ExecCall, ExecRequest } from "./exec-request.ts";
@@ -44,6 +45,8 @@ export interface ExecDeps {
   noteUse(matched: readonly EntryRef[], plan: Plan): void;
   /** Reads the session state and the sender's elevation gates, then routes. */
   route(args: ExecArgs, call: ExecCall): Promise<Route>;
+  /** The call that asked for an approval, judged again under the rules in force; throws what a new call would. */
+  recallCall(asker: unknown): Promise<ExecCall>;
   /** Posts a system event to the session and asks for a turn to read it. */
   notify(session: SessionKey, text: string): Promise<void>;
 }
@@ -77,17 +80,25 @@ export interface ProgressNotice {
 
 export interface ApprovedRuns {
   ask(request: ExecRequest, run: PendingRun): Promise<ExecOutcome>;
-  close(): void;
+  /** To be registered with the broker. */
+  readonly handlers: { readonly exec: ApprovalHandler<PendingHostRun>; readonly node: ApprovalHandler<PendingNodeRun> };
 }
 
-/** Stored with the question: everything that another process needs to start exactly this command later. */
-export type PendingRun = { readonly args: ExecArgs } & (
-  | {
-      readonly on: "gateway";
-      readonly plan: Plan;
-      readonly timeoutMs?: number;
-      readonly tty: boolean;
-      readonly noticeMs: number;
-    }
-  | { readonly on: "node"; readonly job: NodeJob; readonly noticeMs: number }
-);
+/** Stored with the approval: everything that another process needs to start exactly this command later. */
+export type PendingRun = PendingHostRun | PendingNodeRun;
+
+export interface PendingHostRun {
+  readonly on: "gateway";
+  readonly args: ExecArgs;
+  readonly plan: Plan;
+  readonly timeoutMs?: number;
+  readonly tty: boolean;
+  readonly noticeMs: number;
+}
+
+export interface PendingNodeRun {
+  readonly on: "node";
+  readonly args: ExecArgs;
+  readonly job: NodeJob;
+  readonly noticeMs: number;
+}

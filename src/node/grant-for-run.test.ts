@@ -9,7 +9,7 @@ const asked = { command: "echo hi", cwd: "/srv", host: "node", agentId: "main", 
 const grant = (more: Partial<Grant> = {}): Grant => ({
   id: "a",
   kind: "node",
-  origin: "wire",
+  handler: null,
   decision: "allow-once",
   agent: "main",
   session: null,
@@ -65,7 +65,7 @@ describe("a yes on record", () => {
     ["a command that is text", { command: "echo hi" }],
     ["a command of other things", { command: ["echo", 1] }],
     ["a yes for the gateway's own host", {}, { kind: "exec" }],
-    ["a plan of the house, which only the house may use", {}, { origin: "house" }],
+    ["a plan of the gateway, which only the gateway may use", {}, { handler: "node" }],
     ["a body that is nothing", {}, { body: null }],
   ];
   for (const [title, change, more] of others)

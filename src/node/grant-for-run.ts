@@ -52,9 +52,9 @@ export function planFor(nodeId: string, params: Readonly<Record<string, unknown>
   return { nodeId, argv, ...Object.fromEntries(given), approvalId: id };
 }
 
-function covers({ kind, origin, agent, body }: Grant, wanted: Wanted): boolean {
-  // Plans of the house are run by the house; a client may only use what it asked for over the wire.
-  if (kind !== "node" || origin !== "wire" || !isRecord(body)) return false;
+function covers({ kind, handler, agent, body }: Grant, wanted: Wanted): boolean {
+  // What the gateway asked for is started by its handler; a client may only use what it asked for itself.
+  if (kind !== "node" || handler !== null || !isRecord(body)) return false;
   const { command, cwd = null, sessionKey = null } = body;
   return (
     typeof command === "string" &&

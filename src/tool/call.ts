@@ -1,6 +1,7 @@
 // The only place a tool runs: find, decide, check, intend, run, bound, journal. Every caller comes through here.
 import { OpenClawError, ToolError } from "../core/error.ts";
 import type { SessionKey } from "../core/names.ts";
+import { isRecord } from "../core/record.ts";
 import { checker, type Checker } from "../core/schema.ts";
 import { visible } from "../core/visible.ts";
 import { newId } from "../base/ids.ts";
@@ -97,11 +98,14 @@ async function settled(noted: Promise<void>, { commitsResult = false }: CallRequ
   if (!commitsResult) await noted;
 }
 
-export type RecallTool = (asker: Asker) => Promise<ToolCall>;
+/** `asker` is what the call's `asker()` returned, as it was stored. */
+export type RecallTool = (asker: unknown) => Promise<ToolCall>;
 
 /** Judges an earlier call again under the rules in force. Throws what a fresh call would, and `session.gone`. */
 export function createRecallTool(deps: CallDeps & { readonly config: () => Config }): RecallTool {
-  return async function recallTool(asker) {
+  return async function recallTool(stored) {
+    if (!isRecord(stored)) throw new ToolError("approval.changed", "who asked for this is not known; ask again");
+    const asker = stored as unknown as Asker;
     const { tool, agent: agentId, session: sessionKey, sessionId, model, group, limits, turn, hints } = asker;
     const now = subjectOf({ sessionKey, agentId, model }, deps.config());
     const subject: Subject = { ...now, group, ...(limits === undefined ? {} : { limits }) };

@@ -23,7 +23,7 @@ import type { ModelBook, ModelEvent, ModelFacts, ModelFailure, ModelRequest } fr
 import type { SystemEvents } from "../../src/session/system-events.ts";
 import { openStore } from "../../src/store/builtin.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createCallTool } from "../../src/tool/call.ts";
+import { createCallTool, createRecallTool } from "../../src/tool/call.ts";
 
 export const MAIN = "agent:main:main" as SessionKey;
 
@@ -156,9 +156,12 @@ export async function openAgentHouse(plan: HousePlan): Promise<AgentHouse> {
     log: silent,
     mask,
     config: () => settings.now().config,
+    recallTool: (asker) => createRecallTool(calls)(asker),
   });
   const catalog = openCatalog(paths, store, settings.now, commands);
-  const callTool = createCallTool({ catalog, journal: store.journal, mask, log: silent, clock: systemClock });
+  const config = () => settings.now().config;
+  const calls = { catalog, journal: store.journal, mask, log: silent, clock: systemClock, config };
+  const callTool = createCallTool(calls);
   const agents = await createAgents({
     store,
     catalog,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import type { AgentId } from "../../core/names.ts";
-import type { AskRequest } from "../../approval/transitions.ts";
+import type { ClientAskRequest } from "../../approval/broker.ts";
+import type { ApprovalHandler } from "../../approval/handler.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { createIsUrgent } from "../direct.ts";
 import { approvalText } from "../approval-text.ts";
@@ -12,7 +13,21 @@ const page = { approver: { clientId: "openclaw-control-ui", surface: "webchat" }
 const stranger = { approver: undefined };
 const telegram = { source: "telegram", approver: { clientId: "telegram", surface: "chat", sender: "telegram:42" } };
 
-const question = (id: string, more: Partial<AskRequest> = {}): AskRequest => ({
+const main = { agent: "main", session: "agent:main:main" };
+
+/** Asks as a part of the gateway would; the tests do not allow any of it. */
+const handler: ApprovalHandler<string> = {
+  name: "config",
+  kind: "config",
+  canAllowAlways: false,
+  card: (text) => ({ title: "Change the config", text, rows: [] }),
+  recheck: async () => {},
+  run: () => assert.fail("not allowed by any test"),
+  denied: async () => {},
+  interrupted: async () => {},
+};
+
+const question = (id: string, more: Partial<ClientAskRequest> = {}): ClientAskRequest => ({
   id,
   kind: "exec",
   agent: "main",
@@ -33,7 +48,7 @@ describe("/approve", () => {
     const words = ["allow-once", "ONCE", "allow", "yes", "allow-always", "always", "deny", "reject", "No"];
     const outcomes: unknown[] = [];
     for (const [index, word] of words.entries()) {
-      const { id } = await chat.approvals.ask(question(`${index}1111111-22`));
+      const { id } = await chat.approvals.askForClient(question(`${index}1111111-22`));
       const answer = await chat.answer(`/approve ${index % 2 === 0 ? id : id.slice(0, 8)} ${word}`, page);
       outcomes.push([answer, chat.approvals.get(id)?.decision, chat.approvals.get(id)?.answeredBy]);
     }
@@ -51,7 +66,7 @@ describe("/approve", () => {
     const chat = await openChat();
     assert.equal(await chat.answer("/approve", page), "No approval is waiting.");
     assert.match(await chat.answer("/approve nope allow-once", page), /No approval "nope" is waiting; nothing was/);
-    const { id } = await chat.approvals.ask(question("aaaaaaaa-1"));
+    const { id } = await chat.approvals.askForClient(question("aaaaaaaa-1"));
     assert.match(await chat.answer(`/approve ${id}`, page), /^Usage.*One approval is waiting/);
     assert.match(await chat.answer(`/approve ${id} maybe`, page), /^Usage/);
     assert.match(await chat.answer(`/approve ${id} deny now`, page), /^Usage/);
@@ -76,7 +91,7 @@ describe("/approve", () => {
 
   test("is for those who may approve: to be allowed to speak is not enough (APR-017)", async () => {
     const chat = await openChat();
-    const { id } = await chat.approvals.ask(question("aaaaaaaa-1"));
+    const { id } = await chat.approvals.askForClient(question("aaaaaaaa-1"));
     assert.match(await chat.answer(`/approve ${id} allow-once`, stranger), /You may not answer approvals here/);
     assert.match(await chat.answer("/approve", stranger), /You may not answer approvals here/);
     const plain = `/approve ${id} allow-once`;
@@ -86,7 +101,7 @@ describe("/approve", () => {
 
   test("of a chat sender is for the agent of that chat (APR-012)", async () => {
     const chat = await openChat();
-    await chat.approvals.ask(question("bbbbbbbb-1", { agent: "work", session: "agent:work:main" }));
+    await chat.approvals.askForClient(question("bbbbbbbb-1", { agent: "work", session: "agent:work:main" }));
     assert.match(await chat.answer("/approve bbbbbbbb-1 allow-once", telegram), /No approval "bbbbbbbb-1" is waiting/);
     assert.equal(await chat.answer("/approve", telegram), "No approval is waiting.");
     assert.equal(chat.approvals.get("bbbbbbbb-1")?.state, "pending");
@@ -96,16 +111,17 @@ describe("/approve", () => {
 
   test("comes too late after /stop and /new (APR-013)", async () => {
     const chat = await openChat({ models: ["openai/mini"] });
+    chat.approvals.register("config", async () => handler);
     for (const [id, stop, said] of [
       ["aaaaaaaa-1", "/stop", "Withdrew 1 approval."],
       ["bbbbbbbb-1", "stop", "Withdrew 1 approval."],
     ] as const) {
-      await chat.approvals.ask(question(id));
+      await chat.approvals.ask(handler, "make clean", { id, ...main, body: {} });
       assert.equal(await chat.answer(stop, page), said);
       assert.match(await chat.answer(`/approve ${id} allow-once`, page), /No approval/);
       assert.equal(await chat.approvals.begin(id), false);
     }
-    await chat.approvals.ask(question("cccccccc-1"));
+    await chat.approvals.ask(handler, "make clean", { id: "cccccccc-1", ...main, body: {} });
     await chat.say("/new", page);
     assert.equal(chat.approvals.get("cccccccc-1")?.reason, "a new session was begun");
     assert.equal(await chat.answer("/stop", page), "Nothing is running here.");
@@ -122,7 +138,7 @@ describe("an approval as a message", () => {
   test("does not let the command out of its fence (APR-022)", async () => {
     const chat = await openChat();
     const text = "echo '```'\n````\n@everyone **all is well** [ok](https://evil.example)";
-    const approval = await chat.approvals.ask(
+    const approval = await chat.approvals.askForClient(
       question("aaaaaaaa", { card: { title: "Run `x`\n# big", text, rows: [] } }),
     );
     assert.equal(
@@ -142,16 +158,15 @@ describe("an approval as a message", () => {
   test("is whole or not sent (APR-019)", async () => {
     const chat = await openChat();
     const card = { title: "Run a command", text: `echo ${"x".repeat(5_000)}; rm -rf ~`, rows: [] };
-    const approval = await chat.approvals.ask(question("aaaaaaaa-1", { card }));
+    const approval = await chat.approvals.askForClient(question("aaaaaaaa-1", { card }));
     assert.equal(approvalText(approval, NOW), undefined);
     assert.match(await chat.answer("/approve", page), /too long for a message/);
   });
 
   test("offers no standing yes for a change of the config", async () => {
     const chat = await openChat();
-    const approval = await chat.approvals.ask(
-      question("cccccccc-1", { kind: "config", card: { title: "Change the config", text: "- a\n+ b", rows: [] } }),
-    );
+    chat.approvals.register("config", async () => handler);
+    const approval = await chat.approvals.ask(handler, "- a\n+ b", { id: "cccccccc-1", ...main, body: {} });
     assert.match(approvalText(approval, NOW) ?? "", /\/approve cccccccc allow-once\|deny\n/);
     assert.match(await chat.answer("/approve cccccccc always", page), /this can be allowed once or denied/);
   });

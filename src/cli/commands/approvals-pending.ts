@@ -1,7 +1,6 @@
 // `openclaw approvals pending`: what waits for a yes or a no, each shown whole.
 import { systemClock } from "../../base/clock.ts";
-import type { Approval } from "../../approval/record.ts";
-import type { ApprovalRequested } from "../../protocol/approval.ts";
+import type { ApprovalRequested, ClosedApproval } from "../../protocol/approval.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -12,7 +11,7 @@ import { targetOf, wireOptions } from "../target.ts";
 
 interface Listed {
   readonly pending: readonly ApprovalRequested[];
-  readonly recent?: readonly Omit<Approval, "origin" | "body">[];
+  readonly recent?: readonly ClosedApproval[];
 }
 
 export const command = defineCommand({

@@ -1,7 +1,7 @@
 // The card a person decides by: what exactly would start, where, with what, and what "always" would cover.
 import type { ApprovalCard } from "../../protocol/approval.ts";
 import { alwaysCovers } from "./always.ts";
-import { shownWhole } from "../../approval/card.ts";
+import { visibleCard } from "../../approval/card.ts";
 import { heldFiles } from "./hold-script.ts";
 import type { Identity, Plan, Segment } from "./plan.ts";
 
@@ -25,7 +25,7 @@ export function describePlan(plan: Plan): PreviewCard {
     { label: "session", value: plan.session },
     ...(always.entries.length > 0 ? [] : [{ label: "always", value: `cannot be chosen: ${always.note}` }]),
   ];
-  return shownWhole({
+  return visibleCard({
     title: plan.form === "pipeline" ? "Run a command" : "Run a command line in a shell",
     text: plan.form === "pipeline" ? plan.segments.map(shownSegment).join(" | ") : plan.command,
     rows: plan.form === "pipeline" ? [{ label: "written", value: plan.command }, ...rows] : rows,

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { OpenClawError } from "../../core/error.ts";
 import * as methods from "../../protocol/methods/approvals.ts";
-import { wireCard, type WireAsk } from "../../approval/card.ts";
+import { clientCard, type ClientRequest } from "../../approval/card.ts";
 import { isDecision, toRequested, toTrail, type Answerer, type Approval } from "../../approval/record.ts";
 import { readApprovals, withoutToken, writeApprovals } from "../../exec/policy/file.ts";
 import type { Client } from "../client.ts";
@@ -35,22 +35,21 @@ export function approvalMethods({ paths, approvals, clock }: GatewayContext): Se
   ];
 
   /** A client that lost its connection may ask again for the very same thing; for another the id is taken. */
-  function sameAsked(id: string | undefined, asked: WireAsk): Approval | undefined {
+  function sameAsked(id: string | undefined, asked: ClientRequest): Approval | undefined {
     const known = id === undefined ? undefined : approvals.get(id);
-    return known?.origin === "wire" && isDeepStrictEqual(known.body, asked) ? known : undefined;
+    return known?.handler === null && isDeepStrictEqual(known.body, asked) ? known : undefined;
   }
 
-  function ask(id: string | undefined, timeoutMs: number | undefined, asked: WireAsk, client: Client) {
+  function ask(id: string | undefined, timeoutMs: number | undefined, asked: ClientRequest, client: Client) {
     const { agentId = null, sessionKey = null } = asked;
-    return approvals.ask({
+    return approvals.askForClient({
       id,
       kind: asked.host === "node" ? "node" : "exec",
-      origin: "wire",
       agent: agentId,
       session: sessionKey,
       timeoutMs,
       body: asked,
-      card: wireCard(asked, client.info.displayName ?? client.info.id),
+      card: clientCard(asked, client.info.displayName ?? client.info.id),
       request: asked,
     });
   }

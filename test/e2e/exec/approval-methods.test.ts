@@ -95,7 +95,7 @@ describe("approvals over the wire", () => {
           title: "Run a command",
           text: "rm -i /tmp/zzz",
           rows: [
-            { label: "asked by", value: "gateway-client (its own words)" },
+            { label: "asked by", value: "gateway-client (not checked by the gateway)" },
             { label: "folder", value: "/tmp" },
             { label: "host", value: "gateway" },
             { label: "agent", value: "main" },
@@ -295,7 +295,7 @@ test("pending approvals survive kill -9; the first answer afterwards wins; what 
     assert.deepEqual(pending.map(({ id }) => id).toSorted(), ids.slice(1));
     assert.deepEqual(
       recent.map(({ id, state, decision, reason }) => [id, state, decision, reason]),
-      [["kept-00-id", "denied", "allow-once", "the gateway ended between the answer and the start; nothing was run"]],
+      [["kept-00-id", "denied", "allow-once", "the gateway stopped between the answer and the start; nothing was run"]],
     );
     // The one who asked comes back and waits on.
     const back = next.request("exec.approval.request", { ...recorded, id: "kept-01-id" });

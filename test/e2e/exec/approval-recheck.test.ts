@@ -362,7 +362,7 @@ describe("a pending approval of other kinds answered after the rules changed", (
     ).pending;
     await wire.request("cron.update", { id: kept?.id, patch: { payload: { kind: "systemEvent", text: "other" } } });
     const changed = await wire.request("exec.approval.resolve", { id: update?.id, decision: "allow-once" });
-    assert.match(String((changed.payload as unknown as Json)["reason"]), /the job was changed/);
+    assert.match(String((changed.payload as unknown as Json)["reason"]), /the job changed after you were asked/);
     assert.equal((await list())[0]?.name, "nightly");
   });
 });
