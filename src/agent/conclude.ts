@@ -3,7 +3,7 @@ import type { RunFailure, RunOutcome } from "../core/event.ts";
 import { sessionKindOf } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import { entryOf } from "../session/session.ts";
-import { QUIET, type QuietBody } from "../session/silent-turn.ts";
+import { SILENT_TURN, type SilentTurnBody } from "../session/silent-turn.ts";
 import type { TurnRequest } from "../session/turns.ts";
 import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.ts";
 import { unansweredEntry } from "../session/unanswered-messages.ts";
@@ -15,7 +15,7 @@ import {
   finish,
   mergedOutcome,
   outcomeOf,
-  whenRoom,
+  whenDiskHasSpace,
   writeLater,
   type End,
   type RunContext,
@@ -24,24 +24,31 @@ import type { SessionRef } from "./fit-context.ts";
 import { cacheHitRate, contextOf } from "./usage.ts";
 
 /** The last writes are one step: what was said, how it ended, what it cost. Only then is anybody told. */
-export async function conclude(room: RunContext, job: PendingTurn, seat: SessionRef, end: End): Promise<void> {
-  const { deps } = room;
-  const outcome = outcomeOf(room, job, seat, end);
+export async function conclude(
+  runContext: RunContext,
+  pending: PendingTurn,
+  sessionRef: SessionRef,
+  end: End,
+): Promise<void> {
+  const { deps } = runContext;
+  const outcome = outcomeOf(runContext, pending, sessionRef, end);
   try {
-    const book = await room.ledger.book(ledgerEntry(seat, end, outcome));
+    const book = await runContext.ledger.book(ledgerEntry(sessionRef, end, outcome));
     const lines = (await end.rest?.()) ?? [];
     const write = (final: RunOutcome) => (): Promise<unknown> =>
-      deps.store.together(() => Promise.all([...lastWrites(room, job, seat, end, final, lines), book()]));
-    await whenRoom(room, job, write(outcome)).then(
+      deps.store.together(() =>
+        Promise.all([...lastWrites(runContext, pending, sessionRef, end, final, lines), book()]),
+      );
+    await whenDiskHasSpace(runContext, pending, write(outcome)).then(
       () => {
         deps.log.debug("run ended", factsOf(outcome));
-        finish(job, outcome);
+        finish(pending, outcome);
       },
       (error: unknown) => {
-        deps.log.error("the end of a run could not be written", { error, runId: job.turn.runId });
+        deps.log.error("the end of a run could not be written", { error, runId: pending.turn.runId });
         const failed: RunOutcome = { ...outcome, status: "error", failure: failureOf(error, deps.log) };
-        job.written = writeLater(room, write(failed));
-        finish(job, failed);
+        pending.written = writeLater(runContext, write(failed));
+        finish(pending, failed);
       },
     );
   } finally {
@@ -50,16 +57,16 @@ export async function conclude(room: RunContext, job: PendingTurn, seat: Session
 }
 
 function endedRun(
-  job: PendingTurn,
+  pending: PendingTurn,
   { runId, sessionKey, sessionId, status, startedAt, endedAt }: RunOutcome,
 ): RunRecord {
-  return { id: runId, sessionKey, state: status, startedAt, endedAt, body: runBodyOf(job, sessionId) };
+  return { id: runId, sessionKey, state: status, startedAt, endedAt, body: runBodyOf(pending, sessionId) };
 }
 
 function lastWrites(
   { deps: { store } }: RunContext,
-  job: PendingTurn,
-  seat: SessionRef,
+  pending: PendingTurn,
+  sessionRef: SessionRef,
   end: End,
   outcome: RunOutcome,
   lines: readonly TranscriptEntry[],
@@ -68,23 +75,27 @@ function lastWrites(
   const state = status === "ok" ? "done" : "failed";
   const entries = [
     ...lines,
-    ...unheardEntries(job, outcome),
+    ...unheardEntries(pending, outcome),
     ...(failure === undefined || status !== "error" ? [] : [failureEntry(failure, endedAt)]),
-    ...(isQuiet(job, outcome) && end.entry?.sessionId === sessionId ? [quietEntry(end, outcome)] : []),
+    ...(isQuiet(pending, outcome) && end.entry?.sessionId === sessionId ? [quietEntry(end, outcome)] : []),
   ];
   return [
     ...(entries.length === 0 ? [] : [store.transcript.append(sessionId, entries)]),
-    store.runs.put(endedRun(job, outcome)),
+    store.runs.put(endedRun(pending, outcome)),
     store.inbox.finish(runId, state, outcome),
-    ...job.merged.map(({ turn }) => store.inbox.finish(turn.runId, state, mergedOutcome(outcome, turn.runId))),
-    store.sessions.update(sessionKey, (current) => withOutcome(current ?? seat.record, end, outcome, job.turn)),
+    ...pending.merged.map(({ turn }) => store.inbox.finish(turn.runId, state, mergedOutcome(outcome, turn.runId))),
+    store.sessions.update(sessionKey, (current) =>
+      withOutcome(current ?? sessionRef.record, end, outcome, pending.turn),
+    ),
   ];
 }
 
 /** What was written to a run that never began stays visible. */
-function unheardEntries(job: PendingTurn, { failure, endedAt }: RunOutcome): TranscriptEntry[] {
+function unheardEntries(pending: PendingTurn, { failure, endedAt }: RunOutcome): TranscriptEntry[] {
   const why = failure ?? { code: "run.unheard", message: "the run ended before it began" };
-  return [job, ...job.merged].flatMap(({ heard, turn }) => (heard ? [] : (unansweredEntry(turn, why, endedAt) ?? [])));
+  return [pending, ...pending.merged].flatMap(({ heard, turn }) =>
+    heard ? [] : (unansweredEntry(turn, why, endedAt) ?? []),
+  );
 }
 
 /** What was used is counted for each model that answered; the run and its time for the last of them. */
@@ -132,7 +143,11 @@ const isQuiet = ({ turn, merged }: PendingTurn, { status, silent }: RunOutcome):
 
 /** Nobody is shown such a turn; and when it neither told nor did anything, no model reads it again. */
 function quietEntry({ entry, told = 0 }: End, { toolCalls, endedAt }: RunOutcome): TranscriptEntry {
-  const body: QuietBody = { customType: QUIET, from: entry?.id ?? "", forget: told === 0 && toolCalls === 0 };
+  const body: SilentTurnBody = {
+    customType: SILENT_TURN,
+    from: entry?.id ?? "",
+    forget: told === 0 && toolCalls === 0,
+  };
   return { id: newId(), type: "custom", at: endedAt, body };
 }
 
@@ -160,9 +175,9 @@ function withOutcome(record: SessionRecord, end: End, outcome: RunOutcome, turn:
 
 /** Where it was spoken to, as long as no platform has spoken in it: `last` then means the chats open on the session. */
 function pageOf(record: SessionRecord, { source, sessionKey }: TurnRequest): Readonly<Record<string, unknown>> {
-  const isRoom = sessionKey !== "global" && sessionKey !== "unknown" && sessionKindOf(sessionKey) === "group";
+  const isGroup = sessionKey !== "global" && sessionKey !== "unknown" && sessionKindOf(sessionKey) === "group";
   const { lastChannel, deliveryContext } = entryOf(record);
-  if ((source !== "chat" && source !== "cli") || isRoom || lastChannel !== undefined || deliveryContext !== undefined)
+  if ((source !== "chat" && source !== "cli") || isGroup || lastChannel !== undefined || deliveryContext !== undefined)
     return {};
   return {
     lastChannel: "webchat",

@@ -1,7 +1,7 @@
 // The history of a session as a model gets it: read from the end of the transcript, only as far as is sent.
 import type { Block, Message, UserMessage } from "../core/message.ts";
 import { Lru } from "../base/lru.ts";
-import { quietOf } from "../session/silent-turn.ts";
+import { silentTurnOf } from "../session/silent-turn.ts";
 import type { StoredEntry, TranscriptTable } from "../store/store.ts";
 import { tokensOf } from "./estimate.ts";
 import { cutText } from "./result.ts";
@@ -119,7 +119,7 @@ function withEntries(history: History, entries: readonly StoredEntry[]): History
     const message = messageOf(entry);
     if (message !== undefined) items.push({ id: entry.id, message, tokens: tokensOf(message) });
     else if (entry.type === "prune") items = items.map((item) => pruned(item));
-    else if (quietOf(entry)?.forget === true) items = without(items, quietOf(entry)?.from);
+    else if (silentTurnOf(entry)?.forget === true) items = without(items, silentTurnOf(entry)?.from);
     else if (entry === last) {
       const body = entry.body as CompactionBody;
       const first = items.findIndex(({ id }) => id === body.firstKeptEntryId);

@@ -31,16 +31,16 @@ export interface Shrunk {
 
 /** `attempt` counts from 1 within a run; each goes a step further than the one before. */
 export async function shrinkSession(
-  seat: SessionRef,
+  sessionRef: SessionRef,
   deps: ShrinkDeps,
   ports: CompactionPorts,
   options: { readonly attempt: number; readonly current?: readonly TranscriptEntry[] },
 ): Promise<Shrunk> {
-  const summed = options.attempt > 1 ? undefined : await compactSession(seat, deps, ports);
+  const summed = options.attempt > 1 ? undefined : await compactSession(sessionRef, deps, ports);
   if (summed?.ok === true) return { messages: messagesOf(summed.history), how: "compacted", note: summed.note };
   const why = summed === undefined ? "" : ` (${summed.note})`;
-  const cleared = options.attempt > 2 ? undefined : await clearResults(seat, deps, ports, why);
-  return cleared ?? archiveSession(seat, deps, options.current, why);
+  const cleared = options.attempt > 2 ? undefined : await clearResults(sessionRef, deps, ports, why);
+  return cleared ?? archiveSession(sessionRef, deps, options.current, why);
 }
 
 export type CompactOutcome =
@@ -48,7 +48,7 @@ export type CompactOutcome =
   | { readonly ok: false; readonly note: string };
 
 export async function compactSession(
-  seat: SessionRef,
+  sessionRef: SessionRef,
   deps: ShrinkDeps,
   ports: CompactionPorts,
   options: { readonly instructions?: string | undefined; readonly keepTokens?: number } = {},
@@ -56,13 +56,13 @@ export async function compactSession(
   const { store, histories, clock, emit } = deps;
   emit({ stream: "compaction", phase: "start" });
   await deps.beforeCompaction();
-  const history = await currentHistory(seat, deps, ports);
+  const history = await currentHistory(sessionRef, deps, ports);
   const made = await compactHistory(history, ports, options);
   if (!made.ok) {
     emit({ stream: "compaction", phase: "end", note: `not summed up: ${made.reason}` });
     return { ok: false, note: made.reason };
   }
-  const { key, sessionId } = seat.record;
+  const { key, sessionId } = sessionRef.record;
   await store.together(() =>
     Promise.all([
       store.transcript.append(sessionId, [{ id: newId(), type: "compaction", at: clock.now(), body: made.body }]),
@@ -80,14 +80,14 @@ export async function compactSession(
 }
 
 async function clearResults(
-  seat: SessionRef,
+  sessionRef: SessionRef,
   deps: ShrinkDeps,
   ports: CompactionPorts,
   why: string,
 ): Promise<Shrunk | undefined> {
   const { store, histories, clock, emit } = deps;
-  const { sessionId } = seat.record;
-  const before = tokensIn(messagesOf(await currentHistory(seat, deps, ports)));
+  const { sessionId } = sessionRef.record;
+  const before = tokensIn(messagesOf(await currentHistory(sessionRef, deps, ports)));
   const prune = { id: newId(), type: "prune", at: clock.now(), body: { reason: `too long for the model${why}` } };
   await store.transcript.append(sessionId, [prune]);
   const messages = messagesOf(await histories.load(sessionId, ports.contextWindow));
@@ -99,14 +99,14 @@ async function clearResults(
 
 /** The old transcript stays as it is, under its id; the key goes on with a fresh one. */
 async function archiveSession(
-  seat: SessionRef,
+  sessionRef: SessionRef,
   { store, histories, clock, emit }: ShrinkDeps,
   current: readonly TranscriptEntry[] = [],
   why: string,
 ): Promise<Shrunk> {
-  const old = seat.record.sessionId;
+  const old = sessionRef.record.sessionId;
   const now = clock.now();
-  seat.record = await resetSession(store.sessions, seat.record.key, now);
+  sessionRef.record = await resetSession(store.sessions, sessionRef.record.key, now);
   histories.forget(old);
   const note = `the conversation was too long for the model${why} and could not be made shorter; it was put away as session ${old}, and this is a fresh one`;
   const entries: TranscriptEntry[] = [
@@ -118,9 +118,9 @@ async function archiveSession(
     },
     ...current.map((entry) => ({ ...entry, id: newId() })),
   ];
-  await store.transcript.append(seat.record.sessionId, entries);
+  await store.transcript.append(sessionRef.record.sessionId, entries);
   emit({ stream: "notice", text: note });
-  const history = await histories.load(seat.record.sessionId, Infinity);
+  const history = await histories.load(sessionRef.record.sessionId, Infinity);
   return { messages: messagesOf(history), how: "archived", note };
 }
 

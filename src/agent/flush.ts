@@ -9,23 +9,23 @@ import type { SessionRecord } from "../store/store.ts";
 import { cutPoint } from "./compact.ts";
 import { messagesOf, type History } from "./context.ts";
 import type { AgentsDeps, TurnEvent } from "./deps.ts";
-import type { Desk } from "./turn-model.ts";
+import type { TurnModel } from "./turn-model.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
 import { runLoop } from "./loop.ts";
 import { failureAnswer } from "./result.ts";
 import type { SessionRef } from "./fit-context.ts";
 import { dayOf, timeZoneOf } from "./stamp.ts";
-import { createToolDoor } from "./tools.ts";
+import { createToolAccess } from "./tools.ts";
 
 export interface FlushInput {
   readonly turn: TurnRequest;
   readonly agentId: AgentId;
-  readonly seat: SessionRef;
+  readonly sessionRef: SessionRef;
   /** Without the message that is to be answered next. */
   readonly history: History;
   readonly contextWindow: number;
   /** A desk for this turn; other words in the system prompt need one of their own. */
-  readonly broker: (extraSystem: string | undefined) => Desk;
+  readonly turnModel: (extraSystem: string | undefined) => TurnModel;
   readonly signal: AbortSignal;
 }
 
@@ -36,13 +36,13 @@ const tools: ReadonlySet<string> = new Set(["read", "write", "edit", "memory_sea
 
 /** Never throws, and at most once for each summary: whatever comes of it, the turn that waits goes on. */
 export async function flushMemory(deps: AgentsDeps, input: FlushInput): Promise<void> {
-  const { seat, turn } = input;
+  const { sessionRef, turn } = input;
   try {
     if (!isDue(deps, input)) return;
-    await note(deps, seat);
+    await note(deps, sessionRef);
     const { calls, failure } = await writeNotes(deps, input);
     const body = { customType: "memory-flush", toolCalls: calls, ...(failure === undefined ? {} : { failure }) };
-    await deps.store.transcript.append(seat.record.sessionId, [
+    await deps.store.transcript.append(sessionRef.record.sessionId, [
       { id: newId(), type: "custom", at: deps.clock.now(), body },
     ]);
     if (failure !== undefined && !input.signal.aborted)
@@ -52,50 +52,52 @@ export async function flushMemory(deps: AgentsDeps, input: FlushInput): Promise<
   }
 }
 
-function isDue(deps: AgentsDeps, { turn, agentId, seat, broker }: FlushInput): boolean {
+function isDue(deps: AgentsDeps, { turn, agentId, sessionRef, turnModel }: FlushInput): boolean {
   const config = deps.config();
   if (config.agents?.defaults?.compaction?.memoryFlush?.enabled === false) return false;
-  if (turn.heartbeat !== undefined || isSubagentKey(seat.record.key)) return false;
-  const subject = broker(undefined).subject();
+  if (turn.heartbeat !== undefined || isSubagentKey(sessionRef.record.key)) return false;
+  const subject = turnModel(undefined).subject();
   const { workspaceAccess } = sandboxSettings(config, agentId, deps.paths);
   if (subject.sandboxed && workspaceAccess !== "rw") return false;
   if (!deps.catalog.offered(subject).some(({ name }) => name === "write" || name === "edit")) return false;
-  return entryOf(seat.record).memoryFlushCompactionCount !== compactionsOf(seat.record);
+  return entryOf(sessionRef.record).memoryFlushCompactionCount !== compactionsOf(sessionRef.record);
 }
 
 /** Before it begins: a turn that is cut off is not tried again and again. */
-async function note({ store, clock }: AgentsDeps, seat: SessionRef): Promise<void> {
-  const mark = { memoryFlushAt: clock.now(), memoryFlushCompactionCount: compactionsOf(seat.record) };
-  const marked = await store.sessions.update(seat.record.key, (current) =>
-    current?.sessionId === seat.record.sessionId ? { ...current, entry: { ...current.entry, ...mark } } : undefined,
+async function note({ store, clock }: AgentsDeps, sessionRef: SessionRef): Promise<void> {
+  const mark = { memoryFlushAt: clock.now(), memoryFlushCompactionCount: compactionsOf(sessionRef.record) };
+  const marked = await store.sessions.update(sessionRef.record.key, (current) =>
+    current?.sessionId === sessionRef.record.sessionId
+      ? { ...current, entry: { ...current.entry, ...mark } }
+      : undefined,
   );
-  seat.record = marked ?? { ...seat.record, entry: { ...seat.record.entry, ...mark } };
+  sessionRef.record = marked ?? { ...sessionRef.record, entry: { ...sessionRef.record.entry, ...mark } };
 }
 
 async function writeNotes(deps: AgentsDeps, input: FlushInput): Promise<{ calls: number; failure?: string }> {
   const { prompt, systemPrompt } = deps.config().agents?.defaults?.compaction?.memoryFlush ?? {};
-  const broker = input.broker(systemPrompt);
+  const turnModel = input.turnModel(systemPrompt);
   const over = new AbortController();
   const signal = AbortSignal.any([input.signal, over.signal, AbortSignal.timeout(MAX_MS)]);
-  const door = createToolDoor(deps.callTool, deps.catalog, broker.subject, {}, input.turn.runId);
+  const toolAccess = createToolAccess(deps.callTool, deps.catalog, turnModel.subject, {}, input.turn.runId);
   let requests = 0;
   const { status, toolCalls, failure } = await runLoop(
-    [...recent(input, broker), question(prompt ?? promptFor(deps), deps.clock.now())],
+    [...recent(input, turnModel), question(prompt ?? promptFor(deps), deps.clock.now())],
     {
       model(messages, stop) {
-        if (++requests <= MAX_REQUESTS) return broker.stream(messages, stop);
+        if (++requests <= MAX_REQUESTS) return turnModel.stream(messages, stop);
         over.abort();
         return tooMany();
       },
-      reserve: broker.reserve,
+      reserve: turnModel.reserve,
       // It is on record in the journal of calls; in the transcript it would only make it longer.
       append: () => {},
       save: async () => {},
       callTool: async (call, stop, progress) =>
         tools.has(call.name)
-          ? door.call(call, stop, progress)
+          ? toolAccess.call(call, stop, progress)
           : failureAnswer(`${call.name} is not for now: write down what should last, or answer NO_REPLY`),
-      looksOnly: door.looksOnly,
+      looksOnly: toolAccess.looksOnly,
       isClientTool: () => false,
       emit: () => {},
       steer: () => [],
@@ -114,9 +116,9 @@ async function* tooMany(): AsyncGenerator<TurnEvent> {
 }
 
 /** As much of the end of the session as leaves room to answer. */
-function recent({ history, contextWindow }: FlushInput, broker: Desk): Message[] {
-  const room = contextWindow - broker.overhead() - Math.min(RESERVE_TOKENS, contextWindow / 4);
-  const from = cutPoint(history.items, room);
+function recent({ history, contextWindow }: FlushInput, turnModel: TurnModel): Message[] {
+  const runContext = contextWindow - turnModel.overhead() - Math.min(RESERVE_TOKENS, contextWindow / 4);
+  const from = cutPoint(history.items, runContext);
   return messagesOf({ items: history.items.slice(from), summary: from === 0 ? history.summary : undefined });
 }
 

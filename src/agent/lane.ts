@@ -5,23 +5,23 @@ import { stopped, type PendingTurn } from "./pending-turn.ts";
 export interface LanePorts {
   settings(): Promise<QueueSettings>;
   /** Never throws: whatever goes wrong in a run, the lane goes on behind it. */
-  run(job: PendingTurn, summarised: readonly PendingTurn[], steer: () => readonly PendingTurn[]): Promise<void>;
+  run(pending: PendingTurn, summarised: readonly PendingTurn[], steer: () => readonly PendingTurn[]): Promise<void>;
   /** Ends a job without running it. */
-  dismiss(job: PendingTurn, why: "dropped" | "interrupted" | { readonly reason: string }): Promise<void>;
+  dismiss(pending: PendingTurn, why: "dropped" | "interrupted" | { readonly reason: string }): Promise<void>;
   now(): number;
   /** Nothing is left to do here. */
   idle(): void;
 }
 
 export interface Lane {
-  add(job: PendingTurn, settings: QueueSettings): void;
+  add(pending: PendingTurn, settings: QueueSettings): void;
   /** Run ids under way and waiting, oldest first. */
   jobs(): readonly PendingTurn[];
   isBusy(): boolean;
   /** Stops one run, or all of them with what waits behind; resolves with what it ended. */
   abort(runId: string | undefined, reason: string): Promise<PendingTurn[]>;
   /** Waits for the run under way; nothing else starts. What waits stays in the inbox. */
-  close(stop: (job: PendingTurn) => void): Promise<void>;
+  close(stop: (pending: PendingTurn) => void): Promise<void>;
 }
 
 const RETRY_MS = 1_000;
@@ -72,44 +72,49 @@ export function createLane(ports: LanePorts): Lane {
   }
 
   const enforceCap = (settings: QueueSettings): void => {
-    const talk = waiting.filter(({ alone }) => !alone);
-    const { dropped } = capQueue(talk, settings);
+    const others = waiting.filter(({ alone }) => !alone);
+    const { dropped } = capQueue(others, settings);
     if (dropped.length === 0) return;
     const gone = new Set(dropped);
-    waiting = waiting.filter((job) => !gone.has(job));
+    waiting = waiting.filter((pending) => !gone.has(pending));
     if (settings.drop === "summarize") summarised.push(...dropped);
-    else for (const job of dropped) void ports.dismiss(job, "dropped");
+    else for (const pending of dropped) void ports.dismiss(pending, "dropped");
   };
 
   return {
-    add(job, settings) {
+    add(pending, settings) {
       if (isClosed) return; // it stays in the inbox
       lastSettings = settings;
       lastArrival = ports.now();
-      const arrival = onArrival(job.alone ? "followup" : settings.mode, active !== undefined);
-      if (arrival === "steer") return void steering.push(job);
-      if (arrival === "steer-and-queue") steering.push(copyOf(job));
+      const arrival = onArrival(pending.alone ? "followup" : settings.mode, active !== undefined);
+      if (arrival === "steer") return void steering.push(pending);
+      if (arrival === "steer-and-queue") steering.push(copyOf(pending));
       if (arrival === "interrupt") {
         for (const old of waiting.filter(({ alone }) => !alone)) void ports.dismiss(old, "interrupted");
         waiting = waiting.filter(({ alone }) => alone);
         active?.control.abort(stopped("a newer message interrupted it"));
       }
-      waiting.push(job);
+      waiting.push(pending);
       enforceCap(settings);
       if (active === undefined && timer === undefined) start(settings);
     },
     jobs: () => [...(active === undefined ? [] : [active, ...active.merged]), ...steering, ...summarised, ...waiting],
     isBusy: () => active !== undefined || timer !== undefined,
     async abort(runId, reason) {
-      const hit = (job: PendingTurn): boolean =>
-        runId === undefined ? job.stage !== "directing" : job.turn.runId === runId;
-      const behind = [...steering, ...summarised, ...waiting].filter((job) => job.stage === "waiting" && hit(job));
+      const hit = (pending: PendingTurn): boolean =>
+        runId === undefined ? pending.stage !== "directing" : pending.turn.runId === runId;
+      const behind = [...steering, ...summarised, ...waiting].filter(
+        (pending) => pending.stage === "waiting" && hit(pending),
+      );
       const gone = new Set(behind);
-      const stays = (job: PendingTurn): boolean => !gone.has(job);
+      const stays = (pending: PendingTurn): boolean => !gone.has(pending);
       [steering, summarised, waiting] = [steering.filter(stays), summarised.filter(stays), waiting.filter(stays)];
       const front = active !== undefined && (hit(active) || active.merged.some(hit)) ? [active, ...active.merged] : [];
       front[0]?.control.abort(stopped(reason));
-      await Promise.all([...front.map(({ ended }) => ended), ...behind.map((job) => ports.dismiss(job, { reason }))]);
+      await Promise.all([
+        ...front.map(({ ended }) => ended),
+        ...behind.map((pending) => ports.dismiss(pending, { reason })),
+      ]);
       return [...front, ...behind];
     },
     async close(stop) {
@@ -122,6 +127,6 @@ export function createLane(ports: LanePorts): Lane {
 }
 
 /** For steering only: its outcome comes from the turn that follows. */
-function copyOf(job: PendingTurn): PendingTurn {
-  return { ...job, merged: [], emit: () => {}, end: () => {}, stage: "ended" };
+function copyOf(pending: PendingTurn): PendingTurn {
+  return { ...pending, merged: [], emit: () => {}, end: () => {}, stage: "ended" };
 }

@@ -23,7 +23,7 @@ export interface LoopPorts extends CallPorts {
   /** The messages did not fit: shorter ones that stand for the same, or undefined when nothing more can be done. */
   overflow(messages: readonly Message[], attempt: number): Promise<readonly Message[] | undefined>;
   /** Whether the caller's own limit leaves tokens for another answer. */
-  hasRoom?(): boolean;
+  hasCapacity?(): boolean;
   /** One tool call for each answer at most; further ones of the same answer are dropped. */
   readonly singleCall?: boolean;
   /** Holds room in the budgets for this request, or says why the run ends here. */
@@ -74,7 +74,7 @@ export async function runLoop(start: readonly Message[], ports: LoopPorts, signa
   for (let turn = 1; ; turn++) {
     if (signal.aborted) return end("aborted");
     if (turn > MAX_MODEL_TURNS) return end("error", tooMany(`${MAX_MODEL_TURNS} model turns`));
-    if (ports.hasRoom?.() === false) return { ...end("ok"), stop: "length" };
+    if (ports.hasCapacity?.() === false) return { ...end("ok"), stop: "length" };
     const spent = await ports.reserve(messages);
     if (spent !== undefined) return end("error", spent);
 

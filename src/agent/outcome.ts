@@ -24,21 +24,21 @@ export type End = Partial<TurnEnd> & {
   readonly rest?: () => Promise<readonly TranscriptEntry[]>;
 };
 
-export function outcomeOf({ deps }: RunContext, job: PendingTurn, seat: SessionRef, end: End): RunOutcome {
-  const { turn, control } = job;
+export function outcomeOf({ deps }: RunContext, pending: PendingTurn, sessionRef: SessionRef, end: End): RunOutcome {
+  const { turn, control } = pending;
   const stop = control.signal.aborted && control.signal.reason instanceof Stop ? control.signal.reason : undefined;
   const status = end.status === "aborted" ? (stop?.status ?? "aborted") : end.status;
   const failure = end.failure ?? (end.status === "aborted" ? stop?.failure : undefined);
   const isAnswer = status === "ok" && end.clientCalls === undefined && end.model !== undefined;
   // Whoever spoke into a heartbeat gets an answer like any other.
-  const judged = isAnswer ? judgeReply(end.text, job.merged.length === 0 ? turn.heartbeat : undefined) : undefined;
+  const judged = isAnswer ? judgeReply(end.text, pending.merged.length === 0 ? turn.heartbeat : undefined) : undefined;
   if (judged?.stray === true) deps.log.debug("a stray HEARTBEAT_OK was taken off a reply", { runId: turn.runId });
   const isEmpty = end.text.trim() === "" && end.clientCalls === undefined;
   const silent = judged?.silent ?? (status === "ok" && (isSilent(end.text) || isEmpty));
   return {
     runId: turn.runId,
     sessionKey: turn.sessionKey,
-    sessionId: seat.record.sessionId,
+    sessionId: sessionRef.record.sessionId,
     status,
     startedAt: end.startedAt,
     endedAt: deps.clock.now(),
@@ -60,13 +60,13 @@ export function mergedOutcome(outcome: RunOutcome, runId: string): RunOutcome {
   return { ...rest, runId, silent: outcome.status === "ok" ? true : outcome.silent, toolCalls: 0 };
 }
 
-export function finish(job: PendingTurn, outcome: RunOutcome): void {
-  job.stage = "ended";
+export function finish(pending: PendingTurn, outcome: RunOutcome): void {
+  pending.stage = "ended";
   const { text } = outcome;
-  if (job.turn.heartbeat !== undefined && text !== "") job.emit({ stream: "assistant", text, delta: text });
-  job.emit({ stream: "lifecycle", phase: "end", outcome });
-  job.end(outcome);
-  for (const other of job.merged) {
+  if (pending.turn.heartbeat !== undefined && text !== "") pending.emit({ stream: "assistant", text, delta: text });
+  pending.emit({ stream: "lifecycle", phase: "end", outcome });
+  pending.end(outcome);
+  for (const other of pending.merged) {
     const its = mergedOutcome(outcome, other.turn.runId);
     other.stage = "ended";
     other.emit({ stream: "lifecycle", phase: "end", outcome: its });
@@ -99,8 +99,12 @@ const passing: ReadonlySet<string> = new Set(["store.full", "store.busy"]);
  * Repeats a step of writes until there is room for it, and shows the person once that it waits. Rejects with the reason of
  * the job's signal when it is stopped meanwhile, and at once with every error that does not pass by itself.
  */
-export async function whenRoom<T>({ deps }: TurnContext, job: PendingTurn, write: () => Promise<T>): Promise<T> {
-  const { signal } = job.control;
+export async function whenDiskHasSpace<T>(
+  { deps }: TurnContext,
+  pending: PendingTurn,
+  write: () => Promise<T>,
+): Promise<T> {
+  const { signal } = pending.control;
   for (let tries = 0; ; tries++) {
     try {
       return await write();
@@ -108,8 +112,8 @@ export async function whenRoom<T>({ deps }: TurnContext, job: PendingTurn, write
       if (!(error instanceof OpenClawError) || !passing.has(error.code)) throw error;
       if (signal.aborted) throw error;
       if (tries === 0) {
-        deps.log.warn("a turn waits until it can be stored", { error, runId: job.turn.runId });
-        job.emit({ stream: "notice", text: waitingText(error) });
+        deps.log.warn("a turn waits until it can be stored", { error, runId: pending.turn.runId });
+        pending.emit({ stream: "notice", text: waitingText(error) });
       }
       await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false, signal }).catch(() => signal.throwIfAborted());
     }

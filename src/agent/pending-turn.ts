@@ -30,7 +30,7 @@ export interface PendingTurn extends Waiting {
   readonly emit: (body: RunEventBody) => void;
 }
 
-export function createJob(
+export function createPendingTurn(
   turn: TurnRequest,
   acceptedAt: number,
   clock: Clock,

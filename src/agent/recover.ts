@@ -4,7 +4,7 @@ import type { AssistantMessage, Message, ToolResultMessage } from "../core/messa
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { QUIET, type QuietBody } from "../session/silent-turn.ts";
+import { SILENT_TURN, type SilentTurnBody } from "../session/silent-turn.ts";
 import type { InboxEntry, RunRecord, Store, TranscriptEntry } from "../store/store.ts";
 
 /** Kept with a run while it is under way. */
@@ -125,6 +125,6 @@ async function closingEntries(
   // What the house began by itself is not put into anybody's chat by its end either.
   const began = tail.findLast(({ type, body }) => type === "message" && (body as Message).role === "user");
   if (!isOurs || began === undefined) return closing;
-  const quiet: QuietBody = { customType: QUIET, from: began.id, forget: false };
+  const quiet: SilentTurnBody = { customType: SILENT_TURN, from: began.id, forget: false };
   return [...closing, { id: newId(), type: "custom", at, body: quiet }];
 }

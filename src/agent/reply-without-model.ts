@@ -14,49 +14,51 @@ import type { SessionRef } from "./fit-context.ts";
 
 /** No run row and no message: a command leaves a note in the transcript and its answer with the letter. */
 export async function concludeCommand(
-  room: RunContext,
-  job: PendingTurn,
-  seat: SessionRef,
+  runContext: RunContext,
+  pending: PendingTurn,
+  sessionRef: SessionRef,
   startedAt: number,
   { text, failure }: { readonly text: string; readonly failure?: RunFailure | undefined },
 ): Promise<void> {
-  const { store, clock } = room.deps;
-  const outcome = outcomeOf(room, job, seat, {
+  const { store, clock } = runContext.deps;
+  const outcome = outcomeOf(runContext, pending, sessionRef, {
     startedAt,
     status: failure === undefined ? "ok" : "error",
     text,
     ...(failure === undefined ? {} : { failure }),
   });
-  const note = { customType: "command", text: job.turn.text, answer: text };
+  const note = { customType: "command", text: pending.turn.text, answer: text };
   const write = (): Promise<unknown> =>
     store.together(() =>
       Promise.all([
-        store.transcript.append(seat.record.sessionId, [{ id: newId(), type: "custom", at: clock.now(), body: note }]),
-        store.sessions.update(seat.record.key, (current) => current ?? seat.record),
-        store.inbox.finish(job.turn.runId, failure === undefined ? "done" : "failed", outcome),
-        ...job.merged.map(({ turn }) => store.inbox.finish(turn.runId, "done", mergedOutcome(outcome, turn.runId))),
+        store.transcript.append(sessionRef.record.sessionId, [
+          { id: newId(), type: "custom", at: clock.now(), body: note },
+        ]),
+        store.sessions.update(sessionRef.record.key, (current) => current ?? sessionRef.record),
+        store.inbox.finish(pending.turn.runId, failure === undefined ? "done" : "failed", outcome),
+        ...pending.merged.map(({ turn }) => store.inbox.finish(turn.runId, "done", mergedOutcome(outcome, turn.runId))),
       ]),
     );
   // It was carried out, and whoever gave it must not wait for the disk to hear so: `/stop` has to work on a full one.
   await write().catch((error: unknown) => {
-    room.deps.log.error("the end of a command could not be written", { error, runId: job.turn.runId });
-    job.written = writeLater(room, write);
+    runContext.deps.log.error("the end of a command could not be written", { error, runId: pending.turn.runId });
+    pending.written = writeLater(runContext, write);
   });
-  finish(job, outcome);
+  finish(pending, outcome);
 }
 
 /** Turns of this source ask nobody: their text is what the agent says. */
-export const SAID = "say";
+export const SAY = "say";
 
 /** Words of the house were promised: they wait until there is room for them, or for the next start. */
-export async function concludeSaid(
-  room: RunContext,
-  job: PendingTurn,
-  seat: SessionRef,
+export async function concludeSay(
+  runContext: RunContext,
+  pending: PendingTurn,
+  sessionRef: SessionRef,
   startedAt: number,
 ): Promise<void> {
-  const { agentId, key } = seat.record;
-  const book = await room.ledger.book({
+  const { agentId, key } = sessionRef.record;
+  const book = await runContext.ledger.book({
     agentId,
     sessionKey: key,
     used: [],
@@ -64,26 +66,29 @@ export async function concludeSaid(
   });
   for (;;) {
     try {
-      return await sayNow(room, job, seat, startedAt, book);
+      return await sayNow(runContext, pending, sessionRef, startedAt, book);
     } catch (error) {
       if (!(error instanceof OpenClawError) || error.code === "store.closed") throw error;
-      room.deps.log.error("words of the house could not be written; trying again", { error, runId: job.turn.runId });
-      await sleep(room.deps.retryMs ?? RETRY_MS, undefined, { ref: false, signal: job.control.signal });
+      runContext.deps.log.error("words of the house could not be written; trying again", {
+        error,
+        runId: pending.turn.runId,
+      });
+      await sleep(runContext.deps.retryMs ?? RETRY_MS, undefined, { ref: false, signal: pending.control.signal });
     }
   }
 }
 
 /** The words and the end of their letter share one commit, so that they are said once, also over a crash. */
 async function sayNow(
-  room: RunContext,
-  job: PendingTurn,
-  seat: SessionRef,
+  runContext: RunContext,
+  pending: PendingTurn,
+  sessionRef: SessionRef,
   startedAt: number,
   book: () => Promise<void>,
 ): Promise<void> {
-  const { store, clock } = room.deps;
-  const { text } = job.turn;
-  const outcome = outcomeOf(room, job, seat, { startedAt, status: "ok", text });
+  const { store, clock } = runContext.deps;
+  const { text } = pending.turn;
+  const outcome = outcomeOf(runContext, pending, sessionRef, { startedAt, status: "ok", text });
   const at = clock.now();
   const body: AssistantMessage = {
     role: "assistant",
@@ -93,25 +98,25 @@ async function sayNow(
   };
   await store.together(() =>
     Promise.all([
-      store.transcript.append(seat.record.sessionId, [{ id: newId(), type: "message", at, body }]),
-      store.sessions.update(seat.record.key, (current) => ({ ...(current ?? seat.record), updatedAt: at })),
-      store.inbox.finish(job.turn.runId, "done", outcome),
+      store.transcript.append(sessionRef.record.sessionId, [{ id: newId(), type: "message", at, body }]),
+      store.sessions.update(sessionRef.record.key, (current) => ({ ...(current ?? sessionRef.record), updatedAt: at })),
+      store.inbox.finish(pending.turn.runId, "done", outcome),
       book(),
     ]),
   );
-  finish(job, outcome);
+  finish(pending, outcome);
 }
 
 /** Ends a job that never ran, and those merged into it: what was written stays visible, with the reason. */
 export async function dismiss(
-  room: RunContext,
-  job: PendingTurn,
+  runContext: RunContext,
+  pending: PendingTurn,
   status: "error" | "aborted",
   failure: RunFailure,
 ): Promise<void> {
-  const { store, clock, log } = room.deps;
+  const { store, clock, log } = runContext.deps;
   const now = clock.now();
-  const { sessionKey, runId } = job.turn;
+  const { sessionKey, runId } = pending.turn;
   const endIn = (sessionId: string): RunOutcome => ({
     runId,
     sessionKey,
@@ -124,7 +129,7 @@ export async function dismiss(
     toolCalls: 0,
     failure,
   });
-  const all = [job, ...job.merged];
+  const all = [pending, ...pending.merged];
   const write = async (): Promise<RunOutcome> => {
     // Asked for at once when there is a session: what is written next comes behind it.
     const current =
@@ -142,10 +147,10 @@ export async function dismiss(
   };
   const outcome = await write().catch(async (error: unknown) => {
     log.error("the end of a turn could not be written", { error, runId });
-    job.written = writeLater(room, write);
-    return endIn((await sessionIdOf(room, job)) ?? "");
+    pending.written = writeLater(runContext, write);
+    return endIn((await sessionIdOf(runContext, pending)) ?? "");
   });
-  finish(job, outcome);
+  finish(pending, outcome);
 }
 
 const mergedOrOwn = (outcome: RunOutcome, runId: string): RunOutcome =>

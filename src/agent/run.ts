@@ -11,9 +11,9 @@ import { sourceOnRecord } from "../session/turns.ts";
 import type { SystemEvent } from "../session/system-events.ts";
 import { unansweredEntry } from "../session/unanswered-messages.ts";
 import type { RunRecord, SessionRecord, TranscriptEntry } from "../store/store.ts";
-import { concludeCommand, concludeSaid, SAID } from "./reply-without-model.ts";
+import { concludeCommand, concludeSay, SAY } from "./reply-without-model.ts";
 import { conclude } from "./conclude.ts";
-import { endOfError, whenRoom, type RunContext } from "./outcome.ts";
+import { endOfError, whenDiskHasSpace, type RunContext } from "./outcome.ts";
 import { Leave, runBodyOf, Stop, type PendingTurn } from "./pending-turn.ts";
 import { DEFAULT_RUN_SECONDS } from "./limits.ts";
 import { createRunTranscript, type RunTranscript } from "./run-transcript.ts";
@@ -33,53 +33,57 @@ export interface RunPlan {
  * Never throws. Ends the job and all merged into it, durably, with exactly one outcome each; only one that is left for
  * the next start before it began has none.
  */
-export async function runJob(room: RunContext, job: PendingTurn, plan: RunPlan): Promise<void> {
-  const { deps } = room;
+export async function runPendingTurn(runContext: RunContext, pending: PendingTurn, plan: RunPlan): Promise<void> {
+  const { deps } = runContext;
   const startedAt = deps.clock.now();
-  const seat: SessionRef = { record: newSession(job.turn.sessionKey, startedAt) };
-  const limit = createLimit(room, job);
-  const talk = [...job.merged];
-  job.merged.push(...plan.summarised);
-  const transcript = createRunTranscript((lines) => storeLines(room, job, place, lines));
-  const place: Place = { seat, startedAt, talk, limit, transcript, hasSteered: false };
+  const sessionRef: SessionRef = { record: newSession(pending.turn.sessionKey, startedAt) };
+  const limit = createLimit(runContext, pending);
+  const others = [...pending.merged];
+  pending.merged.push(...plan.summarised);
+  const transcript = createRunTranscript((lines) => storeLines(runContext, pending, runState, lines));
+  const runState: RunState = { sessionRef, startedAt, others, limit, transcript, hasSteered: false };
   try {
-    await attempt(room, job, plan, place);
+    await attempt(runContext, pending, plan, runState);
   } catch (error) {
-    const stop = job.control.signal.aborted ? job.control.signal.reason : error;
+    const stop = pending.control.signal.aborted ? pending.control.signal.reason : error;
     if (stop instanceof Leave) return;
-    await conclude(room, job, seat, { startedAt, ...endOfError(stop, deps.log), rest: transcript.rest });
+    await conclude(runContext, pending, sessionRef, {
+      startedAt,
+      ...endOfError(stop, deps.log),
+      rest: transcript.rest,
+    });
   } finally {
     limit.stop();
   }
 }
 
-interface Place {
-  readonly seat: SessionRef;
+interface RunState {
+  readonly sessionRef: SessionRef;
   readonly startedAt: number;
   /** Messages that go into this turn word by word, besides the leading one. */
-  readonly talk: readonly PendingTurn[];
+  readonly others: readonly PendingTurn[];
   readonly limit: Limit;
   readonly transcript: RunTranscript;
   /** Messages were merged into the run since its row was written. */
   hasSteered: boolean;
 }
 
-async function attempt(room: RunContext, job: PendingTurn, plan: RunPlan, place: Place): Promise<void> {
-  const { deps } = room;
-  const { seat, startedAt, talk, limit } = place;
-  const { turn, control } = job;
+async function attempt(runContext: RunContext, pending: PendingTurn, plan: RunPlan, runState: RunState): Promise<void> {
+  const { deps } = runContext;
+  const { sessionRef, startedAt, others, limit } = runState;
+  const { turn, control } = pending;
   const { signal } = control;
   const agentId = agentOfSession(turn.sessionKey, deps.config());
   signal.throwIfAborted();
-  seat.record = await freshSession(room, job, startedAt);
-  if (turn.source === SAID) {
+  sessionRef.record = await freshSession(runContext, pending, startedAt);
+  if (turn.source === SAY) {
     // It asks nobody and waits only for room on the disk.
     limit.stop();
-    return concludeSaid(room, job, seat, startedAt);
+    return concludeSay(runContext, pending, sessionRef, startedAt);
   }
 
   signal.throwIfAborted();
-  job.stage = "directing";
+  pending.stage = "directing";
   const context = {
     sessionKey: turn.sessionKey,
     agentId,
@@ -90,30 +94,30 @@ async function attempt(room: RunContext, job: PendingTurn, plan: RunPlan, place:
     admin: turn.admin,
     signal,
   };
-  const directed = job.directed ?? (await deps.direct(turn.text, context));
+  const directed = pending.directed ?? (await deps.direct(turn.text, context));
   signal.throwIfAborted();
   if (directed.kind === "answered") {
     // A command may have changed the session, also its id.
-    seat.record = (await deps.store.sessions.get(turn.sessionKey)) ?? seat.record;
-    return concludeCommand(room, job, seat, startedAt, directed);
+    sessionRef.record = (await deps.store.sessions.get(turn.sessionKey)) ?? sessionRef.record;
+    return concludeCommand(runContext, pending, sessionRef, startedAt, directed);
   }
-  job.stage = "placing";
-  seat.record = (await deps.store.sessions.get(turn.sessionKey)) ?? seat.record;
+  pending.stage = "placing";
+  sessionRef.record = (await deps.store.sessions.get(turn.sessionKey)) ?? sessionRef.record;
   // Waiting for a place is not working: the time it may take counts from there.
   limit.stop();
   const release = await plan.slots.take(signal);
   limit.start();
   try {
     signal.throwIfAborted();
-    job.stage = "running";
-    job.emit({ stream: "lifecycle", phase: "start", startedAt });
-    for (const text of directed.notes) job.emit({ stream: "notice", text });
-    const typed = talk.map(({ text }) => text);
+    pending.stage = "running";
+    pending.emit({ stream: "lifecycle", phase: "start", startedAt });
+    for (const text of directed.notes) pending.emit({ stream: "notice", text });
+    const typed = others.map(({ text }) => text);
     // The text of a command is not needed once the person wrote on.
     const source = typed.length === 0 ? directed.source : undefined;
     const texts = directed.source === undefined || typed.length === 0 ? [directed.text, ...typed] : typed;
-    const images = [job, ...talk].flatMap(({ turn: { images: own = [] } }) => own);
-    const end = await runTurn(room, {
+    const images = [pending, ...others].flatMap(({ turn: { images: own = [] } }) => own);
+    const end = await runTurn(runContext, {
       turn,
       text: mergeTexts(
         texts,
@@ -123,17 +127,17 @@ async function attempt(room: RunContext, job: PendingTurn, plan: RunPlan, place:
       once: directed.once,
       ...(source === undefined ? {} : { source }),
       agentId,
-      seat,
+      sessionRef,
       signal,
       // What the house asked of itself is not typed out before it is known whether it is news.
       emit(body) {
-        if (turn.heartbeat === undefined || !isTyping(body)) job.emit(body);
+        if (turn.heartbeat === undefined || !isTyping(body)) pending.emit(body);
       },
-      steer: () => takeSteered(room, job, plan, place),
-      transcript: place.transcript,
-      open: (entries, events) => openRun(room, job, plan, place, { entries, events }),
+      steer: () => takeSteered(runContext, pending, plan, runState),
+      transcript: runState.transcript,
+      open: (entries, events) => openRun(runContext, pending, plan, runState, { entries, events }),
     });
-    await conclude(room, job, seat, { startedAt, ...end, rest: place.transcript.rest });
+    await conclude(runContext, pending, sessionRef, { startedAt, ...end, rest: runState.transcript.rest });
   } finally {
     release();
   }
@@ -146,34 +150,34 @@ const isTyping = ({ stream }: RunEventBody): boolean => stream === "assistant";
  * is asked before; with no room on the disk it waits, and that does not count as time it takes.
  */
 async function openRun(
-  room: RunContext,
-  job: PendingTurn,
+  runContext: RunContext,
+  pending: PendingTurn,
   { summarised }: RunPlan,
-  { seat, startedAt, talk, limit }: Place,
+  { sessionRef, startedAt, others, limit }: RunState,
   { entries, events }: { readonly entries: readonly TranscriptEntry[]; readonly events: readonly SystemEvent[] },
 ): Promise<void> {
-  job.untrusted = events.some(isMarkedUntrusted);
-  const { store, systemEvents } = room.deps;
-  const { record } = seat;
+  pending.untrusted = events.some(isMarkedUntrusted);
+  const { store, systemEvents } = runContext.deps;
+  const { record } = sessionRef;
   // Only their first lines go into the turn; all of it stays visible.
   const inShort = summarised.flatMap(({ turn }) => unansweredEntry(turn, SUMMARISED, startedAt) ?? []);
   // A repeated request may bring nothing that is new to the session.
   const written = [...inShort, ...entries];
   limit.stop();
-  await whenRoom(room, job, () =>
+  await whenDiskHasSpace(runContext, pending, () =>
     store.together(() =>
       Promise.all([
-        store.runs.put(runRow(job, record, startedAt)),
+        store.runs.put(runRow(pending, record, startedAt)),
         store.sessions.update(record.key, (current) =>
-          job.turn.heartbeat === undefined ? { ...(current ?? record), updatedAt: startedAt } : (current ?? record),
+          pending.turn.heartbeat === undefined ? { ...(current ?? record), updatedAt: startedAt } : (current ?? record),
         ),
         written.length === 0 ? undefined : store.transcript.append(record.sessionId, written),
       ]),
     ),
   );
-  for (const heard of [job, ...talk, ...summarised]) heard.heard = true;
+  for (const heard of [pending, ...others, ...summarised]) heard.heard = true;
   // A crash in between tells them twice rather than never.
-  await whenRoom(room, job, async () => systemEvents?.taken(record.key, events, job.turn.runId));
+  await whenDiskHasSpace(runContext, pending, async () => systemEvents?.taken(record.key, events, pending.turn.runId));
   limit.start();
 }
 
@@ -184,37 +188,37 @@ const SUMMARISED = {
 
 /** Lines of the run so far, and the messages it answers from now on, also when it is cut off: one step. */
 function storeLines(
-  room: RunContext,
-  job: PendingTurn,
-  place: Place,
+  runContext: RunContext,
+  pending: PendingTurn,
+  runState: RunState,
   lines: readonly TranscriptEntry[],
 ): Promise<unknown> {
-  const { store } = room.deps;
-  const { seat, startedAt } = place;
-  return whenRoom(room, job, async () => {
-    const noteSteered = place.hasSteered;
+  const { store } = runContext.deps;
+  const { sessionRef, startedAt } = runState;
+  return whenDiskHasSpace(runContext, pending, async () => {
+    const noteSteered = runState.hasSteered;
     await store.together(() =>
       Promise.all([
-        store.transcript.append(seat.record.sessionId, lines),
-        ...(noteSteered ? [store.runs.put(runRow(job, seat.record, startedAt))] : []),
+        store.transcript.append(sessionRef.record.sessionId, lines),
+        ...(noteSteered ? [store.runs.put(runRow(pending, sessionRef.record, startedAt))] : []),
       ]),
     );
-    if (noteSteered) place.hasSteered = false;
+    if (noteSteered) runState.hasSteered = false;
   });
 }
 
-function runRow(job: PendingTurn, { key, sessionId }: SessionRecord, startedAt: number): RunRecord {
-  return { id: job.turn.runId, sessionKey: key, state: "running", startedAt, body: runBodyOf(job, sessionId) };
+function runRow(pending: PendingTurn, { key, sessionId }: SessionRecord, startedAt: number): RunRecord {
+  return { id: pending.turn.runId, sessionKey: key, state: "running", startedAt, body: runBodyOf(pending, sessionId) };
 }
 
-function takeSteered({ deps }: RunContext, job: PendingTurn, plan: RunPlan, place: Place): UserMessage[] {
+function takeSteered({ deps }: RunContext, pending: PendingTurn, plan: RunPlan, runState: RunState): UserMessage[] {
   const steered = plan.steer();
   if (steered.length === 0) return [];
   // Those that also get a turn of their own have their outcome from there.
-  job.merged.push(...steered.filter(({ stage }) => stage !== "ended"));
-  job.overheard.push(...steered.flatMap(({ stage, turn }) => (stage === "ended" ? [turn.runId] : [])));
+  pending.merged.push(...steered.filter(({ stage }) => stage !== "ended"));
+  pending.overheard.push(...steered.flatMap(({ stage, turn }) => (stage === "ended" ? [turn.runId] : [])));
   // Stored in one step with their words.
-  place.hasSteered = true;
+  runState.hasSteered = true;
   for (const other of steered) other.heard = true;
   return steered.map(({ text, turn }) => ({
     role: "user",
@@ -225,19 +229,23 @@ function takeSteered({ deps }: RunContext, job: PendingTurn, plan: RunPlan, plac
 }
 
 /** The session as it stands, begun anew when its time is over. A new one is stored at once: others may write into it. */
-async function freshSession(room: RunContext, job: PendingTurn, now: number): Promise<SessionRecord> {
-  const { deps, histories } = room;
+async function freshSession(runContext: RunContext, pending: PendingTurn, now: number): Promise<SessionRecord> {
+  const { deps, histories } = runContext;
   const { store } = deps;
-  const { turn } = job;
+  const { turn } = pending;
   const record = await store.sessions.get(turn.sessionKey);
   if (record === undefined) {
     const first = newSession(turn.sessionKey, now);
-    return (await whenRoom(room, job, () => store.sessions.update(first.key, (current) => current ?? first))) ?? first;
+    return (
+      (await whenDiskHasSpace(runContext, pending, () =>
+        store.sessions.update(first.key, (current) => current ?? first),
+      )) ?? first
+    );
   }
   const rule = resetRule(deps.config(), turn.sessionKey, entryOf(record).channel, turn.heartbeat !== undefined);
   if (!isStale(rule, record.updatedAt, now)) return record;
   histories.forget(record.sessionId);
-  return whenRoom(room, job, () => resetSession(store.sessions, turn.sessionKey, now));
+  return whenDiskHasSpace(runContext, pending, () => resetSession(store.sessions, turn.sessionKey, now));
 }
 
 interface Limit {

@@ -16,12 +16,12 @@ import type { Receipt, TurnRequest } from "../session/turns.ts";
 import { createBudgets } from "./budget.ts";
 import { createHistories } from "./context.ts";
 import type { AgentsDeps } from "./deps.ts";
-import { createJob, Leave, Stop, type PendingTurn } from "./pending-turn.ts";
+import { createPendingTurn, Leave, Stop, type PendingTurn } from "./pending-turn.ts";
 import { createLane, type Lane } from "./lane.ts";
 import { createLedger } from "./ledger.ts";
 import { createBootstrapReader } from "./prompt/files.ts";
 import { INTERRUPTED, recover } from "./recover.ts";
-import { dismiss, SAID } from "./reply-without-model.ts";
+import { dismiss, SAY } from "./reply-without-model.ts";
 import type { RunContext } from "./outcome.ts";
 import type * as RunModule from "./run.ts";
 import type { RunPlan } from "./run.ts";
@@ -37,7 +37,7 @@ const loadRun = (): Promise<typeof RunModule> => import("./run.ts");
 export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   const { store, clock, log } = deps;
   const ledger = deps.ledger ?? createLedger(store, clock);
-  const room: RunContext = {
+  const runContext: RunContext = {
     deps,
     streamModel: deps.streamModel ?? createStreamModel(deps.models),
     histories: createHistories(store.transcript),
@@ -73,8 +73,9 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     if (known !== undefined) return known;
     const lane = createLane({
       settings: () => settingsOf(key),
-      run: (job, summarised, steer) => runContained(room, job, { summarised, steer, slots: slotsFor(key) }),
-      dismiss: (job, why) => dismissFor(room, job, why),
+      run: (pending, summarised, steer) =>
+        runContained(runContext, pending, { summarised, steer, slots: slotsFor(key) }),
+      dismiss: (pending, why) => dismissFor(runContext, pending, why),
       now: () => clock.now(),
       idle: () => lanes.delete(key),
     });
@@ -82,37 +83,37 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     return lane;
   };
   const track = (turn: TurnRequest, acceptedAt: number): PendingTurn => {
-    const job = createJob(turn, acceptedAt, clock, publish);
-    jobs.set(turn.runId, job);
+    const pending = createPendingTurn(turn, acceptedAt, clock, publish);
+    jobs.set(turn.runId, pending);
     // One that is not on the disk yet is answered from here.
-    void job.ended.then(() => job.written).then(() => jobs.delete(turn.runId));
-    return job;
+    void pending.ended.then(() => pending.written).then(() => jobs.delete(turn.runId));
+    return pending;
   };
-  const admit = async (job: PendingTurn): Promise<void> => {
-    const { sessionKey, text } = job.turn;
+  const admit = async (pending: PendingTurn): Promise<void> => {
+    const { sessionKey, text } = pending.turn;
     const isBusy = (): boolean => lanes.get(sessionKey)?.isBusy() === true;
     // Only beside a run under way does it matter.
-    const urgent = isBusy() && ((await deps.isUrgent?.(text, job.turn)) ?? isUrgent(job.turn));
-    if (urgent && isBusy() && (await answeredAside(room, job))) return;
+    const urgent = isBusy() && ((await deps.isUrgent?.(text, pending.turn)) ?? isUrgent(pending.turn));
+    if (urgent && isBusy() && (await answerWithoutLane(runContext, pending))) return;
     const settings = await settingsOf(sessionKey);
-    if (!isClosed) laneOf(sessionKey).add(job, settings);
+    if (!isClosed) laneOf(sessionKey).add(pending, settings);
   };
   /** The letter is safe; whoever posted it need not wait for its place in the queue. */
-  const begin = (job: PendingTurn): void => {
+  const begin = (pending: PendingTurn): void => {
     // Its letter is there for the next start.
     if (isClosed) return;
-    admit(job).catch((error: unknown) => {
-      log.error("a turn could not be begun", { error, runId: job.turn.runId });
-      return dismissFor(room, job, { error });
+    admit(pending).catch((error: unknown) => {
+      log.error("a turn could not be begun", { error, runId: pending.turn.runId });
+      return dismissFor(runContext, pending, { error });
     });
   };
   const posting = new Map<string, Promise<Receipt>>();
   const postAnew = async (turn: TurnRequest): Promise<Receipt> => {
     const { runId } = turn;
-    const job = track(turn, clock.now());
+    const pending = track(turn, clock.now());
     try {
-      const { fresh, acceptedAt, outcome } = await postEntry(store.inbox, turn, job.acceptedAt);
-      if (fresh) begin(job);
+      const { fresh, acceptedAt, outcome } = await postEntry(store.inbox, turn, pending.acceptedAt);
+      if (fresh) begin(pending);
       else jobs.delete(runId);
       return { runId, acceptedAt, fresh, ...(outcome === undefined ? {} : { outcome }) };
     } catch (error) {
@@ -130,7 +131,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   });
   // After the caller has its agents: a command among the letters may need them.
   setImmediate(() => {
-    for (const job of left) begin(job);
+    for (const pending of left) begin(pending);
   });
 
   const agents: Agents = {
@@ -151,12 +152,12 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
       return posted;
     },
     async say(sessionKey, text, id = newId()) {
-      await agents.post({ runId: id, sessionKey, text, source: SAID, authorised: false });
+      await agents.post({ runId: id, sessionKey, text, source: SAY, authorised: false });
     },
     async wait(runId, timeoutMs, signal) {
-      const job = jobs.get(runId);
-      if (job !== undefined)
-        return within(job.ended, timeoutMs, [gone.signal, ...(signal === undefined ? [] : [signal])]);
+      const pending = jobs.get(runId);
+      if (pending !== undefined)
+        return within(pending.ended, timeoutMs, [gone.signal, ...(signal === undefined ? [] : [signal])]);
       const entry = await store.inbox.get(runId);
       return entry?.state === "done" || entry?.state === "failed" ? (entry.result as RunOutcome) : undefined;
     },
@@ -170,7 +171,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
     },
     active: (sessionKey) => (lanes.get(sessionKey)?.jobs() ?? []).map(({ turn }) => turn.runId),
     compact: async (sessionKey, instructions) =>
-      (await import("./compact-now.ts")).compactNow(room, sessionKey, instructions, publish),
+      (await import("./compact-now.ts")).compactNow(runContext, sessionKey, instructions, publish),
     async close() {
       isClosed = true;
       const failure = { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" };
@@ -213,11 +214,11 @@ function isUrgent({ authorised, text }: TurnRequest): boolean {
 }
 
 /** True when the house answered; else the message goes its usual way, with what directives made of it. */
-async function answeredAside(room: RunContext, job: PendingTurn): Promise<boolean> {
-  const { turn, control } = job;
-  const agentId = agentOfSession(turn.sessionKey, room.deps.config());
+async function answerWithoutLane(runContext: RunContext, pending: PendingTurn): Promise<boolean> {
+  const { turn, control } = pending;
+  const agentId = agentOfSession(turn.sessionKey, runContext.deps.config());
   const { sessionKey, runId, source, authorised, approver, admin } = turn;
-  const directed = await room.deps.direct(turn.text, {
+  const directed = await runContext.deps.direct(turn.text, {
     sessionKey,
     agentId,
     runId,
@@ -227,35 +228,35 @@ async function answeredAside(room: RunContext, job: PendingTurn): Promise<boolea
     admin,
     signal: control.signal,
   });
-  job.directed = directed;
+  pending.directed = directed;
   if (directed.kind === "turn") return false;
   const slots: Slots = { take: async () => () => {} };
-  await runContained(room, job, { summarised: [], steer: () => [], slots });
+  await runContained(runContext, pending, { summarised: [], steer: () => [], slots });
   return true;
 }
 
 /** Never throws. Whatever goes wrong, also in loading the code of a run or in ending it, the job has an end and frees its lane. */
-async function runContained(room: RunContext, job: PendingTurn, plan: RunPlan): Promise<void> {
+async function runContained(runContext: RunContext, pending: PendingTurn, plan: RunPlan): Promise<void> {
   try {
-    const { runJob } = await loadRun();
-    await runJob(room, job, plan);
-    const isLeft = job.control.signal.reason instanceof Leave;
-    if (job.stage === "ended" || isLeft) return;
+    const { runPendingTurn } = await loadRun();
+    await runPendingTurn(runContext, pending, plan);
+    const isLeft = pending.control.signal.reason instanceof Leave;
+    if (pending.stage === "ended" || isLeft) return;
     throw new TypeError("the run returned without an end");
   } catch (error) {
-    room.deps.log.error("a run failed outside its own handling", { error, runId: job.turn.runId });
-    for (const other of plan.summarised) if (!job.merged.includes(other)) job.merged.push(other);
-    await dismissFor(room, job, { error });
+    runContext.deps.log.error("a run failed outside its own handling", { error, runId: pending.turn.runId });
+    for (const other of plan.summarised) if (!pending.merged.includes(other)) pending.merged.push(other);
+    await dismissFor(runContext, pending, { error });
   }
 }
 
 type Dismissal = "dropped" | "interrupted" | { readonly error: unknown } | { readonly reason: string };
 
 /** Never throws. */
-async function dismissFor(room: RunContext, job: PendingTurn, why: Dismissal): Promise<void> {
+async function dismissFor(runContext: RunContext, pending: PendingTurn, why: Dismissal): Promise<void> {
   const { status, ...failure } = wordsFor(why);
-  await dismiss(room, job, status, failure).catch((error: unknown) =>
-    room.deps.log.error("a turn could not be closed", { error, runId: job.turn.runId }),
+  await dismiss(runContext, pending, status, failure).catch((error: unknown) =>
+    runContext.deps.log.error("a turn could not be closed", { error, runId: pending.turn.runId }),
   );
 }
 

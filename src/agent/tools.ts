@@ -7,7 +7,7 @@ import type { CallHints } from "../tool/tool.ts";
 import type { RunnableCall } from "./calls.ts";
 import { answerOfError, type ToolAnswer } from "./result.ts";
 
-export interface ToolDoor {
+export interface ToolAccess {
   readonly call: (
     call: RunnableCall,
     signal: AbortSignal,
@@ -17,13 +17,13 @@ export interface ToolDoor {
 }
 
 /** `subject` is asked each time: after a fail-over another model, and so another policy, may be in force. */
-export function createToolDoor(
+export function createToolAccess(
   callTool: CallTool,
   catalog: Catalog,
   subject: () => Subject,
   hints: CallHints = {},
   turn?: string,
-): ToolDoor {
+): ToolAccess {
   return {
     async call({ name, args }, signal, progress) {
       try {

@@ -22,7 +22,7 @@ import type { SessionRef } from "./fit-context.ts";
 import { timeZoneOf } from "./stamp.ts";
 import type { TurnRequest } from "../session/turns.ts";
 
-export interface Desk {
+export interface TurnModel {
   /** Who tools are called for: the policy of the model in use counts (ruling 7). */
   readonly subject: () => Subject;
   readonly stream: (messages: readonly Message[], signal: AbortSignal) => AsyncIterable<TurnEvent>;
@@ -33,19 +33,19 @@ export interface Desk {
   readonly overhead: () => number;
   readonly weight: () => ContextWeight;
   /** Whether the caller's own limit leaves tokens for another answer. */
-  readonly hasRoom: () => boolean;
+  readonly hasCapacity: () => boolean;
 }
 
-export interface BrokerDeps {
+export interface TurnModelDeps {
   readonly runtime: AgentsDeps;
   readonly streamModel: StreamModel;
   readonly readBootstrap: ReadBootstrap;
   readonly budget: Budget;
 }
 
-export interface DeskRequest {
+export interface TurnModelOptions {
   readonly agentId: AgentId;
-  readonly seat: SessionRef;
+  readonly sessionRef: SessionRef;
   readonly primary: ModelRef;
   readonly override: ModelRef | undefined;
   readonly runId?: string;
@@ -56,24 +56,27 @@ export interface DeskRequest {
   readonly settings?: TurnRequest["settings"];
 }
 
-export function createDesk({ runtime, streamModel, readBootstrap, budget }: BrokerDeps, wish: DeskRequest): Desk {
-  const { agentId, seat, override, runId } = wish;
-  const named = { agentId, override, sessionKey: seat.record.key, ...(runId === undefined ? {} : { runId }) };
-  const { limits = [] } = wish;
+export function createTurnModel(
+  { runtime, streamModel, readBootstrap, budget }: TurnModelDeps,
+  options: TurnModelOptions,
+): TurnModel {
+  const { agentId, sessionRef, override, runId } = options;
+  const named = { agentId, override, sessionKey: sessionRef.record.key, ...(runId === undefined ? {} : { runId }) };
+  const { limits = [] } = options;
   const base: Subject = {
-    ...subjectOf({ sessionKey: seat.record.key }, runtime.config()),
+    ...subjectOf({ sessionKey: sessionRef.record.key }, runtime.config()),
     ...(limits.length === 0 ? {} : { limits }),
   };
-  let inUse = { ref: wish.primary, facts: runtime.models.facts(wish.primary) };
+  let inUse = { ref: options.primary, facts: runtime.models.facts(options.primary) };
   let written = 0;
-  const leftFor = (): number => (wish.settings?.maxOutputTokens ?? Infinity) - written;
+  const leftFor = (): number => (options.settings?.maxOutputTokens ?? Infinity) - written;
   const frames = new Map<string, Frame>();
 
   const frameFor = (ref: ModelRef): Frame => {
     const name = `${ref.provider}/${ref.id}`;
     const known = frames.get(name);
     if (known !== undefined) return known;
-    const frame = requestFrame(runtime, { ...base, model: name }, wish, readBootstrap);
+    const frame = requestFrame(runtime, { ...base, model: name }, options, readBootstrap);
     frames.set(name, frame);
     return frame;
   };
@@ -99,9 +102,9 @@ export function createDesk({ runtime, streamModel, readBootstrap, budget }: Brok
   const prunedFor = ({ contextWindow }: ModelFacts, messages: readonly Message[]): readonly Message[] =>
     pruneResults(messages, runtime.config().agents?.defaults?.contextPruning, contextWindow, runtime.clock.now());
   const limitsFor = (facts: ModelFacts): Pick<ModelRequest, "maxTokens" | "thinking" | "cacheKey"> => ({
-    thinking: wish.thinking ?? (facts.reasoning ? "low" : "off"),
+    thinking: options.thinking ?? (facts.reasoning ? "low" : "off"),
     maxTokens: budget.granted(facts),
-    cacheKey: seat.record.sessionId,
+    cacheKey: sessionRef.record.sessionId,
   });
   return {
     subject: () => ({ ...base, model: `${inUse.ref.provider}/${inUse.ref.id}` }),
@@ -115,7 +118,7 @@ export function createDesk({ runtime, streamModel, readBootstrap, budget }: Brok
             messages: sendable(prunedFor(facts, messages), facts),
             ...limitsFor(facts),
             maxTokens: Math.max(1, Math.min(budget.granted(facts), leftFor())),
-            ...(wish.settings === undefined ? {} : { settings: wish.settings }),
+            ...(options.settings === undefined ? {} : { settings: options.settings }),
           }),
         }),
       ),
@@ -131,7 +134,7 @@ export function createDesk({ runtime, streamModel, readBootstrap, budget }: Brok
     overhead: () => overheadOf(frameFor(inUse.ref).request),
     weight() {
       const { request, ...parts } = frameFor(inUse.ref);
-      const { key, sessionId } = seat.record;
+      const { key, sessionId } = sessionRef.record;
       const mode =
         agentConfig(runtime.config(), agentId)?.sandbox?.mode ?? runtime.config().agents?.defaults?.sandbox?.mode;
       return weighContext({
@@ -144,7 +147,7 @@ export function createDesk({ runtime, streamModel, readBootstrap, budget }: Brok
         system: request.system,
       });
     },
-    hasRoom: () => leftFor() > 0,
+    hasCapacity: () => leftFor() > 0,
   };
 }
 
@@ -157,20 +160,25 @@ interface Frame extends Pick<WeighedRequest, "files" | "offered" | "workspace" |
   readonly request: Pick<ModelRequest, "system" | "tools">;
 }
 
-function requestFrame(runtime: AgentsDeps, subject: Subject, wish: DeskRequest, readBootstrap: ReadBootstrap): Frame {
+function requestFrame(
+  runtime: AgentsDeps,
+  subject: Subject,
+  options: TurnModelOptions,
+  readBootstrap: ReadBootstrap,
+): Frame {
   const config = runtime.config();
   const { workspace, inside = workspace, agentWorkspace } = runtime.catalog.surroundings(subject);
-  const { clientTools = [] } = wish;
+  const { clientTools = [] } = options;
   // A name is one tool: where the caller has one of that name, its calls go to the caller.
   const offered: ReturnType<Catalog["offered"]> = runtime.catalog
     .offered(subject)
     .filter(({ name }) => !clientTools.some((tool) => tool.name === name));
-  const own = agentConfig(config, wish.agentId);
+  const own = agentConfig(config, options.agentId);
   const bootstrap = bootstrapRequest(runtime, subject);
   const files = readBootstrap(bootstrap);
   const system = systemPrompt({
     mode: bootstrap.mode,
-    agentId: wish.agentId,
+    agentId: options.agentId,
     name: shortName(own?.identity?.name ?? own?.name),
     tools: offered,
     workspace: inside,
@@ -181,7 +189,7 @@ function requestFrame(runtime: AgentsDeps, subject: Subject, wish: DeskRequest, 
     files,
   });
   const request = {
-    system: wish.extraSystem === undefined ? system : `${system}\n\n${wish.extraSystem}`,
+    system: options.extraSystem === undefined ? system : `${system}\n\n${options.extraSystem}`,
     tools: [...offered.map(({ name, description, parameters }) => ({ name, description, parameters })), ...clientTools],
   };
   return { request, files, offered, workspace, bootstrapMaxChars: bootstrap.maxChars };

@@ -19,7 +19,7 @@ import { isTooFull } from "./compact.ts";
 import { messagesOf, stampedMessage, type Histories, type StampedMessage } from "./context.ts";
 import type { ContextWeight } from "./context-weight.ts";
 import type { AgentsDeps, StreamModel, TurnEvent } from "./deps.ts";
-import { createDesk, type Desk, type DeskRequest } from "./turn-model.ts";
+import { createTurnModel, type TurnModel, type TurnModelOptions } from "./turn-model.ts";
 import { RESERVE_TOKENS } from "./limits.ts";
 import type { RunTranscript } from "./run-transcript.ts";
 import { runLoop, type LoopEnd } from "./loop.ts";
@@ -32,7 +32,7 @@ import { stampOf, timeZoneOf } from "./stamp.ts";
 import type { CallLimit } from "../tool/policy/shape.ts";
 import type { CallHints } from "../tool/tool.ts";
 import { failureAnswer } from "./result.ts";
-import { createToolDoor, type ToolDoor } from "./tools.ts";
+import { createToolAccess, type ToolAccess } from "./tools.ts";
 
 /** What all turns share. */
 export interface TurnContext {
@@ -52,7 +52,7 @@ export interface TurnInput {
   /** Of a text that a command wrote; otherwise the source of the turn is recorded. */
   readonly source?: TurnSource;
   readonly agentId: AgentId;
-  readonly seat: SessionRef;
+  readonly sessionRef: SessionRef;
   readonly signal: AbortSignal;
   readonly emit: (body: RunEventBody) => void;
   readonly steer: () => readonly UserMessage[];
@@ -83,75 +83,86 @@ export const noModel: RunFailure = {
   hint: "openclaw configure --section model",
 };
 
-export async function runTurn(room: TurnContext, input: TurnInput): Promise<TurnEnd> {
-  const { deps, histories } = room;
-  const { agentId, seat, signal, emit } = input;
+export async function runTurn(runContext: TurnContext, input: TurnInput): Promise<TurnEnd> {
+  const { deps, histories } = runContext;
+  const { agentId, sessionRef, signal, emit } = input;
   const config = deps.config();
-  const wished = overrideOf(input);
+  const requested = overrideOf(input);
   const hasImages = input.images.length > 0 || (input.turn.history ?? []).some(hasImage);
   const needs = hasImages ? { needs: "image" as const } : {};
-  const [primary] = await deps.models.candidates({ agentId, override: wished, ...needs });
+  const [primary] = await deps.models.candidates({ agentId, override: requested, ...needs });
   // Pictures go to the model that was found for them.
-  const override = hasImages ? primary : wished;
+  const override = hasImages ? primary : requested;
   // Results alone go straight to the calls that wait for them; lines of the house wait for the next message.
-  const events = isOnlyResults(input) ? [] : ((await deps.systemEvents?.peek(seat.record.key)) ?? []);
+  const events = isOnlyResults(input) ? [] : ((await deps.systemEvents?.peek(sessionRef.record.key)) ?? []);
   const window = primary === undefined ? 0 : windowOf(deps, primary);
-  const history = primary === undefined ? undefined : await histories.load(seat.record.sessionId, window);
+  const history = primary === undefined ? undefined : await histories.load(sessionRef.record.sessionId, window);
   const stored = history === undefined ? [] : messagesOf(history);
   const brought = unseenMessages(stored, input.turn.history ?? []);
   const entries = turnEntries(input, deps, events, brought);
-  const began = { id: entries.at(-1)?.id ?? "", sessionId: seat.record.sessionId };
+  const began = { id: entries.at(-1)?.id ?? "", sessionId: sessionRef.record.sessionId };
   const opened = input.open(entries, events);
   opened.catch(() => {}); // awaited below, before any model is asked
   const hasModel = primary !== undefined && history !== undefined;
   // Read while the words are being stored.
-  const readBootstrap = hasModel ? await bootstrapOf(room, input) : undefined;
+  const readBootstrap = hasModel ? await bootstrapOf(runContext, input) : undefined;
   await opened;
   let activity = entries
     .map(({ body }) => activityOf(stampedMessage(body as StampedMessage)))
     .reduce(addActivity, noActivity);
   if (!hasModel || readBootstrap === undefined) return { ...unanswered, failure: noModel, activity };
 
-  const budget = room.budgets.open(config, agentId, seat.record.key);
-  const deskWith = (more: Pick<DeskRequest, "extraSystem" | "clientTools" | "settings"> = {}): Desk =>
-    createDesk(
-      { runtime: deps, streamModel: room.streamModel, readBootstrap, budget },
-      { agentId, seat, primary, override, runId: input.turn.runId, ...deskRequest(input, config), ...more },
+  const budget = runContext.budgets.open(config, agentId, sessionRef.record.key);
+  const turnModelWith = (more: Pick<TurnModelOptions, "extraSystem" | "clientTools" | "settings"> = {}): TurnModel =>
+    createTurnModel(
+      { runtime: deps, streamModel: runContext.streamModel, readBootstrap, budget },
+      { agentId, sessionRef, primary, override, runId: input.turn.runId, ...turnModelOptions(input, config), ...more },
     );
-  const broker = deskWith();
-  const shrink = createShrink(room, input, broker, window, entries);
+  const turnModel = turnModelWith();
+  const shrink = createShrink(runContext, input, turnModel, window, entries);
   const messages: readonly Message[] = [
     ...stored,
     ...(keepsHistory(input) ? [] : brought),
     ...entries.map(({ body }) => stampedMessage(body as StampedMessage)),
   ];
-  if (history.isPartial || isTooFull(messages, broker.overhead() + softOf(config, window), window, reserveOf(config))) {
+  if (
+    history.isPartial ||
+    isTooFull(messages, turnModel.overhead() + softOf(config, window), window, reserveOf(config))
+  ) {
     const { flushMemory } = await import("./flush.ts");
-    const forNotes = (extraSystem: string | undefined): Desk =>
-      deskWith({ clientTools: [], settings: {}, ...(extraSystem === undefined ? {} : { extraSystem }) });
-    await flushMemory(deps, { ...input, history, contextWindow: window, broker: forNotes });
+    const forNotes = (extraSystem: string | undefined): TurnModel =>
+      turnModelWith({ clientTools: [], settings: {}, ...(extraSystem === undefined ? {} : { extraSystem }) });
+    await flushMemory(deps, { ...input, history, contextWindow: window, turnModel: forNotes });
   }
   const start =
-    history.isPartial || isTooFull(messages, broker.overhead(), window, reserveOf(config)) ? await shrink(1) : messages;
-  const door = createToolDoor(deps.callTool, deps.catalog, broker.subject, hintsOf(input.once), input.turn.runId);
+    history.isPartial || isTooFull(messages, turnModel.overhead(), window, reserveOf(config))
+      ? await shrink(1)
+      : messages;
+  const toolAccess = createToolAccess(
+    deps.callTool,
+    deps.catalog,
+    turnModel.subject,
+    hintsOf(input.once),
+    input.turn.runId,
+  );
   const clientTools = new Set(input.turn.clientTools?.map(({ name }) => name));
   const end = await runLoop(
     start,
     {
       model: (messagesNow, stop) =>
-        timed(broker.stream(messagesNow, stop), deps.clock, (ms) => {
+        timed(turnModel.stream(messagesNow, stop), deps.clock, (ms) => {
           activity = addActivity(activity, answeredIn(ms));
         }),
-      reserve: broker.reserve,
+      reserve: turnModel.reserve,
       append(message) {
         activity = addActivity(activity, activityOf(message));
         return input.transcript.add(message);
       },
       save: input.transcript.save,
-      callTool: limitCalls(door.call, input.turn.maxToolCalls),
-      looksOnly: door.looksOnly,
+      callTool: limitCalls(toolAccess.call, input.turn.maxToolCalls),
+      looksOnly: toolAccess.looksOnly,
       isClientTool: (name) => clientTools.has(name),
-      hasRoom: broker.hasRoom,
+      hasCapacity: turnModel.hasCapacity,
       singleCall: input.turn.settings?.singleCall === true,
       emit,
       steer: input.steer,
@@ -172,7 +183,7 @@ export async function runTurn(room: TurnContext, input: TurnInput): Promise<Turn
     entry: began,
     told: events.length,
     activity,
-    context: broker.weight(),
+    context: turnModel.weight(),
   };
 }
 
@@ -205,18 +216,19 @@ const unanswered = {
 
 function createShrink(
   { deps, histories }: TurnContext,
-  { seat, agentId, emit, signal }: TurnInput,
-  broker: Desk,
+  { sessionRef, agentId, emit, signal }: TurnInput,
+  turnModel: TurnModel,
   contextWindow: number,
   current: readonly TranscriptEntry[],
 ): (attempt: number) => Promise<readonly Message[]> {
-  const beforeCompaction = async (): Promise<void> => deps.beforeCompaction?.({ sessionKey: seat.record.key, agentId });
+  const beforeCompaction = async (): Promise<void> =>
+    deps.beforeCompaction?.({ sessionKey: sessionRef.record.key, agentId });
   const shrinkDeps = { store: deps.store, histories, clock: deps.clock, emit, beforeCompaction };
-  const ports = { contextWindow, ask: (plain: Parameters<Desk["ask"]>[0]) => broker.ask(plain, signal) };
-  return async (attempt) => (await shrinkSession(seat, shrinkDeps, ports, { attempt, current })).messages;
+  const ports = { contextWindow, ask: (plain: Parameters<TurnModel["ask"]>[0]) => turnModel.ask(plain, signal) };
+  return async (attempt) => (await shrinkSession(sessionRef, shrinkDeps, ports, { attempt, current })).messages;
 }
 
-function limitCalls(call: ToolDoor["call"], max = Infinity): ToolDoor["call"] {
+function limitCalls(call: ToolAccess["call"], max = Infinity): ToolAccess["call"] {
   let left = max;
   return async (made, ...rest) =>
     left-- > 0 ? call(made, ...rest) : failureAnswer(`Not run: the caller allows ${max} tool calls in this response.`);
@@ -255,7 +267,7 @@ function userEntry(
   const now = clock.now();
   const zone = timeZoneOf(config().agents?.defaults?.userTimezone);
   const text = [
-    ...events.map((event) => `System: ${stampOf(event.at, zone)}${toldLine(event.text)}`),
+    ...events.map((event) => `System: ${stampOf(event.at, zone)}${systemEventLine(event.text)}`),
     notTheHouse(said),
   ].join("\n");
   const { attachments = [] } = turn;
@@ -267,20 +279,20 @@ function userEntry(
 }
 
 /** What a command printed may stand in it: only the house begins a line with its word, so other lines are set in. */
-function toldLine(text: string): string {
+function systemEventLine(text: string): string {
   return neutralise(text)
     .split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/u)
     .join("\n  ");
 }
 
-function deskRequest({ turn, once, seat }: TurnInput, config: Config) {
-  const { thinkingLevel } = entryOf(seat.record);
-  const wished = once.thinking ?? turn.thinking ?? thinkingLevel ?? config.agents?.defaults?.thinkingDefault;
+function turnModelOptions({ turn, once, sessionRef }: TurnInput, config: Config) {
+  const { thinkingLevel } = entryOf(sessionRef.record);
+  const requested = once.thinking ?? turn.thinking ?? thinkingLevel ?? config.agents?.defaults?.thinkingDefault;
   return {
-    thinking: parseThinkingLevel(wished),
+    thinking: parseThinkingLevel(requested),
     extraSystem: instructionsOf(turn),
     limits: [
-      ...limitsOf(turn.toolsAllow, entryOf(seat.record).toolsAllow),
+      ...limitsOf(turn.toolsAllow, entryOf(sessionRef.record).toolsAllow),
       ...(turn.toolsDeny === undefined ? [] : [{ path: "what this turn may not use", deny: turn.toolsDeny }]),
     ],
     clientTools: turn.clientTools,
@@ -311,8 +323,8 @@ function limitsOf(ofTurn: readonly string[] | undefined, ofSession: readonly str
 }
 
 /** For this message, else for this turn, else for the session. */
-function overrideOf({ once, turn, seat }: TurnInput): ModelRef | undefined {
-  const { providerOverride, modelOverride } = entryOf(seat.record);
+function overrideOf({ once, turn, sessionRef }: TurnInput): ModelRef | undefined {
+  const { providerOverride, modelOverride } = entryOf(sessionRef.record);
   if (once.model !== undefined) return toRef(once.model);
   if (turn.model !== undefined) return turn.model;
   if (modelOverride === undefined) return undefined;

@@ -6,7 +6,7 @@ import type { Log } from "../base/log.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import { AgentRequests } from "../cron/agent-requests.ts";
-import { createCron, type CronEngine } from "../cron/cron.ts";
+import { CronService, type CronEngine } from "../cron/cron.ts";
 import type { CronEvent, ToolRun } from "../cron/deps.ts";
 import { createJobOutputs } from "../cron/outputs.ts";
 import { redactText } from "../cron/redact-job.ts";
@@ -33,7 +33,7 @@ export interface EnginePorts extends CronPorts {
 export function openCronRuntime(runtime: Runtime, ports: EnginePorts): CronRuntime {
   const { store, settings, commands, mask } = runtime;
   const config = () => settings.now().config;
-  const engine = createCron({
+  const engine = new CronService({
     store,
     clock: systemClock,
     log: ports.log,

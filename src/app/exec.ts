@@ -23,7 +23,7 @@ import { routeExec, type Route } from "../exec/route.ts";
 import { sandboxPaths } from "../exec/sandbox-paths.ts";
 import { sandboxSettings } from "../exec/sandbox-settings.ts";
 import { createNodes, type Nodes } from "../node/nodes.ts";
-import { speakerOf } from "../session/sender.ts";
+import { senderOf } from "../session/sender.ts";
 import { entryOf } from "../session/session.ts";
 import { createSystemEvents, type SystemEvents } from "../session/system-events.ts";
 import { storeFileOf } from "../store/place.ts";
@@ -152,7 +152,7 @@ async function routeOf(store: Store, args: ExecArgs, call: ExecCall): Promise<Ro
   const record = await store.sessions.get(sessionKey);
   // Who sits at the session is not who speaks when a node, a hook or another session did (POL-019).
   const door = sandboxed && call.turn !== undefined ? await unauthorisedSource(store, call.turn) : undefined;
-  const { channel, senders } = door === undefined ? speakerOf(sessionKey, record) : { channel: door, senders: [] };
+  const { channel, senders } = door === undefined ? senderOf(sessionKey, record) : { channel: door, senders: [] };
   const elevation = elevationOf({
     config,
     agent,

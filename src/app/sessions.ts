@@ -5,7 +5,7 @@ import { lazy } from "../base/lazy.ts";
 import type { Outbound } from "../channel/outbound.ts";
 import type { ModelBook } from "../model/model.ts";
 import type { Subagents } from "../session/subagents.ts";
-import { TALKS, type SessionMessages } from "../session/session-messages.ts";
+import { EXCHANGES, type SessionMessages } from "../session/session-messages.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface OpenSessions {
@@ -33,14 +33,14 @@ export function openSessions(runtime: Runtime, models: ModelBook, outbound: Outb
   };
   let isClosed = false;
   const open = async (): Promise<Engines> => {
-    const [{ createChildren }, { createSessionMessages }, provenance] = await Promise.all([
+    const [{ createSubagents }, { createSessionMessages }, provenance] = await Promise.all([
       import("../agent/subagent/subagents.ts"),
       import("../agent/session-messages/session-messages.ts"),
       import("../session/provenance.ts"),
     ]);
     const trustOf = (turn: string): Promise<Trust> => provenance.trustOf(store, turn);
     const opened = {
-      children: createChildren({ ...shared, models, mask, trustOf, log: log.child("children") }),
+      children: createSubagents({ ...shared, models, mask, trustOf, log: log.child("children") }),
       sessionMessages: createSessionMessages({ ...shared, log: log.child("talks") }),
     };
     // A run that is being ended may still ask for the first of them: kept, and followed by the next start.
@@ -61,7 +61,7 @@ export function openSessions(runtime: Runtime, models: ModelBook, outbound: Outb
     const [left, due, talking] = await Promise.all([
       store.children.open(),
       store.children.nextDue(),
-      store.kv.list(TALKS),
+      store.kv.list(EXCHANGES),
     ]);
     if (isClosed || (left.length === 0 && due === undefined && talking.length === 0)) return;
     const { children, sessionMessages } = await engines();

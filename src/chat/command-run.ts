@@ -81,14 +81,14 @@ export interface Command {
   readonly shortcut?: boolean;
   /** Takes its place in the queue: it needs the transcript to itself, or may take long and must then be stoppable. */
   readonly waits?: boolean;
-  answer(args: string, scene: CommandRun): Promise<Directed>;
+  answer(args: string, commandRun: CommandRun): Promise<Directed>;
 }
 
 /** A command that may also stand inside a message and then holds for that message only. */
 export interface Directive extends Command {
   /** How many of the words behind it belong to it. Pure; sees only the next few words. */
   claims(words: readonly string[], aliases: ReadonlySet<string>): number;
-  once(args: string, scene: CommandRun): Promise<Once>;
+  once(args: string, commandRun: CommandRun): Promise<Once>;
 }
 
 /** `refusal` keeps the message from the model. */
@@ -114,34 +114,34 @@ export interface CommandRun {
 export function openScene(deps: DirectDeps, context: CommandContext, config: Config): CommandRun {
   // Finding a model may mean looking for servers; once per choice is enough for one message.
   const inForce = new Map<string, Promise<readonly ModelRef[]>>();
-  const scene: CommandRun = {
+  const commandRun: CommandRun = {
     deps,
     context,
     config,
     session: () => deps.store.sessions.get(context.sessionKey),
     async entry() {
-      const record = await scene.session();
+      const record = await commandRun.session();
       return record === undefined ? {} : entryOf(record);
     },
     async patch(fields) {
       await patchSession(deps.store.sessions, context.sessionKey, deps.clock.now(), fields);
     },
     async model() {
-      const override = overrideOf(await scene.entry());
+      const override = overrideOf(await commandRun.entry());
       const choice = override === undefined ? "" : refText(override);
       const found = inForce.get(choice) ?? deps.models.candidates({ agentId: context.agentId, override });
       inForce.set(choice, found);
       return (await found)[0];
     },
     async subject() {
-      const model = await scene.model();
+      const model = await commandRun.model();
       return subjectOf(
         { sessionKey: context.sessionKey, model: model === undefined ? undefined : refText(model) },
         config,
       );
     },
   };
-  return scene;
+  return commandRun;
 }
 
 export function overrideOf({ providerOverride, modelOverride }: SessionEntry): ModelRef | undefined {

@@ -12,8 +12,8 @@ export function createDirect(deps: DirectDeps): Direct {
     if (!mayCommand(context, config)) return { kind: "turn", text, notes: [], once: {} };
     const parsed = parseMessage(text, grammarOf(config));
     try {
-      const scene = openScene(deps, context, config);
-      return await withHooks(parsed, text, scene, () => act(parsed, scene));
+      const commandRun = openScene(deps, context, config);
+      return await withHooks(parsed, text, commandRun, () => act(parsed, commandRun));
     } catch (error) {
       if (error instanceof OpenClawError) return failed(error);
       throw error;
@@ -55,14 +55,14 @@ function grammarOf(config: Config): Grammar {
 async function withHooks(
   parsed: Parsed,
   text: string,
-  scene: CommandRun,
+  commandRun: CommandRun,
   answer: () => Promise<Directed>,
 ): Promise<Directed> {
-  const { onCommand } = scene.deps;
+  const { onCommand } = commandRun.deps;
   const name = parsed.kind === "command" ? parsed.name : "";
   if (onCommand === undefined || (name !== "new" && name !== "stop")) return answer();
   const action = name === "new" && /^\s*\/reset\b/i.test(text) ? "reset" : name;
-  const { sessionKey, agentId, source, approver } = scene.context;
+  const { sessionKey, agentId, source, approver } = commandRun.context;
   const tell = () =>
     onCommand({ action, sessionKey, agentId, source, senderId: approver?.sender ?? approver?.clientId });
   const before = name === "new" ? await tell() : [];
@@ -73,18 +73,22 @@ async function withHooks(
   return { ...directed, text: [directed.text, ...said].join("\n") };
 }
 
-async function act(parsed: Parsed, scene: CommandRun): Promise<Directed> {
-  if (parsed.kind === "command") return commandNamed(parsed.name).answer(parsed.args, scene);
+async function act(parsed: Parsed, commandRun: CommandRun): Promise<Directed> {
+  if (parsed.kind === "command") return commandNamed(parsed.name).answer(parsed.args, commandRun);
   const { text, directives, shortcuts } = parsed;
   if (directives.length === 0 && shortcuts.length === 0) return { kind: "turn", text, notes: [], once: {} };
-  return text === "" ? keep(directives, shortcuts, scene) : applyOnce(text, directives, shortcuts, scene);
+  return text === "" ? keep(directives, shortcuts, commandRun) : applyOnce(text, directives, shortcuts, commandRun);
 }
 
 /** Nothing but directives and shortcuts: they are kept and acknowledged. */
-async function keep(directives: readonly Found[], shortcuts: readonly string[], scene: CommandRun): Promise<Directed> {
+async function keep(
+  directives: readonly Found[],
+  shortcuts: readonly string[],
+  commandRun: CommandRun,
+): Promise<Directed> {
   const answers: Directed[] = [];
-  for (const { name, args } of directives) answers.push(await directiveNamed(name).answer(args, scene));
-  for (const name of shortcuts) answers.push(await commandNamed(name).answer("", scene));
+  for (const { name, args } of directives) answers.push(await directiveNamed(name).answer(args, commandRun));
+  for (const name of shortcuts) answers.push(await commandNamed(name).answer("", commandRun));
   const failure = answers.flatMap((answer) =>
     answer.kind === "answered" && answer.failure ? [answer.failure] : [],
   )[0];
@@ -95,13 +99,13 @@ async function applyOnce(
   text: string,
   directives: readonly Found[],
   shortcuts: readonly string[],
-  scene: CommandRun,
+  commandRun: CommandRun,
 ): Promise<Directed> {
   const notes: string[] = [];
   let once: OnceSettings = {};
-  for (const name of shortcuts) notes.push((await commandNamed(name).answer("", scene)).text);
+  for (const name of shortcuts) notes.push((await commandNamed(name).answer("", commandRun)).text);
   for (const { name, args } of directives) {
-    const { settings, note, refusal } = await directiveNamed(name).once(args, scene);
+    const { settings, note, refusal } = await directiveNamed(name).once(args, commandRun);
     if (refusal !== undefined) return answered(`${refusal}\nYour message did not go to a model.`);
     if (note !== undefined) notes.push(note);
     once = { ...once, ...settings };

@@ -14,9 +14,9 @@ export interface Level {
   readonly field: string;
   readonly once: keyof OnceSettings;
   /** The level in force, with where it comes from when that is not the session. */
-  current(scene: CommandRun): Promise<string>;
+  current(commandRun: CommandRun): Promise<string>;
   /** Why this level cannot be had here; undefined when it can. */
-  objection?(level: string, scene: CommandRun): Promise<string | undefined>;
+  objection?(level: string, commandRun: CommandRun): Promise<string | undefined>;
 }
 
 export function levelDirective(level: Level): Directive {
@@ -34,20 +34,20 @@ export function levelDirective(level: Level): Directive {
       if (second !== undefined && known.has(`${first} ${second}`.toLowerCase())) return 2;
       return known.has(first.toLowerCase()) ? 1 : 0;
     },
-    async answer(args, scene) {
-      if (args === "") return answered(`${title}: ${await level.current(scene)}. Choices: ${choices}.`);
+    async answer(args, commandRun) {
+      if (args === "") return answered(`${title}: ${await level.current(commandRun)}. Choices: ${choices}.`);
       const chosen = read(args);
       if (chosen === undefined) return answered(unknown(args));
-      const objection = await level.objection?.(chosen, scene);
+      const objection = await level.objection?.(chosen, commandRun);
       if (objection !== undefined) return answered(objection);
-      await scene.patch({ [field]: chosen });
+      await commandRun.patch({ [field]: chosen });
       return answered(`${title} is now ${chosen} for this session.`);
     },
-    async once(args, scene) {
-      if (args === "") return { note: `${title}: ${await level.current(scene)}.` };
+    async once(args, commandRun) {
+      if (args === "") return { note: `${title}: ${await level.current(commandRun)}.` };
       const chosen = read(args);
       if (chosen === undefined) return { note: unknown(args) };
-      const objection = await level.objection?.(chosen, scene);
+      const objection = await level.objection?.(chosen, commandRun);
       return objection === undefined ? { settings: { [level.once]: chosen } } : { note: objection };
     },
   };

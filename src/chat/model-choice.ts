@@ -12,10 +12,10 @@ export interface Choice extends ModelRef {
 export type Picked = { readonly ref: Choice } | { readonly refusal: string };
 
 /** In the order they are numbered: the allow list as written and the defaults, or all that could answer now. */
-export async function modelChoices(scene: CommandRun): Promise<readonly Choice[]> {
-  const listed = allowedModels(scene);
-  const all = await scene.deps.models.list();
-  const defaults = await scene.deps.models.candidates({ agentId: scene.context.agentId });
+export async function modelChoices(commandRun: CommandRun): Promise<readonly Choice[]> {
+  const listed = allowedModels(commandRun);
+  const all = await commandRun.deps.models.list();
+  const defaults = await commandRun.deps.models.candidates({ agentId: commandRun.context.agentId });
   const others = listed.length > 0 ? [] : all.filter(({ ready }) => ready);
   const chosen: (ModelRef & { readonly alias?: string })[] = [];
   for (const ref of [...listed, ...defaults, ...others]) {
@@ -29,28 +29,28 @@ export async function modelChoices(scene: CommandRun): Promise<readonly Choice[]
   }));
 }
 
-export async function pickModel(wish: string, scene: CommandRun): Promise<Picked> {
-  const choices = await modelChoices(scene);
-  if (/^\d{1,6}$/.test(wish)) return byNumber(Number(wish), choices);
-  const named = choices.find(({ alias }) => alias?.toLowerCase() === wish.toLowerCase());
+export async function pickModel(name: string, commandRun: CommandRun): Promise<Picked> {
+  const choices = await modelChoices(commandRun);
+  if (/^\d{1,6}$/.test(name)) return byNumber(Number(name), choices);
+  const named = choices.find(({ alias }) => alias?.toLowerCase() === name.toLowerCase());
   if (named !== undefined) return { ref: named };
-  const exact = choices.find((choice) => refText(choice).toLowerCase() === wish.toLowerCase());
+  const exact = choices.find((choice) => refText(choice).toLowerCase() === name.toLowerCase());
   if (exact !== undefined) return { ref: exact };
-  if (wish.includes("@") && !wish.startsWith("@")) {
+  if (name.includes("@") && !name.startsWith("@")) {
     return { refusal: "A credential cannot be pinned with @ yet. Name the model alone." };
   }
-  return wish.includes("/") ? byReference(wish, choices, scene) : byName(wish, choices);
+  return name.includes("/") ? byReference(name, choices, commandRun) : byName(name, choices);
 }
 
 /** For `/new <word>`: only what is surely a model, so that ordinary words stay text. */
-export async function knownModel(word: string, alone: boolean, scene: CommandRun): Promise<Choice | undefined> {
-  const wish = word.toLowerCase();
-  const choices = await modelChoices(scene);
+export async function knownModel(word: string, alone: boolean, commandRun: CommandRun): Promise<Choice | undefined> {
+  const name = word.toLowerCase();
+  const choices = await modelChoices(commandRun);
   return (
-    choices.find(({ alias }) => alias?.toLowerCase() === wish) ??
-    choices.find((choice) => refText(choice).toLowerCase() === wish) ??
-    choices.find(({ id }) => id.toLowerCase() === wish) ??
-    (alone ? choices.find(({ provider }) => provider.toLowerCase() === wish) : undefined)
+    choices.find(({ alias }) => alias?.toLowerCase() === name) ??
+    choices.find((choice) => refText(choice).toLowerCase() === name) ??
+    choices.find(({ id }) => id.toLowerCase() === name) ??
+    (alone ? choices.find(({ provider }) => provider.toLowerCase() === name) : undefined)
   );
 }
 
@@ -62,39 +62,39 @@ function byNumber(number: number, choices: readonly Choice[]): Picked {
   return { refusal: `There is no model number ${number}. /model lists 1 to ${choices.length}.` };
 }
 
-async function byReference(wish: string, choices: readonly Choice[], scene: CommandRun): Promise<Picked> {
-  if (allowedModels(scene).length > 0) return { refusal: notAllowed(wish) };
-  const slash = wish.indexOf("/");
-  const [provider, id] = [wish.slice(0, slash).toLowerCase(), wish.slice(slash + 1)];
-  const all = await scene.deps.models.list();
-  const known = all.find((row) => refText(row).toLowerCase() === wish.toLowerCase());
+async function byReference(name: string, choices: readonly Choice[], commandRun: CommandRun): Promise<Picked> {
+  if (allowedModels(commandRun).length > 0) return { refusal: notAllowed(name) };
+  const slash = name.indexOf("/");
+  const [provider, id] = [name.slice(0, slash).toLowerCase(), name.slice(slash + 1)];
+  const all = await commandRun.deps.models.list();
+  const known = all.find((row) => refText(row).toLowerCase() === name.toLowerCase());
   if (known !== undefined) return { ref: { provider: known.provider, id: known.id, ready: known.ready } };
   const providers = new Set([
     ...[...all, ...choices].map((row) => row.provider),
-    ...Object.keys(scene.config.models?.providers ?? {}),
+    ...Object.keys(commandRun.config.models?.providers ?? {}),
   ]);
   if (provider !== "" && id !== "" && providers.has(provider)) {
     return { ref: { provider, id, ready: all.some((row) => row.provider === provider && row.ready) } };
   }
-  return { refusal: noModel(wish, [...all, ...choices].map(refText)) };
+  return { refusal: noModel(name, [...all, ...choices].map(refText)) };
 }
 
-function byName(wish: string, choices: readonly Choice[]): Picked {
-  const matching = choices.filter(({ id }) => id.toLowerCase() === wish.toLowerCase());
+function byName(name: string, choices: readonly Choice[]): Picked {
+  const matching = choices.filter(({ id }) => id.toLowerCase() === name.toLowerCase());
   const [only, ...more] = matching;
   if (only !== undefined && more.length === 0) return { ref: only };
-  if (only !== undefined) return { refusal: `Several are called ${wish}: ${matching.map(refText).join(", ")}.` };
+  if (only !== undefined) return { refusal: `Several are called ${name}: ${matching.map(refText).join(", ")}.` };
   return {
     refusal: noModel(
-      wish,
+      name,
       choices.flatMap((choice) => [refText(choice), choice.id, choice.alias ?? choice.id]),
     ),
   };
 }
 
-function noModel(wish: string, known: readonly string[]): string {
-  const near = nearest(wish, known);
-  return `No model is called "${wish.slice(0, 80)}".${near === undefined ? "" : ` Did you mean ${near}?`} Use /model to list available models.`;
+function noModel(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return `No model is called "${name.slice(0, 80)}".${near === undefined ? "" : ` Did you mean ${near}?`} Use /model to list available models.`;
 }
 
 /** The wording clients know. */

@@ -5,9 +5,9 @@ import type { Admin } from "../tool/admin.ts";
 import type { CommandRun } from "./command-run.ts";
 
 /** The admin port for who may use it; else throws, saying that nothing was changed. */
-export function adminIn(scene: CommandRun, command: string): Admin {
-  const { context, deps, config } = scene;
-  requireAdmin(scene, command);
+export function adminIn(commandRun: CommandRun, command: string): Admin {
+  const { context, deps, config } = commandRun;
+  requireAdmin(commandRun, command);
   const channel = (config.channels as Readonly<Record<string, unknown>> | undefined)?.[context.source];
   if (isClosed(channel)) {
     throw new OpenClawError("chat.no-config-writes", `Settings are not changed from ${visible(context.source, 40)}.`, {

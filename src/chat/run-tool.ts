@@ -19,21 +19,21 @@ export async function runTool(
   tool: string,
   args: Readonly<Record<string, unknown>>,
   caller: string,
-  scene: CommandRun,
+  commandRun: CommandRun,
 ): Promise<Directed> {
-  const ran = await attemptTool({ tool, args, caller }, scene);
+  const ran = await attemptTool({ tool, args, caller }, commandRun);
   return "refused" in ran ? ran.refused : { kind: "answered", text: contentText(ran.result.content) };
 }
 
 /** The result, or what a person reads instead of one. */
 export async function attemptTool(
   { tool, args, caller, hints = {} }: ToolRequest,
-  scene: CommandRun,
+  commandRun: CommandRun,
 ): Promise<{ readonly result: ToolResult } | { readonly refused: Directed }> {
-  const subject = await scene.subject();
-  const { signal, runId: turn } = scene.context;
+  const subject = await commandRun.subject();
+  const { signal, runId: turn } = commandRun.context;
   try {
-    return { result: await scene.deps.callTool({ tool, args, subject, caller, signal, hints, turn }) };
+    return { result: await commandRun.deps.callTool({ tool, args, subject, caller, signal, hints, turn }) };
   } catch (error) {
     if (error instanceof OpenClawError) return { refused: refused(error) };
     throw error;

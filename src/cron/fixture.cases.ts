@@ -15,7 +15,7 @@ import { createSystemEvents } from "../session/system-events.ts";
 import type { TurnRequest } from "../session/turns.ts";
 import type { SlotRecord, Store } from "../store/store.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
-import { createCron, type CronEngine } from "./cron.ts";
+import { CronService, type CronEngine } from "./cron.ts";
 import type { CronDeps, CronEvent, ToolRun } from "./deps.ts";
 import { createJobOutputs } from "./outputs.ts";
 
@@ -129,7 +129,7 @@ export async function openStage(plan: StagePlan = {}): Promise<Stage> {
     olderFile: plan.olderFile ?? join(folder, "cron", "jobs.json"),
     isSkipped: plan.isSkipped ?? false,
   };
-  const cron = createCron(deps);
+  const cron = new CronService(deps);
   await cron.start();
   const stage: Stage = {
     store,

@@ -227,12 +227,12 @@ function lastLine(text: string): string {
 }
 
 /** By alias or as provider/model, as everywhere; where the config lists the models that may be used, only those. */
-async function modelRef(wish: string, config: Config): Promise<ModelRef> {
+async function modelRef(name: string, config: Config): Promise<ModelRef> {
   const { aliasesOf, isModelAllowed, parseModelRef } = await import("../model/catalog.ts");
-  const isNamed = wish.includes("/") || aliasesOf(config).has(wish.trim().toLowerCase());
-  const ref = isNamed ? parseModelRef(wish, config) : undefined;
+  const isNamed = name.includes("/") || aliasesOf(config).has(name.trim().toLowerCase());
+  const ref = isNamed ? parseModelRef(name, config) : undefined;
   if (ref === undefined)
-    throw refuse(`payload.model is not a model: ${wish.slice(0, 80)}`, "payload.model: provider/model");
+    throw refuse(`payload.model is not a model: ${name.slice(0, 80)}`, "payload.model: provider/model");
   if (isModelAllowed(config, ref)) return ref;
-  throw refuse(`model ${wish.slice(0, 80)} is not allowed here`, `add it under agents.defaults.models`);
+  throw refuse(`model ${name.slice(0, 80)} is not allowed here`, `add it under agents.defaults.models`);
 }

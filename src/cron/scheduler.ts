@@ -1,4 +1,4 @@
-// The one timer: looks what is due, begins so many at a time, in order, and looks again.
+// The scheduler: one timer that starts due jobs in order, up to the limit of concurrent runs.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { JobRecord, SlotRecord } from "../store/store.ts";
@@ -9,24 +9,7 @@ import { createFinish } from "./finish.ts";
 import { bodyOf } from "./job.ts";
 import type { Gap } from "./misfire.ts";
 import { perform, type Run, type RunEnd } from "./perform.ts";
-import { createClaims, isByHand, type Claimed } from "./slots.ts";
-
-export interface Scheduler {
-  /** Looks at once; from then on by itself. */
-  start(): void;
-  /** Something changed: look again. */
-  kick(): void;
-  /** Takes up a row that a dead process left and that had not begun, or can be followed. */
-  resume(job: JobRecord, slot: SlotRecord): void;
-  /** Begins a run outside the schedule, beside its limit. Undefined when the job runs already or is gone. */
-  runNow(id: string, mode: "force" | "due"): Promise<Started | undefined>;
-  /** Since when, if it runs. */
-  runningSince(id: string): number | undefined;
-  /** Nothing new begins; commands and tools under way are stopped. */
-  stop(): void;
-  /** Waits a little for what runs to write its end; what does not is taken up by the next process. */
-  close(): Promise<void>;
-}
+import { createClaims, isByHand, type Claimed, type Claims } from "./slots.ts";
 
 export interface Started {
   readonly runId: string;
@@ -38,194 +21,226 @@ interface Active {
   readonly ended: Promise<RunEnd | undefined>;
 }
 
-/** The wall clock is looked at no less often: it may have been set, or the machine may have slept. */
+/** Longest pause between two checks: the wall clock can be set, or the machine can sleep. */
 const RECHECK_MS = 30_000;
 const RETRY_MS = 5_000;
 const CLOSE_MS = 3_000;
 
-export function createScheduler(deps: CronDeps): Scheduler {
-  const { clock, log } = deps;
-  const { jobs } = deps.store;
-  const begunAt = clock.now();
-  const running = new Map<string, Active>();
-  const [stopping, gone] = [new AbortController(), new AbortController()];
-  const claims = createClaims(deps);
-  const finish = createFinish(deps, claims, gone.signal);
-  const watch = createClockWatch(deps);
-  let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> | undefined;
-  let stuckAt: number | undefined;
-  let places = 0;
-  let fullSince: number | undefined;
-  let again = false;
-  let isOn = false;
+export class Scheduler {
+  readonly #deps: CronDeps;
+  readonly #startedAt: number;
+  /** By job id. */
+  readonly #running = new Map<string, Active>();
+  readonly #stopping = new AbortController();
+  readonly #gone = new AbortController();
+  readonly #claims: Claims;
+  readonly #finish: ReturnType<typeof createFinish>;
+  readonly #watch: ReturnType<typeof createClockWatch>;
+  #timer: NodeJS.Timeout | undefined;
+  #checking: Promise<void> | undefined;
+  #mustCheckAgain = false;
+  #isOn = false;
+  /** Runs that count against the limit; those started by hand do not. */
+  #scheduledRuns = 0;
+  #fullSince: number | undefined;
+  /** A due time that the last check could not claim. */
+  #stuckAt: number | undefined;
 
-  const limit = (): number => deps.config().cron?.maxConcurrentRuns ?? 1;
-  const mayRun = (): boolean =>
-    isOn && !stopping.signal.aborted && !deps.isSkipped && deps.config().cron?.enabled !== false;
-
-  return {
-    kick,
-    start() {
-      isOn = true;
-      kick();
-    },
-    resume(job, slot) {
-      const { promise, resolve } = Promise.withResolvers<RunEnd | undefined>();
-      const startedAt = slot.startedAt ?? clock.now();
-      running.set(job.id, { startedAt, ended: promise });
-      if (!isByHand(slot)) places += 1;
-      follow({ ...runOf({ job, slot }), isCatchUp: true }, startedAt, resolve);
-    },
-    async runNow(id, mode) {
-      if (running.has(id)) return undefined;
-      const now = clock.now();
-      const { promise, resolve } = Promise.withResolvers<RunEnd | undefined>();
-      running.set(id, { startedAt: now, ended: promise });
-      const claimed = await claims.byHand(id, mode, now).catch((error: unknown) => {
-        running.delete(id);
-        throw error;
-      });
-      if (claimed === undefined) {
-        running.delete(id);
-        return undefined;
-      }
-      // A slot of its schedule that somebody begins counts like any other.
-      if (!isByHand(claimed.slot)) places += 1;
-      follow(runOf(claimed), now, resolve);
-      return { runId: claimed.slot.runId ?? "", ended: promise };
-    },
-    runningSince: (id) => running.get(id)?.startedAt,
-    stop() {
-      stopping.abort();
-      clearTimeout(timer);
-    },
-    async close() {
-      stopping.abort();
-      clearTimeout(timer);
-      await looking;
-      const all = Promise.all([...running.values()].map(({ ended }) => ended));
-      await Promise.race([all, sleep(CLOSE_MS, undefined, { ref: false })]);
-      gone.abort();
-    },
-  };
-
-  function kick(): void {
-    again = true;
-    looking ??= lookAll();
+  constructor(deps: CronDeps) {
+    this.#deps = deps;
+    this.#startedAt = deps.clock.now();
+    this.#claims = createClaims(deps);
+    this.#finish = createFinish(deps, this.#claims, this.#gone.signal);
+    this.#watch = createClockWatch(deps);
   }
 
-  async function lookAll(): Promise<void> {
-    // `looking` must hold this before anything here can take it away again.
-    await Promise.resolve();
-    clearTimeout(timer);
-    try {
-      do {
-        while (again && mayRun()) {
-          again = false;
-          if (await look()) again = true;
-        }
-        await arm();
-        // Asked again while the timer was being set.
-      } while (again && mayRun());
-    } catch (error) {
-      log.error("cron: timer tick failed", { error });
-      armIn(RETRY_MS);
-    }
-    // In the same moment as the last question whether there is more: who asks from now on begins anew.
-    looking = undefined;
+  start(): void {
+    this.#isOn = true;
+    this.check();
   }
 
-  async function arm(): Promise<void> {
-    if (!mayRun()) return;
-    const { nextAt } = await jobs.outlook();
-    if (nextAt === undefined || places >= limit() || !watch.isSane()) return armIn(RECHECK_MS);
-    const delayMs = nextAt - clock.now();
-    // Due, and yet the look before did not take it up (a damaged row): no reason to look without a pause.
-    const isStuck = delayMs <= 0 && nextAt === stuckAt;
-    stuckAt = delayMs <= 0 ? nextAt : undefined;
-    armIn(isStuck ? RETRY_MS : Math.min(RECHECK_MS, Math.max(0, delayMs)));
+  /** Checks for due jobs now, because something changed. */
+  check(): void {
+    this.#mustCheckAgain = true;
+    this.#checking ??= this.#checkAll();
   }
 
-  function armIn(delayMs: number): void {
-    clearTimeout(timer);
-    if (!stopping.signal.aborted) timer = setTimeout(kick, delayMs).unref();
-  }
-
-  /** True when something moved, so that there may be more to do. */
-  async function look(): Promise<boolean> {
-    if (!watch.isSane()) return false;
-    await watch.notice();
-    const now = clock.now();
-    const free = Math.max(0, limit() - places);
-    const due = await jobs.due(now, free + running.size + 1);
-    const busy = due.filter(({ id }) => running.has(id));
-    const waiting = due.filter(({ id }) => !running.has(id));
-    const gaps = [...watch.jumps(), ...crowdNow()];
-    const moved = await Promise.all([
-      ...busy.map(({ id }) => claims.skip(id, "it was still running")),
-      ...waiting.slice(0, free).map((job) => begin(job, now, gaps)),
-    ]);
-    const isServed = free > 0 && waiting.length <= free;
-    fullSince = places < limit() ? undefined : isServed ? now : (fullSince ?? now);
-    return moved.some(Boolean);
-  }
-
-  /** Why a time was missed that came while others ran: nobody was missing, there was no place. */
-  function crowdNow(): readonly Gap[] {
-    if (fullSince === undefined) return [];
-    return [{ fromMs: fullSince, untilMs: Infinity, why: `other jobs ran (cron.maxConcurrentRuns is ${limit()})` }];
-  }
-
-  async function begin(job: JobRecord, now: number, gaps: readonly Gap[]): Promise<boolean> {
+  /** Continues a row of an earlier process that had not begun or can be followed. */
+  resume(job: JobRecord, slot: SlotRecord): void {
     const { promise, resolve } = Promise.withResolvers<RunEnd | undefined>();
-    running.set(job.id, { startedAt: now, ended: promise });
-    places += 1;
-    const letGo = (): void => {
-      running.delete(job.id);
-      places -= 1;
-    };
-    const { claimed, moved } = await claims.due(job, now, gaps).catch((error: unknown) => {
-      letGo();
+    const startedAt = slot.startedAt ?? this.#deps.clock.now();
+    this.#running.set(job.id, { startedAt, ended: promise });
+    if (!isByHand(slot)) this.#scheduledRuns += 1;
+    this.#follow({ ...this.#runOf({ job, slot }), isCatchUp: true }, startedAt, resolve);
+  }
+
+  /** Starts a run outside the schedule and its limit. Undefined when the job runs already or is gone. */
+  async runNow(id: string, mode: "force" | "due"): Promise<Started | undefined> {
+    if (this.#running.has(id)) return undefined;
+    const now = this.#deps.clock.now();
+    const { promise, resolve } = Promise.withResolvers<RunEnd | undefined>();
+    this.#running.set(id, { startedAt: now, ended: promise });
+    const claimed = await this.#claims.byHand(id, mode, now).catch((error: unknown) => {
+      this.#running.delete(id);
       throw error;
     });
     if (claimed === undefined) {
-      letGo();
+      this.#running.delete(id);
+      return undefined;
+    }
+    // A due slot of the schedule counts against the limit, whoever starts it.
+    if (!isByHand(claimed.slot)) this.#scheduledRuns += 1;
+    this.#follow(this.#runOf(claimed), now, resolve);
+    return { runId: claimed.slot.runId ?? "", ended: promise };
+  }
+
+  /** When the run that is under way began. */
+  runningSince(id: string): number | undefined {
+    return this.#running.get(id)?.startedAt;
+  }
+
+  /** Starts no more runs, and stops commands and tools that are under way. */
+  stop(): void {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+  }
+
+  /** Waits a moment until runs have stored their end; the next process recovers those that have not. */
+  async close(): Promise<void> {
+    this.stop();
+    await this.#checking;
+    const all = Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    await Promise.race([all, sleep(CLOSE_MS, undefined, { ref: false })]);
+    this.#gone.abort();
+  }
+
+  async #checkAll(): Promise<void> {
+    // Lets `check` store this promise before the code below can clear it.
+    await Promise.resolve();
+    clearTimeout(this.#timer);
+    try {
+      do {
+        while (this.#mustCheckAgain && this.#mayRun()) {
+          this.#mustCheckAgain = false;
+          if (await this.#startDue()) this.#mustCheckAgain = true;
+        }
+        await this.#armForNext();
+        // `check` can be called while the timer is being set.
+      } while (this.#mustCheckAgain && this.#mayRun());
+    } catch (error) {
+      this.#deps.log.error("cron: timer tick failed", { error });
+      this.#arm(RETRY_MS);
+    }
+    // In the same tick as the last test of `mustCheckAgain`, so that a later call starts a new check.
+    this.#checking = undefined;
+  }
+
+  /** True when a job moved on, so that there may be more to do. */
+  async #startDue(): Promise<boolean> {
+    if (!this.#watch.isSane()) return false;
+    await this.#watch.notice();
+    const now = this.#deps.clock.now();
+    const free = Math.max(0, this.#limit() - this.#scheduledRuns);
+    const due = await this.#deps.store.jobs.due(now, free + this.#running.size + 1);
+    const busy = due.filter(({ id }) => this.#running.has(id));
+    const waiting = due.filter(({ id }) => !this.#running.has(id));
+    const gaps = [...this.#watch.jumps(), ...this.#fullGap()];
+    const moved = await Promise.all([
+      ...busy.map(({ id }) => this.#claims.skip(id, "it was still running")),
+      ...waiting.slice(0, free).map((job) => this.#begin(job, now, gaps)),
+    ]);
+    const isServed = free > 0 && waiting.length <= free;
+    this.#fullSince = this.#scheduledRuns < this.#limit() ? undefined : isServed ? now : (this.#fullSince ?? now);
+    return moved.some(Boolean);
+  }
+
+  async #begin(job: JobRecord, now: number, gaps: readonly Gap[]): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<RunEnd | undefined>();
+    this.#running.set(job.id, { startedAt: now, ended: promise });
+    this.#scheduledRuns += 1;
+    const release = (): void => {
+      this.#running.delete(job.id);
+      this.#scheduledRuns -= 1;
+    };
+    const { claimed, moved } = await this.#claims.due(job, now, gaps).catch((error: unknown) => {
+      release();
+      throw error;
+    });
+    if (claimed === undefined) {
+      release();
       return moved;
     }
     const { slot } = claimed;
-    if (slot.why === "late")
-      log.info(`cron: ${bodyOf(job).name} runs ${Math.round((now - slot.at) / 1000)} s late`, { jobId: job.id });
-    follow(runOf(claimed), now, resolve);
+    if (slot.why === "late") {
+      const lateSeconds = Math.round((now - slot.at) / 1000);
+      this.#deps.log.info(`cron: ${bodyOf(job).name} runs ${lateSeconds} s late`, { jobId: job.id });
+    }
+    this.#follow(this.#runOf(claimed), now, resolve);
     return true;
   }
 
-  function runOf({ job, slot }: Claimed): Run {
-    return { job, slot, isCatchUp: slot.at < begunAt, stopping: stopping.signal, gone: gone.signal };
-  }
-
-  /** The row is there; from here on it gets exactly one end. */
-  function follow(run: Run, startedAt: number, resolve: (end: RunEnd | undefined) => void): void {
+  /** Runs a claimed slot; its row gets exactly one end. */
+  #follow(run: Run, startedAt: number, resolve: (end: RunEnd | undefined) => void): void {
     const { job, slot } = run;
     const byHand = isByHand(slot);
-    deps.emit({ jobId: job.id, action: "started", runAtMs: startedAt });
-    const work = async (): Promise<RunEnd | undefined> => {
-      const done = await perform(deps, run);
-      if (done === undefined) return undefined;
-      const undelivered = await deliver(deps, run, done);
-      const end: RunEnd = undelivered === undefined ? done : { ...done, state: "failed", error: undelivered };
-      await finish(run, { end, startedAt, byHand });
-      return end;
-    };
-    const letGo = (end: RunEnd | undefined): void => {
-      running.delete(job.id);
-      if (!byHand) places -= 1;
+    this.#deps.emit({ jobId: job.id, action: "started", runAtMs: startedAt });
+    const release = (end: RunEnd | undefined): void => {
+      this.#running.delete(job.id);
+      if (!byHand) this.#scheduledRuns -= 1;
       resolve(end);
-      kick();
+      this.check();
     };
-    work().then(letGo, (error: unknown) => {
-      log.error("the end of a job could not be written; its row stays open", { error, jobId: job.id, slot: slot.slot });
-      letGo(undefined);
+    this.#perform(run, startedAt, byHand).then(release, (error: unknown) => {
+      const facts = { error, jobId: job.id, slot: slot.slot };
+      this.#deps.log.error("cron: the end of a run could not be stored; its row stays open", facts);
+      release(undefined);
     });
+  }
+
+  async #perform(run: Run, startedAt: number, byHand: boolean): Promise<RunEnd | undefined> {
+    const done = await perform(this.#deps, run);
+    if (done === undefined) return undefined;
+    const undelivered = await deliver(this.#deps, run, done);
+    const end: RunEnd = undelivered === undefined ? done : { ...done, state: "failed", error: undelivered };
+    await this.#finish(run, { end, startedAt, byHand });
+    return end;
+  }
+
+  async #armForNext(): Promise<void> {
+    if (!this.#mayRun()) return;
+    const { nextAt } = await this.#deps.store.jobs.outlook();
+    if (nextAt === undefined || this.#scheduledRuns >= this.#limit() || !this.#watch.isSane())
+      return this.#arm(RECHECK_MS);
+    const delayMs = nextAt - this.#deps.clock.now();
+    // A damaged row stays due after a check; it must not make the timer spin.
+    const isStuck = delayMs <= 0 && nextAt === this.#stuckAt;
+    this.#stuckAt = delayMs <= 0 ? nextAt : undefined;
+    this.#arm(isStuck ? RETRY_MS : Math.min(RECHECK_MS, Math.max(0, delayMs)));
+  }
+
+  #arm(delayMs: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#stopping.signal.aborted) this.#timer = setTimeout(() => this.check(), delayMs).unref();
+  }
+
+  #mayRun(): boolean {
+    const { isSkipped, config } = this.#deps;
+    return this.#isOn && !this.#stopping.signal.aborted && !isSkipped && config().cron?.enabled !== false;
+  }
+
+  #limit(): number {
+    return this.#deps.config().cron?.maxConcurrentRuns ?? 1;
+  }
+
+  /** The reason for slots that were missed because the limit was reached. */
+  #fullGap(): readonly Gap[] {
+    if (this.#fullSince === undefined) return [];
+    const why = `other jobs ran (cron.maxConcurrentRuns is ${this.#limit()})`;
+    return [{ fromMs: this.#fullSince, untilMs: Infinity, why }];
+  }
+
+  #runOf({ job, slot }: Claimed): Run {
+    const isCatchUp = slot.at < this.#startedAt;
+    return { job, slot, isCatchUp, stopping: this.#stopping.signal, gone: this.#gone.signal };
   }
 }

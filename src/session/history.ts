@@ -3,7 +3,7 @@ import { textOf, type Message } from "../core/message.ts";
 import type { Mask } from "../base/mask.ts";
 import { maskValues } from "../base/mask-values.ts";
 import type { SessionRecord, StoredEntry, TranscriptTable } from "../store/store.ts";
-import { quietOf } from "./silent-turn.ts";
+import { silentTurnOf } from "./silent-turn.ts";
 import { unansweredOf } from "./unanswered-messages.ts";
 
 export interface HistoryQuery {
@@ -53,7 +53,7 @@ export async function readHistory(
     seen += page.length;
     if (page.length === 0) return ended(false);
     for (const entry of page.toReversed()) {
-      hiddenTo ??= quietOf(entry)?.from;
+      hiddenTo ??= silentTurnOf(entry)?.from;
       // What a person wrote meanwhile, and got no answer to, is no part of such a turn.
       const message =
         unansweredOf(entry) ?? (hiddenTo === undefined ? toMessage(entry, query.includeTools) : undefined);

@@ -11,7 +11,7 @@ export interface Posted {
   readonly outcome?: RunOutcome;
 }
 
-interface LetterBody {
+interface EntryBody {
   readonly turn: unknown;
   /** Tells the first posting of an id from the later ones. */
   readonly nonce: string;
@@ -22,9 +22,9 @@ export async function postEntry(
   turn: { readonly runId: string; readonly sessionKey: SessionKey },
   now: number,
 ): Promise<Posted> {
-  const body: LetterBody = { turn, nonce: newId() };
+  const body: EntryBody = { turn, nonce: newId() };
   const entry = await inbox.post({ id: turn.runId, sessionKey: turn.sessionKey, runId: turn.runId, at: now, body });
-  const fresh = (entry.body as Partial<LetterBody> | undefined)?.nonce === body.nonce;
+  const fresh = (entry.body as Partial<EntryBody> | undefined)?.nonce === body.nonce;
   const isOver = entry.state === "done" || entry.state === "failed";
   return { fresh, acceptedAt: entry.at, ...(isOver ? { outcome: entry.result as RunOutcome } : {}) };
 }
@@ -33,7 +33,7 @@ export async function postEntry(
 export function turnOf<T extends { readonly runId: string; readonly sessionKey: SessionKey; readonly text: string }>(
   entry: InboxEntry,
 ): T | undefined {
-  const turn = (entry.body as Partial<LetterBody> | null)?.turn as Partial<T> | undefined;
+  const turn = (entry.body as Partial<EntryBody> | null)?.turn as Partial<T> | undefined;
   const fits = turn?.runId === entry.runId && turn.sessionKey === entry.sessionKey && typeof turn.text === "string";
   return fits ? (turn as T) : undefined;
 }

@@ -18,19 +18,19 @@ const PAGE = 200;
 export async function visibleSessions(
   table: SessionTable,
   viewer: Viewer,
-  wish: ListRequest,
+  request: ListRequest,
   config: Config,
 ): Promise<SessionRecord[]> {
   const mainKey = mainKeyOf(config);
   const isWanted = (record: SessionRecord): boolean =>
     maySee(viewer, record, config) &&
-    (wish.activeSince === undefined || record.updatedAt >= wish.activeSince) &&
-    (wish.kinds === undefined || wish.kinds.includes(sessionKindOf(record.key, mainKey)));
+    (request.activeSince === undefined || record.updatedAt >= request.activeSince) &&
+    (request.kinds === undefined || request.kinds.includes(sessionKindOf(record.key, mainKey)));
   const found = seesOnlySpawned(viewer, config)
-    ? await ownAndSpawned(table, viewer, wish, isWanted)
-    : await ofAgents(table, visibleAgents(viewer.agent, config), wish, mainKey);
+    ? await ownAndSpawned(table, viewer, request, isWanted)
+    : await ofAgents(table, visibleAgents(viewer.agent, config), request, mainKey);
   const unique = new Map(found.filter(isWanted).map((record) => [record.key, record]));
-  return [...unique.values()].sort(newestFirst).slice(0, wish.limit);
+  return [...unique.values()].sort(newestFirst).slice(0, request.limit);
 }
 
 async function ownAndSpawned(

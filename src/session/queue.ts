@@ -19,15 +19,15 @@ export interface QueueRequest {
 }
 
 /** The session's own choice, else the channel's, else the general one. */
-export function queueSettings(config: Config, wish: QueueRequest, channel?: string): QueueSettings {
+export function queueSettings(config: Config, request: QueueRequest, channel?: string): QueueSettings {
   const rules = config.messages?.queue;
   const byChannel = channel === undefined ? undefined : rules?.byChannel?.[channel];
   const debounce = channel === undefined ? undefined : rules?.debounceMsByChannel?.[channel];
   return {
-    mode: parseQueueMode(wish.queueMode) ?? parseQueueMode(byChannel) ?? parseQueueMode(rules?.mode) ?? "collect",
-    debounceMs: whole(wish.queueDebounceMs) ?? debounce ?? rules?.debounceMs ?? 1000,
-    cap: Math.max(1, whole(wish.queueCap) ?? rules?.cap ?? 20),
-    drop: dropOf(wish.queueDrop) ?? dropOf(rules?.drop) ?? "summarize",
+    mode: parseQueueMode(request.queueMode) ?? parseQueueMode(byChannel) ?? parseQueueMode(rules?.mode) ?? "collect",
+    debounceMs: whole(request.queueDebounceMs) ?? debounce ?? rules?.debounceMs ?? 1000,
+    cap: Math.max(1, whole(request.queueCap) ?? rules?.cap ?? 20),
+    drop: dropOf(request.queueDrop) ?? dropOf(rules?.drop) ?? "summarize",
   };
 }
 

@@ -5,10 +5,9 @@ import { test } from "node:test";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import { elevationOf } from "../exec/elevated.ts";
 import { newSession } from "./session.ts";
-import { speakerOf } from "./sender.ts";
+import { senderOf } from "./sender.ts";
 
-const of = (key: string): ReturnType<typeof speakerOf> =>
-  speakerOf(key as SessionKey, newSession(key as SessionKey, 0));
+const of = (key: string): ReturnType<typeof senderOf> => senderOf(key as SessionKey, newSession(key as SessionKey, 0));
 
 test("a webhook's and a job's session is not the page", () => {
   assert.deepEqual(of("agent:main:hook:deploys"), { channel: "hook", senders: [] });

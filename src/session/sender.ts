@@ -3,14 +3,14 @@ import { groupOfKey, sessionKindOf, type SessionKey } from "../core/names.ts";
 import type { SessionRecord } from "../store/store.ts";
 import { entryOf } from "./session.ts";
 
-export interface Speaker {
+export interface Sender {
   /** A page or program of the gateway is `webchat`. */
   readonly channel: string;
   /** Empty in a group: who wrote there is known only with the message. */
   readonly senders: readonly string[];
 }
 
-export function speakerOf(key: SessionKey, record: SessionRecord | undefined): Speaker {
+export function senderOf(key: SessionKey, record: SessionRecord | undefined): Sender {
   const entry = record === undefined ? {} : entryOf(record);
   const machine = machineOf(key);
   if (machine !== undefined) return { channel: machine, senders: [] };

@@ -2,7 +2,7 @@
 import type { AgentId, SessionKey } from "../core/names.ts";
 
 /** Where open talks are kept (kv). */
-export const TALKS = "talks";
+export const EXCHANGES = "talks";
 
 export interface SendRequest {
   readonly from: { readonly agent: AgentId; readonly session: SessionKey; readonly sandboxed: boolean };
@@ -29,7 +29,7 @@ export type SendAnswer =
 
 export interface SessionMessages {
   /** Durable when it resolves with a run id: the target answers, and what follows of it happens, also after a crash. */
-  send(wish: SendRequest): Promise<SendAnswer>;
+  send(request: SendRequest): Promise<SendAnswer>;
   /** Goes on with what an earlier process left. */
   recover(): Promise<void>;
   close(): void;

@@ -1,18 +1,18 @@
 // The mark behind a turn that was for nobody: which entry it began with, and whether a model should read it again.
 import type { TranscriptEntry } from "../store/store.ts";
 
-export const QUIET = "quiet-turn";
+export const SILENT_TURN = "quiet-turn";
 
-export interface QuietBody {
-  readonly customType: typeof QUIET;
+export interface SilentTurnBody {
+  readonly customType: typeof SILENT_TURN;
   /** Id of the first entry of that turn. */
   readonly from: string;
   /** It neither told nor did anything. */
   readonly forget: boolean;
 }
 
-export function quietOf({ type, body }: Pick<TranscriptEntry, "type" | "body">): QuietBody | undefined {
+export function silentTurnOf({ type, body }: Pick<TranscriptEntry, "type" | "body">): SilentTurnBody | undefined {
   if (type !== "custom") return undefined;
-  const mark = body as Partial<QuietBody> | null;
-  return mark?.customType === QUIET && typeof mark.from === "string" ? (mark as QuietBody) : undefined;
+  const mark = body as Partial<SilentTurnBody> | null;
+  return mark?.customType === SILENT_TURN && typeof mark.from === "string" ? (mark as SilentTurnBody) : undefined;
 }

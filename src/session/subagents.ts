@@ -65,7 +65,7 @@ export interface Child extends Omit<ChildRecord, "body"> {
 
 export interface Subagents {
   /** Durable when it resolves: the child runs, or ends with a truthful word, and its requester hears of it. */
-  spawn(wish: SpawnRequest): Promise<SpawnAnswer>;
+  spawn(request: SpawnRequest): Promise<SpawnAnswer>;
   /** Newest first, the last hundred. */
   list(requester: SessionKey): Promise<readonly Child[]>;
   /** Stops those under way among `runIds`, or all of the requester; resolves with what it stopped. */

@@ -9,7 +9,7 @@ export type { SystemEvent };
 
 export interface SystemEvents {
   /** Durable when it resolves. The same words twice in a row are told once, as one event. */
-  readonly add: (session: SessionKey, text: string, wakes?: boolean, traits?: LineTraits) => Promise<SystemEvent>;
+  readonly add: (session: SessionKey, text: string, wakes?: boolean, traits?: EventOptions) => Promise<SystemEvent>;
   /** What waits, oldest first. */
   peek(session: SessionKey): Promise<readonly SystemEvent[]>;
   /** Sessions with a line that asks for a turn. */
@@ -20,7 +20,7 @@ export interface SystemEvents {
   reader(event: SystemEvent, signal: AbortSignal): Promise<string | undefined>;
 }
 
-export interface LineTraits {
+export interface EventOptions {
   readonly untrusted?: boolean;
   readonly together?: Together | undefined;
 }

@@ -13,9 +13,9 @@ export function isActive(hours: HeartbeatSettings["activeHours"], now: number, c
 }
 
 /** `user` and nothing: the person's zone, else the host's; `local`: the host's; an unknown one counts as `user`. */
-export function zoneOf(wished: string | undefined, config: Config): string {
+export function zoneOf(requested: string | undefined, config: Config): string {
   const users = timeZoneOf(config.agents?.defaults?.userTimezone);
-  const word = wished?.trim() ?? "";
+  const word = requested?.trim() ?? "";
   if (word === "" || word === "user") return users;
   const host = timeZoneOf(undefined);
   if (word === "local") return host;

@@ -71,8 +71,8 @@ test("agents with a block of their own are the only ones that beat, each over th
 });
 
 test("the session: main, global, or one of the agent's own; never somebody else's", () => {
-  const session = (wish: string, more: object = {}): string =>
-    of({ agents: { defaults: { heartbeat: { session: wish } } }, ...more }).session;
+  const session = (request: string, more: object = {}): string =>
+    of({ agents: { defaults: { heartbeat: { session: request } } }, ...more }).session;
   assert.deepEqual(
     [session("main"), session("errands"), session("agent:ops:main"), session("global"), session("agent:main:x")],
     ["agent:main:main", "agent:main:errands", "agent:main:main", "global", "agent:main:x"],

@@ -80,12 +80,12 @@ const LEAST_MS = 1000;
 const atLeast = (everyMs: number): number => (everyMs > 0 ? Math.max(LEAST_MS, everyMs) : everyMs);
 
 /** The main session of the agent, or the one the config names when it is the agent's own. */
-function sessionOf(config: Config, agentId: AgentId, wished: string | undefined): SessionKey {
+function sessionOf(config: Config, agentId: AgentId, requested: string | undefined): SessionKey {
   const mainKey = mainKeyOf(config);
   const main = config.session?.scope === "global" ? ("global" as SessionKey) : mainSessionKey(agentId, mainKey);
-  if (wished === undefined || wished.trim() === "" || wished.trim().toLowerCase() === "main") return main;
+  if (requested === undefined || requested.trim() === "" || requested.trim().toLowerCase() === "main") return main;
   try {
-    const key = parseSessionKey(wished, { defaultAgent: defaultAgentId(config), mainKey }, agentId);
+    const key = parseSessionKey(requested, { defaultAgent: defaultAgentId(config), mainKey }, agentId);
     return key === "global" || splitSessionKey(key).agentId === agentId ? key : main;
   } catch (error) {
     if (error instanceof OpenClawError) return main;

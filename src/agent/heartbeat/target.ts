@@ -19,17 +19,17 @@ export interface Visibility {
 type Request = Pick<HeartbeatSettings, "target" | "to" | "accountId">;
 
 export function targetOf(
-  wish: Request,
+  request: Request,
   record: SessionRecord | undefined,
   channels: readonly string[],
   config: Config,
 ): Target {
   const last = routeOf(record);
-  const route = wish.target === "none" ? undefined : wish.target === "last" ? last : named(wish, last);
+  const route = request.target === "none" ? undefined : request.target === "last" ? last : named(request, last);
   if (route === undefined || !channels.includes(route.channel)) return { route: undefined, reason: "no-target" };
-  const to = wish.to ?? route.to;
+  const to = request.to ?? route.to;
   if (to === undefined) return { route: undefined, reason: "no-target" };
-  const accountId = wish.accountId ?? route.accountId;
+  const accountId = request.accountId ?? route.accountId;
   const known = channelPart(config, route.channel)?.accounts;
   if (accountId !== undefined && known !== undefined && known[accountId] === undefined)
     return { route: undefined, reason: "unknown-account" };

@@ -91,9 +91,9 @@ async function report(
   if (outcome.status !== "ok") return { status: "failed", reason: outcome.failure?.message ?? outcome.status };
   const config = deps.config();
   // News of another session than the heartbeat's own stays with whoever reads that session.
-  const wish = session === settings.session ? settings : { target: "last", to: undefined, accountId: undefined };
+  const request = session === settings.session ? settings : { target: "last", to: undefined, accountId: undefined };
   const record = await deps.store.sessions.get(session);
-  const target = targetOf(wish, record, deps.outbound.channels(), config);
+  const target = targetOf(request, record, deps.outbound.channels(), config);
   const { showOk, showAlerts } = visibilityOf(config, target.route);
   const news = outcome.silent ? (showOk ? ACK : "") : showAlerts ? outcome.text : "";
   const reasoning = settings.includeReasoning && thought !== "" ? `Reasoning:\n${thought}` : "";

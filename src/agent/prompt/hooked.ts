@@ -12,13 +12,13 @@ export async function bootstrapOf(
   { deps, readBootstrap }: { readonly deps: AgentsDeps; readonly readBootstrap: ReadBootstrap },
   {
     agentId,
-    seat,
+    sessionRef,
     emit,
-  }: { readonly agentId: AgentId; readonly seat: SessionRef; readonly emit: (body: RunEventBody) => void },
+  }: { readonly agentId: AgentId; readonly sessionRef: SessionRef; readonly emit: (body: RunEventBody) => void },
 ): Promise<ReadBootstrap> {
   const hook = deps.onBootstrap?.();
   if (hook === undefined) return readBootstrap;
-  const { key, sessionId } = seat.record;
+  const { key, sessionId } = sessionRef.record;
   const wish = bootstrapRequest(deps, subjectOf({ sessionKey: key }, deps.config()));
   const files = readBootstrap(wish).map(({ name, text }) => ({ name, content: text }));
   const { messages, bootstrapFiles } = await hook({ sessionKey: key, sessionId, agentId, files });

@@ -10,10 +10,10 @@ import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../channel/outbound.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { routeOf } from "../../session/route.ts";
-import { TALKS, type SendAnswer, type SessionMessages } from "../../session/session-messages.ts";
+import { EXCHANGES, type SendAnswer, type SessionMessages } from "../../session/session-messages.ts";
 import type { Turns } from "../../session/turns.ts";
 import type { Store } from "../../store/store.ts";
-import { nextStep, speakerOf, stepTurn, type Talk } from "./steps.ts";
+import { nextStep, stepSession, stepTurn, type Exchange } from "./steps.ts";
 import { crowded, depthOf, findTarget } from "./target.ts";
 
 export interface SessionMessagesDeps {
@@ -33,41 +33,41 @@ const DEFAULT_TURNS = 5;
 
 export function createSessionMessages(deps: SessionMessagesDeps): SessionMessages {
   const { store, turns, log, clock } = deps;
-  const open = new Map<string, Talk>();
+  const open = new Map<string, Exchange>();
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
 
-  const keep = (talk: Talk): Promise<void> => {
-    open.set(talk.id, talk);
-    return store.kv.set(TALKS, talk.id, talk);
+  const keep = (exchange: Exchange): Promise<void> => {
+    open.set(exchange.id, exchange);
+    return store.kv.set(EXCHANGES, exchange.id, exchange);
   };
-  const end = async ({ id }: Talk): Promise<void> => {
+  const end = async ({ id }: Exchange): Promise<void> => {
     open.delete(id);
-    await store.kv.set(TALKS, id, undefined);
+    await store.kv.set(EXCHANGES, id, undefined);
   };
 
   /** Posts the step, or finds that it was posted before; undefined when nobody is there to take it. */
-  const take = async (talk: Talk): Promise<RunOutcome | undefined> => {
-    const isFirst = talk.turn === 0 && !talk.announcing;
-    if (!isFirst && (await store.sessions.get(speakerOf(talk))) === undefined) return undefined;
-    const turn = stepTurn(talk);
+  const take = async (exchange: Exchange): Promise<RunOutcome | undefined> => {
+    const isFirst = exchange.turn === 0 && !exchange.announcing;
+    if (!isFirst && (await store.sessions.get(stepSession(exchange))) === undefined) return undefined;
+    const turn = stepTurn(exchange);
     const { outcome } = await turns().post(turn);
     return outcome ?? turns().wait(turn.runId, NO_LIMIT_MS, closing.signal);
   };
-  const carryOn = async (begun: Talk): Promise<void> => {
-    for (let talk: Talk | undefined = begun; talk !== undefined;) {
-      const outcome = await take(talk);
+  const runSteps = async (begun: Exchange): Promise<void> => {
+    for (let exchange: Exchange | undefined = begun; exchange !== undefined;) {
+      const outcome = await take(exchange);
       if (closing.signal.aborted) return;
-      if (talk.announcing && outcome !== undefined) await deliver(talk, outcome);
-      const next: Talk | undefined = outcome === undefined ? undefined : nextStep(talk, outcome);
-      if (next === undefined) return end(talk);
+      if (exchange.announcing && outcome !== undefined) await deliver(exchange, outcome);
+      const next: Exchange | undefined = outcome === undefined ? undefined : nextStep(exchange, outcome);
+      if (next === undefined) return end(exchange);
       await keep(next);
-      talk = next;
+      exchange = next;
     }
   };
-  const follow = (talk: Talk): void => {
-    const { id, requester, target } = talk;
-    carryOn(open.get(id) ?? talk).catch(async (error: unknown) => {
+  const follow = (exchange: Exchange): void => {
+    const { id, requester, target } = exchange;
+    runSteps(open.get(id) ?? exchange).catch(async (error: unknown) => {
       const isStopping = error instanceof OpenClawError && error.code === "gateway.stopping";
       // What a full disk or a long queue refused may go through later.
       const mayPass = error instanceof OpenClawError && !isStopping && !closing.signal.aborted;
@@ -75,14 +75,14 @@ export function createSessionMessages(deps: SessionMessagesDeps): SessionMessage
         log.warn("a talk between sessions could not go on; it is tried again", { error, id, requester, target });
         await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
       }
-      if (mayPass && !closing.signal.aborted) return follow(talk);
+      if (mayPass && !closing.signal.aborted) return follow(exchange);
       open.delete(id);
       if (closing.signal.aborted || isStopping) return;
       log.error("a talk between sessions was broken off until the next start", { error, id, requester, target });
     });
   };
   /** In the session itself the words stand already; a platform gets them here. */
-  const deliver = async ({ id, target }: Talk, { status, silent, text }: RunOutcome): Promise<void> => {
+  const deliver = async ({ id, target }: Exchange, { status, silent, text }: RunOutcome): Promise<void> => {
     if (status !== "ok" || silent) return;
     const route = routeOf(await store.sessions.get(target));
     if (route === undefined) return;
@@ -92,39 +92,39 @@ export function createSessionMessages(deps: SessionMessagesDeps): SessionMessage
   };
 
   return {
-    async send(wish) {
+    async send(request) {
       const config = deps.config();
-      const target = await findTarget(wish, config, store.sessions);
+      const target = await findTarget(request, config, store.sessions);
       if ("status" in target) return target;
-      const busy = crowded(wish.from.session, target.key, [...open.values()]);
+      const busy = crowded(request.from.session, target.key, [...open.values()]);
       if (busy !== undefined) return { status: "error", error: busy };
-      const talk: Talk = {
+      const exchange: Exchange = {
         id: newId(),
-        requester: wish.from.session,
+        requester: request.from.session,
         target: target.key,
-        message: wish.message,
+        message: request.message,
         maxTurns: config.session?.agentToAgent?.maxPingPongTurns ?? DEFAULT_TURNS,
         turn: 0,
-        depth: depthOf(wish.from.session, [...open.values()]),
+        depth: depthOf(request.from.session, [...open.values()]),
         announcing: false,
         at: clock.now(),
       };
       await store
-        .together(() => Promise.all([keep(talk), turns().post(stepTurn(talk))]))
+        .together(() => Promise.all([keep(exchange), turns().post(stepTurn(exchange))]))
         .catch((error: unknown) => {
-          open.delete(talk.id);
+          open.delete(exchange.id);
           throw error;
         });
-      follow(talk);
-      if (wish.timeoutMs === 0) return { status: "accepted", runId: talk.id, sessionKey: target.key };
-      return answerOf(talk, wish.timeoutMs, await turns().wait(talk.id, wish.timeoutMs, wish.signal));
+      follow(exchange);
+      if (request.timeoutMs === 0) return { status: "accepted", runId: exchange.id, sessionKey: target.key };
+      return answerOf(exchange, request.timeoutMs, await turns().wait(exchange.id, request.timeoutMs, request.signal));
     },
     async recover() {
-      const rows = (await store.kv.list(TALKS)).map(({ value }) => value as Talk);
+      const rows = (await store.kv.list(EXCHANGES)).map(({ value }) => value as Exchange);
       if (rows.length > 0) log.info(`${rows.length} talks between sessions go on`);
-      for (const talk of rows) {
-        open.set(talk.id, talk);
-        follow(talk);
+      for (const exchange of rows) {
+        open.set(exchange.id, exchange);
+        follow(exchange);
       }
     },
     close() {
@@ -133,8 +133,8 @@ export function createSessionMessages(deps: SessionMessagesDeps): SessionMessage
   };
 }
 
-function answerOf(talk: Talk, timeoutMs: number, outcome: RunOutcome | undefined): SendAnswer {
-  const named = { runId: talk.id, sessionKey: talk.target };
+function answerOf(exchange: Exchange, timeoutMs: number, outcome: RunOutcome | undefined): SendAnswer {
+  const named = { runId: exchange.id, sessionKey: exchange.target };
   if (outcome === undefined)
     return { ...named, status: "timeout", error: `no answer within ${timeoutMs / 1000} s; the run goes on` };
   if (outcome.status === "ok") return { ...named, status: "ok", reply: outcome.text };

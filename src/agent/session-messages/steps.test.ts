@@ -5,11 +5,11 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import type { SessionKey } from "../../core/names.ts";
-import { nextStep, speakerOf, stepTurn, type StepEnd, type Talk } from "./steps.ts";
+import { nextStep, stepSession, stepTurn, type StepEnd, type Exchange } from "./steps.ts";
 
 const requester = "agent:main:main" as SessionKey;
 const target = "agent:helper:main" as SessionKey;
-const newTalk = (changes: Partial<Talk> = {}): Talk => ({
+const newTalk = (changes: Partial<Exchange> = {}): Exchange => ({
   id: "t",
   requester,
   target,
@@ -25,10 +25,10 @@ const skip: StepEnd = { status: "ok", text: "", silent: true };
 
 test("the target answers, then the requester, then the target again, and the target announces", () => {
   const names: string[] = [];
-  let talk: Talk | undefined = newTalk({ maxTurns: 2 });
-  for (let step = 0; talk !== undefined; step += 1) {
-    names.push(`${stepTurn(talk).runId} ${speakerOf(talk)}`);
-    talk = nextStep(talk, ok(`reply ${step}`));
+  let exchange: Exchange | undefined = newTalk({ maxTurns: 2 });
+  for (let step = 0; exchange !== undefined; step += 1) {
+    names.push(`${stepTurn(exchange).runId} ${stepSession(exchange)}`);
+    exchange = nextStep(exchange, ok(`reply ${step}`));
   }
   assert.deepEqual(names, [`t ${target}`, `t:1 ${requester}`, `t:2 ${target}`, `t:announce ${target}`]);
 });
@@ -54,15 +54,15 @@ test("any course ends after maxTurns + 2 steps, with a name for each step of its
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 5 }), fc.array(anyEnd, { minLength: 8, maxLength: 8 }), (maxTurns, ends) => {
       const names = new Set<string>();
-      let talk: Talk | undefined = newTalk({ maxTurns });
+      let exchange: Exchange | undefined = newTalk({ maxTurns });
       for (const end of ends) {
-        if (talk === undefined) break;
-        const { runId, sessionKey, authorised } = stepTurn(talk);
+        if (exchange === undefined) break;
+        const { runId, sessionKey, authorised } = stepTurn(exchange);
         assert.ok(!names.has(runId) && !authorised && [requester, target].includes(sessionKey));
         names.add(runId);
-        talk = nextStep(talk, end);
+        exchange = nextStep(exchange, end);
       }
-      assert.ok(talk === undefined && names.size <= maxTurns + 2);
+      assert.ok(exchange === undefined && names.size <= maxTurns + 2);
     }),
   );
 });

@@ -11,7 +11,7 @@ import type { Config } from "../../config/schema/index.ts";
 import { OpenClawError } from "../../core/error.ts";
 import type { AgentId, SessionKey } from "../../core/names.ts";
 import { newSession } from "../../session/session.ts";
-import { TALKS } from "../../session/session-messages.ts";
+import { EXCHANGES } from "../../session/session-messages.ts";
 import { createSessionMessages } from "./session-messages.ts";
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => silent };
@@ -51,8 +51,8 @@ test("a disk that is full for a moment in the middle of a talk: every step once,
     signal: AbortSignal.timeout(120_000),
   });
   assert.equal(answer.status, "ok");
-  for (let tries = 0; (await store.kv.list(TALKS)).length > 0 && tries < 3000; tries++) await sleep(20);
-  assert.deepEqual(await store.kv.list(TALKS), []);
+  for (let tries = 0; (await store.kv.list(EXCHANGES)).length > 0 && tries < 3000; tries++) await sleep(20);
+  assert.deepEqual(await store.kv.list(EXCHANGES), []);
   // The first answer, two turns back and forth, the announcement.
   assert.equal(models.requests.length, 4);
   sessionMessages.close();

@@ -15,7 +15,7 @@ import { newSession } from "../../session/session.ts";
 import type { SendRequest } from "../../session/session-messages.ts";
 import { isListed, mayCross, maySee } from "../../session/visibility.ts";
 import type { Store } from "../../store/store.ts";
-import { speakerOf, type Talk } from "./steps.ts";
+import { stepSession, type Exchange } from "./steps.ts";
 
 export type Target = { readonly key: SessionKey } | { readonly status: "forbidden" | "error"; readonly error: string };
 
@@ -95,12 +95,15 @@ const MAX_OPEN = 20;
 const MAX_DEPTH = 6;
 
 /** How deep a talk that this session begins now would be: one more than the deepest in which it is being asked. */
-export function depthOf(from: SessionKey, sessionMessages: readonly Talk[]): number {
-  return 1 + Math.max(0, ...sessionMessages.filter((talk) => speakerOf(talk) === from).map(({ depth = 1 }) => depth));
+export function depthOf(from: SessionKey, sessionMessages: readonly Exchange[]): number {
+  return (
+    1 +
+    Math.max(0, ...sessionMessages.filter((exchange) => stepSession(exchange) === from).map(({ depth = 1 }) => depth))
+  );
 }
 
 /** Whoever is being written to answers in its reply, not with a message of its own: that is the way out of a circle. */
-export function crowded(from: SessionKey, to: SessionKey, sessionMessages: readonly Talk[]): string | undefined {
+export function crowded(from: SessionKey, to: SessionKey, sessionMessages: readonly Exchange[]): string | undefined {
   if (sessionMessages.some(({ requester, target }) => requester === to && target === from))
     return `${to} is talking with you already: your reply reaches it`;
   const depth = depthOf(from, sessionMessages);

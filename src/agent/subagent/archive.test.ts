@@ -32,9 +32,9 @@ test("a row that cannot be read is left alone with a pause, and the others are p
   let looks = 0;
   const children = {
     ...store.children,
-    due: (...wish: Parameters<typeof store.children.due>) => {
+    due: (...request: Parameters<typeof store.children.due>) => {
       looks += 1;
-      return store.children.due(...wish);
+      return store.children.due(...request);
     },
   };
   const later = createLater(silent);

@@ -19,15 +19,15 @@ export interface ModelPick {
  * warning, so that work is not lost over it.
  */
 export async function pickModel(
-  wished: string | undefined,
+  requested: string | undefined,
   target: AgentId,
   config: Config,
   models: Pick<ModelBook, "list">,
 ): Promise<ModelPick> {
-  if (wished?.trim() === "")
+  if (requested?.trim() === "")
     throw new ToolError("model.bad-reference", "sessions_spawn: model is empty", { hint: "leave it out" });
-  if (wished !== undefined && wished.trim() !== "default")
-    return { ref: pickListedModel(wished, config, await models.list()) };
+  if (requested !== undefined && requested.trim() !== "default")
+    return { ref: pickListedModel(requested, config, await models.list()) };
   const rules = [agentConfig(config, target)?.subagents?.model, config.agents?.defaults?.subagents?.model];
   const skipped: string[] = [];
   for (const rule of rules) {
@@ -56,12 +56,16 @@ async function troubleWith(
   return known ? undefined : `has no provider "${ref.provider}" here`;
 }
 
-export function pickThinking(wished: string | undefined, target: AgentId, config: Config): ThinkingLevel | undefined {
+export function pickThinking(
+  requested: string | undefined,
+  target: AgentId,
+  config: Config,
+): ThinkingLevel | undefined {
   const word =
-    wished ?? agentConfig(config, target)?.subagents?.thinking ?? config.agents?.defaults?.subagents?.thinking;
+    requested ?? agentConfig(config, target)?.subagents?.thinking ?? config.agents?.defaults?.subagents?.thinking;
   if (word === undefined) return undefined;
   const level = parseThinkingLevel(word.trim().toLowerCase());
-  if (level !== undefined || wished === undefined) return level;
+  if (level !== undefined || requested === undefined) return level;
   throw new ToolError("model.bad-thinking", `sessions_spawn: thinking "${word.slice(0, 40)}" is not a level`, {
     hint: thinkingLevels.join(", "),
   });

@@ -6,13 +6,13 @@ import type { ChildTable } from "../../store/store.ts";
 
 const DEFAULT_MAX_CHILDREN = 200;
 
-export interface ChildRoom {
+export interface ChildLimit {
   /** Throws `session.too-many-children` when there is no room for one more. */
   enter(session: SessionKey, config: Config): Promise<void>;
   leave(session: SessionKey): Promise<void>;
 }
 
-export function createChildRoom(table: Pick<ChildTable, "running">): ChildRoom {
+export function createChildLimit(table: Pick<ChildTable, "running">): ChildLimit {
   /** Only sessions that have some. */
   const atWork = new Map<SessionKey, Promise<{ count: number }>>();
   const ask = (session: SessionKey): Promise<{ count: number }> => {
@@ -29,7 +29,7 @@ export function createChildRoom(table: Pick<ChildTable, "running">): ChildRoom {
         const place = await known;
         // The last one left in between, and the count with it.
         if (atWork.get(session) !== known) continue;
-        requireRoom(place.count, config);
+        requireCapacity(place.count, config);
         place.count += 1;
         return;
       }
@@ -43,7 +43,7 @@ export function createChildRoom(table: Pick<ChildTable, "running">): ChildRoom {
   };
 }
 
-function requireRoom(count: number, config: Config): void {
+function requireCapacity(count: number, config: Config): void {
   const most = config.agents?.defaults?.subagents?.maxChildren ?? DEFAULT_MAX_CHILDREN;
   if (count < most) return;
   throw new ToolError("session.too-many-children", `this session already has ${count} sub-agents at work`, {

@@ -15,17 +15,18 @@ import { subjectOf } from "../../tool/subject.ts";
 /** setTimeout takes no more; 24 days are as good as no limit. */
 export const NO_LIMIT_MS = 2 ** 31 - 1;
 
-export interface Offspring {
+export interface NewSubagent {
   readonly record: ChildRecord;
   readonly session: SessionRecord;
   readonly turn: TurnRequest;
 }
 
 /** The agent it may be, or why not. */
-export function targetOf(wish: SpawnRequest, config: Config): { agent: AgentId } | { error: string } {
-  const { requester } = wish;
+export function targetOf(request: SpawnRequest, config: Config): { agent: AgentId } | { error: string } {
+  const { requester } = request;
   if (isSubagentKey(requester.session)) return { error: "sessions_spawn is not allowed from a sub-agent session" };
-  const agent = wish.agentId === undefined || wish.agentId.trim() === "" ? requester.agent : parseAgentId(wish.agentId);
+  const agent =
+    request.agentId === undefined || request.agentId.trim() === "" ? requester.agent : parseAgentId(request.agentId);
   const allowed = (agentConfig(config, requester.agent)?.subagents?.allowAgents ?? [])
     .map((entry) => entry.trim().toLowerCase())
     .filter((entry) => entry !== "");
@@ -47,22 +48,22 @@ export interface Choices {
   readonly untrusted: boolean;
 }
 
-export function newOffspring(wish: SpawnRequest, choices: Choices, now: number): Offspring {
+export function newSubagent(request: SpawnRequest, choices: Choices, now: number): NewSubagent {
   const { agent, model, thinking, requester } = choices;
   const trust = choices.untrusted ? { untrusted: true as const } : {};
   const runId = newId();
   const childKey = childKeyOf(agent, newId());
-  const { runTimeoutSeconds = 0, cleanup = "keep", task } = wish;
-  const label = wish.label?.trim().slice(0, 64).toWellFormed();
+  const { runTimeoutSeconds = 0, cleanup = "keep", task } = request;
+  const label = request.label?.trim().slice(0, 64).toWellFormed();
   const entry: SessionEntry = {
     ...(model === undefined ? {} : { providerOverride: model.provider, modelOverride: model.id }),
     ...(thinking === undefined ? {} : { thinkingLevel: thinking }),
-    toolsAllow: wish.tools,
+    toolsAllow: request.tools,
   };
   const session: SessionRecord = {
     ...newSession(childKey, now, entry),
     ...(label === undefined || label === "" ? {} : { label }),
-    spawnedBy: wish.requester.session,
+    spawnedBy: request.requester.session,
   };
   const route = routeOf(requester);
   const body: ChildBody = {
@@ -79,7 +80,7 @@ export function newOffspring(wish: SpawnRequest, choices: Choices, now: number):
   };
   return {
     session,
-    record: { runId, childKey, requesterKey: wish.requester.session, state: "running", createdAt: now, body },
+    record: { runId, childKey, requesterKey: request.requester.session, state: "running", createdAt: now, body },
     turn: {
       runId,
       sessionKey: childKey,

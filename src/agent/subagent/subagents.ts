@@ -12,8 +12,8 @@ import { createArchive } from "./archive.ts";
 import { pickModel, pickThinking } from "./choose-model.ts";
 import { resultOf, statusOf } from "./end.ts";
 import { createLater } from "./retry-later.ts";
-import { createChildRoom } from "./limit.ts";
-import { newOffspring, NO_LIMIT_MS, targetOf, type Offspring } from "./spawn.ts";
+import { createChildLimit } from "./limit.ts";
+import { newSubagent, NO_LIMIT_MS, targetOf, type NewSubagent } from "./spawn.ts";
 import { KEEP_MS, tell, type TellDeps } from "./announce.ts";
 
 export interface ChildrenDeps extends Omit<TellDeps, "closing"> {
@@ -27,10 +27,10 @@ const LISTED = 100;
 const STOP_TRIES = 100;
 const STOP_PAUSE_MS = 20;
 
-export function createChildren(deps: ChildrenDeps): Subagents {
+export function createSubagents(deps: ChildrenDeps): Subagents {
   const { store, turns, clock, log } = deps;
   const later = createLater(log);
-  const room = createChildRoom(store.children);
+  const childLimit = createChildLimit(store.children);
   const archive = createArchive(deps, later);
   const tellDeps: TellDeps = { ...deps, closing: later.closing };
   const end = (outcome: Parameters<typeof statusOf>[0], child: Child): [ChildStatus, ChildResult] => [
@@ -66,13 +66,17 @@ export function createChildren(deps: ChildrenDeps): Subagents {
       return { ...current, state: "ended", status, endedAt, ...due, body: { ...childOf(current).body, result } };
     });
     if (ended === undefined) return undefined;
-    await room.leave(child.requesterKey);
+    await childLimit.leave(child.requesterKey);
     log.info(`a sub-agent ended: ${status}`, { runId, session });
     return childOf(ended);
   };
 
-  const start = async (wish: SpawnRequest, { record, session, turn }: Offspring, isNew: boolean): Promise<void> => {
-    const own = wish.requester.session;
+  const start = async (
+    request: SpawnRequest,
+    { record, session, turn }: NewSubagent,
+    isNew: boolean,
+  ): Promise<void> => {
+    const own = request.requester.session;
     // One step: all of it is there after a crash, or nothing.
     await store.together(() =>
       Promise.all([
@@ -104,24 +108,24 @@ export function createChildren(deps: ChildrenDeps): Subagents {
   };
 
   return {
-    async spawn(wish) {
+    async spawn(request) {
       const config = deps.config();
-      const target = targetOf(wish, config);
+      const target = targetOf(request, config);
       if ("error" in target) return { status: "forbidden", error: target.error };
       const { agent } = target;
-      const { session } = wish.requester;
-      await room.enter(session, config);
+      const { session } = request.requester;
+      await childLimit.enter(session, config);
       try {
-        const { ref: model, warning } = await pickModel(wish.model, agent, config, deps.models);
-        const thinking = pickThinking(wish.thinking, agent, config);
+        const { ref: model, warning } = await pickModel(request.model, agent, config, deps.models);
+        const thinking = pickThinking(request.thinking, agent, config);
         const requester = await store.sessions.get(session);
-        const untrusted = (await deps.trustOf(wish.turn)) === "untrusted";
-        const offspring = newOffspring(wish, { agent, model, thinking, requester, untrusted }, clock.now());
-        await start(wish, offspring, requester === undefined);
-        const { runId, childKey: childSessionKey } = offspring.record;
+        const untrusted = (await deps.trustOf(request.turn)) === "untrusted";
+        const child = newSubagent(request, { agent, model, thinking, requester, untrusted }, clock.now());
+        await start(request, child, requester === undefined);
+        const { runId, childKey: childSessionKey } = child.record;
         return { status: "accepted", runId, childSessionKey, ...(warning === undefined ? {} : { warning }) };
       } catch (error) {
-        await room.leave(session);
+        await childLimit.leave(session);
         throw error;
       }
     },

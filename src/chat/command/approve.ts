@@ -31,12 +31,12 @@ export const approve: Command = {
   name: "approve",
   takes: "<id> allow-once|allow-always|deny",
   summary: "Answer a waiting approval, or list what waits",
-  async answer(args, scene) {
-    const { context, deps } = scene;
+  async answer(args, commandRun) {
+    const { context, deps } = commandRun;
     if (context.approver === undefined || deps.approvals === undefined) throw notApprover();
     const waiting = deps.approvals.pending().filter((approval) => mayAnswer(approval, context));
     const [id = "", word = "", ...more] = args.trim().split(/\s+/);
-    if (id === "") return answered(listed(waiting, scene));
+    if (id === "") return answered(listed(waiting, commandRun));
     const decision = decisions.get(word.toLowerCase());
     if (decision === undefined || more.length > 0) return answered(`${usage}. ${countOf(waiting)}`);
     // Whoever may not answer hears the same as for an id that never was.

@@ -17,26 +17,26 @@ export const bash: Command = {
   takes: "<command> | poll [id] | stop [id]",
   summary: "Run a shell command; also ! <command>",
   waits: true,
-  async answer(args, scene) {
-    if (scene.config.commands?.bash !== true) {
+  async answer(args, commandRun) {
+    if (commandRun.config.commands?.bash !== true) {
       return answered(
         "Shell commands from the chat are off. Turn them on with: openclaw config set commands.bash true",
       );
     }
     if (args === "") return answered(usage);
-    return (await steer(args, scene)) ?? alone(scene, (job) => start(args, job, scene));
+    return (await steer(args, commandRun)) ?? alone(commandRun, (job) => start(args, job, commandRun));
   },
 };
 
 /** `poll` and `stop` speak of a command that went on in the background: the one named, else the one started here. */
-async function steer(args: string, scene: CommandRun): Promise<Directed | undefined> {
+async function steer(args: string, commandRun: CommandRun): Promise<Directed | undefined> {
   const [, word, given] = /^(poll|stop)(?:\s+(\S+))?$/i.exec(args) ?? [];
   if (word === undefined) return undefined;
   const isPoll = word.toLowerCase() === "poll";
-  const sessionId = given ?? jobOf(scene).sessionId;
+  const sessionId = given ?? jobOf(commandRun).sessionId;
   if (sessionId !== undefined)
-    return runTool("process", { action: isPoll ? "poll" : "kill", sessionId }, CALLER, scene);
-  if (isPoll) return runTool("process", { action: "list" }, CALLER, scene);
+    return runTool("process", { action: isPoll ? "poll" : "kill", sessionId }, CALLER, commandRun);
+  if (isPoll) return runTool("process", { action: "list" }, CALLER, commandRun);
   return answered(`No shell command of this chat is running. ${usage}. !poll lists what runs.`);
 }
 
@@ -57,13 +57,13 @@ function jobOf({ deps, context }: CommandRun): Job {
   return job;
 }
 
-async function alone(scene: CommandRun, run: (job: Job) => Promise<Directed>): Promise<Directed> {
-  const job = jobOf(scene);
+async function alone(commandRun: CommandRun, run: (job: Job) => Promise<Directed>): Promise<Directed> {
+  const job = jobOf(commandRun);
   if (job.busy) return answered("A shell command is still running here. Wait for it, or /stop.");
   job.busy = true;
   try {
     const { sessionId } = job;
-    if (sessionId !== undefined && (await isRunning(sessionId, scene)))
+    if (sessionId !== undefined && (await isRunning(sessionId, commandRun)))
       return answered(`A shell command is still running here (${sessionId}). !poll shows it, !stop ends it.`);
     job.sessionId = undefined;
     return await run(job);
@@ -72,27 +72,30 @@ async function alone(scene: CommandRun, run: (job: Job) => Promise<Directed>): P
   }
 }
 
-async function isRunning(sessionId: string, scene: CommandRun): Promise<boolean> {
-  const ran = await attemptTool({ tool: "process", args: { action: "list" }, caller: CALLER }, scene);
+async function isRunning(sessionId: string, commandRun: CommandRun): Promise<boolean> {
+  const ran = await attemptTool({ tool: "process", args: { action: "list" }, caller: CALLER }, commandRun);
   const details = "result" in ran ? ran.result.details : undefined;
   const listed = isRecord(details) && Array.isArray(details.sessions) ? details.sessions : [];
   return listed.some((one) => isRecord(one) && one.sessionId === sessionId && one.status === "running");
 }
 
-async function start(command: string, job: Job, scene: CommandRun): Promise<Directed> {
-  const { sandboxed } = await scene.subject();
-  const closed = sandboxed ? await closedText(scene) : undefined;
+async function start(command: string, job: Job, commandRun: CommandRun): Promise<Directed> {
+  const { sandboxed } = await commandRun.subject();
+  const closed = sandboxed ? await closedText(commandRun) : undefined;
   if (closed !== undefined) {
     const failure = { code: "exec.elevated-unavailable", message: closed };
     return { kind: "answered", text: closed, failure };
   }
-  const waitMs = scene.config.commands?.bashForegroundMs ?? 2000;
+  const waitMs = commandRun.config.commands?.bashForegroundMs ?? 2000;
   const args = {
     command,
     ...(waitMs === 0 ? { background: true } : { yieldMs: waitMs }),
     ...(sandboxed ? { elevated: true } : {}),
   };
-  const ran = await attemptTool({ tool: "exec", args, caller: CALLER, hints: await onThisHost(scene) }, scene);
+  const ran = await attemptTool(
+    { tool: "exec", args, caller: CALLER, hints: await onThisHost(commandRun) },
+    commandRun,
+  );
   if ("refused" in ran) return ran.refused;
   const { content, details } = ran.result;
   if (!isRecord(details) || details.status !== "running" || typeof details.sessionId !== "string")
@@ -103,7 +106,7 @@ async function start(command: string, job: Job, scene: CommandRun): Promise<Dire
 }
 
 /** Here means the gateway's machine; where commands of the session go to a node, this one stays, under the same rules. */
-async function onThisHost(scene: CommandRun): Promise<CallHints> {
-  const { host } = routeOfSession(scene.config, scene.context.agentId, await scene.entry());
+async function onThisHost(commandRun: CommandRun): Promise<CallHints> {
+  const { host } = routeOfSession(commandRun.config, commandRun.context.agentId, await commandRun.entry());
   return host.value === "node" ? { exec: { host: "gateway" } } : {};
 }

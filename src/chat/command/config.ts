@@ -12,18 +12,18 @@ export const configCommand: Command = {
   name: "config",
   takes: "show [path] | get <path> | set <path> <value> | unset <path>",
   summary: "Look into the config or change it",
-  async answer(args, scene) {
-    if (scene.config.commands?.config !== true) {
+  async answer(args, commandRun) {
+    if (commandRun.config.commands?.config !== true) {
       return answered("/config is off. Turn it on with: openclaw config set commands.config true");
     }
-    requireAdmin(scene, "config");
+    requireAdmin(commandRun, "config");
     const [action, path, rest] = settingWords(args);
     if (action === "" || action === "show" || action === "get")
-      return rest === "" && (action !== "get" || path !== "") ? shown(path, scene) : answered(usage);
+      return rest === "" && (action !== "get" || path !== "") ? shown(path, commandRun) : answered(usage);
     if (action === "set" && path !== "" && rest !== "")
-      return answered((await adminIn(scene, "config").edit(path, { text: rest })).text);
+      return answered((await adminIn(commandRun, "config").edit(path, { text: rest })).text);
     if (action === "unset" && path !== "" && rest === "")
-      return answered((await adminIn(scene, "config").edit(path, { remove: true })).text);
+      return answered((await adminIn(commandRun, "config").edit(path, { remove: true })).text);
     return answered(`${usage}. Nothing was changed.`);
   },
 };

@@ -7,11 +7,11 @@ export const context: Command = {
   name: "context",
   takes: "list|detail|json",
   summary: "How large the parts of the prompt are",
-  async answer(args, scene) {
+  async answer(args, commandRun) {
     const form = args.trim().toLowerCase() || "list";
     if (!["list", "detail", "json"].includes(form)) return answered("Usage: /context list|detail|json");
-    const tools = await toolSizes(scene);
-    const parts = await scene.deps.prompt?.parts(scene.context.sessionKey);
+    const tools = await toolSizes(commandRun);
+    const parts = await commandRun.deps.prompt?.parts(commandRun.context.sessionKey);
     if (form === "json") return answered(fenced(JSON.stringify({ parts: parts ?? null, tools }, null, 2), "json"));
     const toolChars = tools.reduce((sum, { chars }) => sum + chars, 0);
     const lines = [
@@ -36,8 +36,8 @@ function sizeLine({ name, chars }: Size): string {
   return `${name}: ${whole(chars)} characters, about ${whole(chars / 4)} tokens`;
 }
 
-async function toolSizes(scene: CommandRun): Promise<Size[]> {
-  const rows = scene.deps.catalog.rows(await scene.subject());
+async function toolSizes(commandRun: CommandRun): Promise<Size[]> {
+  const rows = commandRun.deps.catalog.rows(await commandRun.subject());
   return rows
     .filter(({ allowed, available }) => allowed && available)
     .map(({ name, description, parameters }) => ({

@@ -12,11 +12,11 @@ export const debug: Command = {
   name: "debug",
   takes: "show | set <path> <value> | unset <path> | reset",
   summary: "Override settings until the next restart",
-  async answer(args, scene) {
-    if (scene.config.commands?.debug !== true) {
+  async answer(args, commandRun) {
+    if (commandRun.config.commands?.debug !== true) {
       return answered("/debug is off. Turn it on with: openclaw config set commands.debug true");
     }
-    const { overrides } = adminIn(scene, "debug");
+    const { overrides } = adminIn(commandRun, "debug");
     const [action, path, rest] = settingWords(args);
     if ((action === "" || action === "show") && path === "") return answered(shown(overrides.list()));
     if (action === "set" && path !== "" && rest !== "") return answered((await overrides.set(path, rest)).text);

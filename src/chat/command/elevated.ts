@@ -12,30 +12,30 @@ export const elevated = levelDirective({
   synonyms: {},
   field: "elevatedLevel",
   once: "elevated",
-  async current(scene) {
-    const { elevatedLevel } = await scene.entry();
-    const shared = scene.config.agents?.defaults?.elevatedDefault;
+  async current(commandRun) {
+    const { elevatedLevel } = await commandRun.entry();
+    const shared = commandRun.config.agents?.defaults?.elevatedDefault;
     const level = elevatedLevel ?? (shared === undefined ? "not set for this session" : `${shared} (default)`);
-    const { gates } = await elevationIn(scene);
+    const { gates } = await elevationIn(commandRun);
     return gates.length === 0 ? level : `${level}; not available here (${gates.map(({ key }) => key).join(", ")})`;
   },
-  async objection(level, scene) {
+  async objection(level, commandRun) {
     if (level === "off") return undefined;
     // "full" is a yes to everything: not for somebody who may not say yes to one command.
-    if (scene.context.approver === undefined)
+    if (commandRun.context.approver === undefined)
       return "Only who may answer approvals may turn this on. Nothing was changed.";
-    return closedText(scene);
+    return closedText(commandRun);
   },
 });
 
 /** Why it cannot be had here, with every key that would have to change; undefined when it can. */
-export async function closedText(scene: CommandRun): Promise<string | undefined> {
-  const { gates } = await elevationIn(scene);
+export async function closedText(commandRun: CommandRun): Promise<string | undefined> {
+  const { gates } = await elevationIn(commandRun);
   if (gates.length === 0) return undefined;
-  const { sandboxed } = await scene.subject();
+  const { sandboxed } = await commandRun.subject();
   return [
     `Elevated is not available here (${sandboxed ? "sandboxed" : "direct"}). Nothing was changed.`,
     ...gates.map(({ key, why }) => `- ${key}: ${why}`),
-    `Look closer with: openclaw sandbox explain --session ${scene.context.sessionKey}`,
+    `Look closer with: openclaw sandbox explain --session ${commandRun.context.sessionKey}`,
   ].join("\n");
 }

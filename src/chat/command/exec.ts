@@ -26,23 +26,23 @@ export const exec: Directive = {
     const other = words.findIndex((word) => !/^(?:host|security|ask|node)=\S*$/i.test(word));
     return other === -1 ? words.length : other;
   },
-  async answer(args, scene) {
-    if (args.trim() === "") return answered(await shown(scene));
+  async answer(args, commandRun) {
+    if (args.trim() === "") return answered(await shown(commandRun));
     const read = readHints(args);
     if ("problem" in read) return answered(`${read.problem} Nothing was changed.`);
-    if (scene.context.approver === undefined) return answered(`${NOT_YOURS} Nothing was changed.`);
-    await scene.patch(
+    if (commandRun.context.approver === undefined) return answered(`${NOT_YOURS} Nothing was changed.`);
+    await commandRun.patch(
       Object.fromEntries(
         Object.entries(read.hints).map(([key, value]) => [fields[key as Key], value === RESET ? null : value]),
       ),
     );
     return answered(`Commands of this session: ${describe(read.hints)}. The tool rules and approvals still apply.`);
   },
-  async once(args, scene) {
-    if (args === "") return { note: await shown(scene) };
+  async once(args, commandRun) {
+    if (args === "") return { note: await shown(commandRun) };
     const read = readHints(args);
     if ("problem" in read) return { refusal: read.problem };
-    if (scene.context.approver === undefined) return { refusal: NOT_YOURS };
+    if (commandRun.context.approver === undefined) return { refusal: NOT_YOURS };
     const reset = Object.entries(read.hints).find(([, value]) => value === RESET)?.[0];
     return reset === undefined
       ? { settings: { exec: read.hints } }
@@ -78,9 +78,9 @@ function describe(hints: ExecHints): string {
 }
 
 /** The values in force, each with who said so. */
-async function shown(scene: CommandRun): Promise<string> {
-  const { config, context } = scene;
-  const settings = routeOfSession(config, context.agentId, await scene.entry());
+async function shown(commandRun: CommandRun): Promise<string> {
+  const { config, context } = commandRun;
+  const settings = routeOfSession(config, context.agentId, await commandRun.entry());
   const lines = Object.entries(settings).map(([key, { value, from }]) => `${key}=${value ?? "any"} (${from})`);
   return `Commands of this session: ${lines.join(" ")}. ${usage()}`;
 }

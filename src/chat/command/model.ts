@@ -15,29 +15,29 @@ export const model: Directive = {
     const isReference = /^[^/\s]+\/\S+$/.test(word) && !word.includes("://");
     return keywords.has(word) || aliases.has(word) || isReference || /^\d{1,4}$/.test(word) ? 1 : 0;
   },
-  async answer(args, scene) {
-    const wish = args.trim();
-    const word = wish.toLowerCase();
-    if (listWords.has(word)) return answered(await listText(scene));
-    if (word === "status") return answered(await statusText(scene));
-    if (word === "default") return answered(await clear(scene));
-    const picked = await pickModel(wish, scene);
+  async answer(args, commandRun) {
+    const request = args.trim();
+    const word = request.toLowerCase();
+    if (listWords.has(word)) return answered(await listText(commandRun));
+    if (word === "status") return answered(await statusText(commandRun));
+    if (word === "default") return answered(await clear(commandRun));
+    const picked = await pickModel(request, commandRun);
     if ("refusal" in picked) return answered(picked.refusal);
     const { provider, id } = picked.ref;
-    await scene.patch({ providerOverride: provider, modelOverride: id });
+    await commandRun.patch({ providerOverride: provider, modelOverride: id });
     return answered(`This session now uses ${refText(picked.ref)}.${warning(picked.ref)}`);
   },
-  async once(args, scene) {
+  async once(args, commandRun) {
     const word = args.toLowerCase();
-    if (word === "" || word === "status" || word === "list") return { note: await statusText(scene) };
-    if (word === "default") return onceDefault(scene);
-    const picked = await pickModel(args, scene);
+    if (word === "" || word === "status" || word === "list") return { note: await statusText(commandRun) };
+    if (word === "default") return onceDefault(commandRun);
+    const picked = await pickModel(args, commandRun);
     return "refusal" in picked ? picked : { settings: { model: refText(picked.ref) } };
   },
 };
 
-async function onceDefault(scene: CommandRun): ReturnType<Directive["once"]> {
-  const [first] = await scene.deps.models.candidates({ agentId: scene.context.agentId });
+async function onceDefault(commandRun: CommandRun): ReturnType<Directive["once"]> {
+  const [first] = await commandRun.deps.models.candidates({ agentId: commandRun.context.agentId });
   return first === undefined ? { refusal: NONE } : { settings: { model: refText(first) } };
 }
 
@@ -47,18 +47,18 @@ function warning({ ready, provider }: Choice): string {
   return ready ? "" : ` No API key found for provider "${provider}".`;
 }
 
-async function clear(scene: CommandRun): Promise<string> {
-  await scene.patch({ providerOverride: null, modelOverride: null });
-  const now = await scene.model();
+async function clear(commandRun: CommandRun): Promise<string> {
+  await commandRun.patch({ providerOverride: null, modelOverride: null });
+  const now = await commandRun.model();
   return now === undefined
     ? `This session uses the default model again. ${NONE}`
     : `This session uses the default model again: ${refText(now)}.`;
 }
 
-async function listText(scene: CommandRun): Promise<string> {
-  const choices = await modelChoices(scene);
+async function listText(commandRun: CommandRun): Promise<string> {
+  const choices = await modelChoices(commandRun);
   if (choices.length === 0) return NONE;
-  const now = await scene.model();
+  const now = await commandRun.model();
   const lines = choices.slice(0, 60).map((choice, at) => {
     const marks = [
       choice.alias,
@@ -71,13 +71,13 @@ async function listText(scene: CommandRun): Promise<string> {
   return ["Models:", ...lines, ...more, "Choose with /model <number> or /model <provider/model>."].join("\n");
 }
 
-async function statusText(scene: CommandRun): Promise<string> {
-  const override = overrideOf(await scene.entry());
-  const defaults = await scene.deps.models.candidates({ agentId: scene.context.agentId });
+async function statusText(commandRun: CommandRun): Promise<string> {
+  const override = overrideOf(await commandRun.entry());
+  const defaults = await commandRun.deps.models.candidates({ agentId: commandRun.context.agentId });
   const [first, ...fallbacks] = defaults;
   const inUse = override ?? first;
   if (inUse === undefined) return NONE;
-  const rows = await scene.deps.models.list();
+  const rows = await commandRun.deps.models.list();
   const ready = rows.some((row) => same(row, inUse) && row.ready);
   return [
     `Model: ${refText(inUse)}${override === undefined ? " (default)" : " (chosen for this session)"}${ready ? "" : `. No API key found for provider "${inUse.provider}".`}`,

@@ -13,14 +13,14 @@ export const fresh: Command = {
   aliases: ["reset"],
   takes: "[model] [message]",
   summary: "Begin a new session",
-  async answer(args, scene) {
-    const { model, rest } = await splitModel(args, scene);
-    await endOthers(scene);
-    await resetSession(scene.deps.store.sessions, scene.context.sessionKey, scene.deps.clock.now());
-    if (model !== undefined) await scene.patch({ providerOverride: model.provider, modelOverride: model.id });
+  async answer(args, commandRun) {
+    const { model, rest } = await splitModel(args, commandRun);
+    await endOthers(commandRun);
+    await resetSession(commandRun.deps.store.sessions, commandRun.context.sessionKey, commandRun.deps.clock.now());
+    if (model !== undefined) await commandRun.patch({ providerOverride: model.provider, modelOverride: model.id });
     const note = model === undefined ? "New session." : `New session with ${refText(model)}.`;
     if (rest !== "") return turn(rest, note);
-    if ((await scene.model()) === undefined) return answered(note);
+    if ((await commandRun.model()) === undefined) return answered(note);
     return { ...turn(GREETING, note), source: "new" };
   },
 };
@@ -33,11 +33,11 @@ const turn = (text: string, note: string): Extract<Directed, { kind: "turn" }> =
 });
 
 /** The first word counts as a model only when it surely names one. */
-async function splitModel(args: string, scene: CommandRun) {
+async function splitModel(args: string, commandRun: CommandRun) {
   const [word = ""] = /^\S+/.exec(args) ?? [];
   if (word === "" || word.length > 200) return { rest: args };
   const rest = args.slice(word.length).trim();
-  const model = await knownModel(word, rest === "", scene);
+  const model = await knownModel(word, rest === "", commandRun);
   return model === undefined ? { rest: args } : { model, rest };
 }
 

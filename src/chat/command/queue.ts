@@ -20,15 +20,15 @@ export const queue: Directive = {
     });
     return other === -1 ? words.length : other;
   },
-  async answer(args, scene) {
-    if (args.trim() === "") return answered(`Queue: ${await queueText(scene)}. Usage: /queue ${queue.takes}`);
+  async answer(args, commandRun) {
+    if (args.trim() === "") return answered(`Queue: ${await queueText(commandRun)}. Usage: /queue ${queue.takes}`);
     const read = readQueue(args);
     if (typeof read === "string") return answered(`${read} Usage: /queue ${queue.takes}. Nothing was changed.`);
-    await scene.patch(read);
-    return answered(`Queue: ${await queueText(scene)}.`);
+    await commandRun.patch(read);
+    return answered(`Queue: ${await queueText(commandRun)}.`);
   },
-  async once(args, scene) {
-    if (args === "") return { note: `Queue: ${await queueText(scene)}.` };
+  async once(args, commandRun) {
+    if (args === "") return { note: `Queue: ${await queueText(commandRun)}.` };
     const read = readQueue(args);
     if (typeof read === "string") return { note: `${read} It was left as it is.` };
     return typeof read.queueMode === "string" ? { settings: { queue: read.queueMode } } : {};
@@ -65,8 +65,8 @@ function within(field: Record<string, number>, least: number, most: number): Rec
 }
 
 /** The rules in force for this session, in one line. */
-export async function queueText(scene: CommandRun): Promise<string> {
-  const entry = await scene.entry();
-  const { mode, debounceMs, cap, drop } = queueSettings(scene.config, entry, entry.lastChannel ?? entry.channel);
+export async function queueText(commandRun: CommandRun): Promise<string> {
+  const entry = await commandRun.entry();
+  const { mode, debounceMs, cap, drop } = queueSettings(commandRun.config, entry, entry.lastChannel ?? entry.channel);
   return `${mode} (wait ${debounceMs} ms, keep ${cap}, then drop ${drop})`;
 }

@@ -10,5 +10,5 @@ export const reasoning = levelDirective({
   synonyms: {},
   field: "reasoningLevel",
   once: "reasoning",
-  current: async (scene) => (await scene.entry()).reasoningLevel ?? "off (default)",
+  current: async (commandRun) => (await commandRun.entry()).reasoningLevel ?? "off (default)",
 });

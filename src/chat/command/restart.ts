@@ -6,12 +6,12 @@ export const restart: Command = {
   name: "restart",
   takes: "[note]",
   summary: "Restart the gateway",
-  async answer(args, scene) {
-    if (scene.config.commands?.restart !== true) {
+  async answer(args, commandRun) {
+    if (commandRun.config.commands?.restart !== true) {
       return answered("/restart is off. Turn it on with: openclaw config set commands.restart true");
     }
-    const admin = adminIn(scene, "restart");
-    const { agentId: agent, sessionKey: session } = scene.context;
+    const admin = adminIn(commandRun, "restart");
+    const { agentId: agent, sessionKey: session } = commandRun.context;
     const note = args.trim();
     const { text } = await admin.restart(
       { reason: "asked for in the chat", person: true, ...(note === "" ? {} : { note }) },

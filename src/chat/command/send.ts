@@ -7,17 +7,17 @@ export const send: Command = {
   name: "send",
   takes: "on|off|inherit",
   summary: "Whether replies of this session are delivered",
-  async answer(args, scene) {
+  async answer(args, commandRun) {
     const word = args.trim().toLowerCase();
     if (word === "") {
-      const { sendPolicy } = await scene.entry();
+      const { sendPolicy } = await commandRun.entry();
       return answered(`Delivery: ${sendPolicy ?? "as configured"}. Usage: /send on|off|inherit.`);
     }
     if (!Object.hasOwn(policies, word)) return answered(`Usage: /send on|off|inherit. Nothing was changed.`);
     // It goes over session.sendPolicy, which is the owner's.
-    if (scene.context.admin !== true)
+    if (commandRun.context.admin !== true)
       return answered("Only who may change settings may change where replies go. Nothing was changed.");
-    await scene.patch({ sendPolicy: policies[word] });
+    await commandRun.patch({ sendPolicy: policies[word] });
     return answered(
       word === "inherit" ? "Delivery follows the config again." : `Delivery is now ${word} for this session.`,
     );

@@ -18,34 +18,34 @@ export const subagents: Command = {
   name: "subagents",
   takes: "list|stop|log|info|send",
   summary: "Sub-agents of this session: list, stop, log, info, send",
-  async answer(args, scene) {
-    const port = scene.deps.children;
+  async answer(args, commandRun) {
+    const port = commandRun.deps.children;
     if (port === undefined) return answered("Sub-agents need the running gateway: openclaw gateway run");
     const [action = "", target = "", ...rest] = args.trim() === "" ? ["list"] : args.trim().split(/\s+/);
     const children = port();
-    const all = await children.list(scene.context.sessionKey);
-    if (action === "list") return answered(listText(all, scene.deps.clock.now()));
-    if (action === "stop" && target.toLowerCase() === "all") return stop(children, scene, "all");
+    const all = await children.list(commandRun.context.sessionKey);
+    if (action === "list") return answered(listText(all, commandRun.deps.clock.now()));
+    if (action === "stop" && target.toLowerCase() === "all") return stop(children, commandRun, "all");
     const perform = actions.get(action.toLowerCase());
     if (perform === undefined || target === "") return answered(USAGE);
     const chosen = find(target, all);
     if (typeof chosen === "string") return answered(chosen);
-    return perform(chosen, rest, scene, children, args);
+    return perform(chosen, rest, commandRun, children, args);
   },
 };
 
 type Perform = (
   child: Child,
   rest: readonly string[],
-  scene: CommandRun,
+  commandRun: CommandRun,
   children: Subagents,
   args: string,
 ) => Promise<Directed>;
 
 const actions: ReadonlyMap<string, Perform> = new Map<string, Perform>([
-  ["stop", (child, _rest, scene, children) => stop(children, scene, [child.runId])],
+  ["stop", (child, _rest, commandRun, children) => stop(children, commandRun, [child.runId])],
   ["log", log],
-  ["info", async (child, _rest, scene) => answered(infoText(child, scene.deps.clock.now()))],
+  ["info", async (child, _rest, commandRun) => answered(infoText(child, commandRun.deps.clock.now()))],
   ["send", send],
 ]);
 
@@ -106,14 +106,14 @@ function infoText(child: Child, now: number): string {
   return lines.filter((line) => line !== undefined).join("\n");
 }
 
-async function stop(children: Subagents, scene: CommandRun, runIds: readonly string[] | "all"): Promise<Directed> {
-  const stopped = await children.stop(scene.context.sessionKey, runIds, "say");
+async function stop(children: Subagents, commandRun: CommandRun, runIds: readonly string[] | "all"): Promise<Directed> {
+  const stopped = await children.stop(commandRun.context.sessionKey, runIds, "say");
   if (stopped.length === 0) return answered("Nothing of that is running.");
   return answered(`Stopped ${counted(stopped.length, "sub-agent")}: ${stopped.map(nameOf).join(", ")}.`);
 }
 
-async function log(child: Child, rest: readonly string[], scene: CommandRun): Promise<Directed> {
-  const { transcript, sessions } = scene.deps.store;
+async function log(child: Child, rest: readonly string[], commandRun: CommandRun): Promise<Directed> {
+  const { transcript, sessions } = commandRun.deps.store;
   const record = await sessions.get(child.childKey);
   if (record === undefined || transcript === undefined) return answered(`${nameOf(child)} was put away.`);
   const limit = Number(rest.find((word) => /^\d{1,4}$/.test(word)) ?? LOG_LINES);

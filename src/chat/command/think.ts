@@ -24,20 +24,20 @@ export const think = levelDirective({
   field: "thinkingLevel",
   once: "thinking",
   current: currentThinking,
-  async objection(level, scene) {
+  async objection(level, commandRun) {
     if (level !== "xhigh") return undefined;
-    const model = await scene.model();
+    const model = await commandRun.model();
     if (model === undefined || /gpt-5\.[2-9]|codex/i.test(model.id)) return undefined;
     return `xhigh works with GPT-5.2 and Codex models only, not with ${model.id}. Nothing was changed.`;
   },
 });
 
 /** The session's level, else the configured one, else low for models that think. */
-export async function currentThinking(scene: CommandRun): Promise<string> {
-  const { thinkingLevel } = await scene.entry();
+export async function currentThinking(commandRun: CommandRun): Promise<string> {
+  const { thinkingLevel } = await commandRun.entry();
   if (thinkingLevel !== undefined) return thinkingLevel;
-  const configured = scene.config.agents?.defaults?.thinkingDefault;
+  const configured = commandRun.config.agents?.defaults?.thinkingDefault;
   if (configured !== undefined) return `${configured} (default)`;
-  const model = await scene.model();
-  return model !== undefined && scene.deps.models.facts(model).reasoning ? "low (default)" : "off (default)";
+  const model = await commandRun.model();
+  return model !== undefined && commandRun.deps.models.facts(model).reasoning ? "low (default)" : "off (default)";
 }

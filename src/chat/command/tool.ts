@@ -10,14 +10,14 @@ export const tool: Command = {
   takes: "<name> {json}",
   summary: "Run a tool yourself",
   waits: true,
-  async answer(args, scene) {
+  async answer(args, commandRun) {
     const [name] = /^\S+/.exec(args) ?? [];
-    if (name === undefined) return answered(await listText(scene));
+    if (name === undefined) return answered(await listText(commandRun));
     const given = readArguments(args.slice(name.length).trim());
     if ("problem" in given) {
       return answered(`${given.problem} Usage: /tool ${name.slice(0, 60)} {key: "value"}. Nothing was run.`);
     }
-    return runTool(name, given.args, "chat:/tool", scene);
+    return runTool(name, given.args, "chat:/tool", commandRun);
   },
 };
 
@@ -38,8 +38,10 @@ function readJson5(text: string): unknown {
   }
 }
 
-async function listText(scene: CommandRun): Promise<string> {
-  const rows = scene.deps.catalog.rows(await scene.subject()).filter(({ allowed, available }) => allowed && available);
+async function listText(commandRun: CommandRun): Promise<string> {
+  const rows = commandRun.deps.catalog
+    .rows(await commandRun.subject())
+    .filter(({ allowed, available }) => allowed && available);
   const lines = rows.map(({ name, summary }) => `${name}: ${summary}`);
   const none = ["No tool is allowed in this session. Why: openclaw tools list"];
   return [

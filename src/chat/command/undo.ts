@@ -20,11 +20,11 @@ export const undo: Command = {
     const { sessionKey: session, agentId: agent, approver } = context;
     if (deps.undo === undefined) return answered("Nothing is kept here, so nothing can be undone.");
     if (approver === undefined) return answered("Only who may answer approvals may undo here. Nothing was changed.");
-    const wish = readRequest(args);
-    if (wish === undefined) return answered(usage);
-    if (wish.list) return answered(turnsText((await deps.undo.list(session)).slice(0, 20)));
+    const request = readRequest(args);
+    if (request === undefined) return answered(usage);
+    if (request.list) return answered(turnsText((await deps.undo.list(session)).slice(0, 20)));
     try {
-      return answered(undoText(await deps.undo.undo({ session, agent, caller: "chat:/undo" }, wish), DIFF_CHARS));
+      return answered(undoText(await deps.undo.undo({ session, agent, caller: "chat:/undo" }, request), DIFF_CHARS));
     } catch (error) {
       if (error instanceof OpenClawError && error.code === "undo.changed") return refused(error);
       throw error;

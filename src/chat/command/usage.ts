@@ -8,15 +8,15 @@ export const usage: Command = {
   name: "usage",
   takes: "off|tokens|full|cost",
   summary: "What was used; off, tokens and full set what replies carry",
-  async answer(args, scene) {
+  async answer(args, commandRun) {
     const word = args.trim().toLowerCase();
     if (modes.has(word)) {
-      await scene.patch({ responseUsage: word });
+      await commandRun.patch({ responseUsage: word });
       return answered(`Replies now carry: ${carried(word)}.`);
     }
     if (word !== "" && word !== "cost") return answered("Usage: /usage off|tokens|full|cost. Nothing was changed.");
-    const { responseUsage = "off" } = await scene.entry();
-    const figures = await figuresText(scene);
+    const { responseUsage = "off" } = await commandRun.entry();
+    const figures = await figuresText(commandRun);
     return answered(word === "cost" ? figures : `${figures}\nReplies carry: ${carried(responseUsage)}.`);
   },
 };
@@ -26,10 +26,10 @@ function carried(mode: string): string {
   return mode === "full" ? "tokens and cost" : "nothing about usage";
 }
 
-async function figuresText(scene: CommandRun): Promise<string> {
-  const { usage: port } = scene.deps;
-  const { sessionKey, agentId } = scene.context;
-  if (port === undefined) return fromEntry(scene);
+async function figuresText(commandRun: CommandRun): Promise<string> {
+  const { usage: port } = commandRun.deps;
+  const { sessionKey, agentId } = commandRun.context;
+  if (port === undefined) return fromEntry(commandRun);
   const [session, day] = await Promise.all([port.session(sessionKey), port.today(agentId)]);
   return [line("This session", session), line(`Agent ${agentId} today`, day)].join("\n");
 }
@@ -39,7 +39,7 @@ function line(title: string, { input, output, cacheRead, cacheWrite, costUsd, ca
   return `${title}: ${whole(input)} tokens in, ${whole(output)} out${cache}, ${counted(calls, "model call")}, ${dollars(costUsd)}`;
 }
 
-async function fromEntry(scene: CommandRun): Promise<string> {
-  const { inputTokens = 0, outputTokens = 0 } = await scene.entry();
+async function fromEntry(commandRun: CommandRun): Promise<string> {
+  const { inputTokens = 0, outputTokens = 0 } = await commandRun.entry();
   return `This session: ${whole(inputTokens)} tokens in, ${whole(outputTokens)} out`;
 }

@@ -10,8 +10,8 @@ export const verbose = levelDirective({
   synonyms: {},
   field: "verboseLevel",
   once: "verbose",
-  async current(scene) {
-    const { verboseLevel } = await scene.entry();
-    return verboseLevel ?? `${scene.config.agents?.defaults?.verboseDefault ?? "off"} (default)`;
+  async current(commandRun) {
+    const { verboseLevel } = await commandRun.entry();
+    return verboseLevel ?? `${commandRun.config.agents?.defaults?.verboseDefault ?? "off"} (default)`;
   },
 });

@@ -7,9 +7,9 @@ export const whoami: Command = {
   aliases: ["id"],
   summary: "Who you are to this gateway",
   shortcut: true,
-  async answer(_args, scene) {
-    const { agentId, sessionKey, source } = scene.context;
-    const { origin } = await scene.entry();
+  async answer(_args, commandRun) {
+    const { agentId, sessionKey, source } = commandRun.context;
+    const { origin } = await commandRun.entry();
     const from = isRecord(origin) && typeof origin.from === "string" ? origin.from : undefined;
     return answered(
       [
