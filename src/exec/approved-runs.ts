@@ -72,17 +72,21 @@ export function createApprovedRuns(
           ...(body.on === "node" ? { nodeId: body.job.nodeId } : {}),
         },
         warnings,
-        text: `Waiting for a person to approve this (id ${slug}; /approve ${slug} allow-once|allow-always|deny). It has not run. A System line reports the outcome; do not run it again.`,
+        text: `Approval required (id ${slug}): the command has not run yet. The owner can answer with /approve ${slug} allow-once|allow-always|deny. The result arrives as a System message; do not run the command again.`,
       };
     },
   };
 }
 
 function cannotAsk(agent: AgentId): ToolError {
-  return new ToolError("exec.denied", "not run: it needs approval, and a scheduled job cannot wait for one", {
-    hint: `openclaw approvals allowlist add <program> --agent ${agent}`,
-    details: { refused: true },
-  });
+  return new ToolError(
+    "exec.denied",
+    "exec denied: the command needs approval, and a scheduled job cannot wait for one",
+    {
+      hint: `allow the program beforehand: openclaw approvals allowlist add <program> --agent ${agent}`,
+      details: { refused: true },
+    },
+  );
 }
 
 const sessionOf = ({ session }: Approval): SessionKey => session as SessionKey;

@@ -7,7 +7,7 @@ import type { Config } from "../config/schema/index.ts";
 import { describeRoute } from "./describe-route.ts";
 
 const main = "main" as AgentId;
-const session = "an authorised sender may set host, security, ask and node for one session with /exec";
+const session = "an authorized sender can set host, security, ask and node for one session with /exec";
 
 test("the sandbox is off: on the host, without approvals, said with the command that mends it", () => {
   assert.deepEqual(describeRoute({}, main, false), {
@@ -16,11 +16,11 @@ test("the sandbox is off: on the host, without approvals, said with the command 
     rules: [
       "host=sandbox (tools.exec.host, not set)",
       "sandbox mode off (agents.defaults.sandbox.mode, not set)",
-      "security and ask have no say for host=sandbox",
+      "security and ask do not apply to host=sandbox",
       session,
     ],
     caution: {
-      text: "Commands of agent main run on the gateway host with the gateway's rights and nobody is asked: the sandbox is off.",
+      text: "Commands of agent main run on the gateway host with the gateway's rights and without approval, because the sandbox is off.",
       fix: "openclaw config set agents.defaults.sandbox.mode all",
     },
   });
@@ -29,14 +29,14 @@ test("the sandbox is off: on the host, without approvals, said with the command 
 test("non-main: the main session is outside, another inside", () => {
   const config: Config = { agents: { defaults: { sandbox: { mode: "non-main", backend: "docker" } } } };
   const outside = describeRoute(config, main, false);
-  assert.equal(outside.summary, "on the gateway host itself, without approvals, because this session is the main one");
+  assert.equal(outside.summary, "on the gateway host itself, without approvals, because this is the main session");
   assert.deepEqual(describeRoute(config, main, true), {
     runs: "sandbox",
     summary: "in the sandbox (backend docker), without approvals",
     rules: [
       "host=sandbox (tools.exec.host, not set)",
       "sandbox mode non-main (agents.defaults.sandbox.mode)",
-      "security and ask have no say in the sandbox",
+      "security and ask do not apply in the sandbox",
       session,
     ],
   });
@@ -54,7 +54,7 @@ test("the gateway host under approvals, with the keys of the agent where it has 
       "host=gateway (tools.exec.host)",
       "security=allowlist (agents.list[1].tools.exec.security): listed programs and safe bins only",
       "ask=always (agents.list[1].tools.exec.ask): asks the owner every time",
-      "exec-approvals.json of the gateway host may be stricter, never looser",
+      "exec-approvals.json of the gateway host can be stricter, never looser",
       session,
     ],
   });
@@ -62,9 +62,9 @@ test("the gateway host under approvals, with the keys of the agent where it has 
   assert.deepEqual(
     { summary, caution },
     {
-      summary: "on the gateway host, under approvals that let everything through",
+      summary: "on the gateway host, under approvals that allow everything",
       caution: {
-        text: "Any command runs on the gateway host without a question, unless exec-approvals.json there is stricter.",
+        text: "Any command runs on the gateway host without approval, unless exec-approvals.json there is stricter.",
         fix: "openclaw config set tools.exec.ask on-miss",
       },
     },
@@ -80,8 +80,8 @@ test("a node, bound or the only one; deny is nowhere", () => {
       "host=node (tools.exec.host)",
       "node mac-1 (tools.exec.node)",
       "security=allowlist (tools.exec.security, not set): listed programs and safe bins only",
-      "ask=on-miss (tools.exec.ask, not set): asks the owner about what is not listed",
-      "exec-approvals.json of the gateway and of the node may be stricter, never looser",
+      "ask=on-miss (tools.exec.ask, not set): asks the owner about programs that are not listed",
+      "exec-approvals.json of the gateway and of the node can be stricter, never looser",
       session,
     ],
   });
@@ -91,6 +91,6 @@ test("a node, bound or the only one; deny is nowhere", () => {
   );
   assert.equal(
     describeRoute({ tools: { exec: { host: "gateway", security: "deny" } } }, main, false).summary,
-    "nowhere: refused before it starts",
+    "nowhere: every command is denied",
   );
 });

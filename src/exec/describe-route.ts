@@ -1,20 +1,23 @@
-// Where a command would run and under which rules, in words, with the keys that say so: for the decision record. Pure.
+// Describes where a command would run and under which rules, with the config keys, for the decision record. Pure.
 import type { AgentId } from "../core/names.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
 import { routeOfSession, type RouteSettings, type Setting } from "./route.ts";
 
 export interface RouteDescription {
-  /** `open` is the host of the gateway without approvals, because there is no sandbox. */
+  /** `open` is the gateway host without approvals, because there is no sandbox. */
   readonly runs: "sandbox" | "open" | "gateway" | "node";
   readonly summary: string;
-  /** One rule a line, each with its key. */
+  /** One rule per line, each with its key. */
   readonly rules: readonly string[];
-  /** What an owner should know before anything else, and the command that changes it. */
+  /** What the owner should know first, and the command that changes it. */
   readonly caution?: { readonly text: string; readonly fix: string };
 }
 
-/** For a call that asks for nothing, in a session without `/exec`. Values nobody knows were refused with the config. */
+/**
+ * For a call without options in a session without `/exec` settings. Unknown values were rejected when the config was
+ * loaded.
+ */
 export function describeRoute(config: Config, agent: AgentId, sandboxed: boolean): RouteDescription {
   const settings = routeOfSession(config, agent, {});
   const { host } = settings;
@@ -29,28 +32,28 @@ export function describeRoute(config: Config, agent: AgentId, sandboxed: boolean
       rules: [
         hostRule,
         `sandbox mode ${mode.value} (${mode.key})`,
-        "security and ask have no say in the sandbox",
+        "security and ask do not apply in the sandbox",
         sessionRule,
       ],
     };
-  const why = mode.value === "non-main" ? "this session is the main one" : "the sandbox is off";
+  const why = mode.value === "non-main" ? "this is the main session" : "the sandbox is off";
   return {
     runs: "open",
     summary: `on the gateway host itself, without approvals, because ${why}`,
     rules: [
       hostRule,
       `sandbox mode ${mode.value} (${mode.key})`,
-      "security and ask have no say for host=sandbox",
+      "security and ask do not apply to host=sandbox",
       sessionRule,
     ],
     caution: {
-      text: `Commands of agent ${agent} run on the gateway host with the gateway's rights and nobody is asked: ${why}.`,
+      text: `Commands of agent ${agent} run on the gateway host with the gateway's rights and without approval, because ${why}.`,
       fix: `openclaw config set ${mode.setKey} all`,
     },
   };
 }
 
-/** The mode in force for an agent, where it is written, and the key that would change it. */
+/** The sandbox mode of an agent, where it is set, and the key that would change it. */
 export function modeOf(config: Config, agent: AgentId): { value: string; key: string; setKey: string } {
   const index = indexOf(config, agent);
   const own = agentConfig(config, agent)?.sandbox?.mode;
@@ -76,15 +79,15 @@ function underApprovals(
     ...(onNode ? [`${named} (${from(keyOf("node"), node)})`] : []),
     `security=${security.value} (${from(keyOf("security"), security)}): ${securityWords[security.value]}`,
     `ask=${ask.value} (${from(keyOf("ask"), ask)}): ${askWords[ask.value]}`,
-    `exec-approvals.json of ${onNode ? "the gateway and of the node" : "the gateway host"} may be stricter, never looser`,
+    `exec-approvals.json of ${onNode ? "the gateway and of the node" : "the gateway host"} can be stricter, never looser`,
     sessionRule,
   ];
   const place = onNode ? `on ${named}` : "on the gateway host";
   const judged =
     security.value === "deny"
-      ? "refused before it starts"
+      ? "every command is denied"
       : isOpen
-        ? "under approvals that let everything through"
+        ? "under approvals that allow everything"
         : "under approvals";
   return {
     runs: onNode ? "node" : "gateway",
@@ -93,7 +96,7 @@ function underApprovals(
     ...(isOpen
       ? {
           caution: {
-            text: `Any command runs ${place} without a question, unless exec-approvals.json there is stricter.`,
+            text: `Any command runs ${place} without approval, unless exec-approvals.json there is stricter.`,
             fix: `openclaw config set ${keyOf("ask")} on-miss`,
           },
         }
@@ -101,7 +104,7 @@ function underApprovals(
   };
 }
 
-const sessionRule = "an authorised sender may set host, security, ask and node for one session with /exec";
+const sessionRule = "an authorized sender can set host, security, ask and node for one session with /exec";
 
 const securityWords = {
   deny: "no command runs",
@@ -110,8 +113,8 @@ const securityWords = {
 } as const;
 
 const askWords = {
-  off: "never asks; what is not allowed is refused",
-  "on-miss": "asks the owner about what is not listed",
+  off: "never asks; a command that is not allowed is denied",
+  "on-miss": "asks the owner about programs that are not listed",
   always: "asks the owner every time",
 } as const;
 

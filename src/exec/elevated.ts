@@ -1,4 +1,4 @@
-// Who may leave the sandbox: every gate that is closed for this sender, by its key. Pure.
+// Decides who may leave the sandbox and lists every gate that is closed for this sender, by config key. Pure.
 import type { AgentId } from "../core/names.ts";
 import { agentConfig } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -10,21 +10,21 @@ export interface Gate {
 
 export interface Elevation {
   readonly open: boolean;
-  /** The closed ones. */
+  /** Only the closed ones. */
   readonly gates: readonly Gate[];
-  /** The channel the sender was looked up under. */
+  /** The channel whose allow list was used. */
   readonly channel: string;
 }
 
 export interface ElevationFacts {
   readonly config: Config;
   readonly agent: AgentId;
-  /** Where the message came from; a page or program of the gateway is `webchat`. */
+  /** Where the message came from; the gateway's own page and clients are `webchat`. */
   readonly channel: string | undefined;
-  /** Every id the sender is known by, never the ids of those written to. Unknown senders are nobody. */
+  /** Every id of the sender, never the ids of recipients. Empty for an unknown sender. */
   readonly senders: readonly string[];
   readonly subagent: boolean;
-  /** What the tool policy says of `exec`, with the key of the rule that said no. */
+  /** What the tool policy decided about `exec`, with the key of the denying rule. */
   readonly execAllowed: boolean;
   readonly execKey?: string | undefined;
 }
@@ -36,7 +36,7 @@ export function elevationOf({ config, agent, senders, subagent, ...facts }: Elev
   const ownList = own?.allowFrom?.[channel];
   const { list, key } = sharedList(config, channel);
   const names = senders.map((sender) => plainName(sender, channel)).filter((name) => name !== "");
-  const unlisted = "whoever wrote this is not listed";
+  const unlisted = "this sender is not listed";
   const gates = [
     gate(shared?.enabled !== false, "tools.elevated.enabled", "it is false"),
     gate(isListed(list, names, channel), key, unlisted),
@@ -47,7 +47,7 @@ export function elevationOf({ config, agent, senders, subagent, ...facts }: Elev
       unlisted,
     ),
     gate(facts.execAllowed, facts.execKey ?? "tools.allow", "exec is not allowed here"),
-    gate(!subagent, "session", "sub-agents are never elevated"),
+    gate(!subagent, "session", "subagents are never elevated"),
   ].flat();
   return { open: gates.length === 0, gates, channel };
 }
@@ -58,7 +58,10 @@ function gate(open: boolean, key: string, why: string): Gate[] {
 
 type Ids = readonly (string | number)[];
 
-/** Discord alone has a second list: people who may write directly, while nobody wrote the first one, not even an empty one. */
+/**
+ * Only for Discord: `dm.allowFrom` applies as long as `tools.elevated.allowFrom.discord` is not set, not even to an
+ * empty list.
+ */
 function sharedList(config: Config, channel: string): { readonly list: Ids | undefined; readonly key: string } {
   const key = `tools.elevated.allowFrom.${channel}`;
   const list = config.tools?.elevated?.allowFrom?.[channel];
@@ -73,7 +76,7 @@ function isListed(list: Ids | undefined, names: readonly string[], channel: stri
   });
 }
 
-/** `telegram:@Ada`, `@ada` and `ada` are one name on Telegram. */
+/** `telegram:@Ada`, `@ada` and `ada` are the same name on Telegram. */
 function plainName(raw: string, channel: string): string {
   const name = raw.trim().toLowerCase();
   const own = name.startsWith(`${channel}:`) ? name.slice(channel.length + 1) : name;

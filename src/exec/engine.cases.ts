@@ -1,4 +1,5 @@
-// What tests of the engine share: a real engine in a throw-away folder, command lines for it, and a look at who is left.
+// Shared by tests of the engine: a real engine in a temporary folder, command lines for it, and a check for leftover
+// processes.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +49,7 @@ export function shellPart(line: string, cwd: string): PipelinePart {
   return { launch: { argv: ["/bin/sh", "-c", line], cwd, env } };
 }
 
-/** Processes with this word in their command's mark or environment of a test. */
+/** Living processes that match. */
 export async function livingWith(isOne: (process: Process) => boolean): Promise<readonly Process[]> {
   return (await scanProcesses()).filter((process) => !process.isDead && isOne(process));
 }

@@ -1,13 +1,13 @@
-// Which variables a call may not set on a machine: kept as data, matched without regard to case, stricter than comfort.
+// The variables that a call may not set, as data. Matching ignores case; the lists prefer safety over convenience.
 
-/** Harmless, although a family below would take them. */
+/** Harmless, although a prefix below would match them. */
 export const ordinaryNames: readonly string[] = splitNames(`
   NODE_ENV GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE
   RUST_BACKTRACE RUST_LOG GIT_TERMINAL_PROMPT PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8
   PYTHONHASHSEED CARGO_TERM_COLOR MIX_ENV RACK_ENV RAILS_ENV FLASK_ENV CGO_ENABLED COMPOSE_PROJECT_NAME
 `);
 
-/** Who we are, where programs and their settings are found, what a shell does before its first line. */
+/** Identity, lookup of programs and their settings, and what a shell does before its first line. */
 export const rejectedNames: readonly string[] = splitNames(`
   PATH PATHEXT HOME USER LOGNAME USERNAME SHELL PWD OLDPWD IFS ENV CDPATH FPATH SHELLOPTS BASHOPTS PROMPT_COMMAND PROMPT
   PS0 PS1 PS2 PS3 PS4 GLOBIGNORE EXECIGNORE FIGNORE FUNCNEST HISTFILE HISTTIMEFORMAT MAIL MAILPATH ZDOTDIR INPUTRC FCEDIT
@@ -51,7 +51,7 @@ export const rejectedNames: readonly string[] = splitNames(`
   GMON_OUT_PREFIX HEAPPROFILE CPUPROFILE
 `);
 
-/** Everything that begins so belongs to a loader, an interpreter, a build tool or a client that obeys its variables. */
+/** Prefixes of loaders, interpreters, build tools and clients that obey their variables. */
 export const rejectedPrefixes: readonly string[] = splitNames(`
   OPENCLAW_ MOLTBOT_ CLAWDBOT_ CLAWD_
   LD_ DYLD_ _RLD _RLDN LDR_ GLIBC_ MALLOC_ JEMALLOC_ TCMALLOC_ LIBC_
@@ -82,7 +82,7 @@ export const rejectedPrefixes: readonly string[] = splitNames(`
   CCC_ INTEL_LIBITT NVTX_ HUGO_ SPHINX SINGULARITY_ APPTAINER_
 `);
 
-/** Parts of a name that say the same in any family, also in those of tomorrow. */
+/** Parts of a name that have the same meaning for any program, including future ones. */
 export const rejectedPatterns: readonly RegExp[] = [
   /(?:^|_)(?:PRELOAD|STARTUP(?:_HOOKS?)?|WRAPPER|ASKPASS|RSH|COMMAND|HOOKS?|LAUNCHER)$/,
   /(?:PAGER|EDITOR|_BROWSER|PROXY|PROXY_COMMAND)$/,
@@ -96,10 +96,10 @@ export const rejectedPatterns: readonly RegExp[] = [
   /(?:(?:^|_)BASE_URL|ENDPOINT_URL|INDEX_URL|API_BASE|REGISTRY_URL)$/,
 ];
 
-/** Names whose value is looked up as a file when it is written like a path. */
+/** Names whose value is used as a file when it looks like a path. */
 export const lookedUpNames = /^(?:LC_[A-Z]+|LANG|LANGUAGE|TERM)$/i;
 
-/** The parts of the gateway's own environment that a command gets: place, language, terminal. Never a key or a token. */
+/** What a command inherits from the gateway's environment: folders, language, terminal. Never a key or a token. */
 export const inheritedNames: readonly string[] = splitNames(`
   HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TERM COLORTERM
   XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME XDG_DATA_DIRS XDG_CONFIG_DIRS XDG_SESSION_TYPE

@@ -1,4 +1,5 @@
-// The environment of a command: a short list of our own variables, what the call gives, nothing that could steer code.
+// Builds the environment of a command: a short list of inherited variables plus those of the call, none that control
+// code.
 import { delimiter } from "node:path";
 
 import { ToolError } from "../core/error.ts";
@@ -15,9 +16,9 @@ import {
 } from "./environment-rules.ts";
 
 export interface EnvironmentParts {
-  /** The gateway's own; only the listed names are taken. */
+  /** The gateway's environment; only listed names are inherited. */
   readonly gateway: Env;
-  /** Already judged by `rejectVariables`. */
+  /** Already checked by `rejectVariables`. */
   readonly call: Readonly<Record<string, string>>;
   readonly path: readonly string[];
   readonly tty?: boolean;
@@ -36,29 +37,32 @@ export function childEnvironment({ gateway, call, path, tty = false }: Environme
 
 export type EnvironmentHost = "gateway" | "node" | "sandbox";
 
-/** Throws for the first name the call may not set. In a real sandbox only the form counts: what runs there is inside anyway. */
+/**
+ * Throws for the first variable that the call may not set. In a sandbox only the syntax counts, because the code runs
+ * inside anyway.
+ */
 export function rejectVariables(env: Readonly<Record<string, string>>, host: EnvironmentHost): void {
   for (const [name, value] of Object.entries(env)) {
     const shown = visible(name, 100);
-    if (!grammar.test(name)) throw refused(name, `${JSON.stringify(shown)} is not a name of a variable`);
+    if (!grammar.test(name)) throw refused(name, `${JSON.stringify(shown)} is not a valid variable name`);
     if (typeof value !== "string" || value.includes("\0") || !value.isWellFormed())
       throw refused(name, `the value of ${shown} is not plain text`);
     if (host !== "sandbox" && leadsElsewhere(name, value))
-      throw refused(name, `the value of ${shown} leads to a file or holds a function (host=${host})`);
+      throw refused(name, `the value of ${shown} names a file or contains a shell function (host=${host})`);
     const isOurs = /^(?:OPENCLAW|MOLTBOT|CLAWDBOT)_/i.test(name);
     if (host === "sandbox" ? isOurs : isRejectedVariable(name))
-      throw refused(name, `env.${shown} may not be set: it decides what code runs or where data goes (host=${host})`);
+      throw refused(name, `env.${shown} cannot be set: it controls which code runs or where data goes (host=${host})`);
   }
 }
 
-/** A language, a terminal or a time zone by path, and what old shells take for a function. */
+/** Locale, terminal or time zone values that are paths, and values that old shells read as a function. */
 export function leadsElsewhere(name: string, value: string): boolean {
   if (/^\(\)\s*\{/.test(value)) return true;
   if (name.toUpperCase() === "TZ") return /^[:/.]|\.\./.test(value);
   return lookedUpNames.test(name) && /[/\\]|\.\./.test(value);
 }
 
-/** Case does not count: some programs read both spellings, and some systems know only one. */
+/** Ignores case: some programs read both spellings, and some systems know only one. */
 export function isRejectedVariable(name: string): boolean {
   if (!grammar.test(name)) return true;
   const upper = name.toUpperCase();
@@ -70,7 +74,7 @@ const grammar = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 function refused(name: string, message: string): ToolError {
   return new ToolError("exec.rejected-variable", message, {
-    hint: "leave it out of env; a person can set it for the gateway, or tools.exec.pathPrepend for PATH",
+    hint: "remove it from env; the owner can set it for the gateway, or use tools.exec.pathPrepend for PATH",
     details: { refused: true, variable: visible(name, 100) },
   });
 }
@@ -94,7 +98,7 @@ function isInherited(name: string): boolean {
   return inherited.has(name) || inheritedPrefixes.some((prefix) => name.startsWith(prefix));
 }
 
-/** A proxy address may carry a password; such a one stays with us. */
+/** A proxy URL can contain a password; such a value is not inherited. */
 function hasPassword(value: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]*@/i.test(value) || /^[^/@\s:]+:[^/@\s]+@[^/\s]+$/.test(value);
 }

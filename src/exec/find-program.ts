@@ -1,10 +1,10 @@
-// Finds the program a name means, as the system would: by its path or in the folders of PATH, a file that may be run.
+// Finds an executable as the system would: by path, or in the folders of PATH.
 import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { errnoOf } from "../core/error.ts";
 
-/** The first file of this name that may be run; a name with a slash is a path already. */
+/** The first executable file of this name; a name with a slash is used as a path. */
 export function findProgram(name: string, folders: readonly string[]): string | undefined {
   const paths = name.includes("/") ? [name] : folders.map((folder) => join(folder, name));
   return paths.find(isRunnable);
@@ -12,11 +12,11 @@ export function findProgram(name: string, folders: readonly string[]): string | 
 
 export const isRunnable = (path: string): boolean => whyNotRunnable(path) === undefined;
 
-/** The system's code for why this path cannot be run; undefined when it can. */
+/** The system's error code for a path that cannot be run; undefined when it can. */
 export function whyNotRunnable(path: string): string | undefined {
   try {
     accessSync(path, constants.X_OK);
-    // A folder of that name is no program: the search goes on as if nothing were there.
+    // A folder of that name is skipped, as if it did not exist.
     return statSync(path).isFile() ? undefined : "ENOENT";
   } catch (error) {
     const code = errnoOf(error);

@@ -1,4 +1,4 @@
-// From a started command to an answer: wait for its end, or let it go on in the background and tell when it ends.
+// Waits for a started command, or lets it continue in the background and notifies the session when it ends.
 import type { SessionKey } from "../core/names.ts";
 import type { ExecDeps, Follow } from "./exec-context.ts";
 import type { ExecRequest } from "./exec-request.ts";
@@ -33,7 +33,7 @@ export function createFollow(deps: ExecDeps): Follow {
       const tell = (): void => {
         deps
           .notify(owner.session, text(session.id))
-          .catch((error: unknown) => deps.log.error("a session could not be told", { error }));
+          .catch((error: unknown) => deps.log.error("could not notify the session", { error }));
       };
       const timer = noticeMs === 0 ? undefined : setTimeout(tell, noticeMs);
       const exit = await running.ended;
@@ -43,15 +43,15 @@ export function createFollow(deps: ExecDeps): Follow {
   };
 }
 
-const SYNCHRONOUS = "background was ignored: process is not allowed here, so the command ran to its end.";
-const NO_TERMINAL = "pty was not possible here: the command runs without a terminal.";
+const SYNCHRONOUS = "background was ignored: the process tool is not allowed here, so the command ran until it ended.";
+const NO_TERMINAL = "pty was ignored: a terminal could not be opened, so the command runs without one.";
 const MAX_YIELD_MS = 3_600_000;
 
 function yieldMsOf({ args, settings }: ExecRequest): number {
   return Math.min(args.yieldMs ?? settings.backgroundMs ?? 10_000, MAX_YIELD_MS);
 }
 
-/** Undefined when it still runs after `yieldMs`. A caller that goes away takes the command with it. */
+/** Undefined when the command still runs after `yieldMs`. Aborting the call ends the command. */
 async function foregroundEnd(
   running: Running,
   signal: AbortSignal,
@@ -82,7 +82,7 @@ function endedRun(
 ): Finished {
   const { output, startedAt } = running;
   const truncated = output.totalChars > aggregateChars;
-  // Whole, it is masked with the rest of the result.
+  // Complete output is redacted later, together with the rest of the result.
   const aggregated = truncated ? shownTail(output, aggregateChars, mask, true) : output.tail(aggregateChars);
   return { exit, aggregated, truncated, startedAt, ...about };
 }
@@ -100,17 +100,19 @@ function inBackground(deps: ExecDeps, request: ExecRequest, running: Running, cw
     details: { status: "running", sessionId: entry.id, pid, startedAt, cwd, tail },
     warnings,
     text: [
-      `Still running in the background as ${entry.id} (pid ${pid}). Follow it with process: poll, log, write, send-keys, kill.`,
+      `Still running in the background as ${entry.id} (pid ${pid}). Use the process tool to follow it: poll, log, write, send-keys, kill.`,
       ...(tail === "" ? [] : ["Output so far:", tail]),
     ].join("\n"),
   };
 }
 
-/** Nothing is told that the agent has read or brought about itself. */
+/** Skips the notice when the agent already knows about the end or caused it. */
 async function notifyExit(deps: ExecDeps, entry: ProcessSession, running: Running, session: SessionKey): Promise<void> {
   const exit = await running.ended;
   if (entry.isExitKnown() || exit.reason === "killed" || exit.reason === "shutdown") return;
   await deps
     .notify(session, exitNotice(entry.id, exit, shownTail(running.output, TAIL_CHARS, deps.mask, true)))
-    .catch((error: unknown) => deps.log.error("the end of a command could not be told", { id: entry.id, error }));
+    .catch((error: unknown) =>
+      deps.log.error("could not notify the session that a command ended", { id: entry.id, error }),
+    );
 }

@@ -166,7 +166,7 @@ test("says that files cannot be hidden on a system without a way to do it", asyn
   const answer = await createGuard("win32").works(paths);
   assert.deepEqual(answer, {
     works: false,
-    reason: "there is no way to hide files from a command on win32",
+    reason: "hiding files from a command is not supported on win32",
     fix: "run the gateway on Linux (WSL 2 on Windows) with bubblewrap installed, or on macOS",
   });
 });

@@ -1,4 +1,4 @@
-// The guard: a command that starts by a rule alone, without its owner's approval, runs where the gateway's files do not exist.
+// The guard: a command that starts by a rule alone, without approval, runs where the gateway's files do not exist.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
@@ -15,9 +15,9 @@ import { pathRuleOptions } from "./guard/path-rule-options.ts";
 import { ruleFor, pathRulesFor, type PathRule, type PathRules } from "./guard/path-rules.ts";
 
 export interface Guard {
-  /** Whether commands can be kept from these places on this machine, by a real start. */
+  /** Tests by a real start whether these paths can be hidden from commands on this machine. */
   works(paths: GuardedPaths): Promise<Works>;
-  /** The launch that runs this one inside. Throws `exec.bad-folder` and `exec.hidden-program` for what is hidden there. */
+  /** Wraps a launch so that it runs inside. Throws `exec.bad-folder` and `exec.hidden-program` for hidden paths. */
   wrap(launch: HostLaunch, paths: GuardedPaths): Promise<HostLaunch>;
   close(): void;
 }
@@ -48,7 +48,7 @@ export function createGuard(platform: NodeJS.Platform = process.platform): Guard
   };
 }
 
-/** Throws for a folder of the gateway that is not the workspace, whoever allowed the command. Links are resolved. */
+/** Throws for a folder of the gateway outside the workspace, also for approved commands. Links are resolved. */
 export function rejectGatewayFolder(
   cwd: string,
   { state, workspace }: Pick<GuardedPaths, "state" | "workspace">,
@@ -60,15 +60,19 @@ export function rejectGatewayFolder(
 }
 
 const hiddenFolder = (cwd: string): ToolError =>
-  new ToolError("exec.bad-folder", `${cwd} belongs to the gateway and is no place to run commands`, {
-    hint: "leave workdir out to use the workspace, or give a folder outside of the gateway's own",
+  new ToolError("exec.bad-folder", `commands cannot run in ${cwd}: the folder belongs to the gateway`, {
+    hint: "omit workdir to use the workspace, or choose a folder outside the gateway's own",
     details: { refused: true },
   });
 
 const cannotHide = ({ reason, fix }: Refusal): OpenClawError =>
-  new OpenClawError("exec.unguarded", `not started: the gateway's own files cannot be hidden from it (${reason})`, {
-    hint: fix,
-  });
+  new OpenClawError(
+    "exec.unguarded",
+    `not started: the gateway's own files cannot be hidden from the command (${reason})`,
+    {
+      hint: fix,
+    },
+  );
 
 function rejectHidden({ argv, cwd }: HostLaunch, rules: readonly PathRule[]): void {
   if (ruleFor(canonicalPath(cwd), rules)?.access === "hide") throw hiddenFolder(cwd);
@@ -76,23 +80,23 @@ function rejectHidden({ argv, cwd }: HostLaunch, rules: readonly PathRule[]): vo
   if (ruleFor(canonicalPath(program), rules)?.access !== "hide") return;
   throw new OpenClawError(
     "exec.hidden-program",
-    `${program} lies among the gateway's own files, which commands cannot see`,
+    `${program} is among the gateway's own files, which are hidden from commands`,
     {
-      hint: "move it to the workspace or to a folder outside of the gateway's own",
+      hint: "move it to the workspace or to a folder outside the gateway's own",
     },
   );
 }
 
 const worksOf = (pathRules: PathRules | Refusal): Works => (pathRules.works ? { works: true } : pathRules);
-const noSeatbelt: Refusal = { works: false, reason: `there is no ${SANDBOX_EXEC}`, fix: "update macOS" };
+const noSeatbelt: Refusal = { works: false, reason: `${SANDBOX_EXEC} is missing`, fix: "update macOS" };
 const unsupported = (platform: string): Refusal => ({
   works: false,
-  reason: `there is no way to hide files from a command on ${platform}`,
+  reason: `hiding files from a command is not supported on ${platform}`,
   fix: "run the gateway on Linux (WSL 2 on Windows) with bubblewrap installed, or on macOS",
 });
 
 const MAX_NAMESPACES = 32;
-/** A command that was given a path of ours has opened it by then, however busy the machine is. */
+/** Long enough for a command to open a path it was given, even on a busy machine. */
 const GRACE_MS = 60_000;
 
 function createNamespaces(): { of(pathRules: PathRules): Promise<Namespace | Refusal>; close(): void } {
@@ -116,7 +120,7 @@ function createNamespaces(): { of(pathRules: PathRules): Promise<Namespace | Ref
   };
   return {
     async of(pathRules) {
-      // A folder that was replaced since then is another one, and its cover is gone.
+      // The key includes inodes, because a replaced folder is no longer hidden by the old namespace.
       const key = JSON.stringify(pathRules.rules.map((rule) => [rule, identityOf(rule.path)]));
       const known = readOnly.get(key) ?? build(pathRules);
       readOnly.delete(key);
@@ -127,7 +131,7 @@ function createNamespaces(): { of(pathRules: PathRules): Promise<Namespace | Ref
         readOnly.delete(key);
         throw error;
       });
-      // Asked again with the next command: the owner may have installed it meanwhile.
+      // Not cached: the owner may install the missing program before the next command.
       if ("reason" in answer) {
         readOnly.delete(key);
         programs = undefined;
@@ -152,7 +156,7 @@ function identityOf(path: string): string {
   return found === undefined ? "" : `${found.dev}:${found.ino}`;
 }
 
-/** Where only the administrator installs programs. */
+/** Folders where only the administrator installs programs. */
 const folders = "/usr/bin /bin /usr/sbin /sbin /usr/local/bin /run/current-system/sw/bin".split(" ");
 
 async function findPrograms(): Promise<Programs | Refusal> {

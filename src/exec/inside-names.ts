@@ -1,10 +1,10 @@
-// Paths of this machine as a sandboxed session knows them: its folders by their names inside, the rest not at all.
+// Rewrites host paths in text for a sandboxed session: its own folders get their inside names, others are hidden.
 import { canonicalPath } from "./sandbox/hidden-paths.ts";
 import type { SandboxPaths } from "./sandbox-paths.ts";
 
 const HIDDEN = "(outside the sandbox)";
 
-/** `hidden` are folders of the host that no box shows as such: the state, the home. */
+/** `hidden` are host folders that no sandbox shows under their own path: the state folder and the home. */
 export function insideNames(
   { workspace, inside, agentWorkspace }: SandboxPaths,
   hidden: readonly string[],
@@ -23,7 +23,7 @@ export function insideNames(
     rows.reduce((sum, { path, name, pattern }) => (sum.includes(path) ? sum.replace(pattern, name) : sum), text);
 }
 
-/** Whole steps of a path only; of what is hidden, also all that lies below. */
+/** Matches whole path segments only; for hidden folders also everything below. */
 function patternOf(path: string, isHidden: boolean): RegExp {
   const end = isHidden ? String.raw`(?:/[^\s"'\\<>:,;)]*)?(?![\w-])` : String.raw`(?![\w-]|\.\w)`;
   return new RegExp(`(?<![\\w.-])${path.replace(/[^\w/]/g, "\\$&")}${end}`, "g");

@@ -1,23 +1,23 @@
-// Key names as tmux has them, turned into the bytes a terminal would send, or into what a command without one understands.
+// Turns tmux key names into the bytes a terminal sends, or into steps for a command that reads from a pipe.
 import { ToolError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 
 const ESC = "\u001b";
 
-/** What one answer repeats of a call. */
+/** The most warnings in one answer. */
 const MAX_WARNINGS = 10;
 
 export interface KeyInput {
   readonly keys?: readonly string[];
-  /** One byte each: `1b`, `0x03`. */
+  /** One byte per item: `1b`, `0x03`. */
   readonly hex?: readonly string[];
-  /** Sent as it is, before hex and keys: text is typed first, then Enter. */
+  /** Sent unchanged before hex and keys, so that text comes before Enter. */
   readonly literal?: string;
 }
 
 export interface EncodedKeys {
   readonly bytes: Buffer;
-  /** Tokens that are no key names and were sent as text. */
+  /** Tokens that are not key names and were sent as text. */
   readonly warnings: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function encodeKeys({ keys = [], hex = [], literal = "" }: KeyInput): Enc
     ...unknown
       .slice(0, MAX_WARNINGS)
       .map(({ token }) => `${JSON.stringify(visible(token, 60))} is not a key name and was sent as text`),
-    ...(unknown.length > MAX_WARNINGS ? [`and ${unknown.length - MAX_WARNINGS} more of that kind`] : []),
+    ...(unknown.length > MAX_WARNINGS ? [`and ${unknown.length - MAX_WARNINGS} more`] : []),
   ];
   const parts = [
     Buffer.from(literal),
@@ -38,7 +38,7 @@ export function encodeKeys({ keys = [], hex = [], literal = "" }: KeyInput): Enc
   return { bytes: Buffer.concat(parts), warnings };
 }
 
-/** What a command reads through a pipe, where no terminal turns control characters into signals. */
+/** Steps for a command on a pipe, where no terminal turns control characters into signals. */
 export type PipeStep =
   | { readonly does: "write"; readonly bytes: Buffer }
   | { readonly does: "signal"; readonly signal: "SIGINT" | "SIGQUIT" }
@@ -51,7 +51,7 @@ const pipeKeys: ReadonlyMap<string, PipeStep> = new Map<string, PipeStep>([
   ["\u0004", { does: "close" }],
 ]);
 
-/** Undefined for keys that mean something only to a terminal: arrows, Escape, Ctrl-Z. */
+/** Undefined for keys that only a terminal understands: arrows, Escape, Ctrl-Z. */
 export function stepsForPipe({ keys = [], hex = [], literal = "" }: KeyInput): readonly PipeStep[] | undefined {
   const text = Buffer.concat([Buffer.from(literal), Buffer.from(hex.map(hexByte))]);
   const steps = keys.map((token): PipeStep | undefined => {
@@ -84,8 +84,8 @@ function joinWrites(steps: readonly PipeStep[]): readonly PipeStep[] {
 const writeStep = (text: string | Buffer): PipeStep => ({ does: "write", bytes: Buffer.from(text) });
 
 /**
- * Pasted text between the marks that tell a program it was not typed. A mark inside would end it early: it loses what makes
- * it one, and stays as text, since taking it out whole could put another one together from what was around it.
+ * Wraps pasted text in the markers that tell a program it was not typed. An end marker inside the text loses its
+ * escape character; removing it completely could form a new marker from its neighbors.
  */
 export function encodePaste(text: string, bracketed = true): Buffer {
   if (!bracketed) return Buffer.from(text);
@@ -134,7 +134,7 @@ const named: Readonly<Record<string, string>> = {
 /** Final letters of the keys that take modifiers. */
 const cursor: Readonly<Record<string, string>> = { up: "A", down: "B", right: "C", left: "D", home: "H", end: "F" };
 
-/** `Ctrl+C`, `alt-x`, `Shift-Up`: the names that people use, as tmux has them. */
+/** Common spellings such as `Ctrl+C`, `alt-x` and `Shift-Up`, mapped to those of tmux. */
 const spelledOut: Readonly<Record<string, string>> = {
   ctrl: "C",
   control: "C",
@@ -186,6 +186,6 @@ function hexByte(item: string): number {
   const digits = /^(?:0x)?([0-9a-f]{1,2})$/i.exec(item.trim())?.[1];
   if (digits !== undefined) return Number.parseInt(digits, 16);
   throw new ToolError("process.bad-keys", `hex: ${JSON.stringify(visible(item, 40))} is not a byte`, {
-    hint: "give one byte an item, such as 1b or 0x03",
+    hint: "pass one byte per item, such as 1b or 0x03",
   });
 }

@@ -1,4 +1,4 @@
-// A process of its own that starts commands which do not want to end; tests kill it outright and look who is left.
+// A separate process that starts commands which resist ending; tests kill it and check which processes are left.
 import { env, openTestEngine } from "./engine.cases.ts";
 
 const engine = openTestEngine();

@@ -1,5 +1,5 @@
-// The launcher: a small process that starts programs for the gateway, because the cost of a fork grows with the size of the
-// process that forks. Reads one request a line, answers with the pid or the error, and later with how each program ended.
+// The launcher: a small process that starts programs for the gateway, because a fork costs more the larger the forking
+// process is. Reads one request per line; answers with the pid or the error, and later with the exit.
 import { spawn, type StdioOptions } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import type { LaunchAnswer, LaunchRequest } from "./launcher.ts";
 
 const requests = createInterface({ input: process.stdin });
 requests.on("line", (line) => launch(JSON.parse(line) as LaunchRequest));
-// The gateway is gone: its warden ends what is left.
+// The gateway is gone; the orphan reaper ends what is left.
 requests.on("close", () => process.exit(0));
 
 function launch({ id, program, args, argv0, cwd, env, stdio }: LaunchRequest): void {

@@ -1,5 +1,5 @@
-// Starts programs through the launcher process once there are several to start; in this process until it is there, and
-// wherever files cannot be passed on through /proc.
+// Starts programs through a small launcher process after the first few; directly before it is ready, and on systems
+// where open files cannot be passed through /proc.
 import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -14,7 +14,7 @@ export interface Program {
   readonly argv0: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Open files of this process by number, as 0, 1, 2, 3, …; only 0 and those from 3 on are read from. */
+  /** File descriptors of this process, passed as 0, 1, 2, 3, …; only 0 and those from 3 on are read from. */
   readonly stdio: readonly (number | "ignore")[];
 }
 
@@ -25,12 +25,12 @@ export interface Launched {
 }
 
 export interface Launcher {
-  /** Leads a group and session of its own. Rejects with the system's error when it cannot be started. */
+  /** The program leads its own group and session. Rejects with the system's error when it cannot be started. */
   launch(program: Program): Promise<Launched>;
   close(): Promise<void>;
 }
 
-/** On the wire to the launcher process, one a line. */
+/** The messages to the launcher process, one per line. */
 export interface LaunchRequest extends Omit<Program, "stdio"> {
   readonly id: number;
   readonly stdio: readonly ("ignore" | { readonly path: string; readonly writes: boolean })[];
@@ -43,11 +43,14 @@ export interface LaunchAnswer {
   readonly exit?: { readonly code: number | null; readonly signal: string | null };
 }
 
-/** A single command of a short-lived process is started directly: the launcher would cost more than it saves. */
+/**
+ * The first commands of a process are started directly: for a short-lived process the launcher would cost more than it
+ * saves.
+ */
 const DIRECT_STARTS = 2;
-/** Without a command for so long it leaves; it takes as much memory as a bare Node. */
+/** The launcher ends after this time without a command; it uses as much memory as an empty Node process. */
 const IDLE_MS = 60_000;
-/** The end of a program whose launcher died is looked for this often. */
+/** How often to poll a program whose launcher died. */
 const POLL_MS = 50;
 
 export function createLauncher(): Launcher {
@@ -98,7 +101,7 @@ interface Waiting {
   started(pid: number): void;
   failed(error: Error): void;
   ended(code: number | null, signal: string | null): void;
-  /** The launcher died: whether this program still runs must be looked up. */
+  /** The launcher died, so whether this program still runs must be polled. */
   lost(): void;
 }
 
@@ -125,7 +128,7 @@ function startHelper(onGone: () => void): Helper {
   child.once("error", gone);
   child.once("exit", gone);
   child.stdin.on("error", gone);
-  // The first answer, to a request without a program, says that it is up.
+  // The launcher answers this request without a program as soon as it is ready.
   child.stdin.write(`${JSON.stringify(greeting)}\n`);
   createInterface({ input: child.stdout }).on("line", (line) => {
     isReady = true;
@@ -194,13 +197,13 @@ function follow(resolve: (launched: Launched) => void, reject: (error: Error) =>
     failed: reject,
     ended: end,
     lost() {
-      if (started === undefined) reject(new Error("the launcher of commands ended"));
+      if (started === undefined) reject(new Error("the launcher process ended"));
       else poll();
     },
   };
 }
 
-/** The launcher opens them again through /proc by their number here; they stay open in this process until it has answered. */
+/** The launcher opens the files through /proc by number; they stay open here until it has answered. */
 function toRequest(id: number, { stdio, ...program }: Program): LaunchRequest {
   return {
     id,
@@ -211,7 +214,7 @@ function toRequest(id: number, { stdio, ...program }: Program): LaunchRequest {
   };
 }
 
-/** The gateway may end while the launcher waits for work, not while a command runs. */
+/** An idle launcher does not keep the gateway alive; a running command does. */
 function hold(child: ChildProcess, isAwaited: boolean): void {
   for (const one of [child, child.stdin, child.stdout] as { ref?(): void; unref?(): void }[]) {
     if (isAwaited) one.ref?.();
@@ -219,7 +222,7 @@ function hold(child: ChildProcess, isAwaited: boolean): void {
   }
 }
 
-/** Beside us in the bundle, a source otherwise. */
+/** In the bundle the file lies beside this one; otherwise it is the source file. */
 function processFile(): string {
   const bundled = fileURLToPath(new URL("./exec-launcher.js", import.meta.url));
   return existsSync(bundled) ? bundled : fileURLToPath(new URL("./launcher-process.ts", import.meta.url));

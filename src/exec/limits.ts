@@ -1,11 +1,11 @@
-// How much output an answer holds; the gateway's environment may set less, under the published names.
+// How much output a result holds; the gateway's environment can lower it with the published variable names.
 import type { Env } from "../base/paths.ts";
 import { wholeNumberOf } from "../base/whole-number.ts";
 
 export interface ExecLimits {
-  /** Of a finished command; beyond this the end is kept, since that is where errors stand. */
+  /** For a finished command; longer output keeps its end, where errors usually are. */
   readonly aggregateChars: number;
-  /** Of what nobody has polled yet. */
+  /** For output that was not polled yet. */
   readonly pendingChars: number;
 }
 

@@ -1,22 +1,23 @@
-// Where lines begin in a stream of bytes: counted on arrival, remembered sparsely, so that any page is found in one short scan.
+// Indexes where lines begin in a stream of bytes: counted on arrival, stored sparsely, so that any page is found with a
+// short scan.
 import { isAscii } from "node:buffer";
 
-/** A line longer than this goes on as the next one, so that output without a newline has pages too. */
+/** A longer line is split, so that output without newlines has pages too. */
 export const MAX_LINE_BYTES = 65_536;
 const NEWLINE = 10;
 
 export interface LineIndex {
-  /** Takes the next bytes: at most MAX_LINE_BYTES, 4-byte aligned in their buffer. */
+  /** Adds the next bytes: at most MAX_LINE_BYTES, 4-byte aligned in their buffer. */
   add(bytes: Uint8Array): void;
-  /** Remembers where the line under way begins. */
+  /** Stores where the current line begins. */
   mark(): void;
   readonly bytes: number;
-  /** The one under way included. */
+  /** Includes the current line. */
   readonly lines: number;
   readonly characters: number;
-  /** The last remembered line start at or before `line`. */
+  /** The last stored line start at or before `line`. */
   before(line: number): { readonly line: number; readonly offset: number };
-  /** The number of the line that the remembered place at or before `offset` belongs to. */
+  /** The line number of the last stored line start at or before `offset`. */
   lineAt(offset: number): number;
 }
 
@@ -31,7 +32,7 @@ export function createLineIndex(): LineIndex {
     add(chunk) {
       const count = countNewlines(chunk);
       const first = count === 0 ? chunk.length : chunk.indexOf(NEWLINE);
-      // Only the line that came in with us can be too long: all others fit into the chunk.
+      // Only the line that began in an earlier chunk can be too long; all others fit into this chunk.
       const overlong = Math.floor((bytes + first - lineStart) / MAX_LINE_BYTES);
       complete += overlong + count;
       lineStart = count === 0 ? lineStart + overlong * MAX_LINE_BYTES : bytes + chunk.lastIndexOf(NEWLINE) + 1;
@@ -71,14 +72,14 @@ function lastMark(marks: readonly Mark[], isEarly: (mark: Mark) => boolean): Mar
   return marks[low] ?? { line: 0, offset: 0 };
 }
 
-/** The end of the line that begins at `start`, its newline included; -1 when the bytes end before it does. */
+/** The offset after the line that begins at `start`, newline included; -1 when the bytes end before the line does. */
 export function endOfLine(bytes: Uint8Array, start: number): number {
   const newline = bytes.indexOf(NEWLINE, start);
   if (newline !== -1 && newline - start < MAX_LINE_BYTES) return newline + 1;
   return bytes.length - start >= MAX_LINE_BYTES ? start + MAX_LINE_BYTES : -1;
 }
 
-// Four bytes a step: `yes` writes a newline every other byte, where a search per line would take seconds.
+// Counts four bytes per step: `yes` writes a newline every other byte, and a search per line would take seconds.
 function countNewlines(bytes: Uint8Array): number {
   return countWords(bytes, newlinesIn, (byte) => byte === NEWLINE);
 }

@@ -1,4 +1,4 @@
-// PATH as the owner's login shell has it: asked once, on first need, with a time limit; and the merge with all other folders.
+// Reads PATH from the owner's login shell once, on first use, with a time limit, and merges it with the other folders.
 import { spawn } from "node:child_process";
 import { delimiter, isAbsolute } from "node:path";
 
@@ -9,22 +9,22 @@ import { expandHome } from "../base/paths.ts";
 const LOGIN_TIMEOUT_MS = 15_000;
 const MAX_BYTES = 1_000_000;
 
-/** What a daemon has that was started with no environment to speak of. */
+/** For a daemon that was started with almost no environment. */
 export const minimalPath: readonly string[] =
   process.platform === "darwin"
     ? ["/opt/homebrew/bin", "/usr/local/bin", "/usr/bin", "/bin"]
     : ["/usr/local/bin", "/usr/bin", "/bin"];
 
 export interface LoginPathOptions {
-  /** The owner's own shell, fish too. */
+  /** The owner's own shell, including fish. */
   readonly shell: string;
-  /** What a command would get, without secrets. */
+  /** The environment a command would get, without secrets. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: Log;
   readonly timeoutMs?: number;
 }
 
-/** Folders of the login shell's PATH; none when it could not be asked. The answer is kept. */
+/** The folders of the login shell's PATH; empty when it could not be read. The result is cached. */
 export function createLoginPath(options: LoginPathOptions): () => Promise<readonly string[]> {
   let answer: Promise<readonly string[]> | undefined;
   return () => (answer ??= ask(options));
@@ -34,12 +34,12 @@ export interface SearchPathParts {
   /** `tools.exec.pathPrepend`. */
   readonly prepend: readonly string[];
   readonly login: readonly string[];
-  /** PATH of the gateway itself. */
+  /** The gateway's own PATH. */
   readonly own: string | undefined;
   readonly home: string;
 }
 
-/** First come, first searched; every folder once. Relative ones are left out: they would depend on where a command starts. */
+/** In search order, without duplicates. Relative folders are skipped, because they depend on the working directory. */
 export function searchPath({ prepend, login, own, home }: SearchPathParts): readonly string[] {
   const wanted = prepend.map((folder) => (folder.startsWith("~") ? expandHome(folder, home) : folder));
   const inherited = (own ?? "").split(delimiter);
@@ -48,13 +48,13 @@ export function searchPath({ prepend, login, own, home }: SearchPathParts): read
 }
 
 async function ask({ shell, env, log, timeoutMs = LOGIN_TIMEOUT_MS }: LoginPathOptions): Promise<readonly string[]> {
-  // Profiles print what they like: only what stands between two random words counts.
+  // Profiles may print anything, so only the text between two random markers counts.
   const word = newSecret();
   const text = await runShell(shell, `printf '%s' '${word}' "$PATH" '${word}'`, env, timeoutMs);
   const path = typeof text === "string" ? text.split(word)[1] : undefined;
   if (path === undefined) {
     const why = text instanceof Error ? text.message : "it did not answer";
-    log.warn("the login shell did not tell its PATH; commands use the gateway's own", { shell, why });
+    log.warn("could not read PATH from the login shell; commands use the gateway's PATH", { shell, why });
     return [];
   }
   return path.split(delimiter).filter((folder) => isAbsolute(folder));
@@ -92,7 +92,7 @@ async function runShell(
       clearTimeout(timer);
       resolve(error);
     });
-    // The end of the shell, not of the stream: a daemon that a profile started may hold that open for ever.
+    // Waits for the shell, not the stream: a daemon started by a profile can hold the stream open forever.
     child.once("exit", () => {
       clearTimeout(timer);
       setImmediate(() => {

@@ -1,4 +1,4 @@
-// Whether "always" may be passed on to a node: it remembers a program with whatever arguments, so few may be. Pure.
+// Decides whether "always allow" may be passed to a node, which remembers a program with any arguments. Pure.
 import { closedRules } from "./policy/argument-rules/closed.ts";
 import { forbiddenRules } from "./policy/argument-rules/forbidden.ts";
 import { interpreterRules } from "./policy/argument-rules/interpreters.ts";
@@ -8,13 +8,13 @@ import { plainPrograms } from "./policy/argument-rules/plain.ts";
 import { inTrustedFolder } from "./policy/programs.ts";
 import { wrappers } from "./policy/wrappers.ts";
 
-/** The program a node would remember for good; undefined when the command is more than one harmless program. */
+/** The program that a node would remember; undefined unless the command is one harmless program. */
 export function rememberedOnNode(command: string): string | undefined {
   const words = command.trim().split(/ +/);
   const [program = ""] = words;
   if (!words.every((word) => /^[\w@%+,./:-]+$/.test(word))) return undefined;
   const [name = ""] = program.split("/").slice(-1);
-  // A node compares no content: what is not the system's own could be anything by the next time.
+  // A node does not compare file content, so a program outside the system folders could be replaced later.
   const isSystems = name === program || inTrustedFolder({ path: program, real: program });
   return !isSystems || !plainPrograms.has(name) || familyNames(program).some(carries) ? undefined : program;
 }
@@ -22,5 +22,5 @@ export function rememberedOnNode(command: string): string | undefined {
 const families: ReadonlySet<string> = new Set(["awk", "find", "git", "sed", "tar"]);
 const tables = [neverByAllowlist, wrappers, closedRules, forbiddenRules, interpreterRules] as const;
 
-/** Its arguments can hold a command, code or the name of a file to overwrite. */
+/** True when arguments of the program can carry a command, code or the name of a file to overwrite. */
 const carries = (name: string): boolean => families.has(name) || tables.some((table) => table.has(name));

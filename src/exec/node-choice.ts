@@ -1,4 +1,4 @@
-// Which node a command goes to: the one named, the one bound, or the only one there is.
+// Chooses the node for a command: the named one, the bound one, or the only one available.
 import { OpenClawError, ToolError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import type { NodeFacts, NodePort } from "./node-port.ts";
@@ -40,8 +40,8 @@ function onlyOne(nodes: readonly NodeFacts[]): NodeFacts {
     throw none(here.length === 0 ? "no paired node is connected" : "no connected node offers system.run");
   }
   if (more.length === 0) return first;
-  throw new ToolError("exec.node-ambiguous", `several nodes could run it: ${fit.map(nameOf).join(", ")}`, {
-    hint: "set tools.exec.node, or /exec node=<name>",
+  throw new ToolError("exec.node-ambiguous", `several nodes can run this command: ${fit.map(nameOf).join(", ")}`, {
+    hint: "choose one with tools.exec.node or /exec node=<name>",
     details: { refused: true, nodes: fit.map(({ nodeId }) => nodeId) },
   });
 }
@@ -72,7 +72,7 @@ function otherThanBound(chosen: NodeFacts, bound: NodeFacts): ToolError {
     "exec.node-bound",
     `the call names the node ${nameOf(chosen)}, but commands here are bound to ${nameOf(bound)} (tools.exec.node)`,
     {
-      hint: "leave out node; or change tools.exec.node; or an authorised sender writes: /exec node=<name>",
+      hint: "omit node; or change tools.exec.node; or an authorized sender writes: /exec node=<name>",
       details: { refused: true, requested: chosen.nodeId, bound: bound.nodeId },
     },
   );

@@ -261,7 +261,7 @@ describe("what came of it", () => {
   test("a node that does not answer may still be at it", async () => {
     const error = await refusal(outcome(nodeTimedOut()));
     assert.equal(error.code, "exec.node-silent");
-    assert.match(error.message, /may still run/);
+    assert.match(error.message, /may still be running/);
   });
   test("any other failure is passed on without what cannot be seen", async () => {
     const error = await refusal(outcome(nodeFailed({ message: "bad\u202ething" })));

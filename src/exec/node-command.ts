@@ -1,4 +1,4 @@
-// A command on another machine: which one, in whose words it is asked, and what came of it.
+// Runs commands on nodes: chooses the node, builds the request, and translates the answer or failure.
 import { OpenClawError, ToolError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import { isRecord } from "../core/record.ts";
@@ -14,18 +14,18 @@ import { safeText } from "./safe-text.ts";
 
 export interface NodeRequest {
   readonly route: Pick<Route, "security" | "ask" | "node" | "boundNode">;
-  /** Also the id of the approval, when one is asked for. */
+  /** Also the id of the approval, if one is needed. */
   readonly runId: string;
   readonly command: string;
   readonly cwd?: string | undefined;
-  /** Only what the call gave and the rules let through; our own environment stays here. */
+  /** Only variables that the call gave and the rules accepted; the gateway's own environment is not sent. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly timeoutMs?: number | undefined;
   readonly agent: string;
   readonly session: string;
 }
 
-/** Plain JSON: what a person is asked about, and exactly what is sent then. */
+/** Plain JSON: what the owner is asked about, and exactly what is sent after approval. */
 export interface NodeJob {
   readonly runId: string;
   readonly nodeId: string;
@@ -38,41 +38,41 @@ export interface NodeJob {
   readonly timeoutMs?: number;
   readonly agent: string;
   readonly session: string;
-  /** What decides whether a person may be asked when the node says no. */
+  /** Decides whether the owner may be asked when the node refuses. */
   readonly ask: Route["ask"];
-  /** The node's own mark of what it would start, taken before a person is asked; it compares it again. */
+  /** The node's hash of what it would start, taken before the owner is asked; the node compares it again. */
   readonly frozen?: string;
 }
 
 export interface PreparedNodeRun {
   readonly job: NodeJob;
-  /** `ask`: a person first, then `run(job, consent)`. */
+  /** `ask`: get approval first, then call `run(job, consent)`. */
   readonly verdict: "run" | "ask";
   readonly reason: string;
-  /** Pass on to `run`. */
+  /** Pass this to `run`. */
   readonly consent?: NodeConsent;
 }
 
-/** Why the node may take it as approved. */
+/** Why the node may treat the command as approved. */
 export type NodeConsent =
   | { readonly by: "policy" }
   | { readonly by: "person"; readonly decision: "allow-once" | "allow-always" };
 
 export type NodeOutcome =
   | { readonly kind: "finished"; readonly finished: Finished; readonly nodeId: string }
-  /** The node wants a person's yes, and one may be asked. */
+  /** The node requires approval, and the owner may be asked. */
   | { readonly kind: "ask"; readonly reason: string };
 
 export interface NodeRuns {
   /** Throws ToolError `exec.no-node`, `exec.node-…`, `exec.denied`. */
   prepare(request: NodeRequest): Promise<PreparedNodeRun>;
-  /** The job as a person may be asked about it: frozen by the node, where it can. Throws like `run`. */
+  /** Asks the node to freeze the command before the owner is asked, where the node supports it. Throws like `run`. */
   hold(job: NodeJob): Promise<NodeJob>;
   /** Throws ToolError `exec.denied`, `exec.node-failed`, `exec.node-away`, `exec.node-silent`. */
   run(job: NodeJob, consent?: NodeConsent, signal?: AbortSignal): Promise<NodeOutcome>;
 }
 
-/** The answer travels too. */
+/** Extra time for the answer to arrive. */
 const GRACE_MS = 10_000;
 const LONGEST_MS = 24 * 3_600_000;
 const APPROVALS_MS = 10_000;
@@ -140,12 +140,15 @@ function jobOf(request: NodeRequest, node: NodeFacts, ask: Route["ask"]): NodeJo
   };
 }
 
-/** By the platform the node names; its own shell settings do not matter. */
+/** Chosen by the platform that the node reports; the node's own shell settings are not used. */
 export function shellArgv(command: string, platform: string): readonly string[] {
   return /^win/i.test(platform.trim()) ? ["cmd.exe", "/d", "/s", "/c", command] : ["/bin/sh", "-lc", command];
 }
 
-/** `system.run`: the recorded fields, and the plan for nodes that compare it (ruling 29). */
+/**
+ * The recorded fields of `system.run`, plus the plan for nodes that compare it
+ * (docs/decisions/0029-node-run-needs-a-recorded-approval.md).
+ */
 function payloadFor(job: NodeJob, consent: NodeConsent | undefined): Record<string, unknown> {
   const { runId, nodeId, command, argv, cwd, env, timeoutMs, agent, session, frozen } = job;
   const place = { ...(cwd === undefined ? {} : { cwd }), ...(Object.keys(env).length === 0 ? {} : { env }) };
@@ -197,7 +200,7 @@ function finishedOf(payload: unknown, job: NodeJob, startedAt: number, endedAt: 
 
 const withNewline = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 
-/** A node without this command keeps its file to itself. One that should answer and does not is not trusted with the run. */
+/** A node without this command keeps its file private. A node that offers it but does not answer gets no run. */
 async function approvalsOf({ nodeId, commands }: NodeFacts, port: NodePort): Promise<unknown> {
   if (!commands.includes("system.execApprovals.get")) return undefined;
   try {
@@ -212,7 +215,7 @@ async function approvalsOf({ nodeId, commands }: NodeFacts, port: NodePort): Pro
 function denied(node: NodeFacts, reason: string, security: string): ToolError {
   return new ToolError(
     "exec.denied",
-    `the node ${visible(node.displayName ?? node.nodeId, 60)} may not run it: ${reason} (host=node)`,
+    `exec denied on node ${visible(node.displayName ?? node.nodeId, 60)}: ${reason} (host=node)`,
     {
       hint: "openclaw approvals get --node",
       details: { refused: true, host: "node", nodeId: node.nodeId, security, reason },
@@ -222,7 +225,7 @@ function denied(node: NodeFacts, reason: string, security: string): ToolError {
 
 const DENIED = /^(SYSTEM_RUN_(?:DENIED|DISABLED)): *(.*)$/s;
 
-/** A node that wants approval can be asked again with one; one that has it and still says no is final. */
+/** A node that requires approval can be asked again with one; a refusal despite approval is final. */
 function askedOrThrown(error: unknown, job: NodeJob, consent: NodeConsent | undefined): NodeOutcome {
   const [, , why = ""] = DENIED.exec(failureOf(error)?.message ?? "") ?? [];
   if (job.ask !== "off" && consent === undefined && /approval required|allowlist miss/i.test(why))
@@ -245,16 +248,16 @@ function frozenHashIn(answer: unknown): string {
   throw new OpenClawError("node.failed", `answered ${PREPARE} without a mark of what it would start`);
 }
 
-/** The model should know whether the command may have run. */
+/** Tells the model whether the command may have run. */
 function nodeError(error: unknown, name: string): unknown {
   if (!(error instanceof OpenClawError)) return error;
   const { code, message } = error;
   const answer = failureOf(error);
   const known: Readonly<Record<string, readonly [string, string]>> = {
-    "node.not-connected": ["exec.node-away", `the node ${name} went away; whether the command ran is not known`],
-    "node.timeout": ["exec.node-silent", `the node ${name} did not answer in time; the command may still run there`],
+    "node.not-connected": ["exec.node-away", `node ${name} disconnected; it is not known whether the command ran`],
+    "node.timeout": ["exec.node-silent", `node ${name} did not answer in time; the command may still be running there`],
     "node.failed": ["exec.node-failed", `the node ${name}: ${visible(message, 500)}`],
-    "node.no-command": ["exec.node-cannot-run", `the node ${name} does not offer to run commands`],
+    "node.no-command": ["exec.node-cannot-run", `node ${name} cannot run commands (it does not offer system.run)`],
   };
   const [mine, text] = known[code] ?? [code, message];
   return new ToolError(mine, text, {

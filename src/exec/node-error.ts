@@ -1,4 +1,4 @@
-// What can go wrong on the way to a node, in the words published clients know.
+// Errors on the way to a node, with the messages that published clients expect.
 import { OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 
@@ -19,7 +19,7 @@ export function ambiguousNode(reference: string, matches: readonly string[]): Op
   return new OpenClawError(
     "node.ambiguous",
     `ambiguous node: ${visible(reference, 100)} (matches: ${matches.join(", ")})`,
-    { hint: "give the whole id", details: { matches } },
+    { hint: "use the full id", details: { matches } },
   );
 }
 
@@ -49,7 +49,7 @@ export function nodeTimedOut(): OpenClawError {
   return new OpenClawError("node.timeout", message, { details: { nodeError: { code: "TIMEOUT", message } } });
 }
 
-/** The error a node sent along with a `node.failed`. */
+/** The error that a node sent with `node.failed`. */
 export function failureOf(error: unknown): NodeFailure | undefined {
   if (!(error instanceof OpenClawError) || error.code !== "node.failed") return undefined;
   const { details } = error;

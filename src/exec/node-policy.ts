@@ -1,4 +1,4 @@
-// Whether a command may go to a node: the stricter of our rules and the node's own, as its approvals file has them. Pure.
+// Decides whether a command may go to a node: the stricter of our rules and the node's approvals file. Pure.
 import { isRecord } from "../core/record.ts";
 import { asks, saidFor, securities, stricter } from "./policy/agent-rules.ts";
 import type { Ask, Security } from "./route.ts";
@@ -9,12 +9,12 @@ export interface NodeRules {
 }
 
 /**
- * `node` lets the node decide by its own file; `policy` tells it that ours already allow it, where its file is silent;
- * `ask` needs a person first.
+ * `node`: the node decides by its own file. `policy`: our rules allow it and the node's file does not say otherwise.
+ * `ask`: the owner must approve first.
  */
 export type NodeVerdict = NodeRules & { readonly verdict: "node" | "policy" | "ask" | "deny"; readonly reason: string };
 
-/** `file` is what the node sent, or undefined when it cannot be read: then nothing is taken for granted. */
+/** `file` is what the node sent; undefined when it could not be read, and then it is not trusted to allow anything. */
 export function judgeNodeRun(ours: NodeRules, file: unknown, agent: string): NodeVerdict {
   const theirs = saidFor(file, agent, "security", securities)?.value;
   const security = stricter(ours.security, theirs, securities);
@@ -25,6 +25,6 @@ export function judgeNodeRun(ours: NodeRules, file: unknown, agent: string): Nod
   if (security === "full")
     return isRecord(file) && theirs === undefined ? say("policy", "security=full") : say("node", "security=full");
   if (theirs !== "full") return say("node", "security=allowlist");
-  // The node would run anything; only we hold the list back, and we cannot see its programs.
+  // The node would run anything, so only our allowlist restricts it, and we cannot see its programs.
   return ask === "off" ? say("deny", "allowlist-miss") : say("ask", "allowlist-miss");
 }

@@ -1,13 +1,13 @@
-// The way to other machines, as commands need it. Filled by node/.
+// The interface to paired nodes that commands use; implemented by ../node.
 
 /** A machine that was paired as a node, connected or not. */
 export interface NodeFacts {
   readonly nodeId: string;
   readonly displayName?: string;
-  /** `linux`, `macos 26.1`, `windows` … as the node says. */
+  /** `linux`, `macos 26.1`, `windows` …, as reported by the node. */
   readonly platform: string;
   readonly connected: boolean;
-  /** What it can be asked for; empty while it is away. */
+  /** Commands it offers; empty while it is disconnected. */
   readonly commands: readonly string[];
   readonly remoteIp?: string;
 }
@@ -15,14 +15,14 @@ export interface NodeFacts {
 export interface InvokeOptions {
   readonly timeoutMs: number;
   readonly idempotencyKey: string;
-  /** Ends the wait; the node is told, and ours ends the work. */
+  /** Stops waiting and cancels the request; our own node host then ends the command. */
   readonly signal?: AbortSignal;
 }
 
 export interface NodePort {
   list(): Promise<readonly NodeFacts[]>;
-  /** By id, name, address or the beginning of an id. Throws `node.unknown`, `node.ambiguous`. */
+  /** By id, name, address or a prefix of the id. Throws `node.unknown`, `node.ambiguous`. */
   resolve(reference: string): Promise<NodeFacts>;
-  /** What the node answered. Throws `node.not-connected`, `node.no-command`, `node.failed`, `node.timeout`. */
+  /** Resolves with the node's answer. Throws `node.not-connected`, `node.no-command`, `node.failed`, `node.timeout`. */
   invoke(nodeId: string, command: string, params: unknown, options: InvokeOptions): Promise<unknown>;
 }

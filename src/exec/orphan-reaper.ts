@@ -1,16 +1,19 @@
-// The warden: a small shell that waits for this process to die and then ends every command it left behind.
+// Starts a small shell that waits until this process dies and then ends every command it left behind.
 import { spawn, type ChildProcess } from "node:child_process";
 
 import { MARK } from "./proc.ts";
 
 export interface OrphanReaper {
-  /** Starts it if it is not there. */
+  /** Starts it if it does not run. */
   ensure(): void;
   readonly pid: number | undefined;
   close(): Promise<void>;
 }
 
-/** Reading a pipe costs nothing; its end is our end, however we die. Then: TERM, two seconds, KILL until none is left. */
+/**
+ * The shell blocks on a pipe that closes when this process dies. Then it sends TERM, waits two seconds, and sends KILL
+ * until no process is left.
+ */
 const script = `
 trap '' HUP INT TERM QUIT PIPE
 while read -r _; do :; done
@@ -66,8 +69,9 @@ export function createOrphanReaper(mark: string): OrphanReaper {
     },
     ensure() {
       if (isClosed || child !== undefined || process.platform !== "linux") return;
-      // Its own session: a signal to our group must not reach it. No mark: it must not end itself.
-      const started = spawn("/bin/sh", ["-c", script, "openclaw-warden", mark], {
+      // In its own session, so that a signal to our group does not reach it; without the mark, so that it does not end
+      // itself.
+      const started = spawn("/bin/sh", ["-c", script, "openclaw-reaper", mark], {
         cwd: "/",
         env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
         stdio: ["pipe", "ignore", "ignore"],

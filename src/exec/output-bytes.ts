@@ -1,15 +1,16 @@
-// The bytes of one output: a block in memory, the blocks before it in a file, a ring of blocks when the file takes no more.
+// Stores the bytes of one output: the current block in memory, earlier blocks in a file, a ring of blocks once the file
+// is full.
 import { createOutputFile, type Block } from "./output-file.ts";
 
-/** Memory of one command, and the size of a write. */
+/** The memory of one command, and the size of a write. */
 export const BLOCK_BYTES = 131_072;
 const FIRST_BYTES = 4096;
-/** Blocks on their way to the disk before the program has to wait: of one output, and of all together. */
+/** Blocks waiting for the disk before the program is paused: per output, and in total. */
 const MAX_WAITING = 16;
 const MAX_WAITING_OF_ALL = 64;
-/** Even when others fill the disk's queue. */
+/** Allowed for each output even when others fill the queue. */
 const FAIR_SHARE = 2;
-/** Blocks kept in memory when the file takes no more: a megabyte. */
+/** Blocks kept in memory when the file is full: one megabyte. */
 const MAX_RING = 8;
 
 export interface ByteStoreOptions {
@@ -17,18 +18,18 @@ export interface ByteStoreOptions {
   readonly maxFileBytes: number;
   /** A block is complete. */
   readonly onSealed: () => void;
-  /** There is room again after `add` said no. */
+  /** Called after `add` returned false, when more bytes can be added. */
   readonly onDrain: () => void;
 }
 
 export interface ByteStore {
   readonly length: number;
-  /** At most a block; false means: no more until `onRoom`. */
+  /** At most one block; false means: stop until `onDrain`. */
   add(bytes: Uint8Array): boolean;
-  /** What is there of [from, to), without the bytes that are not kept. */
+  /** The stored bytes of [from, to); dropped bytes are skipped. */
   readSync(from: number, to: number): Buffer;
   read(from: number, to: number): Promise<Buffer>;
-  /** The place at or behind `offset` where bytes are not kept, and where they go on. */
+  /** The range of dropped bytes, if any, and why they were dropped. */
   gap(): { readonly from: number; readonly to: number; readonly why: string } | undefined;
   discard(): Promise<void>;
 }
@@ -73,7 +74,7 @@ export function createByteStore({ filePath, maxFileBytes, onSealed, onDrain }: B
       waitingOfAll += 1;
       if (file.append(block)) {
         waitingOfAll -= 1;
-        return; // the same bytes are used again
+        return; // the block is reused
       }
     } else keepInRing([block]);
     active = takeBlock();
@@ -84,7 +85,7 @@ export function createByteStore({ filePath, maxFileBytes, onSealed, onDrain }: B
     ...file.waiting,
     { bytes: active.subarray(0, used), start: activeStart },
   ];
-  /** A part of the file, then pieces of memory; copied, because blocks are used again. */
+  /** Reads the file first, then memory. Memory is copied, because blocks are reused. */
   const plan = (from: number, to: number): { readonly fileTo: number; readonly pieces: Buffer[] } => {
     const fileTo = Math.max(from, Math.min(to, file.length));
     const pieces = memory().flatMap(({ bytes, start }) => {
@@ -117,7 +118,7 @@ export function createByteStore({ filePath, maxFileBytes, onSealed, onDrain }: B
     },
     gap() {
       const to = memory()[0]?.start ?? 0;
-      return to > file.length ? { from: file.length, to, why: file.stopped ?? "they are gone" } : undefined;
+      return to > file.length ? { from: file.length, to, why: file.stopped ?? "they were removed" } : undefined;
     },
     async discard() {
       await file.remove();
@@ -137,7 +138,7 @@ function takeBlock(): Buffer {
   return free === undefined ? Buffer.allocUnsafeSlow(BLOCK_BYTES) : Buffer.from(free);
 }
 
-/** A few are kept: making and dropping them at the speed of a pipe would only feed the garbage collector. */
+/** Keeps a few blocks for reuse; allocating at the speed of a pipe would strain the garbage collector. */
 function recycleBlock(bytes: Buffer): void {
   if (bytes.buffer.byteLength === BLOCK_BYTES && freeBlocks.length < MAX_WAITING) freeBlocks.push(bytes.buffer);
 }

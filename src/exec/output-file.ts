@@ -1,4 +1,4 @@
-// The file behind a command's output: blocks are appended in order, one write at a time; it is made with the first block.
+// The file behind a command's output: blocks are appended in order, one write at a time; created with the first block.
 import { close, constants, open, read, readSync, writeSync, writev } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { promisify } from "node:util";
@@ -10,18 +10,18 @@ const closeAsync = promisify(close);
 
 export interface Block {
   readonly bytes: Buffer;
-  /** Place of its first byte in the whole output. */
+  /** The offset of its first byte in the whole output. */
   readonly start: number;
 }
 
 export interface OutputFile {
-  /** Bytes that are in the file: the first ones of the output, without a hole. */
+  /** The number of bytes in the file, which always is a prefix of the output. */
   readonly length: number;
-  /** Blocks on their way; the bytes must not change until they are out of this list. */
+  /** Blocks to be written; their bytes must not change while they are in this list. */
   readonly waiting: readonly Block[];
-  /** Why nothing is added any more. */
+  /** Why writing stopped. */
   readonly stopped: string | undefined;
-  /** True when it is in the file already and its bytes may be used again; else it waits. */
+  /** True when the block was written at once and its bytes can be reused; otherwise it waits. */
   append(block: Block): boolean;
   readSync(from: number, to: number): Buffer;
   read(from: number, to: number): Promise<Buffer>;
@@ -29,18 +29,18 @@ export interface OutputFile {
 }
 
 export interface OutputFileOptions {
-  /** Makes the folder if need be and names the file. */
+  /** Creates the folder if needed and returns the path. */
   readonly path: () => Promise<string>;
   readonly maxBytes: number;
-  /** These are in the file now; there is room again. */
+  /** These blocks were written. */
   readonly onWritten: (blocks: readonly Block[]) => void;
-  /** These will never be. Called once. */
+  /** These blocks will never be written. Called once. */
   readonly onStopped: (blocks: readonly Block[]) => void;
 }
 
-/** A write to the page cache takes microseconds, handing it to another thread many times that. */
+/** A write to the page cache takes microseconds; handing it to a thread takes much longer. */
 const SLOW_WRITE_MS = 20;
-/** After a slow one, the disk is behind: so many bytes go through other threads before it is tried again. */
+/** After a slow write the disk is behind, so this many bytes go through threads before the next direct write. */
 const COOLING_BYTES = 16_777_216;
 
 export function createOutputFile({ path, maxBytes, onWritten, onStopped }: OutputFileOptions): OutputFile {
@@ -56,7 +56,7 @@ export function createOutputFile({ path, maxBytes, onWritten, onStopped }: Outpu
     if (length < coolUntil || block.start + block.bytes.length > maxBytes) return false;
     const begun = performance.now();
     try {
-      // A short write, or a full disk, is left to the other way, which starts over at the same place.
+      // A short write or a full disk is left to the asynchronous path, which starts again at the same offset.
       if (writeSync(file.fd, block.bytes, 0, block.bytes.length, length) < block.bytes.length) return false;
     } catch (error) {
       if (errnoOf(error) === undefined) throw error;
@@ -134,7 +134,7 @@ export function createOutputFile({ path, maxBytes, onWritten, onStopped }: Outpu
       await unlink(gone.path).catch((error: unknown) => {
         if (errnoOf(error) !== "ENOENT") throw error;
       });
-      // Giving the space back takes milliseconds for a large file; nobody needs to wait for that.
+      // Not awaited: freeing a large file takes milliseconds.
       closeAsync(gone.fd).catch((error: unknown) => {
         stopped = `the file could not be closed (${errnoOf(error) ?? String(error)})`;
       });

@@ -159,7 +159,7 @@ test("beyond the limit of the file the end is kept, and the gap is said", async 
   assert.deepEqual(await output.lines(0, 2), ["0", "1"]);
   assert.deepEqual(await output.lines(399_998, 2), ["399998", "399999"]);
   const all = await output.lines(0, Infinity);
-  assert.equal(all.filter((line) => line.includes("are not kept: the file reached its limit")).length, 1);
+  assert.equal(all.filter((line) => line.includes("were dropped: the file reached its limit")).length, 1);
   assert.ok(output.tail(20).endsWith("399999\n"));
 });
 
@@ -172,5 +172,5 @@ test("a disk that takes nothing leaves the end in memory, and the program is not
   for (let at = 0; at < 100; at += 1) await put(output, Buffer.alloc(65_536, 97));
   await put(output, Buffer.from("\nlast\n"));
   assert.equal((await output.lines(output.totalLines - 1, 1))[0], "last");
-  assert.match((await output.lines(0, 1))[0] ?? "", /not kept: the file could not be written \(ENOSPC\)/);
+  assert.match((await output.lines(0, 1))[0] ?? "", /were dropped: the file could not be written \(ENOSPC\)/);
 });

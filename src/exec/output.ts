@@ -1,4 +1,5 @@
-// What a command wrote, as its readers see it: the end, the news, pages of lines. Bytes are kept, text is made on reading.
+// Captures what a command writes and serves it as the end, new text, or pages of lines. Bytes are stored; text is made
+// on reading.
 import { isAscii } from "node:buffer";
 
 import { createLineIndex, endOfLine, MAX_LINE_BYTES, type LineIndex } from "./line-index.ts";
@@ -6,13 +7,13 @@ import { BLOCK_BYTES, createByteStore, type ByteStore } from "./output-bytes.ts"
 import type { Output } from "./running.ts";
 import { characterStart, safeText, safeTextSoFar } from "./safe-text.ts";
 
-/** One page of lines; what is longer comes with the next page. */
+/** The size of one page of lines; the rest comes with the next page. */
 const MAX_PAGE_BYTES = 1_048_576;
 const MAX_FILE_BYTES = 2_147_483_648;
 const PENDING_CHARS = 30_000;
 
 export interface OutputOptions {
-  /** Makes the folder if need be and names a new file. */
+  /** Creates the folder if needed and returns a new path. */
   readonly filePath: () => Promise<string>;
   readonly maxFileBytes?: number;
   readonly pendingChars?: number;
@@ -20,12 +21,12 @@ export interface OutputOptions {
 
 export interface CapturedOutput extends Output {
   readonly totalBytes: number;
-  /** Takes bytes, which may be reused afterwards; false means: no more until `onRoom`. */
+  /** Copies the bytes; false means: stop until `onDrain`. */
   append(bytes: Uint8Array): boolean;
   onDrain: () => void;
-  /** Nothing more will come. */
+  /** Called when the output is complete. */
   finish(): void;
-  /** Bytes as the program wrote them; what was not kept is left out. */
+  /** The bytes as the program wrote them; dropped bytes are skipped. */
   raw(from: number, to: number): Promise<Buffer>;
 }
 
@@ -63,7 +64,7 @@ export function createOutput(options: OutputOptions): CapturedOutput {
       let canTakeMore = true;
       for (let at = 0; at < bytes.length; at += MAX_LINE_BYTES) {
         const slice = aligned(bytes.subarray(at, at + MAX_LINE_BYTES));
-        // The store first: it marks the line that a new block begins with.
+        // The store comes first, because it marks the line that a new block begins with.
         canTakeMore = store.add(slice);
         index.add(slice);
       }
@@ -112,7 +113,7 @@ async function readLines(store: ByteStore, index: LineIndex, offset: number, lim
     const gap = store.gap();
     if (gap !== undefined && at >= gap.from && at < gap.to) {
       line = index.lineAt(gap.to);
-      if (offset < line) found.push(`[… ${gap.to - at} bytes are not kept: ${gap.why} …]`);
+      if (offset < line) found.push(`[… ${gap.to - at} bytes were dropped: ${gap.why} …]`);
       at = gap.to;
       continue;
     }
@@ -133,7 +134,7 @@ async function readLines(store: ByteStore, index: LineIndex, offset: number, lim
     let start = 0;
     while (found.length < limit && start < bytes.length) {
       const next = endOfLine(bytes, start);
-      if (next === -1 && !isLast) break; // the next piece begins with this line
+      if (next === -1 && !isLast) break; // the next read begins with this line
       const stop = next === -1 ? bytes.length : next;
       if (line >= offset) {
         found.push(lineText(bytes.subarray(start, stop)));
@@ -151,7 +152,7 @@ const NEWLINE = 10;
 // oxlint-disable-next-line no-control-regex
 const special = /[\u0000-\u0008\u000b-\u001f\u007f]/;
 
-/** The complete lines, all at once, when there is nothing in them to make safe; most output is like that. */
+/** Returns all complete lines at once when none needs cleaning, which is the common case. */
 function plainLines(bytes: Buffer): readonly string[] {
   const end = bytes.lastIndexOf(NEWLINE);
   if (end === -1 || !isAscii(bytes)) return [];
@@ -167,13 +168,13 @@ function lineText(bytes: Buffer): string {
 
 let sharedScratch: Buffer | undefined;
 
-/** One buffer for every read: reading and taking happen in one go, so nobody sees another's bytes. */
+/** One shared buffer for all reads; each read is consumed before the next one starts. */
 export function scratch(): Buffer {
   sharedScratch ??= Buffer.allocUnsafeSlow(MAX_LINE_BYTES);
   return sharedScratch;
 }
 
-/** Lines are counted four bytes at a time, which needs an even start. */
+/** Lines are counted four bytes at a time, which needs an aligned start. */
 function aligned(bytes: Uint8Array): Uint8Array {
   if (bytes.byteOffset % 4 === 0) return bytes;
   const even = scratch();

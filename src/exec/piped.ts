@@ -1,4 +1,4 @@
-// A pipeline of processes over real pipes: what they write to either stream comes out as one, in the order it was written.
+// Runs a pipeline over real pipes and merges both output streams in the order they were written.
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 
@@ -16,7 +16,7 @@ export interface PipedOptions {
   readonly launcher: Launcher;
   readonly pipes: PipePool;
   readonly output: CapturedOutput;
-  /** For whoever wants what goes to standard error apart from the rest; the order between the two is lost then. */
+  /** Receives standard error separately; the order between the two streams is then lost. */
   readonly errors?: CapturedOutput | undefined;
 }
 
@@ -59,15 +59,15 @@ export async function startPiped({ parts, launcher, pipes, output, errors }: Pip
 }
 
 interface Plumbing {
-  /** Our ends. */
+  /** The gateway's ends. */
   readonly input: number;
   readonly outputEnd: number;
   readonly errorsEnd?: number;
-  /** By process. */
+  /** Indexed by process. */
   readonly stdin: readonly number[];
   readonly stdout: readonly number[];
   readonly errors: number;
-  /** All that children have and we must close. */
+  /** The ends passed to children; the gateway closes its copies. */
   readonly theirs: readonly number[];
 }
 
@@ -128,7 +128,7 @@ function readInto(fd: number, output: CapturedOutput): { readonly ended: Promise
     fd,
     readable: true,
     writable: false,
-    // One buffer for all: no allocation per read, and the bytes are copied before anybody else reads.
+    // One shared buffer avoids an allocation per read; the bytes are copied before the next read.
     onread: { buffer, callback: (count) => output.append(buffer.subarray(0, count)) },
   });
   output.onDrain = () => socket.resume();
@@ -143,21 +143,21 @@ function readInto(fd: number, output: CapturedOutput): { readonly ended: Promise
 interface Input {
   write(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
-  /** Everybody is gone. */
+  /** Called when all processes are gone. */
   drop(): void;
 }
 
-/** Of input nobody reads; it waits in the gateway's memory. */
+/** The limit of unread input held in the gateway's memory. */
 const MAX_WAITING_BYTES = 8_000_000;
 
-/** Most commands are never written to: the stream is made with the first write. */
+/** Most commands get no input, so the stream is created with the first write. */
 function createInput(fd: number): Input {
   let stream: Socket | undefined;
   let isClosed = false;
   const open = (): Socket => {
     if (stream === undefined) {
       stream = new Socket({ fd, readable: false, writable: true });
-      // A reader that went away is told by the write; without this line it would end the gateway.
+      // The write reports a closed reader; without this handler the error event would end the gateway.
       stream.on("error", () => {
         isClosed = true;
       });
@@ -194,8 +194,8 @@ function createInput(fd: number): Input {
 }
 
 function inputFull(): OpenClawError {
-  return new OpenClawError("exec.input-full", "the command does not read its input, and a lot of it waits already", {
-    hint: "wait until it reads, or end it",
+  return new OpenClawError("exec.input-full", "the command does not read its input, and the input buffer is full", {
+    hint: "wait until it reads, or kill it",
   });
 }
 

@@ -1,5 +1,5 @@
-// Real pipes for commands. Node gives children socket pairs, on which `> /dev/stderr` and `< /dev/stdin` fail and the order of
-// output and errors is lost; so named pipes are made in batches, opened, and unlinked at once.
+// A pool of real pipes for commands. Node gives children socket pairs, which break `> /dev/stderr` and `< /dev/stdin`
+// and lose the order of output and errors, so named pipes are created in batches, opened and unlinked at once.
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,20 +7,20 @@ import { join } from "node:path";
 import { OpenClawError } from "../core/error.ts";
 import type { Launcher } from "./launcher.ts";
 
-/** Two a command: one `mkfifo` for 32 commands. */
+/** Each command takes two pipes, so one `mkfifo` serves 32 commands. */
 const BATCH = 64;
 const REFILL_BELOW = 16;
 
-/** The child's end waits on reads and writes as programs expect; ours never does. */
+/** The child's end blocks, as programs expect; the gateway's end does not. */
 export interface Pipe {
   readonly ours: number;
   readonly theirs: number;
 }
 
-/** Rejects with `exec.start-failed`; the next command tries anew, since what was missing may be there again. */
+/** Rejects with `exec.start-failed`; the next command tries again. */
 export interface PipePool {
   take(towards: "child" | "us"): Promise<Pipe>;
-  /** Between two children: what the first writes the second reads. */
+  /** A pipe between two children: the second reads what the first writes. */
   takeLink(): Promise<{ readonly read: number; readonly write: number }>;
 }
 
@@ -46,7 +46,7 @@ export function createPipePool(parentFolder: () => Promise<string>, launcher: La
   const path = async (): Promise<string> => {
     for (;;) {
       const name = free.pop();
-      // Ahead of time; whoever finds none left hears why.
+      // Refilled in advance; a failure is reported to the command that finds the pool empty.
       if (free.length < REFILL_BELOW && name !== undefined) refill().catch(() => undefined);
       if (name !== undefined) return name;
       await refill().catch((error: unknown) => Promise.reject(noPipes(error)));
@@ -62,7 +62,7 @@ export function createPipePool(parentFolder: () => Promise<string>, launcher: La
   };
 }
 
-/** The reader comes first and must not wait; if it is the child's it is opened again, since a child does want to wait. */
+/** The reader is opened first without blocking. A child needs a blocking reader, so for a child it is opened again. */
 function openBoth(name: string, readerIsOurs: boolean): { readonly read: number; readonly write: number } {
   const { O_RDONLY, O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
   const first = openSync(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
@@ -77,7 +77,7 @@ function openBoth(name: string, readerIsOurs: boolean): { readonly read: number;
   }
 }
 
-/** By the launcher like any other program: a fork of the gateway itself would hold its loop for some milliseconds. */
+/** Started by the launcher, because forking the gateway itself would block its event loop for milliseconds. */
 async function makePipes(names: readonly string[], folder: string, launcher: Launcher): Promise<void> {
   const errors = join(folder, "mkfifo.err");
   const errorLog = await open(errors, "w", 0o600);
@@ -101,8 +101,8 @@ async function makePipes(names: readonly string[], folder: string, launcher: Lau
 
 function noPipes(cause: unknown): OpenClawError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new OpenClawError("exec.start-failed", `pipes for commands could not be made: ${why}`, {
-    hint: "mkfifo must be installed, and the state folder writable on a file system that has named pipes",
+  return new OpenClawError("exec.start-failed", `could not create pipes for commands: ${why}`, {
+    hint: "install mkfifo, and make the state folder writable on a file system with named pipes",
     cause,
   });
 }

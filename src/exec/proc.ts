@@ -1,10 +1,12 @@
-// The machine's processes as /proc shows them, with the mark that tells which command each belongs to.
+// Reads the machine's processes from /proc, with the mark that shows which command each belongs to.
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from "node:fs";
 
 import { errnoOf } from "../core/error.ts";
 import { newSecret } from "../base/ids.ts";
 
-/** In the environment of every command; inherited by all it starts, also by those that leave its group and session. */
+/**
+ * A variable in the environment of every command; inherited by every descendant, also outside its group and session.
+ */
 export const MARK = "OPENCLAW_RUN";
 
 export interface Process {
@@ -12,22 +14,22 @@ export interface Process {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** Clock ticks since boot: with the pid it names one process for ever. */
+  /** Clock ticks since boot; with the pid it identifies one process uniquely. */
   readonly start: string;
   readonly isDead: boolean;
   /** The value of MARK. */
   readonly mark: string | undefined;
-  /** Its environment could not be seen: a program in the middle of being started shows none. */
+  /** True when the environment could not be read: a process shows none while it starts a program. */
   readonly isEnvironmentHidden: boolean;
 }
 
-/** A mark for everything this process starts; it tells a later one whether its owner still lives. */
+/** A mark for everything this process starts; a later process can tell from it whether the owner still lives. */
 export function ownMark(): string {
   const start = readProcess(process.pid)?.start ?? "0";
   return `${pidNamespace()}.${process.pid}.${start}.${newSecret(6)}`;
 }
 
-/** True when the mark was made in our pid namespace by a process that is gone. */
+/** True when the mark was made in our pid namespace by a process that no longer exists. */
 export function isOrphanMark(mark: string): boolean {
   const [namespace, pid, start] = mark.split(".");
   if (namespace === undefined || pid === undefined || start === undefined || namespace !== pidNamespace()) return false;
@@ -36,7 +38,7 @@ export function isOrphanMark(mark: string): boolean {
 
 let nextScan: Promise<readonly Process[]> | undefined;
 
-/** All processes; whoever asks before it begins gets the same look. The loop breathes in between. */
+/** Lists all processes. Callers that wait for the same scan share it, and the scan yields to the event loop. */
 export async function scanProcesses(): Promise<readonly Process[]> {
   nextScan ??= yieldToLoop().then(async () => {
     nextScan = undefined;
@@ -55,7 +57,7 @@ export async function scanProcesses(): Promise<readonly Process[]> {
 export function readProcess(pid: number, withMark = false): Process | undefined {
   const stat = readSmall(`/proc/${pid}/stat`)?.toString("latin1");
   if (stat === undefined) return undefined;
-  // The name is in brackets and may hold anything, brackets and blanks too.
+  // The name is in parentheses and may itself contain parentheses and spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const state = fields[0] ?? "X";
   const isDead = state === "Z" || state === "X";
@@ -68,30 +70,30 @@ export function readProcess(pid: number, withMark = false): Process | undefined 
     start: fields[19] ?? "",
     isDead,
     mark: environ === undefined ? undefined : markIn(environ),
-    // The kernel's own threads have no memory, hence no environment.
+    // Kernel threads have no memory and therefore no environment.
     isEnvironmentHidden: environ?.length === 0 && fields[20] !== "0",
   };
 }
 
-/** The name the kernel shows for it, at most 15 characters; "" when it is gone. */
+/** The name the kernel shows, at most 15 characters; "" when the process is gone. */
 export function programName(pid: number): string {
   return readSmall(`/proc/${pid}/comm`)?.toString("utf8").trimEnd() ?? "";
 }
 
-/** Signals exactly this process: a pid that another one has got meanwhile is left alone. False when it is gone. */
+/** Signals exactly this process: a pid that was reused is not signaled. False when the process is gone. */
 export function signalProcess(target: Process, signal: NodeJS.Signals): boolean {
   const now = readProcess(target.pid);
   if (now === undefined || now.start !== target.start || now.isDead) return false;
   try {
     return process.kill(target.pid, signal);
   } catch (error) {
-    // EPERM: it has become another user's (sudo); what may not be signalled cannot be waited for either.
+    // EPERM: the process now belongs to another user (sudo), so it can neither be signaled nor waited for.
     if (errnoOf(error) === "ESRCH" || errnoOf(error) === "EPERM") return false;
     throw error;
   }
 }
 
-/** False on systems without /proc (macOS): there the process group is all that is known. */
+/** False on systems without /proc (macOS), where only the process group is known. */
 export function hasProc(): boolean {
   return processIds().length > 0;
 }
@@ -118,7 +120,7 @@ function markIn(environ: Buffer): string | undefined {
 
 let buffer: Buffer | undefined;
 
-/** Undefined when the process is gone or is not ours to look at. */
+/** Undefined when the process is gone or belongs to another user. */
 function readSmall(path: string): Buffer | undefined {
   buffer ??= Buffer.allocUnsafeSlow(262_144);
   let fd: number | undefined;
@@ -151,7 +153,7 @@ function readNamespace(): string {
     return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    return "0"; // no /proc: nothing is ever swept by mark there
+    return "0"; // without /proc processes are never found by mark
   }
 }
 

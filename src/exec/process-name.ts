@@ -1,4 +1,4 @@
-// Names for commands in the background: a two-word id to speak of it, and a short label made from its command line.
+// Names background commands: a two-word id and a short label derived from the command line.
 import { randomInt } from "node:crypto";
 
 const first =
@@ -18,7 +18,7 @@ const second =
     /\s+/,
   );
 
-/** Not a secret: what keeps others out is the table, which knows only the agent's own. */
+/** Not a secret: the process table only returns the agent's own commands. */
 export function newProcessId(isTaken: (id: string) => boolean): string {
   for (;;) {
     const id = `${first[randomInt(first.length)] ?? "calm"}-${second[randomInt(second.length)] ?? "gulf"}`;
@@ -29,7 +29,7 @@ export function newProcessId(isTaken: (id: string) => boolean): string {
 }
 
 const MAX_LABEL = 40;
-/** Words that say how to run something, not what. */
+/** Words about how to run something, not what. */
 const prefixWords = new Set(["sudo", "env", "nohup", "nice", "time", "exec", "command", "run", "exec", "--", "-m"]);
 
 /** `cd web && npm run build -- --fast` becomes `npm build`. */

@@ -1,4 +1,4 @@
-// Commands that go on in the background: each agent sees its own, finished ones stay for a while.
+// The table of background commands: each agent sees its own, and finished ones stay for a while.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Clock } from "../base/clock.ts";
 import { hideCommandSecrets } from "../base/command-secrets.ts";
@@ -13,11 +13,11 @@ export interface ProcessOwner {
   readonly session: SessionKey;
   readonly command: string;
   readonly cwd: string;
-  /** Behind the walls of a sandbox; what is not said to be is outside of them. */
+  /** True when it runs inside a sandbox; false by default. */
   readonly sandboxed?: boolean;
-  /** Somebody's yes or rights were needed to start it; so they were unless it is said that they were not. */
+  /** True when starting it needed an approval or the owner's rights; true by default. */
   readonly privileged?: boolean;
-  /** Made from the command when left out. */
+  /** Derived from the command by default. */
   readonly name?: string;
 }
 
@@ -25,9 +25,9 @@ export interface ProcessSession extends Required<ProcessOwner> {
   readonly id: string;
   readonly running: Running;
   state(): ProcessState;
-  /** Undefined while it runs. */
+  /** Undefined while the command runs. */
   exit(): Exit | undefined;
-  /** True when the agent has read of the end, or brought it about. */
+  /** True when the agent already knows about the end or caused it. */
   isExitKnown(): boolean;
   noteExitKnown(): void;
 }
@@ -36,11 +36,11 @@ export interface ProcessTable {
   add(running: Running, owner: ProcessOwner): ProcessSession;
   /** Oldest first. */
   list(agent: AgentId): readonly ProcessSession[];
-  /** Undefined for unknown ids and for those of other agents alike. */
+  /** Undefined for unknown ids and for ids of other agents. */
   get(agent: AgentId, id: string): ProcessSession | undefined;
-  /** Drops it with its output; a running one is not ended by this. */
+  /** Removes the entry and its output; does not end a running command. */
   forget(entry: ProcessSession): Promise<void>;
-  /** Called once for each, after its last byte. Returns how to stop listening. */
+  /** Called once per command, after its last output. Returns a function that stops listening. */
   onExit(listener: (entry: ProcessSession, exit: Exit) => void): () => void;
   close(): Promise<void>;
 }
@@ -48,14 +48,14 @@ export interface ProcessTable {
 export interface ProcessTableDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** `tools.exec.cleanupMs` as it is now for this agent; held within its bounds here. */
+  /** The current `tools.exec.cleanupMs` of this agent; clamped here. */
   readonly cleanupMs: (agent: AgentId) => number | undefined;
 }
 
 const MIN_CLEANUP_MS = 60_000;
 const MAX_CLEANUP_MS = 10_800_000;
 const DEFAULT_CLEANUP_MS = 1_800_000;
-/** Finished ones; beyond it the oldest go first, whatever their time. */
+/** The most finished commands; beyond it the oldest are removed early. */
 const MAX_FINISHED = 500;
 
 export function createProcessTable({ clock, log, cleanupMs }: ProcessTableDeps): ProcessTable {
@@ -68,11 +68,11 @@ export function createProcessTable({ clock, log, cleanupMs }: ProcessTableDeps):
     await entry.running.output.discard();
   };
   const drop = (entry: ProcessSession): void => {
-    forget(entry).catch((error: unknown) => log.warn("the output of a command could not be removed", { error }));
+    forget(entry).catch((error: unknown) => log.warn("could not remove the output of a command", { error }));
   };
   const expiryOf = (entry: ProcessSession): number =>
     (entry.exit()?.endedAt ?? Infinity) + clampCleanup(cleanupMs(entry.agent));
-  /** One timer for all, set to whoever is next. */
+  /** One timer for all entries, set to the next expiry. */
   const sweep = (): void => {
     clearTimeout(timer);
     const finished = [...entries.values()]

@@ -1,4 +1,4 @@
-// A command in a pseudo-terminal: cursor questions are answered, what it draws can be read as a screen.
+// Runs a command in a pseudo-terminal: answers cursor queries, and its drawing can be read as a screen.
 import { existsSync } from "node:fs";
 import { constants as system } from "node:os";
 import { delimiter, resolve } from "node:path";
@@ -22,7 +22,7 @@ export interface TerminalOptions {
   readonly output: CapturedOutput;
 }
 
-/** What we use of the library's object; its published type lacks the error event and bytes. */
+/** The members we use; the published type lacks the error event and raw bytes. */
 interface Terminal {
   readonly pid: number;
   onData(listener: (bytes: Buffer) => void): unknown;
@@ -38,7 +38,7 @@ const EOT = "\u0004";
 
 export async function startTerminal({ parts, size, output }: TerminalOptions): Promise<StartedPipeline> {
   const launch = parts[0]?.launch;
-  if (launch === undefined || parts.length > 1) throw noTerminal("a terminal takes one program, not a pipeline");
+  if (launch === undefined || parts.length > 1) throw noTerminal("a terminal can run one program, not a pipeline");
   const terminal = await open(launch, size);
   const filter = createQueryFilter((answer) => terminal.write(answer));
   const screen = createScreen(size, output);
@@ -47,7 +47,7 @@ export async function startTerminal({ parts, size, output }: TerminalOptions): P
 
   output.onDrain = () => terminal.resume();
   terminal.on("error", () => {
-    isGone = true; // reading fails with EIO when the other side is closed: the end, not a failure
+    isGone = true; // reading fails with EIO once the other side is closed, which means the end and not a failure
   });
   terminal.onData((bytes) => {
     if (!output.append(filter.take(bytes))) terminal.pause();
@@ -103,16 +103,16 @@ async function load(): Promise<typeof Library> {
   try {
     return await import("@lydell/node-pty");
   } catch (error) {
-    throw noTerminal("this installation has no pseudo-terminals for this system", error);
+    throw noTerminal("pseudo-terminals are not available on this system", error);
   }
 }
 
-/** The caller may run it over pipes instead and say so. */
+/** The caller can run the command over pipes instead. */
 function noTerminal(why: string, cause?: unknown): OpenClawError {
   return new OpenClawError("exec.no-terminal", why, { hint: "call again without pty", cause });
 }
 
-/** Looked up here: the library forks first, and a child that cannot start the program only exits. */
+/** Checked here, because the library forks first and a child that cannot start the program only exits. */
 async function programOf(launch: HostLaunch): Promise<string> {
   const name = launch.argv[0] ?? "";
   const folders = name.includes("/") ? [""] : (launch.env["PATH"]?.split(delimiter) ?? minimalPath);
@@ -120,12 +120,12 @@ async function programOf(launch: HostLaunch): Promise<string> {
   const found = (await isFolder(launch.cwd)) ? paths.find(isRunnable) : undefined;
   if (found !== undefined) return found;
   launch.release?.();
-  // Of many folders the one that has such a file tells more than those that do not.
+  // A folder that has the file explains more than the folders that lack it.
   const code = paths.map(whyNotRunnable).findLast((why) => why !== undefined && why !== "ENOENT") ?? "ENOENT";
   throw await startError(launch, Object.assign(new Error("not runnable"), { code }));
 }
 
-/** The library passes no open files on; the child opens ours by name instead, while we keep them open. */
+/** The library does not pass open files on, so the child opens ours through /proc while we keep them open. */
 function withFiles(launch: HostLaunch, program: string): readonly string[] {
   const fds = launch.fds ?? [];
   const argv = withName(launch, [program, ...launch.argv.slice(1)]);
@@ -134,7 +134,10 @@ function withFiles(launch: HostLaunch, program: string): readonly string[] {
   return ["/bin/sh", "-c", `${opens} && exec "$@"`, "sh", ...argv];
 }
 
-/** Nor a name of its own: a program that finds its files by it (Python in an environment) gets it from bash, where there is one. */
+/**
+ * The library cannot set argv[0]. Programs that find their files by it (Python in a virtual environment) get it
+ * through bash.
+ */
 function withName({ argv0 }: HostLaunch, argv: readonly string[]): readonly string[] {
   if (argv0 === undefined || argv0 === argv[0] || !existsSync(BASH)) return argv;
   return [BASH, "-c", 'exec -a "$0" "$@"', argv0, ...argv];

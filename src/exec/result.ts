@@ -1,4 +1,4 @@
-// What a command came to, for programs (details) and for people and models (text).
+// The result of a command, for programs (details) and for people and models (text).
 import type { Exit } from "./running.ts";
 
 export type ExecDetails =
@@ -7,7 +7,7 @@ export type ExecDetails =
       readonly exitCode: number;
       readonly durationMs: number;
       readonly aggregated: string;
-      /** Unknown where a node chose it. */
+      /** Undefined when a node chose the folder. */
       readonly cwd?: string;
       readonly truncated?: boolean;
     }
@@ -18,7 +18,7 @@ export type ExecDetails =
       readonly timedOut?: boolean;
       readonly durationMs: number;
       readonly aggregated: string;
-      /** Unknown where a node chose it. */
+      /** Undefined when a node chose the folder. */
       readonly cwd?: string;
       readonly truncated?: boolean;
     }
@@ -43,12 +43,12 @@ export type ExecDetails =
 
 export interface ExecOutcome {
   readonly details: ExecDetails;
-  /** Put in front, one a line. */
+  /** Shown before the result, one per line. */
   readonly warnings: readonly string[];
   readonly text: string;
 }
 
-/** Of what a node answers; beyond this the end is kept, since that is where errors stand. */
+/** For the answer of a node; longer output keeps its end, where errors usually are. */
 export const AGGREGATE_CHARS = 200_000;
 export const TAIL_CHARS = 2000;
 
@@ -61,7 +61,7 @@ export interface Finished {
   readonly cwd: string | undefined;
 }
 
-/** `marked` is how what the command wrote is shown to a model; where it is ours, as it is. */
+/** `marked` marks untrusted output for the model; output of this machine stays unchanged. */
 export function finished(
   run: Finished,
   warnings: readonly string[],
@@ -70,7 +70,7 @@ export function finished(
   const { exit, aggregated, truncated, startedAt, cwd } = run;
   const where = cwd === undefined ? {} : { cwd };
   const common = { durationMs: exit.endedAt - startedAt, aggregated, ...where, ...(truncated ? { truncated } : {}) };
-  const shown = truncated ? `[… the beginning was left out; this is the end]\n${aggregated}` : aggregated;
+  const shown = truncated ? `[… output truncated: only the end is shown]\n${aggregated}` : aggregated;
   if (exit.code === 0 && exit.reason === undefined) {
     const details = { status: "completed", exitCode: 0, ...common } as const;
     return { details, warnings, text: shown.trim() === "" ? "(no output)" : marked(shown) };
@@ -87,11 +87,11 @@ export function finished(
   return { details, warnings, text: parts.join("\n\n") };
 }
 
-/** A command we ended has done part of its work: saying "failed" alone would invite doing it twice. */
+/** A command that we ended did part of its work; saying only "failed" would invite the model to repeat it. */
 function howItEnded({ exit, timeoutMs }: Finished): string {
   if (exit.reason === "timeout")
-    return `[ended after ${(timeoutMs ?? 0) / 1000} s, its time limit; what it did until then stands]`;
-  if (exit.reason !== undefined) return `[ended: ${exit.reason}; what it did until then stands]`;
+    return `[ended after ${(timeoutMs ?? 0) / 1000} s, its time limit; changes made before that remain]`;
+  if (exit.reason !== undefined) return `[ended: ${exit.reason}; changes made before that remain]`;
   if (exit.code === null) return `[ended by signal ${exit.signal ?? "unknown"}]`;
   return `[exit code ${exit.code}]`;
 }

@@ -12,7 +12,7 @@ import { EXEC_ASK, EXEC_HOST, EXEC_SECURITY, routeExec, type Route, type RouteIn
 const open: Elevation = { open: true, gates: [], channel: "telegram" };
 const shut: Elevation = {
   open: false,
-  gates: [{ key: "tools.elevated.allowFrom.telegram", why: "whoever wrote this is not listed" }],
+  gates: [{ key: "tools.elevated.allowFrom.telegram", why: "this sender is not listed" }],
   channel: "telegram",
 };
 
@@ -111,7 +111,7 @@ const routes: readonly Row[] = [
     { params: { security: "deny" } },
     {
       ...onSandbox,
-      warnings: ["security and ask were ignored: they hold for the hosts gateway and node."],
+      warnings: ["security and ask were ignored: they apply only to host=gateway and host=node."],
     },
   ],
   ["a security of deny in the config does not close the sandbox host", { global: { security: "deny" } }, onSandbox],
@@ -147,7 +147,7 @@ const routes: readonly Row[] = [
     { params: { elevated: true }, elevation: open },
     {
       ...onSandbox,
-      warnings: ["elevated was ignored: this session is not sandboxed, commands run on the host already."],
+      warnings: ["elevated was ignored: this session is not sandboxed, so commands already run on the host."],
     },
   ],
   [
@@ -155,7 +155,7 @@ const routes: readonly Row[] = [
     { params: { elevated: true } },
     {
       ...onSandbox,
-      warnings: ["elevated was ignored: this session is not sandboxed, commands run on the host already."],
+      warnings: ["elevated was ignored: this session is not sandboxed, so commands already run on the host."],
     },
   ],
   [
@@ -254,7 +254,7 @@ const routes: readonly Row[] = [
     {
       ...inBox,
       warnings: [
-        "Elevated is on here but closed for this sender (tools.elevated.allowFrom.telegram): ran in the sandbox.",
+        "Elevated is on in this session, but this sender may not use it (tools.elevated.allowFrom.telegram): the command ran in the sandbox.",
       ],
     },
   ],
@@ -349,7 +349,7 @@ const refusals: readonly Refusal[] = [
     "exec.elevated-unavailable",
     [
       "runtime: sandboxed",
-      "- tools.elevated.allowFrom.telegram: whoever wrote this is not listed",
+      "- tools.elevated.allowFrom.telegram: this sender is not listed",
       "tools.elevated.enabled",
       "agents.list[].tools.elevated.enabled",
       "agents.list[].tools.elevated.allowFrom.telegram",
@@ -368,15 +368,15 @@ const refusals: readonly Refusal[] = [
     {
       sandboxed: true,
       params: { elevated: true },
-      elevation: { open: false, channel: "webchat", gates: [{ key: "session", why: "sub-agents are never elevated" }] },
+      elevation: { open: false, channel: "webchat", gates: [{ key: "session", why: "subagents are never elevated" }] },
     },
     "exec.elevated-unavailable",
-    ["sub-agents are never elevated"],
+    ["subagents are never elevated"],
     {
       refused: true,
       runtime: "sandboxed",
       channel: "webchat",
-      gates: [{ key: "session", why: "sub-agents are never elevated" }],
+      gates: [{ key: "session", why: "subagents are never elevated" }],
     },
   ],
   [

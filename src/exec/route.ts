@@ -1,4 +1,4 @@
-// Where a command runs and under which rules: from the call, the session, the config and who asked. Pure.
+// Decides where a command runs and under which rules, from the call, the session, the config and the sender. Pure.
 import { ToolError } from "../core/error.ts";
 import type { AgentId } from "../core/names.ts";
 import { agentConfig } from "../config/agents.ts";
@@ -7,7 +7,7 @@ import { asks, securities, stricter } from "./policy/agent-rules.ts";
 import type { Elevation } from "./elevated.ts";
 
 export const EXEC_HOST = ["sandbox", "gateway", "node"] as const;
-/** In the order people are shown them. */
+/** In the order shown to people. */
 export const EXEC_SECURITY = securities;
 export const EXEC_ASK = asks.toReversed();
 const levels = ["off", "on", "ask", "full"] as const;
@@ -17,7 +17,7 @@ export type ExecHost = (typeof EXEC_HOST)[number];
 export type Security = (typeof EXEC_SECURITY)[number];
 export type Ask = (typeof EXEC_ASK)[number];
 
-/** What `/exec` and `/elevated` inside a message say, for that message only. */
+/** Set by `/exec` and `/elevated` inside a message, for that message only. */
 export interface ExecOnce {
   readonly host?: string | undefined;
   readonly security?: string | undefined;
@@ -27,7 +27,7 @@ export interface ExecOnce {
 }
 
 export interface RouteInput {
-  /** Of the call: the model wrote them. */
+  /** From the call; written by the model. */
   readonly params: {
     readonly host?: string | undefined;
     readonly security?: string | undefined;
@@ -35,7 +35,7 @@ export interface RouteInput {
     readonly node?: string | undefined;
     readonly elevated?: boolean | undefined;
   };
-  /** Of the session's entry: an authorised sender wrote them. */
+  /** From the session entry; written by an authorized sender. */
   readonly session: {
     readonly execHost?: string | undefined;
     readonly execSecurity?: string | undefined;
@@ -48,7 +48,7 @@ export interface RouteInput {
   readonly agent: AgentId;
   readonly sandboxed: boolean;
   readonly elevation: Elevation;
-  /** For the hint of an error. */
+  /** Used in error hints. */
   readonly sessionKey?: string | undefined;
 }
 
@@ -57,14 +57,14 @@ export interface Route {
   readonly runsIn: "sandbox" | "host" | "node";
   readonly security: Security;
   readonly ask: Ask;
-  /** The node the call or the binding names. */
+  /** The node named by the call or the config. */
   readonly node?: string;
-  /** The node commands are bound to; a call must mean the same one. */
+  /** The node that commands are bound to; a call can only name the same one. */
   readonly boundNode?: string;
-  /** Whether the approvals file and the desk have a say. */
+  /** True when the approvals file and the approval broker decide. */
   readonly approvals: boolean;
   readonly elevated: "off" | "on" | "full";
-  /** Put in front of the result, one a line. */
+  /** Shown before the result, one per line. */
   readonly warnings: readonly string[];
 }
 
@@ -108,7 +108,7 @@ export function routeExec(input: RouteInput): Route {
   };
 }
 
-/** A value in force, and who said so. */
+/** A value and where it was set. */
 export interface Setting<Value> {
   readonly value: Value;
   readonly from: "message" | "session" | "agent" | "config" | "default";
@@ -121,7 +121,7 @@ export interface RouteSettings {
   readonly node: Setting<string | undefined>;
 }
 
-/** What a call that asks for nothing would get. Throws `exec.bad-value` for a word nobody knows. */
+/** The settings for a call without options. Throws `exec.bad-value` for an unknown value. */
 export function routeOfSession(
   config: Config,
   agent: AgentId,
@@ -152,7 +152,7 @@ export function routeOfSession(
   };
 }
 
-/** The first that is set; a word nobody knows is refused wherever it stands. */
+/** Parses the first value that is set. An unknown value is rejected wherever it was set. */
 function parseFirst<const Values extends readonly string[]>(
   name: string,
   known: Values,
@@ -163,7 +163,7 @@ function parseFirst<const Values extends readonly string[]>(
   const word = value.trim().toLowerCase();
   const found = known.find((candidate) => candidate === word);
   if (found !== undefined) return found;
-  throw new ToolError("exec.bad-value", `"${value.slice(0, 60)}" is no ${name}: use ${known.join(", ")}`, {
+  throw new ToolError("exec.bad-value", `invalid ${name} "${value.slice(0, 60)}": use ${known.join(", ")}`, {
     hint: name === LEVEL ? "/elevated off" : `/exec ${name}=${known[0]}`,
     details: { refused: true },
   });
@@ -174,7 +174,10 @@ interface Level {
   readonly warnings: readonly string[];
 }
 
-/** Only a sandbox can be left. A level of the session holds for every call; a call may stay inside, or ask to get out. */
+/**
+ * Applies only to sandboxed sessions. The session's level applies to every call; a call can stay inside or request
+ * elevation.
+ */
 function elevatedLevel({ params, once, session, config, sandboxed, elevation, sessionKey }: RouteInput): Level {
   const level = parseFirst(LEVEL, levels, once?.elevated, session.elevatedLevel, defaultLevel(config));
   const off: Level = { elevated: "off", warnings: [] };
@@ -184,15 +187,17 @@ function elevatedLevel({ params, once, session, config, sandboxed, elevation, se
   if (params.elevated === true && level === "off") throw turnedOff(once, session, sessionKey);
   if (elevation.open) return { elevated: level === "full" ? "full" : "on", warnings: [] };
   if (params.elevated === true) throw unavailable(elevation, sessionKey);
-  // The level was set by somebody who may; this message is from somebody who may not, so it stays inside.
+  // Somebody with the right set the level, but this sender lacks the right, so the command stays in the sandbox.
   const keys = elevation.gates.map(({ key }) => key).join(", ");
   return {
     ...off,
-    warnings: [`Elevated is ${level ?? "on"} here but closed for this sender (${keys}): ran in the sandbox.`],
+    warnings: [
+      `Elevated is ${level ?? "on"} in this session, but this sender may not use it (${keys}): the command ran in the sandbox.`,
+    ],
   };
 }
 
-const IGNORED = "elevated was ignored: this session is not sandboxed, commands run on the host already.";
+const IGNORED = "elevated was ignored: this session is not sandboxed, so commands already run on the host.";
 
 const defaultLevel = (config: Config): string | undefined => config.agents?.defaults?.elevatedDefault;
 
@@ -208,7 +213,7 @@ function turnedOff(
       ? "elevated is turned off for this session (runtime: sandboxed)"
       : "elevated is turned off by agents.defaults.elevatedDefault (runtime: sandboxed)",
     {
-      hint: isSession ? "an authorised sender can write: /elevated on" : "agents.defaults.elevatedDefault",
+      hint: isSession ? "an authorized sender can write: /elevated on" : "agents.defaults.elevatedDefault",
       details: { refused: true, runtime: "sandboxed", gates: [], ...(sessionKey === undefined ? {} : { sessionKey }) },
     },
   );
@@ -218,9 +223,9 @@ function unavailable({ gates, channel }: Elevation, sessionKey: string | undefin
   const closed = gates.map(({ key, why }) => `- ${key}: ${why}`);
   const where = sessionKey === undefined ? channel : `${channel}, session ${sessionKey}`;
   const text = [
-    `elevated is not available here (runtime: sandboxed; ${where}). Closed:`,
+    `elevated is not available here (runtime: sandboxed; ${where}). Blocked by:`,
     ...closed,
-    `What decides: tools.elevated.enabled, tools.elevated.allowFrom.${channel}, agents.list[].tools.elevated.enabled, agents.list[].tools.elevated.allowFrom.${channel}.`,
+    `Controlled by: tools.elevated.enabled, tools.elevated.allowFrom.${channel}, agents.list[].tools.elevated.enabled, agents.list[].tools.elevated.allowFrom.${channel}.`,
   ].join("\n");
   return new ToolError("exec.elevated-unavailable", text, {
     hint: `openclaw sandbox explain${sessionKey === undefined ? "" : ` --session ${sessionKey}`}`,
@@ -234,7 +239,7 @@ function unavailable({ gates, channel }: Elevation, sessionKey: string | undefin
   });
 }
 
-/** A call may name the host it would get anyway. Elevated has its own: the gateway. */
+/** A call can name the host it would get anyway, or the gateway when elevated. */
 function checkHost(
   asked: ExecHost | undefined,
   configured: ExecHost,
@@ -247,19 +252,19 @@ function checkHost(
   const key = bySession ? "/exec host" : own === undefined ? "tools.exec.host" : "agents.list[].tools.exec.host";
   throw new ToolError(
     "exec.host-mismatch",
-    `host=${asked} is not what this session uses (${key}=${configured}): its commands run ${describeHost(configured, input.sandboxed)}`,
+    `host=${asked} is not allowed in this session (${key}=${configured}): its commands run ${describeHost(configured, input.sandboxed)}`,
     {
-      hint: `leave out host; an authorized sender can change it with /exec host=${asked}`,
+      hint: `omit host; an authorized sender can change it with /exec host=${asked}`,
       details: { refused: true, requested: asked, configured, key },
     },
   );
 }
 
-/** `sandbox` names a wish: without one, commands run on the host. */
+/** `sandbox` is a preference: without a sandbox, commands run on the host. */
 function describeHost(host: ExecHost, sandboxed: boolean): string {
   if (host === "node") return "on a paired node";
   if (host === "gateway") return "on the gateway host, under approvals";
-  return sandboxed ? "in the sandbox" : "on the gateway host itself, because this session is not sandboxed";
+  return sandboxed ? "in the sandbox" : "on the gateway host, because this session is not sandboxed";
 }
 
 function denied(host: ExecHost): ToolError {
@@ -269,11 +274,11 @@ function denied(host: ExecHost): ToolError {
   });
 }
 
-/** What was asked for and means nothing where the command runs. */
+/** Warnings about options that have no effect on this host. */
 function ignoredParams({ security, ask, node }: RouteInput["params"], host: ExecHost): string[] {
   const rules = host === "sandbox" && (security !== undefined || ask !== undefined);
   return [
-    ...(rules ? ["security and ask were ignored: they hold for the hosts gateway and node."] : []),
+    ...(rules ? ["security and ask were ignored: they apply only to host=gateway and host=node."] : []),
     ...(node !== undefined && host !== "node" ? [`node was ignored: the command runs on host=${host}.`] : []),
   ];
 }

@@ -1,11 +1,11 @@
-// One private folder a process for pipes and output files; folders of processes that are gone are removed on first use.
+// One private folder per process for pipes and output files; folders of dead processes are removed on first use.
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { errnoOf } from "../core/error.ts";
 import { isOrphanMark } from "./proc.ts";
 
-/** Makes it on the first call; `remove` takes it away. */
+/** `open` creates the folder on the first call; `remove` deletes it. */
 export interface RunFolder {
   open(): Promise<string>;
   remove(): Promise<void>;

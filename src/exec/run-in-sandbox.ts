@@ -1,4 +1,4 @@
-// A command in the session's sandbox: the whole shell line, because the walls are the kernel's.
+// Runs a command in the session's sandbox. The whole line goes to a shell, because the kernel enforces the limits.
 import { lstatSync } from "node:fs";
 import { isAbsolute, join, posix } from "node:path";
 
@@ -36,7 +36,7 @@ export async function runInSandbox({ deps, follow }: ExecContext, request: ExecR
   return notes.length === 0 ? outcome : { ...outcome, warnings: [...outcome.warnings, ...notes] };
 }
 
-/** A command that could not write to a repository is told why, and which key changes it. */
+/** Explains why a command could not write to a repository, and names the config key that changes it. */
 function readOnlyNotes({ gitWrite }: Sandbox, command: string, { details }: ExecOutcome): readonly string[] {
   if (gitWrite !== false || details.status !== "failed") return [];
   const isReadOnlyError = /read-only file system|EROFS|permission denied|EACCES/i.test(details.aggregated);
@@ -45,9 +45,9 @@ function readOnlyNotes({ gitWrite }: Sandbox, command: string, { details }: Exec
 }
 
 const GIT_READ_ONLY =
-  "Git repositories are read-only in this sandbox: status, log and diff work; commit, add, switch and init at the top do not. The owner can allow them with agents.defaults.sandbox.gitWrite or agents.list[].sandbox.gitWrite: true.";
+  "Git repositories are read-only in this sandbox: status, log and diff work; commit, add, switch and init at the top of the workspace fail. The owner can allow them with agents.defaults.sandbox.gitWrite or agents.list[].sandbox.gitWrite: true.";
 
-/** As seen from inside. A host path below a mount is the same folder by another name; models get both to see. */
+/** Models see host paths and inside paths, so a host path below a mount is mapped to the same folder inside. */
 function insideFolder(sandbox: Sandbox, workdir: string | undefined): string {
   if (workdir === undefined || workdir.trim() === "") return sandbox.workdir;
   if (workdir.includes("\0")) throw outside(workdir);
@@ -65,7 +65,10 @@ function mappedFolder(sandbox: Sandbox, workdir: string): string {
   throw outside(workdir);
 }
 
-/** Looked at from here, so that it is said as on the host. A link means something else inside: then the start decides. */
+/**
+ * Checked on the host, so that the error is the same as there. A link can mean something else inside, so it is left to
+ * the start.
+ */
 function isSurelyMissing({ mounts }: Sandbox, folder: string): boolean {
   const [mount] = mounts
     .filter(({ inside }) => isBelow(folder, inside))
@@ -93,14 +96,14 @@ function kindOf(path: string): "folder" | "none" | "unsure" {
 const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
 function missing(folder: string): ToolError {
-  return new ToolError("exec.bad-folder", `there is no folder "${visible(folder)}" in this sandbox`, {
-    hint: "give an existing folder as workdir, or leave it out",
+  return new ToolError("exec.bad-folder", `folder not found in the sandbox: ${visible(folder)}`, {
+    hint: "set workdir to an existing folder, or omit it",
   });
 }
 
 function outside(workdir: string): ToolError {
-  return new ToolError("exec.bad-folder", `"${visible(workdir, 200)}" is not a folder of this sandbox`, {
-    hint: "use a path inside /workspace, or leave out workdir",
+  return new ToolError("exec.bad-folder", `workdir is outside the sandbox: ${visible(workdir, 200)}`, {
+    hint: "use a path inside /workspace, or omit workdir",
     details: { refused: true },
   });
 }

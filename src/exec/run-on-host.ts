@@ -1,4 +1,5 @@
-// A command on this machine: the rules of the approvals file decide, or, with host=sandbox and no sandbox, none do.
+// Runs a command on the gateway host: under the approvals file, or without rules for host=sandbox when no sandbox
+// exists.
 import { mkdirSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 
@@ -55,7 +56,7 @@ export async function runOnHost(context: ExecContext, request: ExecRequest): Pro
   return follow.inTurn(request, running, plan.cwd.path);
 }
 
-/** What waits for an answer, judged again: denied now, or no longer the plan that was shown, it throws. */
+/** Judges a run that waits for approval again. Throws when it is denied now or is no longer the plan that was shown. */
 export async function recheckOnHost(deps: ExecDeps, request: ExecRequest, plan: Plan): Promise<void> {
   const place = await placeOf(deps, request);
   const input = await judgeInput(deps, request, place);
@@ -63,7 +64,7 @@ export async function recheckOnHost(deps: ExecDeps, request: ExecRequest, plan: 
   if (request.route.approvals && judgement.outcome === "deny") throw denied(judgement, input, request);
   await verifyPlan(plan);
   const now = planOf(deps, request, input.analysis, place, "content");
-  // Programs were looked up on the PATH of then, and are the same: the folders themselves may differ.
+  // The programs are compared one by one, so the folders of PATH may differ.
   if (planHash({ ...now, path: [] }) !== planHash({ ...plan, path: [] })) throw changedSince("what it would start");
 }
 
@@ -91,11 +92,11 @@ function planOf(
 interface Judged {
   readonly judgement: Judgement;
   readonly input: JudgeInput;
-  /** The command that would let the rule be enough. */
+  /** The command that makes the guard work, so that the rule alone is enough. */
   readonly fix?: string;
 }
 
-/** A question that reaches nobody is answered by `askFallback`; what would run by a rule alone needs the guard. */
+/** `askFallback` decides when the question cannot reach a person; a run by a rule alone needs the guard. */
 async function judged(deps: ExecDeps, request: ExecRequest, place: Place, guardedPaths: GuardedPaths): Promise<Judged> {
   const input = await judgeInput(deps, request, place);
   const first = judge(input);
@@ -119,7 +120,7 @@ async function judgeInput(
   return { analysis, policy, safeBins: settings.safeBins ?? defaultSafeBins, home: deps.home };
 }
 
-const OPEN_DASHBOARD = "be there to be asked (openclaw dashboard) and run it again";
+const OPEN_DASHBOARD = "open the dashboard so that you can approve it (openclaw dashboard) and run it again";
 
 function denied(
   { code, reason, unmatched }: Judgement,
@@ -131,9 +132,9 @@ function denied(
   const { security, ask } = policy;
   const list =
     program === undefined || !isAbsolute(program)
-      ? "openclaw approvals get; or let a person decide: tools.exec.ask on-miss"
+      ? "openclaw approvals get; or ask the owner each time: tools.exec.ask on-miss"
       : `openclaw approvals allowlist add ${program} --agent ${call.agent}`;
-  return new ToolError("exec.denied", `not run on host=gateway: ${reason}`, {
+  return new ToolError("exec.denied", `exec denied on host=gateway: ${reason}`, {
     hint: fix ?? (code === "exec.nobody-to-ask" ? `${OPEN_DASHBOARD}; or ${list}` : list),
     details: { refused: true, rule: code, reason, host: "gateway", security, ask, sources: policy.sources, unmatched },
   });
@@ -154,11 +155,11 @@ async function startShell(
 function hostFolder(workdir: string | undefined, workspace: string, home: string): string {
   const wanted = workdir === undefined || workdir.trim() === "" ? workspace : workdir;
   const path = resolve(workspace, wanted === "~" || wanted.startsWith("~/") ? join(home, wanted.slice(1)) : wanted);
-  // A workspace comes into being with its first use.
+  // The workspace is created on first use.
   if (path === workspace) mkdirSync(workspace, { recursive: true });
   const stats = path.includes("\0") ? undefined : statOf(path);
   if (stats?.isDirectory() === true) return path;
-  throw new ToolError("exec.bad-folder", `there is no folder "${visible(path)}"`, {
-    hint: "give an existing folder as workdir, or leave it out",
+  throw new ToolError("exec.bad-folder", `folder not found: ${visible(path)}`, {
+    hint: "set workdir to an existing folder, or omit it",
   });
 }

@@ -1,4 +1,5 @@
-// A command on a paired node: the node enforces its own file; here it is routed, asked for and reported.
+// Runs a command on a paired node, which enforces its own approvals file; this side routes, asks for approval and
+// reports.
 import { isDeepStrictEqual } from "node:util";
 
 import { wrapUntrusted } from "../base/untrusted-content.ts";
@@ -19,11 +20,12 @@ export async function runOnNode({ deps, approvedRuns }: ExecContext, request: Ex
   if (verdict === "ask") return ask();
   const outcome = await deps.nodes.run(job, consent, call.signal);
   if (outcome.kind === "ask") return ask();
-  // Another machine wrote it (ruling 25); programs find it as it is in the details.
+  // Output from another machine is untrusted (docs/decisions/0025-untrusted-content-is-marked.md); details keep it
+  // unchanged.
   return finished(outcome.finished, warnings, (shown) => wrapUntrusted(shown.trimEnd(), `node ${job.nodeName}`));
 }
 
-/** What waits for an answer, judged again by our rules and the node's own file; another node or another job throws. */
+/** Judges a run that waits for approval again, by our rules and the node's file. Throws for another node or command. */
 export async function recheckOnNode(deps: ExecDeps, request: ExecRequest, asked: NodeJob): Promise<void> {
   const { job } = await prepared(deps, request);
   const isSame = (["nodeId", "argv", "cwd", "env", "agent", "session"] as const).every((key) =>
@@ -39,12 +41,12 @@ function prepared(deps: ExecDeps, { args, call, route, timeoutMs, runId }: ExecR
   return deps.nodes.prepare({ route, runId, command, cwd, env, timeoutMs, agent, session });
 }
 
-/** A node answers once, with everything. */
+/** A node sends one answer when the command has ended, so these options have no effect. */
 function notHere({ args }: ExecRequest): string[] {
   return [
-    ...(args.pty === true ? ["pty was ignored: nodes have no terminal for this."] : []),
+    ...(args.pty === true ? ["pty was ignored: nodes do not support terminals."] : []),
     ...(args.background === true || args.yieldMs !== undefined
-      ? ["background and yieldMs were ignored: a node answers when the command has ended."]
+      ? ["background and yieldMs were ignored: a node answers only when the command has ended."]
       : []),
   ];
 }

@@ -1,24 +1,24 @@
-// A command under way: what the engine gives to whoever started it.
+// The types of a running command, shared by the engine and its callers.
 import type { HostLaunch } from "./sandbox.ts";
 import type { Leader } from "./tree.ts";
 
 export interface RunOptions {
-  /** One process per entry, each fed by the one before; their output is one stream. */
+  /** One process per entry, each reading from the one before; their output is one stream. */
   readonly pipeline: readonly PipelinePart[];
-  /** A terminal of this size instead of pipes; only for a pipeline of one. */
+  /** Opens a terminal of this size instead of pipes; only for a pipeline of one program. */
   readonly tty?: { readonly columns: number; readonly rows: number };
-  /** The whole life of the command, in the background too; undefined means no limit. */
+  /** Limits the whole life of the command, also in the background; undefined means no limit. */
   readonly timeoutMs?: number;
-  /** Standard error as an output of its own; not with a terminal. */
+  /** Captures standard error separately; not with a terminal. */
   readonly errorsApart?: boolean;
 }
 
 export interface PipelinePart {
   readonly launch: HostLaunch;
-  /** `2>&1`, `2>/dev/null`, `>/dev/null`; without one, errors come out like output and output goes on. */
+  /** `2>&1`, `2>/dev/null`, `>/dev/null`. By default errors are captured like output. */
   readonly errors?: "joined" | "dropped";
   readonly output?: "dropped";
-  /** `</dev/null`, of the first one: nothing can be written to the command. */
+  /** `</dev/null`, for the first program: the command has no input. */
   readonly input?: "empty";
 }
 
@@ -27,57 +27,57 @@ export type EndReason = "timeout" | "aborted" | "killed" | "shutdown";
 export interface Exit {
   readonly code: number | null;
   readonly signal?: string;
-  /** There when we ended it. */
+  /** Set when we ended the command. */
   readonly reason?: EndReason;
   readonly endedAt: number;
 }
 
-/** Everything a command wrote, as safe text: a bounded ring in memory, all of it in a file. */
+/** Everything a command wrote, as safe text: a bounded part in memory, all of it in a file. */
 export interface Output {
-  /** Characters and lines so far. */
+  /** Counts up to now. */
   readonly totalChars: number;
   readonly totalLines: number;
-  /** The end of what was written, at most `chars` characters. */
+  /** The last `chars` characters at most. */
   tail(chars: number): string;
-  /** What came since the last call; `dropped` counts characters that were too many to keep for it. */
+  /** What was written since the last call; `dropped` counts characters that were too many to keep. */
   drain(): { readonly text: string; readonly dropped: number };
-  /** Lines `offset` … `offset + limit`, from the file if need be; fewer when they come to more than 1 MB. */
+  /** Lines `offset` … `offset + limit`, read from the file if needed; stops at about 1 MB. */
   lines(offset: number, limit: number): Promise<readonly string[]>;
   /** Removes the file. */
   discard(): Promise<void>;
 }
 
 export interface Running {
-  /** Of the first process. */
+  /** The pid of the first process. */
   readonly pid: number;
   readonly startedAt: number;
   readonly tty: boolean;
   readonly output: Output;
-  /** There when it was asked for with `errorsApart`. */
+  /** Set when the run was started with `errorsApart`. */
   readonly errors?: Output;
-  /** Resolves when the bytes were taken; rejects with `exec.input-closed`. */
+  /** Resolves when the bytes were written; rejects with `exec.input-closed`. */
   write(bytes: Uint8Array): Promise<void>;
   closeInput(): Promise<void>;
-  /** What Ctrl-C or Ctrl-\\ does in a terminal: the signal goes to every process of the command. */
+  /** Does what Ctrl-C or Ctrl-\\ does in a terminal: sends the signal to every process of the command. */
   interrupt(signal: "SIGINT" | "SIGQUIT"): Promise<void>;
-  /** TERM to the whole tree, KILL after a grace time; resolves when nothing of it is left. */
+  /** Sends TERM to the whole tree and KILL after a grace period; resolves when no process is left. */
   end(reason: EndReason): Promise<Exit>;
   /** Resolves after the last byte of output; never rejects. */
   readonly ended: Promise<Exit>;
-  /** What a person would see now. Undefined without a terminal. */
+  /** The visible screen as text. Undefined without a terminal. */
   screen(): Promise<string | undefined>;
 }
 
-/** What the two ways of starting have in common. */
+/** What starting over pipes and starting in a terminal have in common. */
 export interface StartedPipeline {
-  /** In the order of the pipeline. */
+  /** In pipeline order. */
   readonly leaders: readonly Leader[];
   readonly tty: boolean;
-  /** How the last process ended; resolves when all have, and every byte is in. */
+  /** How the last process ended; resolves when all processes have ended and all output was read. */
   readonly finished: Promise<{ readonly code: number | null; readonly signal?: string }>;
   write(bytes: Uint8Array): Promise<void>;
   closeInput(): Promise<void>;
-  /** Waits no longer for output: everybody who could write is gone, or out of reach. */
+  /** Stops reading output, because every process that could write is gone or unreachable. */
   cutOutput(): void;
   screen(): Promise<string | undefined>;
 }

@@ -1,32 +1,33 @@
-// Bytes of a program as text that is safe to show: valid Unicode, no terminal sequences, no hidden control characters.
+// Turns program output into text that is safe to show: valid Unicode, no terminal sequences, no hidden control
+// characters.
 
 const ESC = "\u001b";
-/** Linear by construction: no part can match the same characters in two ways, and each stops at the next escape. */
+/** Runs in linear time: no part can match the same characters in two ways, and each part stops at the next escape. */
 const sequences = new RegExp(
   [
-    `${ESC}\\[[0-?]*[ -/]*[@-~]`, // CSI: colours, cursor
+    `${ESC}\\[[0-?]*[ -/]*[@-~]`, // CSI: colors, cursor
     `${ESC}\\][^\\u0007${ESC}]*(?:\\u0007|${ESC}\\\\)`, // OSC: titles, links
     `${ESC}[PX^_][^${ESC}]*${ESC}\\\\`, // DCS, SOS, PM, APC
-    `${ESC}[ -/]*[0-~]`, // two letters
+    `${ESC}[ -/]*[0-~]`, // two characters
   ].join("|"),
   "g",
 );
-/** A sequence, or a CR that may belong to a CR LF, whose end has not come yet. */
+/** An incomplete sequence at the end, or a CR that may belong to a CR LF. */
 const unfinished = new RegExp(
   `(?:${ESC}(?:\\[[0-?]*[ -/]*|\\][^\\u0007${ESC}]*${ESC}?|[PX^_][^${ESC}]*${ESC}?|[ -/]*)|\\r)$`,
 );
-/** How far back an unfinished sequence may begin; a longer one is text that looks like one. */
+/** The longest incomplete sequence to look for; a longer one is treated as text. */
 const UNFINISHED_MAX = 4096;
 
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** All of it is there: what is unfinished at the end is shown as it is. */
+/** For complete output: an incomplete sequence at the end is shown as it is. */
 export function safeText(bytes: Uint8Array): string {
   return clean(decode(bytes));
 }
 
-/** More may follow: `used` bytes were turned into text, the rest is the beginning of a character or a sequence. */
+/** For output in progress: `used` bytes were converted; the rest may be the beginning of a character or sequence. */
 export function safeTextSoFar(bytes: Uint8Array): { readonly text: string; readonly used: number } {
   const whole = bytes.length - partialCharacter(bytes);
   const raw = decode(bytes.subarray(0, whole));
@@ -37,7 +38,7 @@ export function safeTextSoFar(bytes: Uint8Array): { readonly text: string; reado
   return { text: clean(raw.slice(0, raw.length - held)), used: whole - heldBytes };
 }
 
-/** Where the text may be cut in front of `at`, so that no character is torn. */
+/** The next offset at or after `at` where a character begins. */
 export function characterStart(bytes: Uint8Array, at: number): number {
   for (let start = at; start < Math.min(bytes.length, at + 4); start += 1) {
     if (((bytes[start] ?? 0) & 0xc0) !== 0x80) return start;
@@ -58,7 +59,7 @@ function clean(raw: string): string {
   return lines.replace(controls, picture);
 }
 
-/** BEL and the shifts are terminal noise; the others get their picture (␀ … ␡), which is one character and says what it was. */
+/** BEL and the shift characters are dropped; other control characters become their visible symbols (␀ … ␡). */
 function picture(char: string): string {
   const code = char.charCodeAt(0);
   if (code === 0x07 || code === 0x0e || code === 0x0f) return "";
@@ -66,7 +67,7 @@ function picture(char: string): string {
   return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
 }
 
-/** Bytes at the end that begin a character but do not finish it. */
+/** The number of bytes at the end that begin an incomplete character. */
 function partialCharacter(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

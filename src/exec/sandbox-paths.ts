@@ -1,4 +1,4 @@
-// Where file tools of a sandboxed session work, on this machine. Apart from the boxes: known without any of them.
+// The folders where the file tools of a sandboxed session work; known without opening the sandbox.
 import { join } from "node:path";
 
 import { scopeKeyOf, slugOf, type Who } from "./sandbox/scope.ts";
@@ -6,11 +6,11 @@ import type { SandboxSettings } from "./sandbox-settings.ts";
 
 export interface SandboxPaths {
   readonly workspace: string;
-  /** What the workspace is called inside. */
+  /** The path of the workspace inside the sandbox. */
   readonly inside: string;
-  /** There when the agent's workspace is shown read-only, at /agent. */
+  /** Set when the agent's workspace is shown read-only at /agent. */
   readonly agentWorkspace?: string;
-  /** File tools may write. */
+  /** True when file tools may write. */
   readonly writable: boolean;
 }
 
@@ -19,7 +19,7 @@ export function sandboxPaths(who: Who, settings: SandboxSettings, agentWorkspace
   const inside = settings.docker.workdir;
   if (workspaceAccess === "rw") return { workspace: agentWorkspace, inside, writable: true };
   const workspace = join(workspaceRoot, slugOf(scopeKeyOf(scope, who)));
-  // Spec 7.1: with read-only access the tools that write are off.
+  // With read-only access the tools that write are not available.
   return workspaceAccess === "ro"
     ? { workspace, inside, agentWorkspace, writable: false }
     : { workspace, inside, writable: true };

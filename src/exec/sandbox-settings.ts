@@ -1,4 +1,4 @@
-// The sandbox settings of one agent: its own values over the defaults, key by key (spec 7.1), with every default filled in.
+// The sandbox settings of one agent: its own values override the defaults key by key, and every default is filled in.
 import { join } from "node:path";
 
 import type { AgentId } from "../core/names.ts";
@@ -18,9 +18,9 @@ export interface SandboxSettings {
   readonly backend: BackendChoice;
   readonly scope: SandboxScope;
   readonly workspaceAccess: WorkspaceAccess;
-  /** Commands may change the repositories of the workspace. */
+  /** True when commands may change the repositories of the workspace. */
   readonly gitWrite: boolean;
-  /** Absolute. */
+  /** An absolute path. */
   readonly workspaceRoot: string;
   readonly docker: ContainerSettings;
   /** 0 means never. */
@@ -57,7 +57,7 @@ export function sandboxSettings(config: Config, agent: AgentId, paths: Paths): S
   const defaults = config.agents?.defaults?.sandbox ?? {};
   const own = agentConfig(config, agent)?.sandbox ?? {};
   const scope = scopeOf(own) ?? scopeOf(defaults) ?? "agent";
-  // One box for all cannot follow the wishes of one agent.
+  // A sandbox shared by all agents cannot follow the settings of one agent.
   const ownContainer = scope === "shared" ? {} : own;
   return {
     mode: own.mode ?? defaults.mode ?? "off",
@@ -77,7 +77,7 @@ export function sandboxSettings(config: Config, agent: AgentId, paths: Paths): S
   };
 }
 
-/** `perSession` is the older spelling and gives way to `scope` beside it. */
+/** `perSession` is the older spelling; `scope` overrides it. */
 function scopeOf({ scope, perSession }: Pick<Given, "scope" | "perSession">): SandboxScope | undefined {
   if (scope !== undefined) return scope;
   if (perSession === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Which box a sandboxed session has: names, folders and mounts from the settings, the backend that works, and the keeping of all boxes.
+// Decides which sandbox a session has (name, folders, mounts, backend) and lists, recreates and prunes sandboxes.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -33,38 +33,38 @@ import { sandboxSettings, type SandboxSettings } from "./sandbox-settings.ts";
 
 export interface SandboxesDeps {
   readonly paths: Paths;
-  /** The gateway's own: PATH and DOCKER_HOST of it count, nothing is passed inside. */
+  /** The gateway's environment: PATH and DOCKER_HOST are used, but no variable is passed inside. */
   readonly env: Env;
   config(): Config;
   readonly log: Log;
   readonly clock: Clock;
-  /** Absolute. */
+  /** An absolute path. */
   workspaceOf(agent: AgentId): string;
 }
 
 export interface ListedSandbox extends UsedRecord {
   readonly running: boolean;
-  /** The box was built with the settings of now. */
+  /** True when the sandbox was built with the current settings. */
   readonly matchesConfig: boolean;
 }
 
 export type SandboxFilter = { readonly all: true } | { readonly session: string } | { readonly agent: string };
 
 export interface Sandboxes {
-  /** The box of a session that is sandboxed. Throws `sandbox.unavailable` or `sandbox.refused`; never gives the host. */
+  /** The sandbox of a sandboxed session. Throws `sandbox.unavailable` or `sandbox.refused`; never returns the host. */
   of(who: Who): Promise<Sandbox>;
-  /** Without an engine and without creating anything. */
+  /** Needs no backend and creates no files. */
   pathsOf(who: Who): SandboxPaths;
   list(): Promise<ListedSandbox[]>;
-  /** Takes boxes down; they are built anew with the next use. Workspaces stay. Gives the names. */
+  /** Removes sandboxes; the next use builds them again. Workspaces stay. Returns the names. */
   recreate(filter: SandboxFilter): Promise<string[]>;
-  /** Takes down what was unused or stood for too long. Gives the names. */
+  /** Removes sandboxes that were idle or existed for too long. Returns the names. */
   prune(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 const TOUCH_EVERY_MS = 30_000;
-/** Paths are looked up again after so long: a link in a mount may point elsewhere by then. */
+/** Paths are resolved again after this time, because a link in a mount may have changed. */
 const SPEC_TRUST_MS = 2000;
 
 export function createSandboxes(deps: SandboxesDeps): Sandboxes {
@@ -74,7 +74,7 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
   const opened = new Map<string, Opened>();
   const specs = new Lru<{ readonly config: Config; readonly at: number; readonly value: Specified }>(256);
 
-  /** Two dozen look-ups on the disk, for every call of every tool: kept a moment, while the config is the same. */
+  /** A spec needs about two dozen file system lookups, so it is cached briefly while the config is the same. */
   const specified = (who: Who): Specified => {
     const key = `${who.agent}\0${who.session}`;
     const known = specs.get(key);
@@ -108,7 +108,7 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
         const { seedWorkspace } = await import("./sandbox/seed-workspace.ts");
         await seedWorkspace(who, settings, deps.workspaceOf(who.agent), log);
       }
-      // Asked again: another call may have opened it in the meantime, and two would build the same box.
+      // Checked again: another call may have opened it meanwhile, and two calls would build the same sandbox.
       const entry = known() ?? {
         sandbox: openSandbox(who, spec, settings, backend, root, clock.now()),
         touchedAt: clock.now(),
@@ -158,10 +158,11 @@ function specFor(who: Who, deps: SandboxesDeps, root: string): Specified {
   const settings = sandboxSettings(deps.config(), who.agent, paths);
   const ownPaths = sandboxPaths(who, settings, deps.workspaceOf(who.agent));
   const scopeKey = scopeKeyOf(settings.scope, who);
-  // A box that shows an agent's workspace cannot be one for all agents.
+  // A sandbox that shows one agent's workspace cannot be shared by all agents.
   const identity =
     settings.scope === "shared" && settings.workspaceAccess !== "none" ? `${scopeKey}:${who.agent}` : scopeKey;
-  // Containers and control groups are of the whole machine: gateways with other states have their own.
+  // Containers and control groups are global on a machine, so gateways with different state folders use different
+  // names.
   const name = `${settings.docker.containerPrefix}${slugOf(identity, paths.state)}`;
   const hidden = hiddenPaths(deps);
   checkContainer(settings.docker);
@@ -216,7 +217,7 @@ function mountsOf(
     if (closed === undefined && host !== "/") continue;
     throw new OpenClawError(
       "sandbox.refused",
-      `${host} cannot be a sandbox's workspace: it is ${closed ?? "the whole disk"}`,
+      `${host} cannot be the workspace of a sandbox: it is ${closed ?? "the whole disk"}`,
       {
         hint: "choose a folder of its own: openclaw config set agents.defaults.workspace <folder>",
       },

@@ -1,9 +1,9 @@
-// What a person would see in a command's terminal, as text; the terminal is fed only when somebody looks.
+// Renders the visible screen of a command's terminal as text; output is fed to the terminal only when it is read.
 import type { Terminal } from "@xterm/headless";
 
 import type { CapturedOutput } from "./output.ts";
 
-/** A look feeds at most this much; whoever draws more between two looks has redrawn the screen many times over. */
+/** The most output fed per read; a program that draws more than this has redrawn the screen many times. */
 const MAX_FEED_BYTES = 1_048_576;
 
 export interface Screen {
@@ -30,7 +30,7 @@ export function createScreen(
     return visibleText(target);
   };
   return {
-    // One after the other: two looks at once would feed the same bytes twice.
+    // Reads run one after the other, because two at once would feed the same bytes twice.
     async read() {
       const next = last.then(render, render);
       last = next;

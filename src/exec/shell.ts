@@ -1,14 +1,14 @@
-// Which shell runs a command line on this machine.
+// Chooses the shell for command lines on this machine.
 import { basename } from "node:path";
 
 import type { Env } from "../base/paths.ts";
 
-/** Shells of accounts that nobody is meant to log in to. */
+/** Shells of accounts without login. */
 const refusing = new Set(["nologin", "false", "true", "sync", "git-shell"]);
 
 /**
- * `SHELL`, but not fish: command lines are written for POSIX shells, so then bash, sh, and fish only if there is nothing else.
- * `find` gives the absolute path of a program name (or of a path, if it may be run).
+ * Uses `SHELL` unless it is fish, because command lines are written for POSIX shells; then bash, then sh, and fish
+ * only as a last resort. `find` returns the absolute path of an executable.
  */
 export function chooseShell(env: Env, find: (program: string) => string | undefined): string {
   const own = env["SHELL"]?.trim();

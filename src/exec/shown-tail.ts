@@ -1,20 +1,20 @@
-// The end of an output with its secrets hidden before it is cut: half of one no mask would know.
+// Cuts the end of an output after redacting secrets, because half a secret would not be recognized.
 import { hideCommandSecrets } from "../base/command-secrets.ts";
 import type { Mask } from "../base/mask.ts";
 import type { Output } from "./running.ts";
 
 export type TailMask = Pick<Mask, "unfinished" | "command"> & ((text: string) => string);
 
-/** For callers that know no secrets. */
+/** For callers without secrets. */
 export const noMask: TailMask = Object.assign((text: string) => text, {
   unfinished: () => 0,
   command: (text: string) => hideCommandSecrets(text),
 });
 
-/** Longer than any known value in any of its encodings should be. */
+/** Longer than any known secret in any encoding. */
 const MARGIN_CHARS = 16_384;
 
-/** At most `chars`. Of a command that still runs, what could be the beginning of a secret is left for later. */
+/** Returns at most `chars`. While the command runs, text that could be the beginning of a secret is held back. */
 export function shownTail(output: Pick<Output, "tail">, chars: number, mask: TailMask, isEnd: boolean): string {
   const text = output.tail(chars + MARGIN_CHARS);
   const open = isEnd ? 0 : mask.unfinished(text);

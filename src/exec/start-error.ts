@@ -1,4 +1,5 @@
-// Why a command could not start, found out after the fact so that a good start costs no look at the disk.
+// Explains why a command could not start; checked only after a failure, so that a successful start costs no disk
+// access.
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 
@@ -7,14 +8,14 @@ import { descriptorLimit } from "../base/descriptors.ts";
 import { visible } from "../core/visible.ts";
 import type { HostLaunch } from "./sandbox.ts";
 
-/** The system says ENOENT for a missing program, a missing interpreter of a script, and a missing folder alike. */
+/** The system reports ENOENT for a missing program, a missing interpreter and a missing folder. */
 export async function startError(launch: HostLaunch, cause: unknown): Promise<OpenClawError> {
   const program = visible(launch.argv[0] ?? "");
   const folder = visible(launch.cwd);
   const code = errnoOf(cause);
   if (!(await isFolder(launch.cwd))) {
-    return new OpenClawError("exec.bad-folder", `the working directory ${folder} is not a folder one may enter`, {
-      hint: "give workdir a folder that exists",
+    return new OpenClawError("exec.bad-folder", `the working directory ${folder} cannot be entered`, {
+      hint: "set workdir to an existing folder",
       cause,
     });
   }
@@ -22,12 +23,12 @@ export async function startError(launch: HostLaunch, cause: unknown): Promise<Op
     const isThere = program.includes("/") && (await exists(launch.argv[0] ?? ""));
     return new OpenClawError(
       "exec.not-found",
-      isThere ? `the interpreter that ${program} names does not exist` : `there is no program ${program}`,
+      isThere ? `the interpreter named in ${program} does not exist` : `program not found: ${program}`,
       { hint: "install it, or add its folder to tools.exec.pathPrepend", cause },
     );
   }
   if (code === "EACCES" || code === "ENOEXEC" || code === "EISDIR") {
-    return new OpenClawError("exec.not-executable", `${program} may not be executed (${code})`, {
+    return new OpenClawError("exec.not-executable", `${program} is not executable (${code})`, {
       hint: `chmod +x ${program}`,
       cause,
     });
@@ -46,7 +47,7 @@ export async function startError(launch: HostLaunch, cause: unknown): Promise<Op
   });
 }
 
-/** One that may be entered. */
+/** True for a folder that can be entered. */
 export async function isFolder(path: string): Promise<boolean> {
   try {
     if (!(await stat(path)).isDirectory()) return false;

@@ -1,4 +1,4 @@
-// Starts a plan: the argument lists it holds, or the shell it names. Nothing is parsed a second time.
+// Starts a plan: its argument lists, or the shell it names. The command line is not parsed again.
 import { join } from "node:path";
 
 import { OpenClawError } from "../core/error.ts";
@@ -18,15 +18,17 @@ export interface PlanStart {
   readonly tty: boolean;
   readonly timeoutMs?: number | undefined;
   readonly errorsApart?: boolean;
-  /** On top of the rest, set by the rules themselves. */
+  /** Variables that the rules add to the environment. */
   readonly more?: Readonly<Record<string, string>>;
-  /** Puts each program where the gateway's own files do not exist; for what no person approved. */
+  /** Hides the gateway's own files from each program; used when no person approved the command. */
   readonly guard?: (launch: HostLaunch) => Promise<HostLaunch>;
-  /** What is held open since it was compared; without them, the paths of the plan say what to start. */
+  /** Files held open since they were compared. Without them the paths in the plan are used. */
   readonly pins?: Where;
 }
 
-/** After a person's yes: what was compared is held until it has started, so that a swap in between changes nothing. */
+/**
+ * Starts an approved plan. What was compared stays open until the start, so replacing a file in between has no effect.
+ */
 export async function startPinned(
   deps: StartDeps,
   plan: Plan,
@@ -34,10 +36,10 @@ export async function startPinned(
 ): Promise<Running> {
   const pins = pinPlan(plan, join(deps.stateDir, "pins"));
   try {
-    // Again, as late as can be: what is not held is opened by its path in a moment.
+    // Compared once more right before the start, because files that are not held are opened by path.
     await verifyPlan(plan);
     const running = await startPlan(deps, plan, { ...options, pins });
-    // A terminal starts its program a moment later, and a shell reads its script as it goes on.
+    // A terminal starts its program slightly later, and a shell reads its script while it runs.
     if (running.tty || pins.untilEnd) void running.ended.then(pins.release);
     else pins.release();
     return running;
@@ -69,7 +71,7 @@ interface Wanted {
   readonly guard?: PlanStart["guard"] | undefined;
 }
 
-/** A terminal that cannot be had is done without: the command runs through pipes, and the result says so. */
+/** Falls back to pipes when no terminal can be opened; the result mentions it. */
 export async function startWith(
   { start }: Pick<ExecDeps, "start">,
   { pipeline: wanted, tty, timeoutMs, errorsApart = false, guard }: Wanted,

@@ -1,4 +1,4 @@
-// Starts commands: through pipes or in a terminal, marked so that none of what they start is ever lost, ended as a whole.
+// Starts commands through pipes or in a terminal, marks their processes so that none is lost, and ends them as a whole.
 import { join } from "node:path";
 
 import { OpenClawError } from "../core/error.ts";
@@ -17,7 +17,7 @@ import { endTree, signalTree } from "./tree.ts";
 import { createOrphanReaper } from "./orphan-reaper.ts";
 
 export interface StartRunDeps {
-  /** For pipes and output files; made on first use. */
+  /** For pipes and output files; created on first use. */
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,9 +27,9 @@ export interface StartRunDeps {
 }
 
 const GRACE_MS = 3000;
-/** Longest delay a timer takes; beyond it there is no limit. */
+/** The longest delay of a timer; a longer limit means no limit. */
 const MAX_TIMER_MS = 2_147_483_647;
-/** How long the last bytes may take after everybody is gone. */
+/** How long to wait for the last output after all processes are gone. */
 const LAST_BYTES_MS = 500;
 
 export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): Promise<void> } {
@@ -71,12 +71,12 @@ export function createStartRun(deps: StartRunDeps): { start: StartRun; close(): 
     async close() {
       isClosed = true;
       await Promise.all([...live].map((running) => running.end("shutdown")));
-      // Daemons of commands that ended long ago.
+      // Ends daemons left by commands that ended earlier.
       const rest = await endTree(
         { owns: (one) => one.startsWith(`${mark}.`), leaders: [] },
         { graceMs: graceOf(deps) },
       );
-      if (rest.length > 0) deps.log.error("processes could not be ended", { pids: rest.map(({ pid }) => pid) });
+      if (rest.length > 0) deps.log.error("could not end processes", { pids: rest.map(({ pid }) => pid) });
       await launcher.close();
       await reaper.close();
       await folder.remove();
@@ -115,14 +115,16 @@ function follow(started: StartedPipeline, { deps, options, output, errors, mark 
 
   const tree = { owns: (one: string) => one === mark, leaders: started.leaders };
   const endAll = async (): Promise<Exit> => {
-    // Whoever ends a command need not be ready for a failure: there is nothing to be done about one but to say it.
+    // Callers of `end` cannot do anything about a failure, so it is logged here.
     const rest = await endTree(tree, { graceMs: graceOf(deps) }).catch((error: unknown) => {
-      log.error("the processes of a command could not be looked up", { error });
+      log.error("could not list the processes of a command", { error });
       return [];
     });
-    if (rest.length > 0) log.error("processes could not be ended", { pids: rest.map(({ pid }) => pid) });
+    if (rest.length > 0) log.error("could not end processes", { pids: rest.map(({ pid }) => pid) });
     for (const { launch } of options.pipeline) {
-      await launch.end?.().catch((error: unknown) => log.error("the inside of a box could not be ended", { error }));
+      await launch
+        .end?.()
+        .catch((error: unknown) => log.error("could not end what runs inside the sandbox", { error }));
     }
     const cut = setTimeout(() => started.cutOutput(), LAST_BYTES_MS);
     return ended.finally(() => clearTimeout(cut));
@@ -152,7 +154,9 @@ function follow(started: StartedPipeline, { deps, options, output, errors, mark 
     timeoutMs === undefined || timeoutMs <= 0 || timeoutMs > MAX_TIMER_MS
       ? undefined
       : setTimeout(() => {
-          running.end("timeout").catch((error: unknown) => log.error("a command outlived its end", { error }));
+          running
+            .end("timeout")
+            .catch((error: unknown) => log.error("could not end a command at its time limit", { error }));
         }, timeoutMs);
   return running;
 }

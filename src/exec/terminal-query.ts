@@ -1,7 +1,8 @@
-// Questions a program asks its terminal: answered, and taken out of what it wrote, also when they come in pieces.
+// Answers the queries that a program sends to its terminal and removes them from its output, also when they arrive in
+// pieces.
 
 const ESC = 0x1b;
-/** A fixed place: nobody sees our cursor, but a program that gets no answer waits for ever. */
+/** A fixed cursor position is enough; a program without an answer would wait forever. */
 const answers: Readonly<Record<string, string>> = {
   "\u001b[6n": "\u001b[1;1R",
   "\u001b[?6n": "\u001b[1;1R",
@@ -12,9 +13,9 @@ const answers: Readonly<Record<string, string>> = {
 const questions = Object.keys(answers);
 
 export interface QueryFilter {
-  /** The bytes without questions; the beginning of a possible question is held back. */
+  /** Returns the bytes without queries; the beginning of a possible query is held back. */
   take(bytes: Buffer): Buffer;
-  /** What was held back, when nothing more will come. */
+  /** Returns what was held back at the end of the output. */
   rest(): Buffer;
 }
 

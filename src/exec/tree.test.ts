@@ -58,7 +58,7 @@ test("thousands of short commands leave no zombie and no open file", { ...onLinu
   assert.deepEqual(await zombiesOf(process.pid), []);
 });
 
-test("a process that is killed outright leaves no orphan: the warden ends them", { ...onLinux }, async () => {
+test("a process that is killed outright leaves no orphan: the reaper ends them", { ...onLinux }, async () => {
   for (let round = 0; round < Math.max(1, Math.ceil(rounds(2) / 100)); round += 1) {
     const word = newSecret(6);
     const gateway = startGateway(word);
@@ -68,12 +68,12 @@ test("a process that is killed outright leaves no orphan: the warden ends them",
   }
 });
 
-test("with the warden killed too, the next start sweeps", { ...onLinux }, async () => {
+test("with the reaper killed too, the next start ends the orphans", { ...onLinux }, async () => {
   const word = newSecret(6);
   const gateway = startGateway(word);
   await until(async () => (await taggedAlive(word)).length >= 5);
-  const wardens = (await scanProcesses()).filter(({ parent }) => parent === gateway.pid);
-  const reaper = wardens.find(({ pid }) => commandOf(pid).includes("openclaw-warden"));
+  const launched = (await scanProcesses()).filter(({ parent }) => parent === gateway.pid);
+  const reaper = launched.find(({ pid }) => commandOf(pid).includes("openclaw-reaper"));
   assert.ok(reaper !== undefined);
   signalProcess(reaper, "SIGKILL");
   gateway.kill("SIGKILL");
@@ -92,7 +92,7 @@ test("the sweep leaves alone what belongs to a living process", { ...onLinux }, 
   await run.end("killed");
 });
 
-test("close ends commands, their daemons, and the warden", { ...onLinux }, async () => {
+test("close ends commands, their daemons and the reaper", { ...onLinux }, async () => {
   const own = openTestEngine({ graceMs: 100 });
   const word = newSecret(6);
   const daemon = await startTagged(own, "setsid sleep 615 >/dev/null 2>&1 & echo ready", word);
@@ -105,7 +105,7 @@ test("close ends commands, their daemons, and the warden", { ...onLinux }, async
   assert.equal((await run.ended).reason, "shutdown");
   const children = (await scanProcesses()).filter(({ parent }) => parent === process.pid);
   assert.equal(
-    children.filter(({ pid }) => commandOf(pid).includes("openclaw-warden")).length,
+    children.filter(({ pid }) => commandOf(pid).includes("openclaw-reaper")).length,
     1,
     "only the other engine's",
   );

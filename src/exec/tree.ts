@@ -1,10 +1,10 @@
-// The end of a command: asked first, forced after a grace time, until nothing it ever started is left.
+// Ends a command: TERM first, KILL after a grace period, until no process it started is left.
 import { errnoOf } from "../core/error.ts";
 import { hasProc, isOrphanMark, programName, readProcess, scanProcesses, signalProcess, type Process } from "./proc.ts";
 
 /** Processes that belong together: one command, or all commands of a gateway. */
 export interface Tree {
-  /** Whether this mark is ours. */
+  /** True when this mark belongs to the tree. */
   owns(mark: string): boolean;
   /** The processes we started ourselves; each leads its own group and session. */
   readonly leaders: readonly Leader[];
@@ -12,18 +12,18 @@ export interface Tree {
 
 export interface Leader {
   readonly pid: number;
-  /** True once its exit status was collected: from then on the number may belong to somebody else. */
+  /** True once its exit status was collected; from then on the pid may be reused. */
   isReaped(): boolean;
 }
 
 export interface EndOptions {
-  /** Between asking and forcing. */
+  /** Between TERM and KILL. */
   readonly graceMs: number;
 }
 
 const GIVE_UP_MS = 10_000;
 
-/** Resolves with what could not be ended (uninterruptible, or another user's): normally nothing. */
+/** Resolves with the processes that could not be ended (uninterruptible or another user's); normally none. */
 export async function endTree(tree: Tree, { graceMs }: EndOptions): Promise<readonly Process[]> {
   if (!hasProc()) return endGroups(tree, graceMs);
   const terminated = new Map<string, Process>();
@@ -38,17 +38,17 @@ export async function endTree(tree: Tree, { graceMs }: EndOptions): Promise<read
   return forceTree(tree);
 }
 
-/** Everything of a tree that lives now. */
+/** All living processes of a tree. */
 async function findMembers(tree: Tree): Promise<readonly Process[]> {
   return membersOf(tree, await scanProcesses());
 }
 
-/** Pure. A group or session number counts only while it cannot have been given to somebody else. */
+/** Pure. A group or session number counts only while it cannot have been reused. */
 export function membersOf(tree: Tree, processes: readonly Process[]): readonly Process[] {
   const byPid = new Map(processes.map((seen) => [seen.pid, seen]));
   const self = byPid.get(process.pid);
   const numbers = new Set(
-    // While one of a group lives its number is not given out: a reaped leader whose pid exists again has no group left.
+    // A number is not reused while its group has members: a reaped leader whose pid exists again has no group left.
     tree.leaders.filter((leader) => !leader.isReaped() || !byPid.has(leader.pid)).map(({ pid }) => pid),
   );
   const members = new Map<number, Process>();
@@ -62,7 +62,8 @@ export function membersOf(tree: Tree, processes: readonly Process[]): readonly P
         (seen.mark !== undefined && tree.owns(seen.mark));
       if (!isMember || members.has(seen.pid) || seen.pid === process.pid) continue;
       members.set(seen.pid, seen);
-      // Nobody can join a session from outside: who shares one with ours is ours, even with its environment wiped.
+      // A process cannot join a session from outside, so one that shares a session with a member is a member, even
+      // without a mark.
       if (seen.session !== self?.session && seen.session !== 0) numbers.add(seen.session);
       grew = true;
     }
@@ -74,8 +75,8 @@ const SCANS = 3;
 const MAX_SCANS = 20;
 
 /**
- * Nobody is there only if nobody was there three times: between two looks a process may fork and exit, and one that is just
- * being started hides its mark for a moment. Who never shows an environment has none.
+ * The tree is empty only after three empty scans: a process can fork and exit between two scans, and one that is
+ * starting a program hides its mark briefly. A process whose environment stays hidden has none.
  */
 async function findMembersReliably(tree: Tree): Promise<readonly Process[]> {
   const hiddenCounts = new Map<string, number>();
@@ -93,10 +94,12 @@ async function findMembersReliably(tree: Tree): Promise<readonly Process[]> {
   return [];
 }
 
-/** Programs that only carry a command into its sandbox: a signal would take the sandbox away before the command could react. */
+/**
+ * Programs that only launch a command in its sandbox: a signal would end the sandbox before the command could react.
+ */
 const sandboxLaunchers: ReadonlySet<string> = new Set(["bwrap", "docker"]);
 
-/** One signal to every process of the tree; those that handle it go on. */
+/** Sends one signal to every process of the tree; processes that handle it continue. */
 export async function signalTree(tree: Tree, signal: NodeJS.Signals): Promise<void> {
   if (!hasProc()) {
     for (const leader of tree.leaders) if (!leader.isReaped()) signalGroup(leader.pid, signal);
@@ -106,7 +109,7 @@ export async function signalTree(tree: Tree, signal: NodeJS.Signals): Promise<vo
   for (const member of members) if (!sandboxLaunchers.has(programName(member.pid))) signalProcess(member, signal);
 }
 
-/** What gateways that no longer live left behind. Returns how many processes were ended. */
+/** Ends processes left behind by gateways that no longer run. Returns how many were found. */
 export async function sweepOrphans(graceMs = 1000): Promise<number> {
   const tree: Tree = { owns: isOrphanMark, leaders: [] };
   const found = await findMembers(tree);
@@ -114,7 +117,7 @@ export async function sweepOrphans(graceMs = 1000): Promise<number> {
   return found.length;
 }
 
-/** Stopped first, so that nothing forks away between the look and the blow; then killed; then looked again. */
+/** Stops all processes first, so that none can fork between scan and kill, then kills them and scans again. */
 async function forceTree(tree: Tree): Promise<readonly Process[]> {
   const until = performance.now() + GIVE_UP_MS;
   const stopped = new Set<string>();
@@ -127,7 +130,7 @@ async function forceTree(tree: Tree): Promise<readonly Process[]> {
       signalProcess(member, "SIGSTOP");
     }
     if (fresh.length > 0) continue;
-    // At one blow where the number is ours for certain: not even a fork gets between.
+    // A signal to the whole group leaves no gap for a fork; used only while the group number is certainly ours.
     for (const leader of tree.leaders) if (!leader.isReaped()) signalGroup(leader.pid, "SIGKILL");
     for (const member of members) signalProcess(member, "SIGKILL");
     await waitFor(members, performance.now() + 100);
@@ -138,11 +141,11 @@ function terminateOnce(terminated: Map<string, Process>, member: Process): void 
   if (terminated.has(keyOf(member))) return;
   terminated.set(keyOf(member), member);
   signalProcess(member, "SIGTERM");
-  // A stopped process gets to its TERM only when it goes on.
+  // A stopped process handles TERM only after it continues.
   signalProcess(member, "SIGCONT");
 }
 
-/** Until all are gone or it is time; looks more rarely the longer it takes. */
+/** Waits until all are gone or the time is up, polling less often over time. */
 async function waitFor(members: readonly Process[], until: number): Promise<void> {
   for (let pauseMs = 2; performance.now() < until; pauseMs = Math.min(50, pauseMs * 2)) {
     await sleep(Math.max(1, Math.min(pauseMs, until - performance.now())));

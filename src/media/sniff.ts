@@ -1,4 +1,4 @@
-// What a file is, by its first bytes; names and claims of others do not count.
+// Detects the type of a file from its first bytes; names and declared types are ignored.
 
 export type Sniffed =
   | { readonly kind: "image"; readonly mimeType: ImageType }
@@ -18,7 +18,7 @@ export function sniff(head: Uint8Array): Sniffed {
   return { kind: "binary", type: named?.[0] ?? "unknown" };
 }
 
-/** A sentence may begin with "RIFF" or "ID3"; then only a NUL byte tells. */
+/** Text can begin with "RIFF" or "ID3"; then only a NUL byte marks it as binary. */
 function couldBeProse(magic: Buffer): boolean {
   return /^[A-Za-z0-9]+$/.test(magic.toString("latin1"));
 }

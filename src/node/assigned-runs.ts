@@ -1,13 +1,13 @@
-// The runs each node was given: what a node reports of any other run is made up.
+// Remembers which runs each node was assigned, so that reports about other runs can be rejected.
 
 export interface AssignedRuns {
   assign(runId: string, nodeId: string): void;
   has(runId: string, nodeId: string): boolean;
-  /** True once: a second report of the same end finds nothing. */
+  /** True only once per run. */
   end(runId: string, nodeId: string): boolean;
 }
 
-/** The oldest beyond this are long over. */
+/** Older runs beyond this number have ended. */
 const MAX_RUNS = 2000;
 
 export function createAssignedRuns(): AssignedRuns {

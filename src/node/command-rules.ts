@@ -1,15 +1,15 @@
-// Which commands operators may send to a node at all. Pure.
+// Decides which commands operators may send to a node. Pure.
 import { OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import type { Config } from "../config/schema/index.ts";
 
-/** Eyes, ears and mouth of a person's machine: only when the owner lists them. */
+/** Camera, screen and messages of a person's device: only when the owner lists them. */
 const intimate: ReadonlySet<string> = new Set(["camera.snap", "camera.clip", "screen.record", "sms.send"]);
 
-/** The approvals file has methods and a scope of its own; through here a writer would set its own limits. */
+/** The approvals file has its own methods and scope; here an operator with write access could change its own limits. */
 const neverInvoked = /^system\.execApprovals\./i;
 
-/** Throws `node.no-command` for what may not be asked for. */
+/** Throws `node.command-refused` for a command that may not be sent. */
 export function requireInvokable(command: string, config: Config): void {
   const { allowCommands = [], denyCommands = [] } = config.gateway?.nodes ?? {};
   if (neverInvoked.test(command.trim()))

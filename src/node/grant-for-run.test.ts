@@ -1,4 +1,4 @@
-// A claimed yes: only what a person was asked about, to the letter, for the agent and session that asked.
+// An approval covers only the exact command that was asked about, for the same agent and session.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

@@ -1,10 +1,11 @@
-// `approved: true` from a client: true only when a person said yes to exactly that command (ruling 29). Pure.
+// Finds the recorded approval behind a client's `approved: true`
+// (docs/decisions/0029-node-run-needs-a-recorded-approval.md). Pure.
 import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import type { Grant } from "../approval/grant.ts";
 import { rememberedOnNode } from "../exec/node-always.ts";
 
-/** The parameters of `system.run` that decide what happens. */
+/** The parameters of `system.run` that decide what runs. */
 interface Wanted {
   readonly argv: readonly string[];
   readonly cwd: string | null;
@@ -14,8 +15,8 @@ interface Wanted {
 }
 
 /**
- * Node hosts compare `rawCommand` with their list and then run `command`: text that is not what runs would open the list
- * to anything.
+ * Node hosts compare `rawCommand` with their allowlist and then run `command`, so different text would bypass the
+ * allowlist.
  */
 export function requireTrueText({ command, rawCommand }: Readonly<Record<string, unknown>>): void {
   if (rawCommand === undefined || rawCommand === null) return;
@@ -32,20 +33,22 @@ export function requireTrueText({ command, rawCommand }: Readonly<Record<string,
   });
 }
 
-/** The answer that covers this run, or undefined. What a client asked for itself is compared with the text people saw. */
+/**
+ * The approval that covers this run, or undefined. A client's own request is compared with the text that people saw.
+ */
 export function grantForRun(params: Readonly<Record<string, unknown>>, grants: readonly Grant[]): Grant | undefined {
   const wanted = wantedIn(params);
   if (wanted === undefined) return undefined;
   return grants.find((grant) => covers(grant, wanted));
 }
 
-/** "Always" is passed on only for what a node may remember. */
+/** "Always" is passed on only for programs that a node may remember. */
 export function decisionFor({ command }: Readonly<Record<string, unknown>>, { decision }: Grant): Grant["decision"] {
   const [text = ""] = Array.isArray(command) ? shownAs(command.map(String)) : [];
   return decision === "allow-always" && rememberedOnNode(text) !== undefined ? decision : "allow-once";
 }
 
-/** For nodes that compare: what the yes is for, in the words of the gateway. */
+/** The plan for nodes that compare what was approved. */
 export function planFor(nodeId: string, params: Readonly<Record<string, unknown>>, { id }: Grant): object {
   const { command: argv, cwd, env, agentId, sessionKey } = params;
   const given = Object.entries({ cwd, env, agentId, sessionKey }).filter(([, value]) => (value ?? null) !== null);
@@ -62,7 +65,7 @@ function covers({ kind, handler, agent, body }: Grant, wanted: Wanted): boolean 
     (cwd ?? null) === wanted.cwd &&
     agent === wanted.agent &&
     (sessionKey ?? null) === wanted.session &&
-    // People were shown no variables, so there may be none.
+    // The question showed no variables, so there must be none.
     Object.keys(wanted.env).length === 0
   );
 }
@@ -79,17 +82,18 @@ function wantedIn({ command, cwd, env, agentId, sessionKey }: Readonly<Record<st
   };
 }
 
-/** The texts people may have been shown for this argv; every word of it stands in each of them, in its place. */
+/** The texts that people may have seen for this argv; each contains every argument in its place. */
 function shownAs(argv: readonly string[]): string[] {
   const script = shellText(argv);
   if (script !== undefined) return [script];
   const [program = ""] = argv;
-  // The published command line joins words by blanks. Then only where a word ends is left open; nothing may hide in that.
+  // The published command line joins arguments with spaces. Then only the argument boundaries are ambiguous, and these
+  // checks keep that harmless.
   const isOpen = !/\s/.test(program) && argv.every((word) => word !== "" && !/^ | $| {2}|[^\S ]|\p{C}/u.test(word));
   return [plainText(argv), ...(isOpen ? [argv.join(" ")] : [])];
 }
 
-/** What a shell is given to run, when that is all there is. */
+/** The script, when the command only starts a shell with it. */
 export function shellText([program, ...rest]: readonly string[]): string | undefined {
   const script = rest.at(-1);
   const isPosix = program === "/bin/sh" && rest.length === 2 && rest[0] === "-lc";
@@ -97,7 +101,7 @@ export function shellText([program, ...rest]: readonly string[]): string | undef
   return isPosix || isWindows ? script : undefined;
 }
 
-/** Quoted where blanks or signs would change the meaning. */
+/** Quotes arguments where spaces or symbols would change the meaning. */
 function plainText(argv: readonly string[]): string {
   const isPlain = (word: string): boolean => /^[A-Za-z0-9_@%+=:,./~^-]+$/.test(word);
   return argv.map((word) => (isPlain(word) ? word : `"${word.replaceAll('"', '\\"')}"`)).join(" ");

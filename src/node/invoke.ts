@@ -1,10 +1,10 @@
-// Questions to nodes: sent, waited for, answered by the connection that was asked and by no other.
+// Sends requests to nodes and accepts an answer only from the connection that was asked.
 import { newId } from "../base/ids.ts";
 import { nodeFailed, nodeTimedOut, notConnected, type NodeFailure } from "../exec/node-error.ts";
 import type { InvokeOptions } from "../exec/node-port.ts";
 import type { NodeLink } from "./link.ts";
 
-/** `node.invoke.result`, as it came. */
+/** The parameters of `node.invoke.result`. */
 export interface NodeAnswer {
   readonly id: string;
   readonly nodeId: string;
@@ -16,7 +16,7 @@ export interface NodeAnswer {
 
 export interface Invoker {
   ask(link: NodeLink, command: string, params: unknown, options: InvokeOptions): Promise<unknown>;
-  /** False when nobody waits for it: too late, or not asked of this connection. */
+  /** False when no request waits for it: too late, or sent to another connection. */
   answer(connId: string, answer: NodeAnswer): boolean;
   readonly waiting: number;
 }
@@ -37,7 +37,7 @@ export function createInvoker(): Invoker {
     ask(link, command, params, { timeoutMs, idempotencyKey, signal }) {
       const id = newId();
       const { promise, resolve, reject } = Promise.withResolvers<NodeAnswer>();
-      // Published nodes know no such word and pass it over; ours ends what it runs for nobody.
+      // Published nodes ignore this event; ours ends the command.
       const forget = (): void => link.send("node.invoke.cancel", { id, nodeId: link.nodeId });
       const left = (): void => reject(notConnected(link.nodeId));
       const stopped = (): void => {
@@ -82,14 +82,15 @@ export function createInvoker(): Invoker {
   };
 }
 
-/** Nodes send the payload as JSON text, or as it is. */
+/** Nodes send the payload as JSON text or as a value. */
 function payloadOf({ ok, error: failure, payload, payloadJSON }: NodeAnswer): unknown {
   if (!ok) throw nodeFailed(failure ?? {});
   if (typeof payloadJSON !== "string") return payload ?? payloadJSON ?? null;
   try {
     return JSON.parse(payloadJSON) as unknown;
   } catch (error) {
-    if (error instanceof SyntaxError) throw nodeFailed({ code: "BAD_ANSWER", message: "the node answered no JSON" });
+    if (error instanceof SyntaxError)
+      throw nodeFailed({ code: "BAD_ANSWER", message: "the answer of the node is not valid JSON" });
     throw error;
   }
 }

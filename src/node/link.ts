@@ -1,4 +1,4 @@
-// What node/ needs of a connection and of the record of paired devices; the gateway fills it.
+// What nodes need from a connection and from the pairing records; implemented by the gateway.
 export type { NodeRow } from "../protocol/methods/nodes.ts";
 
 /** One open connection of a node. */

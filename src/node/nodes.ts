@@ -1,4 +1,4 @@
-// The machines this gateway knows: who is there, what each can do, asking one, and what it says of its runs.
+// The paired nodes of this gateway: which are connected, what they offer, invoking commands and checking their reports.
 import { OpenClawError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import { noSuchCommand, notConnected } from "../exec/node-error.ts";
@@ -11,14 +11,14 @@ import { createAssignedRuns } from "./assigned-runs.ts";
 export interface Nodes extends NodePort {
   list(): Promise<readonly NodeRow[]>;
   resolve(reference: string): Promise<NodeRow>;
-  /** By its whole id. */
+  /** By full id. */
   get(nodeId: string): Promise<NodeRow | undefined>;
-  /** From then on the nodes of a gateway; before, and with none, there are no nodes. */
+  /** Sets where connections and pairings come from; before that there are no nodes. */
   attach(source: NodeSource): void;
   answer(connId: string, answer: NodeAnswer): boolean;
   /**
-   * What a node says of a run; its answer to the request tells the same, so nothing more comes of it. Throws
-   * `node.unknown-run` for a run it was not given: that is how a node would put words into a session.
+   * Checks a node's report about a run; the answer to the request carries the result. Throws `node.unknown-run` for a
+   * run that was not assigned to it, since a node could use that to inject text into a session.
    */
   report(nodeId: string, event: string, payload: unknown): void;
 }
@@ -30,7 +30,7 @@ export function createNodes(): Nodes {
   const runs = createAssignedRuns();
   let source = noSource;
 
-  /** The newest connection of a node: an older one is a half-open socket. */
+  /** The newest connection of a node; an older one is a half-open socket. */
   const linkOf = (nodeId: string): NodeLink | undefined =>
     source
       .links()
@@ -60,7 +60,7 @@ export function createNodes(): Nodes {
       const runId = isRecord(payload) && typeof payload["runId"] === "string" ? payload["runId"] : "";
       const known = event === "exec.started" ? runs.has(runId, nodeId) : runs.end(runId, nodeId);
       if (known) return;
-      throw new OpenClawError("node.unknown-run", `${event}: this node was given no such run`, {
+      throw new OpenClawError("node.unknown-run", `${event}: no such run was assigned to this node`, {
         details: { refused: true },
       });
     },
@@ -69,7 +69,7 @@ export function createNodes(): Nodes {
 
 const runEvents: ReadonlySet<string> = new Set(["exec.started", "exec.finished", "exec.denied"]);
 
-/** The owner's name for a node stands over the one it gives itself. */
+/** The owner's name for a node overrides the name it reports. */
 function toRow(node: PairedNode, link: NodeLink | undefined): NodeRow {
   const displayName = node.displayName ?? link?.displayName;
   return {

@@ -1,4 +1,4 @@
-// Which node a word means, one kind of match after the other.
+// Resolving a reference to a node, one kind of match after the other.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

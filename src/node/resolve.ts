@@ -1,12 +1,12 @@
-// Which node a word means: its id, its name, its address, or the beginning of its id. Pure.
+// Resolves a reference to a node: id, name, address or a prefix of the id. Pure.
 import { visible } from "../core/visible.ts";
 import { ambiguousNode, unknownNode } from "../exec/node-error.ts";
 import type { NodeFacts } from "../exec/node-port.ts";
 
-/** Fewer characters of an id could fit a stranger. */
+/** A shorter prefix could match another node by accident. */
 const MIN_PREFIX = 6;
 
-/** The first kind of match that fits anything decides; two that fit alike are an error, never a guess. */
+/** The first kind of match with a result decides; two results of the same kind are an error. */
 export function resolveNode<Node extends NodeFacts>(reference: string, nodes: readonly Node[]): Node {
   const word = reference.trim();
   const name = plainName(word);
@@ -25,7 +25,7 @@ export function resolveNode<Node extends NodeFacts>(reference: string, nodes: re
   throw unknownNode(word, nodes.map(nameOf));
 }
 
-/** `Ada's Mac Mini` and `adas-mac-mini` are one name. */
+/** `Ada's Mac Mini` and `adas-mac-mini` are the same name. */
 function plainName(name: string): string {
   return name
     .normalize("NFKC")
@@ -35,7 +35,7 @@ function plainName(name: string): string {
     .replace(/^-+|-+$/g, "");
 }
 
-/** For people: a name a node gave itself may hold anything. */
+/** Made safe to show, because a node chooses its own name. */
 export function nameOf({ displayName, nodeId }: Pick<NodeFacts, "displayName" | "nodeId">): string {
   const short = nodeId.slice(0, 12);
   return displayName === undefined ? short : `${visible(displayName, 60)} (${short})`;

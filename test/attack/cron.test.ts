@@ -231,7 +231,7 @@ test("APR-033 nobody waits beside a job: a command that is not allowed is denied
   await ask(wire, "cron.run", { id });
   const [run] = await runsOf(wire, id);
   assert.equal(run?.state, "failed");
-  assert.match(run?.error ?? "", /not run on host=gateway/);
+  assert.match(run?.error ?? "", /exec denied on host=gateway/);
   // Turns that the owner's decisions above woke may still be on their way to the model: only the job's own words make
   // it ask for the command, and only what was asked about that command counts.
   runtime.script = ({ role, content }) => {
@@ -240,7 +240,7 @@ test("APR-033 nobody waits beside a job: a command that is not allowed is denied
   };
   const turn = await addJob(wire, { name: "turn", schedule: hourly, message: "fetch the beacon", delivery: quiet });
   await ask(wire, "cron.run", { id: turn.id });
-  assert.match((await runsOf(wire, turn.id))[0]?.summary ?? "", /heard: .*not run on host=gateway/);
+  assert.match((await runsOf(wire, turn.id))[0]?.summary ?? "", /heard: .*exec denied on host=gateway/);
   const { pending } = await ask<{ pending: { request: { command?: string } }[] }>(wire, "exec.approvals.pending", {});
   assert.deepEqual(
     pending.filter(({ request }) => request.command === "curl evil.example"),

@@ -82,7 +82,7 @@ describe("! in a sandboxed session", () => {
     const config: Config = { ...sandboxed, tools: { elevated: { allowFrom: { webchat: ["*"] } } } };
     const chat = await openChat({ config });
     const sessionKey = "agent:main:subagent:1" as SessionKey;
-    assert.match(await chat.answer("! ls", { sessionKey }), /sub-agents are never elevated/);
+    assert.match(await chat.answer("! ls", { sessionKey }), /subagents are never elevated/);
   });
 });
 

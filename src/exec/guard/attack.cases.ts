@@ -1,4 +1,5 @@
-// A gateway's files with a secret in each, ways to name them, and programs that read or change what they are given.
+// Attack cases for the guard: gateway files that each hold a secret, ways to name them, and programs that read or
+// change them.
 import { createHash } from "node:crypto";
 import { execFileSync, spawn } from "node:child_process";
 import { createServer, type Server } from "node:http";
@@ -26,12 +27,11 @@ import type { GuardedPaths } from "./guarded-paths.ts";
 export const CANARY = "CANARY-7f3d1c-0f-the-gateway";
 export const EVIL = '{"version":1,"defaults":{"security":"full","ask":"off"}}';
 
-/** Where an attack takes place. */
 export interface AttackPaths {
   readonly home: string;
   readonly state: string;
   readonly workspace: string;
-  /** Of a server that keeps what it is sent. */
+  /** The port of a server that records what it receives. */
   readonly port: number;
 }
 
@@ -39,7 +39,7 @@ export interface AttackFixture extends AttackPaths {
   readonly paths: GuardedPaths;
   /** Guarded files, relative to the state folder or absolute. */
   readonly targets: readonly string[];
-  /** What no attack may have done. An empty list means unharmed. */
+  /** Lists the damage an attack did; empty when there is none. */
   harm(output: string): string[];
   close(): Promise<void>;
 }
@@ -130,7 +130,7 @@ export async function openAttackFixture(): Promise<AttackFixture> {
   };
 }
 
-/** Keeps what is sent, answers with a file that would be new rules. */
+/** Records what it receives and answers with a file that would be new rules. */
 function listen(received: string[]): Promise<Server> {
   const server = createServer((request, response) => {
     let body = request.url ?? "";
@@ -145,7 +145,7 @@ function listen(received: string[]): Promise<Server> {
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
 }
 
-/** Links, lists and archives that a model could have written or fetched. */
+/** Links, lists and archives that a model could have written or downloaded. */
 function layWorkspace(workspace: string, state: string, port: number): void {
   const at = (name: string): string => join(workspace, name);
   mkdirSync(at("sub"), { recursive: true });
@@ -166,7 +166,7 @@ function layWorkspace(workspace: string, state: string, port: number): void {
   packLinks(workspace, state);
 }
 
-/** Archives whose first entry is a link to the state folder and whose second goes through it. */
+/** Archives whose first entry links to the state folder and whose second entry goes through the link. */
 function packLinks(workspace: string, state: string): void {
   const folder = join(workspace, "pack");
   mkdirSync(join(folder, "a"), { recursive: true });
@@ -189,14 +189,14 @@ export function programOf(name: string): string | undefined {
   return known.get(name);
 }
 
-/** Everything that is not the agent's own: kind, rights, size, identity, time of change, content. */
+/** Everything outside the workspace: kind, mode, size, identity, modification time, content. */
 function snapshot(home: string, workspace: string, guarded: readonly string[]): Map<string, string> {
   const all = filesIn(home, (path) => path !== workspace);
   return new Map(
     all.map((path) => {
       const { mode, ino, nlink, mtimeMs, size } = lstatSync(path);
       const isOwners = lstatSync(path).isDirectory() && !guarded.some((own) => `${path}/`.startsWith(`${own}/`));
-      // The owner's folders around may get other files; they may not become other folders.
+      // The owner's other folders may get new files but may not be replaced.
       return [path, isOwners ? String(ino) : [mode, ino, nlink, mtimeMs, size, contentOf(path)].join(" ")];
     }),
   );
@@ -208,7 +208,7 @@ function contentOf(path: string): string {
   return stats.isFile() ? createHash("sha256").update(readFileSync(path)).digest("hex") : "";
 }
 
-/** Through no link. Folders too, since a new file changes them. */
+/** Without following links. Includes folders, since a new file changes them. */
 export function filesIn(folder: string, isEntered: (path: string) => boolean = () => true): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -222,7 +222,7 @@ function holdsSecret(path: string): boolean {
   return stats.isFile() && readFileSync(path, "latin1").includes(CANARY);
 }
 
-/** How a path can be written, for programs that run in the workspace. */
+/** Ways to write a path, for programs that run in the workspace. */
 export const spellings: Readonly<Record<string, (target: string, paths: AttackPaths) => string>> = {
   absolute: (target) => target,
   doubled: (target) => `/${target.replaceAll("/", "//")}`,
@@ -244,7 +244,7 @@ export const spellings: Readonly<Record<string, (target: string, paths: AttackPa
 const relativeTo = (target: string, state: string, prefix: string): string =>
   target.startsWith(state) ? `${prefix}${target.slice(state.length)}` : target;
 
-/** A program with its words; `sh` stands for wildcards and redirections of a shell. */
+/** A program with its arguments; `sh` provides wildcards and redirections. */
 export const attacks: Readonly<Record<string, (path: string, paths: AttackPaths) => readonly string[]>> = {
   cat: (path) => ["cat", path],
   "cat glob": (path) => ["sh", "-c", `cat ${dirname(path)}/* ${dirname(path)}/.*`],

@@ -1,4 +1,4 @@
-// What belongs to the gateway on this machine and is hidden from commands that start by a rule alone.
+// Lists the files of the gateway that are hidden from commands that no person approved.
 import { join } from "node:path";
 
 import { DEFAULT_AGENT, type AgentId } from "../../core/names.ts";
@@ -8,19 +8,19 @@ import { ownPlaces } from "../../config/own-places.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { entriesOf } from "../sandbox/inherited-fds.ts";
 
-/** As configured: links are resolved later. */
+/** As configured; links are resolved later. */
 export interface GuardedPaths {
-  /** The one folder of the gateway's files that stays, with full access. */
+  /** The only folder of the gateway that stays fully accessible. */
   readonly workspace?: string;
   readonly home: string;
-  /** Rules and secrets: must be hidden, and nothing may be put in their place. */
+  /** Holds rules and secrets: must be hidden, and a command must not be able to replace it. */
   readonly state: string;
   readonly configs: readonly string[];
   /** Folders and files that are hidden where they exist. */
   readonly hidden: readonly string[];
-  /** What the gateway runs, serves or reads as instructions: seen, but not changed. */
+  /** What the gateway runs, serves or reads as instructions: visible but read-only. */
   readonly readOnly: readonly string[];
-  /** Would be read in place of the state folder if a command created it. */
+  /** The gateway would read this folder in place of the state folder if a command created it. */
   readonly alternateState?: string;
 }
 
@@ -45,7 +45,7 @@ export function gatewayGuardedPaths(facts: GatewayFacts, agent: AgentId, workspa
   };
 }
 
-/** Without a config: for a node host. */
+/** For a node host, which has no gateway config. */
 export function machineGuardedPaths(paths: Paths, env: Env): GuardedPaths {
   return {
     home: paths.home,
@@ -57,7 +57,7 @@ export function machineGuardedPaths(paths: Paths, env: Env): GuardedPaths {
   };
 }
 
-/** State folders of every profile and of the older name, in every home we know. */
+/** State folders of every profile and of the older product name, in every known home. */
 function stateFolders({ home }: Paths, env: Env): string[] {
   const homes = [...new Set([home, env["HOME"] ?? home])];
   return homes.flatMap((folder) =>

@@ -1,4 +1,4 @@
-// Other paths to a folder, from the mount table.
+// Finding other paths to a folder from the mount table.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,9 +1,9 @@
-// The mounts of this machine, and the other paths by which a folder can be reached through them.
+// Reads the mount table and finds the other paths by which a folder can be reached.
 import { readFileSync } from "node:fs";
 
 import { isWithin } from "../sandbox/hidden-paths.ts";
 
-/** One row of /proc/self/mountinfo: this part (`root`) of this file system (`device`) is seen at this path. */
+/** One row of /proc/self/mountinfo: the part `root` of the file system `device` appears at `path`. */
 export interface MountRow {
   readonly device: string;
   readonly root: string;
@@ -23,8 +23,8 @@ export function parseMounts(text: string): readonly MountRow[] {
 }
 
 /**
- * Where else a folder, or a part of it, may be seen: the same file system mounted twice, or a bind mount. By name only; a
- * later mount may lie on top, so whoever uses an answer compares it with what is there.
+ * Other paths where a folder or a part of it may appear: the same file system mounted twice, or a bind mount. By name
+ * only; a later mount may hide it, so callers must compare the result with the file system.
  */
 export function otherPathsOf(folder: string, mounts: readonly MountRow[]): readonly string[] {
   const own = mounts
@@ -45,6 +45,6 @@ const below = (path: string, folder: string): string => (folder === "/" ? path :
 const joined = (folder: string, rest: string): string =>
   folder === "/" ? rest || "/" : `${folder}${rest === "/" ? "" : rest}`;
 
-/** The kernel writes blanks, tabs, line ends and backslashes as octal numbers. */
+/** The kernel writes spaces, tabs, newlines and backslashes as octal escapes. */
 const unescaped = (text: string): string =>
   text.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));

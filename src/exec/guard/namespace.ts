@@ -1,4 +1,4 @@
-// Linux: a mount namespace in which the gateway's files are covered. bubblewrap builds it once; each command enters it.
+// Linux: a mount namespace in which the gateway's files are hidden. bubblewrap builds it once; each command enters it.
 import { execFile, spawn } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
 import { text } from "node:stream/consumers";
@@ -18,7 +18,7 @@ export interface Programs {
   readonly bwrap: string;
   readonly nsenter: string;
   readonly setpriv: string;
-  /** nsenter can change the folder once it is inside (util-linux 2.38). */
+  /** True when nsenter can change the folder after entering (util-linux 2.38). */
   readonly canChangeFolder: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Namespace {
 }
 
 const TIMEOUT_MS = 10_000;
-// Not in node:fs: names a folder without opening it, which keeps its inode number from being given to another one.
+// Not in node:fs. Refers to a folder without opening it, which prevents reuse of its inode number.
 const O_PATH = 0o10000000;
 
 export async function buildNamespace(
@@ -49,7 +49,7 @@ export async function buildNamespace(
     builder.once("close", () => resolve(false));
     builder.once("error", () => resolve(false));
   });
-  builder.stdin.on("error", () => undefined); // it ended first; its exit says so
+  builder.stdin.on("error", () => undefined); // the exit event reports a builder that ended early
   const open: number[] = [];
   try {
     if (!(await isReady)) return refusal((await errors).trim().split("\n").at(-1) ?? "");
@@ -82,7 +82,7 @@ function refusal(output: string): Extract<Works, { works: false }> {
   return answer.works ? { works: false, reason: output, fix: "" } : answer;
 }
 
-/** The same user, the same devices and network, no capability, and the covers. */
+/** The same user, devices and network, no capabilities, and the path rules. */
 function buildArguments(rules: readonly PathRule[]): string[] {
   const isRoot = process.getuid?.() === 0;
   return [
@@ -94,7 +94,7 @@ function buildArguments(rules: readonly PathRule[]): string[] {
     "--bind",
     "/",
     "/",
-    // Root can open every disk by its device file, and files of /proc that steer the machine, without any capability.
+    // Root could open every disk by its device file and write control files in /proc, even without capabilities.
     ...(isRoot ? ["--dev", "/dev", ...steeringArguments()] : ["--dev-bind", "/dev", "/dev"]),
     ...rules.flatMap(ruleArguments),
     ...rules
@@ -109,7 +109,7 @@ function ruleArguments({ path, access, isFolder }: PathRule): string[] {
   return isFolder ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path];
 }
 
-/** bwrap itself stays outside; its child is the one with the namespaces. */
+/** bwrap itself stays outside; its child has the namespaces. */
 async function childOf(stream: Readable): Promise<string> {
   let output = "";
   for await (const chunk of stream) {
@@ -120,7 +120,7 @@ async function childOf(stream: Readable): Promise<string> {
   return "";
 }
 
-/** By what the kernel shows inside, not by what was asked for. */
+/** Compares with what the kernel shows inside, not with what was requested. */
 function verify(rules: readonly PathRule[], root: string): void {
   for (const { path, access } of rules) {
     const [inside, outside] = [statOf(`${root}${path}`), statOf(path)];
@@ -130,7 +130,7 @@ function verify(rules: readonly PathRule[], root: string): void {
   }
 }
 
-/** No capability is left, and none can be gained: the covers cannot be taken away. */
+/** Drops all capabilities for good, so that a command cannot undo the path rules. */
 function enterArguments(user: number, mount: number, programs: Programs, cwd: string): readonly string[] {
   const { nsenter, setpriv, canChangeFolder } = programs;
   const fileOf = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
@@ -139,7 +139,7 @@ function enterArguments(user: number, mount: number, programs: Programs, cwd: st
     `--user=${fileOf(user)}`,
     `--mount=${fileOf(mount)}`,
     "--preserve-credentials",
-    // Inside: a folder that was opened outside would lead out by its "..".
+    // Changed after entering: a folder opened outside would lead out through "..".
     ...(canChangeFolder ? [`--wdns=${cwd}`] : []),
     "--",
     setpriv,
@@ -152,21 +152,21 @@ function enterArguments(user: number, mount: number, programs: Programs, cwd: st
   ];
 }
 
-/** Its own name is the path it is started by: neither program passes on another one. */
+/** Neither nsenter nor setpriv can set argv[0], so the program sees the path it was started by. */
 function entered(started: HostLaunch, prefix: readonly string[]): HostLaunch {
   const { argv0: _own, ...launch } = started;
   const steering = Object.keys(launch.env).find((name) => /^(?:LD_|GLIBC_|GCONV_|LOCPATH)/i.test(name));
   if (steering !== undefined)
     throw new OpenClawError(
       "exec.rejected-variable",
-      `${steering} would also steer the programs that hide the gateway's files`,
+      `${steering} would also affect the programs that hide the gateway's files`,
       {
-        hint: `leave ${steering} out of env`,
+        hint: `remove ${steering} from env`,
       },
     );
   const { shell, closes } = shellClosingInheritedFds();
   const args = [...prefix, ...launch.argv];
-  // Files that are open in the gateway would be open inside too.
+  // Closed here, because files open in the gateway would be open inside too.
   const argv = closes === "" ? args : [...shell, "-c", `${closes}exec "$@"`, "sh", ...args];
   return { ...launch, argv, cwd: "/" };
 }

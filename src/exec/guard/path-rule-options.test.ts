@@ -1,4 +1,4 @@
-// What a guarded command may not change or talk to on this machine.
+// What a guarded command may not change or connect to on this machine.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// What of this machine a guarded command must not change or talk to, besides the gateway's files: ways to run code outside.
+// The programs and service sockets of this machine that a guarded command could use to run code outside.
 import { getCompileCacheDir } from "node:module";
 import { basename, dirname, join } from "node:path";
 
@@ -13,23 +13,24 @@ export function pathRuleOptions(program: string): PathRuleOptions {
 
 const isRoot = (): boolean => process.getuid?.() === 0 && process.platform === "linux";
 
-/** Root may write everywhere: what every program that starts outside obeys stays as it is. */
+/** Root can write everywhere, so the folders that every program outside depends on become read-only. */
 const system: readonly string[] = "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /boot /sys /etc".split(" ");
 
-/** The code that the gateway and its helpers start from; whoever changes it runs as the gateway. */
+/** The code of the gateway and its helpers; changing it would mean running as the gateway. */
 function ownPrograms(): readonly string[] {
   const compiled = getCompileCacheDir();
   return [
     ...(isRoot() ? system : []),
     packageRoot(),
     process.execPath,
-    // Named by the version of Node. The folder above is ours where openclaw.mjs chose it: the next version reads there.
+    // Named by Node's version. When openclaw.mjs chose the folder, its parent is ours too, since the next version reads
+    // there.
     ...(compiled === undefined ? [] : [compiled]),
     ...(compiled?.includes("/openclaw/code/") === true ? [dirname(compiled)] : []),
   ];
 }
 
-/** Programs that are of use only with such a service, or find the owner's passwords by it. */
+/** Programs that need such a service, or use it to find the owner's passwords. */
 const clients: readonly { readonly names: RegExp; readonly needs: "engines" | "buses" }[] = [
   {
     names:
@@ -43,7 +44,7 @@ const clients: readonly { readonly names: RegExp; readonly needs: "engines" | "b
   },
 ];
 
-/** Sockets to cover. A client sees those it needs; a program that commands can write is no client, whatever its name. */
+/** The sockets to hide. A client program sees the ones it needs, unless commands could replace the program. */
 function servicesFor(program: string): readonly string[] {
   const path = canonicalPath(program);
   const needs = clients.find(({ names }) => names.test(basename(path)))?.needs;
@@ -56,7 +57,7 @@ function servicesFor(program: string): readonly string[] {
     ],
     buses: [
       ...["bus", "systemd/private"].map((name) => join(runtime, name)),
-      // To others the system's own bus and manager give nothing without a password.
+      // For users other than root, the system bus and manager grant nothing without a password.
       ...(isRoot() ? ["/run/dbus/system_bus_socket", "/run/systemd/private"] : []),
     ],
     terminals: [`/tmp/tmux-${process.getuid?.() ?? 0}`, "/run/screen"],

@@ -1,4 +1,4 @@
-// Which paths are covered, shown and locked for a command, and when that cannot be done.
+// Which paths are hidden, shown and locked for a guarded command, and when that is impossible.
 import assert from "node:assert/strict";
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
@@ -31,7 +31,7 @@ const placesWith = (over: Partial<GuardedPaths> = {}): GuardedPaths => ({
 });
 const options: PathRuleOptions = { programs: [], services: [], mounts: [] };
 
-/** What decides about each of these paths, or the reason why nothing does. */
+/** The access at each of these paths, or the reason why they cannot be hidden. */
 function seen(over: Partial<GuardedPaths>, paths: readonly string[]): unknown {
   const pathRules = pathRulesFor(placesWith(over), options);
   if (!pathRules.works) return pathRules.reason.replaceAll(home, "~");
@@ -138,11 +138,11 @@ test("refuses where the gateway's files cannot be told from others", () => {
   assert.equal(seen({ workspace: state }, []), "the state folder ~/.openclaw is the workspace itself");
   assert.equal(
     seen({ configs: [join(home, "openclaw.json")] }, []),
-    "the config file ~/openclaw.json lies in ~, which holds other files too",
+    "the config file ~/openclaw.json lies in ~, which also contains other files",
   );
   assert.equal(
     seen({ configs: [join(state, "workspace", "openclaw.json")] }, []),
-    "the config file ~/.openclaw/workspace/openclaw.json lies in ~/.openclaw/workspace, which holds other files too",
+    "the config file ~/.openclaw/workspace/openclaw.json lies in ~/.openclaw/workspace, which also contains other files",
   );
 });
 

@@ -1,4 +1,5 @@
-// What a guarded command sees: the whole machine, with the gateway's own files covered and its own workspace left in place.
+// Computes what a guarded command sees: the whole machine with the gateway's own files hidden and its workspace in
+// place.
 import { accessSync, constants, lstatSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
@@ -11,8 +12,8 @@ import { otherPathsOf, readMounts, type MountRow } from "./mounts.ts";
 import type { GuardedPaths } from "./guarded-paths.ts";
 
 /**
- * `cover`: an empty folder or file in its place. `show`: what is there, under a cover. `lock`: what is there, but its name
- * cannot be given to another folder. Of two steps the one with the longer path decides.
+ * `hide`: an empty folder or file replaces it. `show`: visible below a hidden folder. `lock`: visible, but it cannot
+ * be renamed or replaced. The rule with the longest matching path decides.
  */
 export interface PathRule {
   readonly path: string;
@@ -22,14 +23,14 @@ export interface PathRule {
 
 export interface PathRules {
   readonly works: true;
-  /** Shortest path first: the order in which they are made. */
+  /** Shortest path first, which is the order of mounting. */
   readonly rules: readonly PathRule[];
 }
 
 export interface PathRuleOptions {
-  /** Folders of programs that the gateway itself runs: a command that changed one would get its rights. */
+  /** Folders of programs that the gateway itself runs; changing one would give a command its rights. */
   readonly programs: readonly string[];
-  /** Sockets of services that start programs for whoever may talk to them. */
+  /** Sockets of services that start programs for their clients. */
   readonly services: readonly string[];
   readonly mounts?: readonly MountRow[];
 }
@@ -58,7 +59,7 @@ export function pathRulesFor(
     ...(workspace === undefined ? [] : [ruleAt(workspace, "show")]),
   ].filter(({ path, isFolder }) => isFolder || statOf(path)?.isFile() === true || services.includes(path));
   const unique = [...new Map(rules.map((rule) => [rule.path, rule])).values()].toSorted(byLength);
-  // A cover under a cover hides nothing more, and what is there anyway need not be shown.
+  // Drops rules without effect: hiding below a hidden folder, and showing what is visible anyway.
   const needed = unique.filter(({ path, access }, at) => {
     const above = ruleFor(path, unique.slice(0, at))?.access;
     if (access === "hide") return above !== "hide";
@@ -69,7 +70,7 @@ export function pathRulesFor(
   return { works: true, rules: [...all.values()].toSorted(byLength) };
 }
 
-/** The step that decides what is seen at a path. */
+/** The rule that decides what is visible at a path. */
 export function ruleFor(path: string, rules: readonly PathRule[]): PathRule | undefined {
   return rules.findLast((rule) => rule.access !== "lock" && isWithin(path, rule.path));
 }
@@ -83,7 +84,7 @@ const ruleAt = (path: string, access: PathRule["access"]): PathRule => ({
 
 type Refusal = Extract<Works, { works: false }>;
 
-/** The folders that hold rules and secrets, or why they cannot be kept from a command. */
+/** The folders with rules and secrets, or why they cannot be hidden from a command. */
 function protectedFolders(
   paths: GuardedPaths,
   workspace: string | undefined,
@@ -111,7 +112,7 @@ function protectedFolders(
     if (isProtected(folder, folders, workspace)) continue;
     if (folder === workspace || isWithin(home, folder) || shared.has(folder))
       return no(
-        `the config file ${config} lies in ${folder}, which holds other files too`,
+        `the config file ${config} lies in ${folder}, which also contains other files`,
         `move it to a folder of its own, such as ${state}`,
       );
     if (statOf(folder) === undefined) return missing(folder);
@@ -139,21 +140,21 @@ const missing = (folder: string): Refusal =>
 const moveWorkspace = "choose another workspace: openclaw config set agents.defaults.workspace <folder>";
 const no = (reason: string, fix: string): Refusal => ({ works: false, reason, fix });
 
-/** Folders of the system: programs need what else lies there. */
+/** System folders, which programs need. */
 const shared: ReadonlySet<string> = new Set(
   "/ /bin /boot /dev /etc /home /lib /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /tmp /usr /usr/bin /usr/lib /usr/local /usr/local/bin /usr/local/etc /var /var/lib /var/tmp /private /private/etc /private/tmp /private/var /Users /Library /Applications".split(
     " ",
   ),
 );
 
-/** Inside one of these folders a command sees nothing, unless it is its own workspace. */
+/** True when the path is hidden because it lies in one of these folders and not in the workspace. */
 const isProtected = (path: string, folders: ReadonlySet<string>, workspace: string | undefined): boolean =>
   [...folders].some(
     (folder) =>
       isWithin(path, folder) && !(workspace !== undefined && isWithin(workspace, folder) && isWithin(path, workspace)),
   );
 
-/** Files whose every name must be known. */
+/** Files that must not have a second hard link. */
 function secretsIn(state: string, configs: readonly string[]): string[] {
   const inFolders = ["credentials", "identity"].flatMap((name) =>
     entriesOf(join(state, name)).map((entry) => join(state, name, entry)),
@@ -164,7 +165,7 @@ function secretsIn(state: string, configs: readonly string[]): string[] {
   return [...configs, ...top, ...inFolders].filter((path) => statOf(path)?.isFile() === true);
 }
 
-/** Other agents' folders and older state, where they exist and covering them leaves the machine usable. */
+/** Workspaces of other agents and older state folders, if they exist and the machine stays usable without them. */
 function alsoHidden(
   { hidden, home }: GuardedPaths,
   workspace: string | undefined,
@@ -180,29 +181,29 @@ function alsoHidden(
   );
 }
 
-/** By identity: a path of the mount table may be hidden by a later mount. */
+/** Compared by identity, because a later mount may hide a path of the mount table. */
 function isAlias(other: string, path: string, workspace: string | undefined): boolean {
   if (workspace !== undefined && isWithin(other, workspace)) return false;
   const [there, here] = [statOf(other), statOf(path)];
   if (there === undefined || here === undefined) return false;
   if (there.dev !== here.dev) return false;
-  // The workspace itself may be mounted elsewhere, as it likes.
+  // A second mount of the workspace itself is allowed.
   const own = workspace === undefined ? undefined : statOf(workspace);
   return own === undefined || there.ino !== own.ino;
 }
 
-/** Folders above it whose name could be given to another folder. */
+/** Parent folders that a command could rename or replace. */
 function locksAbove(path: string, rules: readonly PathRule[]): string[] {
   const found: string[] = [];
   for (let folder = dirname(path); folder !== "/"; folder = dirname(folder)) {
-    // Names in what is covered or read-only cannot be changed anyway, and a lock would open the latter again.
+    // Names below a hidden or read-only folder cannot change anyway, and a lock would make the latter writable.
     if (/^(?:hide|read-only)$/.test(ruleFor(folder, rules)?.access ?? "")) continue;
     if (canWrite(dirname(folder))) found.push(folder);
   }
   return found;
 }
 
-/** The links on the way to a path, as they are written; those behind a link too. */
+/** Every link on the way to a path, including links behind links. */
 function linksIn(path: string): string[] {
   const found: string[] = [];
   const seen = new Set<string>();

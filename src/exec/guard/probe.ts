@@ -1,4 +1,4 @@
-// Which agents' allowlists are not enough on this machine, by a real trial: for the doctor and the audit.
+// Tests which agents' allowlists cannot be enforced on this machine, by a real start; for doctor and audit.
 import type { AgentId } from "../../core/names.ts";
 import type { Paths } from "../../base/paths.ts";
 import { agentIds, workspaceOf } from "../../config/agents.ts";

@@ -1,4 +1,4 @@
-// Random programs with random ways to name the gateway's files, started in the guard without any reading of their words.
+// Random programs with random spellings of the gateway's files, started in the guard without analyzing their arguments.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -12,7 +12,7 @@ import { attacks, CANARY, openAttackFixture, programOf, spellings, type AttackFi
 
 const ROUNDS = Number(process.env["OPENCLAW_GUARD_ROUNDS"] ?? 40);
 const TIMEOUT_MS = 20_000;
-/** Only root may do these without a guard, and only on some machines. */
+/** These work only as root, and only on some machines. */
 const needsNamespaces = new Set(["unshare and umount", "umount", "nsenter"]);
 
 describe("programs in the guard", { skip: noBubblewrap }, () => {
@@ -28,7 +28,7 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
     await fixture.close();
   });
 
-  /** Undefined when this machine does not have the program. `open` is a ground without the guard. */
+  /** Undefined when this machine lacks the program. `open` is a fixture without the guard. */
   const run = async (words: readonly string[], open?: AttackFixture): Promise<string | undefined> => {
     const program = programOf(words[0] ?? "");
     if (program === undefined) return undefined;
@@ -63,7 +63,7 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
     }
   });
 
-  /** One of these files is in its reach: some only read, some only create. */
+  /** At least one of these files is reachable: some programs only read, some only create. */
   const doesHarm = async (name: string): Promise<boolean> => {
     for (const file of ["openclaw.json", "exec-approvals.json", "cron"]) {
       const open = await openAttackFixture();

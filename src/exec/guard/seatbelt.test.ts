@@ -1,4 +1,4 @@
-// The profile for macOS, as text: it cannot be run on another system.
+// The macOS profile as text, since it cannot run on another system.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,15 +1,15 @@
-// macOS: the same view as a profile for sandbox-exec, the system's own sandbox.
+// macOS: the same rules as a profile for sandbox-exec, the system's own sandbox.
 import type { HostLaunch } from "../sandbox.ts";
 import type { PathRule } from "./path-rules.ts";
 
 export const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 
-/** The last rule that fits a path decides, so the steps stand in the order of their length. */
+/** The last matching rule decides, so the rules are ordered by path length. */
 export function seatbeltProfile(rules: readonly PathRule[]): string {
   return [
     "(version 1)",
     "(allow default)",
-    // Control of other processes of the same user would give their files.
+    // Controlling other processes of the same user would give access to their files.
     "(deny mach-priv-task-port)",
     ...rules.map(profileLine),
   ].join("\n");

@@ -1,22 +1,22 @@
-// Bytes for a child process under a path that is on no disk: an open file without a name, reached through /proc.
+// Passes bytes to a child process as an open file without a name, reached through /proc.
 import { closeSync, mkdirSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 import { newSecret } from "../../base/ids.ts";
 
 export interface AnonymousFiles {
-  /** The same bytes give the same path while they are in use. Children of ours and we ourselves can open it. */
+  /** The same bytes give the same path while they are in use. This process and its children can open it. */
   pathOf(bytes: string | Uint8Array): string;
   close(): void;
 }
 
 const MAX_OPEN = 64;
-/** A child that was started with the path has opened it by then, however busy the machine is. */
+/** Long enough for a child to open the path it was given, even on a busy machine. */
 const GRACE_MS = 60_000;
 
 /**
- * A secret on a command line can be read by every user of the machine, one in the environment of `docker` or `bwrap` would
- * let a call steer those programs (LD_PRELOAD), and not every way to start a process can pass open files on.
+ * Needed because every user can read a secret on a command line, a variable in the environment of `docker` or `bwrap`
+ * could change how those programs run (LD_PRELOAD), and not every way to start a process can pass open files.
  */
 export function createAnonymousFiles(folder: string): AnonymousFiles {
   const open = new Map<string, number>();

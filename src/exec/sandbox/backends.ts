@@ -1,4 +1,4 @@
-// The backends there are, in the order `auto` tries them.
+// The list of backends, in the order in which `auto` tries them.
 import { join } from "node:path";
 
 import type { Clock } from "../../base/clock.ts";
@@ -10,7 +10,7 @@ import { createNameProtection } from "./readonly-names.ts";
 import type { Backend } from "./spec.ts";
 
 export interface BackendDeps {
-  /** Private folder for boxes and what belongs to them. */
+  /** A private folder for sandboxes and their files. */
   readonly folder: string;
   readonly env: Env;
   readonly log: Log;
@@ -23,7 +23,7 @@ export interface Backends {
 }
 
 export function createBackends({ folder, env, log, clock }: BackendDeps): Backends {
-  // One for both: they may work in the same folder.
+  // Shared, because both backends may work in the same workspace.
   const nameProtection = createNameProtection(join(folder, ".shields"), log);
   const all = [
     createBubblewrap({

@@ -1,4 +1,4 @@
-// The words for bwrap: what a command sees, who it is, and what it is cut off from.
+// Builds the arguments of bwrap: what a command sees, its user, and what it is isolated from.
 import { lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,7 +10,10 @@ import { withoutHidden, type ReadonlyNames } from "./readonly-names.ts";
 import type { SandboxSpec } from "./spec.ts";
 import { systemArguments } from "./system-arguments.ts";
 
-/** The part that is the same for every command of a box; makes the box's own folders. `shared` holds what all boxes use. */
+/**
+ * The arguments that are the same for every command of a sandbox; creates its private folders. `shared` holds what all
+ * sandboxes use.
+ */
 export async function fixedArguments(spec: SandboxSpec, shared: string): Promise<string[]> {
   const [uid = "", gid = uid] = (spec.container.user ?? DEFAULT_USER).split(":");
   const own = join(spec.folder, "private");
@@ -31,7 +34,8 @@ export async function fixedArguments(spec: SandboxSpec, shared: string): Promise
     "--ro-bind",
     await etcFolder(shared, uid, gid),
     "/etc",
-    // Home and temporary files outlast the command. Few mounts and many links: each mount costs time at every start.
+    // Home and temporary files outlast the command. Links replace mounts where possible, because each mount slows every
+    // start.
     "--bind",
     own,
     "/private",
@@ -47,7 +51,7 @@ export async function fixedArguments(spec: SandboxSpec, shared: string): Promise
 const DEFAULT_USER = "1000:1000";
 const persistentFolders: ReadonlySet<string> = new Set(["/tmp", "/var/tmp"]);
 
-/** A folder becomes an empty one, a file an empty device: nothing to read, nothing to write. */
+/** Replaces a folder by an empty one and a file by an empty device. */
 function hideArguments({ host, inside }: Mount, hidden: readonly string[]): string[] {
   return hidden
     .filter((path) => path !== host && isWithin(path, host))
@@ -68,7 +72,7 @@ export function readonlyNameArguments(
   const { pinned, emptyFolders, readOnly } = withoutHidden(names, host, hidden);
   return [
     ...pinned.flatMap((path) => ["--bind", join(host, path), join(inside, path)]),
-    // An empty folder in memory: a quarter of the time of a bind, and what is written there is gone all the same.
+    // An empty folder in memory costs a quarter of the time of a bind mount.
     ...emptyFolders.flatMap((path) => ["--perms", "0555", "--size", "4096", "--tmpfs", join(inside, path)]),
     ...readOnly.flatMap((path) => ["--ro-bind", join(host, path), join(inside, path)]),
     "--remount-ro",
@@ -79,11 +83,12 @@ export function readonlyNameArguments(
 export function launchArguments({ env, cwd, tty }: Launch, spec: SandboxSpec): string[] {
   const usual = defaultEnv(tty);
   const { PATH: own, ...configured } = spec.container.env ?? {};
-  // As in an image, whose profile sets its own folders: a configured PATH goes in front of them, never in their place.
+  // A configured PATH goes before the default one and does not replace it, as with a login profile in an image.
   const path = own === undefined ? {} : { PATH: `${own}:${usual["PATH"]}` };
   const all = { ...usual, ...configured, ...path, ...env };
   return [
-    // A session of its own would take the terminal's keys away; there the kernel filter forbids typing into it.
+    // With a terminal no new session is made, since it would lose the terminal's keys; the kernel filter prevents
+    // typing into it.
     ...(tty ? [] : ["--new-session"]),
     "--clearenv",
     ...Object.entries(all).flatMap(([name, value]) => ["--setenv", withoutNul(name), withoutNul(value)]),
@@ -106,5 +111,5 @@ function defaultEnv(tty: boolean): Record<string, string> {
 
 function withoutNul(word: string): string {
   if (!word.includes("\0")) return word;
-  throw new OpenClawError("sandbox.refused", "a variable or folder of the command holds a NUL character");
+  throw new OpenClawError("sandbox.refused", "a variable or folder of the command contains a NUL character");
 }

@@ -1,4 +1,4 @@
-// Whether bubblewrap works on this machine, told by a real run, and what to do when it does not.
+// Tests by a real run whether bubblewrap works on this machine, and explains how to fix it.
 import { execFile } from "node:child_process";
 
 import type { AnonymousFiles } from "./anonymous-file.ts";
@@ -31,19 +31,19 @@ export async function probeBubblewrap(
   return code === PROOF ? { works: true } : explainBubblewrap(errors.trim().split("\n").at(-1) ?? "");
 }
 
-/** From the last line that bwrap wrote. */
+/** Explains the last line that bwrap printed. */
 export function explainBubblewrap(lastLine: string): Works {
   if (/unknown option.*(disable-userns|args|perms)/i.test(lastLine)) {
     return no(`this bubblewrap is too old (${lastLine})`, "install bubblewrap 0.8 or newer");
   }
   if (/namespace|uid map|user namespaces/i.test(lastLine)) {
     return no(
-      `this system does not let bubblewrap make namespaces (${lastLine})`,
+      `this system does not let bubblewrap create namespaces (${lastLine})`,
       "allow them: sysctl -w kernel.unprivileged_userns_clone=1 (Debian), or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 or an AppArmor profile for /usr/bin/bwrap (Ubuntu)",
     );
   }
   return no(
-    `bubblewrap does not work here (${lastLine === "" ? "it ended without a word" : lastLine})`,
+    `bubblewrap does not work here (${lastLine === "" ? "no error message" : lastLine})`,
     "run the gateway outside of a container that forbids mounts, or use Docker",
   );
 }

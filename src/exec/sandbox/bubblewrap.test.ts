@@ -1,4 +1,4 @@
-// The bubblewrap box against the shared cases, on this machine's own kernel.
+// Runs the shared sandbox cases with bubblewrap on this machine's kernel.
 import { existsSync } from "node:fs";
 
 import { sandboxCases } from "../sandbox.cases.ts";

@@ -1,4 +1,4 @@
-// The bubblewrap box: each command in namespaces of its own, started in milliseconds, without a daemon.
+// The bubblewrap backend: each command runs in its own namespaces, started in milliseconds without a daemon.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -19,20 +19,20 @@ import { shellClosingInheritedFds } from "./inherited-fds.ts";
 
 export interface BubblewrapDeps {
   readonly nameProtection: NameProtection;
-  /** Private, for files without a name and for what must be found again after a crash. */
+  /** A private folder for unnamed files and for records that must survive a crash. */
   readonly folder: string;
   readonly path: string;
   readonly log: Log;
 }
 
 export function createBubblewrap({ nameProtection, folder, path, log }: BubblewrapDeps): Backend {
-  // The system's own one first: AppArmor rules that allow namespaces are written for that path.
+  // The system's bwrap comes first, because AppArmor rules that allow namespaces name that path.
   const program = findProgram("bwrap", ["/usr/bin", ...path.split(delimiter)]);
   const seccomp = seccompProgram(process.arch);
   const tools: Tools = {
     folder,
     program: program ?? "bwrap",
-    // Without a filter for this machine the probe says no, and no box is opened.
+    // Without a filter for this architecture the probe fails, so no sandbox is opened.
     seccomp: seccomp ?? new Uint8Array(),
     files: createAnonymousFiles(folder),
     groups: createControlGroups(log),
@@ -98,7 +98,7 @@ function openSandbox(spec: SandboxSpec, tools: Tools): Sandbox {
   const isHome = spec.homes.includes(workspace.host);
 
   const prepare = async (launch: Launch): Promise<HostLaunch> => {
-    // Somebody may have taken the box down from another process.
+    // Another process may have removed the sandbox.
     if (!existsSync(join(spec.folder, "private"))) fixed = undefined;
     const fixedArgs = await (fixed ??= fixedArguments(spec, tools.folder));
     const held = await tools.nameProtection.protect(workspace.host, {
@@ -132,7 +132,7 @@ function openSandbox(spec: SandboxSpec, tools: Tools): Sandbox {
   };
 }
 
-/** Opens what bwrap reads, enters the control groups, sets limits, and becomes bwrap. */
+/** Opens the files that bwrap reads, enters the control groups, sets limits and replaces itself with bwrap. */
 const entry = `a=$1 s=$2 n=$3; shift 3; while [ "$n" -gt 0 ]; do echo $$ >"$1/cgroup.procs" || exit 125; shift; n=$((n-1)); done; `;
 
 function hostLaunch(spec: SandboxSpec, tools: Tools, args: readonly string[], argv: readonly string[]): HostLaunch {
@@ -141,7 +141,7 @@ function hostLaunch(spec: SandboxSpec, tools: Tools, args: readonly string[], ar
   const bounded = groups.boundsMemory
     ? limits
     : { ...limits, process: { data: limits.memoryBytes, ...limits.process } };
-  // Closed here, by number: bwrap hands everything on that it finds open.
+  // bwrap passes on every open file, so inherited ones are closed here by number.
   const { shell, closes } = shellClosingInheritedFds();
   return {
     argv: [
@@ -166,7 +166,10 @@ function hostLaunch(spec: SandboxSpec, tools: Tools, args: readonly string[], ar
   };
 }
 
-/** Without a control group the kernel counts per user, and since 5.14 per user namespace: so it is set inside. */
+/**
+ * Without a control group the kernel counts processes per user, since 5.14 per user namespace, so the limit is set
+ * inside.
+ */
 function countedInside(argv: readonly string[], pids: number): readonly string[] {
   return ["/bin/sh", "-c", `ulimit -p ${pids} 2>/dev/null || ulimit -u ${pids}; exec "$@"`, "sh", ...argv];
 }

@@ -1,14 +1,17 @@
-// Which backend builds a box: the configured one, or the first that works. Never none: then it is an error with the fix.
+// Chooses the backend of a sandbox: the configured one, or the first that works.
 import { OpenClawError } from "../../core/error.ts";
 import type { SandboxSettings } from "../sandbox-settings.ts";
 import type { Backend } from "./spec.ts";
 
-/** Throws `sandbox.unavailable` (ruling 10: a sandbox that cannot start is never a silent run on the host). */
+/**
+ * Throws `sandbox.unavailable`; a failed sandbox never means a run on the host
+ * (docs/decisions/0010-sandbox-backends.md).
+ */
 export async function chooseBackend(
   { backend: choice, docker }: Pick<SandboxSettings, "backend" | "docker">,
   backends: readonly Backend[],
 ): Promise<Backend> {
-  // Only containers can have a network.
+  // Only docker can provide a network.
   const wanted = choice === "auto" && docker.network !== "none" ? "docker" : choice;
   const tried: string[] = [];
   const fixes: string[] = [];
@@ -20,7 +23,7 @@ export async function chooseBackend(
   }
   throw new OpenClawError(
     "sandbox.unavailable",
-    `no sandbox can be started, so nothing was run (${tried.join("; ")})`,
+    `no sandbox backend works on this machine, so the command was not run (${tried.join("; ")})`,
     {
       hint: `${fixes.join("; or ")}; or run without a sandbox: openclaw config set agents.defaults.sandbox.mode off`,
       details: { tried },

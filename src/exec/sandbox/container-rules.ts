@@ -1,9 +1,9 @@
-// What container settings may say: words that would be read as options, or that would open the box, are refused.
+// Rejects container settings that would be read as options or would open the sandbox.
 import { OpenClawError } from "../../core/error.ts";
 import type { ContainerSettings } from "../sandbox-settings.ts";
 import { limitsOf, softAndHard } from "./limits.ts";
 
-/** For every backend alike: a setting that one of them ignores today is in force when the other takes over. */
+/** Checked for every backend, because a setting that one backend ignores applies when the other is used. */
 export function checkContainer(container: ContainerSettings): void {
   const { image, containerPrefix, network, user, workdir, seccompProfile, apparmorProfile } = container;
   require("image", image, /^[a-z0-9][a-z0-9._/:@-]*$/i);
@@ -11,7 +11,7 @@ export function checkContainer(container: ContainerSettings): void {
   require("workdir", workdir, /^\/[^/\0:,][^\0:,]*$/);
   require("network", network, /^[a-z0-9][a-z0-9_.-]*$/i);
   if (/^(host|container|ns)$/i.test(network))
-    throw refuse("network", network, "it would share a network that is not the box's own");
+    throw refuse("network", network, "it would share another network namespace");
   if (user !== undefined) require("user", user, /^[a-z0-9_][a-z0-9_.-]*(:[a-z0-9_][a-z0-9_.-]*)?$/i);
   if (seccompProfile !== undefined) {
     require("seccompProfile", seccompProfile, /^\/[^\0]*$/);
@@ -19,7 +19,7 @@ export function checkContainer(container: ContainerSettings): void {
   if (apparmorProfile !== undefined) {
     require("apparmorProfile", apparmorProfile, /^[a-z0-9][a-z0-9_./-]*$/i);
     if (/^unconfined$/i.test(apparmorProfile))
-      throw refuse("apparmorProfile", apparmorProfile, "it takes protection away");
+      throw refuse("apparmorProfile", apparmorProfile, "it removes protection");
   }
   for (const capability of container.capDrop) require("capDrop", capability, /^[a-z_]+$/i);
   for (const place of container.tmpfs) require("tmpfs", place, /^\/[^/\0:,][^\0:,]*(:[a-z0-9=,]+)?$/);
@@ -27,7 +27,7 @@ export function checkContainer(container: ContainerSettings): void {
   for (const host of container.extraHosts) require("extraHosts", host, /^[a-z0-9][a-z0-9_.-]*:[0-9a-z.:-]+$/i);
   for (const [name, value] of Object.entries(container.env)) {
     require("env", name, /^[a-z_][a-z0-9_]*$/i);
-    if (value.includes("\0")) throw refuse("env", name, "its value holds a NUL character");
+    if (value.includes("\0")) throw refuse("env", name, "its value contains a NUL character");
   }
   for (const [name, limit] of Object.entries(container.ulimits)) {
     require("ulimits", name, /^[a-z]+$/);
@@ -37,15 +37,15 @@ export function checkContainer(container: ContainerSettings): void {
 }
 
 function require(key: string, value: string, pattern: RegExp): void {
-  if (!pattern.test(value)) throw refuse(key, value, "that is not such a name");
+  if (!pattern.test(value)) throw refuse(key, value, "the value has an invalid format");
 }
 
 function refuse(key: string, value: string, why: string): OpenClawError {
   return new OpenClawError(
     "sandbox.refused",
-    `sandbox.docker.${key} may not be ${JSON.stringify(value.slice(0, 120))}: ${why}`,
+    `sandbox.docker.${key} cannot be ${JSON.stringify(value.slice(0, 120))}: ${why}`,
     {
-      hint: `correct it, or take it out: openclaw config unset agents.defaults.sandbox.docker.${key}`,
+      hint: `correct it, or remove it: openclaw config unset agents.defaults.sandbox.docker.${key}`,
     },
   );
 }

@@ -1,4 +1,4 @@
-// Kernel control groups for boxes, version 1 and 2: made where this process may, found out by trying once.
+// Creates kernel control groups (version 1 and 2) for sandboxes, where this process has the right to.
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -13,7 +13,7 @@ export interface ControlGroups {
 }
 
 export interface GroupSet {
-  /** A process writes itself into their `cgroup.procs` before it enters the box. Empty where we may make none. */
+  /** A process writes itself into their `cgroup.procs` before it enters the sandbox. Empty when none can be created. */
   readonly folders: readonly string[];
   readonly boundsProcesses: boolean;
   readonly boundsMemory: boolean;
@@ -46,7 +46,7 @@ export function createControlGroups(log: Log): ControlGroups {
   };
 }
 
-/** The folder of each kind below which boxes get theirs. */
+/** The parent folder of the groups, per controller. */
 type GroupParents = { readonly version: 2; readonly all: string } | { readonly version: 1; readonly kinds: Kinds };
 type Kinds = Readonly<Partial<Record<"pids" | "memory" | "cpu", string>>>;
 
@@ -60,7 +60,7 @@ function findParents(log: Log): GroupParents {
   );
   const unified = paths.get("") ?? "/";
   if (isWritable(join(MOUNT, "cgroup.controllers"), constants.R_OK)) {
-    // A group with processes of its own cannot hand controllers down: ours stands beside that of the gateway.
+    // A group that contains processes cannot pass controllers to children, so ours is a sibling of the gateway's group.
     const parent = join(MOUNT, unified === "/" ? "/" : dirname(unified));
     const all = join(parent, OURS);
     return attempt(log, () => {
@@ -100,7 +100,7 @@ function makeGroups(parents: GroupParents, name: string, limits: Limits, log: Lo
   return { folders: [...made.values()], boundsProcesses: made.has("pids"), boundsMemory: made.has("memory") };
 }
 
-/** One that another run left may hold other limits, in an order they cannot be changed in. */
+/** A group left by an earlier run may have limits that cannot be changed in the needed order, so it is removed. */
 function clear(folder: string, log: Log): void {
   if (existsSync(folder)) removeGroup(folder, log);
 }
@@ -125,7 +125,7 @@ function writeOlder(kind: string, folder: string, { pids, memoryBytes, memorySwa
   }
 }
 
-/** Kernels without swap accounting have no such file. */
+/** Kernels without swap accounting lack this file. */
 function writeIfThere(file: string, value: string): void {
   if (isWritable(file, constants.W_OK)) writeFileSync(file, value);
 }
@@ -140,7 +140,7 @@ function attempt(log: Log, work: () => void): boolean {
     return true;
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    log.debug("a control group could not be used", { error });
+    log.debug("could not use a control group", { error });
     return false;
   }
 }

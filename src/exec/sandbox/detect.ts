@@ -1,4 +1,4 @@
-// Whether a sandbox works on this machine at all, for the first config, the doctor and the audit.
+// Tests whether any sandbox backend works on this machine, for the first config, doctor and audit.
 import { rmSync } from "node:fs";
 
 import type { Clock } from "../../base/clock.ts";
@@ -12,14 +12,14 @@ export type SandboxWorks =
   | { readonly reason: string; readonly fix: string };
 
 export interface DetectDeps {
-  /** A folder that may be made and removed again. */
+  /** Created and removed by the test. */
   readonly folder: string;
   readonly env: Env;
   readonly log: Log;
   readonly clock: Clock;
 }
 
-/** By real runs, in the order `auto` tries them. Never throws. */
+/** Tests by real runs, in the order of `auto`. Never throws. */
 export async function sandboxWorks(deps: DetectDeps, choice: BackendChoice = "auto"): Promise<SandboxWorks> {
   const backends = createBackends(deps);
   const reasons: string[] = [];

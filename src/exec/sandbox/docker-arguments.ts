@@ -1,4 +1,4 @@
-// The words for docker: how a container is made and how a command is started in it.
+// Builds the arguments of docker: creating a container and starting commands in it.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,13 +12,13 @@ import type { SandboxSpec } from "./spec.ts";
 
 export const LABEL = "openclaw.sandbox";
 export const SETTINGS_LABEL = "openclaw.sandbox.settings";
-/** Which names were read-only when the container was made: its mounts stay as they were then. */
+/** Records which names were read-only when the container was created, because its mounts do not change later. */
 export const NAMES_LABEL = "openclaw.sandbox.shield";
-/** Marks every process of one command, so that they are found when it must end. */
+/** Marks every process of one command, so that they can be found and ended. */
 const RUN_MARK = "OPENCLAW_SANDBOX_RUN";
 const HOME = "/home/sandbox";
 
-/** Waits for ever, and buries processes whose parents are gone: an image need not have an init. */
+/** Waits forever and reaps orphaned processes, because an image may lack an init. */
 const firstProcess = ["/bin/sh", "-c", "trap 'exit 0' TERM INT; while :; do sleep 86400 & wait; done"];
 
 export function createArguments(spec: SandboxSpec, names: ReadonlyNames, envFile: string): string[] {
@@ -58,7 +58,7 @@ export function createArguments(spec: SandboxSpec, names: ReadonlyNames, envFile
 export const namesHash = ({ pinned, emptyFolders, readOnly }: ReadonlyNames): string =>
   sha256(JSON.stringify([pinned, [...emptyFolders, ...readOnly].sort()])).slice(0, 16);
 
-/** Files the command makes belong to whoever runs the gateway. */
+/** Files that a command creates belong to the user who runs the gateway. */
 function ownUser(): string {
   return `${process.getuid?.() ?? 1000}:${process.getgid?.() ?? 1000}`;
 }
@@ -122,7 +122,7 @@ function hide({ host, inside }: Mount, hidden: readonly string[]): string[] {
     });
 }
 
-/** Docker reads this as a line of CSV. */
+/** Docker parses this as a CSV line. */
 function fields(values: readonly string[]): string {
   return values.map((value) => (/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(",");
 }
@@ -141,7 +141,7 @@ export function execArguments({ name, launch, mark, envFile }: ExecArguments): s
     `--workdir=${launch.cwd}`,
     `--env-file=${envFile}`,
     `--env=${RUN_MARK}=${mark}`,
-    // A file of variables has one a line.
+    // An env file holds one variable per line, so values with newlines go here.
     ...manyLined(launch.env).flatMap(([variable, value]) => ["-e", `${variable}=${value}`]),
     name,
     ...launch.argv,
@@ -151,7 +151,7 @@ export function execArguments({ name, launch, mark, envFile }: ExecArguments): s
 const manyLined = (env: Readonly<Record<string, string>>): [string, string][] =>
   Object.entries(env).filter(([, value]) => /[\r\n]/.test(value));
 
-/** For `--env-file`: values are not on a command line that everybody on this machine can read. */
+/** For `--env-file`, so that values are not on a command line that every user can read. */
 export function envLines(env: Readonly<Record<string, string>>): string {
   return Object.entries(env)
     .filter(([, value]) => !/[\r\n]/.test(value))
@@ -165,7 +165,7 @@ export const containerEnv = (container: ContainerSettings): Record<string, strin
   ...container.env,
 });
 
-/** Ends every process that carries the mark, or all of the container when nothing else runs in it. */
+/** Kills every process with the mark, or all processes of the container when no other command runs in it. */
 export function killArguments(name: string, mark: string | undefined): string[] {
   const one = `while :; do found=; for d in /proc/[0-9]*; do if tr '\\0' '\\n' 2>/dev/null <"$d/environ" | grep -qx "${RUN_MARK}=$1"; then kill -9 "\${d#/proc/}" 2>/dev/null && found=1; fi; done; [ -n "$found" ] || exit 0; done`;
   return ["exec", name, "/bin/sh", "-c", ...(mark === undefined ? ["kill -9 -1"] : [one, "sh", mark])];

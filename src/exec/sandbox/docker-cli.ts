@@ -1,4 +1,4 @@
-// Calls of the docker program: with the gateway's own Docker settings and nothing else of its environment.
+// Calls the docker program with the gateway's Docker settings and no other variables.
 import { execFile } from "node:child_process";
 import { delimiter } from "node:path";
 
@@ -6,7 +6,7 @@ import type { Env } from "../../base/paths.ts";
 import { findProgram } from "../find-program.ts";
 
 export interface DockerCli {
-  /** Absolute; undefined when it is not installed. */
+  /** An absolute path; undefined when docker is not installed. */
   readonly program: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   run(

@@ -1,4 +1,4 @@
-// The docker box against the shared cases, on a real engine of the test's own; and what only containers have.
+// Runs the shared sandbox cases with docker on a private engine, plus cases that only containers have.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { utimesSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The docker box: one container that stands while it is in use, commands started in it, through the docker program only.
+// The docker backend: one container per sandbox, with commands started in it through the docker program.
 import { lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -33,11 +33,11 @@ export interface DockerDeps {
   readonly clock: Clock;
 }
 
-/** A container in use lately is not torn down under its user's hands for a changed setting. */
+/** A recently used container is not replaced because of a changed setting. */
 const RECENT_MS = 5 * 60_000;
-/** How long a container that was seen running is taken to run. */
+/** How long a container is assumed to run after it was seen running. */
 const TRUST_MS = 20_000;
-/** Without a command for so long, what commands left running in the container ends, as it does in other boxes. */
+/** After this time without a command, leftover processes in the container are ended, as in other sandboxes. */
 const IDLE_MS = 2000;
 
 export function createDocker({ nameProtection, folder, env, log, clock }: DockerDeps): Backend {
@@ -66,7 +66,7 @@ export function createDocker({ nameProtection, folder, env, log, clock }: Docker
     remove: (name) => removeContainer(name, tools),
     liveStatus: () => listContainers(cli),
     async close() {
-      // Stopped, so that nothing stays mounted in workspaces; started again with the next use.
+      // Killed, so that mounts do not stay in workspaces; the next use starts the container again.
       for (const { timer } of tools.live.values()) clearTimeout(timer);
       for (const name of tools.held.keys()) {
         await cli.run(["kill", name]);
@@ -85,23 +85,23 @@ interface Tools {
   readonly setup: Setup;
   readonly log: Log;
   readonly clock: Clock;
-  /** Shields of containers that stand, by name: a placeholder must stay as long as it is mounted. */
+  /** Protected names of existing containers; a placeholder must stay while it is mounted. */
   readonly held: Map<string, Held>;
   readonly live: Map<string, Live>;
 }
 
-/** What goes on in a container. */
+/** The activity in a container. */
 interface Live {
-  /** Of the commands under way. */
+  /** The marks of running commands. */
   readonly marks: Set<string>;
   timer: NodeJS.Timeout | undefined;
-  /** The last clearing up: no command may start before it is over, it would be cleared up too. */
+  /** The last sweep; a command must not start before it ends, or it would be swept too. */
   sweeping: Promise<void> | undefined;
 }
 
 interface Held extends Pick<ProtectedWorkspace, "check" | "drop"> {
   readonly signature: string;
-  /** Monotonic. */
+  /** A monotonic time. */
   seenAt: number;
 }
 
@@ -111,7 +111,7 @@ async function probeDocker(cli: DockerCli): Promise<Works> {
   if (code === 0 && out.trim() !== "") return { works: true };
   const lastLine = errors.trim().split("\n").at(-1) ?? "";
   if (/permission denied/i.test(lastLine))
-    return no(`docker may not be used by this user (${lastLine})`, "sudo usermod -aG docker $USER, then log in again");
+    return no(`this user cannot use docker (${lastLine})`, "sudo usermod -aG docker $USER, then log in again");
   return no(`the docker engine does not answer (${lastLine})`, "start it: sudo systemctl start docker");
 }
 
@@ -122,7 +122,7 @@ const no = (reason: string, fix: string): Works => ({ works: false, reason, fix 
 function openSandbox(spec: SandboxSpec, tools: Tools): Sandbox {
   let building: Promise<void> | undefined;
   const known = tools.held.get(spec.name);
-  // Opened anew: perhaps because somebody took it down from another process.
+  // The sandbox was opened again, perhaps because another process removed it.
   if (known !== undefined) known.seenAt = Number.NEGATIVE_INFINITY;
   return {
     kind: "docker",
@@ -134,7 +134,7 @@ function openSandbox(spec: SandboxSpec, tools: Tools): Sandbox {
     async launch(launch) {
       const live = liveIn(spec.name, tools);
       const mark = newSecret(8);
-      // Counted before anything is waited for: else a clearing up that begins meanwhile would take it along.
+      // Registered before the first await; otherwise a sweep that starts meanwhile would end this command.
       live.marks.add(mark);
       clearTimeout(live.timer);
       try {
@@ -190,7 +190,7 @@ function liveIn(name: string, { live }: Tools): Live {
   return known;
 }
 
-/** Ends what a command left behind: all of it when nothing else runs in the container, else what carries its mark. */
+/** Ends what a command left behind: all processes when no other command runs, otherwise those with its mark. */
 function sweep(name: string, tools: Tools, mark?: string): Promise<void> {
   const live = liveIn(name, tools);
   clearTimeout(live.timer);
@@ -198,7 +198,7 @@ function sweep(name: string, tools: Tools, mark?: string): Promise<void> {
   const sweeping = before.then(async () => {
     const { code } = await tools.cli.run(killArguments(name, live.marks.size === 0 ? undefined : mark));
     if (code === 0) return;
-    // Too full even for the one process that would clear it up: the whole container ends, and starts with the next use.
+    // The container may be too full to start the sweep, so it is killed and the next use starts it again.
     await tools.cli.run(["kill", name]);
     const entry = tools.held.get(name);
     if (entry !== undefined) entry.seenAt = Number.NEGATIVE_INFINITY;
@@ -220,7 +220,7 @@ async function ensureContainer(spec: SandboxSpec, tools: Tools): Promise<void> {
     current.drop();
     return;
   }
-  // What a container that stood left running could still swap what was found: looked at again once that is gone.
+  // Processes of the old container could still replace files that were found, so names are read again after it is gone.
   const renew = async (): Promise<ReadonlyNames> => {
     known?.drop();
     current.drop();
@@ -246,12 +246,12 @@ async function ensureContainer(spec: SandboxSpec, tools: Tools): Promise<void> {
 
 interface MountState {
   readonly names: ReadonlyNames;
-  /** The container has other files mounted than these names mean now. */
+  /** True when the container has other files mounted than these names refer to now. */
   readonly isStale: boolean;
   readonly renew: () => Promise<ReadonlyNames>;
 }
 
-/** Which files the protected names are now: a replaced one is mounted no more and needs a restart. */
+/** Identifies the files behind the protected names: a replaced file is no longer mounted and needs a new container. */
 function signatureOf(workspace: string, { pinned, emptyFolders, readOnly }: ReadonlyNames): string {
   return [...pinned, ...[...emptyFolders, ...readOnly].sort()]
     .map((path) => `${path}:${lstatSync(join(workspace, path), { bigint: true }).ino}`)
@@ -271,7 +271,7 @@ async function bringUp(spec: SandboxSpec, tools: Tools, { names, isStale, renew 
   const [running, hash, namesLabel] = out.trim().split(" ");
   const hasSameNames = namesLabel === namesHash(names) && !isStale;
   if (code === 0 && hash !== spec.settingsHash && hasSameNames && wasRecent(spec, tools)) {
-    log.warn("the sandbox was used a moment ago and keeps its older settings", {
+    log.warn("the sandbox was used recently and keeps its old settings until it is recreated", {
       sandbox: spec.name,
       command: `openclaw sandbox recreate ${spec.scopeKey === "shared" ? "--all" : `--${spec.scopeKey.replace(":", " ")}`}`,
     });
@@ -309,7 +309,7 @@ async function must(cli: DockerCli, args: readonly string[], spec: SandboxSpec):
     });
   }
   throw new OpenClawError("sandbox.failed", `docker ${args[0]} failed: ${lastLine}`, {
-    hint: `look at: docker inspect ${spec.name}; then: openclaw sandbox recreate --all`,
+    hint: `inspect it with: docker inspect ${spec.name}; then: openclaw sandbox recreate --all`,
   });
 }
 

@@ -1,4 +1,4 @@
-// The /etc of bubblewrap boxes: harmless settings of this machine, copied once, and a few files written for the box.
+// Builds the /etc of bubblewrap sandboxes: harmless settings of this machine, plus a few files written for the sandbox.
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,8 +10,8 @@ import { placeholderFiles } from "./readonly-names.ts";
 export const SANDBOX_HOME = "/home/sandbox";
 
 /**
- * A copy, because every mount makes the start of every command slower. Named for what is in it: built when the machine's
- * settings change, shared by all boxes of one user id.
+ * A copy, because every mount slows the start of every command. Named by its content: built again when the settings
+ * change, shared by all sandboxes of one user id.
  */
 export async function etcFolder(root: string, uid: string, gid: string): Promise<string> {
   const shown = settings.flatMap((name) => {
@@ -38,8 +38,8 @@ export async function etcFolder(root: string, uid: string, gid: string): Promise
 }
 
 /**
- * Settings that programs need and that say nothing about this machine's people. The rest of /etc holds password hashes,
- * keys and tokens, and a gateway that runs as root could read them all.
+ * Settings that programs need and that contain no personal data. The rest of /etc holds password hashes, keys and
+ * tokens, which a gateway running as root could read.
  */
 const settings: readonly string[] = [
   "alternatives",
@@ -75,9 +75,12 @@ const settings: readonly string[] = [
   "vim",
 ];
 
-/** By programs of the system: a thousand small files would hold up the gateway. What only root may read stays out. */
+/**
+ * Uses system programs, because copying a thousand small files would block the gateway. Files that only root can read
+ * are removed.
+ */
 async function copyPublic(names: readonly string[], to: string): Promise<void> {
-  // What cannot be read is left out by cp, which then says so by its exit code.
+  // cp skips unreadable files and reports them by its exit code, which is ignored.
   await run("cp", ["-a", "--parents", "--", ...names, to]);
   await run("find", [to, "!", "-type", "l", "!", "-perm", "-o=r", "-delete"]);
 }
@@ -95,12 +98,12 @@ function ownFiles(uid: string, gid: string): Record<string, string> {
     group: `root:x:0:\n${gid === "0" ? "" : `sandbox:x:${gid}:\n`}nogroup:x:65534:\n`,
     hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
     hostname: "sandbox\n",
-    // `git add -A` inside would take what only stands in for protected names.
+    // Without this, `git add -A` inside would add the placeholders for protected names.
     gitconfig: "[core]\n\texcludesFile = /etc/gitignore\n",
     gitignore: placeholderFiles()
       .map((name) => `/${name}\n`)
       .join(""),
-    // The machine's own profile would set another PATH and run whatever is in /etc/profile.d.
+    // The machine's own profile would set another PATH and run /etc/profile.d.
     profile: `export PATH="\${PATH:-/usr/local/bin:/usr/bin:/bin}"\n`,
   };
 }

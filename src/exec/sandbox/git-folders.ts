@@ -1,4 +1,5 @@
-// The git folders of a workspace: where they are, and which of those that a boxed command made would start programs outside.
+// Finds the git folders of a workspace and tells which of those made by a sandboxed command would start programs
+// outside.
 import { chmodSync, lstatSync, readdirSync, type Dirent, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -8,22 +9,22 @@ import { gitSettings, sharedFolder } from "../policy/argument-rules/git-settings
 import { linkedPaths } from "../policy/argument-rules/git-links.ts";
 
 export interface GitFolder {
-  /** Relative to the workspace; empty when the workspace itself is one. */
+  /** Relative to the workspace; empty when the workspace itself is a git folder. */
   readonly path: string;
-  /** A `.git` that is a file or a link names a folder elsewhere. */
+  /** A `.git` that is a file or link refers to a folder elsewhere. */
   readonly kind: "folder" | "file" | "link";
   readonly id: string;
 }
 
 export interface GitFinder {
-  /** All of a workspace, links not followed. What is inside of a known one is not looked at. */
+  /** Searches the whole workspace without following links and without entering known git folders. */
   find(workspace: string, hidden: readonly string[], known?: readonly GitFolder[]): Promise<readonly GitFolder[]>;
 }
 
-/** The same name for another file is another git folder. */
+/** A different inode under the same path is a different git folder. */
 export const keyOf = ({ path, id }: GitFolder): string => `${path}\0${id}`;
 
-/** What a folder held when it was read. */
+/** The content of a folder when it was read. */
 interface Listing {
   readonly inode: number;
   readonly changedAt: number;
@@ -35,7 +36,7 @@ interface Listing {
 
 const SLICE_MS = 4;
 const MAX_REMEMBERED = 100_000;
-/** A change within the same tick of the disk's clock as the reading would not show. */
+/** A change within the same clock tick as the read would not be noticed. */
 const TICK_MS = 100;
 
 export function createGitFinder(): GitFinder {
@@ -98,7 +99,9 @@ function gitFolderAt(workspace: string, path: string): readonly GitFolder[] {
   return [{ path, kind, id: `${stats.dev}:${stats.ino}` }];
 }
 
-/** A folder that may be entered but not listed would hide a repository: whoever made it there is us, so it is opened. */
+/**
+ * A folder that can be entered but not listed could hide a repository. It belongs to our user, so it is made readable.
+ */
 function entriesOf(folder: string, stats: Stats): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -120,7 +123,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Paths the index links to another repository that is not there: one put there would be entered by the next status. */
+/** Submodule paths without a repository: one created there would be entered by the next `git status`. */
 export function emptyLinks(workspace: string, { path, kind }: GitFolder): readonly string[] {
   if (kind !== "folder" || basename(path) !== ".git") return [];
   const worktree = dirname(path);
@@ -133,10 +136,12 @@ export function emptyLinks(workspace: string, { path, kind }: GitFolder): readon
     .filter((name) => statOf(join(workspace, name, ".git")) === undefined);
 }
 
-/** Parts that decide what runs: as a link, each could be changed later through what it leads to. */
+/** Parts that decide what runs; a link in their place could be changed later through its target. */
 const obeyed = ["config", "config.worktree", "hooks", "commondir", "modules", "worktrees"];
 
-/** What would run when somebody outside uses this git folder; undefined for a plain one, and for what git takes for none. */
+/**
+ * What would run when somebody uses this git folder outside; undefined for a harmless folder or one that git ignores.
+ */
 export function dangerOf(workspace: string, { path, kind }: GitFolder): string | undefined {
   const folder = join(workspace, path);
   if (kind === "folder" && statOf(join(folder, "HEAD")) === undefined) return undefined;
@@ -147,9 +152,9 @@ export function dangerOf(workspace: string, { path, kind }: GitFolder): string |
   const linked = obeyed.find((name) => statOf(join(folder, name))?.isSymbolicLink() === true);
   if (linked !== undefined) return `${linked} is a link`;
   const isShared = statOf(join(folder, "commondir")) !== undefined;
-  if (isShared && statOf(join(sharedFolder(folder), "HEAD")) === undefined) return "its settings lie in another folder";
+  if (isShared && statOf(join(sharedFolder(folder), "HEAD")) === undefined) return "its settings are in another folder";
   const underWay = ["rebase-merge", "rebase-apply", "sequencer"].find(
     (name) => statOf(join(folder, name)) !== undefined,
   );
-  return underWay === undefined ? undefined : `a list of steps (${underWay})`;
+  return underWay === undefined ? undefined : `an unfinished operation (${underWay})`;
 }

@@ -1,4 +1,4 @@
-// Places of this machine that no box shows: the gateway's own state and settings, and the keys of its people.
+// Paths that no sandbox shows: the gateway's state and settings, and users' keys.
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -26,7 +26,7 @@ const credentials: readonly string[] = [
   ".config/chromium",
 ];
 
-/** Whoever may talk to one of these is root on this machine. */
+/** Access to one of these sockets means root on this machine. */
 export const engineSockets: readonly string[] = [
   "/var/run/docker.sock",
   "/run/docker.sock",
@@ -36,7 +36,7 @@ export const engineSockets: readonly string[] = [
 
 export const credentialPaths = (home: string): string[] => credentials.map((name) => join(home, name));
 
-/** The path without links; what is not there yet is named below the nearest folder that is. */
+/** Resolves links; a missing path is resolved from its nearest existing parent. */
 export function canonicalPath(path: string): string {
   try {
     return realpathSync.native(path);

@@ -1,4 +1,4 @@
-// Open files of ours that a child would find open too: handed down to us, or opened by a library that did not care.
+// Finds open files without close-on-exec, which a child would inherit, and builds a shell that closes them.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 import { errnoOf } from "../../core/error.ts";
@@ -6,11 +6,11 @@ import { errnoOf } from "../../core/error.ts";
 const CLOSED_ON_START = 0o2000000;
 const BASH = "/bin/bash";
 
-/** A plain shell, and the beginning of its script that closes them. */
+/** A plain shell, and a script prefix that closes the files. */
 export function shellClosingInheritedFds(): { readonly shell: readonly string[]; readonly closes: string } {
   const inherited = inheritedFds();
-  // `--norc`: on a socket, bash takes itself for a remote shell and would read ~/.bashrc.
-  // Small shells know numbers of one digit only; they start faster, so they are used where they do.
+  // Small shells start faster but only accept one-digit numbers. `--norc`: with a socket as input bash would read
+  // ~/.bashrc.
   const needsBash = inherited.some((fd) => fd > 9) && existsSync(BASH);
   const closed = inherited.filter((fd) => needsBash || fd <= 9);
   return {
@@ -19,7 +19,7 @@ export function shellClosingInheritedFds(): { readonly shell: readonly string[];
   };
 }
 
-/** Their numbers. Everything we open ourselves closes when a program starts; without /proc nobody can tell. */
+/** Files we open ourselves have close-on-exec. Empty without /proc. */
 function inheritedFds(): readonly number[] {
   return entriesOf("/proc/self/fd")
     .map(Number)
@@ -31,7 +31,7 @@ function staysOpen(fd: number): boolean {
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_ON_START) === 0;
 }
 
-/** Empty when it was closed meanwhile: the list itself is read through one. */
+/** Empty when it was closed meanwhile, as the descriptor of the listing itself was. */
 function contentOf(path: string): string {
   try {
     return readFileSync(path, "latin1");

@@ -1,4 +1,4 @@
-// How much of the machine a box may take: kernel control groups where we may make them, process limits everywhere.
+// Resource limits of a sandbox: control groups where they can be created, process limits everywhere.
 import { totalmem } from "node:os";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -7,14 +7,14 @@ import type { ContainerSettings, Ulimit } from "../sandbox-settings.ts";
 export interface Limits {
   readonly pids: number;
   readonly memoryBytes: number;
-  /** Memory and swap together. */
+  /** Memory plus swap. */
   readonly memorySwapBytes: number;
   readonly cpus: number | undefined;
-  /** By name as in `ulimits`. */
+  /** Named as in `ulimits`. */
   readonly process: Readonly<Record<string, Ulimit>>;
 }
 
-/** In force unless the config says otherwise: room for any build, not enough to take the machine along. */
+/** Defaults: enough for any build, not enough to exhaust the machine. */
 const DEFAULT_PIDS = 512;
 const DEFAULT_FILE_BYTES = 4 * 2 ** 30;
 
@@ -46,7 +46,7 @@ export function bytesOf(value: string | number | undefined, key: string): number
   );
 }
 
-/** Flags of the shell's `ulimit`, and the bytes one of its units has. */
+/** Flags of the shell's `ulimit`, with the bytes per unit. */
 const flags: Readonly<Record<string, readonly [flag: string, unit: number]>> = {
   core: ["c", 512],
   cpu: ["t", 1],
@@ -59,7 +59,7 @@ const flags: Readonly<Record<string, readonly [flag: string, unit: number]>> = {
   as: ["v", 1024],
 };
 
-/** Shell lines that set process limits; to be run before the box is entered. */
+/** Shell lines that set process limits before the sandbox is entered. */
 export function ulimitScript({ process }: Limits): string {
   return Object.entries(process)
     .map(([name, limit]) => ulimitLine(name, limit))
@@ -68,7 +68,7 @@ export function ulimitScript({ process }: Limits): string {
 
 function ulimitLine(name: string, limit: Ulimit): string {
   const [soft, hard] = softAndHard(name, limit);
-  // Counted per user on the whole machine before the box is entered: it is set inside, see bubblewrap.ts.
+  // Before the sandbox is entered this limit counts per user on the whole machine, so bubblewrap.ts sets it inside.
   if (name === "nproc") return "";
   const flag = flags[name];
   if (flag === undefined) {
@@ -81,11 +81,11 @@ function ulimitLine(name: string, limit: Ulimit): string {
     );
   }
   const amount = (value: number): string => (value < 0 ? "unlimited" : String(Math.ceil(value / flag[1])));
-  // What is already lower on this machine stays.
+  // A lower limit of this machine stays in force.
   return `ulimit -S -${flag[0]} ${amount(soft)} 2>/dev/null; ulimit -H -${flag[0]} ${amount(hard)} 2>/dev/null; `;
 }
 
-/** `1024`, `"1024:2048"`, or `{soft, hard}`; -1 is unlimited. */
+/** `1024`, `"1024:2048"`, or `{soft, hard}`; -1 means unlimited. */
 export function softAndHard(name: string, limit: Ulimit): readonly [number, number] {
   const [soft, hard] = typeof limit === "object" ? [limit.soft ?? limit.hard, limit.hard ?? limit.soft] : parts(limit);
   if (Number.isInteger(soft) && Number.isInteger(hard)) return [Number(soft), Number(hard)];

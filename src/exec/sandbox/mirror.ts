@@ -1,28 +1,31 @@
-// Copies files of the host into a sandbox's workspace: by folder handles, through no link and no second name, on either side.
+// Copies host files into a sandbox's workspace through directory handles, rejecting links and hard links on both sides.
 import { OpenClawError } from "../../core/error.ts";
 import { refused } from "../../base/rooted-error.ts";
 import { openRoot, type Guard, type Root } from "../../base/rooted-fs.ts";
 
 export interface Mirror {
-  /** Folder on the host; what is in it may have been put there by an agent. */
+  /** The host folder; an agent may have written its content. */
   readonly from: string;
-  /** The sandbox's workspace: everything in it is in the hands of whoever runs inside. */
+  /** The sandbox's workspace; commands inside control its content. */
   readonly to: string;
-  /** Relative to both. */
+  /** Relative to both folders. */
   readonly names: readonly string[];
-  /** `missing` leaves alone what has the name already; `always` puts the host's content over it. */
+  /** `missing` keeps an existing file; `always` overwrites it. */
   readonly put: "missing" | "always";
 }
 
 export interface Mirrored {
   readonly copied: readonly string[];
-  /** Not copied, and why: links, several names, special files, too large. What the host does not have is not listed. */
+  /**
+   * Skipped files with the reason: links, hard links, special files, too large. Files missing on the host are not
+   * listed.
+   */
   readonly passedOver: readonly { readonly name: string; readonly why: string }[];
 }
 
 const MAX_FILE_BYTES = 4_000_000;
 
-/** Never throws for what lies there: one bad name must not keep a sandbox from starting. */
+/** Never throws for a bad file, which must not prevent a sandbox from starting. */
 export async function mirrorFiles({ from, to, names, put }: Mirror): Promise<Mirrored> {
   const copied: string[] = [];
   const passedOver: { name: string; why: string }[] = [];
@@ -51,12 +54,12 @@ async function openFolder(root: string): Promise<Root | undefined> {
   }
 }
 
-/** A link may be swapped for one that leads elsewhere; none is needed here. */
+/** Rejects links, because a link could be replaced by one that leads elsewhere. */
 export const noLinks: Guard = ({ access, real }) => {
   if (access === "follow") throw refused("fs.link", real, "is a link", { hint: "put the file itself in its place" });
 };
 
-/** Undefined when it was copied. */
+/** Undefined when the file was copied. */
 async function copyOne(source: Root, target: Root, name: string, put: Mirror["put"]): Promise<string | undefined> {
   try {
     const { bytes } = await source.read(name, { maxBytes: MAX_FILE_BYTES });

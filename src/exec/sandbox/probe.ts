@@ -1,4 +1,4 @@
-// Does a sandbox of the configured kind start on this machine: told by a real trial, in a folder that goes away.
+// Tests by a real start, in a temporary folder, whether the configured sandbox works on this machine.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -18,7 +18,7 @@ export interface ProbeAnswer {
   readonly fix?: string;
 }
 
-/** For the first of the agents that has a sandbox; true when none has. */
+/** Tests the first agent with a sandbox; works when there is none. */
 export async function sandboxProbe(
   { config, env }: { readonly config: Config; readonly env: Env },
   paths: Paths,
@@ -27,12 +27,12 @@ export async function sandboxProbe(
   const settings = agents.map((agent) => sandboxSettings(config, agent, paths)).find(({ mode }) => mode !== "off");
   if (settings === undefined) return { works: true };
   const { backend, docker } = settings;
-  // Only containers can have a network.
+  // Only docker can provide a network.
   const choice = backend === "auto" && docker.network !== "none" ? "docker" : backend;
   const folder = join(tmpdir(), `openclaw-probe-${newId()}`);
   const answer = await sandboxWorks({ folder, env, log: quiet, clock: systemClock }, choice);
   if ("backend" in answer) return { works: true };
-  // A hint may name several ways; one command is enough to begin with.
+  // A hint may list several fixes; the first one is enough here.
   return { works: false, reason: answer.reason, fix: answer.fix.split("; or ")[0] ?? answer.fix };
 }
 

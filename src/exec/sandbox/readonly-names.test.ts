@@ -1,4 +1,4 @@
-// Placeholders for absent names: there while somebody works in the folder, gone afterwards, also after a crash.
+// Placeholders for missing names: present while a command works in the folder, removed afterwards, also after a crash.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -84,9 +84,9 @@ test("a link under a protected name is refused", async (t) => {
 const protectIn = (workspace: string, ledger: string, then: string): string[] => [
   "--input-type=module-typescript",
   "-e",
-  `import { createShields } from ${JSON.stringify(new URL("readonly-names.ts", import.meta.url).href)};
-   const shields = createShields(${JSON.stringify(ledger)});
-   await shields.raise(${JSON.stringify(workspace)}, ${JSON.stringify(plain)});
+  `import { createNameProtection } from ${JSON.stringify(new URL("readonly-names.ts", import.meta.url).href)};
+   const protection = createNameProtection(${JSON.stringify(ledger)});
+   await protection.protect(${JSON.stringify(workspace)}, ${JSON.stringify(plain)});
    ${then}`,
 ];
 
@@ -130,7 +130,7 @@ test("while another process works there its shield stays, and it cleans up for b
     protectIn(
       workspace,
       ledger,
-      `console.log("up"); process.stdin.once("data", () => { shields.close(); process.exit(0); });`,
+      `console.log("up"); process.stdin.once("data", () => { protection.close(); process.exit(0); });`,
     ),
     {
       stdio: ["pipe", "pipe", "inherit"],

@@ -1,4 +1,5 @@
-// Names in a workspace that a boxed command may read but not write, there or not: what others on this machine would obey.
+// Protects names in a workspace that programs on this machine obey: sandboxed commands can read but not write them,
+// even if missing.
 import {
   lstatSync,
   mkdirSync,
@@ -20,47 +21,50 @@ import { createGitFinder, emptyLinks, type GitFolder } from "./git-folders.ts";
 import { isWithin } from "./hidden-paths.ts";
 import { setAsideNew } from "./set-aside.ts";
 
-/** Relative paths inside a workspace, all there while the shield is held. */
+/** Relative paths in a workspace; all exist while the protection is held. */
 export interface ReadonlyNames {
-  /** Folders that must stay where they are, so that what is read-only below them does. Outer ones first. */
+  /** Folders that must not be renamed, so that read-only paths below them stay in place. Parents first. */
   readonly pinned: readonly string[];
-  /** Folders that are placeholders of ours: empty. */
+  /** Empty folders, usually our placeholders. */
   readonly emptyFolders: readonly string[];
   readonly readOnly: readonly string[];
 }
 
 export interface NameProtectionOptions {
-  /** Shells, git, ssh and log-ins obey some names in a home folder only. */
+  /** True for a home folder, where shells, git, ssh and logins obey more names. */
   readonly isHome: boolean;
-  /** Commands may change repositories: only what git obeys in them is kept. */
+  /** True when commands may change repositories; then only the parts that git obeys are protected. */
   readonly gitWrite: boolean;
-  /** Never shown, so nothing is looked for there. */
+  /** Never shown, so not searched. */
   readonly hidden: readonly string[];
-  /** How many of the shields that are held are the caller's own, with nothing running under them. */
+  /** How many of the held protections belong to the caller without a running command. */
   readonly idle?: number;
 }
 
 export interface ProtectedWorkspace {
   readonly names: ReadonlyNames;
   drop(): void;
-  /** Once a command has ended: sets aside what it made that would start programs outside, and says so. Never rejects. */
+  /**
+   * After a command: sets aside git folders it made that would start programs outside, and returns notes. Never
+   * rejects.
+   */
   check(): Promise<readonly string[]>;
 }
 
 export interface NameProtection {
-  /** Puts an empty file or folder where a protected name is absent: nothing can be mounted on nothing. */
+  /** Creates an empty file or folder for each missing protected name, because a mount needs a target. */
   protect(workspace: string, options: NameProtectionOptions): Promise<ProtectedWorkspace>;
-  /** Takes all placeholders away. */
+  /** Removes all placeholders. */
   close(): void;
 }
 
-/** Commands often come one after the other; placeholders stay so long after the last one. */
+/** Commands often follow each other, so placeholders stay this long after the last one. */
 const LINGER_MS = 500;
 
 interface HeldWorkspace {
   count: number;
   timer?: NodeJS.Timeout | undefined;
-  /** As found before the first command began. */
+  /** The git folders before the first command. */
   git?: Promise<readonly GitFolder[]>;
 }
 
@@ -69,7 +73,7 @@ export function createNameProtection(ledgerFolder: string, log?: Pick<Log, "warn
   const finder = createGitFinder();
   const baselineOf = (workspace: string): string => join(ledgerFolder, `${sha256(workspace).slice(0, 24)}.git`);
 
-  /** Written down, so that what a command made before a crash is still known to be new. */
+  /** Stored on disk, so that what a command made before a crash is still recognized as new. */
   const findGit = async (
     workspace: string,
     { hidden, gitWrite }: NameProtectionOptions,
@@ -98,7 +102,7 @@ export function createNameProtection(ledgerFolder: string, log?: Pick<Log, "warn
       const entry: HeldWorkspace = known ?? { count: 0 };
       if (known === undefined) register(ledgerOf(ledgerFolder, workspace));
       clearTimeout(entry.timer);
-      // A command under way could swap a folder it made for a link while we mount it: nothing newer than it is mounted.
+      // A running command could replace a folder it made by a link while we mount it, so newer folders are not mounted.
       if (entry.git === undefined || entry.count <= (options.idle ?? 0)) entry.git = findGit(workspace, options);
       entry.count += 1;
       held.set(workspace, entry);
@@ -134,7 +138,7 @@ export function createNameProtection(ledgerFolder: string, log?: Pick<Log, "warn
   };
 }
 
-/** Undefined when there is none, or when its process still keeps it. */
+/** Undefined when there is none or its process still runs. */
 function readBaseline(file: string): readonly GitFolder[] | undefined {
   try {
     const { pid, git } = JSON.parse(readFileSync(file, "utf8")) as { pid: number; git: GitFolder[] };
@@ -145,7 +149,7 @@ function readBaseline(file: string): readonly GitFolder[] | undefined {
   }
 }
 
-/** Says that this process works in the workspace, before it looks at what is there. */
+/** Registers this process for the workspace before it reads the current names. */
 function register(ledger: string): void {
   mkdirSync(ledger, { recursive: true, mode: 0o700 });
   writeFileSync(join(ledger, String(process.pid)), JSON.stringify(readLedger(join(ledger, String(process.pid)))), {
@@ -153,7 +157,7 @@ function register(ledger: string): void {
   });
 }
 
-/** Names of a home folder are protected elsewhere too where they exist. */
+/** Home names are protected in other folders too, if they exist. */
 function findReadonlyNames(
   workspace: string,
   { isHome, gitWrite }: NameProtectionOptions,
@@ -194,21 +198,27 @@ function findReadonlyNames(
 const parentsOf = (path: string): string[] =>
   path.split("/").flatMap((_, at, names) => (at === 0 ? [] : [names.slice(0, at).join("/")]));
 
-/** Where one may commit, git obeys only these parts of a repository by itself. */
+/** With write access, git obeys only these parts of a repository by itself. */
 const obeyedByGit = ["hooks", "config", "config.worktree", "commondir", "modules"];
 
-/** Commands make these all day, and fill them later: `python3 -m venv .venv`, then `pip install`. File tools still leave them alone. */
+/**
+ * Commands create and fill these folders all the time (`python3 -m venv .venv`, then `pip install`). File tools still
+ * treat them as protected.
+ */
 const madeInside: ReadonlySet<string> = new Set([".venv", "venv"]);
 
-/** The one at the top is kept in parts, below, and not as a whole. */
+/** With write access, the repository at the top is protected in parts. */
 const isOpenRepository = (git: readonly GitFolder[], gitWrite: boolean): boolean =>
   gitWrite && git.some(({ path, kind }) => path === ".git" && kind === "folder");
 
-/** What is kept of the git folders found: all of each, or what git obeys in it. Where the workspace itself is one, the latter. */
+/**
+ * The protected paths of each git folder: all of it, or only the parts git obeys. A workspace that is itself a git
+ * folder is protected in parts.
+ */
 function gitPaths(workspace: string, git: readonly GitFolder[], gitWrite: boolean): readonly (readonly string[])[] {
   return git.flatMap((folder) => {
     const names = folder.path.split("/").filter(Boolean);
-    // Nothing can be mounted on a link: what it leads to is found by itself, and another one in its place is new.
+    // A mount cannot cover a link. Its target is found separately, and a replaced link counts as new.
     if (folder.kind === "link") return [];
     const isInParts = folder.kind === "folder" && (gitWrite || names.length === 0);
     if (isInParts) return obeyedByGit.map((part) => [...names, part]);
@@ -216,7 +226,7 @@ function gitPaths(workspace: string, git: readonly GitFolder[], gitWrite: boolea
   });
 }
 
-/** How many of the names are there, one below the other; undefined where a link or a file stands in the way. */
+/** How many of the nested names exist; undefined when a link or a file is in the way. */
 function plainDepth(workspace: string, names: readonly string[]): number | undefined {
   for (let depth = 0; depth < names.length; depth += 1) {
     const found = lstatSync(join(workspace, ...names.slice(0, depth + 1)), { throwIfNoEntry: false });
@@ -226,9 +236,9 @@ function plainDepth(workspace: string, names: readonly string[]): number | undef
   return names.length;
 }
 
-/** What is not shown at all needs no protection, and protecting it would show it. */
+/** Hidden paths need no protection, and mounting them would show them. */
 export function withoutHidden(names: ReadonlyNames, workspace: string, hidden: readonly string[]): ReadonlyNames {
-  // A workspace usually lies in the state folder, which hides everything but it.
+  // The workspace usually lies in the state folder, which hides everything else.
   const inside = hidden.filter((place) => place !== workspace && isWithin(place, workspace));
   const isSeen = (path: string): boolean => !inside.some((place) => isWithin(join(workspace, path), place));
   return {
@@ -242,7 +252,7 @@ function isEmptyFolder(place: string): boolean {
   return lstatSync(place).isDirectory() && readdirSync(place).length === 0;
 }
 
-/** How many of the names are there, one below the other. A link could be swapped for anything, so it is refused. */
+/** How many of the nested names exist. Rejects links, because they could be replaced. */
 function existingDepth(
   workspace: string,
   names: readonly string[],
@@ -254,13 +264,13 @@ function existingDepth(
     if (found.isSymbolicLink()) {
       throw new OpenClawError(
         "sandbox.unsafe-link",
-        `${path} is a link, and a sandbox cannot protect what it points to`,
+        `${path} is a symbolic link, and a sandbox cannot protect what it points to`,
         {
-          hint: `put the real file or folder in its place: ${path}`,
+          hint: `replace the link with the real file or folder: ${path}`,
         },
       );
     }
-    // A file where a folder is expected: nothing can come below it while it is kept.
+    // A file in place of a folder: paths below it cannot appear while it is protected.
     if (!found.isDirectory()) return { depth: depth + 1, isEnd: true };
   }
   return { depth: names.length, isEnd: true };
@@ -268,7 +278,7 @@ function existingDepth(
 
 const folders: ReadonlySet<string> = new Set([".git", ".vscode", ".idea", ".zed", ".ssh"]);
 
-/** Parts of a git folder that are files; all else that is put below the top of a workspace is a folder. */
+/** The parts of a git folder that are files; other placeholders below the top are folders. */
 const gitFiles = /(?:^|\/)(?:config|config\.worktree|commondir)$/;
 
 const isFolder = (path: string): boolean =>
@@ -276,7 +286,7 @@ const isFolder = (path: string): boolean =>
   protectedNames.some(({ names }) => names.join("/").startsWith(`${path}/`)) ||
   (!protectedNames.some(({ names }) => names.join("/") === path) && !gitFiles.test(path));
 
-/** Files that may be placeholders at the top of a workspace: nobody means to commit these. */
+/** Files that can be placeholders at the top of a workspace and should not be committed. */
 export const placeholderFiles = (): readonly string[] =>
   protectedNames.flatMap(({ names: [name = "", ...below], when }) =>
     when === "always" && below.length === 0 && !isFolder(name) ? [name] : [],
@@ -284,7 +294,7 @@ export const placeholderFiles = (): readonly string[] =>
 
 function putPlaceholders(workspace: string, paths: readonly string[], ledger: string): void {
   if (paths.length === 0) return;
-  // Written down first: what a crash leaves behind is found and removed later.
+  // Recorded first, so that placeholders left by a crash can be removed later.
   const mine = join(ledger, String(process.pid));
   writeFileSync(mine, JSON.stringify([...new Set([...readLedger(mine), ...paths])]), { mode: 0o600 });
   for (const path of paths) putPlaceholder(workspace, path);
@@ -300,16 +310,16 @@ function putPlaceholder(workspace: string, path: string): void {
   }
 }
 
-/** Programs that happen to look at it meanwhile find nothing to do, and nothing wrong. */
+/** Harmless content for programs that read the placeholder. */
 function contentOf(path: string): string {
-  // To git this says that everything lies where it is.
+  // For git this means the folder itself.
   if (path === "commondir" || path.endsWith("/commondir")) return ".\n";
   return path.endsWith(".json") ? "{}\n" : "";
 }
 
 const ledgerOf = (folder: string, workspace: string): string => join(folder, sha256(workspace).slice(0, 24));
 
-/** Not while another process of ours works in the workspace: it would lose its shield, so it inherits the duty instead. */
+/** Another process that works in the workspace still needs the placeholders, so it takes over their removal. */
 function removePlaceholders(workspace: string, ledger: string): void {
   const owners = namesIn(ledger);
   const heir = owners.map(pidOf).find((pid) => pid !== process.pid && isAlive(pid));
@@ -324,7 +334,7 @@ function removePlaceholders(workspace: string, ledger: string): void {
 
 const pidOf = (owner: string): number => Number(owner.split("-")[0]);
 
-/** What somebody has filled meanwhile stays. */
+/** Keeps a placeholder that was filled meanwhile. */
 function removePlaceholder(place: string, content: string): void {
   const found = lstatSync(place, { throwIfNoEntry: false });
   if (found === undefined || found.isSymbolicLink()) return;

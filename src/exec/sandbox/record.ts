@@ -1,4 +1,4 @@
-// What is written down about a box: whose it is, when it was made and last used. One small file in its own folder.
+// Stores who a sandbox belongs to and when it was created and last used, as one small file in its folder.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,7 +13,7 @@ const RecordSchema = Type.Object({
   agent: Type.String(),
   session: Type.String(),
   workspace: Type.String(),
-  /** The sandbox's own workspace and not the agent's: it goes with the box. */
+  /** True for the sandbox's own workspace, which is removed with it; false for the agent's. */
   ownsWorkspace: Type.Boolean(),
   image: Type.String(),
   settingsHash: Type.String(),
@@ -34,7 +34,7 @@ export function writeRecord(folder: string, record: SandboxRecord): void {
 
 export const hasRecord = (folder: string): boolean => existsSync(join(folder, FILE));
 
-/** Undefined for a folder that is no box, or one whose record was damaged. */
+/** Undefined for another folder or a damaged record. */
 export function readRecord(folder: string): UsedRecord | undefined {
   const file = join(folder, FILE);
   try {
@@ -46,7 +46,7 @@ export function readRecord(folder: string): UsedRecord | undefined {
   }
 }
 
-/** The time of the file is the time of the last use. */
+/** The file's modification time is the time of the last use. */
 export function touchRecord(folder: string, nowMs: number): void {
   const seconds = nowMs / 1000;
   utimesSync(join(folder, FILE), seconds, seconds);

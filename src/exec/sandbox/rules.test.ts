@@ -1,4 +1,4 @@
-// Settings that would open a box, or steer the program that builds it, are refused by name.
+// Settings that would open a sandbox or control the program that builds it are rejected.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

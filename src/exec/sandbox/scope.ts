@@ -1,4 +1,4 @@
-// Which box a session has: the key of its scope, and the names made from it.
+// The scope key of a session's sandbox and the names derived from it.
 import type { AgentId, SessionKey } from "../../core/names.ts";
 import { sha256 } from "../../base/ids.ts";
 import type { SandboxScope } from "../sandbox-settings.ts";
@@ -13,7 +13,7 @@ export function scopeKeyOf(scope: SandboxScope, { agent, session }: Who): string
   return scope === "agent" ? `agent:${agent}` : `session:${session}`;
 }
 
-/** Fit for a file, a container and a control group; two keys never share one, nor do two owners of the same key. */
+/** Valid for files, containers and control groups; different keys or owners never share a slug. */
 export function slugOf(scopeKey: string, owner = ""): string {
   const readable = scopeKey
     .toLowerCase()

@@ -1,14 +1,14 @@
-// The system calls a boxed command may not make, with their numbers per machine, as data.
+// The system calls that a sandboxed command may not make, with their numbers per architecture.
 
-/** [x86_64, aarch64]; undefined where the machine has no such call. */
+/** [x86_64, aarch64]; undefined where the architecture lacks the call. */
 type Numbers = readonly [number | undefined, number | undefined];
 
-/** New in both tables since 2019: one number everywhere. */
+/** Calls added since 2019 have the same number on both. */
 const both = (number: number): Numbers => [number, number];
 
-/** Answered with "operation not permitted". */
+/** Fail with EPERM. */
 export const deniedCalls: Readonly<Record<string, Numbers>> = {
-  // What is where: mounts, roots, other namespaces, files by handle.
+  // Mounts, roots, other namespaces, files by handle.
   mount: [165, 40],
   umount2: [166, 39],
   pivot_root: [155, 41],
@@ -35,7 +35,7 @@ export const deniedCalls: Readonly<Record<string, Numbers>> = {
   pidfd_getfd: both(438),
   move_pages: [279, 239],
   migrate_pages: [256, 238],
-  // Large doors into the kernel.
+  // Kernel interfaces with a large attack surface.
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
@@ -68,18 +68,18 @@ export const deniedCalls: Readonly<Record<string, Numbers>> = {
 };
 
 /**
- * Answered with "no such call", so that libraries take the older way. clone3 keeps its flags in memory, where a filter
- * cannot look; io_uring does file and socket work that no filter sees.
+ * Fail with ENOSYS, so that libraries use the older call. clone3 keeps its flags in memory, which a filter cannot
+ * read; io_uring does file and socket operations that no filter sees.
  */
 export const absentCalls: Readonly<Record<string, Numbers>> = {
   clone3: both(435),
   io_uring_setup: both(425),
   io_uring_enter: both(426),
   io_uring_register: both(427),
-  openat2: both(437), // its mode lies in memory too
+  openat2: both(437), // its mode is in memory too
 };
 
-/** Judged by an argument. */
+/** Allowed or denied by an argument. */
 export const judgedCalls = {
   clone: [56, 220],
   unshare: [272, 97],
@@ -88,9 +88,8 @@ export const judgedCalls = {
 } as const satisfies Readonly<Record<string, Numbers>>;
 
 /**
- * A program with the set-user or set-group bit works for whoever starts it outside: the file would be the gateway's, and
- * anybody on the machine would have the gateway's rights by it. Which argument holds the mode, and which the flags that
- * say whether it counts.
+ * A program with the set-user or set-group bit would belong to the gateway's user and give its rights to every user
+ * outside. Lists which argument holds the mode, and which holds the flags that decide whether the mode counts.
  */
 export const modeCalls: readonly { readonly numbers: Numbers; readonly mode: number; readonly flags?: number }[] = [
   { numbers: [90, undefined], mode: 1 }, // chmod
@@ -105,7 +104,7 @@ export const modeCalls: readonly { readonly numbers: Numbers; readonly mode: num
 ];
 /** S_ISUID and S_ISGID. */
 export const SET_ID_BITS = 0o6000;
-/** O_CREAT, and what makes O_TMPFILE. */
+/** O_CREAT and the bit of O_TMPFILE. */
 export const CREATING_FLAGS = 0x40 | 0x40_0000;
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
@@ -114,8 +113,8 @@ export const NAMESPACE_FLAGS = 0x7e02_0000;
 export const TIME_NAMESPACE_FLAG = 0x80;
 /** TIOCSTI types into the terminal, TIOCLINUX pastes into the console. */
 export const deniedTerminalRequests: readonly number[] = [0x5412, 0x541c];
-/** AF_UNIX, AF_INET, AF_INET6. Others reach past a network namespace (AF_VSOCK) or wide into the kernel. */
+/** AF_UNIX, AF_INET, AF_INET6. Others bypass the network namespace (AF_VSOCK) or expose more of the kernel. */
 export const allowedFamilies: readonly number[] = [1, 2, 10];
-/** AF_NETLINK, and of it only NETLINK_ROUTE, by which programs list network interfaces. */
+/** AF_NETLINK is allowed only for NETLINK_ROUTE, which programs use to list network interfaces. */
 export const NETLINK_FAMILY = 16;
 export const NETLINK_ROUTE = 0;

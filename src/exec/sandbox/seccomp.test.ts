@@ -1,4 +1,4 @@
-// The kernel filter, run by a small machine of our own: every rule by its number, on both kinds of processor.
+// Runs the kernel filter in a small BPF interpreter and checks every rule on both architectures.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,4 +1,4 @@
-// Assembles the kernel filter of a boxed command: which system calls it may make. Classic BPF, by hand, without a library.
+// Assembles the seccomp filter of a sandboxed command as classic BPF, without a library.
 import {
   absentCalls,
   allowedFamilies,
@@ -19,7 +19,7 @@ const machines = {
   arm64: { column: 1, audit: 0xc000_00b7, hasX32: false },
 } as const;
 
-/** The program as the kernel takes it, or undefined for a machine we have no table for. */
+/** The filter in kernel format, or undefined for an unsupported architecture. */
 export function seccompProgram(arch: string): Uint8Array | undefined {
   if (arch !== "x64" && arch !== "arm64") return undefined;
   const { column, audit, hasX32 } = machines[arch];
@@ -29,7 +29,7 @@ export function seccompProgram(arch: string): Uint8Array | undefined {
     load(ARCH_OFFSET),
     ...when(JEQ, audit, [], [answer(KILL)]),
     load(NUMBER_OFFSET),
-    // The second set of calls of x86_64 has other numbers for the same doors.
+    // The x32 calls of x86_64 have other numbers for the same functions.
     ...(hasX32 ? when(JGE, 0x4000_0000, [answer(KILL)]) : []),
     ...Object.values(deniedCalls)
       .flatMap(numberOf)
@@ -62,7 +62,7 @@ const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
 
 const errno = (number: number): number => ERRNO | number;
 const load = (offset: number): Instruction => ({ code: LOAD, k: offset, onTrue: 0, onFalse: 0 });
-/** The lower half of an argument: all of what the kernel reads of these on a little-endian machine. */
+/** The lower half of an argument, which is all the kernel reads of these on a little-endian machine. */
 const loadArgument = (index: number): Instruction => load(16 + 8 * index);
 const answer = (verdict: number): Instruction => ({ code: RETURN, k: verdict, onTrue: 0, onFalse: 0 });
 
@@ -76,7 +76,7 @@ function judgeFlags(forbidden: number): Instruction[] {
   return [loadArgument(0), ...when(JSET, forbidden, [answer(errno(EPERM))]), answer(ALLOW)];
 }
 
-/** Without such a flag nothing is made, and the argument for the mode may hold anything. */
+/** Without such a flag no file is created, and the mode argument may be arbitrary. */
 function judgeMode(mode: number, flags: number | undefined): Instruction[] {
   const judged = [loadArgument(mode), ...when(JSET, SET_ID_BITS, [answer(errno(EPERM))]), answer(ALLOW)];
   return flags === undefined ? judged : [loadArgument(flags), ...when(JSET, CREATING_FLAGS, judged), answer(ALLOW)];

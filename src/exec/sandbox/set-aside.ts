@@ -1,4 +1,5 @@
-// Git folders that a boxed command made and that would start programs outside are made useless to git, and can be made usable again.
+// Disables git folders that a sandboxed command made and that would start programs outside, in a way the owner can
+// undo.
 import { basename, join } from "node:path";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -6,10 +7,10 @@ import { openRoot } from "../../base/rooted-fs.ts";
 import { dangerOf, keyOf, type GitFolder } from "./git-folders.ts";
 import { noLinks } from "./mirror.ts";
 
-/** The end of the name that makes a git folder one for nobody. */
+/** The suffix that hides a git folder from git. */
 const ASIDE = ".set-aside";
 
-/** One sentence for each. A git folder without a HEAD is none; a file `.git` under another name neither. */
+/** Returns one note each. Git ignores a folder without HEAD and a `.git` file under another name. */
 export async function setAsideNew(
   workspace: string,
   before: readonly GitFolder[],
@@ -25,7 +26,7 @@ export async function setAsideNew(
     }
   } catch (error) {
     notes.push(
-      `Git folders made by this command could not all be checked (${reasonOf(error)}): look before using git in this workspace.`,
+      `Git folders made by this command could not all be checked (${reasonOf(error)}): check them before using git in this workspace.`,
     );
   }
   return notes;
@@ -34,7 +35,7 @@ export async function setAsideNew(
 async function setAside(workspace: string, { path, kind }: GitFolder, danger: string): Promise<string> {
   const name = kind === "folder" ? join(path, "HEAD") : path;
   const shown = path === "" ? "the workspace itself" : path;
-  // By folder handles: a command that still runs could put a link in the way.
+  // Uses directory handles, because a running command could put a link in the way.
   const root = await openRoot({ root: workspace, guard: noLinks });
   try {
     const target = await freeName(name, async (one) => (await root.stat(one).catch(() => undefined)) !== undefined);

@@ -1,4 +1,4 @@
-// The set-up command of a box: once for each state of its settings, before the first command, whoever comes first.
+// Runs the set-up command of a sandbox once per version of its settings, before the first command.
 import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import type { HostLaunch, Launch } from "../sandbox.ts";
 import type { SandboxSpec } from "./spec.ts";
 
 export interface Setup {
-  /** Throws `sandbox.setup-failed` with the end of what the command said; the next call tries again. */
+  /** Throws `sandbox.setup-failed` with the end of the command's output; the next call tries again. */
   ensure(spec: SandboxSpec, prepare: (launch: Launch) => HostLaunch | Promise<HostLaunch>): Promise<void>;
 }
 
@@ -47,14 +47,14 @@ async function runOnce(
       "sandbox.setup-failed",
       `the set-up command of sandbox ${spec.name} failed (${code ?? "ended"}): ${output}`,
       {
-        hint: "mend agents.defaults.sandbox.docker.setupCommand; it runs again with the next command",
+        hint: "fix agents.defaults.sandbox.docker.setupCommand; it runs again with the next command",
       },
     );
   }
   writeFileSync(marker, "", { mode: 0o600 });
 }
 
-/** Output and exit code of a launch that needs no input. */
+/** Runs a launch without input and returns its exit code and output. */
 async function runToEnd(
   launch: HostLaunch,
   timeoutMs: number,

@@ -1,19 +1,19 @@
-// The shell inside a box: a login shell, with directories put in front of PATH after its profile had its say.
+// The login shell inside a sandbox, with folders added before PATH after its profile has run.
 
 const PREFIX = "OPENCLAW_PATH_PREFIX";
-// The value never becomes part of the script (spec 2.8), and the variable does not outlive the prelude.
+// The value never becomes part of the script, and the variable is unset before the command runs.
 const prelude = `PATH="$${PREFIX}\${PATH:+:$PATH}"; export PATH; unset ${PREFIX}; `;
 
 export interface SandboxShellRequest {
   readonly command: string;
-  /** Of the call. Its PATH is put in front, like `pathPrepend`. */
+  /** Variables of the call. Its PATH is added like `pathPrepend`. */
   readonly env: Readonly<Record<string, string>>;
   readonly pathPrepend: readonly string[];
-  /** `docker.env` of the box, whose PATH a login profile would reset. */
+  /** `docker.env` of the sandbox, whose PATH a login profile would reset. */
   readonly sandboxEnv?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What to launch so that the command runs as `sh -lc` inside. */
+/** What to launch to run the command with `sh -lc` inside. */
 export function sandboxShell({ command, env, pathPrepend, sandboxEnv }: SandboxShellRequest): {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;

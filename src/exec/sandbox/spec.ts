@@ -1,27 +1,27 @@
-// What a backend is asked to build, and what it can do with it. Leaves implement Backend; boxes.ts alone uses it.
+// The specification of a sandbox and the interface of a backend. Only sandboxes.ts uses it.
 import type { Sandbox, Mount } from "../sandbox.ts";
 import type { ContainerSettings } from "../sandbox-settings.ts";
 
 export interface SandboxSpec {
-  /** Prefix, scope and a hash: the same scope gives the same name. */
+  /** Prefix, scope and a hash; the same scope gives the same name. */
   readonly name: string;
   /** `session:<key>`, `agent:<id>` or `shared`. */
   readonly scopeKey: string;
-  /** The box's own folder on this machine: its home, its temporary files. Private. */
+  /** The sandbox's private folder on this machine: home and temporary files. */
   readonly folder: string;
-  /** The workspace first; then the agent's own one when it is shown read-only. */
+  /** The workspace first, then the agent's workspace when it is shown read-only. */
   readonly mounts: readonly Mount[];
   readonly workdir: string;
-  /** Host paths that are never seen inside, wherever they lie: state, config, approvals, keys. */
+  /** Host paths that are never visible inside: state, config, approvals, keys. */
   readonly hidden: readonly string[];
-  /** Home folders of this machine: a workspace that is one gets the names shells and log-ins obey protected too. */
+  /** Home folders of this machine: in such a workspace the names that shells and logins obey are protected too. */
   readonly homes: readonly string[];
-  /** Commands may change the repositories of the workspace. */
+  /** True when commands may change the repositories of the workspace. */
   readonly gitWrite: boolean;
   readonly container: ContainerSettings;
-  /** Changes with every setting that a built box cannot take up. */
+  /** Changes with every setting that an existing sandbox cannot adopt. */
   readonly settingsHash: string;
-  /** Before now; undefined for a new box. */
+  /** The last use before now; undefined for a new sandbox. */
   readonly lastUsedAt: number | undefined;
 }
 
@@ -29,15 +29,15 @@ export type Works = { readonly works: true } | { readonly works: false; readonly
 
 export interface Backend {
   readonly kind: "docker" | "bubblewrap";
-  /** By a real run, once; a failure is tried again on the next question. */
+  /** Tested once by a real run; a failure is tested again on the next call. */
   works(): Promise<Works>;
-  /** Throws `sandbox.refused` for settings that would open the box or that this backend cannot keep. */
+  /** Throws `sandbox.refused` for settings that would open the sandbox or that this backend cannot enforce. */
   check(spec: SandboxSpec): void;
   /** Cheap and without side effects; the first launch builds. */
   open(spec: SandboxSpec): Sandbox;
-  /** Ends what runs in the box and takes it down; its folder is the caller's. Idempotent. */
+  /** Ends what runs in the sandbox and removes it; its folder belongs to the caller. Idempotent. */
   remove(name: string): Promise<void>;
-  /** Which of our boxes stand now, by name. */
+  /** The existing sandboxes, by name. */
   liveStatus(): Promise<ReadonlyMap<string, LiveStatus>>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-// What a bubblewrap box shows of this machine: programs and libraries, devices without power, its own processes.
+// The bwrap arguments for the system part of a sandbox: programs, libraries, harmless devices, its own /proc.
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 
-/** Arguments of bwrap for the read-only system. Looked up once: it does not change under a running gateway. */
+/** The read-only system folders. */
 export function systemArguments(): string[] {
   return [
     ...["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"].flatMap(showFolder),
@@ -20,8 +20,8 @@ function showFolder(path: string): string[] {
 }
 
 /**
- * Files of /proc that steer the whole machine. They ask for the user id only, and in a box of root's gateway that is the
- * real root, capabilities or not: /proc/sys/kernel/core_pattern would be a way out.
+ * Control files in /proc check only the user id, and for a root gateway that is the real root even without
+ * capabilities: /proc/sys/kernel/core_pattern would be a way out. They become read-only.
  */
 export function steeringArguments(): string[] {
   if (process.getuid?.() !== 0) return [];

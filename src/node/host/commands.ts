@@ -1,4 +1,4 @@
-// What a headless node offers: running commands, finding programs, and its own approvals file.
+// The commands of a headless node: running commands, finding programs, and its own approvals file.
 import { OpenClawError } from "../../core/error.ts";
 import { checker, Type } from "../../core/schema.ts";
 import { ApprovalsFileSchema } from "../../protocol/methods/approvals.ts";
@@ -6,7 +6,7 @@ import { readApprovals, withoutToken, writeApprovals } from "../../exec/policy/f
 import { identifyProgram } from "../../exec/policy/programs.ts";
 import type { RunCall, SystemRun } from "./run.ts";
 
-/** As the gateway hears it at connect. */
+/** Declared to the gateway at connect. */
 export const hostCommands = [
   "system.run",
   "system.run.prepare",
@@ -21,7 +21,7 @@ export interface CommandDeps {
   readonly path: readonly string[];
 }
 
-/** Throws HouseError for what the asker should read. */
+/** Throws OpenClawError with a message for the caller. */
 export type Command = (params: unknown, call: RunCall) => unknown;
 
 export function createCommands({ run, stateDir, path }: CommandDeps): Readonly<Record<string, Command>> {
@@ -45,12 +45,11 @@ const change = checker(
 const MAX_BINS = 500;
 const wanted = checker(Type.Object({ bins: Type.Array(Type.String({ maxLength: 255 }), { maxItems: MAX_BINS }) }));
 
-/** By name only: whether some file is there is nobody's business. */
+/** Names only, so that callers cannot test whether a file exists. */
 function which(params: unknown, path: readonly string[]): { readonly bins: Readonly<Record<string, string>> } {
   const { bins } = wanted.parse(params, "wire.invalid-request", "system.which params");
   const odd = bins.find((name) => name.includes("/") || name.includes("\0"));
-  if (odd !== undefined)
-    throw new OpenClawError("wire.invalid-request", "bins are names of programs, without a folder");
+  if (odd !== undefined) throw new OpenClawError("wire.invalid-request", "bins must be program names without a folder");
   const found = bins.flatMap((name) => {
     const program = identifyProgram(name, { cwd: "/", path });
     return program === undefined ? [] : [[name, program.path] as const];

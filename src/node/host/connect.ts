@@ -1,4 +1,4 @@
-// A node's way in: signed connect with the token it was given or the shared secret, and what a refusal means for the next try.
+// Connects a node with its token or the shared secret, and classifies a refusal for the next attempt.
 import { OpenClawError } from "../../core/error.ts";
 import { connectRequest, type Signer } from "../../protocol/connect-request.ts";
 import { WIRE_LIMITS, type WireError } from "../../protocol/frame.ts";
@@ -17,7 +17,7 @@ export interface Secret {
 export interface ConnectFacts {
   readonly identity: Signer;
   readonly state: NodeState;
-  /** What commands have as PATH here. */
+  /** The PATH of commands on this node. */
   readonly pathEnv: string;
   readonly secret: Secret;
 }
@@ -40,10 +40,10 @@ export type Connected =
   | { readonly ok: false; readonly refusal: Refusal };
 
 const CONNECT_MS = 15_000;
-/** A timer of more than 24 days would end at once. */
+/** Timers are limited to 24 days and fire at once beyond that. */
 const LONGEST_TICK_MS = 600_000;
 
-/** Throws HouseError when the gateway does not answer. */
+/** Throws OpenClawError when the gateway does not answer. */
 export async function connectNode(wire: HostWire, facts: ConnectFacts): Promise<Connected> {
   const answer = await wire.request("connect", connectParams(facts, await wire.challenge), CONNECT_MS);
   if (answer.ok) return { ok: true, hello: helloOf(answer.payload) };
@@ -66,7 +66,7 @@ function connectParams({ identity, state, pathEnv, secret }: ConnectFacts, nonce
     identity,
     nonce,
     signedAt: systemClock.now(),
-    // The device's own token first: the shared secret then stays where it is.
+    // Prefers the device token, so that the shared secret is not sent.
     token: state.token ?? secret.token,
     password: secret.password,
   });
@@ -100,12 +100,12 @@ function refusalOf({ code, message, details }: WireError, { state, secret }: Con
     ? "set OPENCLAW_GATEWAY_TOKEN to the gateway.auth.token of that gateway, or pass it with --token"
     : "openclaw logs on the machine of the gateway";
   const has = secret.token !== undefined || secret.password !== undefined;
-  const text = isAboutSecret && !has ? "it wants a token or password, and none is set here" : message;
+  const text = isAboutSecret && !has ? "it requires a token or password, and none is set here" : message;
   return {
     kind: "final",
     error: new OpenClawError(
       isAboutSecret ? "gateway.unauthorized" : "gateway.refused",
-      `the gateway does not let this node in: ${text}`,
+      `the gateway rejected this node: ${text}`,
       { hint },
     ),
   };

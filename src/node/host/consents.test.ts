@@ -1,4 +1,4 @@
-// What a yes is good for: what was there when it was asked for, and once.
+// An approval is valid once, for what existed when it was asked for.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

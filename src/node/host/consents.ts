@@ -1,17 +1,20 @@
-// What people were asked about, as it was then, and which answers were used: a yes is for that, and for once (ruling 14).
+// Remembers what was frozen for approval and which approvals were used: each is valid once
+// (docs/decisions/0014-approvals-freeze-a-plan.md).
 import { OpenClawError } from "../../core/error.ts";
 import { changedSince, planHash } from "../../exec/policy/freeze.ts";
 import type { Plan } from "../../exec/policy/plan.ts";
 
 export interface Consents {
   freeze(runId: string, plan: Plan): void;
-  /** Throws `approval.changed` when it is not what it was: by the mark that came back with the yes, else as asked here. */
+  /**
+   * Throws `approval.changed` when the plan differs from the hash in the approval, or else from the one frozen here.
+   */
   compare(runId: string, plan: Plan, mark?: string): void;
-  /** Throws when that answer was used before. */
+  /** Throws when that approval was already used. */
   spend(approvalId: string): void;
 }
 
-/** The oldest beyond this are long over: questions live for minutes. */
+/** Older entries beyond this number have expired, since questions live for minutes. */
 const MAX_KEPT = 1000;
 
 export function createConsents(): Consents {
@@ -19,7 +22,7 @@ export function createConsents(): Consents {
   const spent = new Set<string>();
   return {
     freeze(runId, plan) {
-      // The first one is what the person was told of: a second request of the same name must not take its place.
+      // The first plan is the one people saw; a later request with the same id must not replace it.
       if (frozen.has(runId)) return;
       frozen.set(runId, planHash(plan));
       dropOldest(frozen);
@@ -31,7 +34,7 @@ export function createConsents(): Consents {
     },
     spend(approvalId) {
       if (spent.has(approvalId))
-        throw new OpenClawError("node-host.denied", "SYSTEM_RUN_DENIED: this approval was used already");
+        throw new OpenClawError("node-host.denied", "SYSTEM_RUN_DENIED: this approval was already used");
       spent.add(approvalId);
       dropOldest(spent);
     },

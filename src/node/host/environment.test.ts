@@ -1,4 +1,4 @@
-// PATH for a node: folders in front of its own, never another one; on macOS not at all.
+// PATH on a node: a call can add folders in front but not replace it; on macOS it has no effect.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -38,7 +38,7 @@ describe("PATH", () => {
       assert.deepEqual(callEnvironment({ PATH, A: "b" }, own, "darwin"), {
         env: { A: "b" },
         prefix: [],
-        notes: ["env.PATH was left out: on macOS a node keeps its own PATH."],
+        notes: ["env.PATH was ignored: a node on macOS keeps its own PATH."],
       });
   });
 });

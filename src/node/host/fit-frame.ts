@@ -1,16 +1,16 @@
-// An answer that fits into one frame: of long output the beginning is left out until it does. Pure.
+// Shortens a long answer from the beginning until it fits into one frame. Pure.
 
 interface Output {
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Room for the frame around it. */
+/** Reserved for the frame around the answer. */
 const FRAME_OVERHEAD_BYTES = 2048;
-/** Below this there is nothing left worth cutting. */
+/** Output shorter than this is not cut further. */
 const MIN_CHARS = 256;
 
-/** What is not the output of a command goes as it is. */
+/** An answer without command output is returned unchanged. */
 export function fitFrame<Answer extends object>(answer: Answer, maxFrameBytes: number): Answer {
   const limit = maxFrameBytes - FRAME_OVERHEAD_BYTES;
   const payload = "payload" in answer ? answer.payload : undefined;

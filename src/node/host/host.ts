@@ -1,4 +1,4 @@
-// A headless node: connects, waits to be let in, serves, and comes back after every loss until it is told to stop.
+// Runs a headless node: connects, waits for pairing, serves requests, and reconnects until it is stopped.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -18,17 +18,17 @@ export interface HostDeps {
   readonly secret: Secret;
   readonly commands: Readonly<Record<string, Command>>;
   readonly log: Log;
-  /** Opens a connection to the gateway. Throws HouseError when it is not there. */
+  /** Opens a connection to the gateway. Throws OpenClawError when it cannot be reached. */
   dial(): Promise<HostWire>;
 }
 
 const PAIRING_POLL_MS = 2000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
-/** A gateway that says nothing for so many ticks is gone, whatever the socket believes. */
+/** A gateway that is silent for this many ticks is considered gone. */
 const SILENT_TICKS = 2.5;
 
-/** Until `signal` aborts. Throws HouseError for a refusal that waiting does not mend. */
+/** Runs until `signal` aborts. Throws OpenClawError for a refusal that a retry cannot fix. */
 export async function runNodeHost(deps: HostDeps, first: NodeState, signal: AbortSignal): Promise<void> {
   let state = first;
   const save = (change: Partial<NodeState>): void => {
@@ -51,7 +51,7 @@ export async function runNodeHost(deps: HostDeps, first: NodeState, signal: Abor
   save({ link: { state: "away", sinceMs: systemClock.now(), why: "stopped" } });
 }
 
-/** Grows with each failure; never the same for two nodes that lost the same gateway. */
+/** Grows with each failure; random, so that nodes do not reconnect at the same moment. */
 function retryDelay(failures: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.8 ** failures) * (0.75 + Math.random() / 2);
 }
@@ -61,7 +61,7 @@ interface StateWriter {
   noteLink(link: Omit<LinkState, "sinceMs">): void;
 }
 
-/** `lost`: it served until then. `again`: at once, with another proof. */
+/** `lost`: it had served. `again`: reconnect at once with another credential. */
 type End = "stopped" | "lost" | "pairing" | "later" | "again";
 
 async function oneConnection(
@@ -85,7 +85,7 @@ async function oneConnection(
     if (!(error instanceof OpenClawError) || error.code.startsWith("gateway.tls")) throw error;
     if (error.code === "gateway.unauthorized" || error.code === "gateway.refused") throw error;
     if (signal.aborted) return "stopped";
-    if (state().link?.why !== error.message) log.warn(`${error.message}; trying again`);
+    if (state().link?.why !== error.message) log.warn(`${error.message}; retrying`);
     writer.noteLink({ state: "away", why: error.message });
     return "later";
   } finally {
@@ -96,31 +96,31 @@ async function oneConnection(
 function refused(refusal: Refusal, { log, secret }: HostDeps, state: NodeState, writer: StateWriter): End {
   if (refusal.kind === "final") throw refusal.error;
   if (refusal.kind === "own-token") {
-    log.warn("the token this node was given has ended");
+    log.warn("the token of this node is no longer valid");
     writer.save({ token: "" });
     if (secret.token !== undefined || secret.password !== undefined) return "again";
     throw new OpenClawError(
       "gateway.unauthorized",
-      "the token this node was given has ended, and no other is set here",
+      "the token of this node is no longer valid, and no other is set here",
       {
         hint: "set OPENCLAW_GATEWAY_TOKEN to the gateway.auth.token of that gateway, or pass it with --token",
       },
     );
   }
   if (refusal.kind === "later") {
-    log.warn(`the gateway does not let this node in yet: ${refusal.why}`);
+    log.warn(`the gateway does not accept this node yet: ${refusal.why}`);
     writer.noteLink({ state: "away", why: refusal.why });
     return "later";
   }
   const { requestId } = refusal;
   const approve = `openclaw devices approve ${requestId ?? "<id, shown by openclaw devices list>"}`;
   if (state.link?.state !== "pairing" || state.link.requestId !== requestId)
-    log.info(`waiting to be let in; on the machine of the gateway run: ${approve}`);
+    log.info(`waiting for pairing approval; on the gateway machine run: ${approve}`);
   writer.noteLink({ state: "pairing", ...(requestId === undefined ? {} : { requestId }) });
   return "pairing";
 }
 
-/** Until the connection ends, the gateway falls silent, or we are told to stop. */
+/** Serves until the connection ends, the gateway falls silent, or the host is stopped. */
 async function served(
   deps: HostDeps,
   wire: HostWire,
@@ -137,7 +137,7 @@ async function served(
   try {
     const why = await untilGone(wire, tickMs * SILENT_TICKS, signal);
     if (why === "stopped") return "stopped";
-    log.warn(`the connection ended: ${why}; what ran for it is ended, then trying again`);
+    log.warn(`connection lost: ${why}; ending its commands, then reconnecting`);
     writer.noteLink({ state: "away", why });
     return "lost";
   } finally {
@@ -147,7 +147,7 @@ async function served(
 
 async function untilGone(wire: HostWire, silenceMs: number, signal: AbortSignal): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const quiet = (): void => resolve(`nothing was heard for ${Math.round(silenceMs / 1000)} s`);
+  const quiet = (): void => resolve(`the gateway was silent for ${Math.round(silenceMs / 1000)} s`);
   let timer = setTimeout(quiet, silenceMs);
   const stopListening = wire.onEvent(() => {
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-// A node's own rules: what a call brings along never makes an allowlist mean more than the owner wrote.
+// A node's own rules: variables of a call never widen an allowlist.
 import assert from "node:assert/strict";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

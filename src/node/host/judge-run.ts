@@ -1,4 +1,4 @@
-// Whether a node may run a command, by its own approvals file, and as what: the same code as on the machine of the gateway.
+// Decides by the node's approvals file whether and as what a command runs, with the same policy code as the gateway.
 import { OpenClawError } from "../../core/error.ts";
 import { analyse, type Analysis, type Place } from "../../exec/policy/analyse.ts";
 import { contentMark } from "../../exec/policy/content.ts";
@@ -12,27 +12,30 @@ import { defaultSafeBins } from "../../exec/policy/safe-bins.ts";
 import { sandboxShell } from "../../exec/sandbox/shell.ts";
 import { quoteArgv, type RunRequest } from "./run-request.ts";
 
-/** A request with what is known about this machine. */
+/** A request resolved on this machine. */
 export interface ResolvedRun extends RunRequest {
   readonly place: Place;
-  /** Folders that the call puts in front of PATH; they are in `place.path` already. */
+  /** Folders that the call adds before PATH; already part of `place.path`. */
   readonly prefix: readonly string[];
 }
 
 export interface Verdict {
   readonly judgement: Judgement;
-  /** Nothing is compared or resolved: the words are started as they are. */
+  /** True when the arguments start as sent, without comparing or resolving. */
   readonly isFull: boolean;
-  /** What exactly would start; `content` also binds what files hold. */
+  /** What exactly would start; `content` also includes file content. */
   readonly plan: (depth: "place" | "content") => Plan;
 }
 
-/** Throws when the approvals file cannot be read: then nothing runs. `isHeld`: a person is asked about exactly this. */
+/**
+ * Throws when the approvals file cannot be read, so that no command runs. `isHeld`: the owner is asked about exactly
+ * this.
+ */
 export async function judgeRun(resolved: ResolvedRun, stateDir: string, isHeld: boolean): Promise<Verdict> {
   const { file } = readApprovals(stateDir);
   const policy = effectivePolicy({}, file, resolved.agent);
   const isPlain = policy.security !== "allowlist" && policy.ask !== "always" && !isHeld;
-  const analysis = isPlain ? unread(resolved, "exec.unread", "no list is asked") : await analysed(resolved);
+  const analysis = isPlain ? unread(resolved, "exec.unread", "the allowlist is not used") : await analysed(resolved);
   const judgement = judge({ analysis, policy, safeBins: defaultSafeBins, home: resolved.place.home });
   return {
     judgement,
@@ -41,20 +44,23 @@ export async function judgeRun(resolved: ResolvedRun, stateDir: string, isHeld: 
   };
 }
 
-/** The words behind `/bin/sh -lc` are read as a shell would; words without a shell are words. */
+/** A script behind `/bin/sh -lc` is parsed as a shell would; arguments without a shell are quoted. */
 async function analysed(resolved: ResolvedRun): Promise<Analysis> {
   const { script, argv, place } = resolved;
   try {
     const analysis = await analyse(script ?? quoteArgv(argv), place);
     return resolved.prefix.length === 0 ? analysis : steered(analysis, place);
   } catch (error) {
-    // No shell is asked, so what no shell could read may still be a program with odd words: for a person to decide.
+    // No shell runs, so arguments that no shell could parse may still be valid; the owner decides.
     if (script !== undefined || !(error instanceof OpenClawError) || error.code !== "exec.bad-command") throw error;
     return unread(resolved, error.code, error.message);
   }
 }
 
-/** An allowed program that starts others by name would start what the call put in front of them; a list says no such thing. */
+/**
+ * An allowed program that starts others by name would find those in the added folders, which the allowlist does not
+ * cover.
+ */
 function steered(analysis: Analysis, { cwd }: Place): Analysis {
   if (analysis.kind === "other") return analysis;
   return { ...analysis, kind: "other", cwd, code: "exec.path", reason: "env.PATH puts folders in front" };
@@ -64,21 +70,22 @@ function unread({ text, place }: ResolvedRun, code: string, reason: string): Ana
   return { kind: "other", command: text, code, reason, segments: [], cwd: place.cwd };
 }
 
-/** A pipeline starts as what was found in it; anything else as the very words that were sent. */
+/** A pipeline starts as analyzed; anything else starts with the arguments that were sent. */
 function planOf(resolved: ResolvedRun, analysis: Analysis, depth: "place" | "content"): Plan {
   const { place, env, agent, session = "" } = resolved;
   const plan = makePlan({ analysis, place, env, shell: "/bin/sh", host: "node", agent, session, depth });
   if (analysis.kind === "pipeline" && (resolved.script !== undefined || plan.segments.length === 1)) return plan;
   const { argv, env: more } = exactArgv(resolved);
   const program = identifyProgram(argv[0] ?? "", place);
-  if (program === undefined) throw new OpenClawError("exec.not-found", `there is no program "${argv[0] ?? ""}" here`);
+  if (program === undefined)
+    throw new OpenClawError("exec.not-found", `program not found on this node: ${argv[0] ?? ""}`);
   const { shell: _none, ...rest } = plan;
   const inner = plan.segments.flatMap((segment) => [segment.program, ...(segment.inner ?? [])]);
   const bound = depth === "content" ? { ...program, sha256: contentMark(program.path) } : program;
   return { ...rest, form: "pipeline", segments: [{ argv, program: bound, inner, env: more }] };
 }
 
-/** As they were sent; folders for PATH are put in front once more after a login profile had its say. */
+/** The arguments as sent; added folders are put before PATH again after a login profile has run. */
 export function exactArgv({ argv, script, prefix }: ResolvedRun): {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -88,8 +95,8 @@ export function exactArgv({ argv, script, prefix }: ResolvedRun): {
     : sandboxShell({ command: script, env: {}, pathPrepend: prefix });
 }
 
-/** The folder a command starts in; throws `exec.bad-folder`. */
+/** Returns the folder; throws `exec.bad-folder` when it does not exist. */
 export function folderOf(path: string): string {
   if (identityOf(path, "folder") !== undefined) return path;
-  throw new OpenClawError("exec.bad-folder", `there is no folder "${path}" on this node`);
+  throw new OpenClawError("exec.bad-folder", `folder not found on this node: ${path}`);
 }

@@ -1,4 +1,4 @@
-// What a node makes of `system.run`: shapes, true text, and a yes that must come with a plan for exactly this.
+// Parsing `system.run` on a node: shapes, matching text, and approvals that need a plan for exactly this command.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

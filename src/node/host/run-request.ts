@@ -1,4 +1,4 @@
-// `system.run` as it comes over the wire: checked for shape, its text for truth, a claimed yes against its plan.
+// Parses `system.run`: checks its shape, that its text matches, and an approval against its plan.
 import { isDeepStrictEqual } from "node:util";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -11,7 +11,7 @@ const maybe = <S extends Parameters<typeof Type.Optional>[0]>(schema: S) =>
 
 const variables = Type.Record(Type.String(), Type.String());
 
-/** What newer gateways add is passed over; what decides something is named here. */
+/** Unknown fields of newer gateways are ignored; every field that matters is listed. */
 const RunParamsSchema = Type.Object({
   command: Type.Array(Type.String({ maxLength: 200_000 }), { minItems: 1, maxItems: 10_000 }),
   rawCommand: maybe(Type.String()),
@@ -42,25 +42,25 @@ const runParams = checker(RunParamsSchema);
 
 export interface RunRequest {
   readonly argv: readonly string[];
-  /** The command line, when a shell is all that `argv` starts. */
+  /** The command line, when `argv` only starts a shell with it. */
   readonly script: string | undefined;
   /** For people, logs and notes. */
   readonly text: string;
   readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number | undefined;
-  /** `*` when nobody is named: then only what holds for all does. */
+  /** `*` without an agent; then only rules for all agents apply. */
   readonly agent: string;
   readonly session: string | undefined;
   readonly runId: string;
   readonly consent: Consent | undefined;
 }
 
-/** The gateway says that this very run is allowed (ruling 29). */
+/** The gateway's statement that this run is approved (docs/decisions/0029-node-run-needs-a-recorded-approval.md). */
 export interface Consent {
   readonly approvalId: string;
   readonly always: boolean;
-  /** What `system.run.prepare` answered before the person was asked. */
+  /** The answer of `system.run.prepare` from before the question. */
   readonly frozen?: string;
 }
 
@@ -86,7 +86,7 @@ export function parseRun(raw: unknown, nodeId: string): RunRequest {
   };
 }
 
-/** Every word quoted, so that no shell grammar sees more in it than a word. */
+/** Quotes every argument, so that a shell grammar reads it as one word. */
 export function quoteArgv(argv: readonly string[]): string {
   return argv.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
 }
@@ -101,7 +101,7 @@ function checked(raw: unknown): RunParams {
   return params;
 }
 
-/** A yes without a plan could be for anything; a plan for something else is none. */
+/** An approval needs a plan that matches this command exactly. */
 function consentIn({ plan, approvalDecision, ...params }: RunParams, nodeId: string): Consent {
   const isThis =
     plan !== undefined &&
@@ -113,7 +113,7 @@ function consentIn({ plan, approvalDecision, ...params }: RunParams, nodeId: str
   if (!isThis)
     throw new OpenClawError(
       "node-host.unplanned",
-      "SYSTEM_RUN_DENIED: approved, but without a plan of the gateway for exactly this command",
+      "SYSTEM_RUN_DENIED: approved, but without a gateway plan for exactly this command",
     );
   const frozen = given(plan.frozen);
   return {

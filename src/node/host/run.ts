@@ -1,4 +1,5 @@
-// `system.run` on a node: the rules of its own file, the gateway's yes, the start, the end of all of it, and what came out.
+// `system.run` on a node: applies its approvals file and the gateway's approval, starts the command and returns its
+// output.
 import { join, resolve } from "node:path";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -28,9 +29,9 @@ export interface RunDeps {
   readonly nodeId: string;
   readonly stateDir: string;
   readonly home: string;
-  /** The node's own environment; commands get a small part of it. */
+  /** The node's own environment; commands inherit a small part of it. */
   readonly env: Env;
-  /** Folders of the node's own PATH. */
+  /** The folders of the node's PATH. */
   readonly path: readonly string[];
   readonly guarded: readonly string[];
   readonly guard: Guard;
@@ -41,11 +42,11 @@ export interface RunDeps {
 }
 
 export interface RunCall {
-  /** When whoever asked stops waiting. */
+  /** When the caller stops waiting. */
   readonly deadlineMs: number | undefined;
-  /** Nobody waits any more: what runs is ended. */
+  /** Aborts when the request is canceled; the command is then ended. */
   readonly signal: AbortSignal;
-  /** Tells the gateway about the run, where a session is to know. */
+  /** Reports the run to the gateway, if it belongs to a session. */
   readonly report: (event: "exec.started" | "exec.finished" | "exec.denied", payload: Record<string, unknown>) => void;
 }
 
@@ -56,15 +57,15 @@ export interface RunPayload {
   readonly stdout: string;
   readonly stderr: string;
   readonly error: string | null;
-  /** There when the beginning was left out. */
+  /** Set when the beginning was cut off. */
   readonly truncated?: true;
-  /** What of the request was not followed. */
+  /** Parts of the request that were ignored. */
   readonly notes?: readonly string[];
 }
 
-/** What would run, before anybody is asked about it. */
+/** What would run, reported before the question. */
 export interface Prepared {
-  /** Comes back with the yes: what then runs must still be that, also after a restart of the node. */
+  /** Returned with the approval; the command must still match it, also after the node restarted. */
   readonly frozen: string;
   readonly cwd: string;
   readonly programs: readonly string[];
@@ -75,7 +76,7 @@ export interface SystemRun {
   prepare(params: unknown): Promise<Prepared>;
 }
 
-/** Of each stream; the end is kept, since that is where errors stand. */
+/** Per stream; longer output keeps its end, where errors usually are. */
 const MAX_CHARS = 200_000;
 const MAX_EVENT_CHARS = 20_000;
 const MAX_AT_ONCE = 64;
@@ -87,7 +88,7 @@ export function createSystemRun(deps: RunDeps): SystemRun {
     async run(params, call) {
       const { resolved, notes } = resolveRun(params, deps);
       if (live >= MAX_AT_ONCE)
-        throw new OpenClawError("node-host.busy", `this node runs ${MAX_AT_ONCE} commands already`);
+        throw new OpenClawError("node-host.busy", `this node already runs ${MAX_AT_ONCE} commands`);
       live += 1;
       try {
         const running = await startAllowed(deps, resolved, consents, call);
@@ -123,7 +124,7 @@ function resolveRun(
   return { resolved: { ...request, env, place, prefix }, notes };
 }
 
-/** Relative folders begin at home. */
+/** Relative folders start at the home folder. */
 function expandFolder(wanted: string, home: string): string {
   return wanted === "~" || wanted.startsWith("~/") ? expandHome(wanted, home) : resolve(home, wanted);
 }
@@ -155,7 +156,7 @@ async function startAllowed(deps: RunDeps, resolved: ResolvedRun, consents: Cons
   }
 }
 
-/** What would run by a list alone is for a person to decide where the node's own files cannot be hidden from it. */
+/** Where the node's files cannot be hidden, a command allowed by the list alone needs approval. */
 async function guardedVerdict(deps: RunDeps, { place }: ResolvedRun, verdict: Verdict): Promise<Verdict> {
   const { outcome, code } = verdict.judgement;
   if (outcome !== "run" || code !== "exec.allowed") return verdict;
@@ -164,7 +165,9 @@ async function guardedVerdict(deps: RunDeps, { place }: ResolvedRun, verdict: Ve
   return { ...verdict, judgement: judgeUnguarded(verdict.judgement, `${guard.reason} (fix: ${guard.fix})`, true) };
 }
 
-/** A node has no workspace of its own; that of a gateway with the same state folder stays open to commands in it. */
+/**
+ * A node has no workspace; the workspace of a gateway with the same state folder stays accessible to commands in it.
+ */
 function guardedPathsFor(deps: RunDeps, cwd: string): GuardedPaths {
   const guardedPaths = deps.guardedPaths();
   const [state, real] = [canonicalPath(guardedPaths.state), canonicalPath(cwd)];
@@ -175,13 +178,13 @@ function guardedPathsFor(deps: RunDeps, cwd: string): GuardedPaths {
   return workspace === undefined ? guardedPaths : { ...guardedPaths, workspace };
 }
 
-/** The file's deny stands above every yes. The words are those that gateways and published clients know. */
+/** A deny in the file overrides every approval. Gateways and published clients match on these messages. */
 function requireAllowed({ judgement, plan }: Verdict, { runId, consent }: ResolvedRun, consents: Consents): void {
   requireNotDenied(judgement);
   if (consent !== undefined) return consents.spend(consent.approvalId);
   if (judgement.outcome === "run") return;
   if (judgement.outcome === "deny") throw new OpenClawError("node-host.denied", "SYSTEM_RUN_DENIED: allowlist miss");
-  // What a person will be asked about, as it is now: what then runs must still be that.
+  // Freezes what the owner will be asked about; the command must still match it when it runs.
   consents.freeze(runId, plan("content"));
   throw new OpenClawError("node-host.denied", "SYSTEM_RUN_DENIED: approval required");
 }
@@ -198,7 +201,7 @@ async function start(
   timeoutMs: number | undefined,
 ): Promise<Running> {
   if (isFull) return startArgv(deps, resolved, timeoutMs);
-  // Its own folder for what is held open: a gateway on the same state clears its own.
+  // A separate folder, because a gateway with the same state folder clears its own.
   const startDeps = { start: deps.start, env: deps.env, stateDir: join(deps.stateDir, "node") };
   const options = { tty: false, timeoutMs, errorsApart: true };
   if (judgement.outcome === "run" && judgement.code === "exec.allowed" && resolved.consent?.frozen === undefined) {
@@ -226,10 +229,10 @@ async function startArgv(deps: RunDeps, resolved: ResolvedRun, timeoutMs: number
   return deps.start({ pipeline: [{ launch: { argv, cwd: resolved.place.cwd, env } }], errorsApart: true, ...limit });
 }
 
-/** Whoever asked says when it stops waiting; where it does not, this does. */
+/** Applied when the caller does not cancel the request by itself. */
 const DEADLINE_GRACE_MS = 5000;
 
-/** A command that outlives its asker would be nobody's. */
+/** Ends a command soon after its caller stopped waiting. */
 function timeLimit(own: number | undefined, deadlineMs: number | undefined): number | undefined {
   const limits = [own ?? 0, deadlineMs === undefined || deadlineMs === 0 ? 0 : deadlineMs + DEADLINE_GRACE_MS];
   const shortest = Math.min(...limits.map((limit) => (limit > 0 ? limit : Infinity)));
@@ -272,7 +275,7 @@ function factsOf(resolved: ResolvedRun): Record<string, unknown> {
   return { sessionKey: resolved.session, runId: resolved.runId, host: "node", command: shownOf(resolved) };
 }
 
-/** A request may hold megabytes of words, and secrets; a log or an event is for people. */
+/** Shortened and redacted for logs and events, since a request may hold megabytes and secrets. */
 function shownOf({ text }: ResolvedRun): string {
   return hideCommandSecrets(text.slice(0, 20_000)).slice(0, 2000).toWellFormed();
 }
@@ -280,5 +283,5 @@ function shownOf({ text }: ResolvedRun): string {
 function endOf(text: string): string {
   return text.length <= MAX_EVENT_CHARS
     ? text
-    : `[… the beginning was left out]\n${text.slice(-MAX_EVENT_CHARS).toWellFormed()}`;
+    : `[… output truncated: only the end is shown]\n${text.slice(-MAX_EVENT_CHARS).toWellFormed()}`;
 }

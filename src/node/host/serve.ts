@@ -1,4 +1,4 @@
-// One connection of a node: requests in, one answer each; when the asker or the connection goes, what runs for it ends.
+// Serves one connection of a node: one answer per request; canceling or losing the connection ends its commands.
 import { OpenClawError } from "../../core/error.ts";
 import { parseStrict } from "../../core/strict-json.ts";
 import { checker, Type } from "../../core/schema.ts";
@@ -12,7 +12,7 @@ export interface ServeDeps {
   readonly wire: HostWire;
   readonly nodeId: string;
   readonly commands: Readonly<Record<string, Command>>;
-  /** Longest frame the gateway takes. */
+  /** The longest frame the gateway accepts. */
   readonly maxFrameBytes: number;
   readonly log: Log;
 }
@@ -30,7 +30,7 @@ const invokeRequest = checker(
   }),
 );
 
-/** Serves until `close`, which resolves when everything that ran for this connection has ended. */
+/** Serves until `close`, which resolves when every command of this connection has ended. */
 export function serve(deps: ServeDeps): { close(): Promise<void> } {
   const { wire, nodeId, log } = deps;
   const live = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
@@ -42,7 +42,7 @@ export function serve(deps: ServeDeps): { close(): Promise<void> } {
     if (live.has(id)) return;
     const stop = new AbortController();
     const done = answer(deps, payload, stop.signal)
-      .catch((error: unknown) => log.warn("an answer did not reach the gateway", { id, error }))
+      .catch((error: unknown) => log.warn("could not send an answer to the gateway", { id, error }))
       .finally(() => live.delete(id));
     live.set(id, { stop, done });
   });
@@ -72,15 +72,15 @@ async function answer(
   const { id, command } = request;
   const report: RunCall["report"] = (event, payload) => {
     if (typeof payload["sessionKey"] !== "string") return;
-    // Told for those who listen; the answer says the same.
+    // A failure is only logged, since the answer carries the same result.
     wire
       .request("node.event", { event, payloadJSON: JSON.stringify(payload) }, ANSWER_MS)
-      .catch((error: unknown) => log.debug("a report did not reach the gateway", { event, error }));
+      .catch((error: unknown) => log.debug("could not send a report to the gateway", { event, error }));
   };
   const outcome = await attempt(request, commands, { deadlineMs: request.timeoutMs, signal, report }, log);
   const params = { id, nodeId, ...outcome };
   const { ok } = await wire.request("node.invoke.result", fitFrame(params, maxFrameBytes), ANSWER_MS);
-  if (!ok) log.warn("the gateway did not take an answer", { id, command });
+  if (!ok) log.warn("the gateway rejected an answer", { id, command });
 }
 
 type Outcome =
@@ -99,11 +99,11 @@ async function attempt(
     const given = typeof paramsJSON === "string" ? parseStrict(paramsJSON) : (params ?? {});
     return { ok: true, payload: await perform(given, call) };
   } catch (error) {
-    if (call.signal.aborted) return failed("UNAVAILABLE", "ended: nobody waits for it any more");
-    if (error instanceof SyntaxError) return failed("INVALID_REQUEST", "paramsJSON is no JSON");
+    if (call.signal.aborted) return failed("UNAVAILABLE", "ended: the request was canceled");
+    if (error instanceof SyntaxError) return failed("INVALID_REQUEST", "paramsJSON is not valid JSON");
     if (!(error instanceof OpenClawError)) {
       log.error("a request failed unexpectedly", { command, error });
-      return failed("UNAVAILABLE", "the node failed; its own log says why");
+      return failed("UNAVAILABLE", "the node failed; see its log for the reason");
     }
     const isBad = /^(?:wire\.|node\.other-text|exec\.rejected-variable|exec\.bad-)/.test(error.code);
     return failed(isBad ? "INVALID_REQUEST" : "UNAVAILABLE", error.message);

@@ -1,4 +1,4 @@
-// What a node host keeps of itself: by gateway, private, read whole or refused.
+// The stored state of a node host: per gateway, private, and rejected when damaged.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

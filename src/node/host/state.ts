@@ -1,4 +1,4 @@
-// node.json: what a node host keeps of itself between two runs. Private, written whole, and refused when it cannot be read.
+// node.json: the state that a node host keeps between runs. Private, written atomically, rejected when unreadable.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,19 +8,19 @@ import { writeFileAtomic } from "../../base/atomic-file.ts";
 
 const NodeStateSchema = Type.Object({
   version: Type.Literal(1),
-  /** Names this installation to itself; gateways know the node by the hash of its key. */
+  /** Identifies this installation locally; gateways know the node by the hash of its key. */
   nodeId: Type.String({ minLength: 1 }),
   displayName: Type.String({ minLength: 1 }),
   gateway: Type.Object({
     host: Type.String({ minLength: 1 }),
     port: Type.Integer({ minimum: 1, maximum: 65_535 }),
     tls: Type.Boolean(),
-    /** SHA-256 of the certificate, when only that one is trusted. */
+    /** SHA-256 of the only trusted certificate, if set. */
     tlsFingerprint: Type.Optional(Type.String()),
   }),
-  /** What that gateway gave us when it let us in; never shown to another. */
+  /** The device token of this gateway; never sent to another one. */
   token: Type.Optional(Type.String()),
-  /** How the connection stands, for `node status`. */
+  /** The state of the connection, for `node status`. */
   link: Type.Optional(
     Type.Object({
       state: Type.Union([Type.Literal("connected"), Type.Literal("pairing"), Type.Literal("away")]),
@@ -62,7 +62,7 @@ export interface NodeHostOptions {
   readonly gateway: GatewayAddress;
 }
 
-/** A token is for one gateway and one node id: with another of either it is forgotten. */
+/** A token belongs to one gateway and one node id; it is dropped when either changes. */
 export function nextNodeState(
   before: NodeState | undefined,
   options: NodeHostOptions,
@@ -88,7 +88,7 @@ export function urlOf({ host, port, tls }: GatewayAddress): string {
   return `${tls ? "wss" : "ws"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Whether a URL leads to that place, by the same way: what is meant for TLS must not go out in the clear. */
+/** True when a URL has this address and the same use of TLS, so that secrets for TLS are never sent in the clear. */
 export function isSameGateway(url: string, { host, port, tls }: GatewayAddress): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname, port: written } = new URL(url);
@@ -100,6 +100,6 @@ export function isSameGateway(url: string, { host, port, tls }: GatewayAddress):
 function unreadable(path: string, why: string, cause?: unknown): OpenClawError {
   return new OpenClawError("node-host.state", `${path} cannot be read: ${why}`, {
     cause,
-    hint: `move it away (mv ${path} ${path}.old); a new one is made`,
+    hint: `move it away (mv ${path} ${path}.old); a new one is created`,
   });
 }

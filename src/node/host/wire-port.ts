@@ -1,4 +1,4 @@
-// The connection to a gateway as a node host needs it; whoever may open sockets fills it.
+// The connection to a gateway that a node host uses; implemented where sockets may be opened.
 import type { WireError } from "../../protocol/frame.ts";
 
 export type HostAnswer =
@@ -9,7 +9,7 @@ export interface HostWire {
   readonly challenge: Promise<string>;
   request(method: string, params: unknown, timeoutMs: number): Promise<HostAnswer>;
   onEvent(listener: (event: string, payload: unknown) => void): () => void;
-  /** Rejects when the connection ends without our asking; never resolves. */
+  /** Rejects when the connection ends unexpectedly; never resolves. */
   readonly ended: Promise<never>;
   close(): void;
 }

@@ -71,9 +71,9 @@ test("explain exec names where a command would run, under which rules, and the k
     rules: [
       "host=gateway (tools.exec.host)",
       "security=allowlist (tools.exec.security, not set): listed programs and safe bins only",
-      "ask=on-miss (tools.exec.ask): asks the owner about what is not listed",
-      "exec-approvals.json of the gateway host may be stricter, never looser",
-      "an authorised sender may set host, security, ask and node for one session with /exec",
+      "ask=on-miss (tools.exec.ask): asks the owner about programs that are not listed",
+      "exec-approvals.json of the gateway host can be stricter, never looser",
+      "an authorized sender can set host, security, ask and node for one session with /exec",
     ],
   });
   wellEnded(await cli.run("config", "set", "tools.exec.host", "node"));

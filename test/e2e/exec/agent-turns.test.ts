@@ -29,7 +29,7 @@ test("a question to the owner is words for the model; the answer wakes it with o
   const { state } = await chat(wire, "main", "run it", "run-ask");
   assert.equal(state, "final");
   const told = heard().slice(before);
-  assert.match(told.at(-1) ?? "", /Waiting for a person to approve/);
+  assert.match(told.at(-1) ?? "", /Approval required/);
   const { pending } = (await wire.request("exec.approvals.pending", {})).payload as unknown as {
     pending: { id: string; request: { command: string } }[];
   };

@@ -60,7 +60,7 @@ describe("on the gateway's host", () => {
     await exec(gateway, { command: "uname" }, asAgent("shut"));
     const { payload } = await wire.request("tools.journal", { limit: 1 });
     const [entry] = (payload as unknown as { entries: { decision: { place: string } }[] }).entries;
-    assert.equal(entry?.decision.place, "nowhere: refused before it starts");
+    assert.equal(entry?.decision.place, "nowhere: every command is denied");
     wire.end();
   });
 });

@@ -58,7 +58,7 @@ describe("exec", () => {
       },
     });
     assert.deepEqual(shapeOf(await exec(gateway, { command: "sleep 60", timeout: 1, yieldMs: 120_000 })), {
-      text: "[ended after 1 s, its time limit; what it did until then stands]",
+      text: "[ended after 1 s, its time limit; changes made before that remain]",
       details: {
         status: "failed",
         exitCode: null,
@@ -75,7 +75,7 @@ describe("exec", () => {
     const started = await exec(gateway, { command: "sleep 60", background: true });
     const { sessionId, pid } = started.details;
     assert.deepEqual(shapeOf(started), {
-      text: `Still running in the background as ${String(sessionId)} (pid ${String(pid)}). Follow it with process: poll, log, write, send-keys, kill.`,
+      text: `Still running in the background as ${String(sessionId)} (pid ${String(pid)}). Use the process tool to follow it: poll, log, write, send-keys, kill.`,
       details: {
         status: "running",
         sessionId: "string",

@@ -72,7 +72,7 @@ describe("tools.exec.host=gateway and nothing else", () => {
       command: "touch made",
       cwd: gateway.workspace,
     });
-    assert.match(text, new RegExp(`^Waiting for a person to approve this \\(id ${id.slice(0, 8)};[^]*has not run`));
+    assert.match(text, new RegExp(`^Approval required \\(id ${id.slice(0, 8)}\\): the command has not run`));
     const { payload } = await wire.request("exec.approvals.pending", {});
     const { pending } = payload as unknown as { pending: { id: string; request: Record<string, unknown> }[] };
     assert.deepEqual(pending.find((one) => one.id === id)?.request, {

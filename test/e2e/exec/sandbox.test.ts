@@ -267,7 +267,7 @@ test("a sub-agent is never elevated, though its sender is listed", { skip: noBub
   assert.equal((await exec(gateway, { command: "id -u", elevated: true })).details["status"], "completed");
   const { error } = await exec(gateway, { command: "id -u", elevated: true }, sub);
   assert.equal(error?.type, "exec.elevated-unavailable");
-  assert.match(error?.message ?? "", /session: sub-agents are never elevated/);
+  assert.match(error?.message ?? "", /session: subagents are never elevated/);
   assert.equal((await exec(gateway, { command: "pwd" }, sub)).text.trim(), "/workspace");
 });
 

@@ -66,7 +66,7 @@ describe("coming back", () => {
     await gateway.stop("SIGKILL");
     await asked;
     await gone(pid);
-    await says(host, /the connection ended/);
+    await says(host, /connection lost/);
     const again = await startGateway({ home: gateway.home });
     t.after(() => dispose(again));
     const person = await operator(again);
@@ -142,7 +142,7 @@ describe("getting in", () => {
     const { gateway } = await gatewayFor(t);
     const wrong = hostFor(t, gateway, { env: { OPENCLAW_GATEWAY_TOKEN: "not-the-token-at-all" } });
     assert.equal(await wrong.exited, 1);
-    assert.match(wrong.output(), /does not let this node in[^]*OPENCLAW_GATEWAY_TOKEN/);
+    assert.match(wrong.output(), /rejected this node[^]*OPENCLAW_GATEWAY_TOKEN/);
     const none = hostFor(t, gateway, { env: { OPENCLAW_GATEWAY_TOKEN: "" } });
     assert.equal(await none.exited, 1);
     assert.match(none.output(), /wants a token or password[^]*OPENCLAW_GATEWAY_TOKEN/);

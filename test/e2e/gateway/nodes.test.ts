@@ -206,7 +206,7 @@ describe("invoking", () => {
       return "silent";
     });
     const { error } = await invoke("system.run", { command: ["true"] });
-    assert.equal(error?.message, "the node answered no JSON");
+    assert.equal(error?.message, "the answer of the node is not valid JSON");
   });
 
   test("only what a node offers is asked of it", async () => {
