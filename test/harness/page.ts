@@ -40,7 +40,7 @@ export interface Opened {
   readonly page: Page;
   readonly context: BrowserContext;
   /** Everything the browser complained about: scripts, content policy, missing files. */
-  readonly faults: string[];
+  readonly pageErrors: string[];
 }
 
 export type ContextOptions = Parameters<Browser["newContext"]>[0];
@@ -48,21 +48,21 @@ export type ContextOptions = Parameters<Browser["newContext"]>[0];
 export async function openPage(
   browser: Browser,
   address: string,
-  look: ContextOptions = { viewport: desktop },
+  options: ContextOptions = { viewport: desktop },
 ): Promise<Opened> {
-  const context = await browser.newContext(look);
+  const context = await browser.newContext(options);
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(error.message));
-  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  const pageErrors: string[] = [];
+  page.on("pageerror", (error) => pageErrors.push(error.message));
+  page.on("console", (message) => message.type() === "error" && pageErrors.push(message.text()));
   await page.goto(address);
-  return { page, context, faults };
+  return { page, context, pageErrors };
 }
 
 /** Let in by a link; the chat is open. */
-export async function openLinked(browser: Browser, gateway: TestGateway, look?: ContextOptions): Promise<Opened> {
-  const opened = await openPage(browser, `${gateway.url}/#pair=${await newCode(gateway)}`, look);
+export async function openLinked(browser: Browser, gateway: TestGateway, options?: ContextOptions): Promise<Opened> {
+  const opened = await openPage(browser, `${gateway.url}/#pair=${await newCode(gateway)}`, options);
   await opened.page.getByLabel("Message", { exact: true }).waitFor();
   return opened;
 }

@@ -30,7 +30,7 @@ test("from nothing to a conversation with a tool call", { skip: noBrowser, timeo
   try {
     const link = await linkFrom(child);
     assert.equal((statSync(join(home, ".openclaw", "openclaw.json")).mode & 0o777).toString(8), "600");
-    const { page, faults } = await openPage(browser, link, { viewport: desktop });
+    const { page, pageErrors } = await openPage(browser, link, { viewport: desktop });
     await page.getByLabel("Message", { exact: true }).waitFor();
     assert.ok(!page.url().includes("pair="), "the code is gone from the address");
 
@@ -54,7 +54,7 @@ test("from nothing to a conversation with a tool call", { skip: noBrowser, timeo
     const shots = mkdtempSync(join(tmpdir(), "openclaw-newcomer-"));
     await page.screenshot({ path: join(shots, "chat.png") });
     t.diagnostic(`screenshot: ${join(shots, "chat.png")}`);
-    assert.deepEqual(faults, []);
+    assert.deepEqual(pageErrors, []);
     assert.ok(existsSync(join(home, ".openclaw", "openclaw.sqlite")));
   } finally {
     await browser.close();

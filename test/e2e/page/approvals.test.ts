@@ -66,10 +66,10 @@ describe("the approval card", { skip: noBrowser }, () => {
     await dispose(gateway);
   });
 
-  const open = async (look?: ContextOptions): Promise<Page> => {
-    const mine = await openLinked(browser, gateway, look);
-    opened.push(mine);
-    return mine.page;
+  const open = async (options?: ContextOptions): Promise<Page> => {
+    const linked = await openLinked(browser, gateway, options);
+    opened.push(linked);
+    return linked.page;
   };
   const ask = (more: object = {}): { id: string; answer: Promise<Frame> } => {
     number += 1;
@@ -104,7 +104,7 @@ describe("the approval card", { skip: noBrowser }, () => {
     assert.equal(decisionOf(await answer), "allow-once");
     await card.waitFor({ state: "detached" });
     assert.doesNotMatch(await page.title(), /^\(/);
-    assert.deepEqual(opened[0]?.faults, []);
+    assert.deepEqual(opened[0]?.pageErrors, []);
   });
 
   test("shows each program of a command and what “Always allow” covers", async () => {
@@ -122,7 +122,7 @@ describe("the approval card", { skip: noBrowser }, () => {
     await page.screenshot({ path: join(shots, "desktop-approval-command.png") });
     await card.getByRole("button", { name: "Always allow" }).click();
     await until(() => existsSync(join(gateway.workspace, "marked")), Boolean);
-    assert.deepEqual(opened[0]?.faults, []);
+    assert.deepEqual(opened[0]?.pageErrors, []);
   });
 
   test("shows the diff of a config change and does not offer “Always allow”", async () => {
@@ -157,7 +157,7 @@ describe("the approval card", { skip: noBrowser }, () => {
     await page.screenshot({ path: join(shots, "phone-approval-config.png") });
     await card.getByRole("button", { name: "Deny" }).click();
     await card.waitFor({ state: "detached" });
-    assert.deepEqual(opened[0]?.faults, []);
+    assert.deepEqual(opened[0]?.pageErrors, []);
   });
 
   test("queues approvals, survives a reload and disappears when answered elsewhere", async () => {
@@ -214,7 +214,7 @@ describe("the approval card", { skip: noBrowser }, () => {
 
   test("a click at the moment the card appears does not answer it", async () => {
     const { page, context } = await openPage(browser, "about:blank");
-    opened.push({ page, context, faults: [] });
+    opened.push({ page, context, pageErrors: [] });
     // Extends the time in which buttons are disabled, so that the click falls into it on a busy machine.
     await context.addInitScript({
       content:
@@ -240,7 +240,7 @@ describe("the approval card", { skip: noBrowser }, () => {
 
   test("reports an answer that came too late", async () => {
     const { page, context } = await openPage(browser, "about:blank");
-    opened.push({ page, context, faults: [] });
+    opened.push({ page, context, pageErrors: [] });
     let isDeaf = false;
     await page.routeWebSocket(/./, (socket) => {
       const server = socket.connectToServer();

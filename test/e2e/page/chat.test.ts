@@ -66,14 +66,14 @@ describe("the Chat view", { skip: noBrowser }, () => {
     await server.close();
   });
 
-  const open = async (look?: Parameters<typeof openLinked>[2]): Promise<Opened> => {
-    const page = await openLinked(browser, gateway, look);
+  const open = async (options?: Parameters<typeof openLinked>[2]): Promise<Opened> => {
+    const page = await openLinked(browser, gateway, options);
     opened.push(page);
     return page;
   };
 
   test("a message is sent with Enter, the reply streams in, and a reload shows both once", async () => {
-    const { page, faults } = await open();
+    const { page, pageErrors } = await open();
     replies = [say("one two three four five six seven eight", { chunks: 8, delayMs: 600 })];
     await write(page, "count for me\nplease");
     // The first words show before the last; checked in one step, so that a slow machine does not matter.
@@ -84,15 +84,19 @@ describe("the Chat view", { skip: noBrowser }, () => {
     await replyOf(page).filter({ hasText: "seven eight" }).waitFor();
     await idle(page);
     for (const turn of ["live", "reloaded"]) {
-      assert.deepEqual(await said(page), ["count for me\nplease", "one two three four five six seven eight"], turn);
+      assert.deepEqual(
+        await shownTexts(page),
+        ["count for me\nplease", "one two three four five six seven eight"],
+        turn,
+      );
       await page.reload();
       await replyOf(page).filter({ hasText: "seven eight" }).waitFor();
     }
-    assert.deepEqual(faults, []);
+    assert.deepEqual(pageErrors, []);
   });
 
   test("a tool call is a card with arguments, result and policy decision", async () => {
-    const { page, faults } = await open();
+    const { page, pageErrors } = await open();
     await newSession(page);
     replies = [
       calls([{ name: "read", args: { path: "note.txt" } }], { before: "Let me look." }),
@@ -111,15 +115,15 @@ describe("the Chat view", { skip: noBrowser }, () => {
     await card.getByText("No rule blocks it.").waitFor();
     assert.deepEqual(await order(page), ["user", "reply", "tool", "reply"]);
     await page.screenshot({ path: join(shots, "desktop-tool-light.png") });
-    assert.deepEqual(faults, []);
+    assert.deepEqual(pageErrors, []);
   });
 
   test("shows markup and unsafe links as text and loads no remote content", async () => {
-    const { page, faults, context } = await open();
+    const { page, pageErrors, context } = await open();
     await newSession(page);
-    const away: string[] = [];
+    const remoteRequests: string[] = [];
     context.on("request", (request) => {
-      if (!request.url().startsWith(gateway.url)) away.push(request.url());
+      if (!request.url().startsWith(gateway.url)) remoteRequests.push(request.url());
     });
     replies = [say(hostile, { chunks: 30 })];
     await write(page, "attack me");
@@ -139,7 +143,7 @@ describe("the Chat view", { skip: noBrowser }, () => {
       odd: 0,
       links: [anchor("https://example.org/"), anchor("https://example.org/track.png")],
     });
-    assert.deepEqual([away, faults], [[], []]);
+    assert.deepEqual([remoteRequests, pageErrors], [[], []]);
   });
 
   test("stops a run, keeps its text and continues the session", async () => {
@@ -167,7 +171,7 @@ describe("the Chat view", { skip: noBrowser }, () => {
     await idle(page);
     assert.equal(await page.getByText(/^queued/).count(), 0);
     assert.deepEqual(
-      (await said(page)).filter((words) => words === "one" || words === "two"),
+      (await shownTexts(page)).filter((text) => text === "one" || text === "two"),
       ["one", "two"],
     );
   });
@@ -204,7 +208,7 @@ describe("the Chat view", { skip: noBrowser }, () => {
   });
 
   test("lists, renames, resets and deletes sessions, each with its own draft", async () => {
-    const { page, faults } = await open();
+    const { page, pageErrors } = await open();
     await newSession(page);
     const address = page.url();
     replies = [say("a good start")];
@@ -234,7 +238,7 @@ describe("the Chat view", { skip: noBrowser }, () => {
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { name: "Main", level: 1 }).waitFor();
     await listed.waitFor({ state: "detached" });
-    assert.deepEqual(faults, []);
+    assert.deepEqual(pageErrors, []);
   });
 
   test("sessions, messages and tool cards work by keyboard", async () => {
@@ -277,7 +281,7 @@ describe("the Chat view", { skip: noBrowser }, () => {
     await page.getByText("Disconnected:").waitFor();
     await page.getByText("Disconnected:").waitFor({ state: "detached" });
     await idle(page);
-    assert.deepEqual(await said(page), ["talk while I am away", "word ".repeat(40).trim()]);
+    assert.deepEqual(await shownTexts(page), ["talk while I am away", "word ".repeat(40).trim()]);
   });
 
   test("a long history opens at its end, and earlier messages load without moving the view", async () => {
@@ -433,10 +437,10 @@ async function openLine(
 const replyOf = (page: Page) => page.locator(".message.reply");
 
 /** Types lines as a person would: Shift+Enter between them, Enter at the end. */
-async function write(page: Page, words: string): Promise<void> {
+async function write(page: Page, text: string): Promise<void> {
   const composer = page.getByLabel("Message", { exact: true });
   await composer.focus();
-  for (const [index, line] of words.split("\n").entries()) {
+  for (const [index, line] of text.split("\n").entries()) {
     if (index > 0) await page.keyboard.press("Shift+Enter");
     await page.keyboard.insertText(line);
   }
@@ -472,7 +476,7 @@ async function menu(page: Page, entry: string): Promise<void> {
 }
 
 /** The texts of both sides in order, without their footers. */
-function said(page: Page): Promise<string[]> {
+function shownTexts(page: Page): Promise<string[]> {
   return page.evaluate(
     "[...document.querySelectorAll('.message .bubble, .message .markdown')].map((box) => box.innerText.trim())",
   );

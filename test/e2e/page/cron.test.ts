@@ -51,12 +51,12 @@ describe("the Cron view", { skip: noBrowser }, () => {
     opened = [];
   });
 
-  const open = async (look?: ContextOptions): Promise<Page> => {
-    const mine = await openLinked(browser, gateway, look);
-    opened.push(mine);
-    await mine.page.goto(`${gateway.url}/#/cron`);
-    await mine.page.getByRole("heading", { name: "Cron", level: 1 }).waitFor();
-    return mine.page;
+  const open = async (options?: ContextOptions): Promise<Page> => {
+    const linked = await openLinked(browser, gateway, options);
+    opened.push(linked);
+    await linked.page.goto(`${gateway.url}/#/cron`);
+    await linked.page.getByRole("heading", { name: "Cron", level: 1 }).waitFor();
+    return linked.page;
   };
   const detail = (page: Page): Locator => page.getByRole("region", { name: "Opened job" });
   const jobNamed = async (name: string): Promise<WireJob | undefined> =>
@@ -80,7 +80,7 @@ describe("the Cron view", { skip: noBrowser }, () => {
     await form.getByLabel("Expression").fill("30 7 * * 1-5");
     await form.getByLabel("Time zone").fill("Europe/Berlin");
     await form.getByText(/Next: .* 07:30; .* · Europe\/Berlin/).waitFor();
-    assert.equal(await form.getByLabel("Channel").count(), 1, "an own session announces unless told otherwise");
+    assert.equal(await form.getByLabel("Channel").count(), 1, "an isolated job announces by default");
     await form.getByLabel("What", { exact: true }).selectOption({ label: "Run a command, without a model" });
     await form.getByLabel("Result").selectOption({ label: "Keep in the history only" });
     assert.equal(await form.getByLabel("Channel").count(), 0);
@@ -121,7 +121,7 @@ describe("the Cron view", { skip: noBrowser }, () => {
     await form.getByRole("button", { name: "Remove", exact: true }).click();
     await form.getByText("Select a job to see").waitFor();
     assert.equal(await jobNamed("count <i>stars</i>"), undefined);
-    assert.deepEqual(opened[0]?.faults, []);
+    assert.deepEqual(opened[0]?.pageErrors, []);
   });
 
   test("a run links to its session, and changes by other clients show automatically", async () => {
@@ -142,7 +142,7 @@ describe("the Cron view", { skip: noBrowser }, () => {
     await page.getByText("How is the garden?").first().waitFor();
     assert.match(page.url(), /#\/chat\/agent%3Amain%3Acron/);
     await ask(wire, "cron.remove", { id });
-    assert.deepEqual(opened[0]?.faults, []);
+    assert.deepEqual(opened[0]?.pageErrors, []);
   });
 
   test("fits a phone in light and dark, and every field has a label", async () => {
@@ -152,12 +152,12 @@ describe("the Cron view", { skip: noBrowser }, () => {
       schedule: { kind: "cron", expr: "*/5 8-18 * * 1-5", tz: "America/Argentina/Buenos_Aires" },
       payload: { kind: "agentTurn", message: "word ".repeat(120) },
     });
-    for (const [name, look] of [
+    for (const [name, options] of [
       ["phone", { viewport: phone, hasTouch: true, isMobile: true }],
       ["phone-dark", { viewport: phone, colorScheme: "dark" }],
       ["desktop-dark", { viewport: desktop, colorScheme: "dark" }],
     ] as const) {
-      const page = await open(look);
+      const page = await open(options);
       for (const place of ["", `/${id}`, "/new"]) {
         await page.goto(`${gateway.url}/#/cron${place}`);
         await (place === "" ? page.getByText("a job with quite") : detail(page).getByRole("heading").first())
@@ -165,9 +165,9 @@ describe("the Cron view", { skip: noBrowser }, () => {
           .waitFor();
         const wide = await until(
           () => page.evaluate("document.documentElement.scrollWidth") as Promise<number>,
-          (width) => width <= look.viewport.width,
+          (width) => width <= options.viewport.width,
         );
-        assert.equal(wide, look.viewport.width);
+        assert.equal(wide, options.viewport.width);
         await page.screenshot({
           path: join(shots, `cron-${name}${place === "" ? "" : place === "/new" ? "-new" : "-job"}.png`),
           fullPage: true,

@@ -65,18 +65,18 @@ describe("the Nodes view", { skip: noBrowser }, () => {
     nodes.push(node);
     return node;
   };
-  const open = async (gateway: TestGateway, look?: ContextOptions): Promise<Page> => {
-    const mine = await openLinked(browser, gateway, look);
-    opened.push(mine);
-    await mine.page.goto(`${gateway.url}/#/nodes`);
-    await mine.page.getByRole("heading", { name: "Nodes", level: 1 }).waitFor();
-    return mine.page;
+  const open = async (gateway: TestGateway, options?: ContextOptions): Promise<Page> => {
+    const linked = await openLinked(browser, gateway, options);
+    opened.push(linked);
+    await linked.page.goto(`${gateway.url}/#/nodes`);
+    await linked.page.getByRole("heading", { name: "Nodes", level: 1 }).waitFor();
+    return linked.page;
   };
   const card = (page: Page, name: string): Locator => page.getByRole("region", { name });
   /** A page that reconnects after a restart may try too early. */
   const noFaults = (): void =>
     assert.deepEqual(
-      opened[0]?.faults.filter((fault) => !fault.startsWith("WebSocket connection to")),
+      opened[0]?.pageErrors.filter((pageError) => !pageError.startsWith("WebSocket connection to")),
       [],
     );
 
@@ -97,10 +97,10 @@ describe("the Nodes view", { skip: noBrowser }, () => {
     };
     const [wanted, stranger] = [newIdentity(), newIdentity()];
     for (const identity of [wanted, stranger]) {
-      const knock = new Wire(gateway.port, remote);
-      const answer = await knock.connect({ token: gateway.token, identity, role: "node", scopes: [], client, extra });
+      const node = new Wire(gateway.port, remote);
+      const answer = await node.connect({ token: gateway.token, identity, role: "node", scopes: [], client, extra });
       assert.equal(answer.error?.message, "pairing required");
-      knock.end();
+      node.end();
     }
     const devices = card(page, "Devices");
     const asking = (id: string): Locator => devices.getByRole("listitem").filter({ hasText: id.slice(0, 12) });
@@ -243,8 +243,12 @@ describe("the Nodes view", { skip: noBrowser }, () => {
         ["agent:main:main", one],
         ["agent:ada:main", two],
       ] as const) {
-        const said = await exec(gateway, { command: "uname", security: "full", ask: "off" }, { body: { sessionKey } });
-        assert.ok(said.text.includes(`ran on ${id}`), said.text);
+        const result = await exec(
+          gateway,
+          { command: "uname", security: "full", ask: "off" },
+          { body: { sessionKey } },
+        );
+        assert.ok(result.text.includes(`ran on ${id}`), result.text);
       }
 
       // The page may still be reconnecting after the restart; then it reports that, and the person saves again.
@@ -293,8 +297,8 @@ describe("the Nodes view", { skip: noBrowser }, () => {
       writeFileSync(join(home, ".openclaw", "agents.json5"), '{ list: [{ id: "main" }, { id: "ada" }] }', {
         mode: 0o600,
       });
-      const mine = `${text.slice(0, text.indexOf("  agents: {"))}  agents: { $include: "./agents.json5" },\n}\n`;
-      writeFileSync(file, mine);
+      const linked = `${text.slice(0, text.indexOf("  agents: {"))}  agents: { $include: "./agents.json5" },\n}\n`;
+      writeFileSync(file, linked);
       const gateway = await startWritten(home);
       const { id } = await comes(gateway, { name: "builder", commands: runs });
       const page = await open(gateway);
@@ -304,7 +308,7 @@ describe("the Nodes view", { skip: noBrowser }, () => {
       await ada.selectOption(id);
       await binding.getByRole("button", { name: "Save binding" }).click();
       await binding.getByText("agents.list is in an included file").waitFor();
-      assert.equal(read(file), mine);
+      assert.equal(read(file), linked);
     });
   });
 
@@ -496,18 +500,18 @@ describe("the Nodes view", { skip: noBrowser }, () => {
         },
       },
     });
-    for (const [name, look] of [
+    for (const [name, options] of [
       ["phone", { viewport: phone, hasTouch: true, isMobile: true }],
       ["phone-dark", { viewport: phone, colorScheme: "dark" }],
       ["desktop-dark", { viewport: desktop, colorScheme: "dark" }],
     ] as const) {
-      const page = await open(gateway, look);
+      const page = await open(gateway, options);
       const rules = card(page, "Exec approvals");
       await rules.getByLabel("Scope").selectOption("main");
       await rules.getByText("--all").waitFor();
       await card(page, "Paired nodes").getByText("28 commands").waitFor();
       await page.screenshot({ path: join(shots, `nodes-${name}.png`), fullPage: true });
-      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), look.viewport.width);
+      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), options.viewport.width);
     }
     const page = await open(gateway);
     const binding = card(page, "Exec node binding");

@@ -23,8 +23,8 @@ describe("the page while the gateway is not reachable", { skip: noBrowser }, () 
 
   test("the example of the empty chat runs, and a hint that is no command has no copy button", async () => {
     const { page, context } = await openLinked(browser, gateway);
-    const write = async (words: string): Promise<void> => {
-      await page.getByLabel("Message", { exact: true }).fill(words);
+    const write = async (text: string): Promise<void> => {
+      await page.getByLabel("Message", { exact: true }).fill(text);
       await page.keyboard.press("Enter");
     };
     await write("/tool session_status {}");

@@ -47,7 +47,7 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
 
   test("a link pairs the browser once and is removed from the address bar", async () => {
     const code = await newCode(gateway);
-    const { page, faults, context } = await openPage(browser, `${gateway.url}/#pair=${code}`);
+    const { page, pageErrors, context } = await openPage(browser, `${gateway.url}/#pair=${code}`);
     await page.getByLabel("Message", { exact: true }).waitFor();
     assert.equal(page.url(), `${gateway.url}/`);
     const kept = await storageOf(page);
@@ -55,7 +55,7 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
     assert.ok(!kept.includes(code) && !kept.includes(gateway.token), "neither the code nor the gateway token is kept");
     await page.reload();
     await page.getByLabel("Message", { exact: true }).waitFor();
-    assert.deepEqual(faults, []);
+    assert.deepEqual(pageErrors, []);
     await context.close();
 
     const other = await openPage(browser, `${gateway.url}/#pair=${code}`);
@@ -80,7 +80,7 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
   });
 
   test("Overview shows health, gateway, devices and connected clients", async () => {
-    const { page, faults, context } = await openPaired(browser, gateway);
+    const { page, pageErrors, context } = await openPaired(browser, gateway);
     const health = page.getByRole("region", { name: /^Health/ });
     await health.getByText("Healthy", { exact: true }).waitFor();
     await health.getByText("main, guest").waitFor();
@@ -88,13 +88,13 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
     await page.getByRole("region", { name: "Gateway" }).getByText(version).waitFor();
     await page.getByRole("heading", { name: "Devices" }).waitFor();
     await page.locator("device-list").getByText("this browser").waitFor();
-    assert.deepEqual(faults, []);
+    assert.deepEqual(pageErrors, []);
     await page.screenshot({ path: join(shots, "desktop-overview.png"), fullPage: true });
     await context.close();
   });
 
   test("Overview warns when the sandbox is off, with the command that turns it on", async () => {
-    const { page, faults, context } = await openPaired(browser, gateway);
+    const { page, pageErrors, context } = await openPaired(browser, gateway);
     const note = page.getByRole("note", { name: "Caution" });
     await note
       .getByText(
@@ -117,13 +117,13 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
     const other = await openPaired(browser, sandboxed);
     await other.page.getByText("on for every session but the main one").waitFor();
     assert.equal(await other.page.getByText("The sandbox is off").count(), 0);
-    assert.deepEqual([...faults, ...other.faults], []);
+    assert.deepEqual([...pageErrors, ...other.pageErrors], []);
     await other.context.close();
     await dispose(sandboxed);
   });
 
   test("every tool shows its status, a blocked one also its rule and the command that changes it", async () => {
-    const { page, faults, context } = await openPaired(browser, gateway);
+    const { page, pageErrors, context } = await openPaired(browser, gateway);
     await page.getByRole("navigation").getByRole("link", { name: "Tools" }).click();
     await heading(page, "Tools");
     for (const group of ["group:fs", "group:sessions"]) await page.getByRole("heading", { name: group }).waitFor();
@@ -148,12 +148,12 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
     await page.getByLabel("Agent").selectOption("guest");
     await page.getByRole("link", { name: /^read blocked/ }).waitFor();
     await page.getByRole("link", { name: /^session_status allowed/ }).waitFor();
-    assert.deepEqual(faults, []);
+    assert.deepEqual(pageErrors, []);
     await context.close();
   });
 
   test("runs write and read from their forms and shows results as text, never as markup", async () => {
-    const { page, faults, context } = await openPaired(browser, gateway);
+    const { page, pageErrors, context } = await openPaired(browser, gateway);
     const content = "first line\n<img src=x onerror=\"document.title='owned'\">\nGrüße 🦀\n";
     await page.goto(`${gateway.url}/#/tools/write`);
     await page.getByLabel(/^path/).fill("page/note.txt");
@@ -167,8 +167,8 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
     await page.getByRole("button", { name: "Run" }).click();
     const shown = page.getByLabel("Result text");
     await shown.waitFor();
-    const words = await shown.innerText();
-    for (const line of content.trim().split("\n")) assert.ok(words.includes(line), words);
+    const text = await shown.innerText();
+    for (const line of content.trim().split("\n")) assert.ok(text.includes(line), text);
     assert.equal(await page.title(), "Tools · OpenClaw");
 
     writeFileSync(join(gateway.workspace, "page", "dot.png"), Buffer.from(dot, "base64"));
@@ -177,7 +177,7 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
     await page.getByRole("img", { name: "Result image" }).waitFor();
     assert.equal(await page.evaluate("document.querySelector('img.picture').naturalWidth"), 1);
     await page.screenshot({ path: join(shots, "desktop-read.png") });
-    assert.deepEqual(faults, []);
+    assert.deepEqual(pageErrors, []);
     await context.close();
   });
 
@@ -200,7 +200,7 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
   });
 
   test("a blocked call shows its reason and fix, and is in the journal", async () => {
-    const { page, faults, context } = await openPaired(browser, gateway);
+    const { page, pageErrors, context } = await openPaired(browser, gateway);
     const { workspace } = gateway;
     mkdirSync(join(workspace, "page"), { recursive: true });
     writeFileSync(join(workspace, "page", "kept.txt"), "old");
@@ -222,7 +222,7 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
     const journal = page.locator("journal-list");
     await journal.getByText("blocked").first().waitFor();
     await journal.getByRole("link", { name: "write" }).first().waitFor();
-    assert.deepEqual(faults, []);
+    assert.deepEqual(pageErrors, []);
     await context.close();
   });
 
@@ -242,7 +242,7 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
   });
 
   test("on a phone the menu reaches every view and nothing is cut off", async () => {
-    const { page, faults, context } = await openPaired(browser, gateway, { viewport: phone, colorScheme: "dark" });
+    const { page, pageErrors, context } = await openPaired(browser, gateway, { viewport: phone, colorScheme: "dark" });
     await page.screenshot({ path: join(shots, "phone-overview.png"), fullPage: true });
     await page.getByRole("button", { name: "Menu" }).click();
     await page.screenshot({ path: join(shots, "phone-menu.png") });
@@ -257,7 +257,7 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
     await page.getByRole("link", { name: "← All tools" }).click();
     await page.getByRole("link", { name: /^read allowed/ }).waitFor();
     await page.screenshot({ path: join(shots, "phone-tools.png") });
-    assert.deepEqual(faults, []);
+    assert.deepEqual(pageErrors, []);
     await context.close();
   });
 
@@ -280,8 +280,8 @@ describe("pairing, Overview and Tools", { skip: noBrowser }, () => {
   });
 });
 
-async function openPaired(browser: Browser, gateway: TestGateway, look?: ContextOptions): Promise<Opened> {
-  const opened = await openLinked(browser, gateway, look);
+async function openPaired(browser: Browser, gateway: TestGateway, options?: ContextOptions): Promise<Opened> {
+  const opened = await openLinked(browser, gateway, options);
   await opened.page.goto(`${gateway.url}/#/overview`);
   await heading(opened.page, "Overview");
   return opened;

@@ -15,8 +15,11 @@ describe("the sandbox on the page", { skip: noBrowser }, () => {
   });
   after(() => browser.close());
 
-  async function look(gateway: TestGateway, see: (words: { overview: string; exec: string }) => void): Promise<void> {
-    const { page, faults, context } = await openLinked(browser, gateway, { viewport: phone });
+  async function readPage(
+    gateway: TestGateway,
+    check: (texts: { overview: string; exec: string }) => void,
+  ): Promise<void> {
+    const { page, pageErrors, context } = await openLinked(browser, gateway, { viewport: phone });
     const note = page.getByRole("note", { name: "Caution" });
     await page.goto(`${gateway.url}/#/overview`);
     await note.waitFor();
@@ -25,15 +28,15 @@ describe("the sandbox on the page", { skip: noBrowser }, () => {
     const runs = page.getByText(/^Runs /);
     await runs.waitFor();
     const exec = [await runs.innerText(), ...(await note.allInnerTexts())].join("\n");
-    see({ overview, exec });
-    assert.deepEqual(faults, []);
+    check({ overview, exec });
+    assert.deepEqual(pageErrors, []);
     assert.equal(await page.evaluate("document.documentElement.scrollWidth"), phone.width);
     await context.close();
     await dispose(gateway);
   }
 
   test("warns on Overview and next to exec when the sandbox is off", async () => {
-    await look(await startGateway(), ({ overview, exec }) => {
+    await readPage(await startGateway(), ({ overview, exec }) => {
       assert.match(overview, /^The sandbox is off for agent main: .* without asking anybody\./);
       assert.match(overview, /openclaw config set agents\.defaults\.sandbox\.mode all/);
       assert.match(exec, /^Runs on the gateway host itself, without approvals, because the sandbox is off/);
@@ -46,7 +49,7 @@ describe("the sandbox on the page", { skip: noBrowser }, () => {
       config: { agents: { defaults: { sandbox: { mode: "all", backend: "docker" } } } },
       env: { DOCKER_HOST: "unix:///nonexistent/docker.sock" },
     });
-    await look(gateway, ({ overview, exec }) => {
+    await readPage(gateway, ({ overview, exec }) => {
       assert.match(overview, /^A sandbox is configured for agent main but cannot start here: docker: /);
       assert.match(overview, /nothing runs on the machine instead/);
       assert.match(overview, /To change this:\s+\S/);

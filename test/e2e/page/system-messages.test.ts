@@ -30,16 +30,16 @@ describe("system messages in the chat", { skip: noBrowser }, () => {
     await server.close();
   });
 
-  const write = async (words: string): Promise<void> => {
-    await page.getByLabel("Message", { exact: true }).fill(words);
+  const write = async (text: string): Promise<void> => {
+    await page.getByLabel("Message", { exact: true }).fill(text);
     await page.keyboard.press("Enter");
   };
-  const replied = (words: string): Promise<void> => page.locator(".message.reply").getByText(words).waitFor();
-  const told = (words: string): Locator => page.locator("details.system-message").filter({ hasText: words });
+  const replied = (text: string): Promise<void> => page.locator(".message.reply").getByText(text).waitFor();
+  const systemMessage = (text: string): Locator => page.locator("details.system-message").filter({ hasText: text });
 
   test("the result of a subagent is a collapsed system message", async () => {
     await write("please delegate");
-    const notice = told("“counter”, which you started, completed");
+    const notice = systemMessage("“counter”, which you started, completed");
     await notice.waitFor();
     await replied("The parent heard of it.");
     assert.equal(await notice.getByText("Status: ok").isVisible(), false);
@@ -52,7 +52,7 @@ describe("system messages in the chat", { skip: noBrowser }, () => {
     await write("please run");
     await page.locator("tool-card").getByText("approval requested").waitFor();
     await page.getByRole("region", { name: "Approvals" }).getByRole("button", { name: "Allow once" }).click();
-    await told("Exec finished (code=0): ran well").waitFor();
+    await systemMessage("Exec finished (code=0): ran well").waitFor();
     await replied("The command is over.");
     assert.deepEqual(await page.locator(".bubble").allTextContents(), ["please delegate", "please run"]);
   });
