@@ -8,7 +8,7 @@ import { createClient } from "../client.ts";
 import { openIdentity } from "../identity.ts";
 import { createStore, firstState } from "../state.ts";
 import { createMemoryStorage, createCredentialStore } from "../credential-store.ts";
-import { createConversationStore, type ConversationStore } from "./conversation-store.ts";
+import { ConversationStore } from "./conversation-store.ts";
 import { createRows } from "./rows.ts";
 import type { ChatMessage } from "./parse-events.ts";
 
@@ -70,7 +70,7 @@ async function openRoom(t: TestContext): Promise<{
     for (const peer of server.clients) peer.terminate();
     server.close();
   });
-  const conversations = createConversationStore({ client, store }, (step) => setImmediate(step));
+  const conversations = new ConversationStore({ client, store }, (step) => setImmediate(step));
   store.subscribe(() => conversations.open(key));
   conversations.subscribe(() => conversations.open(key));
   client.start();

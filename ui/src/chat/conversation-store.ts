@@ -17,36 +17,18 @@ export interface Reading {
   readonly thinkingLevel: string;
 }
 
-export interface ConversationStore {
-  conversation(key: string): Conversation;
-  reading(key: string): Reading;
-  /** Reads the transcript unless it was read over this connection; call it before each render. */
-  open(key: string): void;
-  reread(key: string): void;
-  earlier(key: string): void;
-  send(key: string, text: string): void;
-  retry(key: string, runId: string): void;
-  discard(key: string, runId: string): void;
-  stop(key: string): Promise<void>;
-  isBusy(key: string): boolean;
-  /** Counts ended runs and other changes that a list of sessions should show. */
-  readonly settledCount: number;
-  /** Calls the listener at most once per frame. Returns the function that unsubscribes. */
-  subscribe(listener: () => void): () => void;
-}
-
 export const pageOfMessages = 200;
 /** The limit of `chat.history`. */
 export const mostMessages = 1000;
 
-const rooms = new WeakMap<App, ConversationStore>();
+const stores = new WeakMap<App, ConversationStore>();
 
 /** One store per page, so that leaving the view loses nothing. */
 export function conversationsOf(app: App): ConversationStore {
-  const known = rooms.get(app);
+  const known = stores.get(app);
   if (known !== undefined) return known;
-  const conversations = createConversationStore(app, (step) => requestAnimationFrame(step));
-  rooms.set(app, conversations);
+  const conversations = new ConversationStore(app, (step) => requestAnimationFrame(step));
+  stores.set(app, conversations);
   return conversations;
 }
 
@@ -58,26 +40,89 @@ interface SessionState {
   requestCount: number;
 }
 
-export function createConversationStore(
-  { client, store }: App,
-  schedule: (step: () => void) => void,
-): ConversationStore {
-  const sessions = new Map<string, SessionState>();
-  const listeners = new Set<() => void>();
-  let isNotifying = false;
-  let settledCount = 0;
+export class ConversationStore {
+  readonly #app: App;
+  readonly #schedule: (step: () => void) => void;
+  readonly #sessions = new Map<string, SessionState>();
+  readonly #listeners = new Set<() => void>();
+  #isNotifying = false;
+  #settledCount = 0;
 
-  const notify = (): void => {
-    if (isNotifying) return;
-    isNotifying = true;
-    schedule(() => {
-      isNotifying = false;
-      for (const listener of listeners) listener();
+  constructor(app: App, schedule: (step: () => void) => void) {
+    this.#app = app;
+    this.#schedule = schedule;
+    app.client.on("chat", (payload) => this.#onEvent(readChatEvent(payload)));
+    app.client.on("agent", (payload) => this.#onEvent(readAgentEvent(payload)));
+    app.client.on("page.gap", () => {
+      for (const session of this.#sessions.values()) session.epoch = 0;
+      this.#notify();
     });
-  };
+  }
 
-  const stateOf = (key: string): SessionState => {
-    const known = sessions.get(key);
+  conversation(key: string): Conversation {
+    return this.#stateOf(key).conversation;
+  }
+
+  reading(key: string): Reading {
+    return this.#stateOf(key).reading;
+  }
+
+  /** Reads the transcript unless it was read over this connection; call it before each render. */
+  open(key: string): void {
+    const session = this.#stateOf(key);
+    const { epoch, connection } = this.#app.store.value;
+    if (connection.phase !== "connected" || session.epoch === epoch) return;
+    session.epoch = epoch;
+    if (session.reading.isRead) this.#resume(key);
+    else void this.#read(key);
+  }
+
+  reread(key: string): void {
+    void this.#read(key);
+  }
+
+  earlier(key: string): void {
+    void this.#read(key, Math.min(mostMessages, this.reading(key).limit + pageOfMessages));
+  }
+
+  send(key: string, text: string): void {
+    const runId = crypto.randomUUID();
+    this.#change(key, (now) => transitions.withSent(now, runId, text));
+    this.retry(key, runId);
+  }
+
+  retry(key: string, runId: string): void {
+    const run = this.#runOf(key, runId);
+    if (run !== undefined) void this.#post(key, run);
+  }
+
+  discard(key: string, runId: string): void {
+    this.#change(key, (now) => transitions.withoutRun(now, runId));
+  }
+
+  async stop(key: string): Promise<void> {
+    const running = this.conversation(key).runs.find(transitions.isRunning);
+    const runId = running === undefined ? {} : { runId: running.runId };
+    await this.#app.client.request("chat.abort", { sessionKey: key, ...runId });
+  }
+
+  isBusy(key: string): boolean {
+    return this.#sessions.get(key)?.conversation.runs.some((run) => !isOver(run)) ?? false;
+  }
+
+  /** Counts ended runs and other changes that a list of sessions should show. */
+  get settledCount(): number {
+    return this.#settledCount;
+  }
+
+  /** Calls the listener at most once per frame. Returns the function that unsubscribes. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #stateOf(key: string): SessionState {
+    const known = this.#sessions.get(key);
     if (known !== undefined) return known;
     const session: SessionState = {
       conversation: transitions.emptyConversation,
@@ -85,25 +130,41 @@ export function createConversationStore(
       epoch: 0,
       requestCount: 0,
     };
-    sessions.set(key, session);
+    this.#sessions.set(key, session);
     return session;
-  };
+  }
 
-  const change = (key: string, step: (conversation: Conversation) => Conversation): void => {
-    const session = stateOf(key);
+  #runOf(key: string, runId: string): Run | undefined {
+    return this.conversation(key).runs.find((run) => run.runId === runId);
+  }
+
+  #change(key: string, step: (conversation: Conversation) => Conversation): void {
+    const session = this.#stateOf(key);
     session.conversation = step(session.conversation);
-    notify();
-  };
+    this.#notify();
+  }
 
-  const read = async (key: string, limit = stateOf(key).reading.limit): Promise<void> => {
-    const session = stateOf(key);
+  #notify(): void {
+    if (this.#isNotifying) return;
+    this.#isNotifying = true;
+    this.#schedule(() => {
+      this.#isNotifying = false;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  async #read(key: string, limit = this.reading(key).limit): Promise<void> {
+    const session = this.#stateOf(key);
     session.requestCount += 1;
     const requestNumber = session.requestCount;
     const covered = session.conversation.runs.filter(isOver).map(({ runId }) => runId);
     session.reading = { ...session.reading, isLoading: true, limit };
-    notify();
+    this.#notify();
     try {
-      const { messages: raw, thinkingLevel = "off" } = await client.request("chat.history", { sessionKey: key, limit });
+      const { messages: raw, thinkingLevel = "off" } = await this.#app.client.request("chat.history", {
+        sessionKey: key,
+        limit,
+      });
       if (requestNumber !== session.requestCount) return;
       const messages = raw.flatMap((entry) => toMessage(entry) ?? []);
       session.conversation = transitions.withHistory(session.conversation, messages, covered);
@@ -113,89 +174,47 @@ export function createConversationStore(
       if (requestNumber !== session.requestCount) return;
       session.reading = { ...session.reading, isLoading: false, error };
     }
-    notify();
-  };
+    this.#notify();
+  }
 
   /** The run id is the idempotency key: sending again starts no second run and returns its status. */
-  const post = async (key: string, { runId, sent = "" }: Run): Promise<void> => {
+  async #post(key: string, { runId, sent = "" }: Run): Promise<void> {
     try {
-      const { status } = await client.request("chat.send", { sessionKey: key, message: sent, idempotencyKey: runId });
-      if (status === "ok" || status === "aborted") change(key, (now) => transitions.withEnded(now, runId));
-      else if (status === "error") onEvent({ runId, sessionKey: key, seq: 0, change: missedFailure });
-      else change(key, (now) => transitions.withAccepted(now, runId));
-      if (status === "ok" || status === "aborted") void read(key);
+      const params = { sessionKey: key, message: sent, idempotencyKey: runId };
+      const { status } = await this.#app.client.request("chat.send", params);
+      if (status === "error") return this.#onEvent({ runId, sessionKey: key, seq: 0, change: missedFailure });
+      const isEnded = status === "ok" || status === "aborted";
+      this.#change(key, (now) => (isEnded ? transitions.withEnded(now, runId) : transitions.withAccepted(now, runId)));
+      if (isEnded) void this.#read(key);
     } catch (error) {
       if (isLost(error)) return; // it is sent again over the next connection
       const message = error instanceof Error ? error.message : String(error);
-      change(key, (now) =>
-        transitions.withUnsent(now, runId, message, error instanceof OpenClawError ? error.hint : undefined),
-      );
+      const hint = error instanceof OpenClawError ? error.hint : undefined;
+      this.#change(key, (now) => transitions.withUnsent(now, runId, message, hint));
     }
-  };
+  }
 
-  const onEvent = (event: RunEvent | undefined): void => {
+  #onEvent(event: RunEvent | undefined): void {
     if (event === undefined) return;
     const { sessionKey, runId } = event;
-    const wasOver = stateOf(sessionKey).conversation.runs.some((run) => run.runId === runId && isOver(run));
-    change(sessionKey, (now) => transitions.withEvent(now, event));
-    const isNowOver = stateOf(sessionKey).conversation.runs.some((run) => run.runId === runId && isOver(run));
-    if (wasOver || !isNowOver) return;
-    settledCount += 1;
-    if (stateOf(sessionKey).reading.isRead) void read(sessionKey);
-  };
+    const hasEnded = (): boolean => {
+      const run = this.#runOf(sessionKey, runId);
+      return run !== undefined && isOver(run);
+    };
+    const hadEnded = hasEnded();
+    this.#change(sessionKey, (now) => transitions.withEvent(now, event));
+    if (hadEnded || !hasEnded()) return;
+    this.#settledCount += 1;
+    if (this.reading(sessionKey).isRead) void this.#read(sessionKey);
+  }
 
   /** Missed events are not repeated: reads the transcript again and asks for the status of unanswered messages. */
-  const resume = (key: string): void => {
-    change(key, transitions.withoutOtherClients);
-    for (const run of stateOf(key).conversation.runs) if (!isOver(run) && run.sent !== undefined) void post(key, run);
-    void read(key);
-  };
-
-  client.on("chat", (payload) => onEvent(readChatEvent(payload)));
-  client.on("agent", (payload) => onEvent(readAgentEvent(payload)));
-  client.on("page.gap", () => {
-    for (const session of sessions.values()) session.epoch = 0;
-    notify();
-  });
-
-  return {
-    conversation: (key) => stateOf(key).conversation,
-    reading: (key) => stateOf(key).reading,
-    open(key) {
-      const session = stateOf(key);
-      const { epoch, connection } = store.value;
-      if (connection.phase !== "connected" || session.epoch === epoch) return;
-      session.epoch = epoch;
-      if (session.reading.isRead) resume(key);
-      else void read(key);
-    },
-    reread: (key) => void read(key),
-    earlier: (key) => void read(key, Math.min(mostMessages, stateOf(key).reading.limit + pageOfMessages)),
-    send(key, text) {
-      const runId = crypto.randomUUID();
-      change(key, (now) => transitions.withSent(now, runId, text));
-      const run = stateOf(key).conversation.runs.find((entry) => entry.runId === runId);
-      if (run !== undefined) void post(key, run);
-    },
-    retry(key, runId) {
-      const run = stateOf(key).conversation.runs.find((entry) => entry.runId === runId);
-      if (run !== undefined) void post(key, run);
-    },
-    discard: (key, runId) => change(key, (now) => transitions.withoutRun(now, runId)),
-    async stop(key) {
-      const running = stateOf(key).conversation.runs.find(transitions.isRunning);
-      const runId = running === undefined ? {} : { runId: running.runId };
-      await client.request("chat.abort", { sessionKey: key, ...runId });
-    },
-    isBusy: (key) => sessions.get(key)?.conversation.runs.some((run) => !isOver(run)) ?? false,
-    get settledCount() {
-      return settledCount;
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
+  #resume(key: string): void {
+    this.#change(key, transitions.withoutOtherClients);
+    for (const run of this.conversation(key).runs)
+      if (!isOver(run) && run.sent !== undefined) void this.#post(key, run);
+    void this.#read(key);
+  }
 }
 
 const firstReading: Reading = {
