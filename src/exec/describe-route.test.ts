@@ -9,7 +9,7 @@ import { describeRoute } from "./describe-route.ts";
 const main = "main" as AgentId;
 const session = "an authorized sender can set host, security, ask and node for one session with /exec";
 
-test("the sandbox is off: on the host, without approvals, said with the command that mends it", () => {
+test("sandbox off: on the host without approvals, with the command that changes it", () => {
   assert.deepEqual(describeRoute({}, main, false), {
     runs: "open",
     summary: "on the gateway host itself, without approvals, because the sandbox is off",
@@ -26,7 +26,7 @@ test("the sandbox is off: on the host, without approvals, said with the command 
   });
 });
 
-test("non-main: the main session is outside, another inside", () => {
+test("non-main: the main session runs on the host, others in the sandbox", () => {
   const config: Config = { agents: { defaults: { sandbox: { mode: "non-main", backend: "docker" } } } };
   const outside = describeRoute(config, main, false);
   assert.equal(outside.summary, "on the gateway host itself, without approvals, because this is the main session");
@@ -42,7 +42,7 @@ test("non-main: the main session is outside, another inside", () => {
   });
 });
 
-test("the gateway host under approvals, with the keys of the agent where it has its own", () => {
+test("gateway host: under approvals, with the agent's own keys where set", () => {
   const config: Config = {
     tools: { exec: { host: "gateway", security: "full", ask: "off" } },
     agents: { list: [{ id: "main" }, { id: "careful", tools: { exec: { security: "allowlist", ask: "always" } } }] },
@@ -71,7 +71,7 @@ test("the gateway host under approvals, with the keys of the agent where it has 
   );
 });
 
-test("a node, bound or the only one; deny is nowhere", () => {
+test("node: the bound one or the only one; security=deny means nowhere", () => {
   const bound = describeRoute({ tools: { exec: { host: "node", node: "mac-1" } } }, main, false);
   assert.deepEqual(bound, {
     runs: "node",

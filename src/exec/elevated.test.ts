@@ -20,28 +20,27 @@ const keys = (config: Config, more: Partial<ElevationFacts> = {}): string[] =>
   elevationOf(facts(config, more)).gates.map(({ key }) => key);
 
 describe("elevation", () => {
-  test("a listed sender passes", () => assert.deepEqual(keys(listed("ada")), []));
-  test("ids may be numbers, have the channel in front, an at sign, or capitals", () => {
+  test("allows a listed sender", () => assert.deepEqual(keys(listed("ada")), []));
+  test("accepts ids as numbers, with a channel prefix, an at sign or capitals", () => {
     assert.deepEqual(keys(listed(42), { senders: ["42"] }), []);
     assert.deepEqual(keys(listed("telegram:42"), { senders: ["42"] }), []);
     assert.deepEqual(keys(listed("@Ada"), { senders: ["telegram:ada"] }), []);
   });
-  test("the star lets anyone through, an unknown sender too", () =>
+  test("a star allows every sender, also an unknown one", () =>
     assert.deepEqual(keys(listed("*"), { senders: [] }), []));
-  test("without a list nobody passes", () => assert.deepEqual(keys({}), ["tools.elevated.allowFrom.telegram"]));
-  test("an empty list lets nobody through", () =>
-    assert.deepEqual(keys(listed()), ["tools.elevated.allowFrom.telegram"]));
-  test("an empty name in the list is nobody", () =>
+  test("without a list denies everyone", () => assert.deepEqual(keys({}), ["tools.elevated.allowFrom.telegram"]));
+  test("an empty list denies everyone", () => assert.deepEqual(keys(listed()), ["tools.elevated.allowFrom.telegram"]));
+  test("ignores an empty name in the list", () =>
     assert.deepEqual(keys(listed("", "@"), { senders: ["", "@"] }), ["tools.elevated.allowFrom.telegram"]));
-  test("a sender of one channel is not listed by another one's list", () =>
+  test("does not accept a sender listed for another channel", () =>
     assert.deepEqual(keys(listed("ada"), { channel: "signal" }), ["tools.elevated.allowFrom.signal"]));
-  test("a message from no channel is webchat", () =>
+  test("treats a message without a channel as webchat", () =>
     assert.deepEqual(keys({}, { channel: undefined }), ["tools.elevated.allowFrom.webchat"]));
-  test("tools.elevated.enabled false closes it for all", () => {
+  test("tools.elevated.enabled=false denies everyone", () => {
     const config: Config = { tools: { elevated: { enabled: false, allowFrom: { telegram: ["*"] } } } };
     assert.deepEqual(keys(config), ["tools.elevated.enabled"]);
   });
-  test("an agent may only restrict further", () => {
+  test("an agent can only restrict further", () => {
     const own = (elevated: object): Config => ({
       ...listed("ada"),
       agents: { list: [{ id: "main", tools: { elevated } }] },
@@ -55,10 +54,10 @@ describe("elevation", () => {
       "tools.elevated.allowFrom.telegram",
     ]);
   });
-  test("a denied exec tool closes it, with the key of the rule", () =>
+  test("denies when exec is not allowed, with the key of the rule", () =>
     assert.deepEqual(keys(listed("ada"), { execAllowed: false, execKey: "tools.deny[0]" }), ["tools.deny[0]"]));
-  test("sub-agents never pass", () => assert.deepEqual(keys(listed("*"), { subagent: true }), ["session"]));
-  test("every closed gate is named at once", () => {
+  test("denies subagents", () => assert.deepEqual(keys(listed("*"), { subagent: true }), ["session"]));
+  test("names every closed gate at once", () => {
     const config: Config = { tools: { elevated: { enabled: false } } };
     assert.deepEqual(keys(config, { subagent: true, execAllowed: false }), [
       "tools.elevated.enabled",
@@ -72,17 +71,16 @@ describe("elevation", () => {
 describe("elevation on Discord", () => {
   const dm = { discord: { dm: { allowFrom: ["ada"] } } };
   const discord = { channel: "discord" };
-  test("the list of direct writers stands in while there is no list", () =>
-    assert.deepEqual(keys({ channels: dm }, discord), []));
-  test("a list, even an empty one, ends that", () =>
+  test("uses dm.allowFrom while no list is set", () => assert.deepEqual(keys({ channels: dm }, discord), []));
+  test("stops using it once a list is set, even an empty one", () =>
     assert.deepEqual(keys({ channels: dm, tools: { elevated: { allowFrom: { discord: [] } } } }, discord), [
       "tools.elevated.allowFrom.discord",
     ]));
-  test("the list of an agent never falls back", () => {
+  test("the list of an agent has no fallback", () => {
     const agents = { list: [{ id: "main", tools: { elevated: { allowFrom: { discord: [] } } } }] };
     assert.deepEqual(keys({ channels: dm, agents }, discord), ["agents.list[].tools.elevated.allowFrom.discord"]);
   });
-  test("no other channel falls back", () => {
+  test("other channels have no fallback", () => {
     const config: Config = { channels: { telegram: { allowFrom: ["ada"] } } };
     assert.deepEqual(keys(config), ["tools.elevated.allowFrom.telegram"]);
   });

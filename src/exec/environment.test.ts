@@ -17,7 +17,7 @@ interface Attack {
 }
 
 test(
-  "every variable of the attack corpus is refused by name",
+  "rejects every variable of the attack table by name",
   { skip: existsSync(shared) ? false : "needs ../shared/attack beside the project" },
   () => {
     const attacks = (JSON.parse(readFileSync(shared, "utf8")) as Attack[]).filter(({ area }) => area === "exec.env");
@@ -38,7 +38,7 @@ test(
   },
 );
 
-test("families of loaders, interpreters, shells, build tools and clients are refused, in any case", () => {
+test("rejects families of loaders, interpreters, shells, build tools and clients in any case", () => {
   const names =
     `LD_PRELOAD ld_preload Ld_Library_Path LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_X BASH_ENV BASH_FUNC_x ENV env PS4 PROMPT_COMMAND
     SHELLOPTS ZDOTDIR NODE_OPTIONS node_options NODE_REPL_HISTORY PYTHONINSPECT PYTHONWARNINGS PERL5LIB PERLLIB PERL5DB RUBYLIB RUBYOPT
@@ -64,7 +64,7 @@ test("families of loaders, interpreters, shells, build tools and clients are ref
     assert.ok(isRejectedVariable(name), name);
 });
 
-test("ordinary names pass", () => {
+test("accepts ordinary names", () => {
   const names =
     `FOO CI DEBUG MY_TOKEN LANG LC_ALL TZ NODE_ENV VERBOSE PORT DATABASE_URL API_KEY GITHUB_TOKEN GH_TOKEN AWS_REGION AWS_PROFILE
     NO_COLOR FORCE_COLOR COLUMNS LINES TERM RUST_LOG RUST_BACKTRACE PYTHONUNBUFFERED GIT_AUTHOR_NAME OUTPUT_FILE SRC DEST NAME
@@ -75,7 +75,7 @@ test("ordinary names pass", () => {
   rejectVariables(Object.fromEntries(names.map((name) => [name, "1"])), "gateway");
 });
 
-test("values that lead to files or hold a function are refused", () => {
+test("rejects values that name files or contain a function", () => {
   const bad: Record<string, string>[] = [
     { TZ: "/x" },
     { TZ: ":/x" },
@@ -91,7 +91,7 @@ test("values that lead to files or hold a function are refused", () => {
   rejectVariables({ TZ: "Europe/Berlin", LANG: "de_DE.UTF-8", TERM: "xterm-256color", FOO: "(a)" }, "gateway");
 });
 
-test("in a real sandbox only the form of a name counts, and our own names", () => {
+test("in a sandbox checks only the syntax of names, and our own names", () => {
   rejectVariables({ PATH: "/x", LD_PRELOAD: "/x.so", HOME: "/" }, "sandbox");
   assert.throws(() => rejectVariables({ "A=B": "x" }, "sandbox"), { code: "exec.rejected-variable" });
   assert.throws(() => rejectVariables({ OPENCLAW_RUN: "x" }, "sandbox"), { code: "exec.rejected-variable" });
@@ -99,7 +99,7 @@ test("in a real sandbox only the form of a name counts, and our own names", () =
   assert.throws(() => rejectVariables({ PATH: "/x" }, "node"), { code: "exec.rejected-variable" });
 });
 
-test("a command gets place, language and terminal of the gateway, never its credentials", () => {
+test("passes folders, language and terminal of the gateway, never its credentials", () => {
   const gateway = {
     HOME: "/home/a",
     LANG: "C.UTF-8",

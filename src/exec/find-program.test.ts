@@ -3,13 +3,13 @@ import { test } from "node:test";
 
 import { findProgram, whyNotRunnable } from "./find-program.ts";
 
-test("programs are found in order, only files that may be run", () => {
+test("finds programs in order, only executable files", () => {
   assert.equal(findProgram("sh", ["/nowhere", "/bin"]), "/bin/sh");
   assert.equal(findProgram("passwd", ["/etc"]), undefined);
   assert.equal(findProgram("/bin/sh", []), "/bin/sh");
 });
 
-test("what cannot be run says why in the system's word; a folder is no program", () => {
+test("reports the system's error code; a folder is not a program", () => {
   assert.deepEqual(["/bin/sh", "/etc/passwd", "/etc/passwd/x", "/nowhere/sh", "/bin"].map(whyNotRunnable), [
     undefined,
     "EACCES",

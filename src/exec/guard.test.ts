@@ -102,7 +102,7 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
     );
   });
 
-  test("cannot look into the gateway by its process number", async () => {
+  test("cannot inspect the gateway process through /proc", async () => {
     const own = `/proc/${process.pid}`;
     const answer = await told(`cat ${own}/environ; ls ${own}/root ${own}/cwd/ ${own}/fd; cat ${own}/maps; echo over`);
     assert.doesNotMatch(answer, /PATH=|node|tmp\//);
@@ -116,7 +116,7 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
     assert.deepEqual(fixture.harm(answer), []);
   });
 
-  test("sees neither a state folder that was replaced meanwhile nor the one before", async () => {
+  test("sees neither a replaced state folder nor the old one", async () => {
     await told("true");
     const aside = `${fixture.state}.aside`;
     renameSync(fixture.state, aside);
@@ -132,13 +132,13 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
     assert.deepEqual(fixture.harm(""), []);
   });
 
-  test("cannot change what the gateway runs from", async () => {
+  test("cannot change the code that the gateway runs", async () => {
     const node = process.execPath;
     const lines = [node, dirname(node), packageRoot(), ...(process.getuid?.() === 0 ? ["/etc", "/usr/bin"] : [])];
     assert.equal(await told(lines.map((path) => `test -w '${path}' && echo 'writable: ${path}'`).join("; ")), "");
   });
 
-  test("is refused in a folder it cannot see, and as a program it cannot see", async () => {
+  test("rejects a hidden folder and a hidden program", async () => {
     const at = (cwd: string, program = "/bin/true") => guard.wrap({ argv: [program], cwd, env }, fixture.paths);
     await assert.rejects(at(fixture.state), { code: "exec.bad-folder" });
     await assert.rejects(at(join(fixture.workspace, "up")), { code: "exec.bad-folder" });
@@ -146,13 +146,13 @@ describe("a command in the guard", { skip: noBubblewrap }, () => {
     await assert.rejects(at(fixture.workspace, join(fixture.state, "openclaw.json")), { code: "exec.hidden-program" });
   });
 
-  test("gets no variable that would steer the programs that hide the files", async () => {
+  test("rejects variables that would affect the programs that hide the files", async () => {
     const launch = { argv: ["/bin/true"], cwd: fixture.workspace, env: { ...env, LD_PRELOAD: "/tmp/x.so" } };
     await assert.rejects(guard.wrap(launch, fixture.paths), { code: "exec.rejected-variable" });
   });
 });
 
-test("refuses a working folder in the state folder but outside of the workspace", () => {
+test("rejects a working folder in the state folder but outside the workspace", () => {
   const paths = { state: "/srv/state", workspace: "/srv/state/workspace" };
   for (const path of ["/srv/state", "/srv/state/credentials", "/srv/state/workspace-b", "/srv/state/workspace/.."])
     assert.throws(() => rejectGatewayFolder(path, paths), { code: "exec.bad-folder" }, path);
@@ -161,7 +161,7 @@ test("refuses a working folder in the state folder but outside of the workspace"
   assert.throws(() => rejectGatewayFolder("/srv/state/logs", { state: "/srv/state", workspace: "/srv" }));
 });
 
-test("says that files cannot be hidden on a system without a way to do it", async () => {
+test("reports a system that cannot hide files", async () => {
   const paths = { home: "/h", state: "/h/s", configs: [], hidden: [], readOnly: [] };
   const answer = await createGuard("win32").works(paths);
   assert.deepEqual(answer, {

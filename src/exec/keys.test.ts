@@ -6,7 +6,7 @@ import { encodeKeys, encodePaste, stepsForPipe } from "./keys.ts";
 
 const bytesOf = (...keys: string[]): string => encodeKeys({ keys }).bytes.toString("latin1");
 
-test("named keys, control, meta and modified cursor keys", () => {
+test("encodes named keys, control, meta and modified cursor keys", () => {
   const table: Record<string, string> = {
     Enter: "\r",
     "Ctrl-C": "\u0003",
@@ -65,7 +65,7 @@ test("named keys, control, meta and modified cursor keys", () => {
   assert.equal(bytesOf("Up", "Up", "Enter"), "\u001b[A\u001b[A\r");
 });
 
-test("anything else is sent as text, with a warning; one character of any script is itself", () => {
+test("sends anything else as text with a warning; a single character is itself", () => {
   assert.deepEqual(encodeKeys({ keys: [":wq", "é", "😀"] }), {
     bytes: Buffer.from(":wqé😀"),
     warnings: ['":wq" is not a key name and was sent as text'],
@@ -95,7 +95,7 @@ test("turns keys into lines, signals and end of input for a command without a te
     assert.equal(stepsForPipe({ keys: [key] }), undefined, key);
 });
 
-test("a paste is bracketed unless asked otherwise, and cannot close its own bracket", () => {
+test("brackets a paste by default, and the text cannot close its bracket", () => {
   assert.equal(encodePaste("a\nb").toString(), "\u001b[200~a\nb\u001b[201~");
   assert.equal(encodePaste("a", false).toString(), "a");
   for (const text of [

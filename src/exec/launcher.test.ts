@@ -75,7 +75,7 @@ test("passes open files, arguments, argv0, folder and environment on exactly", {
   );
 });
 
-test("rejects with the system's error for what cannot be started", { skip }, async (t) => {
+test("rejects with the system's error for a program that cannot be started", { skip }, async (t) => {
   const { launcher } = await openLauncher(t);
   await assert.rejects(launcher.launch(program("/nowhere/at/all")), { code: "ENOENT" });
   await assert.rejects(launcher.launch(program("/etc/passwd")), { code: "EACCES" });
@@ -83,7 +83,7 @@ test("rejects with the system's error for what cannot be started", { skip }, asy
   assert.deepEqual(await (await launcher.launch(program("/bin/true"))).exited, { code: 0 });
 });
 
-test("a killed launcher loses no running program, and the next ones start", { skip }, async (t) => {
+test("keeps running programs when the launcher is killed, and starts the next ones", { skip }, async (t) => {
   const { launcher, pid } = await openLauncher(t);
   const running = await launcher.launch(program("/bin/sleep", "0.5"));
   process.kill(pid, "SIGKILL");

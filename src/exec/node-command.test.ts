@@ -73,7 +73,7 @@ async function refusal(work: Promise<unknown>): Promise<ToolError> {
   return assert.fail("it was let through");
 }
 
-describe("which node", () => {
+describe("choosing a node", () => {
   const choose = (nodes: readonly NodeFacts[], route: Partial<NodeRequest["route"]> = {}) =>
     createNodeRuns({ port: portOf(nodes, () => ran()), clock }).prepare(
       request({ route: { security: "allowlist", ask: "on-miss", ...route } }),
@@ -81,45 +81,46 @@ describe("which node", () => {
   const code = async (nodes: readonly NodeFacts[], route: Partial<NodeRequest["route"]> = {}): Promise<string> =>
     (await refusal(choose(nodes, route))).code;
 
-  test("the only one", async () => assert.equal((await choose([lab])).job.nodeId, lab.nodeId));
-  test("the only one that is there and can", async () => {
+  test("takes the only one", async () => assert.equal((await choose([lab])).job.nodeId, lab.nodeId));
+  test("takes the only connected one that can run commands", async () => {
     const away = { ...den, connected: false, commands: [] };
     const phone = { ...den, nodeId: "cccccc3333", displayName: "phone", commands: ["camera.snap"] };
     assert.equal((await choose([away, phone, lab])).job.nodeId, lab.nodeId);
   });
-  test("the one that is named", async () =>
+  test("takes the named one", async () =>
     assert.equal((await choose([lab, den], { node: "Den" })).job.nodeId, den.nodeId));
-  test("the bound one, in another spelling", async () =>
+  test("accepts the bound one in another spelling", async () =>
     assert.equal((await choose([lab, den], { node: "bbbbbb", boundNode: "den" })).job.nodeId, den.nodeId));
-  test("none is paired", async () => {
+  test("fails when none is paired", async () => {
     const { code: reason, message, hint } = await refusal(choose([]));
     assert.equal(reason, "exec.no-node");
     assert.match(message, /companion app or node host/);
     assert.notEqual(hint, undefined);
   });
-  test("none is connected", async () =>
+  test("fails when none is connected", async () =>
     assert.equal(await code([{ ...lab, connected: false, commands: [] }]), "exec.no-node"));
-  test("none offers system.run", async () => assert.equal(await code([{ ...lab, commands: [] }]), "exec.no-node"));
-  test("the named one offers no system.run", async () =>
+  test("fails when none offers system.run", async () =>
+    assert.equal(await code([{ ...lab, commands: [] }]), "exec.no-node"));
+  test("fails when the named one does not offer system.run", async () =>
     assert.equal(await code([{ ...lab, commands: [] }, den], { node: "lab" }), "exec.node-cannot-run"));
-  test("the named one is away", async () =>
+  test("fails when the named one is disconnected", async () =>
     assert.equal(await code([{ ...lab, connected: false }, den], { node: "lab" }), "exec.node-away"));
-  test("several, none chosen", async () => {
+  test("fails when several could and none was chosen", async () => {
     const error = await refusal(choose([lab, den]));
     assert.equal(error.code, "exec.node-ambiguous");
     assert.match(error.hint ?? "", /tools\.exec\.node/);
     assert.deepEqual(error.details, { refused: true, nodes: [lab.nodeId, den.nodeId] });
   });
-  test("an unknown one", async () => assert.equal(await code([lab], { node: "zzz" }), "exec.node-unknown"));
-  test("another than the bound one", async () => {
+  test("fails for an unknown one", async () => assert.equal(await code([lab], { node: "zzz" }), "exec.node-unknown"));
+  test("fails for another than the bound one", async () => {
     const error = await refusal(choose([lab, den], { node: "lab", boundNode: "den" }));
     assert.equal(error.code, "exec.node-bound");
     assert.deepEqual(error.details, { refused: true, requested: lab.nodeId, bound: den.nodeId });
   });
 });
 
-describe("what is sent", () => {
-  test("a shell line by the node's platform", () => {
+describe("the request to the node", () => {
+  test("uses the shell of the node's platform", () => {
     assert.deepEqual(shellArgv("a b", "linux"), ["/bin/sh", "-lc", "a b"]);
     assert.deepEqual(shellArgv("a b", "macos 26.1"), ["/bin/sh", "-lc", "a b"]);
     assert.deepEqual(shellArgv("a b", "Windows 11"), ["cmd.exe", "/d", "/s", "/c", "a b"]);
@@ -142,8 +143,9 @@ describe("what is sent", () => {
     runId: "run-1",
   };
 
-  test("no more than the call said", async () => assert.deepEqual(await sentFor({}), { ...plain, approved: false }));
-  test("folder, variables and time limit", async () =>
+  test("contains only what the call gave", async () =>
+    assert.deepEqual(await sentFor({}), { ...plain, approved: false }));
+  test("contains folder, variables and time limit", async () =>
     assert.deepEqual(await sentFor({ cwd: "/srv", env: { A: "b" }, timeoutMs: 5000 }), {
       ...plain,
       cwd: "/srv",
@@ -151,7 +153,7 @@ describe("what is sent", () => {
       timeoutMs: 5000,
       approved: false,
     }));
-  test("a person's yes goes along with the plan it was given for", async () =>
+  test("contains the plan with an approval", async () =>
     assert.deepEqual(await sentFor({ cwd: "/srv" }, { by: "person", decision: "allow-always" }), {
       ...plain,
       cwd: "/srv",
@@ -166,17 +168,17 @@ describe("what is sent", () => {
         approvalId: "run-1",
       },
     }));
-  test("what must not be remembered is allowed once, whatever was said", async () => {
+  test("allows once when the program must not be remembered", async () => {
     const sent = await sentFor({ command: "python3 x.py" }, { by: "person", decision: "allow-always" });
     assert.equal((sent as { approvalDecision: string }).approvalDecision, "allow-once");
   });
-  test("full by our rules where the node is silent", async () => {
+  test("says allowed by policy when our rules are full and the node's file is silent", async () => {
     const prepared = await createNodeRuns({ port: portOf([lab], () => ran()), clock }).prepare(
       request({ route: { security: "full", ask: "off" } }),
     );
     assert.deepEqual([prepared.verdict, prepared.consent], ["run", { by: "policy" }]);
   });
-  test("ask=always wants a person before anything is sent", async () => {
+  test("is not sent before approval with ask=always", async () => {
     const port = portOf([lab], () => ran());
     const prepared = await createNodeRuns({ port, clock }).prepare(
       request({ route: { security: "full", ask: "always" } }),
@@ -189,7 +191,7 @@ describe("what is sent", () => {
   });
 });
 
-describe("what came of it", () => {
+describe("the answer of the node", () => {
   const outcome = async (answer: unknown, consent?: NodeConsent, more: Partial<NodeRequest> = {}) => {
     const runs = createNodeRuns({ port: portOf([lab], () => answer), clock });
     const { job } = await runs.prepare(request(more));
@@ -201,7 +203,7 @@ describe("what came of it", () => {
   };
   const denied = nodeFailed({ code: "UNAVAILABLE", message: "SYSTEM_RUN_DENIED: approval required" });
 
-  test("output and exit code", async () =>
+  test("gives output and exit code", async () =>
     assert.deepEqual(await finishedWith(ran({ exitCode: 3, success: false, stderr: "oh" })), {
       exit: { code: 3, endedAt: 1000 },
       aggregated: "Linux\noh\n",
@@ -210,32 +212,32 @@ describe("what came of it", () => {
       timeoutMs: undefined,
       cwd: undefined,
     }));
-  test("a time limit", async () =>
+  test("reports a time limit", async () =>
     assert.deepEqual((await finishedWith(ran({ exitCode: undefined, timedOut: true, success: false }))).exit, {
       code: null,
       reason: "timeout",
       endedAt: 1000,
     }));
-  test("a command that could not start", async () => {
+  test("reports a command that could not start", async () => {
     const { exit, aggregated } = await finishedWith({ success: false, error: "spawn ENOENT" });
     assert.deepEqual([exit.code, aggregated], [null, "spawn ENOENT\n"]);
   });
-  test("an answer that makes no sense is a failure, not a success", async () =>
+  test("treats a malformed answer as a failure", async () =>
     assert.equal((await finishedWith("what?")).exit.code, null));
-  test("terminal sequences stay behind", async () =>
+  test("removes terminal sequences", async () =>
     assert.equal((await finishedWith(ran({ stdout: "\u001b[31mred\u001b[0m\n" }))).aggregated, "red\n"));
-  test("too much output keeps the end", async () => {
+  test("keeps the end of long output", async () => {
     const { aggregated, truncated } = await finishedWith(ran({ stdout: `${"x".repeat(300_000)}end\n` }));
     assert.ok(truncated && aggregated.endsWith("end\n") && aggregated.length === 200_000);
   });
 
-  test("the node wants a yes, and one may be asked", async () =>
+  test("asks for approval when the node requires it", async () =>
     assert.deepEqual(await outcome(denied), { kind: "ask", reason: "approval-required" }));
-  test("a miss of its list too", async () => {
+  test("asks for approval when the node's allowlist does not match", async () => {
     const miss = nodeFailed({ message: "SYSTEM_RUN_DENIED: allowlist miss" });
     assert.deepEqual(await outcome(miss), { kind: "ask", reason: "allowlist-miss" });
   });
-  test("with ask=off it is final", async () => {
+  test("is final with ask=off", async () => {
     const error = await refusal(outcome(denied, undefined, { route: { security: "allowlist", ask: "off" } }));
     assert.equal(error.code, "exec.denied");
     assert.match(error.message, /SYSTEM_RUN_DENIED: approval required/);
@@ -246,31 +248,31 @@ describe("what came of it", () => {
       reason: "approval-required",
     });
   });
-  test("a node that says no to a yes has the last word", async () =>
+  test("is final when the node denies an approved command", async () =>
     assert.equal((await refusal(outcome(denied, { by: "person", decision: "allow-once" }))).code, "exec.denied"));
-  test("a node that refuses for another reason is not asked again", async () => {
+  test("is final when the node refuses for another reason", async () => {
     const error = await refusal(outcome(nodeFailed({ message: "SYSTEM_RUN_DISABLED: security=deny" })));
     assert.equal(error.code, "exec.denied");
     assert.match(error.message, /SYSTEM_RUN_DISABLED: security=deny/);
   });
-  test("a node that goes away leaves the outcome open, and says so", async () => {
+  test("reports an unknown outcome when the node disconnects", async () => {
     const error = await refusal(outcome(notConnected(lab.nodeId)));
     assert.equal(error.code, "exec.node-away");
     assert.match(error.message, /not known/);
   });
-  test("a node that does not answer may still be at it", async () => {
+  test("reports a command that may still be running when the node does not answer", async () => {
     const error = await refusal(outcome(nodeTimedOut()));
     assert.equal(error.code, "exec.node-silent");
     assert.match(error.message, /may still be running/);
   });
-  test("any other failure is passed on without what cannot be seen", async () => {
+  test("passes on other failures without invisible characters", async () => {
     const error = await refusal(outcome(nodeFailed({ message: "bad\u202ething" })));
     assert.equal(error.code, "exec.node-failed");
     assert.match(error.message, /bad\\u\{202e\}thing/);
   });
 });
 
-test("a job is plain JSON: what is asked about is what is sent", async () => {
+test("stores the request as plain JSON: what is asked about is what is sent", async () => {
   const runs = createNodeRuns({ port: portOf([lab], () => ran()), clock });
   const { job } = await runs.prepare(request({ cwd: "/srv", env: { A: "b" }, timeoutMs: 5 }));
   const copy = JSON.parse(JSON.stringify(job)) as NodeJob;

@@ -60,7 +60,7 @@ describe("what a node may run", () => {
   for (const [title, rules, file, verdict] of rows)
     test(title, () => assert.equal(judgeNodeRun(rules, file, "main").verdict, verdict));
 
-  test("never looser than either side", () => {
+  test("is never looser than either side", () => {
     const security = fc.constantFrom(...EXEC_SECURITY);
     const ask = fc.constantFrom(...EXEC_ASK);
     const rules = fc.record({ security, ask });

@@ -35,7 +35,7 @@ async function put(output: CapturedOutput, bytes: Uint8Array): Promise<void> {
   if (!output.append(bytes)) await promise;
 }
 
-test("terminal sequences vanish, control characters become visible, invalid bytes become �", () => {
+test("removes terminal sequences, shows control characters and replaces invalid bytes", () => {
   const cases: Record<string, string> = {
     "\u001b[1;31mred\u001b[0m\n": "red\n",
     "\u001b]0;title\u0007x": "x",
@@ -53,7 +53,7 @@ test("terminal sequences vanish, control characters become visible, invalid byte
   assert.equal(safeText(Buffer.from([0x61, 0xff, 0xc3, 0x62, 0xe2, 0x82])), "a��b�");
 });
 
-test("news comes once, never with half a character or half a sequence", () => {
+test("drains new text once, never half a character or half a sequence", () => {
   const output = open();
   const told: string[] = [];
   for (const byte of Buffer.from("ä\u001b[31m€\r\n😀")) {
@@ -70,13 +70,13 @@ test("news comes once, never with half a character or half a sequence", () => {
   assert.deepEqual(output.drain(), { text: "", dropped: 0 });
 });
 
-test("too much news is cut at the front, and said", () => {
+test("drops the beginning of too much new text and counts it", () => {
   const output = open({ pendingChars: 10 });
   output.append(Buffer.from("0123456789".repeat(100)));
   assert.deepEqual(output.drain(), { text: "0123456789", dropped: 990 });
 });
 
-test("any bytes in any pieces: the same text, the same lines, and what is drained adds up", async () => {
+test("gives the same text and lines for any bytes in any pieces", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 }), async (pieces) => {
       const output = open();
@@ -105,7 +105,7 @@ test("any bytes in any pieces: the same text, the same lines, and what is draine
 /** Where a sequence was cut by a poll may show; what is written does not change. */
 const stripped = (text: string): string => text.replaceAll(/[^\p{L}\p{N}]/gu, "");
 
-test("a large output is paged from the file like from memory; nothing is lost at the borders", async () => {
+test("pages a large output from the file as from memory, without gaps", async () => {
   const output = open();
   const count = 200_000;
   for (let from = 0; from < count; from += 1000) {
@@ -128,7 +128,7 @@ test("a large output is paged from the file like from memory; nothing is lost at
   assert.deepEqual(await output.lines(0, 5), []);
 });
 
-test("the file is private, made only when needed, and removed with the output", async () => {
+test("creates a private file only when needed and removes it with the output", async () => {
   const before = readdirSync(folder).length;
   const output = open();
   await put(output, Buffer.alloc(100_000, 97));
@@ -140,7 +140,7 @@ test("the file is private, made only when needed, and removed with the output", 
   assert.equal(readdirSync(folder).length, before);
 });
 
-test("output without a newline has pages, too", async () => {
+test("pages output without newlines", async () => {
   const output = open();
   for (let at = 0; at < 64; at += 1) await put(output, Buffer.alloc(50_000, 65 + (at % 26)));
   const size = 64 * 50_000;
@@ -150,7 +150,7 @@ test("output without a newline has pages, too", async () => {
   assert.equal(pages.length, output.totalLines);
 });
 
-test("beyond the limit of the file the end is kept, and the gap is said", async () => {
+test("keeps the end beyond the file limit and reports the gap", async () => {
   const output = open({ maxFileBytes: 500_000 });
   for (let at = 0; at < 400_000; at += 1000) {
     await put(output, Buffer.from(Array.from({ length: 1000 }, (_, n) => `${at + n}\n`).join("")));
@@ -163,7 +163,7 @@ test("beyond the limit of the file the end is kept, and the gap is said", async 
   assert.ok(output.tail(20).endsWith("399999\n"));
 });
 
-test("a disk that takes nothing leaves the end in memory, and the program is not held up", async () => {
+test("keeps the end in memory when the disk is full, without blocking the program", async () => {
   const output = createOutput({
     filePath: async () => {
       throw Object.assign(new Error("full"), { code: "ENOSPC" });

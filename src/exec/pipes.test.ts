@@ -20,7 +20,7 @@ import { readProcess } from "./proc.ts";
 
 const notLinux = process.platform === "linux" ? false : "the launcher process is used on Linux only";
 
-test("what one end is given comes out at the other, and nothing of it stays in the folder", async (t) => {
+test("passes bytes from one end to the other and leaves no file in the folder", async (t) => {
   const folder = tempFolder(t);
   const { read, write } = await openPool(t, () => folder).takeLink();
   writeSync(write, "hello");
@@ -30,7 +30,7 @@ test("what one end is given comes out at the other, and nothing of it stays in t
   assert.equal(readdirSync(join(folder, "pipes")).includes("1-63"), false);
 });
 
-test("a failure says why and holds for one command only", async (t) => {
+test("reports a failure to one command only", async (t) => {
   const folder = tempFolder(t);
   let place = join(folder, "file");
   writeFileSync(place, "");
@@ -42,7 +42,7 @@ test("a failure says why and holds for one command only", async (t) => {
   closeSync(theirs);
 });
 
-test("many at once each get their own", async (t) => {
+test("gives each of many commands its own pipes", async (t) => {
   const folder = tempFolder(t);
   const pool = openPool(t, () => folder);
   const all = await Promise.all(Array.from({ length: 200 }, () => pool.take("child")));
@@ -50,7 +50,7 @@ test("many at once each get their own", async (t) => {
   for (const { ours, theirs } of all) for (const fd of [ours, theirs]) closeSync(fd);
 });
 
-test("the reason of mkfifo itself is passed on", async (t) => {
+test("reports the error of mkfifo", async (t) => {
   const folder = tempFolder(t);
   mkdirSync(join(folder, "pipes"));
   // A name that is taken.
@@ -61,7 +61,7 @@ test("the reason of mkfifo itself is passed on", async (t) => {
   });
 });
 
-test("once programs are started by the launcher, pipes are made by it too", { skip: notLinux }, async (t) => {
+test("creates pipes through the launcher once it is used", { skip: notLinux }, async (t) => {
   const launcher = createLauncher();
   t.after(() => launcher.close());
   const made: number[] = [];

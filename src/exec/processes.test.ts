@@ -53,7 +53,7 @@ function scripted(): { running: Running; end(exit: Exit): Promise<void>; discard
   };
 }
 
-test("an agent sees its own, nobody else's, even by id", () => {
+test("shows an agent only its own commands, also by id", () => {
   const table = createProcessTable({
     clock: { now: () => 0, ticks: () => 0 },
     log: silentLog,
@@ -72,7 +72,7 @@ test("an agent sees its own, nobody else's, even by id", () => {
   assert.equal(table.get(alice, "no-such"), undefined);
 });
 
-test("states follow from how it ended", async () => {
+test("derives the state from the exit", async () => {
   const table = createProcessTable({
     clock: { now: () => 0, ticks: () => 0 },
     log: silentLog,
@@ -101,7 +101,7 @@ test("states follow from how it ended", async () => {
   stop();
 });
 
-test("a finished command disappears after cleanupMs, which is held within its bounds", async (t) => {
+test("removes a finished command after cleanupMs, which is clamped", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
   const clock = { now: () => Date.now(), ticks: () => 0 };
   for (const [asked, lives] of [
@@ -125,7 +125,7 @@ test("a finished command disappears after cleanupMs, which is held within its bo
   }
 });
 
-test("there are never more than 500 finished ones; the oldest go first", async () => {
+test("keeps at most 500 finished commands and removes the oldest first", async () => {
   const table = createProcessTable({
     clock: { now: () => 1000, ticks: () => 0 },
     log: silentLog,
@@ -142,7 +142,7 @@ test("there are never more than 500 finished ones; the oldest go first", async (
   await table.close();
 });
 
-test("an id is two words, and never one that is taken", () => {
+test("creates ids of two words that are never taken", () => {
   assert.match(
     newProcessId(() => false),
     /^[a-z]+-[a-z]+$/,
@@ -153,7 +153,7 @@ test("an id is two words, and never one that is taken", () => {
   );
 });
 
-test("a label says what runs", () => {
+test("derives a label from the command", () => {
   const labels: Record<string, string> = {
     "npm run build": "npm build",
     "cd web && npm run dev -- --port 1": "npm dev",

@@ -59,7 +59,7 @@ test("without a config there is no sandbox, and every default is filled in", () 
   });
 });
 
-test("an agent's value stands over the default, key by key", () => {
+test("an agent's value overrides the default, key by key", () => {
   const { mode, scope, workspaceRoot, docker, prune } = settings(
     {
       mode: "all",
@@ -83,14 +83,14 @@ test("an agent's value stands over the default, key by key", () => {
   );
 });
 
-test("mounts of the defaults and of the agent are merged (spec B 25)", () => {
+test("merges the mounts of the defaults and of the agent", () => {
   assert.deepEqual(settings({ docker: { binds: ["/a:/a"] } }, { docker: { binds: ["/b:/b", "/a:/a"] } }).docker.binds, [
     "/a:/a",
     "/b:/b",
   ]);
 });
 
-test("a shared box takes docker and prune settings from the defaults alone (spec B 25)", () => {
+test("a shared sandbox takes docker and prune settings from the defaults only", () => {
   const { docker, prune, workspaceAccess } = settings(
     { scope: "shared", docker: { image: "a", binds: ["/a:/a"] } },
     { workspaceAccess: "rw", docker: { image: "b", binds: ["/b:/b"], setupCommand: "evil" }, prune: { idleHours: 1 } },
@@ -101,13 +101,13 @@ test("a shared box takes docker and prune settings from the defaults alone (spec
   );
 });
 
-test("perSession is the older spelling of scope and gives way to it", () => {
+test("scope overrides the older spelling perSession", () => {
   assert.equal(settings({ perSession: true }).scope, "session");
   assert.equal(settings({ perSession: false }).scope, "shared");
   assert.equal(settings({ perSession: true, scope: "agent" }).scope, "agent");
   assert.equal(settings({ scope: "agent" }, { perSession: false }).scope, "shared");
 });
 
-test("lines of a set-up command are one script", () => {
+test("joins the lines of a set-up command", () => {
   assert.equal(settings({ docker: { setupCommand: ["a", "b"] } }).docker.setupCommand, "a\nb");
 });

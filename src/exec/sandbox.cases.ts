@@ -198,16 +198,16 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       }
     };
 
-    check("output and exit code come back", async () => {
+    check("returns output and exit code", async () => {
       const { code, text } = await fixture.run("echo out; echo err >&2; exit 7");
       assert.deepEqual({ code, lines: text.split("\n").sort() }, { code: 7, lines: ["err", "out"] });
     });
 
-    check("input goes in", async () => {
+    check("passes input to the command", async () => {
       assert.equal((await fixture.run("cat; echo end", { input: "one\ntwo\n" })).text, "one\ntwo\nend");
     });
 
-    check("the variables of the call are there, those of the gateway are not", async () => {
+    check("passes the variables of the call but none of the gateway", async () => {
       process.env["BOX_CANARY"] = "of the host";
       const { text } = await fixture.run('echo "[$GIVEN]"; env', {
         env: { GIVEN: `a b'"$x\nsecond line`, LD_LIBRARY_PATH: "/nowhere" },
@@ -219,13 +219,13 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       assert.match(text, /^HOME=\/home\/sandbox$/m);
     });
 
-    check("configured variables are there, under those of the call", async () => {
+    check("sets configured variables; those of the call override them", async () => {
       await withFixture({ docker: { env: { ONE: "config", TWO: "config" } } }, async (own) => {
         assert.equal((await own.run('echo "$ONE $TWO"', { env: { TWO: "call" } })).text, "config call");
       });
     });
 
-    check("a path of the call and of the config comes first, after the profile had its say", async () => {
+    check("puts a PATH of the call and of the config first, after the profile", async () => {
       await withFixture({ docker: { env: { PATH: "/from/config:/usr/bin:/bin" } } }, async (own) => {
         const { text } = await own.run("echo $PATH; echo [$OPENCLAW_PATH_PREFIX]", {
           env: { PATH: "/from/call" },
@@ -236,13 +236,13 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("commands start in the workspace, and a folder can be named", async () => {
+    check("starts in the workspace or in a given folder", async () => {
       mkdirSync(join(fixture.workspace, "sub"), { recursive: true });
       assert.equal((await fixture.run("pwd")).text, "/workspace");
       assert.equal((await fixture.run("pwd", { cwd: "/workspace/sub" })).text, "/workspace/sub");
     });
 
-    check("files go both ways through the workspace", async () => {
+    check("shares files with the host through the workspace", async () => {
       writeFileSync(join(fixture.workspace, "outside.txt"), "from outside");
       assert.equal((await fixture.run("cat outside.txt; echo inside > inside.txt")).text, "from outside");
       assert.equal(readFileSync(join(fixture.workspace, "inside.txt"), "utf8"), "inside\n");
@@ -250,7 +250,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       assert.deepEqual(sandbox.mounts[0], { inside: "/workspace", host: fixture.workspace, writable: true });
     });
 
-    check("nothing else of the host is seen", async () => {
+    check("shows nothing else of the host", async () => {
       writeFileSync(join(fixture.home, "canary.txt"), "CANARY-HOST");
       writeFileSync(join(fixture.home, ".openclaw", "openclaw.json"), "CANARY-CONFIG");
       const state = join(fixture.home, ".openclaw", "openclaw.json");
@@ -260,7 +260,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       assert.doesNotMatch(text, /CANARY|root:[$*!]/);
     });
 
-    check("a workspace that holds the state folder does not show it", async () => {
+    check("hides the state folder inside a workspace that contains it", async () => {
       await withFixture(
         {},
         async (own) => {
@@ -281,7 +281,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       );
     });
 
-    check("there is no network of any kind, and no socket of the host", async () => {
+    check("has no network and no socket of the host", async () => {
       const servers = await listenEverywhere(fixture.home);
       try {
         const { text } = await fixture.run(
@@ -294,7 +294,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       }
     });
 
-    check("rights cannot grow: no capabilities, no new privileges, setuid means nothing", async (t, { setuid }) => {
+    check("cannot gain rights: no capabilities, no new privileges, no setuid", async (t, { setuid }) => {
       const { text } = await fixture.run(
         "grep -E '^(CapEff|CapPrm|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'",
       );
@@ -306,7 +306,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       else assert.doesNotMatch((await fixture.run(`${setuid} 2>&1`)).text, /euid=0/);
     });
 
-    check("the machine cannot be steered through /proc and /sys", async () => {
+    check("cannot control the machine through /proc and /sys", async () => {
       const { text } = await fixture.run(
         "for f in /proc/sys/kernel/hostname /proc/sys/kernel/core_pattern /proc/sysrq-trigger /sys/kernel/uevent_helper /proc/1/oom_score_adj; do test -w $f && (echo probe >> $f) 2>/dev/null && echo wrote $f; done; echo done",
       );
@@ -314,7 +314,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       assert.notEqual(readFileSync("/proc/sys/kernel/core_pattern", "utf8").trim(), "probe");
     });
 
-    check("other processes are not there, and process 1 is one of the box", async () => {
+    check("sees only its own processes", async () => {
       const { text } = await fixture.run(
         `tr '\\0' ' ' < /proc/1/cmdline; echo; ls -d /proc/[0-9]* | wc -l; ls -A /proc/1/root${fixture.home} 2>&1; ls /proc/${process.pid}/root 2>&1; cat /proc/${process.pid}/environ /proc/${process.pid}/mem 2>&1 | head -c 200`,
       );
@@ -322,14 +322,14 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       assert.ok(Number(/^\d+$/m.exec(text)?.[0]) < 20, text);
     });
 
-    check("the system is read-only", async () => {
+    check("has a read-only system", async () => {
       const { text } = await fixture.run(
         "for f in /x /usr/x /etc/x /bin/x; do (echo x > $f) 2>/dev/null && echo wrote $f; done; rm -f /bin/sh /etc/passwd 2>/dev/null; test -e /bin/sh && test -e /etc/passwd && echo kept",
       );
       assert.equal(text, "kept");
     });
 
-    check("temporary files and the home are the box's own, and stay", async () => {
+    check("keeps its own temporary files and home between commands", async () => {
       const mine = join(tmpdir(), `openclaw-host-${process.pid}`);
       writeFileSync(mine, "CANARY");
       try {
@@ -341,7 +341,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       }
     });
 
-    check("names that others obey cannot be written, there or not", async () => {
+    check("cannot write names that other programs obey, even missing ones", async () => {
       await withFixture({}, async (own) => {
         mkdirSync(join(own.workspace, ".git", "hooks"), { recursive: true });
         writeFileSync(join(own.workspace, ".git", "config"), "[core]\n");
@@ -383,7 +383,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("with gitWrite one can commit in a repository, but not change what git obeys", async () => {
+    check("with gitWrite can commit in a repository but not change what git obeys", async () => {
       await withFixture({ gitWrite: true }, async (own) => {
         const git = join(own.workspace, ".git");
         mkdirSync(git);
@@ -416,46 +416,49 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("every git folder of the workspace is read-only, and the owner's git runs nothing afterwards", async (t) => {
-      if (noGit !== false) return t.skip(noGit);
-      await withFixture({}, async (own) => {
-        const owner = ownersGit(own);
-        layRepositories(own, owner);
-        const evil = `[core]\n\tfsmonitor = "touch ${owner.canary}; false"\n\thooksPath = /workspace/evil-hooks\n`;
-        writeFileSync(join(own.workspace, "evil"), evil);
-        const folders = [".git", "nested/repo/.git", "store.git", ".git/worktrees/tree", ".git/modules/sub"];
-        const tries = [
-          ...folders.flatMap((folder) => [
-            `cp evil ${folder}/config`,
-            `cp evil ${folder}/config.worktree`,
-            `rm -f ${folder}/config; cp evil ${folder}/config`,
-            `mkdir -p ${folder}/hooks && cp evil ${folder}/hooks/post-index-change`,
-            `mkdir -p ${folder}/rebase-merge && echo 'exec touch ${owner.canary}' > ${folder}/rebase-merge/git-rebase-todo`,
-            `mkdir -p ${folder}/info && echo '* filter=x' > ${folder}/info/attributes`,
-            `echo /workspace/evil > ${folder}/commondir`,
-            `echo x > ${folder}/index`,
-            `rm -rf ${folder}`,
-          ]),
-          "mv nested elsewhere && mkdir -p nested/repo && cp -r elsewhere/repo/.git nested/repo/.git && cp evil nested/repo/.git/config",
-          "echo 'gitdir: /workspace/evil-git' > tree/.git",
-          "rm tree/.git && echo 'gitdir: ../evil-git' > tree/.git",
-          "mkdir -p empty/sub/.git && cp evil empty/sub/.git/config",
-          "mv empty gone && mkdir -p empty/sub/.git && cp evil empty/sub/.git/config",
-        ];
-        const before = snapshot(own.workspace, [...folders, "tree/.git", "empty"]);
-        for (const folder of folders) assert.ok(existsSync(join(own.workspace, folder, "HEAD")), folder);
-        await own.run(`${tries.map((line) => `(${line}) 2>/dev/null`).join("; ")}; true`);
-        await own.sandboxes.close();
-        assert.deepEqual(snapshot(own.workspace, [...folders, "tree/.git", "empty"]), before);
-        owner.everyday();
-        assert.equal(existsSync(owner.canary), false);
-        writeFileSync(join(own.workspace, "nested/repo/.git/config"), evil);
-        owner.git("nested/repo", "status");
-        assert.ok(existsSync(owner.canary), "the trap works");
-      });
-    });
+    check(
+      "sees every git folder of the workspace read-only, and the owner's git runs nothing afterwards",
+      async (t) => {
+        if (noGit !== false) return t.skip(noGit);
+        await withFixture({}, async (own) => {
+          const owner = ownersGit(own);
+          layRepositories(own, owner);
+          const evil = `[core]\n\tfsmonitor = "touch ${owner.canary}; false"\n\thooksPath = /workspace/evil-hooks\n`;
+          writeFileSync(join(own.workspace, "evil"), evil);
+          const folders = [".git", "nested/repo/.git", "store.git", ".git/worktrees/tree", ".git/modules/sub"];
+          const tries = [
+            ...folders.flatMap((folder) => [
+              `cp evil ${folder}/config`,
+              `cp evil ${folder}/config.worktree`,
+              `rm -f ${folder}/config; cp evil ${folder}/config`,
+              `mkdir -p ${folder}/hooks && cp evil ${folder}/hooks/post-index-change`,
+              `mkdir -p ${folder}/rebase-merge && echo 'exec touch ${owner.canary}' > ${folder}/rebase-merge/git-rebase-todo`,
+              `mkdir -p ${folder}/info && echo '* filter=x' > ${folder}/info/attributes`,
+              `echo /workspace/evil > ${folder}/commondir`,
+              `echo x > ${folder}/index`,
+              `rm -rf ${folder}`,
+            ]),
+            "mv nested elsewhere && mkdir -p nested/repo && cp -r elsewhere/repo/.git nested/repo/.git && cp evil nested/repo/.git/config",
+            "echo 'gitdir: /workspace/evil-git' > tree/.git",
+            "rm tree/.git && echo 'gitdir: ../evil-git' > tree/.git",
+            "mkdir -p empty/sub/.git && cp evil empty/sub/.git/config",
+            "mv empty gone && mkdir -p empty/sub/.git && cp evil empty/sub/.git/config",
+          ];
+          const before = snapshot(own.workspace, [...folders, "tree/.git", "empty"]);
+          for (const folder of folders) assert.ok(existsSync(join(own.workspace, folder, "HEAD")), folder);
+          await own.run(`${tries.map((line) => `(${line}) 2>/dev/null`).join("; ")}; true`);
+          await own.sandboxes.close();
+          assert.deepEqual(snapshot(own.workspace, [...folders, "tree/.git", "empty"]), before);
+          owner.everyday();
+          assert.equal(existsSync(owner.canary), false);
+          writeFileSync(join(own.workspace, "nested/repo/.git/config"), evil);
+          owner.git("nested/repo", "status");
+          assert.ok(existsSync(owner.canary), "the trap works");
+        });
+      },
+    );
 
-    check("a git folder made inside that would run programs outside is set aside, and a plain one stays", async (t) => {
+    check("sets aside a git folder made inside that would run programs outside, and keeps a plain one", async (t) => {
       if (noGit !== false) return t.skip(noGit);
       await withFixture({}, async (own) => {
         const owner = ownersGit(own);
@@ -528,7 +531,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("a command that is still running cannot have what it swaps mounted for another one", async () => {
+    check("a running command cannot swap a folder to have another one mounted", async () => {
       await withFixture({}, async (own) => {
         mkdirSync(join(own.home, "outside"));
         writeFileSync(join(own.home, "outside", "secret"), "CANARY");
@@ -549,7 +552,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("a protected name that is a link is refused: what it points to cannot be kept", async () => {
+    check("rejects a protected name that is a link", async () => {
       await withFixture({}, async (own) => {
         const { symlinkSync } = await import("node:fs");
         symlinkSync("/etc", join(own.workspace, ".vscode"));
@@ -557,7 +560,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("ending a command ends all of it", async () => {
+    check("ends a command with everything it started", async () => {
       const mark = `31${process.pid}`;
       const { reason } = await fixture.run(
         `(sleep ${mark}1 &) ; setsid sleep ${mark}2 & nohup env -i sleep ${mark}3 & sleep ${mark}4`,
@@ -567,7 +570,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       assert.deepEqual(await left(`sleep\0${mark}`), []);
     });
 
-    check("a fork bomb ends in an error and leaves nothing", async (t) => {
+    check("survives a fork bomb without leftover processes", async (t) => {
       await withFixture({ docker: { pidsLimit: 48 } }, async (own) => {
         const { code, reason, text } = await own.run(
           "f() { f | f & }; f; sleep 1; i=0; while [ $i -lt 200 ]; do sleep 32123 & i=$((i+1)); done; wait",
@@ -580,14 +583,14 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("memory beyond the limit is an error", async () => {
+    check("fails a command that uses too much memory", async () => {
       await withFixture({ docker: { memory: "64m" } }, async (own) => {
         const { code } = await own.run("x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo ${#x}");
         assert.notEqual(code, 0);
       });
     });
 
-    check("a file beyond the limit is an error", async () => {
+    check("fails a command that writes too large a file", async () => {
       await withFixture({ docker: { ulimits: { fsize: 1_048_576 } } }, async (own) => {
         const { text } = await own.run("head -c 5000000 /dev/zero > /tmp/big; echo code $?; wc -c < /tmp/big");
         assert.doesNotMatch(text, /code 0/);
@@ -595,7 +598,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("the set-up command runs once, also when several come at once", async () => {
+    check("runs the set-up command once, also for calls at the same time", async () => {
       await withFixture(
         { docker: { setupCommand: ["echo ran >> /workspace/setup.log", "sleep 0.2"] } },
         async (own) => {
@@ -607,7 +610,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       );
     });
 
-    check("a set-up command that fails stops the command, with what it said", async () => {
+    check("fails a command when the set-up command fails, with its output", async () => {
       await withFixture({ docker: { setupCommand: "echo no such luck; exit 3" } }, async (own) => {
         await assert.rejects(own.run("echo never > ran"), (error: unknown) => {
           assert.ok(error instanceof OpenClawError);
@@ -619,7 +622,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("with read-only access the agent's workspace is at /agent, and the sandbox has its own", async () => {
+    check("with read-only access shows the agent's workspace at /agent and has its own", async () => {
       await withFixture({ workspaceAccess: "ro" }, async (own) => {
         writeFileSync(join(own.workspace, "notes.md"), "the agent's");
         assert.equal(
@@ -638,7 +641,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("without access the agent's workspace is not there", async () => {
+    check("without access hides the agent's workspace", async () => {
       await withFixture({ workspaceAccess: "none" }, async (own) => {
         writeFileSync(join(own.workspace, "notes.md"), "CANARY");
         assert.equal(
@@ -650,7 +653,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("one box a session keeps sessions apart; one an agent does not", async () => {
+    check("separates sessions with scope session, and shares with scope agent", async () => {
       await withFixture({ scope: "session", workspaceAccess: "none" }, async (own) => {
         await own.run("echo one > /workspace/a; echo one > ~/a", { sandbox: await own.sandbox("agent:main:one") });
         const { text } = await own.run("ls /workspace ~", { sandbox: await own.sandbox("agent:main:two") });
@@ -659,7 +662,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       });
     });
 
-    check("folders an owner mounts are there, read-only where said", async () => {
+    check("mounts folders of the owner, read-only where configured", async () => {
       const extra = mkdtempSync(join(tmpdir(), "openclaw-bind-"));
       chmodSync(extra, 0o755);
       writeFileSync(join(extra, "book"), "a book");
@@ -677,12 +680,12 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       }
     });
 
-    check("a terminal is one", async () => {
+    check("provides a terminal", async () => {
       const { text } = await fixture.run("tty; test -t 1 && echo terminal; echo $TERM", { tty: true });
       assert.match(text, /^\/dev\/(pts\/\d+|console)\s+terminal\s+xterm-256color$/);
     });
 
-    check("a list names the boxes; recreating one begins anew but keeps the workspace", async () => {
+    check("lists sandboxes; recreating one starts fresh but keeps the workspace", async () => {
       await withFixture({}, async (own) => {
         await own.run("echo old > ~/state; echo kept > file");
         const [listed, ...others] = await own.sandboxes.list();

@@ -61,7 +61,7 @@ const who = (agent: string, rest = "main"): { agent: AgentId; session: SessionKe
   session: `agent:${agent}:${rest}` as SessionKey,
 });
 
-test("the scope decides who shares a box and its workspace", { skip: noBox }, async (t) => {
+test("the scope decides who shares a sandbox and its workspace", { skip: noBox }, async (t) => {
   const names = async (sandbox: Sandbox): Promise<string[]> => {
     const { sandboxes } = ground(t, sandbox);
     const all = [who("a"), who("a", "x"), who("b")];
@@ -82,27 +82,31 @@ test("the scope decides who shares a box and its workspace", { skip: noBox }, as
   );
 });
 
-test("calls at the same moment share one box, which is opened once", { skip: noBox }, async (t) => {
+test("concurrent calls share one sandbox, which is opened once", { skip: noBox }, async (t) => {
   const { sandboxes } = ground(t, { scope: "agent" });
   const found = await Promise.all([who("a"), who("a", "x"), who("a")].map((one) => sandboxes.of(one)));
   assert.equal(new Set(found).size, 1);
 });
 
-test("keys that look alike after cleaning get different boxes", { skip: noBox }, async (t) => {
+test("session keys that look alike after cleaning get different sandboxes", { skip: noBox }, async (t) => {
   const { sandboxes } = ground(t, { scope: "session" });
   const [one, two] = await Promise.all([sandboxes.of(who("a", "x:y")), sandboxes.of(who("a", "x-y"))]);
   assert.notEqual(one.name, two.name);
 });
 
-test("a workspace that is the state folder, the disk or a folder of keys is refused", { skip: noBox }, async (t) => {
-  for (const workspace of ["~/.openclaw", "/", "~/.ssh", "~/link"]) {
-    const { sandboxes, home } = ground(t, { workspaceAccess: "rw" }, workspace);
-    symlinkSync(join(home, ".openclaw"), join(home, "link"));
-    await assert.rejects(sandboxes.of(who("a")), { code: "sandbox.refused" }, workspace);
-  }
-});
+test(
+  "rejects a workspace that is the state folder, the whole disk or a folder with keys",
+  { skip: noBox },
+  async (t) => {
+    for (const workspace of ["~/.openclaw", "/", "~/.ssh", "~/link"]) {
+      const { sandboxes, home } = ground(t, { workspaceAccess: "rw" }, workspace);
+      symlinkSync(join(home, ".openclaw"), join(home, "link"));
+      await assert.rejects(sandboxes.of(who("a")), { code: "sandbox.refused" }, workspace);
+    }
+  },
+);
 
-test("unused boxes go after their hours, old ones after their days, and 0 means never", { skip: noBox }, async (t) => {
+test("prunes idle sandboxes after hours and old ones after days; 0 means never", { skip: noBox }, async (t) => {
   const idle = ground(t, { prune: { idleHours: 2, maxAgeDays: 0 } });
   const { name } = await idle.sandboxes.of(who("a"));
   assert.deepEqual(await idle.sandboxes.prune(), []);
@@ -120,7 +124,7 @@ test("unused boxes go after their hours, old ones after their days, and 0 means 
   assert.deepEqual(await old.sandboxes.prune(), [kept.name]);
 });
 
-test("a damaged record is no box, and the next use writes a new one", { skip: noBox }, async (t) => {
+test("ignores a damaged record and writes a new one", { skip: noBox }, async (t) => {
   const { sandboxes, paths } = ground(t, {});
   const { name } = await sandboxes.of(who("a"));
   writeFileSync(join(paths.state, "boxes", name, "box.json"), "{");
@@ -145,7 +149,7 @@ const settingsOf = (sandbox: Sandbox) =>
     profile: undefined,
   });
 
-test("auto takes bubblewrap when it works, else docker; a network needs docker (ruling 10)", async () => {
+test("auto prefers bubblewrap, then docker; a network needs docker", async () => {
   const both = [backend("bubblewrap"), backend("docker")];
   const onlyDocker = [backend("bubblewrap", "apt-get install bubblewrap"), backend("docker")];
   assert.equal((await chooseBackend(settingsOf({}), both)).kind, "bubblewrap");
@@ -154,7 +158,7 @@ test("auto takes bubblewrap when it works, else docker; a network needs docker (
   assert.equal((await chooseBackend(settingsOf({ docker: { network: "bridge" } }), both)).kind, "docker");
 });
 
-test("with neither there is an error that names every fix, and never the host", async () => {
+test("without a working backend the error names every fix, and the host is never used", async () => {
   const none = [backend("bubblewrap", "apt-get install bubblewrap"), backend("docker", "start docker")];
   await assert.rejects(chooseBackend(settingsOf({}), none), (error: unknown) => {
     assert.ok(error instanceof OpenClawError);
@@ -173,12 +177,12 @@ test("with neither there is an error that names every fix, and never the host", 
   );
 });
 
-test("bubblewrap refuses a network instead of giving the host's", { skip: noBox }, async (t) => {
+test("bubblewrap rejects a network instead of sharing the host's", { skip: noBox }, async (t) => {
   const { sandboxes } = ground(t, { docker: { network: "bridge" } });
   await assert.rejects(sandboxes.of(who("a")), { code: "sandbox.refused" });
 });
 
-test("detection says what works here, or why nothing does", { skip: noBox }, async () => {
+test("detection reports what works, or why no backend does", { skip: noBox }, async () => {
   const folder = join(tmpdir(), `openclaw-detect-${process.pid}`);
   const clock = { now: () => 0, ticks: () => 0 };
   assert.deepEqual(await sandboxWorks({ folder, env: process.env, log: quiet, clock }, "bubblewrap"), {

@@ -15,7 +15,7 @@ const having =
   (program: string): string | undefined =>
     paths.find((path) => path === program || path.endsWith(`/${program}`));
 
-test("SHELL is used; fish gives way to bash, then sh, and is kept when there is neither", () => {
+test("uses SHELL, but bash or sh instead of fish when there is one", () => {
   const fish = { SHELL: "/usr/bin/fish" };
   assert.equal(chooseShell({ SHELL: "/bin/zsh" }, having("/bin/zsh", "/bin/sh")), "/bin/zsh");
   assert.equal(chooseShell(fish, having("/usr/bin/fish", "/bin/bash", "/bin/sh")), "/bin/bash");
@@ -23,7 +23,7 @@ test("SHELL is used; fish gives way to bash, then sh, and is kept when there is 
   assert.equal(chooseShell(fish, having("/usr/bin/fish")), "/usr/bin/fish");
 });
 
-test("no SHELL, one that is gone, or one that refuses logins means sh", () => {
+test("uses sh without SHELL, or when it is missing or refuses logins", () => {
   const find = having("/bin/sh", "/usr/sbin/nologin", "/bin/false");
   for (const env of [
     {},
@@ -40,7 +40,7 @@ test("no SHELL, one that is gone, or one that refuses logins means sh", () => {
   );
 });
 
-test("folders are merged in order, each once, relative ones left out", () => {
+test("merges folders in order, without duplicates and relative ones", () => {
   assert.deepEqual(
     searchPath({
       prepend: ["~/bin", "/opt/x", "rel"],
@@ -52,7 +52,7 @@ test("folders are merged in order, each once, relative ones left out", () => {
   );
 });
 
-test("the login shell is asked once, its chatter does not matter, and silence falls back", async (t) => {
+test("asks the login shell once, ignores its other output, and falls back when it is silent", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "login-path-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const log = openLog({ level: "silent", consoleLevel: "silent", consoleStyle: "json", mask: createMask() });

@@ -9,7 +9,7 @@ import { env, openTestEngine, rounds, shellPart, sleep, until } from "./engine.c
 const engine = openTestEngine({ graceMs: 300 });
 after(() => engine.close());
 
-test("output and errors come out as one text in the order they were written", async () => {
+test("merges output and errors in the order they were written", async () => {
   const run = await engine.sh("echo a; echo b >&2; echo c; echo d >&2; exit 3");
   const { endedAt, ...exit } = await run.ended;
   assert.deepEqual(exit, { code: 3 });
@@ -18,7 +18,7 @@ test("output and errors come out as one text in the order they were written", as
   assert.deepEqual([run.output.totalLines, run.output.totalChars], [4, 8]);
 });
 
-test("errors come out apart for whoever asks, of every part of a pipeline", async () => {
+test("captures errors separately on request, for every part of a pipeline", async () => {
   const run = await engine.start({
     pipeline: [shellPart("echo a; echo b >&2", engine.folder), shellPart("cat; echo c >&2; exit 2", engine.folder)],
     errorsApart: true,
@@ -32,7 +32,7 @@ test("errors come out apart for whoever asks, of every part of a pipeline", asyn
   );
 });
 
-test("/dev/stdout, /dev/stderr and /dev/stdin can be opened by name, as under a shell", async () => {
+test("lets programs open /dev/stdout, /dev/stderr and /dev/stdin by name", async () => {
   const run = await engine.sh("echo out > /dev/stdout; echo err > /dev/stderr; cat /dev/stdin");
   await until(() => run.output.tail(100).includes("err"));
   await run.write(Buffer.from("in\n"));
@@ -42,7 +42,7 @@ test("/dev/stdout, /dev/stderr and /dev/stdin can be opened by name, as under a 
   assert.equal(run.output.tail(100), "out\nerr\nin\n");
 });
 
-test("a pipeline passes bytes from one to the next; each part says where its errors go", async () => {
+test("passes bytes through a pipeline; each part decides where its errors go", async () => {
   const part = (line: string) => shellPart(line, engine.folder);
   const run = await engine.start({
     pipeline: [
@@ -58,7 +58,7 @@ test("a pipeline passes bytes from one to the next; each part says where its err
   assert.equal(silent.output.tail(10).trim(), "0");
 });
 
-test("a reader that goes first ends the writer, as in a shell", async () => {
+test("ends a writer when its reader ends, as in a shell", async () => {
   const run = await engine.start({
     pipeline: [{ launch: { argv: ["yes"], cwd: "/", env } }, { launch: { argv: ["head", "-n", "2"], cwd: "/", env } }],
   });
@@ -66,7 +66,7 @@ test("a reader that goes first ends the writer, as in a shell", async () => {
   assert.equal(run.output.tail(10), "y\ny\n");
 });
 
-test("input can be empty from the start, or closed later; writing then says so", async () => {
+test("starts with empty input or closes it later; writing then fails", async () => {
   const none = await engine.start({ pipeline: [{ ...shellPart("wc -c; sleep 0.3", engine.folder), input: "empty" }] });
   await assert.rejects(none.write(Buffer.from("x")), { code: "exec.input-closed" });
   await none.ended;
@@ -79,7 +79,7 @@ test("input can be empty from the start, or closed later; writing then says so",
   await assert.rejects(slot.write(Buffer.from("x")), { code: "exec.input-closed" });
 });
 
-test("F19: a child that closes its input at any moment costs an error, never the process", async () => {
+test("F19: survives a child that closes its input at any moment", async () => {
   for (let round = 0; round < rounds(30); round += 1) {
     const run = await engine.sh(round % 2 === 0 ? "exec 0<&-; sleep 0.05" : "head -c 1 >/dev/null");
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => run.write(Buffer.alloc(100_000, 97))));
@@ -90,7 +90,7 @@ test("F19: a child that closes its input at any moment costs an error, never the
   }
 });
 
-test("a command that cannot start says why, and leaves nothing open", async () => {
+test("reports why a command cannot start, and leaves no open file", async () => {
   const argv = (...words: string[]) => ({ pipeline: [{ launch: { argv: words, cwd: engine.folder, env } }] });
   const text = join(engine.folder, "text");
   writeFileSync(text, "hello");
@@ -123,7 +123,7 @@ test("a time limit covers the whole life and ends the whole tree", async () => {
   assert.equal(exit.signal ?? exit.code, "SIGTERM");
 });
 
-test("F12: a command that ignores TERM and then writes is gone before its end is told", async () => {
+test("F12: a command that ignores TERM is gone before its end is reported", async () => {
   for (let round = 0; round < rounds(3); round += 1) {
     const file = join(engine.folder, `late-${round}`);
     const run = await engine.sh(`trap '' TERM; echo ready; sleep 5; echo late > ${file}`);
@@ -135,7 +135,7 @@ test("F12: a command that ignores TERM and then writes is gone before its end is
   }
 });
 
-test("what still holds the output keeps the command running; a daemon that let go does not", async () => {
+test("waits for processes that hold the output, not for daemons that closed it", async () => {
   const held = await engine.sh("sleep 30 & echo started");
   await until(() => held.output.totalLines > 0);
   assert.equal(await Promise.race([held.ended, sleep(100).then(() => "running")]), "running");
@@ -149,7 +149,7 @@ test("what still holds the output keeps the command running; a daemon that let g
   assert.equal(existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z"), false);
 });
 
-test("open files are passed on as 3, 4, …, over pipes and in a terminal", async () => {
+test("passes open files as 3, 4, …, over pipes and in a terminal", async () => {
   const file = join(engine.folder, "passed");
   writeFileSync(file, "from a file\n");
   for (const tty of [undefined, { columns: 80, rows: 24 }]) {
@@ -162,7 +162,7 @@ test("open files are passed on as 3, 4, …, over pipes and in a terminal", asyn
   }
 });
 
-test("the folder is private, holds nothing while commands are small, and is gone at the end", async () => {
+test("uses a private folder that is empty for small outputs and removed at the end", async () => {
   const own = openTestEngine();
   const namespace = /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "";
   mkdirSync(join(own.folder, "runs", `${namespace}.1.1.aaaaaaaaaaaa`), { recursive: true });

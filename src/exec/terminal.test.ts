@@ -28,14 +28,14 @@ const shows = (run: Running, text: string | RegExp): Promise<void> =>
     return typeof text === "string" ? screen.includes(text) : text.test(screen);
   });
 
-test("a command finds a terminal of the size that was asked for", async () => {
+test("gives a command a terminal of the requested size", async () => {
   const run = await engine.sh("tty; stty size; echo $TERM; test -t 0 && test -t 1 && test -t 2 && echo all", { tty });
   assert.equal((await run.ended).code, 0);
   assert.match(run.output.tail(200), /^\/dev\/pts\/\d+\n30 120\nxterm-256color\nall\n$/);
   assert.equal(run.tty, true);
 });
 
-test("exit codes, signals and failures to start are told as over pipes", async () => {
+test("reports exit codes, signals and failed starts as over pipes", async () => {
   assert.equal((await (await engine.sh("exit 7", { tty })).ended).code, 7);
   const killed = await (await engine.sh("kill -9 $$", { tty })).ended;
   assert.deepEqual([killed.code, killed.signal], [null, "SIGKILL"]);
@@ -47,7 +47,7 @@ test("exit codes, signals and failures to start are told as over pipes", async (
   await assert.rejects(engine.start({ pipeline: [two, two], tty }), { code: "exec.no-terminal" });
 });
 
-test("a question for the cursor is answered and does not show, also in pieces", async () => {
+test("answers a cursor query and hides it, also in pieces", async () => {
   const run = await engine.sh("stty -icanon -echo; printf 'a\\033[6nb'; dd bs=1 count=6 2>/dev/null | od -An -c", {
     tty,
   });
@@ -62,7 +62,7 @@ test("a question for the cursor is answered and does not show, also in pieces", 
   assert.deepEqual(answers, ["\u001b[1;1R", "\u001b[1;1R"]);
 });
 
-test("C-c ends a program, the end of input another", async () => {
+test("ends one program with C-c, another with end of input", async () => {
   const cat = await engine.sh("echo up; cat", { tty });
   await shows(cat, "up");
   await keys(cat, "C-c");
@@ -77,7 +77,7 @@ test("C-c ends a program, the end of input another", async () => {
   await assert.rejects(reader.write(Buffer.from("x")), { code: "exec.input-closed" });
 });
 
-test("a password prompt is answered without being shown", async () => {
+test("answers a password prompt without showing the password", async () => {
   const run = await engine.sh("stty -echo; printf 'Password: '; read -r x; stty echo; echo; echo \"length ${#x}\"", {
     tty,
   });
@@ -137,7 +137,7 @@ test("less pages", needs("less"), async () => {
   assert.equal((await run.ended).code, 0);
 });
 
-test("ending a terminal ends what was started in it, and the screen stays readable", async () => {
+test("ends everything started in a terminal, and the screen stays readable", async () => {
   const run = await engine.sh("trap '' HUP TERM; setsid sleep 800 & echo drawn; while :; do sleep 801; done", { tty });
   await shows(run, "drawn");
   const exit = await run.end("killed");
@@ -146,7 +146,7 @@ test("ending a terminal ends what was started in it, and the screen stays readab
   assert.equal(existsSync(`/proc/${run.pid}`), false);
 });
 
-test("a flood in a terminal does not flood the screen", async () => {
+test("bounds the screen when the output is large", async () => {
   const run = await engine.sh("head -c 20000000 /dev/zero | tr '\\0' 'x'; printf '\\033[2J\\033[Hlast'", { tty });
   assert.equal((await run.ended).code, 0);
   assert.equal(await run.screen(), "last");

@@ -29,7 +29,7 @@ const escapes: Record<string, string> = {
   "nested sessions": "setsid setsid sh -c 'setsid sh -c \"setsid sleep 612 & sleep 613\" & wait' & echo ready; wait",
 };
 
-test("every escape ends with the command", { ...onLinux }, async (t) => {
+test("ends every process that tries to escape", { ...onLinux }, async (t) => {
   const names = Object.keys(escapes);
   for (let round = 0; round < rounds(names.length); round += 1) {
     const name = names[round % names.length] ?? "";
@@ -45,7 +45,7 @@ test("every escape ends with the command", { ...onLinux }, async (t) => {
   t.diagnostic(`${rounds(names.length)} rounds`);
 });
 
-test("thousands of short commands leave no zombie and no open file", { ...onLinux }, async () => {
+test("leaves no zombie and no open file after thousands of short commands", { ...onLinux }, async () => {
   const count = Math.min(5000, rounds(40) * 5);
   for (let at = 0; at < count; at += 50) {
     await Promise.all(
@@ -84,7 +84,7 @@ test("with the reaper killed too, the next start ends the orphans", { ...onLinux
   assert.deepEqual(await taggedAlive(word), []);
 });
 
-test("the sweep leaves alone what belongs to a living process", { ...onLinux }, async () => {
+test("orphan cleanup ignores processes of a living gateway", { ...onLinux }, async () => {
   const run = await engine.sh("echo ready; exec sleep 614");
   await until(() => run.output.totalLines === 1);
   await sweepOrphans(100);
@@ -111,7 +111,7 @@ test("close ends commands, their daemons and the reaper", { ...onLinux }, async 
   );
 });
 
-test("PRC-003: a pid that was given to somebody else is not signalled", { ...onLinux }, async () => {
+test("PRC-003: does not signal a reused pid", { ...onLinux }, async () => {
   const bystander = spawn("sleep", ["617"], { stdio: "ignore" });
   const now = readProcess(bystander.pid ?? 0);
   assert.ok(now !== undefined);
@@ -122,7 +122,7 @@ test("PRC-003: a pid that was given to somebody else is not signalled", { ...onL
   assert.equal(signalProcess(now, "SIGKILL"), false);
 });
 
-test("PRC-003: the number of a leader that is gone does not make a stranger's group ours", () => {
+test("PRC-003: does not take over a group whose leader's pid was reused", () => {
   const seen = (pid: number, more: Partial<Process> = {}): Process => ({
     pid,
     parent: 1,
@@ -155,7 +155,7 @@ test("PRC-003: the number of a leader that is gone does not make a stranger's gr
   assert.deepEqual(pids(true, seen(60, { mark: "other" }), seen(process.pid, { mark: "m" })), []);
 });
 
-test("a mark names its maker for ever", { ...onLinux }, async () => {
+test("a mark identifies its process uniquely", { ...onLinux }, async () => {
   const mark = ownMark();
   const child = spawn("sleep", ["618"], { stdio: "ignore", env: { ...env, [MARK]: mark } });
   await until(() => readProcess(child.pid ?? 0, true)?.mark === mark);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { sniff } from "./sniff.ts";
 
-test("the first bytes decide, not the name", () => {
+test("detects the type by the first bytes, not by the name", () => {
   const cases: readonly [Buffer, unknown][] = [
     [Buffer.from("iVBORw0KGgoAAAANSUhEUg==", "base64"), { kind: "image", mimeType: "image/png" }],
     [Buffer.from([0xff, 0xd8, 0xff, 0xe0]), { kind: "image", mimeType: "image/jpeg" }],

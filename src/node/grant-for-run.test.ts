@@ -18,26 +18,26 @@ const grant = (more: Partial<Grant> = {}): Grant => ({
 });
 const params = { command: ["echo", "hi"], cwd: "/srv", agentId: "main" };
 
-describe("a yes on record", () => {
+describe("a recorded approval", () => {
   test("covers the command it was given for", () => {
     assert.equal(grantForRun(params, [grant({ id: "x", body: {} }), grant()])?.id, "a");
   });
-  test("covers a shell line in the words people saw", () => {
+  test("covers a shell line as it was shown", () => {
     const body = { ...asked, command: "echo raw; exit 4" };
     assert.equal(
       grantForRun({ ...params, command: ["/bin/sh", "-lc", "echo raw; exit 4"] }, [grant({ body })])?.id,
       "a",
     );
   });
-  test("covers a word with blanks as it was shown", () => {
+  test("covers an argument with spaces as it was shown", () => {
     const body = { ...asked, command: 'echo "a b"' };
     assert.equal(grantForRun({ ...params, command: ["echo", "a b"] }, [grant({ body })])?.id, "a");
   });
-  test("covers words joined by blanks, as the published command line shows them", () => {
+  test("covers arguments joined by spaces, as the published command line shows them", () => {
     const body = { ...asked, command: "echo a b it's $HOME" };
     assert.equal(grantForRun({ ...params, command: ["echo", "a b", "it's", "$HOME"] }, [grant({ body })])?.id, "a");
   });
-  test("but not where something could hide between them", () => {
+  test("does not cover ambiguous arguments", () => {
     for (const command of [
       ["echo a", "b"],
       ["echo", "a", "", "b"],
@@ -73,7 +73,7 @@ describe("a yes on record", () => {
       assert.equal(grantForRun({ ...params, ...change }, [grant(more)]), undefined));
 });
 
-test("always is passed on for what a node may remember, and once for the rest", () => {
+test("passes on always for programs that a node may remember, and once for others", () => {
   const always = grant({ decision: "allow-always" });
   assert.equal(decisionFor({ command: ["uname", "-a"] }, always), "allow-always");
   assert.equal(decisionFor({ command: ["uname", "-a"] }, grant()), "allow-once");
@@ -81,7 +81,7 @@ test("always is passed on for what a node may remember, and once for the rest", 
     assert.equal(decisionFor({ command }, always), "allow-once", JSON.stringify(command));
 });
 
-describe("text beside a command", () => {
+describe("rawCommand", () => {
   const fits: readonly [readonly string[], string][] = [
     [["/bin/sh", "-lc", "a; b"], "a; b"],
     [["cmd.exe", "/c", "dir"], "dir"],
@@ -91,7 +91,7 @@ describe("text beside a command", () => {
   ];
   for (const [command, rawCommand] of fits)
     test(`${rawCommand} is ${JSON.stringify(command)}`, () => requireTrueText({ command, rawCommand }));
-  test("may be left out", () => {
+  test("can be omitted", () => {
     requireTrueText({ command: ["id"] });
     requireTrueText({ command: ["id"], rawCommand: null });
   });

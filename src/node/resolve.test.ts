@@ -24,22 +24,21 @@ const idOf = (reference: string): string => resolveNode(reference, nodes).nodeId
 const refused = (reference: string, code: string): void =>
   assert.throws(() => idOf(reference), { name: "HouseError", code });
 
-test("a whole id stands over everything, also over a name that looks like it", () =>
-  assert.equal(idOf("abcdef0123456789"), "abcdef0123456789"));
-test("a name in any spelling", () => {
+test("a full id wins over a name that looks like it", () => assert.equal(idOf("abcdef0123456789"), "abcdef0123456789"));
+test("matches a name in any spelling", () => {
   for (const name of ["Ada's Mac Mini", "adas-mac-mini", "ADAS MAC MINI", "adas_mac_mini", " Ada’s mac mini "])
     assert.equal(idOf(name), "abcdef0123456789", name);
 });
-test("an address", () => assert.equal(idOf("203.0.113.9"), "abcdef0123456789"));
-test("the beginning of an id, six characters or more", () => {
+test("matches an address", () => assert.equal(idOf("203.0.113.9"), "abcdef0123456789"));
+test("matches a prefix of an id of at least six characters", () => {
   assert.equal(idOf("abcdef99"), "abcdef9999999999");
   assert.equal(idOf("ABCDEF99"), "abcdef9999999999");
   refused("12345", "node.unknown");
 });
-test("two that fit alike are no answer", () => {
+test("rejects an ambiguous match", () => {
   refused("twin", "node.ambiguous");
   refused("abcdef", "node.ambiguous");
 });
-test("nothing is nobody", () => {
+test("rejects an unknown reference", () => {
   for (const word of ["", "  ", "-", "nobody"]) refused(word, "node.unknown");
 });

@@ -140,7 +140,7 @@ describe("files of the gateway", { skip: noBubblewrap }, () => {
     });
   }
 
-  test("are neither read nor changed by random programs with random ways to name them", async () => {
+  test("are neither read nor changed by random programs with random spellings of their paths", async () => {
     const words = fc.record({
       attack: fc.constantFrom(...Object.keys(attacks)),
       spelling: fc.constantFrom(...Object.keys(spellings)),
@@ -165,7 +165,7 @@ describe("files of the gateway", { skip: noBubblewrap }, () => {
     assert.ok(started > ROUNDS / 10, `only ${started} of ${ROUNDS} were started`);
   });
 
-  test("stay what they were for plain work beside them, which runs", async () => {
+  test("stay unchanged by ordinary work beside them, which runs", async () => {
     const done = await exec(gateway, { command: "cp a.json b.json" });
     assert.equal(done.details["status"], "completed", done.text);
     assert.equal(readFileSync(join(gateway.workspace, "b.json"), "utf8"), RULES);
@@ -193,7 +193,7 @@ describe("on a machine without bubblewrap", { skip: noBubblewrap }, () => {
   const plan = { config: { tools: { exec: { host: "gateway" } } }, under };
   const allowed = { agents: { main: { allowlist: [{ pattern: pathOf("cat") }] } } };
 
-  test("an allowlisted command waits for its owner", { skip }, async (t) => {
+  test("an allowlisted command waits for approval", { skip }, async (t) => {
     const gateway = await gatewayFor(t, plan);
     writeApprovals(gateway.state, allowed);
     writeFileSync(join(gateway.workspace, "a"), "content\n");
@@ -209,7 +209,7 @@ describe("on a machine without bubblewrap", { skip: noBubblewrap }, () => {
     wire.end();
   });
 
-  test("an allowlisted command is denied while nobody can be asked, with the fix", { skip }, async (t) => {
+  test("an allowlisted command is denied while no approver is connected, with the fix", { skip }, async (t) => {
     const gateway = await gatewayFor(t, plan);
     writeApprovals(gateway.state, allowed);
     const { error } = await exec(gateway, { command: "cat /etc/hostname" });

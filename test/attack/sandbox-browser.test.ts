@@ -51,7 +51,7 @@ async function openPorts(ports: Ports): Promise<number[]> {
 /** State 0A is a listener. */
 const listeners = `cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '$4 == "0A"' | wc -l; ls /sys/class/net 2>/dev/null`;
 
-test("SBX-026 bubblewrap: nothing listens, inside or outside, and it is said", { skip: noBubblewrap }, async (t) => {
+test("SBX-026 bubblewrap: no port is open inside or outside", { skip: noBubblewrap }, async (t) => {
   const ports = await freePorts();
   const sandbox = { mode: "all", backend: "bubblewrap", workspaceAccess: "rw", browser: asked(ports) };
   const gateway = await startGateway({ config: { agents: { defaults: { sandbox } } } });

@@ -48,7 +48,7 @@ const untouched = ({ outside }: Ground): void => {
   assert.equal(readFileSync(join(outside, "secret"), "utf8"), CANARY);
 };
 
-test("SBX-025 links in the target, above a name and in its place, are not followed", async (context) => {
+test("SBX-025 does not follow links in the target, above a name or in its place", async (context) => {
   const plants: Record<string, (setup: Ground) => void> = {
     "a parent that leads out": ({ to, outside }) => symlinkSync(outside, join(to, "skills")),
     "a parent that leads to a folder inside": ({ to }) => {
@@ -84,7 +84,7 @@ test("SBX-025 links in the target, above a name and in its place, are not follow
   }
 });
 
-test("SBX-025 links and second names in the source are not read", async (context) => {
+test("SBX-025 does not read links and hard links in the source", async (context) => {
   const setup = lay(context);
   const { from, to, outside } = setup;
   symlinkSync(join(outside, "secret"), join(from, "SOUL.md"));
@@ -129,7 +129,7 @@ test(`SBX-025 a parent swapped for a link while it is copied: ${rounds} rounds`,
 });
 
 test(
-  "SBX-025 a box is filled with its agent's files, and again, through nothing planted inside",
+  "SBX-025 fills a sandbox with its agent's files, and again, through nothing planted inside",
   { skip: noBubblewrap },
   async (t) => {
     const setup = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;
@@ -168,7 +168,7 @@ test(
   },
 );
 
-test("a box for all agents, or with the workspace itself, is not filled", { skip: noBubblewrap }, async (t) => {
+test("does not fill a shared sandbox or one with the agent's workspace", { skip: noBubblewrap }, async (t) => {
   const setup = { backend: "bubblewrap", env: process.env, docker: {}, setuid: "" } as const;
   const shared = createSandboxFixture(setup, { workspaceAccess: "none", scope: "shared" });
   t.after(() => shared.close());

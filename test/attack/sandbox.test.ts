@@ -40,7 +40,7 @@ const sandboxed = (sandbox: object = {}): object => ({
   agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw", backend: "bubblewrap", ...sandbox } } },
 });
 
-describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
+describe("inside a sandbox of a running gateway", { skip: noBubblewrap }, () => {
   let gateway: TestGateway;
   let home: string;
   let sockets: Server[];
@@ -69,14 +69,14 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     await dispose(gateway);
   });
 
-  test("it works at all", async () => {
+  test("runs a command", async () => {
     const { ok, text } = await exec("pwd; echo hello > made.txt; id -u");
     assert.ok(ok, text);
     assert.match(text, /\/workspace\n1000/);
     assert.equal(readFileSync(join(gateway.workspace, "made.txt"), "utf8"), "hello\n");
   });
 
-  test("SBX-014 a link written inside is not followed by file tools outside", async () => {
+  test("SBX-014 file tools outside do not follow a link written inside", async () => {
     await exec(
       `ln -s ${join(home, "secret.txt")} leak; ln -s ${home} out; ln -s /etc/passwd p; ln -s ../secret.txt up`,
     );
@@ -92,7 +92,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     assert.equal(readFileSync(join(home, "secret.txt"), "utf8"), CANARY, through.text);
   });
 
-  test("SBX-014 a link swapped in while a host tool works is not followed either", async () => {
+  test("SBX-014 nor a link swapped in while a host tool works", async () => {
     const racing = exec(
       `mkdir -p d; echo fine > d/f; end=$(( $(date +%s) + 3 )); while [ $(date +%s) -lt $end ]; do mv d e; ln -s ${home} d; rm d; mv e d; done`,
     );
@@ -105,7 +105,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     assert.equal(readFileSync(join(home, "secret.txt"), "utf8"), CANARY);
   });
 
-  test("SBX-016 settings and names that others obey cannot be written from inside", async () => {
+  test("SBX-016 cannot write settings and protected names from inside", async () => {
     const config = readFileSync(join(gateway.state, "openclaw.json"), "utf8");
     await exec(
       `for f in ${gateway.state}/openclaw.json ${gateway.state}/exec-approvals.json ../openclaw.json /workspace/../openclaw.json ~/.openclaw/openclaw.json; do mkdir -p $(dirname $f) 2>/dev/null; echo '{}' > $f; done; mkdir -p .claude && echo x > .claude/settings.json; mkdir -p .git/hooks && echo x > .git/hooks/post-checkout; echo x > .mcp.json`,
@@ -119,7 +119,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     assert.ok(ok);
   });
 
-  test("SBX-018 SBX-019 nothing is reached: metadata service, names, gateway, sockets of the host", async () => {
+  test("SBX-018 SBX-019 reaches no metadata service, name server, gateway or socket of the host", async () => {
     const { text } = await exec(
       `perl -e '${connectScript}' 169.254.169.254:80 127.0.0.1:${gateway.port} 8.8.8.8:53 unix:${join(home, "host.sock")} abstract:openclaw-attack-${process.pid}; getent hosts example.com || echo "no names"; ping -c1 -W1 127.0.0.2 >/dev/null 2>&1 || echo "no ping"`,
     );
@@ -128,7 +128,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     assert.equal(text.match(/closed /g)?.length, 5, text);
   });
 
-  test("SBX-019 socket families that reach past the network namespace are closed", async () => {
+  test("SBX-019 cannot use socket families that bypass the network namespace", async () => {
     const { text } = await exec(
       `perl -e 'for my $f (16, 17, 31, 38, 40, 44) { print "$f ", socket(my $s, $f, 3, $f == 16 ? 12 : 0) ? "open" : "closed", "\\n" }'`,
     );
@@ -136,7 +136,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     assert.equal(text.match(/closed/g)?.length, 6);
   });
 
-  test("SBX-020 a fork bomb ends in an error, and the gateway answers on", async () => {
+  test("SBX-020 a fork bomb ends in an error, and the gateway still answers", async () => {
     const { text } = await exec(`f() { f | f & }; f; sleep 1; for i in $(seq 1 900); do sleep 60 & done; echo end`, {
       timeout: 10,
     });
@@ -144,19 +144,19 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     assert.ok((await exec("echo alive")).text.includes("alive"));
   });
 
-  test("SBX-020 ten gigabytes of temporary file end in an error", async () => {
+  test("SBX-020 a temporary file of ten gigabytes ends in an error", async () => {
     const { text } = await exec(
       "dd if=/dev/zero of=/tmp/big bs=1M seek=4094 count=20 2>&1 | tail -n 2; rm -f /tmp/big; fallocate -l 10G /tmp/big 2>&1; ls -s /tmp",
     );
     assert.match(text, /too large|File size limit/i);
   });
 
-  test("SBX-020 a busy loop ends with its time", async () => {
+  test("SBX-020 a busy loop ends at its time limit", async () => {
     const { text } = await exec("while :; do :; done", { timeout: 1 });
     assert.match(text, /time|signal|kill/i);
   });
 
-  test("SBX-021 a setuid program gives nothing", async () => {
+  test("SBX-021 a setuid program gives no rights", async () => {
     const { text } = await exec(
       `ls -l /usr/bin/su /usr/bin/passwd 2>&1 | head; su -c id root </dev/null 2>&1; grep NoNewPrivs /proc/self/status; cp /bin/sh ./rootsh; chmod u+s ./rootsh; ./rootsh -p -c 'id -u; id -ru'`,
     );
@@ -164,7 +164,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     assert.doesNotMatch(text, /uid=0\(root\)|^0$/m);
   });
 
-  test("SBX-021 nor can one be made for somebody outside, by any of the calls that set a mode", async () => {
+  test("SBX-021 cannot create a setuid program by any call that sets a mode", async () => {
     const { text } = await exec(
       `cp /bin/true lent; chmod u+s lent; chmod 6755 lent; chmod g+s lent; install -m 4755 /bin/true lent2; perl -e 'use Fcntl; sysopen(my $f, "lent3", O_CREAT | O_WRONLY, 06755); syscall(133, "lent4", 0104755, 0); chmod 04711, "lent"'; python3 -c 'import os; os.close(os.open("lent5", os.O_CREAT | os.O_WRONLY, 0o4755))'; chmod 755 lent; mkdir -m 1777 shared; echo done`,
     );
@@ -177,7 +177,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     assert.equal(lstatSync(join(gateway.workspace, "lent")).mode & 0o7777, 0o755);
   });
 
-  test("nothing that is open in the gateway is open inside, neither over pipes nor in a terminal", async () => {
+  test("has no open file of the gateway, over pipes or in a terminal", async () => {
     for (const pty of [false, true]) {
       const { text } = await exec("ls /proc/self/fd | tr '\\n' ' '; echo; ls -l /proc/[0-9]*/fd 2>/dev/null", { pty });
       assert.match(text, /^0 1 2 3 \r?\n/, text); // 3 is the list itself
@@ -185,7 +185,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     }
   });
 
-  test("SBX-022 the gateway's processes and memory are out of reach", async () => {
+  test("SBX-022 cannot reach the gateway's processes and memory", async () => {
     const { text } = await exec(
       `ls /proc/1/root/root /proc/1/root${home} 2>&1; cat /proc/${gateway.pid}/environ /proc/${gateway.pid}/maps 2>&1; for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/environ; done | grep -c SECRET_OF; kill -0 ${gateway.pid} 2>&1; echo end`,
     );
@@ -201,14 +201,14 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     assert.doesNotMatch(elevated.text, new RegExp(CANARY));
   });
 
-  test("a folder outside is no working folder", async () => {
+  test("rejects a working folder outside", async () => {
     for (const workdir of [home, "/root", "/proc/1/root", "../..", "/workspace/../../etc"]) {
       const { text } = await exec("ls; cat secret.txt", { workdir });
       assert.doesNotMatch(text, new RegExp(CANARY), workdir);
     }
   });
 
-  test("variables of the call do not steer what builds the box", async () => {
+  test("variables of the call do not affect the program that builds the sandbox", async () => {
     const marker = join(home, "steered");
     await exec(`echo 'touch ${marker}' > evil.sh`);
     const evil = join(gateway.workspace, "evil.sh");
@@ -224,7 +224,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
     assert.equal(existsSync(marker), false);
   });
 
-  test("no placeholder is left in the workspace afterwards", async () => {
+  test("leaves no placeholder in the workspace", async () => {
     await exec("rm -rf * ; true");
     await until(
       () => readdirSync(gateway.workspace).filter((name) => [".git", ".vscode", ".mcp.json", "venv"].includes(name)),
@@ -233,7 +233,7 @@ describe("inside a box of a running gateway", { skip: noBubblewrap }, () => {
   });
 });
 
-describe("settings that would open the box", { skip: noBubblewrap }, () => {
+describe("settings that would open the sandbox", { skip: noBubblewrap }, () => {
   const cases: readonly { readonly name: string; readonly docker: (home: string) => object }[] = [
     { name: "SBX-001 the whole disk", docker: () => ({ binds: ["/:/h"] }) },
     { name: "SBX-002 the engine's socket", docker: () => ({ binds: ["/var/run/docker.sock:/s"] }) },
@@ -291,7 +291,7 @@ describe("settings that would open the box", { skip: noBubblewrap }, () => {
     }
   });
 
-  test("a sandbox that cannot start runs nothing, and names the fix", async () => {
+  test("a sandbox that cannot start runs no command and names the fix", async () => {
     const home = tempHome();
     const gateway = await startGateway({
       home,

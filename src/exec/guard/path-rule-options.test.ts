@@ -11,16 +11,16 @@ import { pathRuleOptions } from "./path-rule-options.ts";
 const covers = (program: string, socket: string): boolean => pathRuleOptions(program).services.includes(socket);
 const ENGINE = "/run/docker.sock";
 
-test("what the gateway runs from is kept: its own code and its Node", () => {
+test("makes the gateway's own code and its Node read-only", () => {
   const { programs } = pathRuleOptions("/bin/true");
   for (const path of [packageRoot(), process.execPath]) assert.ok(programs.includes(path), path);
 });
 
-test("root's commands also leave alone what every program obeys", { skip: process.getuid?.() !== 0 }, () => {
+test("for root also makes the system folders read-only", { skip: process.getuid?.() !== 0 }, () => {
   assert.ok(pathRuleOptions("/bin/true").programs.includes("/etc"));
 });
 
-test("only their own clients see the sockets of engines and buses", () => {
+test("shows the sockets of engines and buses only to their clients", () => {
   const bus = join(process.env["XDG_RUNTIME_DIR"] ?? `/run/user/${process.getuid?.()}`, "bus");
   assert.deepEqual(
     ["/bin/cat", "/usr/bin/docker", "/usr/bin/systemctl"].map((program) => [
@@ -35,7 +35,7 @@ test("only their own clients see the sockets of engines and buses", () => {
   );
 });
 
-test("a program that a command could have put there is no client, whatever its name", () => {
+test("does not treat a program that commands can write as a client", () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "openclaw-client-")));
   try {
     copyFileSync("/bin/cat", join(folder, "docker"));

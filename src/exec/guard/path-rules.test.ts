@@ -38,22 +38,22 @@ function seen(over: Partial<GuardedPaths>, paths: readonly string[]): unknown {
   return paths.map((path) => ruleFor(path, pathRules.rules)?.access);
 }
 
-test("covers the state folder and shows the workspace in it", () => {
+test("hides the state folder and shows the workspace in it", () => {
   const paths = [state, join(state, "exec-approvals.json"), join(state, "workspace", "x"), home];
   assert.deepEqual(seen({}, paths), ["hide", "hide", "show", undefined]);
 });
 
-test("covers the state folder inside of a workspace that is the home", () => {
+test("hides the state folder inside a workspace that is the home", () => {
   assert.deepEqual(seen({ workspace: home }, [state, join(state, "workspace"), home]), ["hide", "hide", undefined]);
 });
 
-test("covers a state folder that is the home itself and shows the workspace", () => {
+test("hides a state folder that is the home itself and shows the workspace", () => {
   const paths = { state: home, configs: [join(home, "openclaw.json")], workspace: join(home, "work") };
   mkdirSync(paths.workspace);
   assert.deepEqual(seen(paths, [home, paths.workspace]), ["hide", "show"]);
 });
 
-test("covers the workspaces of other agents, also around this one, but not the home", () => {
+test("hides the workspaces of other agents, also around this one, but not the home", () => {
   for (const name of ["other", "team/me"]) mkdirSync(join(home, name), { recursive: true });
   const over = { workspace: join(home, "team", "me"), hidden: [join(home, "other"), join(home, "team"), home] };
   assert.deepEqual(seen(over, [join(home, "other"), join(home, "team"), over.workspace, home]), [
@@ -64,7 +64,7 @@ test("covers the workspaces of other agents, also around this one, but not the h
   ]);
 });
 
-test("covers the folder of a config that lies elsewhere, once it exists", () => {
+test("hides the folder of a config elsewhere, once it exists", () => {
   const config = join(home, "etc", "openclaw", "openclaw.json");
   assert.equal(
     seen({ configs: [config] }, []),
@@ -74,7 +74,7 @@ test("covers the folder of a config that lies elsewhere, once it exists", () => 
   assert.deepEqual(seen({ configs: [config] }, [config, join(home, "etc")]), ["hide", undefined]);
 });
 
-test("covers a folder inside of the workspace that holds a config", () => {
+test("hides a folder in the workspace that contains a config", () => {
   const config = join(state, "workspace", "settings", "agents.json5");
   mkdirSync(join(state, "workspace", "settings"));
   assert.deepEqual(seen({ configs: [config] }, [config, join(state, "workspace")]), ["hide", "show"]);
@@ -93,7 +93,7 @@ test("locks the names of folders above the state folder", () => {
   );
 });
 
-test("locks the names of folders above every covered and every kept place", () => {
+test("locks the names of folders above every hidden and read-only path", () => {
   const [hidden, readOnly] = [join(home, "a", "b", "token"), join(home, "c", "page")];
   mkdirSync(join(home, "a", "b"), { recursive: true });
   writeFileSync(hidden, "x");
@@ -106,7 +106,7 @@ test("locks the names of folders above every covered and every kept place", () =
     assert.ok(rules.includes(rule), `${rule}: ${rules.join(", ")}`);
 });
 
-test("puts no lock into a read-only folder, which would open it again", () => {
+test("puts no lock into a read-only folder, which would make it writable", () => {
   const inner = join(home, "code", "bin", "node");
   mkdirSync(join(home, "code", "bin"), { recursive: true });
   writeFileSync(inner, "x");
@@ -115,13 +115,13 @@ test("puts no lock into a read-only folder, which would open it again", () => {
   assert.deepEqual(inside, [{ path: join(home, "code"), access: "read-only", isFolder: true }]);
 });
 
-test("leaves a kept place that lies in the workspace to its agent", () => {
+test("leaves a read-only path inside the workspace writable for its agent", () => {
   const readOnly = join(state, "workspace", "page");
   mkdirSync(readOnly);
   assert.deepEqual(seen({ readOnly: [readOnly] }, [readOnly]), ["show"]);
 });
 
-test("covers sockets of services, where they are", async () => {
+test("hides the sockets of services that exist", async () => {
   const socket = join(home, "bus");
   const server = createServer().listen(socket);
   await once(server, "listening");
@@ -134,7 +134,7 @@ test("covers sockets of services, where they are", async () => {
   }
 });
 
-test("refuses where the gateway's files cannot be told from others", () => {
+test("refuses when the gateway's files cannot be separated from others", () => {
   assert.equal(seen({ workspace: state }, []), "the state folder ~/.openclaw is the workspace itself");
   assert.equal(
     seen({ configs: [join(home, "openclaw.json")] }, []),
@@ -151,7 +151,7 @@ test("refuses a state folder behind a link that a command could replace", () => 
   assert.equal(seen({ state: join(home, "link") }, []), "~/link is a link that a command could replace");
 });
 
-test("follows a config that is a link in the state folder, and covers the folder of the file", () => {
+test("follows a config that is a link in the state folder, and hides the folder of the file", () => {
   mkdirSync(join(home, "dotfiles"));
   writeFileSync(join(home, "dotfiles", "openclaw.json"), "{}");
   rmSync(join(state, "openclaw.json"));
@@ -159,7 +159,7 @@ test("follows a config that is a link in the state folder, and covers the folder
   assert.deepEqual(seen({}, [join(home, "dotfiles")]), ["hide"]);
 });
 
-test("refuses a config with a second name", () => {
+test("refuses a config with a second hard link", () => {
   linkSync(join(state, "openclaw.json"), join(state, "workspace", "twin"));
   assert.match(String(seen({}, [])), /openclaw\.json has a second name/);
 });
@@ -172,7 +172,7 @@ test("refuses an older installation that a new folder would replace", () => {
   assert.deepEqual(seen(over, [over.state]), ["hide"]);
 });
 
-test("covers every other path of the mount table that leads there", () => {
+test("hides every other path of the mount table that leads there", () => {
   symlinkSync(home, join(home, "bound"));
   const mounts = [
     { device: "8:1", root: "/", path: "/" },

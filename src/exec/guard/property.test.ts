@@ -77,7 +77,7 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
     return false;
   };
 
-  test("no file of the gateway is read, changed, replaced or created", async () => {
+  test("read, change, replace or create no file of the gateway", async () => {
     const one = fc.record({
       attack: fc.constantFrom(...Object.keys(attacks)),
       spelling: fc.constantFrom(...Object.keys(spellings)),
@@ -93,14 +93,14 @@ describe("programs in the guard", { skip: noBubblewrap }, () => {
     );
   });
 
-  test("no folder above a place of the gateway is replaced by another", async () => {
+  test("replace no folder above the gateway's files", async () => {
     for (const target of fixture.targets) {
       const output = await run(attacks["python swap"]?.(target, fixture) ?? []);
       assert.deepEqual(fixture.harm(output ?? ""), [], target);
     }
   });
 
-  test("every program of the list leaves the gateway's files alone", async () => {
+  test("leave the gateway's files alone, for every program of the list", async () => {
     const [config = "", approvals = ""] = [fixture.targets[0], fixture.targets[3]];
     for (const [name, words] of Object.entries(attacks)) {
       const path = spellings["dots"]?.(name.length % 2 === 0 ? config : approvals, fixture) ?? "";

@@ -31,7 +31,7 @@ sandboxCases("docker", setup);
 describe("containers", () => {
   after(() => engine?.stop());
 
-  test("a missing image is an error that names the command to get it", async (t) => {
+  test("reports the command that gets a missing image", async (t) => {
     if (engine === undefined) return t.skip("no engine");
     const fixture = createSandboxFixture(setupOf(engine), { docker: { image: "openclaw-absent:1" } });
     try {
@@ -41,7 +41,7 @@ describe("containers", () => {
     }
   });
 
-  test("changed settings wait while a container is in use, and are taken up later", async (t) => {
+  test("keeps a container in use when settings change, and replaces it later", async (t) => {
     if (engine === undefined) return t.skip("no engine");
     const settings: { env: Record<string, string> } = { env: { STATE: "first" } };
     const fixture = createSandboxFixture(setupOf(engine), { docker: settings });
@@ -63,7 +63,7 @@ describe("containers", () => {
     }
   });
 
-  test("a container that somebody removed is built anew", async (t) => {
+  test("builds a container again after somebody removed it", async (t) => {
     if (engine === undefined) return t.skip("no engine");
     const fixture = createSandboxFixture(setupOf(engine));
     try {
@@ -82,7 +82,7 @@ describe("containers", () => {
     }
   });
 
-  test("secrets of a call are on no command line", async (t) => {
+  test("puts no secret of a call on a command line", async (t) => {
     if (engine === undefined) return t.skip("no engine");
     const fixture = createSandboxFixture(setupOf(engine));
     try {

@@ -19,7 +19,7 @@ function setup(t: TestContext): { workspace: string; ledger: string } {
   return { workspace, ledger: join(folder, "ledger") };
 }
 
-test("absent names get a placeholder, and it goes a moment after the last user", async (t) => {
+test("creates placeholders for missing names and removes them shortly after the last user", async (t) => {
   const { workspace, ledger } = setup(t);
   writeFileSync(join(workspace, "mine.txt"), "mine");
   const nameProtection = createNameProtection(ledger);
@@ -38,7 +38,7 @@ test("absent names get a placeholder, and it goes a moment after the last user",
   assert.deepEqual(readdirSync(ledger), []);
 });
 
-test("what somebody put there meanwhile stays", async (t) => {
+test("keeps a placeholder that somebody filled", async (t) => {
   const { workspace, ledger } = setup(t);
   const nameProtection = createNameProtection(ledger);
   await nameProtection.protect(workspace, plain);
@@ -48,7 +48,7 @@ test("what somebody put there meanwhile stays", async (t) => {
   assert.deepEqual(readdirSync(workspace).sort(), [".envrc", ".git"]);
 });
 
-test("what exists is shown as it is; a folder around it is pinned", async (t) => {
+test("shows existing names as they are and pins the folders around them", async (t) => {
   const { workspace, ledger } = setup(t);
   mkdirSync(join(workspace, ".config", "git"), { recursive: true });
   writeFileSync(join(workspace, ".config", "git", "config"), "[core]");
@@ -62,7 +62,7 @@ test("what exists is shown as it is; a folder around it is pinned", async (t) =>
   assert.deepEqual(readdirSync(workspace).sort(), [".config", ".git"]);
 });
 
-test("in a home folder the names that shells and log-ins obey are protected too", async (t) => {
+test("protects the names that shells and logins obey in a home folder", async (t) => {
   const { workspace, ledger } = setup(t);
   writeFileSync(join(workspace, ".bashrc"), "alias x=y\n");
   writeFileSync(join(workspace, ".config"), "a file where a folder is usual");
@@ -75,7 +75,7 @@ test("in a home folder the names that shells and log-ins obey are protected too"
   assert.equal(readFileSync(join(workspace, ".bashrc"), "utf8"), "alias x=y\n");
 });
 
-test("a link under a protected name is refused", async (t) => {
+test("rejects a link under a protected name", async (t) => {
   const { workspace, ledger } = setup(t);
   symlinkSync("/etc", join(workspace, ".idea"));
   await assert.rejects(createNameProtection(ledger).protect(workspace, plain), { code: "sandbox.unsafe-link" });
@@ -90,7 +90,7 @@ const protectIn = (workspace: string, ledger: string, then: string): string[] =>
    ${then}`,
 ];
 
-test("what a killed process left is removed by the next one", async (t) => {
+test("removes the placeholders of a killed process", async (t) => {
   const { workspace, ledger } = setup(t);
   assert.throws(() =>
     execFileSync(process.execPath, protectIn(workspace, ledger, `process.kill(process.pid, "SIGKILL");`), {
@@ -104,7 +104,7 @@ test("what a killed process left is removed by the next one", async (t) => {
   assert.deepEqual(readdirSync(workspace), []);
 });
 
-test("a git folder that was made before a crash is checked with the next command", async (t) => {
+test("checks a git folder that was made before a crash", async (t) => {
   const { workspace, ledger } = setup(t);
   const make = `mkdirSync(join(workspace, "sub/.git/objects"), { recursive: true });
     mkdirSync(join(workspace, "sub/.git/refs"));
@@ -121,7 +121,7 @@ test("a git folder that was made before a crash is checked with the next command
   assert.match(warnings.join(), /because of sub\/\.git: core\.fsmonitor/);
 });
 
-test("while another process works there its shield stays, and it cleans up for both", async (t) => {
+test("keeps the protection while another process works there, which then cleans up for both", async (t) => {
   const { workspace, ledger } = setup(t);
   const nameProtection = createNameProtection(ledger);
   await nameProtection.protect(workspace, plain);

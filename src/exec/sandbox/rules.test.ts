@@ -61,13 +61,13 @@ const refusedBinds = [
   "-v:/p",
 ];
 
-test("mounts of the disk, the engine, the system, keys and our own state are refused, by any spelling (SBX-001 to SBX-006)", () => {
+test("rejects mounts of the disk, the engine, the system, keys and our own state, in any spelling (SBX-001 to SBX-006)", () => {
   symlinkSync(state, join(home, "projects", "link-to-state"));
   symlinkSync("/", join(home, "projects", "link-to-root"));
   for (const bind of refusedBinds) assert.throws(() => parseBind(bind, context), { code: "sandbox.refused" }, bind);
 });
 
-test("a folder that holds nothing of that is mounted, with links resolved", () => {
+test("mounts other folders with links resolved", () => {
   symlinkSync(join(home, "projects", "one"), join(home, "projects", "link"));
   assert.deepEqual(parseBind("~/projects/link:/p/", context), {
     inside: "/p",
@@ -110,13 +110,13 @@ const refusedSettings: Partial<ContainerSettings>[] = [
   { memory: 0 },
 ];
 
-test("settings that are options in disguise or take protection away are refused (SBX-008, SBX-010)", () => {
+test("rejects settings that hide options or remove protection (SBX-008, SBX-010)", () => {
   for (const change of refusedSettings) {
     assert.throws(() => checkContainer({ ...plain, ...change }), { code: "sandbox.refused" }, JSON.stringify(change));
   }
 });
 
-test("ordinary settings pass", () => {
+test("accepts ordinary settings", () => {
   checkContainer(plain);
   checkContainer({
     ...plain,
@@ -133,14 +133,14 @@ test("ordinary settings pass", () => {
   });
 });
 
-test("amounts of memory as people write them", () => {
+test("reads common spellings of memory sizes", () => {
   assert.deepEqual(
     ["512m", "1g", "2GiB", "1.5k", 4096, "7"].map((value) => bytesOf(value, "memory")),
     [536_870_912, 1_073_741_824, 2_147_483_648, 1536, 4096, 7],
   );
 });
 
-test("limits are there without a config, and in the shell's units", () => {
+test("applies default limits in the shell's units", () => {
   const limits = limitsOf({ ...plain, ulimits: { nofile: "100:200", stack: -1 } });
   assert.equal(limits.pids, 512);
   assert.ok(limits.memoryBytes > 0);
@@ -149,7 +149,7 @@ test("limits are there without a config, and in the shell's units", () => {
   assert.match(ulimitScript(limits), /ulimit -S -f 8388608 /);
 });
 
-test("a path goes in front without ever becoming part of the script", () => {
+test("adds a PATH without making it part of the script", () => {
   const { argv, env } = sandboxShell({
     command: "echo hi",
     env: { PATH: "/a:/b", X: "1" },

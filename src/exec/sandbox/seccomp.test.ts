@@ -75,7 +75,7 @@ for (const { arch, audit, column, read, openat } of machines) {
   });
 }
 
-test("a machine without a table gets no filter, and so no box", () => {
+test("gives no filter, and so no sandbox, for an unknown architecture", () => {
   assert.equal(seccompProgram("riscv64"), undefined);
 });
 

@@ -6,7 +6,7 @@ import { planHash } from "../../exec/policy/freeze.ts";
 import type { Plan } from "../../exec/policy/plan.ts";
 import { createConsents } from "./consents.ts";
 
-describe("a yes", () => {
+describe("an approval", () => {
   const plan = (command: string): Plan => ({
     command,
     form: "pipeline",
@@ -19,13 +19,13 @@ describe("a yes", () => {
     agent: "main",
     session: "s",
   });
-  test("is spent once", () => {
+  test("can be used once", () => {
     const consents = createConsents();
     consents.spend("a");
     assert.throws(() => consents.spend("a"), { code: "node-host.denied" });
     consents.spend("b");
   });
-  test("is for what was there when it was asked for", () => {
+  test("covers what existed when it was asked for", () => {
     const consents = createConsents();
     consents.freeze("r", plan("ls"));
     assert.throws(() => consents.compare("r", plan("rm")), { code: "approval.changed" });
@@ -33,12 +33,12 @@ describe("a yes", () => {
     consents.compare("r", plan("ls"));
     consents.compare("never asked here", plan("ls"));
   });
-  test("carries the mark of what it is for, where one was taken before the question", () => {
+  test("carries the hash that was taken before the question", () => {
     const consents = createConsents();
     consents.compare("r", plan("ls"), planHash(plan("ls")));
     assert.throws(() => consents.compare("r", plan("rm"), planHash(plan("ls"))), { code: "approval.changed" });
   });
-  test("is not moved to something else by a second request with the name of the first", () => {
+  test("is not changed by a second request with the same id", () => {
     const consents = createConsents();
     consents.freeze("r", plan("ls"));
     consents.freeze("r", plan("rm"));

@@ -8,7 +8,7 @@ const own = "/usr/local/bin:/usr/bin:/bin";
 const refused = { code: "exec.rejected-variable" };
 
 describe("PATH", () => {
-  test("a prefix is taken, the node's own PATH alone too", () => {
+  test("accepts folders in front, and the node's own PATH", () => {
     assert.deepEqual(callEnvironment({ A: "b", PATH: `/opt/x:/opt/y:${own}` }, own, "linux"), {
       env: { A: "b" },
       prefix: ["/opt/x", "/opt/y"],
@@ -29,11 +29,11 @@ describe("PATH", () => {
     test(`${what} is refused`, () => {
       assert.throws(() => callEnvironment({ PATH: value }, own, "linux"), refused);
     });
-  test("in another spelling, or in two, it is refused", () => {
+  test("rejects another spelling or several", () => {
     const spellings: readonly Record<string, string>[] = [{ Path: `/opt/x:${own}` }, { PATH: own, path: own }];
     for (const env of spellings) assert.throws(() => callEnvironment(env, own, "linux"), refused);
   });
-  test("a macOS node drops it, whatever it is, and says so", () => {
+  test("ignores it on macOS with a note", () => {
     for (const PATH of ["/evil", own, `/opt/x:${own}`])
       assert.deepEqual(callEnvironment({ PATH, A: "b" }, own, "darwin"), {
         env: { A: "b" },
@@ -43,7 +43,7 @@ describe("PATH", () => {
   });
 });
 
-test("what steers code is refused everywhere", () => {
+test("rejects variables that control code", () => {
   for (const platform of ["linux", "darwin"] as const)
     for (const name of ["LD_PRELOAD", "ld_preload", "DYLD_X", "NODE_OPTIONS", "BASH_ENV", "OPENCLAW_X", "a b"])
       assert.throws(() => callEnvironment({ [name]: "x" }, own, platform), refused, name);

@@ -9,11 +9,11 @@ describe("an answer in a frame", () => {
     id: "x",
     payload: { stdout, stderr },
   });
-  test("what fits, or is no output, goes as it is", () => {
+  test("leaves short answers and other payloads unchanged", () => {
     for (const given of [answer("short"), { id: "x", payload: { bins: "y".repeat(9000) } }])
       assert.equal(fitFrame(given, 8000), given);
   });
-  test("of long output the end stays, in letters that are whole", () => {
+  test("keeps the end of long output in whole characters", () => {
     for (const entry of ["x", "€", "😀", '"', "\n"]) {
       const cut = fitFrame(answer(`${entry.repeat(9000)}end`, entry.repeat(5000)), 8000);
       assert.ok(Buffer.byteLength(JSON.stringify(cut)) <= 8000, entry);

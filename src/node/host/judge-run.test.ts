@@ -26,7 +26,7 @@ function allow(...patterns: readonly string[]): void {
   writeFileSync(join(state, "exec-approvals.json"), JSON.stringify(file), { mode: 0o600 });
 }
 
-test("an allowed program with folders put in front of its PATH is asked about: it may start what lies there", async () => {
+test("asks for approval when an allowed program runs with folders added before PATH", async () => {
   allow("/usr/bin/env", "/bin/date", "/usr/bin/date");
   for (const command of [["date"], ["/bin/sh", "-lc", "date"]]) {
     assert.equal(await judged(command, []), "run exec.allowed");
@@ -34,7 +34,7 @@ test("an allowed program with folders put in front of its PATH is asked about: i
   }
 });
 
-test("where no list is asked, folders in front change nothing", async () => {
+test("ignores added folders when the allowlist is not used", async () => {
   writeFileSync(
     join(state, "exec-approvals.json"),
     JSON.stringify({ version: 1, defaults: { security: "full", ask: "off" } }),

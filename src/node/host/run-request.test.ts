@@ -16,7 +16,7 @@ const plan = {
 };
 
 describe("a request", () => {
-  test("words, folder, agent and session are taken as they are", () => {
+  test("reads arguments, folder, agent and session", () => {
     assert.deepEqual(parseRun({ ...base, approved: false, approvalDecision: null, env: null }, nodeId), {
       argv: ["echo", "hi"],
       script: undefined,
@@ -30,7 +30,7 @@ describe("a request", () => {
       consent: undefined,
     });
   });
-  test("a line for a shell is known as one; nobody named is everybody", () => {
+  test("recognizes a shell line; without an agent uses the rules for all", () => {
     const { script, text, agent, session } = parseRun(
       { command: ["/bin/sh", "-lc", "a | b"], rawCommand: "a | b" },
       nodeId,
@@ -52,19 +52,19 @@ describe("a request", () => {
     test(`${what} is refused`, () => {
       assert.throws(() => parseRun(params, nodeId), { code: "wire.invalid-request" });
     });
-  test("text that is not what runs is refused", () => {
+  test("rejects text that differs from the command", () => {
     assert.throws(() => parseRun({ ...base, rawCommand: "rm x" }, nodeId), { code: "node.other-text" });
   });
 });
 
-describe("a yes", () => {
+describe("an approval", () => {
   const approved = { ...base, approved: true, approvalDecision: "allow-always" };
-  test("with its plan it counts", () => {
+  test("is accepted with its plan", () => {
     assert.deepEqual(parseRun({ ...approved, plan }, nodeId).consent, { approvalId: "a1", always: true });
     const once = parseRun({ ...approved, approvalDecision: "allow-once", plan }, nodeId);
     assert.deepEqual(once.consent, { approvalId: "a1", always: false });
   });
-  test("without a plan it is none", () => {
+  test("is rejected without a plan", () => {
     for (const none of [undefined, null])
       assert.throws(() => parseRun({ ...approved, plan: none }, nodeId), { code: "node-host.unplanned" });
   });
@@ -84,6 +84,6 @@ describe("a yes", () => {
     });
 });
 
-test("quoted words stay words", () => {
+test("quoted arguments stay single words", () => {
   assert.equal(quoteArgv(["a b", "it's", "", "$X"]), "'a b' 'it'\\''s' '' '$X'");
 });

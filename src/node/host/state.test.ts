@@ -20,10 +20,10 @@ const fresh = { hostName: "box", newId: () => "fresh" };
 const kept: NodeState = { version: 1, nodeId: "old", displayName: "Lab", gateway, token: "secret" };
 
 describe("node.json", () => {
-  test("the same gateway keeps name, id and token", () => {
+  test("keeps name, id and token for the same gateway", () => {
     assert.deepEqual(nextNodeState(kept, { gateway }, fresh), kept);
   });
-  test("another gateway, another port, TLS or a new id forget the token", () => {
+  test("drops the token for another gateway, port, TLS setting or id", () => {
     for (const wishes of [
       { gateway: { ...gateway, host: "other" } },
       { gateway: { ...gateway, port: 2 } },
@@ -33,7 +33,7 @@ describe("node.json", () => {
     ])
       assert.equal(nextNodeState(kept, wishes, fresh).token, undefined, JSON.stringify(wishes));
   });
-  test("the first time: a new id, the name of the machine", () => {
+  test("starts with a new id and the host name", () => {
     assert.deepEqual(nextNodeState(undefined, { gateway }, fresh), {
       version: 1,
       nodeId: "fresh",
@@ -41,7 +41,7 @@ describe("node.json", () => {
       gateway,
     });
   });
-  test("written privately, read whole or refused", () => {
+  test("is private, and rejected when damaged", () => {
     const state = mkdtempSync(join(tmpdir(), "node-state-"));
     try {
       assert.equal(readNodeState(state), undefined);
@@ -56,13 +56,13 @@ describe("node.json", () => {
       rmSync(state, { recursive: true, force: true });
     }
   });
-  test("addresses", () => {
+  test("gateway addresses", () => {
     assert.equal(urlOf(gateway), "ws://gw:1");
     assert.equal(urlOf({ host: "::1", port: 2, tls: true }), "wss://[::1]:2");
   });
 });
 
-test("a secret for one way to a gateway is not for another", () => {
+test("do not share secrets between TLS and plain connections", () => {
   const place = { host: "gw.example", port: 443, tls: true };
   const open = { host: "::1", port: 18_789, tls: false };
   for (const [url, to, wanted] of [

@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => runtime.close());
 
-test("a question to the owner is words for the model; the answer wakes it with one System line and the output", async () => {
+test("tells the model that approval is required; the answer wakes it with one System message and the output", async () => {
   runtime.script = ({ role, content }) => {
     if (String(content).includes("System:")) return say("It ran.");
     return role === "tool" ? say("I wait for your yes.") : call("exec", { command: "echo $((20+3))" });
@@ -47,7 +47,7 @@ test("a question to the owner is words for the model; the answer wakes it with o
   assert.equal(heard().filter((text) => text.includes("Exec finished")).length, 1);
 });
 
-test("a refused command is an error the model can read, with the reason and the way to mend it", async () => {
+test("gives the model a denied command as an error with the reason and the fix", async () => {
   runtime.script = ({ role }) =>
     role === "tool" ? say("I may not.") : call("exec", { command: "id", security: "deny" });
   const before = runtime.server.requests.length;

@@ -60,7 +60,7 @@ describe("apply_patch", () => {
   });
 });
 
-test('allow:["exec"] brings apply_patch for OpenAI models and for no other provider', async (t) => {
+test('allow:["exec"] includes apply_patch for OpenAI models and for no other provider', async (t) => {
   const server = await startFakeOpenAI(() => say("ok"));
   t.after(() => server.close());
   const { models, ...rest } = modelConfig(server) as { models: { providers: { fake: { models: object[] } } } };

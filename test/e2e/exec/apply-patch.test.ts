@@ -123,7 +123,7 @@ for (const [name, { before: files = {}, lines, after: expected, said }] of Objec
     assert.equal(text, `Patched ${count} file${count === 1 ? "" : "s"}:\n${said}`);
   });
 
-test("the result names files by what became of them; a wrapper of a shell around the patch is taken off", async () => {
+test("the result lists files by what happened to them; a shell wrapper around the patch is removed", async () => {
   put({ "m.txt": "m\n", "d.txt": "d\n" });
   const lines = ["*** Add File: a.txt", "+a", "*** Update File: m.txt", "-m", "+M", "*** Delete File: d.txt"];
   const input = ["<<'EOF'", "*** Begin Patch", ...lines, "*** End Patch", "EOF", ""].join("\n");
@@ -175,7 +175,7 @@ describe("nothing is changed by", () => {
     });
 });
 
-test("in a sandbox it is the sandbox's files that change", { skip: noBubblewrap }, async () => {
+test("in a sandbox the sandbox's files change", { skip: noBubblewrap }, async () => {
   const sandboxed = { body: { sessionKey: "agent:boxed:main" } };
   const input = "*** Begin Patch\n*** Add File: made.txt\n+by a patch\n*** End Patch";
   assert.equal((await call(gateway, "apply_patch", { input }, sandboxed)).error, undefined);

@@ -19,7 +19,7 @@ describe("approved commands", () => {
     return id;
   };
 
-  test("approvalRunningNoticeMs 0: a long one is finished without a word in between", async (t) => {
+  test("approvalRunningNoticeMs 0: a long command finishes without a notice in between", async (t) => {
     const gateway = await gatewayFor(t, {
       config: { tools: { exec: { host: "gateway", ask: "on-miss", approvalRunningNoticeMs: 0 } } },
     });
@@ -35,7 +35,7 @@ describe("approved commands", () => {
     wire.end();
   });
 
-  test("ask=always asks again after allow-always, also for what is listed", async (t) => {
+  test("ask=always asks again after allow-always, also for listed programs", async (t) => {
     const gateway = await gatewayFor(t, {
       config: { tools: { exec: { host: "gateway", security: "allowlist", ask: "always" } } },
     });
@@ -57,7 +57,7 @@ describe("approved commands", () => {
   });
 });
 
-test("nobody answers in two minutes: denied as timed out, it never runs, and a late answer is for nothing", async (t) => {
+test("without an answer in two minutes the command is denied as timed out and never runs, and a late answer has no effect", async (t) => {
   const config = { tools: { exec: { host: "gateway", ask: "on-miss" } } };
   const first = await startGateway({ config });
   mkdirSync(first.workspace, { recursive: true });

@@ -127,7 +127,7 @@ describe("approvals over the wire", () => {
     });
   });
 
-  test("null stands for what the caller does not know; the command alone is enough", async () => {
+  test("null stands for unknown fields; the command alone is enough", async () => {
     const nulls = Object.fromEntries(Object.keys(recorded).map((key) => [key, null]));
     const answer = asker.request("exec.approval.request", { ...nulls, command: "uptime", id: "wire-nulls" });
     await heard(approver, "exec.approval.requested", "wire-nulls");
@@ -139,7 +139,7 @@ describe("approvals over the wire", () => {
     assert.match(zero.error?.message ?? "", /timeoutMs/);
   });
 
-  test("nobody answers: the decision is null, no event tells it, and a late answer is unknown (APR-013)", async () => {
+  test("without an answer the decision is null, no event is sent, and a late answer is unknown (APR-013)", async () => {
     const answer = payloadOf(
       await asker.request("exec.approval.request", { ...recorded, id: "wire-late", timeoutMs: 60 }),
     );
@@ -154,7 +154,7 @@ describe("approvals over the wire", () => {
     );
   });
 
-  test("answers: wrong words, unknown ids, short ids, and only the first counts (APR-014)", async () => {
+  test("rejects wrong decisions and unknown ids, accepts short ids, and counts only the first answer (APR-014)", async () => {
     const resolve = (wire: Wire, id: string, decision: string): Promise<Frame> =>
       wire.request("exec.approval.resolve", { id, decision });
     assert.equal((await resolve(approver, "no-such-id", "deny")).error?.message, "unknown approval id");
@@ -176,7 +176,7 @@ describe("approvals over the wire", () => {
     assert.equal(payloadOf(await answer)["decision"], won);
   });
 
-  test("who may not approve neither hears, asks, lists nor answers, also not through the chat (APR-017)", async () => {
+  test("clients without the approvals scope cannot hear, ask, list or answer, also not through the chat (APR-017)", async () => {
     const before = countOf(reader, "exec.approval.requested");
     const answer = asker.request("exec.approval.request", { ...recorded, id: "wire-scope-1" });
     await heard(approver, "exec.approval.requested", "wire-scope-1");
@@ -197,7 +197,7 @@ describe("approvals over the wire", () => {
     assert.equal(countOf(reader, "exec.approval.resolved"), 0);
   });
 
-  test("the list holds what waits; the trail who decided", async () => {
+  test("the list shows pending approvals; the history shows who decided", async () => {
     const answer = asker.request("exec.approval.request", { ...recorded, id: "wire-list-1" });
     await heard(approver, "exec.approval.requested", "wire-list-1");
     const listed = payloadOf(await approver.request("exec.approvals.pending", {})) as unknown as {
@@ -228,7 +228,7 @@ describe("approvals over the wire", () => {
     );
   });
 
-  test("an id stands for one request: the same may ask again, another may not (APR-011)", async () => {
+  test("an id belongs to one request: the same request may ask again, another may not (APR-011)", async () => {
     const first = asker.request("exec.approval.request", { ...recorded, id: "wire-same-1" });
     await heard(approver, "exec.approval.requested", "wire-same-1");
     const again = asker.request("exec.approval.request", { ...recorded, id: "wire-same-1" });
@@ -241,7 +241,7 @@ describe("approvals over the wire", () => {
     );
   });
 
-  test("what a client words is shown whole and spelled out, or not asked (APR-019, APR-020, APR-021)", async () => {
+  test("text of a client is shown in full and escaped, or not asked about (APR-019, APR-020, APR-021)", async () => {
     const long = await asker.request("exec.approval.request", { command: `echo ${"x".repeat(100_000)}; rm -rf ~` });
     assert.equal(detailsOf(long)["code"], "approval.too-long");
     const answer = asker.request("exec.approval.request", {
@@ -258,7 +258,7 @@ describe("approvals over the wire", () => {
     await answer;
   });
 
-  test("a client that goes away leaves the request to the others, and no error in the log", async () => {
+  test("a client that disconnects leaves the request to the others, without an error in the log", async () => {
     const leaving = await operator(gateway, { scopes: ["operator.approvals"] });
     void leaving.request("exec.approval.request", { ...recorded, id: "wire-gone-1" });
     await heard(approver, "exec.approval.requested", "wire-gone-1");
@@ -275,7 +275,7 @@ describe("approvals over the wire", () => {
   }
 });
 
-test("pending approvals survive kill -9; the first answer afterwards wins; what was allowed is not (F33)", async () => {
+test("pending approvals survive kill -9; the first answer afterwards wins; an allowed command does not start again (F33)", async () => {
   const home = tempHome();
   try {
     const first = await startGateway({ home });

@@ -160,7 +160,7 @@ describe("a pending approval answered after the rules changed", () => {
       assert.equal(existsSync(canary), false);
     });
 
-  test("never runs what a fresh call would be refused, whatever was changed in whatever order", async () => {
+  test("never runs what a new call would be denied, in any order of changes", async () => {
     const names = Object.keys(changes);
     await fc.assert(
       fc.asyncProperty(
@@ -203,7 +203,7 @@ describe("a pending approval answered after the rules changed", () => {
     assert.doesNotMatch(readFileSync(join(gateway.state, "exec-approvals.json"), "utf8"), /touch/);
   });
 
-  test("does not run for a session that was deleted, or reset, since", async () => {
+  test("does not run for a session that was deleted or reset since", async () => {
     await apply({});
     for (const method of ["sessions.delete", "sessions.reset"]) {
       const key = "agent:ops:side";
@@ -217,7 +217,7 @@ describe("a pending approval answered after the rules changed", () => {
     }
   });
 
-  test("the command line says why nothing ran", async () => {
+  test("the command line says why the command did not run", async () => {
     await apply({});
     const canary = newCanary();
     const id = await askFor(canary);
@@ -279,7 +279,7 @@ describe("a pending approval of other kinds answered after the rules changed", (
     await dispose(gateway);
   });
 
-  test("a command for a node does not run when the node's own file denies it by then", async () => {
+  test("a command for a node does not run when the node's own file denies it meanwhile", async () => {
     const node = await scriptedNode(gateway);
     nodes.push(node);
     let file: Json = {};
@@ -316,7 +316,7 @@ describe("a pending approval of other kinds answered after the rules changed", (
     await until(runs, (count) => count === 1);
   });
 
-  test("a config change is not written when the agent may not use the gateway tool any more", async () => {
+  test("a config change is not written when the agent may no longer use the gateway tool", async () => {
     await putInForce(gateway, onNode, {});
     const raw = "{tools:{exec:{security:'full'}}}";
     const asked = await call(gateway, "gateway", { action: "config.patch", raw });
@@ -328,7 +328,7 @@ describe("a pending approval of other kinds answered after the rules changed", (
     assert.doesNotMatch(readFileSync(configFile(gateway), "utf8"), /full/);
   });
 
-  test("a job is not added when the agent may not use cron any more, nor changed when it is another by then", async () => {
+  test("a job is not added when the agent may no longer use cron, and not changed when it differs meanwhile", async () => {
     const asOps = { body: { sessionKey: "agent:ops:main" } };
     await putInForce(gateway, onNode, { tools: { agentToAgent: { enabled: true, allow: ["*"] } } });
     const job = {

@@ -17,7 +17,7 @@ interface Health {
 const cautionOf = async (wire: Wire): Promise<string | undefined> =>
   ((await wire.request("health")).payload as unknown as Health).approvals?.caution.text;
 
-describe("an approvals file that is gone", () => {
+describe("a missing approvals file", () => {
   let gateway: TestGateway;
   let wire: Wire;
   before(async () => {
@@ -32,7 +32,7 @@ describe("an approvals file that is gone", () => {
   const isRefused = async (): Promise<boolean> =>
     (await exec(gateway, { command: "id" })).error?.type === "exec.denied";
 
-  test("where there never was one, nothing is said and config alone decides", async () => {
+  test("without an earlier file there is no warning, and the config alone decides", async () => {
     assert.equal((await exec(gateway, { command: "id" })).details["status"], "completed");
     assert.equal(await cautionOf(wire), undefined);
   });
@@ -59,7 +59,7 @@ describe("an approvals file that is gone", () => {
     assert.match(JSON.stringify(file), /"ops":\{"security":"deny"/);
   });
 
-  test("stays so after a restart", async () => {
+  test("keeps its rules after a restart", async () => {
     await gateway.stop();
     gateway = await startGateway({ home: gateway.home });
     wire = await operator(gateway);
@@ -83,7 +83,7 @@ describe("an approvals file that is gone", () => {
     assert.equal(again.code, 1);
   });
 
-  test("a new file of the owner decides, also one without rules", async () => {
+  test("a new file of the owner decides, also without rules", async () => {
     rmSync(fileOf(gateway));
     assert.equal(await isRefused(), true);
     writeApprovals(gateway.state, {});

@@ -49,7 +49,7 @@ describe("security=allowlist, ask=off", () => {
       assert.equal(existsSync(join(gateway.workspace, "f")), false);
     });
 
-  test("a run records when and how an entry was used, and keeps what else the file holds", async () => {
+  test("a run records when and how an entry was used and keeps other fields of the file", async () => {
     await exec(gateway, { command: "uname -m" });
     const [entry] = await until(
       () =>
@@ -68,7 +68,7 @@ describe("security=allowlist, ask=off", () => {
     assert.equal((await exec(gateway, { command: "uname" })).error?.type, "exec.denied");
   });
 
-  test("entries of all agents hold; older spellings are read", async () => {
+  test("entries for all agents apply; older spellings are read", async () => {
     writeApprovals(gateway.state, { agents: { "*": { allowlist: ["/usr/bin/uname"] } } });
     assert.equal((await exec(gateway, { command: "uname" })).details["status"], "completed");
     writeApprovals(gateway.state, { agents: { default: { allowlist: ["/usr/bin/uname"] } } });
@@ -84,7 +84,7 @@ describe("security=allowlist, ask=off", () => {
     assert.match(error?.message ?? "", /exec-approvals\.json|approvals/);
   });
 
-  test("an unreadable file closes the host", async () => {
+  test("an unreadable file denies every command on the host", async () => {
     writeFileSync(join(gateway.state, "exec-approvals.json"), "{ nope");
     assert.equal((await exec(gateway, { command: "uname" })).error?.type, "approvals.unreadable");
   });
@@ -129,7 +129,7 @@ describe("ask=on-miss", () => {
     return frame?.payload as unknown as Asked;
   };
 
-  test("a miss returns approval-pending at once with an id; nothing runs; operators are asked", async () => {
+  test("a miss returns approval-pending at once with an id; the command does not run; operators are asked", async () => {
     const canary = join(gateway.workspace, "denied");
     const { details, text } = await exec(gateway, { command: `touch ${canary}` });
     assert.deepEqual(
@@ -157,7 +157,7 @@ describe("ask=on-miss", () => {
     assert.equal(existsSync(canary), false);
   });
 
-  test("allow-once runs it once and says Exec finished with the same id; the next one asks again", async () => {
+  test("allow-once runs it once and reports Exec finished with the same id; the next one asks again", async () => {
     const command = "sh -c 'echo one >> ran; sleep 3; echo tail-of-it'";
     const { details } = await exec(gateway, { command });
     const { id } = await asked(details["approvalId"]);
@@ -176,7 +176,7 @@ describe("ask=on-miss", () => {
     assert.equal((await exec(gateway, { command })).details["status"], "approval-pending");
   });
 
-  test("allow-always keeps an entry for this program, arguments and folder; a shell never gets one", async () => {
+  test("allow-always stores an entry for this program, arguments and folder; never for a shell", async () => {
     const target = join(gateway.workspace, "made");
     const { details } = await exec(gateway, { command: `mkdir -p ${target}` });
     const { id } = await asked(details["approvalId"]);
@@ -201,7 +201,7 @@ describe("ask=on-miss", () => {
     assert.doesNotMatch(JSON.stringify(readApprovals(gateway.state)), /bin\/(?:da|ba)?sh"/);
   });
 
-  test("allow-always on a script, or a program that follows a file, runs it once and asks again", async () => {
+  test("allow-always on a script, or on a program that obeys a file, runs it once and asks again", async () => {
     const script = join(gateway.workspace, "build.sh");
     for (const name of ["pytest", "just"])
       writeFileSync(join(gateway.workspace, name), "#!/bin/sh\necho run >> built\n", { mode: 0o755 });
@@ -221,7 +221,7 @@ describe("ask=on-miss", () => {
     assert.doesNotMatch(JSON.stringify(readApprovals(gateway.state)), /build|pytest|just/);
   });
 
-  test("what was approved is what runs: a script rewritten after the question is not", async () => {
+  test("a script that was rewritten after the question does not run", async () => {
     const script = join(gateway.workspace, "deploy.sh");
     writeFileSync(script, "echo good > effect\n");
     const { details } = await exec(gateway, { command: "bash deploy.sh" });
@@ -246,7 +246,7 @@ describe("ask=on-miss", () => {
   });
 });
 
-describe("nobody can answer", () => {
+describe("without an approver", () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startGateway({ config: { tools: { exec: { host: "gateway" } } } });

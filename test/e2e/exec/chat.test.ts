@@ -44,7 +44,7 @@ describe("/exec", () => {
   before(() => open({}));
   after(close);
 
-  test("kept: it makes a host legal that the model asks for, and the approvals still hold", async () => {
+  test("persists: it allows a host that the model requests, and approvals still apply", async () => {
     const session = fresh();
     assert.match(await told(session, 'run {"command":"echo hi","host":"gateway"}'), /host=gateway[^]*host=sandbox/);
     assert.match(await told(session, "/exec host=gateway security=full ask=off"), /host=gateway security=full ask=off/);
@@ -76,10 +76,10 @@ describe("/exec", () => {
   });
 });
 
-describe("! while it is off", () => {
+describe("! while it is disabled", () => {
   before(() => open({}));
   after(close);
-  test("commands.bash=false: refused, with the key", async () => {
+  test("commands.bash=false: rejected, with the key", async () => {
     assert.match(await told(fresh(), "! echo hi"), /config set commands\.bash true/);
   });
 });
@@ -95,11 +95,11 @@ describe("!", () => {
     assert.equal(server.requests.length, asked);
   });
 
-  test("a failed command says its code", async () => {
+  test("a failed command reports its exit code", async () => {
     assert.match(await told(fresh(), "! exit 3"), /exit code 3/);
   });
 
-  test("one at a time: the second is rejected while the first goes on in the background", async () => {
+  test("one at a time: the second is rejected while the first continues in the background", async () => {
     const session = fresh();
     const first = await told(session, "! echo begun; sleep 30");
     const [, id] = /^Still running \((\S+)\)/.exec(first) ?? [];
@@ -123,11 +123,11 @@ describe("!", () => {
     assert.match(await told(session, "!poll no-such-thing"), /no-such-thing/);
   });
 
-  test("!stop with nothing to stop", async () => {
+  test("!stop with no running command", async () => {
     assert.match(await told(fresh(), "!stop"), /No shell command of this chat is running/);
   });
 
-  test("the output of what went on can be had until its end", async () => {
+  test("the output of a background command can be polled until its end", async () => {
     const session = fresh();
     await told(session, "! sleep 10; echo late");
     let seen = "";
@@ -138,7 +138,7 @@ describe("!", () => {
     assert.equal(await told(session, "! echo next"), "```\nnext\n```");
   });
 
-  test("a session whose commands go to a node keeps ! here, under the approvals of this host", async () => {
+  test("a session whose commands go to a node keeps ! on this host, under its approvals", async () => {
     const session = fresh();
     await told(session, "/exec host=node node=nowhere security=full ask=off");
     assert.equal(await told(session, "! echo here"), "```\nhere\n```");
@@ -181,7 +181,7 @@ describe("elevated", () => {
     assert.match(answer, /RESULT [^]*agents\.list\[\]\.tools\.elevated\.enabled/);
   });
 
-  test("an explicit off refuses the call", async () => {
+  test("an explicit off rejects the call", async () => {
     const session = fresh();
     await told(session, "/elevated off");
     assert.match(await told(session, 'run {"command":"id","elevated":true}'), /turned off for this session/);
@@ -193,7 +193,7 @@ describe("elevated", () => {
     assert.match(await told(session, "/elevated"), /not set for this session/);
   });
 
-  test("B27 a level nobody knows is a hint and changes nothing", async () => {
+  test("B27 an unknown level gives a hint and changes nothing", async () => {
     const session = fresh();
     assert.match(await told(session, "/elevated maybe"), /"maybe" is no level[^]*Nothing was changed/);
     assert.match(await told(session, "/elevated"), /not set for this session/);
@@ -207,7 +207,7 @@ describe("elevated", () => {
   });
 });
 
-test("/exec from a client that may only speak changes nothing, whatever it asks for", async (t) => {
+test("/exec from a client without rights changes nothing", async (t) => {
   await open({});
   t.after(close);
   const speaker = await operator(gateway, { scopes: ["operator.read", "operator.write"] });

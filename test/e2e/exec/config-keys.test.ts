@@ -9,7 +9,7 @@ import { dispose, openclaw, operator, startGateway, tempHome } from "../../harne
 
 const as = (agent: string) => ({ body: { sessionKey: `agent:${agent}:main` } });
 
-test("keys of one agent: the notice of a long approved command, and apply_patch", async (t) => {
+test("keys of one agent: the running notice of an approved command, and apply_patch", async (t) => {
   const gateway = await startGateway({
     config: {
       tools: { exec: { host: "gateway", approvalRunningNoticeMs: 0 } },
@@ -48,7 +48,7 @@ test("keys of one agent: the notice of a long approved command, and apply_patch"
   wire.end();
 });
 
-test("limits of the gateway's environment hold where the config says nothing", async (t) => {
+test("limits of the gateway's environment apply where the config sets none", async (t) => {
   const gateway = await startGateway({
     config: {
       agents: {
@@ -82,7 +82,7 @@ test("limits of the gateway's environment hold where the config says nothing", a
   assert.deepEqual([status, truncated, String(aggregated).length], ["completed", true, 1500]);
 });
 
-test("SHELL is what runs a command line; where it is unset or gone, sh", async (t) => {
+test("SHELL runs a command line; where it is unset or missing, sh", async (t) => {
   const shellOf = async (shell: (home: string) => Record<string, string>): Promise<string> => {
     const home = tempHome();
     writeFileSync(join(home, "own-shell"), '#!/bin/sh\necho "own shell: $1 $2"\n', { mode: 0o755 });
@@ -101,7 +101,7 @@ test("SHELL is what runs a command line; where it is unset or gone, sh", async (
   );
 });
 
-test("a change of tools.exec in the file holds for the next command of a running gateway", async (t) => {
+test("a change of tools.exec in the file applies to the next command of a running gateway", async (t) => {
   const gateway = await startGateway({ config: { tools: { exec: {} } } });
   t.after(() => dispose(gateway));
   const line = "echo a && echo b";

@@ -34,14 +34,14 @@ describe("exec with nothing configured", () => {
     assert.match((await exec(gateway, { command: "ls -la" })).text, /sub/);
   });
 
-  test("workdir: relative to the workspace, absolute, and a clear error when it is not there", async () => {
+  test("workdir: relative to the workspace, absolute, and a clear error when it is missing", async () => {
     assert.equal((await exec(gateway, { command: "pwd", workdir: "sub" })).text.trim(), join(gateway.workspace, "sub"));
     assert.equal((await exec(gateway, { command: "pwd", workdir: "/" })).text.trim(), "/");
     const missing = await exec(gateway, { command: "pwd", workdir: "nowhere" });
     assert.deepEqual([missing.status, missing.error?.type], [400, "exec.bad-folder"]);
   });
 
-  test("env: further variables, as they are", async () => {
+  test("env: additional variables are passed unchanged", async () => {
     const env = { GREETING: "it's $HOME `x`" };
     assert.equal((await exec(gateway, { command: 'printf %s "$GREETING"', env })).text, "it's $HOME `x`");
   });
@@ -54,13 +54,13 @@ describe("exec with nothing configured", () => {
       assert.match(error?.message ?? "", new RegExp(name));
     });
 
-  test("a failed command says its code and is no error of the gateway", async () => {
+  test("a failed command reports its exit code and is not a gateway error", async () => {
     const { status, text, details } = await exec(gateway, { command: "echo out; exit 3" });
     assert.deepEqual([status, details["status"], details["exitCode"]], [200, "failed", 3]);
     assert.match(text, /^out\n\n\[exit code 3\]$/);
   });
 
-  test("no output is said", async () => {
+  test("reports a command without output", async () => {
     assert.equal((await exec(gateway, { command: "true" })).text, "(no output)");
   });
 
@@ -69,7 +69,7 @@ describe("exec with nothing configured", () => {
       assert.equal((await exec(gateway, { command })).status, 400);
     });
 
-  test("timeout: ended with its whole tree, and what was done is said to stand", async () => {
+  test("timeout: ended with its whole tree, and the result says that changes remain", async () => {
     const mark = `sleepy-${process.pid}-${Date.now()}`;
     const { details, text } = await exec(gateway, {
       command: `echo before; bash -c 'exec -a ${mark} sleep 60' & wait`,
@@ -82,7 +82,7 @@ describe("exec with nothing configured", () => {
     assert.equal(left.text.trim(), "none");
   });
 
-  test("yieldMs: still running after it, so it goes on in the background; poll gives the output once, then the exit", async () => {
+  test("yieldMs: still running after it, so it continues in the background; poll gives the output once, then the exit", async () => {
     const started = await exec(gateway, { command: "echo first; sleep 8; echo hi", yieldMs: 4000 });
     const { status, sessionId, pid, tail } = started.details;
     assert.deepEqual([status, typeof sessionId, typeof pid, tail], ["running", "string", "number", "first\n"]);
@@ -103,7 +103,7 @@ describe("exec with nothing configured", () => {
     assert.match(again.text, /no new output/i);
   });
 
-  test("background: at once, and only background sessions are listed", async () => {
+  test("background: continues at once, and only background sessions are listed", async () => {
     const { details } = await exec(gateway, { command: "sleep 20", background: true });
     const { details: listed } = await proc(gateway, { action: "list" });
     const ids = (listed["sessions"] as { sessionId: string; status: string }[]).map(({ sessionId }) => sessionId);
@@ -138,13 +138,13 @@ describe("exec with nothing configured", () => {
     await proc(gateway, { action: "remove", sessionId: details["sessionId"] });
   });
 
-  test("elevated is ignored, with a word, while sandboxing is off", async () => {
+  test("elevated is ignored with a warning while sandboxing is off", async () => {
     const { text, details } = await exec(gateway, { command: "echo ran", elevated: true });
     assert.equal(details["status"], "completed");
     assert.match(text, /elevated was ignored[\s\S]*ran/);
   });
 
-  test("a call may not choose another host than the configured one", async () => {
+  test("a call cannot choose another host than the configured one", async () => {
     for (const host of ["gateway", "node"]) {
       const { error } = await exec(gateway, { command: "echo x", host });
       assert.equal(error?.type, "exec.host-mismatch");
@@ -160,7 +160,7 @@ describe("exec with nothing configured", () => {
     assert.match(text, /a.*b.*c.*red/s);
   });
 
-  test("stopping the caller ends a foreground command", async () => {
+  test("aborting the call ends a foreground command", async () => {
     const canary = join(gateway.workspace, "never");
     const control = new AbortController();
     const pending = fetch(`${gateway.url}/tools/invoke`, {
@@ -175,7 +175,7 @@ describe("exec with nothing configured", () => {
     assert.equal(existsSync(canary), false);
   });
 
-  test("a background exit puts one line before the session; a foreground one none", async () => {
+  test("a background exit posts one message to the session; a foreground exit posts none", async () => {
     const wire = await operator(gateway);
     const key = "agent:main:notices";
     const options = { body: { sessionKey: key } };
@@ -244,7 +244,7 @@ describe("exec settings", () => {
     assert.match(ended.text, /time|timed/i);
   });
 
-  test("notifyOnExit false: no line", async () => {
+  test("notifyOnExit false: no message", async () => {
     const wire = await operator(gateway);
     const { details } = await exec(gateway, { command: "echo x", background: true });
     await until(

@@ -57,7 +57,7 @@ describe("host=node", () => {
     await dispose(gateway);
   });
 
-  test("without a paired node it says that a companion app or a node host is needed", async () => {
+  test("without a paired node the error says that a companion app or a node host is needed", async () => {
     const { error } = await exec(gateway, { command: "uname" });
     assert.equal(error?.details?.["code"], "exec.no-node");
     assert.match(error?.message ?? "", /companion app or node host/);
@@ -106,15 +106,15 @@ describe("host=node", () => {
     assert.equal("cwd" in details, false, "where it ran is the node's to know");
   });
 
-  test("no terminal and no background on a node: it is said, and the command runs to its end", async () => {
+  test("pty and background are ignored on a node with a warning, and the command runs until it ends", async () => {
     const node = await nodeIn(gateway);
     node.script(host(() => ranFine("done\n")));
     const { text, details } = await exec(gateway, { command: "true", pty: true, background: true });
-    assert.match(text, /^pty was ignored: nodes have no terminal[^\n]*\nbackground and yieldMs were ignored/);
+    assert.match(text, /^pty was ignored: nodes do not support terminals\.\nbackground and yieldMs were ignored/);
     assert.equal(details["status"], "completed");
   });
 
-  test("a failed command is a failed command", async () => {
+  test("reports a failed command as failed", async () => {
     const node = await nodeIn(gateway);
     node.script(
       host(() => ({
@@ -133,7 +133,7 @@ describe("host=node", () => {
       assert.deepEqual([error?.details?.["code"], node.asked.length], ["exec.rejected-variable", 0]);
     });
 
-  test("pty and background mean nothing there, and it is said", async () => {
+  test("pty and background have no effect there, with a warning", async () => {
     const node = await nodeIn(gateway);
     node.script(host(() => ranFine("done\n")));
     const { text, details } = await exec(gateway, { command: "true", pty: true, background: true });
@@ -150,7 +150,7 @@ describe("host=node", () => {
     }
   });
 
-  test("one of several must be chosen; by name, by the beginning of its id", async () => {
+  test("one of several must be chosen, by name or by a prefix of its id", async () => {
     const identity = newIdentity();
     const [lab, den] = [await nodeIn(gateway, { name: "lab", identity }), await nodeIn(gateway, { name: "My Den" })];
     for (const node of [lab, den]) node.script(host(() => ranFine(`${node.id}\n`)));
@@ -164,7 +164,7 @@ describe("host=node", () => {
     );
   });
 
-  test("a node that does not offer system.run", async () => {
+  test("rejects a node that does not offer system.run", async () => {
     await nodeIn(gateway, { name: "phone", commands: ["camera.list"] });
     assert.equal((await exec(gateway, { command: "true" })).error?.details?.["code"], "exec.no-node");
     assert.equal(
@@ -173,7 +173,7 @@ describe("host=node", () => {
     );
   });
 
-  test("a node that goes away in the middle: it is said that the outcome is not known", async () => {
+  test("a node that disconnects during a run: the result says that the outcome is unknown", async () => {
     const node = await nodeIn(gateway);
     node.script(
       host(() => {
@@ -186,7 +186,7 @@ describe("host=node", () => {
     assert.match(error?.message ?? "", /not known/);
   });
 
-  test("the node wants approval: the call waits for a person, then runs exactly that, once", async () => {
+  test("the node requires approval: the call waits for the owner, then exactly that command runs once", async () => {
     const node = await nodeIn(gateway);
     node.script(
       host(({ params }) =>
@@ -234,7 +234,7 @@ describe("host=node", () => {
     assert.equal(again.ok, false);
   });
 
-  test("a person's no: the node is not asked again", async () => {
+  test("after a denial the node is not asked again", async () => {
     const node = await nodeIn(gateway);
     node.script(host(() => refuses("SYSTEM_RUN_DENIED: allowlist miss")));
     const { details } = await exec(gateway, { command: "reboot" });
@@ -244,7 +244,7 @@ describe("host=node", () => {
     assert.equal(runsOf(node).length, 1);
   });
 
-  test("the house's own yes cannot be spent through node.invoke", async () => {
+  test("an approval of the gateway's own request cannot be used through node.invoke", async () => {
     const node = await nodeIn(gateway);
     node.script(host(() => refuses("SYSTEM_RUN_DENIED: approval required")));
     const { details } = await exec(gateway, { command: "reboot" });
@@ -267,7 +267,7 @@ describe("host=node", () => {
     await admin.request("exec.approval.resolve", { id: details["approvalId"], decision: "deny" });
   });
 
-  test("the node's own deny stands, without a run and without a question", async () => {
+  test("the node's own deny applies without a run and without a question", async () => {
     const node = await nodeIn(gateway);
     node.script(host(() => ranFine(""), { defaults: { security: "deny" } }));
     const { error } = await exec(gateway, { command: "true" });
@@ -275,7 +275,7 @@ describe("host=node", () => {
     assert.equal(runsOf(node).length, 0);
   });
 
-  test("a node that allows everything is still held to our list: a person first", async () => {
+  test("a node that allows everything is still bound by our allowlist: approval first", async () => {
     const node = await nodeIn(gateway);
     node.script(host(() => ranFine("ran\n"), { defaults: { security: "full", ask: "off" } }));
     const { details } = await exec(gateway, { command: "true" });
@@ -284,7 +284,7 @@ describe("host=node", () => {
     await admin.request("exec.approval.resolve", { id: details["approvalId"], decision: "deny" });
   });
 
-  test("ask=always of the call: a person first", async () => {
+  test("ask=always of the call: approval first", async () => {
     const node = await nodeIn(gateway);
     node.script(host(() => ranFine("ran\n")));
     const { details } = await exec(gateway, { command: "true", ask: "always" });
@@ -293,7 +293,7 @@ describe("host=node", () => {
     await admin.request("exec.approval.resolve", { id: details["approvalId"], decision: "deny" });
   });
 
-  test("a made-up answer of another node changes nothing", async () => {
+  test("a made-up answer of another node has no effect", async () => {
     const [node, thief] = [await nodeIn(gateway, { name: "mine" }), await nodeIn(gateway, { name: "thief" })];
     node.script(
       host(async ({ id }) => {
@@ -341,7 +341,7 @@ describe("host=node, bound and without questions", () => {
     assert.equal(error?.details?.["code"], "exec.node-bound");
   });
 
-  test("full and off here, silence there: the node is told that it is allowed", async () => {
+  test("full and off here, no rules there: the node is told that it is allowed", async () => {
     const node = await lab();
     node.script(host(() => ranFine("")));
     await exec(gateway, { command: "true" });
@@ -351,7 +351,7 @@ describe("host=node, bound and without questions", () => {
     );
   });
 
-  test("full and off here, a list there: the node decides", async () => {
+  test("full and off here, an allowlist there: the node decides", async () => {
     const node = await lab();
     node.script(
       host(() => refuses("SYSTEM_RUN_DENIED: allowlist miss"), { defaults: { security: "allowlist", ask: "off" } }),

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { exec, gatewayFor, proc, until } from "../../harness/exec.ts";
 
-test("ten megabytes of output: the end is kept, the cut is said, and the log holds the beginning", async (t) => {
+test("ten megabytes of output: the end is kept, the cut is reported, and the log has the beginning", async (t) => {
   const gateway = await gatewayFor(t, {});
   const flood = "echo first; head -c 10000000 /dev/zero | tr '\\0' 'x' | fold -w 100; echo; echo last";
   const { details, text } = await exec(gateway, { command: flood, yieldMs: 300_000 });
@@ -26,7 +26,7 @@ test("ten megabytes of output: the end is kept, the cut is said, and the log hol
   assert.equal("truncated" in small.details, false);
 });
 
-test("B10 cleanupMs of a second is held to a minute: what ended is still there to be read", async (t) => {
+test("B10 cleanupMs of one second is raised to one minute: a finished command can still be read", async (t) => {
   const gateway = await gatewayFor(t, { config: { tools: { exec: { cleanupMs: 1000 } } } });
   const { details } = await exec(gateway, { command: "echo kept", background: true });
   const polled = () => proc(gateway, { action: "poll", sessionId: details["sessionId"] });
@@ -35,7 +35,7 @@ test("B10 cleanupMs of a second is held to a minute: what ended is still there t
   assert.equal((await polled()).details["status"], "completed");
 });
 
-test("a finished background command is gone after tools.exec.cleanupMs", async (t) => {
+test("a finished background command is removed after tools.exec.cleanupMs", async (t) => {
   const gateway = await gatewayFor(t, { config: { tools: { exec: { cleanupMs: 60_000 } } } });
   const { details } = await exec(gateway, { command: "echo over", background: true });
   const sessionId = String(details["sessionId"]);

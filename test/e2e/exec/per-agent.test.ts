@@ -39,13 +39,13 @@ describe("settings of one agent", () => {
     rmSync(tools, { recursive: true });
   });
 
-  test("host, security and ask: the others keep the general ones", async () => {
+  test("host, security and ask: other agents keep the shared ones", async () => {
     assert.equal((await exec(gateway, { command: "echo a && echo b" })).text.trim(), "a\nb");
     assert.equal((await exec(gateway, { command: "echo a && echo b" }, asAgent("listed"))).error?.type, "exec.denied");
     assert.equal((await exec(gateway, { command: "uname" }, asAgent("listed"))).details["status"], "completed");
   });
 
-  test("safeBins of the config stand in place of the built-in ones, and those of an agent in place of both", async () => {
+  test("safeBins of the config replace the built-in ones, and those of an agent replace both", async () => {
     const outcome = async (agent: string, command: string): Promise<unknown> => {
       const { error, details } = await exec(gateway, { command }, asAgent(agent));
       return error?.type ?? details["status"];

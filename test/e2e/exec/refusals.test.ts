@@ -26,7 +26,7 @@ describe("on the gateway's host", () => {
   });
   after(() => dispose(gateway));
 
-  test("tools.deny takes exec away whatever the approvals say: its rule is named, and where a command would have run", async () => {
+  test("tools.deny removes exec whatever the approvals allow: the result names the rule and where a command would have run", async () => {
     writeApprovals(gateway.state, { agents: { "*": { security: "full", ask: "off" } } });
     const { error } = await exec(gateway, { command: "uname" }, asAgent("none"));
     assert.equal(error?.type, "tool.refused");
@@ -36,13 +36,13 @@ describe("on the gateway's host", () => {
     assert.match(explain, /^ {2}- host=gateway \(tools\.exec\.host\)$/m);
   });
 
-  test("security=deny in the config is no matter of policy: exec is there, the host is closed, the file loosens nothing", async () => {
+  test("security=deny in the config is not a tool policy: exec exists, the host is closed, and the file cannot loosen it", async () => {
     writeApprovals(gateway.state, { agents: { "*": { security: "full", ask: "off" } } });
     const { error } = await exec(gateway, { command: "uname" }, asAgent("shut"));
     assert.deepEqual([error?.type, error?.details?.["refused"]], ["exec.denied", true]);
   });
 
-  test("B15 a session's security=full and ask=off let a whole line run; a deny in the file still ends it", async () => {
+  test("B15 a session's security=full and ask=off allow a whole line; a deny in the file still applies", async () => {
     const wire = await operator(gateway);
     assert.equal(
       (await wire.request("sessions.patch", { key: "main", execSecurity: "full", execAsk: "off" })).ok,
@@ -55,7 +55,7 @@ describe("on the gateway's host", () => {
     wire.end();
   });
 
-  test("the journal of a call says where it ran", async () => {
+  test("the journal of a call records where it ran", async () => {
     const wire = await operator(gateway);
     await exec(gateway, { command: "uname" }, asAgent("shut"));
     const { payload } = await wire.request("tools.journal", { limit: 1 });

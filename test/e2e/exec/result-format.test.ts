@@ -36,7 +36,7 @@ const ended = (sessionId: unknown): Promise<Called> =>
   );
 
 describe("exec", () => {
-  test("completed, failed, ended by a signal and out of time", async () => {
+  test("reports completed, failed, killed by a signal and timed out", async () => {
     const cwd = gateway.workspace;
     assert.deepEqual(shapeOf(await exec(gateway, { command: "echo out; echo err >&2" })), {
       text: "out\nerr\n",
@@ -71,7 +71,7 @@ describe("exec", () => {
     });
   });
 
-  test("running: the session's id, the process and what process is for", async () => {
+  test("running: the session id, the process and how to follow it", async () => {
     const started = await exec(gateway, { command: "sleep 60", background: true });
     const { sessionId, pid } = started.details;
     assert.deepEqual(shapeOf(started), {
@@ -95,7 +95,7 @@ describe("exec", () => {
     await proc(gateway, { action: "remove", sessionId: details["sessionId"] });
   });
 
-  test("only what was put into the background is listed", async () => {
+  test("only background commands are listed", async () => {
     await exec(gateway, { command: "echo seen-by-nobody" });
     assert.doesNotMatch((await proc(gateway, { action: "list" })).text, /seen-by-nobody/);
   });
@@ -112,7 +112,7 @@ describe("exec", () => {
     });
 });
 
-test("bash is another name of exec, for a call and in the rules; group:runtime is exec and process", async () => {
+test("bash is another name for exec, in calls and in rules; group:runtime is exec and process", async () => {
   const as = (agent: string) => ({ body: { sessionKey: `agent:${agent}:main` } });
   assert.equal((await call(gateway, "bash", { command: "echo by that name" })).text, "by that name\n");
   const outcome = async (agent: string): Promise<readonly unknown[]> => {
@@ -257,7 +257,7 @@ describe("process", () => {
     assert.equal((await proc(gateway, { action: "poll", sessionId: other })).error?.type, "process.unknown");
   });
 
-  test("no action reaches a session of another agent, though its id is known", async () => {
+  test("no action reaches a session of another agent, even with its id", async () => {
     const { details } = await exec(gateway, { command: "cat", background: true });
     const { sessionId } = details;
     const elsewhere = { body: { sessionKey: "agent:other:main" } };
@@ -272,7 +272,7 @@ describe("process", () => {
     await proc(gateway, { action: "remove", sessionId });
   });
 
-  test("what is missing is named", async () => {
+  test("names missing parameters", async () => {
     const { details } = await exec(gateway, { command: "cat", background: true });
     const { sessionId } = details;
     const rows = [

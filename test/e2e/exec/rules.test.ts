@@ -40,7 +40,7 @@ describe("tools.exec.host=gateway and nothing else", () => {
   });
   after(() => dispose(gateway));
 
-  test("with nobody there: allowlist and on-miss hold, what is listed runs, the rest is refused with what to do", async () => {
+  test("without an approver: allowlist and on-miss apply, listed programs run, others are denied with the fix", async () => {
     assert.equal((await exec(gateway, { command: "uname" })).details["status"], "completed");
     const { error } = await exec(gateway, { command: "id" });
     const { code, rule, security, ask, host, unmatched, hint } = error?.details ?? {};
@@ -58,7 +58,7 @@ describe("tools.exec.host=gateway and nothing else", () => {
     assert.match(String(hint), /openclaw dashboard.*openclaw approvals allowlist add \/usr\/bin\/id --agent main/);
   });
 
-  test("with somebody there: what is listed runs, the rest waits, and the whole answer is as specified", async () => {
+  test("with an approver: listed programs run, others wait, and the whole answer is as specified", async () => {
     const wire = await operator(gateway);
     assert.equal((await exec(gateway, { command: "uname" })).details["status"], "completed");
     const { text, details } = await exec(gateway, { command: "touch made" });
@@ -90,7 +90,7 @@ describe("tools.exec.host=gateway and nothing else", () => {
     wire.end();
   });
 
-  test("approvals hold unless security is full and ask is off: always asks, on-miss has nothing to miss", async () => {
+  test("approvals apply unless security is full and ask is off: always asks, on-miss never has a miss", async () => {
     const wire = await operator(gateway);
     assert.equal((await exec(gateway, { command: "echo a && echo b" }, as("full"))).text.trim(), "a\nb");
     const held = await exec(gateway, { command: "echo a && echo b" }, as("asked"));
@@ -102,7 +102,7 @@ describe("tools.exec.host=gateway and nothing else", () => {
     wire.end();
   });
 
-  test("allow-always writes down what was used, when and where it was found", async () => {
+  test("allow-always records what was used, when, and where it was found", async () => {
     const wire = await operator(gateway);
     const command = `mkdir -p ${join(gateway.workspace, "kept")}`;
     const { details } = await exec(gateway, { command });
@@ -124,7 +124,7 @@ describe("tools.exec.host=gateway and nothing else", () => {
   });
 });
 
-describe("an approvals file others write to as well", () => {
+describe("an approvals file that others write too", () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startGateway({ config: { tools: { exec: { host: "gateway", ask: "off" } } } });
@@ -139,7 +139,7 @@ describe("an approvals file others write to as well", () => {
     agents: { main: { note: "ours", allowlist: [{ id: "5f0d", ...uname, comment: "harmless" }] } },
   };
 
-  test("fields we do not know change nothing, and a run, a client and the notes of a use keep them", async () => {
+  test("unknown fields have no effect, and runs, clients and usage notes keep them", async () => {
     writeApprovals(gateway.state, foreign);
     assert.equal((await exec(gateway, { command: "uname" })).details["status"], "completed");
     assert.equal((await exec(gateway, { command: "id" })).error?.type, "exec.denied");
@@ -173,20 +173,20 @@ describe("an approvals file others write to as well", () => {
     wire.end();
   });
 
-  test("a rule that is misspelt closes the host instead of being passed over", async () => {
+  test("a misspelled rule closes the host instead of being ignored", async () => {
     writeApprovals(gateway.state, { agents: { main: { Security: "deny", allowlist: [uname] } } });
     const { error } = await exec(gateway, { command: "uname" });
     assert.equal(error?.type, "approvals.unreadable");
     assert.match(error?.message ?? "", /agents\.main\.Security is no rule; was security meant\?$/);
   });
 
-  test("agents.default beside agents.main: its deny is not lost", async () => {
+  test("agents.default beside agents.main: its deny still applies", async () => {
     writeApprovals(gateway.state, { agents: { default: { security: "deny" }, main: { allowlist: [uname] } } });
     assert.equal((await exec(gateway, { command: "uname" })).error?.type, "exec.denied");
   });
 });
 
-describe("/exec of the document", () => {
+describe("/exec as documented", () => {
   let gateway: TestGateway;
   let wire: Wire;
   before(async () => {
@@ -236,7 +236,7 @@ describe("/exec of the document", () => {
   });
 });
 
-describe("host=sandbox in a box", { skip: noBubblewrap }, () => {
+describe("host=sandbox in a sandbox", { skip: noBubblewrap }, () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startGateway({
@@ -249,7 +249,7 @@ describe("host=sandbox in a box", { skip: noBubblewrap }, () => {
   });
   after(() => dispose(gateway));
 
-  test("PATH: pathPrepend, then env.PATH, then the box's own, all in front of the profile's, no value run by the shell", async () => {
+  test("PATH: pathPrepend, then env.PATH, then the sandbox's own, all before the profile's, and no value is run by the shell", async () => {
     const { text } = await exec(gateway, {
       command: 'printf %s "$PATH"; printf "\n%s" "$COLOUR" "${OPENCLAW_PATH_PREFIX-gone}"',
       env: { PATH: "/x:/$(touch hijacked)" },
@@ -261,11 +261,11 @@ describe("host=sandbox in a box", { skip: noBubblewrap }, () => {
     assert.match((await exec(gateway, { command: "ls" })).text, /^\(no output\)$/);
   });
 
-  test("loader variables are the box's own affair", async () => {
+  test("accepts loader variables, which only affect the sandbox", async () => {
     assert.equal((await exec(gateway, { command: "echo $LD_X", env: { LD_X: "1" } })).text.trim(), "1");
   });
 
-  test("workdir: a folder of the box by either name; one that is not there is said as on the host", async () => {
+  test("workdir: a folder of the sandbox by either path; a missing one gives the same error as on the host", async () => {
     await exec(gateway, { command: "mkdir -p sub/deep; touch file" });
     const where = async (workdir: string): Promise<unknown> => {
       const { text, error } = await exec(gateway, { command: "pwd", workdir });

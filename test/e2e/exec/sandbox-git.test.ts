@@ -41,7 +41,7 @@ describe("git in a sandboxed session", { skip: noBubblewrap || noGit }, () => {
   });
   after(() => dispose(gateway));
 
-  test("reading works", async () => {
+  test("status, log and diff work", async () => {
     const { details, text } = await exec(gateway, { command: "git status --short && git log --oneline && git diff" });
     assert.equal(details["status"], "completed", text);
     assert.match(text, /first/);
@@ -56,7 +56,7 @@ describe("git in a sandboxed session", { skip: noBubblewrap || noGit }, () => {
     assert.match(ownersGit(workspaceOf("main"), "log", "--oneline"), /^\S+ first\n$/);
   });
 
-  test("other failures are not blamed on it", async () => {
+  test("other failures do not mention it", async () => {
     const { text } = await exec(gateway, { command: "git log nosuch" });
     assert.doesNotMatch(text, /gitWrite/);
   });
@@ -69,7 +69,7 @@ describe("git in a sandboxed session", { skip: noBubblewrap || noGit }, () => {
       assert.equal((await exec(gateway, { command }, free)).details["status"], "failed");
   });
 
-  test("a nested repository that would run a program outside is set aside, and the answer says so", async () => {
+  test("a nested repository that would run a program outside is set aside, and the result says so", async () => {
     const canary = join(gateway.home, "canary");
     const command = `git init -q sub && git -C sub config core.fsmonitor "touch ${canary}; false" && git init -q fine`;
     const { text } = await exec(gateway, { command });

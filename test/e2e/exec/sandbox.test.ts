@@ -30,7 +30,7 @@ describe("sandbox mode non-main", { skip: noBubblewrap }, () => {
     assert.equal((await exec(gateway, { command: "pwd" }, group)).text.trim(), "/workspace");
   });
 
-  test("exec, write and read see the same files; the agent's workspace is not there", async () => {
+  test("exec, write and read see the same files; the agent's workspace is hidden", async () => {
     await call(gateway, "write", { path: "made.txt", content: "by write\n" }, group);
     assert.equal(
       (await exec(gateway, { command: "cat made.txt; ls -a /workspace" }, group)).text.includes("by write"),
@@ -46,7 +46,7 @@ describe("sandbox mode non-main", { skip: noBubblewrap }, () => {
     assert.doesNotMatch(peek.text, /PRIVATE/);
   });
 
-  test("whole shell lines run: the walls are the kernel's", async () => {
+  test("whole shell lines run, because the kernel isolates them", async () => {
     assert.equal(
       (
         await exec(gateway, { command: "for i in 1 2; do echo $i; done | tr 1 x && echo ok > f; cat f" }, group)
@@ -55,7 +55,7 @@ describe("sandbox mode non-main", { skip: noBubblewrap }, () => {
     );
   });
 
-  test("the gateway's state, environment and processes are out of reach", async () => {
+  test("the gateway's state, environment and processes are unreachable", async () => {
     const { text } = await exec(
       gateway,
       {
@@ -108,11 +108,11 @@ describe("sandbox mode non-main", { skip: noBubblewrap }, () => {
     );
   });
 
-  test("host=gateway per call is refused: it stays inside", async () => {
+  test("host=gateway per call is rejected: it stays inside", async () => {
     assert.equal((await exec(gateway, { command: "id", host: "gateway" }, group)).error?.type, "exec.host-mismatch");
   });
 
-  test("elevated from somebody who is not listed is refused, with the gates", async () => {
+  test("elevated from an unlisted sender is rejected with the gates", async () => {
     const { error } = await exec(gateway, { command: "id", elevated: true }, group);
     assert.equal(error?.type, "exec.elevated-unavailable");
     assert.match(error?.message ?? "", /tools\.elevated\.allowFrom\.telegram/);
@@ -132,7 +132,7 @@ describe("elevated", { skip: noBubblewrap }, () => {
   });
   after(() => dispose(gateway));
 
-  test("a listed sender's elevated call goes to the host, under the approvals", async () => {
+  test("a listed sender's elevated call goes to the host, under approvals", async () => {
     assert.equal((await exec(gateway, { command: "uname -s; ls /workspace" })).details["status"], "completed");
     const { error } = await exec(gateway, { command: "id -u", elevated: true });
     assert.equal(error?.type, "exec.denied");
@@ -142,7 +142,7 @@ describe("elevated", { skip: noBubblewrap }, () => {
     assert.equal(ran.text.trim(), String(process.getuid?.()));
   });
 
-  test("level full skips the approvals; off refuses", async () => {
+  test("level full skips approvals; off rejects", async () => {
     const wire = await operator(gateway);
     const set = (elevatedLevel: string): Promise<unknown> =>
       wire.request("sessions.patch", { key: "main", elevatedLevel });
@@ -153,7 +153,7 @@ describe("elevated", { skip: noBubblewrap }, () => {
     wire.end();
   });
 
-  test("rw with gitWrite: git commits in a repository of the workspace, and its hooks and config stay as they are", async () => {
+  test("rw with gitWrite: git commits in a repository of the workspace, and its hooks and config stay unchanged", async () => {
     const repository = { cwd: gateway.workspace, env: { ...process.env, HOME: gateway.home } };
     spawnSync("git", ["init", "-q"], repository);
     spawnSync("git", ["config", "user.email", "a@example.com"], repository);
@@ -171,7 +171,7 @@ describe("elevated", { skip: noBubblewrap }, () => {
     rmSync(join(gateway.workspace, ".git"), { recursive: true });
   });
 
-  test("rw: the agent's own workspace is /workspace, but names that others obey stay read-only", async () => {
+  test("rw: the agent's own workspace is /workspace, but protected names stay read-only", async () => {
     const wire = await operator(gateway);
     await wire.request("sessions.patch", { key: "main", elevatedLevel: null });
     await exec(gateway, {
@@ -201,7 +201,7 @@ describe("workspaceAccess ro", { skip: noBubblewrap }, () => {
   });
   after(() => dispose(gateway));
 
-  test("/agent can be read by commands and by read; nothing there can be written; write, edit and apply_patch are off", async () => {
+  test("/agent is readable by commands and by read and never writable; write, edit and apply_patch are off", async () => {
     const { text } = await exec(gateway, { command: "cat /agent/a.txt; echo x > /agent/b.txt" });
     assert.match(text, /readable/);
     assert.equal(existsSync(join(gateway.workspace, "b.txt")), false);
@@ -214,7 +214,7 @@ describe("workspaceAccess ro", { skip: noBubblewrap }, () => {
   });
 });
 
-test("what a sandbox puts in place of protected names is in no commit", { skip: noBubblewrap }, async () => {
+test("placeholders for protected names are in no commit", { skip: noBubblewrap }, async () => {
   const gateway = await startGateway({
     config: {
       agents: { defaults: { sandbox: { mode: "all", workspaceAccess: "rw", gitWrite: true, backend: "bubblewrap" } } },
@@ -236,7 +236,7 @@ test("what a sandbox puts in place of protected names is in no commit", { skip: 
   await dispose(gateway);
 });
 
-test("without a working backend nothing runs, and the error names the fix", async () => {
+test("without a working backend the command does not run, and the error names the fix", async () => {
   const gateway = await startGateway({
     config: { agents: { defaults: { sandbox: { mode: "all", backend: "docker" } } } },
     env: { DOCKER_HOST: "unix:///nonexistent/docker.sock" },
@@ -255,7 +255,7 @@ test("without a working backend nothing runs, and the error names the fix", asyn
   await dispose(gateway);
 });
 
-test("a sub-agent is never elevated, though its sender is listed", { skip: noBubblewrap }, async (t) => {
+test("a subagent is never elevated, even if its sender is listed", { skip: noBubblewrap }, async (t) => {
   const gateway = await gatewayFor(t, {
     config: {
       agents: { defaults: { sandbox: { mode: "all" } } },

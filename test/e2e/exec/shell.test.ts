@@ -41,13 +41,13 @@ describe("SHELL is fish", { skip: noBubblewrap }, () => {
     assert.match(await told(t, [], "readlink /proc/$$/exe; echo ${BASH_VERSION:+bash}"), /\/bash\nbash$/);
   });
 
-  test("sh runs it where there is no bash", async (t) => {
+  test("sh runs it when bash is missing", async (t) => {
     const answer = await told(t, bash, "readlink /proc/$$/exe; echo ${BASH_VERSION:-no bash}");
     assert.match(answer, /sh\nno bash$/);
     assert.doesNotMatch(answer, /fish/);
   });
 
-  test("fish itself runs it where there is neither", async (t) => {
+  test("fish itself runs it when both are missing", async (t) => {
     assert.match(await told(t, [...bash, "/usr/bin/sh"], "echo marker"), /^fish was given -l?c echo marker$/);
   });
 });
@@ -63,7 +63,7 @@ test("host=gateway: the PATH of the login shell is merged into the command's", a
   assert.ok(text.trim().split(":").includes("/opt/from-login"), text);
 });
 
-test("started as a service without a PATH of its own, commands still find the usual folders, in their order", async (t) => {
+test("started as a service without PATH, commands still find the usual folders in their order", async (t) => {
   const gateway = await gatewayFor(t, {
     config: { tools: { exec: { host: "gateway", security: "full", ask: "off" } } },
     env: { PATH: "", SHELL: "/bin/sh" },

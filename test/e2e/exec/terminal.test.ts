@@ -48,7 +48,7 @@ describe("programs in a terminal", () => {
     assert.match(plain.text, /not a tty/);
   });
 
-  test("cursor queries are answered, so that programs do not wait for ever", async () => {
+  test("answers cursor queries, so that programs do not wait forever", async () => {
     const { text } = await exec(gateway, {
       command: `stty raw -echo; printf '\\033[6n'; head -c 6 | od -An -c; stty sane`,
       pty: true,
@@ -122,7 +122,7 @@ describe("programs in a terminal", () => {
     assert.doesNotMatch((await proc(gateway, { action: "log", sessionId: id })).text, /open sesame/);
   });
 
-  test("send-keys C-c ends cat; Up brings back the last line of a shell; paste is bracketed; submit is CR", async () => {
+  test("send-keys C-c ends cat; Up recalls the last line of a shell; paste is bracketed; submit is CR", async () => {
     // The key is for a program that is there: before that the terminal belongs to nobody.
     const cat = await start("echo ready; cat");
     await shows(cat, /ready/);
@@ -162,7 +162,7 @@ describe("programs in a terminal", () => {
     assert.deepEqual(await lines({}), ["1", "2", "3", "4", "5"]);
   });
 
-  test("write with eof; clear refuses what still runs; remove ends it", async () => {
+  test("write with eof; clear rejects a running command; remove ends it", async () => {
     const { details } = await exec(gateway, { command: "cat; echo after", background: true });
     const id = String(details["sessionId"]);
     assert.match((await proc(gateway, { action: "clear", sessionId: id })).text, /running/i);

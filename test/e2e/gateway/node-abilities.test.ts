@@ -29,7 +29,7 @@ interface Request extends Row {
   readonly added?: NodeAbilities;
 }
 
-describe("a paired node that comes back", () => {
+describe("a paired node that reconnects", () => {
   let gateway: TestGateway;
   let wire: Wire;
   before(async () => {
@@ -69,7 +69,7 @@ describe("a paired node that comes back", () => {
     permissions: { "screen.record": true, "camera.capture": false },
   };
 
-  test("with the same or less has that, and nobody is asked", async () => {
+  test("with the same or fewer commands keeps them without a question", async () => {
     await leave(await connect({}));
     const node = await connect({ commands: [] });
     assert.deepEqual(await pending(), []);
@@ -78,7 +78,7 @@ describe("a paired node that comes back", () => {
     await node.wire.closed;
   });
 
-  test("with more has what was approved until the owner allows the difference", async () => {
+  test("with more commands keeps the approved ones until the owner approves the rest", async () => {
     const node = await connect(wider);
     const { caps, commands, permissions } = await rowOf();
     assert.deepEqual(
@@ -140,7 +140,7 @@ describe("a paired node that comes back", () => {
     await leave(next);
   });
 
-  test("with something else again replaces what it asked for: an answer is for what was shown", async () => {
+  test("with yet other commands replaces its request: an answer applies to what was shown", async () => {
     const one = await connect({ commands: ["system.which", "system.notify"] });
     const [first] = await pending();
     await leave(one);
@@ -156,7 +156,7 @@ describe("a paired node that comes back", () => {
   });
 });
 
-test("what a node has is never more than it offers, nor than was approved", () => {
+test("never has more commands than it offers or than were approved", () => {
   const names = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d"));
   const permissions = fc.dictionary(fc.constantFrom("p", "q"), fc.boolean(), { noNullPrototype: true });
   const abilities: fc.Arbitrary<NodeAbilities> = fc

@@ -49,8 +49,8 @@ const says = (host: NodeHost, words: RegExp): Promise<string> =>
   );
 const sleeper = (file: string): string => `sleep 600 & echo $! > ${file}; sleep 601`;
 
-describe("coming back", () => {
-  test("after kill -9 of the gateway: what ran for it is ended, and the token it gave still lets the node in", async (t) => {
+describe("reconnecting", () => {
+  test("after kill -9 of the gateway: its commands are ended, and the node's token still works", async (t) => {
     const { gateway, admin } = await gatewayFor(t);
     const host = hostFor(t, gateway, { name: "lab", approvals: open });
     const { nodeId } = await connectedAs(admin, "lab");
@@ -76,7 +76,7 @@ describe("coming back", () => {
     assert.equal(details["aggregated"], `${host.home}\n`);
   });
 
-  test("after kill -9 of the node host: nothing it started is left, the asker hears of it, the next one is the same node", async (t) => {
+  test("after kill -9 of the node host: its commands are gone, the caller gets an error, and the next host is the same node", async (t) => {
     const { gateway, admin } = await gatewayFor(t);
     const first = hostFor(t, gateway, { name: "lab", approvals: open });
     const { nodeId, connectedAtMs } = await connectedAs(admin, "lab");
@@ -99,7 +99,7 @@ describe("coming back", () => {
     assert.equal((readNodeJson(first.state)["link"] as { state: string }).state, "away");
   });
 
-  test("a token that was taken back: the shared secret once more, and a new one is kept", async (t) => {
+  test("a revoked token: the node uses the shared secret once and stores the new token", async (t) => {
     const { gateway, admin } = await gatewayFor(t);
     const host = hostFor(t, gateway, { name: "lab", approvals: open });
     const { nodeId, connectedAtMs = 0 } = await connectedAs(admin, "lab");
@@ -118,8 +118,8 @@ describe("coming back", () => {
   });
 });
 
-describe("getting in", () => {
-  test("from elsewhere it waits and names the command that lets it in", async (t) => {
+describe("connecting", () => {
+  test("from another machine it waits and names the command that approves it", async (t) => {
     const { gateway, admin } = await gatewayFor(t);
     const way = await openWay(gateway.port, { from: "203.0.113.9" });
     t.after(() => way.close());
@@ -138,17 +138,17 @@ describe("getting in", () => {
     assert.equal(details["aggregated"], `${host.home}\n`);
   });
 
-  test("a wrong secret ends it, with the way out; so does none", async (t) => {
+  test("a wrong or missing secret ends it, with the fix", async (t) => {
     const { gateway } = await gatewayFor(t);
     const wrong = hostFor(t, gateway, { env: { OPENCLAW_GATEWAY_TOKEN: "not-the-token-at-all" } });
     assert.equal(await wrong.exited, 1);
     assert.match(wrong.output(), /rejected this node[^]*OPENCLAW_GATEWAY_TOKEN/);
     const none = hostFor(t, gateway, { env: { OPENCLAW_GATEWAY_TOKEN: "" } });
     assert.equal(await none.exited, 1);
-    assert.match(none.output(), /wants a token or password[^]*OPENCLAW_GATEWAY_TOKEN/);
+    assert.match(none.output(), /requires a token or password[^]*OPENCLAW_GATEWAY_TOKEN/);
   });
 
-  test("flags that cannot be followed are refused, never passed over", async (t) => {
+  test("rejects flags that it cannot apply", async (t) => {
     const { gateway } = await gatewayFor(t);
     for (const [args, words] of [
       [["--tls-fingerprint", "ab"], /needs --tls/],
@@ -166,7 +166,7 @@ describe("getting in", () => {
 });
 
 describe("TLS", () => {
-  test("a certificate nobody vouches for: only with its fingerprint; another fingerprint ends it before a word is said", async (t) => {
+  test("a self-signed certificate needs its fingerprint; another fingerprint ends the connection before any data is sent", async (t) => {
     const { gateway, admin } = await gatewayFor(t);
     const certificate = selfSigned();
     const way = await openWay(gateway.port, { tls: certificate });

@@ -60,7 +60,7 @@ describe("listing", () => {
     });
   });
 
-  test("one can be described, an unknown one not", async () => {
+  test("one can be described; an unknown one is an error", async () => {
     const described = await admin.request("node.describe", { nodeId: node.id });
     const { ts, ...row } = described.payload as unknown as Row & { ts: number };
     assert.equal(typeof ts, "number");
@@ -69,7 +69,7 @@ describe("listing", () => {
     assert.deepEqual(unknown.error, { code: "INVALID_REQUEST", message: "unknown nodeId" });
   });
 
-  test("the owner's name for it stands, also when it comes back", async () => {
+  test("the owner's name for it persists when it reconnects", async () => {
     const identity = newIdentity();
     const other = await scriptedNode(gateway, { identity, name: "before" });
     const renamed = await admin.request("node.rename", { nodeId: identity.id, displayName: "Kitchen" });
@@ -82,7 +82,7 @@ describe("listing", () => {
     assert.equal(unknown.error?.message, "unknown nodeId");
   });
 
-  test("a node that left stays listed, without commands", async () => {
+  test("a disconnected node stays listed without commands", async () => {
     const identity = newIdentity();
     const other = await scriptedNode(gateway, { identity, name: "short" });
     other.end();
@@ -101,7 +101,7 @@ describe("listing", () => {
 });
 
 describe("invoking", () => {
-  test("a request reaches the node as recorded and its answer the caller", async () => {
+  test("a request reaches the node as recorded, and its answer reaches the caller", async () => {
     node.script(() => ({ payload: { bins: {} } }));
     const key = randomUUID();
     const answer = await admin.request("node.invoke", {
@@ -131,7 +131,7 @@ describe("invoking", () => {
     assert.equal(event?.seq, undefined, "an event for one node alone has no sequence");
   });
 
-  test("the same key is not asked twice", async () => {
+  test("the same key is sent only once", async () => {
     node.script(() => ranFine("once\n"));
     const key = { idempotencyKey: randomUUID() };
     const before = node.asked.length;
@@ -152,7 +152,7 @@ describe("invoking", () => {
     });
   });
 
-  test("silence ends at the deadline, and a late answer is ignored", async () => {
+  test("a missing answer ends at the deadline, and a late answer is ignored", async () => {
     node.script(() => "silent");
     const { error } = await invoke("system.run", { command: ["true"] }, { timeoutMs: 100 });
     assert.equal(error?.code, "UNAVAILABLE");
@@ -166,7 +166,7 @@ describe("invoking", () => {
     assert.deepEqual(slot.payload, { ok: true, ignored: true });
   });
 
-  test("a node that goes away fails what waits for it at once", async () => {
+  test("a node that disconnects fails its pending requests at once", async () => {
     const leaving = await scriptedNode(gateway, { name: "leaving" });
     leaving.script(() => {
       leaving.end();
@@ -178,7 +178,7 @@ describe("invoking", () => {
     assert.equal(detailsOf(failed)["code"], "NOT_CONNECTED");
   });
 
-  test("a node that is not there", async () => {
+  test("rejects a node that is not connected", async () => {
     const { error } = await invoke("system.run", { command: ["true"] }, { nodeId: "0".repeat(64) });
     assert.equal(error?.message, "node not connected");
   });
@@ -200,7 +200,7 @@ describe("invoking", () => {
     thief.end();
   });
 
-  test("an answer that is no JSON is an error, not a crash", async () => {
+  test("an answer that is not JSON is an error, not a crash", async () => {
     node.script(({ id }) => {
       void node.wire.request("node.invoke.result", { id, nodeId: node.id, ok: true, payloadJSON: "{" });
       return "silent";
@@ -209,14 +209,14 @@ describe("invoking", () => {
     assert.equal(error?.message, "the answer of the node is not valid JSON");
   });
 
-  test("only what a node offers is asked of it", async () => {
+  test("only sends commands that a node offers", async () => {
     const before = node.asked.length;
     const { error } = await invoke("canvas.eval", { javaScript: "1" });
     assert.equal(error?.message, "node command not allowed");
     assert.equal(node.asked.length, before);
   });
 
-  test("text that is not what runs is refused: node hosts hold it against their list", async () => {
+  test("rejects text that differs from the command, since node hosts compare it with their allowlist", async () => {
     node.script(() => ranFine(""));
     const before = node.asked.length;
     for (const [command, rawCommand] of [
@@ -246,7 +246,7 @@ describe("invoking", () => {
     mac.end();
   });
 
-  test("a writer is enough to ask, a reader is not", async () => {
+  test("operator.write is enough to invoke, operator.read is not", async () => {
     const reader = await operator(gateway, { scopes: ["operator.read"] });
     const refused = await invoke("system.run", {}, {}, reader);
     assert.equal(refused.error?.message, "missing scope: operator.write");
@@ -279,13 +279,13 @@ describe("a claimed approval", () => {
     assert.equal(node.asked.length, before, "nothing reached the node");
   };
 
-  test("nobody said yes: it reaches no node", async () => {
+  test("without an approval it reaches no node", async () => {
     await refusedRun();
     await refusedRun({ approvalDecision: "allow-always" });
     await refusedRun({ approved: undefined, approvalDecision: "allow-once" });
   });
 
-  test("somebody said yes to exactly this: once", async () => {
+  test("with an approval for exactly this it runs once", async () => {
     node.script(() => ranFine("hi\n"));
     await approved({});
     assert.equal((await run({ approvalDecision: "allow-always" })).ok, true);
@@ -303,19 +303,19 @@ describe("a claimed approval", () => {
     await refusedRun();
   });
 
-  test("of two that use one yes at the same time one gets through", async () => {
+  test("of two requests that use one approval at the same time one gets through", async () => {
     node.script(() => ranFine("hi\n"));
     await approved({});
     const answers = await Promise.all([run(), run(), run()]);
     assert.equal(answers.filter(({ ok }) => ok === true).length, 1);
   });
 
-  test("a no is a no", async () => {
+  test("a denial is final", async () => {
     await approved({}, "deny");
     await refusedRun();
   });
 
-  test("a yes to one thing is none to another", async () => {
+  test("an approval does not cover another command", async () => {
     await approved({ cwd: "/srv" });
     await refusedRun();
     await refusedRun({ cwd: "/srv", command: ["echo", "ho"] });
@@ -326,7 +326,7 @@ describe("a claimed approval", () => {
     assert.equal((await run({ cwd: "/srv" })).ok, true);
   });
 
-  test("a yes for this machine is none for a node", async () => {
+  test("an approval for the gateway host does not cover a node", async () => {
     await approved({ host: "gateway" });
     await refusedRun();
   });
@@ -339,7 +339,7 @@ describe("a claimed approval", () => {
 });
 
 describe("the node's approvals file", () => {
-  test("APR-035 it is out of reach of node.invoke, in any spelling", async () => {
+  test("APR-035 cannot be reached through node.invoke, in any spelling", async () => {
     const before = node.asked.length;
     for (const command of [
       "system.execApprovals.set",
@@ -370,7 +370,7 @@ describe("the node's approvals file", () => {
     );
   });
 
-  test("without operator.admin it stays closed", async () => {
+  test("requires operator.admin", async () => {
     const writer = await operator(gateway, { scopes: ["operator.write", "operator.read"] });
     for (const method of ["exec.approvals.node.get", "exec.approvals.node.set"]) {
       const { error } = await writer.request(method, { nodeId: node.id, file: { version: 1 } });
@@ -392,13 +392,13 @@ describe("reports of runs", () => {
     output: "",
   });
 
-  test("NOD-003 a node cannot report a run it never got", async () => {
+  test("NOD-003 a node cannot report a run that was not assigned to it", async () => {
     const refused = await node.report("exec.finished", finished(randomUUID()));
     assert.equal(refused.error?.code, "INVALID_REQUEST");
     assert.equal(detailsOf(refused)["code"], "node.unknown-run");
   });
 
-  test("nor one that another node got", async () => {
+  test("nor one that was assigned to another node", async () => {
     const other = await scriptedNode(gateway, { name: "other" });
     node.script(() => ranFine(""));
     const runId = randomUUID();
@@ -408,7 +408,7 @@ describe("reports of runs", () => {
     other.end();
   });
 
-  test("its own run it can report, once", async () => {
+  test("can report its own run once", async () => {
     node.script(() => ranFine(""));
     const runId = randomUUID();
     await invoke("system.run", { command: ["true"], runId });
@@ -425,7 +425,7 @@ describe("reports of runs", () => {
     assert.deepEqual((await node.report("exec.denied", { ...finished(runId), reason: "x" })).payload, { ok: true });
   });
 
-  test("broken payloads are refused", async () => {
+  test("rejects malformed payloads", async () => {
     const { error } = await node.wire.request("node.event", { event: "exec.finished", payloadJSON: "{" });
     assert.equal(error?.code, "INVALID_REQUEST");
   });
