@@ -95,7 +95,7 @@ async function requireOwnerTurn(deps: AdminDeps, { turn }: AdminCaller): Promise
 function requireRestartAllowed({ settings }: AdminDeps): void {
   if (settings.now().config.commands?.restart === true) return;
   throw new ToolError("gateway.restart-off", "not restarted: commands.restart is not true in the config", {
-    hint: "openclaw config set commands.restart true",
+    hint: "only the owner can allow it, with: openclaw config set commands.restart true; an agent can ask for it with config.patch {commands:{restart:true}} and wait for the answer",
     details: { refused: true },
   });
 }

@@ -16,9 +16,10 @@ export const failureAnswer = (text: string, details?: unknown): ToolAnswer => ({
   ...(details === undefined ? {} : { details }),
 });
 
-/** What the model reads of a failed call: what went wrong and what would mend it. */
+/** What the model reads about a failed call: what went wrong and how to fix it. */
 export function answerOfError(name: string, error: unknown): ToolAnswer {
-  if (!(error instanceof OpenClawError)) return failureAnswer(`${name} failed unexpectedly; see the gateway's log`);
+  if (!(error instanceof OpenClawError))
+    return failureAnswer(`${name} failed unexpectedly; the gateway log has the details`);
   const hint = error.hint === undefined ? "" : `\nTo fix: ${error.hint}`;
   return failureAnswer(`${error.message}${hint}`, {
     status: "error",
@@ -40,7 +41,7 @@ export function cutAnswer(
   let left = max;
   const content = answer.content.flatMap((block): Block[] => {
     if (block.type !== "text") return [block];
-    if (left <= 0) return [{ type: "text", text: `[${block.text.length} characters left out]` }];
+    if (left <= 0) return [{ type: "text", text: `[${block.text.length} characters omitted]` }];
     const share = Math.min(left, block.text.length);
     left -= share;
     return [
@@ -57,11 +58,14 @@ export function cutText(text: string, max: number, onward: (head: string) => str
   const head = wholeLines(text.slice(0, headChars)).toWellFormed();
   const tail = text.slice(text.length - (max - headChars)).toWellFormed();
   const missing = text.length - head.length - tail.length;
-  return `${head}\n[… ${missing} characters left out here.${onward(head)} …]\n${tail}`;
+  return `${head}\n[… ${missing} characters omitted here.${onward(head)} …]\n${tail}`;
 }
 
 function onward(name: string, args: Record<string, unknown>): (head: string) => string {
-  if (name !== "read") return () => " Ask for a smaller part to see them.";
+  if (name === "exec")
+    return () =>
+      " They were not kept: filter the output, or run the command with background:true and read it with process log.";
+  if (name !== "read") return () => " Request a smaller part to see them.";
   const start = typeof args["offset"] === "number" ? args["offset"] : 1;
   return (head) => ` Continue with read, offset=${start + head.split("\n").length}.`;
 }

@@ -16,7 +16,11 @@ const MAX_EXPR_CHARS = 200;
 
 /** Throws `cron.invalid`. `mayBePast`: it was set when it still lay ahead. */
 export function checkSchedule(given: unknown, now: number, mayBePast = false): Schedule {
-  if (!isRecord(given)) throw refuse("a job needs a schedule", "schedule: {kind: at|every|cron, …}");
+  if (!isRecord(given))
+    throw refuse(
+      given === undefined ? 'missing "schedule"' : "schedule must be an object",
+      'schedule: {kind: "at", at: "20m"}, {kind: "every", everyMs: 3600000} or {kind: "cron", expr: "30 8 * * 1-5", tz: "Europe/Berlin"}',
+    );
   switch (given["kind"]) {
     case "at":
       return checkAt(given, now, mayBePast);

@@ -100,7 +100,11 @@ function wordsOf(payload: Payload): string {
 }
 
 function checkPayload(given: unknown): Payload {
-  if (!isRecord(given)) throw refuse("a job needs a payload", 'payload: {kind: "agentTurn", message}');
+  if (!isRecord(given))
+    throw refuse(
+      given === undefined ? 'missing "payload"' : "payload must be an object",
+      'payload: {kind: "systemEvent", text}, {kind: "agentTurn", message}, {kind: "exec", command} or {kind: "tool", tool, args}',
+    );
   switch (given["kind"]) {
     case "systemEvent":
       only(given, ["kind", "text"]);

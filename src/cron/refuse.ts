@@ -13,6 +13,6 @@ export function given(value: unknown): string {
 
 export function unknownJob(id: string): OpenClawError {
   return new OpenClawError("cron.unknown-job", `unknown cron job id: ${id.slice(0, 80)}`, {
-    hint: "openclaw cron list --all",
+    hint: "cron list shows the ids; to see disabled jobs, add includeDisabled (--all on the command line)",
   });
 }

@@ -1,4 +1,4 @@
-// What a caller reads about arguments that do not fit: the field, what is wanted, what was given, and what the tool takes.
+// Errors about tool arguments: which parameter is wrong, what it must be, and what the tool accepts.
 import { ToolError } from "../core/error.ts";
 import { isRecord } from "../core/record.ts";
 import type { Issue, TObject } from "../core/schema.ts";
@@ -15,7 +15,7 @@ export function badArguments(
   const shown = issues.slice(0, MAX_ISSUES);
   const sentences = shown.map((issue) => describe(issue, name, args, unrecorded));
   return new ToolError("tool.bad-arguments", `${name}: ${[...new Set(sentences)].join("; ")}`, {
-    hint: parametersOf(name, params),
+    hint: hintFor(shown, name, params),
     details: { issues: shown },
   });
 }
@@ -26,23 +26,50 @@ function describe(issue: Issue, tool: string, args: Record<string, unknown>, sec
   if (keyword === "required") return `missing ${quoted(joined(field, key))}`;
   if (keyword === "additionalProperties")
     return field === "" ? `${tool} has no parameter ${quoted(key)}` : `${quoted(field)} has no field ${quoted(key)}`;
-  const given = at(args, path);
+  const given = valueAt(args, path);
+  if (keyword === "pattern" && typeof given === "string" && given.trim() === "")
+    return given === "" ? `missing ${quoted(field)}` : `${quoted(field)} is blank`;
   const isSecret = secret.includes(field.split(".")[0] ?? "");
   if (message === "must be array" && typeof given === "string" && !isSecret)
     return `${quoted(field)} must be a list: [${shortJson(given)}]`;
-  const wanted = plainTypes[message] ?? message.replace("equal to one of the allowed values:", "one of");
-  return `${quoted(field)} ${wanted}, not ${isSecret ? kindOf(given) : shortJson(given)}`;
+  return `${quoted(field)} ${plain(message)}, not ${isSecret ? kindOf(given) : shortJson(given)}`;
 }
 
-/** The check's own words, as a person would say them. */
-const plainTypes: Readonly<Record<string, string>> = {
-  "must be array": "must be a list",
-  "must be object": "must be an object",
-  "must be string": "must be a text",
-  "must be number": "must be a number",
-  "must be integer": "must be a whole number",
-  "must be boolean": "must be true or false",
-};
+/** JSON Schema messages in plain English. */
+const plainMessages: readonly (readonly [RegExp, string])[] = [
+  [/^must be array$/, "must be a list"],
+  [/^must be object$/, "must be an object"],
+  [/^must be string$/, "must be text"],
+  [/^must be number$/, "must be a number"],
+  [/^must be integer$/, "must be a whole number"],
+  [/^must be boolean$/, "must be true or false"],
+  [/^must be >= /, "must be at least "],
+  [/^must be <= /, "must be at most "],
+  [/^must NOT have fewer than (\d+) characters$/, "must have at least $1 characters"],
+  [/^must NOT have more than (\d+) (characters|items)$/, "must have at most $1 $2"],
+  [/^must be equal to one of the allowed values:/, "must be one of"],
+];
+
+function plain(message: string): string {
+  const found = plainMessages.find(([pattern]) => pattern.test(message));
+  return found === undefined ? message : message.replace(...found);
+}
+
+/** For a wrong value the description of its parameter, which shows the right form; else the names of all parameters. */
+function hintFor(issues: readonly Issue[], tool: string, params: TObject): string {
+  const [first] = issues;
+  const field = first === undefined ? "" : fieldName(first.path);
+  const isWrongValue = first !== undefined && first.keyword !== "required" && first.keyword !== "additionalProperties";
+  const description = isWrongValue ? descriptionOf(params, steps(first.path)) : undefined;
+  return description === undefined ? parametersOf(tool, params) : `${field}: ${description}`;
+}
+
+function descriptionOf(schema: unknown, [name, ...deeper]: readonly string[]): string | undefined {
+  if (!isRecord(schema)) return undefined;
+  if (name === undefined) return typeof schema["description"] === "string" ? schema["description"] : undefined;
+  const { properties } = schema;
+  return isRecord(properties) && Object.hasOwn(properties, name) ? descriptionOf(properties[name], deeper) : undefined;
+}
 
 function parametersOf(tool: string, params: TObject): string {
   const names = Object.keys(params.properties);
@@ -51,12 +78,12 @@ function parametersOf(tool: string, params: TObject): string {
   return list.length === 0 ? `${tool} takes no parameters` : `${tool} takes ${list.join(", ")}`;
 }
 
-/** `/job/schedule/0` as a reader writes it: `job.schedule.0`. */
+/** `/job/schedule/0` becomes `job.schedule.0`. */
 function fieldName(pointer: string): string {
   return steps(pointer).join(".");
 }
 
-function at(value: unknown, pointer: string): unknown {
+function valueAt(value: unknown, pointer: string): unknown {
   return steps(pointer).reduce<unknown>((inner, step) => {
     if (Array.isArray(inner)) return inner[Number(step)] as unknown;
     return isRecord(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined;

@@ -241,12 +241,14 @@ function factsOf({ agent, session, model, group, sandboxed, subagent }: Subject)
   };
 }
 
-/** Without what only the check needs: a model writes no worse arguments for it, and it costs with every request. */
+const checkOnly: ReadonlySet<string> = new Set(["pattern", "patternProperties", "minimum", "maximum"]);
+
+/** Leaves out what only the check needs: it does not help a model and costs bytes in every request. */
 function forModel(params: Tool["params"]): unknown {
   const { additionalProperties: _closed, ...schema } = params as typeof params & Record<string, unknown>;
-  const properties = Object.entries(params.properties).map(([name, property]) => {
-    const { minLength: _least, ...rest } = property as Record<string, unknown>;
-    return [name, rest];
-  });
+  const properties = Object.entries(params.properties).map(([name, property]) => [
+    name,
+    Object.fromEntries(Object.entries(property).filter(([keyword]) => !checkOnly.has(keyword))),
+  ]);
   return { ...schema, properties: Object.fromEntries(properties) };
 }

@@ -1,6 +1,7 @@
-// A tool call handed to another gateway: only to this machine or the configured remote, only with the token it was given.
+// Passes a tool call to another gateway: only on this machine or gateway.remote.url, only with the token of the call.
 import { ToolError } from "../core/error.ts";
 import type { Block } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import type { ToolCall, ToolResult } from "./tool.ts";
 
 export interface RemoteTarget {
@@ -10,32 +11,40 @@ export interface RemoteTarget {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** Parameters of every tool that can act on another gateway. */
+export const remoteParameters = {
+  gatewayUrl: Type.Optional(Type.String({ description: "URL of another gateway (default: this one)." })),
+  gatewayToken: Type.Optional(Type.String({ description: "Its token." })),
+  timeoutMs: Type.Optional(Type.Number({ description: "Milliseconds to wait for it (default 30000)." })),
+};
+
 const MAX_ANSWER_BYTES = 2_000_000;
 
-/** Undefined when no other gateway is meant. Throws for one that may not be spoken to. */
+/** Undefined for this gateway. Throws for a URL that is not allowed. */
 export function remoteUrl(
   { gatewayUrl, gatewayToken }: RemoteTarget,
   { config }: Pick<ToolCall, "config">,
 ): URL | undefined {
   if (gatewayUrl === undefined) {
     if (gatewayToken === undefined) return undefined;
-    throw refused("gatewayToken is for a gatewayUrl, and none is given");
+    throw refused('missing "gatewayUrl": gatewayToken is for another gateway');
   }
   const url = URL.parse(gatewayUrl);
-  if (url === null || !/^wss?:$/.test(url.protocol)) throw refused("gatewayUrl must be a ws:// or wss:// address");
-  if (url.username !== "" || url.password !== "") throw refused("gatewayUrl must not carry credentials");
+  if (url === null || !/^wss?:$/.test(url.protocol)) throw refused("gatewayUrl must be a ws:// or wss:// URL");
+  if (url.username !== "" || url.password !== "") throw refused("gatewayUrl must not contain credentials");
   const own = URL.parse(config.gateway?.remote?.url ?? "");
   const isOwn = own !== null && own.origin === url.origin && own.protocol === url.protocol && own.host === url.host;
   if (!isOwn && !isLoopback(url.hostname))
     throw refused(
-      "gatewayUrl may only name this machine or gateway.remote.url",
+      "gatewayUrl must be on this machine or equal gateway.remote.url",
       "openclaw config set gateway.remote.url <url>",
     );
-  // Nothing is taken from the config or the environment for an address somebody else chose (ruling 20).
+  // No token from the config or the environment goes to a URL that the model chose (docs/decisions/0020-no-inherited-gateway-secret.md).
   if (gatewayToken === undefined || gatewayToken === "")
     throw refused(
-      "gatewayUrl needs an explicit gatewayToken; none is inherited",
-      "give gatewayToken, or leave out gatewayUrl",
+      'missing "gatewayToken": gatewayUrl needs one, and none is inherited',
+      "add gatewayToken, or leave out gatewayUrl",
     );
   return url;
 }
@@ -60,8 +69,8 @@ export async function callRemote(
       content: result.content.filter(isText),
       ...(result.details === undefined ? {} : { details: result.details }),
     };
-  const words = typeof error?.message === "string" ? error.message.slice(0, 2000) : "it gave no result";
-  throw new ToolError("tool.remote-failed", `the gateway at ${url.host} refused: ${words}`);
+  const reason = typeof error?.message === "string" ? error.message.slice(0, 2000) : "it returned no result";
+  throw new ToolError("tool.remote-failed", `the gateway at ${url.host} refused: ${reason}`);
 }
 
 async function ask(endpoint: URL, token: string, body: unknown, signal: AbortSignal): Promise<unknown> {
@@ -77,7 +86,7 @@ async function ask(endpoint: URL, token: string, body: unknown, signal: AbortSig
     const parsed: unknown = JSON.parse(text);
     return typeof parsed === "object" && parsed !== null ? parsed : {};
   } catch (cause) {
-    const why = signal.aborted ? "it did not answer in time" : "it cannot be reached, or does not speak our protocol";
+    const why = signal.aborted ? "it did not answer in time" : "it cannot be reached or is not an OpenClaw gateway";
     throw new ToolError("tool.remote-failed", `the gateway at ${endpoint.host}: ${why}`, { cause });
   }
 }

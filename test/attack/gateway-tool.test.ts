@@ -47,7 +47,7 @@ test("GWY-047 gatewayUrl takes nothing from the config or the environment: witho
   for (const gatewayUrl of [trapUrl(), `ws://127.0.0.1:${gateway.port}`, "ws://127.0.0.1:9/"]) {
     const { error } = await tool({ action: "config.get", gatewayUrl });
     assert.equal(error?.type, "tool.bad-gateway-url", gatewayUrl);
-    assert.match(error?.message ?? "", /explicit gatewayToken/);
+    assert.match(error?.message ?? "", /missing "gatewayToken"/);
   }
   assert.equal(caught.length, 0);
 });

@@ -186,7 +186,7 @@ describe("a shell that stands open", () => {
         { action: "remove" },
       ]) {
         const { refused } = await stage.call("process", { ...args, sessionId }, room);
-        assert.match(JSON.stringify(refused), /there is no background command/, args.action);
+        assert.match(JSON.stringify(refused), /no background command is named/, args.action);
       }
       // What runs behind the same walls is theirs; and the owner's chat still has its own, and theirs.
       const inside = await shellOf(room);
@@ -244,7 +244,7 @@ describe("a shell that stands open", () => {
     const sessionId = await shellOf("main");
     const { path, line } = touching("by-hook");
     const heard = await reach(byHook, "process", { action: "write", sessionId, data: line });
-    assert.match(heard, /there is no background command/);
+    assert.match(heard, /no background command is named/);
     assert.ok(!(await reach(byHook, "process", { action: "list" })).includes(sessionId));
     await stage.call("process", { action: "write", data: touching("by-owner").line, sessionId });
     await until(

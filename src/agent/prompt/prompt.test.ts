@@ -1,4 +1,4 @@
-// Every word a model reads in a fresh session, pinned; small, and the same bytes turn after turn.
+// What a model reads in a fresh session: recorded, small, and byte-stable over turns.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ async function runtime(
 
 const frame = ({ system, tools }: ModelRequest): string => JSON.stringify({ system, tools });
 
-test("what a fresh session sends is as pinned (UPDATE_SNAPSHOT=1 pins anew)", async (t) => {
+test("a fresh session sends exactly the recorded prompt and schemas (UPDATE_SNAPSHOT=1 records them)", async (t) => {
   const models = scriptedBook(() => text("ok"));
   const opened = await runtime(t, models);
   await opened.ask("hello");
@@ -41,7 +41,7 @@ test("what a fresh session sends is as pinned (UPDATE_SNAPSHOT=1 pins anew)", as
   assert.equal(now, readFileSync(snapshot, "utf8"));
 });
 
-test("prompt and schemas stay under 10,000 bytes, also the whole first request", async (t) => {
+test("the first request of a fresh session is smaller than 16,000 bytes", async (t) => {
   const models = scriptedBook(() => text("ok"));
   const opened = await runtime(t, models);
   await opened.ask("hello");
@@ -50,7 +50,7 @@ test("prompt and schemas stay under 10,000 bytes, also the whole first request",
   assert.ok(bytes < 16_000, `${bytes} bytes`);
 });
 
-test("over ten turns nothing changes but what is appended", async (t) => {
+test("ten turns only append to the first request", async (t) => {
   const models = scriptedBook((_request, index) => text(`answer ${index}`));
   const opened = await runtime(t, models);
   for (let turn = 0; turn < 10; turn++) await opened.ask(`question ${turn}`, { stamp: true });
@@ -62,7 +62,7 @@ test("over ten turns nothing changes but what is appended", async (t) => {
   }
 });
 
-test("what policy removes is in neither channel", async (t) => {
+test("a tool that policy denies is in neither the prompt nor the schemas", async (t) => {
   const models = scriptedBook(() => text("ok"));
   const opened = await runtime(t, models, { tools: { deny: ["write", "edit"] } });
   await opened.ask("hello");
@@ -72,7 +72,7 @@ test("what policy removes is in neither channel", async (t) => {
   assert.ok(request?.tools.some(({ name }) => name === "read"));
 });
 
-test("workspace files come in order, bounded, and never through a link", async (t) => {
+test("includes workspace files in order and truncated, and follows no symlink", async (t) => {
   const models = scriptedBook(() => text("ok"));
   const opened = await runtime(t, models, {
     agents: { defaults: { bootstrapMaxChars: 400 } },
@@ -89,11 +89,11 @@ test("workspace files come in order, bounded, and never through a link", async (
   const system = models.requests[0]?.system ?? "";
   const headings = [...system.matchAll(/^## (\w+\.md)$/gm)].map(([, name]) => name);
   assert.deepEqual(headings, ["AGENTS.md", "SOUL.md", "MEMORY.md"]);
-  assert.match(system, /start x+\n\[… \d+ characters left out here\. The whole file: read AGENTS\.md\. …\]\nx+ finish/);
+  assert.match(system, /start x+\n\[… \d+ characters omitted here\. The whole file: read AGENTS\.md\. …\]\nx+ finish/);
   assert.ok(!system.includes("the secret"));
 });
 
-test("MEMORY.md is for the main session alone", async (t) => {
+test("includes MEMORY.md in the main session only", async (t) => {
   const models = scriptedBook(() => text("ok"));
   const opened = await runtime(t, models);
   writeFileSync(join(opened.workspace, "MEMORY.md"), "remember the milk");

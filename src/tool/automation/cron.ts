@@ -1,43 +1,47 @@
-// cron: jobs at set times and wake-ups. The jobs themselves load with the first use.
+// The cron tool: schedules jobs and wakes the session. The cron engine loads with the first use.
 import { coerce } from "../../core/coerce.ts";
 import { ToolError } from "../../core/error.ts";
 import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import type { CronAsker, CronChange, AgentCron } from "../../cron/agent-cron.ts";
 import type { WakeMode } from "../../session/wake.ts";
-import { callRemote, remoteUrl } from "../remote-gateway.ts";
+import { callRemote, remoteParameters, remoteUrl } from "../remote-gateway.ts";
 import { defineTool, json, type ToolCall, type ToolResult } from "../tool.ts";
 
 const actions = ["status", "list", "add", "update", "remove", "run", "runs", "wake"] as const;
 const text = (description: string) => ({ type: "string", description });
 
-/** Shown to the model; what a job may hold is checked where jobs are kept, for every caller alike. */
-const jobShape = {
+/** The common fields, for models. The cron engine checks whole jobs itself and accepts more, such as misfire. */
+const job = Type.Unsafe<Record<string, unknown>>({
   type: "object",
+  description: "add: the job to create, with schedule and payload.",
   properties: {
     name: text("Short name."),
     schedule: {
       type: "object",
       description:
-        'One of {kind:"at", at:"2030-01-31T08:00:00+01:00" or "20m"}, {kind:"every", everyMs:3600000}, {kind:"cron", expr:"30 8 * * 1-5", tz:"Europe/Berlin"}.',
+        "When it runs: {kind:'at', at:'20m' or '2030-01-31T08:00:00+01:00'}, {kind:'every', everyMs:3600000} or {kind:'cron', expr:'30 8 * * 1-5', tz:'Europe/Berlin'}.",
     },
     payload: {
       type: "object",
       description:
-        'One of {kind:"systemEvent", text} (a reminder: this session reads the line and takes a turn), {kind:"agentTurn", message, model?, thinking?, timeoutSeconds?} (a turn in a session of its own; message must hold everything it needs to know), {kind:"exec", command, workdir?, timeout?} (a shell command, no model), {kind:"tool", tool, args} (a tool call, no model).',
+        "What it does: {kind:'systemEvent', text} posts a reminder to this session and starts a turn; {kind:'agentTurn', message, model?, thinking?, timeoutSeconds?} starts a turn in a new session that knows only message; {kind:'exec', command, workdir?, timeout?} runs a shell command and {kind:'tool', tool, args} calls a tool, both without a model.",
     },
     delivery: {
       type: "object",
       description:
-        'Where the result goes: {mode:"announce"|"none", channel?, to?}. Default: announce in the session that made the job. Not for systemEvent.',
+        "Where the result goes: {mode:'announce', channel?, to?} or {mode:'none'} (default: announced in this session). Not for systemEvent.",
     },
-    enabled: { type: "boolean", description: "Default true." },
-    deleteAfterRun: { type: "boolean", description: "Default true for kind at, else false." },
-    wakeMode: text('For systemEvent: "now" (default) or "next-heartbeat".'),
-    misfire: { description: 'A time that was missed: "once" (default: run once later), "skip" or {windowMs}.' },
+    enabled: { type: "boolean", description: "Whether it is active (default true)." },
+    deleteAfterRun: {
+      type: "boolean",
+      description: "Delete it after success (default: true for at only).",
+    },
+    wakeMode: text("systemEvent: start the turn now (default) or at the next-heartbeat."),
   },
-};
-/** Not shown: how the fields of a job are read that are sent as text, also those that stand beside its parts. */
+});
+
+/** Not shown to models: fields that are read from text where a model sends "60" for 60, also beside schedule and payload. */
 const [number, flag] = [Type.Optional(Type.Number()), Type.Optional(Type.Boolean())];
 const schedulePart = { everyMs: number, anchorMs: number };
 const payloadPart = { timeoutSeconds: number, timeout: number, deliver: flag, bestEffortDeliver: flag };
@@ -51,41 +55,47 @@ const jobReading = Type.Object({
   delivery: Type.Object({ bestEffort: flag }),
   misfire: Type.Object({ windowMs: number }),
 });
-const job = Type.Unsafe<Record<string, unknown>>({ ...jobShape, description: "add: the job." });
-const patch = Type.Unsafe<Record<string, unknown>>({
-  type: "object",
-  description: "update: fields of the job to change.",
-});
 
 const params = Type.Object(
   {
-    action: Type.Enum([...actions], { type: "string" }),
+    action: Type.Enum([...actions], {
+      type: "string",
+      description:
+        "Operation. list: jobs with their ids. run: start a job now. runs: its past runs. wake: post text to this session.",
+    }),
     job: Type.Optional(job),
     jobId: Type.Optional(Type.String({ description: "update, remove, run, runs: id from list." })),
-    patch: Type.Optional(patch),
-    text: Type.Optional(Type.String({ description: "wake: the line this session is to read." })),
+    patch: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        type: "object",
+        description: "update: fields of the job to change, such as {enabled:false}.",
+      }),
+    ),
+    text: Type.Optional(Type.String({ description: "wake: text to post." })),
     mode: Type.Optional(
       Type.Enum(["now", "next-heartbeat", "force", "due"], {
         type: "string",
-        description: "wake: now (default) or next-heartbeat. run: force (default) or due.",
+        description: "wake: now (default) or next-heartbeat. run: force (default), or due to run it only when due.",
       }),
     ),
     contextMessages: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 10, description: "add, systemEvent: recent messages to quote; default 0." }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 10,
+        description: "add, systemEvent: recent messages to quote (default 0).",
+      }),
     ),
-    includeDisabled: Type.Optional(Type.Boolean({ description: "list: disabled jobs too; default false." })),
-    slot: Type.Optional(Type.String({ description: "runs: show the output of this run; slot from runs." })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, description: "runs with slot: lines to skip; default 0." })),
+    includeDisabled: Type.Optional(Type.Boolean({ description: "list: include disabled jobs (default false)." })),
+    slot: Type.Optional(Type.String({ description: "runs: run whose output to show, by its slot." })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, description: "runs with slot: lines to skip (default 0)." })),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 5000,
-        description: "runs: rows, default 20; with slot: lines, default 200.",
+        description: "runs: maximum runs (default 20); with slot, lines (default 200).",
       }),
     ),
-    gatewayUrl: Type.Optional(Type.String({ description: "Another gateway; needs gatewayToken." })),
-    gatewayToken: Type.Optional(Type.String({ description: "Token of gatewayUrl." })),
-    timeoutMs: Type.Optional(Type.Number({ description: "Milliseconds to wait for gatewayUrl; default 30000." })),
+    ...remoteParameters,
   },
   { additionalProperties: false },
 );
@@ -95,9 +105,9 @@ type Arguments = Static<typeof params>;
 export const createCronTool = (door: () => AgentCron) =>
   defineTool({
     name: "cron",
-    summary: "Schedule reminders, agent turns and commands; wake this session",
+    summary: "Schedule reminders and recurring jobs",
     description:
-      'Schedule and inspect jobs. A reminder: action add, job {name, schedule:{kind:"at", at:"20m"}, payload:{kind:"systemEvent", text:"Remind the user to …"}}. runs shows what became of each time of a job.',
+      "Schedule, inspect and run jobs. For a reminder, add a job with a schedule of kind at and a payload of kind systemEvent.",
     params,
     unrecorded: ["gatewayToken"],
     prepare: fold,
@@ -128,7 +138,7 @@ async function perform(args: Arguments, call: ToolCall, cron: AgentCron): Promis
     case "remove":
       return change({ action: "remove", id: idOf(args) }, asker, cron);
     case "run": {
-      // The run may need the very session that asks for it: nobody waits for it here.
+      // The run may need the session that asks for it, so the call does not wait for its end.
       const mode = oneOf(args.mode, ["force", "due"], "force");
       const { ended: _ended, ...answer } = await cron.run(asker, idOf(args), mode);
       return json(answer);
@@ -145,7 +155,7 @@ async function runs(args: Arguments, asker: CronAsker, cron: AgentCron): Promise
   if (slot === undefined) return json({ entries: await cron.runs(asker, idOf(args), limit ?? 20) });
   const page = await cron.output(asker, idOf(args), slot, { offset, limit: limit ?? 200 });
   const next = offset + page.text.split("\n").length;
-  const more = next < page.totalLines ? `; go on with offset ${next}` : "";
+  const more = next < page.totalLines ? `; continue with offset ${next}` : "";
   const head = `[offset ${offset} to ${Math.min(next, page.totalLines) - 1} of ${page.totalLines}${more}]`;
   return { content: [{ type: "text", text: `${head}\n${page.text}` }], details: { jobId: args.jobId, slot, ...page } };
 }
@@ -159,7 +169,7 @@ async function change(wish: CronChange, asker: CronAsker, cron: AgentCron): Prom
     content: [
       {
         type: "text",
-        text: `Waiting for the owner's approval: a job that stays needs it when the owner did not ask for it, or when it can do more than you (id ${slug}; /approve ${slug} allow-once|deny). Nothing has changed yet. The answer follows as a System line; do not ask again meanwhile.`,
+        text: `Waiting for the owner's approval (id ${slug}; /approve ${slug} allow-once|deny): the owner did not ask for this job, or it can do more than you. Nothing has changed yet. The answer arrives as a System message; do not repeat the call.`,
       },
     ],
     details: { status: "approval-pending", approvalId, approvalSlug: slug, expiresAtMs, action: wish.action },
@@ -167,12 +177,12 @@ async function change(wish: CronChange, asker: CronAsker, cron: AgentCron): Prom
 }
 
 async function wake({ text: line = "", mode }: Arguments, asker: CronAsker, cron: AgentCron): Promise<ToolResult> {
-  if (line.trim() === "") throw bad("cron: wake needs text", "text: the line this session is to read");
+  if (line.trim() === "") throw bad('cron: missing "text"', "wake: text is the line to post to this session");
   const when: WakeMode = oneOf(mode, ["now", "next-heartbeat"], "now");
   return json({ ok: true, mode: await cron.wake(asker, line, when) });
 }
 
-/** Fields of a job given flat become the job; `id` and `runMode` are other names that clients use. */
+/** Job fields beside `job` become part of it; `id` and `runMode` are aliases that clients use. */
 function fold(raw: Record<string, unknown>): Record<string, unknown> {
   const { id, runMode, ...given } = raw;
   const { action } = given;
@@ -200,13 +210,16 @@ const isLook = (action: Arguments["action"]): boolean => action === "status" || 
 
 function idOf({ action, jobId }: Arguments): string {
   if (jobId !== undefined && jobId.trim() !== "") return jobId.trim();
-  throw bad(`cron: ${action} needs jobId`, "action list shows the ids");
+  throw bad(`cron: missing "jobId"`, `${action} needs the id of a job; action=list shows the ids`);
 }
 
 function oneOf<T extends string>(given: string | undefined, known: readonly T[], fallback: T): T {
   const found = given === undefined ? fallback : known.find((name) => name === given);
   if (found !== undefined) return found;
-  throw bad(`cron: mode must be one of ${known.join(", ")}`, "mode");
+  throw bad(
+    `cron: "mode" must be one of ${known.join(", ")} here, not "${given ?? ""}"`,
+    `mode: ${known.join(" or ")}`,
+  );
 }
 
 function bad(message: string, hint: string): ToolError {

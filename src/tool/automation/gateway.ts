@@ -1,4 +1,4 @@
-// gateway: restarts the gateway, reads and changes its config, updates it. A thin skin over the admin port.
+// The gateway tool: reads and changes the config, restarts and updates the gateway, through the Admin port.
 import { ToolError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
 import { Type, type Static } from "../../core/schema.ts";
@@ -6,29 +6,32 @@ import { visible } from "../../core/visible.ts";
 import { describeRoute } from "../../exec/describe-route.ts";
 import type { Admin, AdminAnswer, AdminCaller } from "../admin.ts";
 import { foldArguments } from "../fold-arguments.ts";
-import { callRemote, remoteUrl } from "../remote-gateway.ts";
+import { callRemote, remoteParameters, remoteUrl } from "../remote-gateway.ts";
 import { subjectOf } from "../subject.ts";
 import { defineTool, type ToolCall, type ToolResult } from "../tool.ts";
 
 const actions = ["restart", "config.get", "config.schema", "config.apply", "config.patch", "update.run"] as const;
-const word = (description: string) => Type.Optional(Type.String({ description }));
+const text = (description: string) => Type.Optional(Type.String({ description }));
 const milliseconds = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
 
 const params = Type.Object(
   {
-    action: Type.Enum([...actions], { type: "string" }),
-    path: word("config.get, config.schema: one part, such as tools.exec; default: everything."),
-    raw: word(
-      "config.patch: JSON5 merge patch, such as {ui:{assistant:{name:'Ada'}}}; null removes a key, lists are replaced. config.apply: the whole new config.",
+    action: Type.Enum([...actions], {
+      type: "string",
+      description:
+        "Operation. config.schema: list known keys. config.patch: change keys. config.apply: replace the whole config. update.run: install the newest version.",
+    }),
+    path: text("config.get, config.schema: part to show, such as tools.exec (default: everything)."),
+    raw: text(
+      "config.patch: JSON5 merge patch, such as {ui:{assistant:{name:'Ada'}}}; null removes a key. config.apply: the complete config, in which __OPENCLAW_REDACTED__ keeps a secret.",
     ),
-    baseHash: word("config.apply, config.patch: hash from config.get; refused when the file has changed since."),
-    reason: word("restart: why, for the log."),
-    note: word("Told to you after the restart."),
-    delayMs: milliseconds("Milliseconds before the restart, so that your reply gets out; default 2000."),
-    sessionKey: word("Session that gets the note; default: this one."),
-    timeoutMs: milliseconds("Milliseconds that update.run or gatewayUrl may take."),
-    gatewayUrl: word("Another gateway; needs gatewayToken."),
-    gatewayToken: word("Token of gatewayUrl."),
+    baseHash: text("Hash from config.get; the change fails if the file has changed since."),
+    reason: text("restart: reason for the log."),
+    note: text("Message to you after the restart."),
+    delayMs: milliseconds("Milliseconds until the restart (default 2000)."),
+    sessionKey: text("Session that gets the note (default: this one)."),
+    ...remoteParameters,
+    timeoutMs: milliseconds("Milliseconds to wait for update.run or gatewayUrl."),
   },
   { additionalProperties: false },
 );
@@ -40,7 +43,7 @@ export const createGatewayTool = (admin: () => Admin) =>
     name: "gateway",
     summary: "Restart, configure or update this gateway",
     description:
-      "Read and change the config of this gateway, restart it or update it. Only when the user asks. Config changes restart it where needed. A change that touches security waits for the owner's approval: you get approval-pending and the answer later as a System line; do not repeat it. Secrets show as __OPENCLAW_REDACTED__; sent back, they stay as they are.",
+      "Configure, restart or update this gateway, only when the owner asks. It restarts by itself when a change needs it. Changes of security settings need approval.",
     params,
     unrecorded: ["raw", "gatewayToken"],
     prepare: (raw) => foldArguments(raw, { restartDelayMs: "delayMs" }),
@@ -73,7 +76,7 @@ async function perform(args: Arguments, call: ToolCall, admin: Admin): Promise<A
   }
 }
 
-/** The keys alone mislead: host=sandbox without a sandbox means the gateway host. */
+/** The keys alone mislead: host=sandbox without a sandbox runs on the gateway host. */
 function withPlace(answer: AdminAnswer, path: string | undefined, call: ToolCall): AdminAnswer {
   if (path !== undefined && !/^tools(?:\.exec|$)|sandbox/.test(path)) return answer;
   const { summary } = describeRoute(call.config, call.agent, call.sandboxed);
@@ -84,28 +87,32 @@ const isLook = (action: Arguments["action"]): boolean => action === "config.get"
 
 function rawOf({ action, raw }: Arguments): string {
   if (raw !== undefined && raw.trim() !== "") return raw;
-  throw new ToolError("gateway.missing-argument", `gateway: ${action} needs raw`, {
-    hint: "raw is JSON5, such as {ui:{assistant:{name:'Ada'}}}",
+  throw new ToolError("gateway.missing-argument", `gateway: missing "raw"`, {
+    hint: `${action} needs raw, as JSON5, such as {ui:{assistant:{name:'Ada'}}}`,
   });
 }
 
-/** Another session is told only when it is one of the same agent, and not from behind a wall. */
+/** The note may go to another session of the same agent, but not from a sandbox or a sub-agent. */
 function callerOf({ sessionKey }: Arguments, call: ToolCall): AdminCaller {
   const { agent, session, turn, asker } = call;
   const tell: SessionKey | undefined =
     sessionKey === undefined ? undefined : subjectOf({ sessionKey, agentId: agent }, call.config).session;
   if (tell === undefined || tell === session) return { agent, session, turn, asker };
   if (!call.sandboxed && !call.subagent) return { agent, session, turn, asker, tell };
-  throw new ToolError("gateway.other-session", `gateway: ${session} may have nobody told but itself`, {
-    hint: "leave out sessionKey",
-    details: { refused: true },
-  });
+  throw new ToolError(
+    "gateway.other-session",
+    `gateway: sessionKey must be left out, because ${session} is sandboxed or a sub-agent`,
+    {
+      hint: "leave out sessionKey",
+      details: { refused: true },
+    },
+  );
 }
 
-/** The house tells it in a System line: to another session it must not sound like the house itself. */
+/** The note arrives as a System message; in another session it must not read as if the gateway wrote it. */
 function signed(words: string | undefined, { session, tell }: AdminCaller): string | undefined {
   if (words === undefined || tell === undefined) return words;
-  return `The agent of ${session} wrote, and it grants nothing: ${words}`;
+  return `Note from the agent of ${session} (it grants no permission): ${words}`;
 }
 
 function toResult({ text, details }: AdminAnswer): ToolResult {

@@ -1,16 +1,16 @@
 // apply_patch: several files changed by one patch, all of them or none.
 import { Type } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
+import { nonBlank } from "../parameter.ts";
 import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { inLanes, intendedPaths, laneOf, withWorkspace, type FileToolDeps, type Ground } from "./access.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { whenPatchable } from "./availability.ts";
 import { parsePatch, type PatchOp } from "./patch/parse.ts";
 import { atLine, planPatch, type LocatedOp, type PatchSummary } from "./patch/plan.ts";
-import { requireText } from "./path.ts";
 
 const params = Type.Object(
-  { input: Type.String({ description: "The whole patch, from *** Begin Patch to *** End Patch" }) },
+  { input: nonBlank("Complete patch, from *** Begin Patch to *** End Patch.") },
   { additionalProperties: false },
 );
 
@@ -19,21 +19,21 @@ export interface PatchDetails {
   readonly summary: PatchSummary;
 }
 
-const description = `Change several files at once; all of it happens or nothing. Paths are relative to the workspace.
+const description = `Change several files with one patch, which is applied completely or not at all. Paths are relative to the workspace.
 
 *** Begin Patch
 *** Add File: notes/new.md
-+every line of a new file
++each line of the new file
 *** Update File: src/app.ts
 *** Move to: src/main.ts
 @@ function start() {
- a line that stays
--a line that goes
-+a line that comes
+ an unchanged line
+-a line to remove
++a line to add
 *** Delete File: old.txt
 *** End Patch
 
-Move to is optional. @@ with the text of a line above (a function, a class) tells where to look; several narrow it down. Quote about three lines around each change. Hunks go from top to bottom; end one with *** End of File when it is about the end.`;
+Move to is optional and renames the file. The text after @@ is a line above the change, such as a function or class header; use several @@ lines to narrow it down. Include about three unchanged lines around each change and list the changes of a file from top to bottom. End a change with *** End of File if it must match the end of the file.`;
 
 export function createApplyPatchTool(deps: FileToolDeps): Tool<typeof params, PatchDetails> {
   return defineTool({
@@ -48,7 +48,7 @@ export function createApplyPatchTool(deps: FileToolDeps): Tool<typeof params, Pa
       paths: namedPaths(input).flatMap((path) => intendedPaths(deps, call, path)),
     }),
     run(args, call) {
-      const ops = parsePatch(requireText("apply_patch", "input", args.input));
+      const ops = parsePatch(args.input);
       return withWorkspace(deps, call, async (ground) => {
         const located = await locateAll(ground, ops);
         const lanes = located.flatMap(({ real, target }) => [real, target ?? real]).map(laneOf);

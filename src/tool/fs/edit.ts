@@ -2,22 +2,19 @@
 import { Type } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { unifiedDiff } from "../../base/line-diff.ts";
+import { nonBlank } from "../parameter.ts";
 import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { whenWritable } from "./availability.ts";
-import { requireText } from "./path.ts";
 import { lineAt, replaceOnce, type Replaced } from "./replace.ts";
 import { toBytes, WRITE_MAX_BYTES } from "./write.ts";
 
 const params = Type.Object(
   {
-    path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
-    oldText: Type.Optional(Type.String({ description: "Exact text to replace; must occur once" })),
-    newText: Type.Optional(Type.String({ description: "Text to put in its place" })),
-    file_path: Type.Optional(Type.String({ description: "= path" })),
-    old_string: Type.Optional(Type.String({ description: "= oldText" })),
-    new_string: Type.Optional(Type.String({ description: "= newText" })),
+    path: nonBlank("File to change, absolute or relative to the workspace."),
+    oldText: Type.String({ description: "Exact text to replace." }),
+    newText: Type.String({ description: "Replacement text; empty to delete oldText." }),
   },
   { additionalProperties: false },
 );
@@ -35,19 +32,16 @@ export interface EditDetails {
 export function createEditTool(deps: FileToolDeps): Tool<typeof params, EditDetails> {
   return defineTool({
     name: "edit",
-    summary: "Replace one exact piece of text in a file",
+    summary: "Replace a passage of a file",
     description:
-      "Replace oldText by newText in a file. oldText must match exactly, blanks included, and occur once; quote more lines around it if it does not.",
+      "Replace one passage of a file. oldText must match exactly, including whitespace, and occur only once; add neighboring lines to make it unique.",
     params,
     available: whenWritable,
     prepare: (raw) => foldArguments(raw, aliases),
     intent: ({ path }, call) => ({ does: "write", paths: intendedPaths(deps, call, path) }),
-    run(args, call) {
-      const asked = requireText("edit", "path", args.path);
-      const oldText = requireText("edit", "oldText", args.oldText, { mayBeEmpty: true });
-      const newText = requireText("edit", "newText", args.newText, { mayBeEmpty: true });
-      toBytes(asked, newText);
-      return withPath(deps, call, asked, "write", async (access) => {
+    run({ path, oldText, newText }, call) {
+      toBytes(path, newText);
+      return withPath(deps, call, path, "write", async (access) => {
         const lane = await access.claim();
         return deps.lanes.run(lane, () => editAt(access, oldText, newText, call), call.signal);
       });

@@ -50,24 +50,6 @@ export function likelyPath(raw: unknown, context: PathContext): string[] {
   }
 }
 
-/** The parameter, or the error that names it. */
-export function requireText(
-  tool: string,
-  name: string,
-  value: string | undefined,
-  { mayBeEmpty = false } = {},
-): string {
-  if (value === undefined || (!mayBeEmpty && value.trim() === "")) {
-    throw new ToolError("tool.bad-arguments", `${tool}: missing "${name}"`, {
-      hint: `call ${tool} again with "${name}"`,
-    });
-  }
-  if (value.isWellFormed()) return value;
-  throw new ToolError("tool.bad-arguments", `${tool}: "${name}" holds broken text (a lone surrogate)`, {
-    hint: "send whole characters",
-  });
-}
-
 function requireSound(raw: string): void {
   if (raw.includes("\0")) throw failed("fs.bad-path", raw, "a path cannot hold a NUL character", "send the plain path");
   if (!raw.isWellFormed())

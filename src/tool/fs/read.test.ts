@@ -57,20 +57,20 @@ test("a whole small file, byte for byte, with its facts", async () => {
 test("windows: by lines, by bytes, by request; the notice names the next offset", async () => {
   put("lines.txt", Array.from({ length: 5000 }, (_, at) => `line ${at + 1}\n`).join(""));
   const first = await ground.use("read", { path: "lines.txt" });
-  assert.match(textOf(first), /line 2000\n\n\[lines 1 to 2000 of 5000; go on with offset 2001\]$/);
+  assert.match(textOf(first), /line 2000\n\n\[lines 1 to 2000 of 5000; continue with offset 2001\]$/);
   assert.deepEqual((first.details as TextDetails).lines, { from: 1, to: 2000, total: 5000 });
   assert.equal((first.details as TextDetails).nextOffset, 2001);
   assert.equal(textOf(await ground.use("read", { path: "lines.txt", offset: 4999 })), "line 4999\nline 5000\n");
   assert.equal(
     textOf(await ground.use("read", { path: "lines.txt", offset: 10, limit: 2 })),
-    "line 10\nline 11\n\n[lines 10 to 11 of 5000; go on with offset 12]",
+    "line 10\nline 11\n\n[lines 10 to 11 of 5000; continue with offset 12]",
   );
   put("wide.txt", `${"x".repeat(999)}\n`.repeat(100));
   const wide = (await ground.use("read", { path: "wide.txt" })).details as TextDetails;
   assert.deepEqual([wide.lines.to, wide.bytes, wide.nextOffset], [51, 51_000, 52]);
   put("one-line.txt", "y".repeat(200_000));
   const long = await ground.use("read", { path: "one-line.txt" });
-  assert.match(textOf(long), /y\n\n\[line 1 of 1 is longer than 50 KB and cut here\]$/);
+  assert.match(textOf(long), /y\n\n\[line 1 of 1 is longer than 50 KB and truncated\]$/);
   assert.deepEqual([(long.details as TextDetails).bytes, (long.details as TextDetails).truncated], [51_200, true]);
 });
 

@@ -7,11 +7,11 @@ import { visible } from "../../core/visible.ts";
 import { failed } from "../../base/rooted-error.ts";
 import type { OpenFile } from "../../base/rooted-fs.ts";
 import { sniff, type ImageType } from "../../media/sniff.ts";
+import { nonBlank } from "../parameter.ts";
 import { defineTool, type Tool, type ToolCall, type ToolResult } from "../tool.ts";
 import { intendedPaths, withPath, type Access, type FileToolDeps } from "./access.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { takeLines, type EndOfLine, type Lines } from "./lines.ts";
-import { requireText } from "./path.ts";
 
 const READ_MAX_LINES = 2000;
 const READ_MAX_BYTES = 50 * 1024;
@@ -22,10 +22,9 @@ const CHUNK_BYTES = 1 << 16;
 
 const params = Type.Object(
   {
-    path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
-    offset: Type.Optional(Type.Number({ description: "First line to show, from 1" })),
-    limit: Type.Optional(Type.Number({ description: "How many lines" })),
-    file_path: Type.Optional(Type.String({ description: "= path" })),
+    path: nonBlank("File to read, absolute or relative to the workspace."),
+    offset: Type.Optional(Type.Number({ description: "Line to start from, counted from 1 (default 1)." })),
+    limit: Type.Optional(Type.Number({ description: `Maximum number of lines (default ${READ_MAX_LINES}).` })),
   },
   { additionalProperties: false },
 );
@@ -50,15 +49,14 @@ export function createReadTool(deps: FileToolDeps): Tool<typeof params, ReadDeta
   return defineTool({
     name: "read",
     summary: "Read a text file or an image",
-    description: `Read a file. Text comes in windows of at most ${READ_MAX_LINES} lines or ${READ_MAX_BYTES / 1024} KB; page on with offset and limit. Images (png, jpg, gif, webp) come as pictures.`,
+    description: `Read a text file or an image (png, jpg, gif, webp). Returns at most ${READ_MAX_LINES} lines or ${READ_MAX_BYTES / 1024} KB per call; continue with offset.`,
     params,
     verbatim: true,
     prepare: (raw) => foldArguments(raw, { file_path: "path" }),
     intent: ({ path }, call) => ({ does: "read", paths: intendedPaths(deps, call, path) }),
     run(args, call) {
-      const path = requireText("read", "path", args.path);
       const range = rangeOf(args);
-      return withPath(deps, call, path, "read", (access) => readAt(access, range, call));
+      return withPath(deps, call, args.path, "read", (access) => readAt(access, range, call));
     },
   });
 }
@@ -197,7 +195,7 @@ function withNotice({ text, to, total, more, cut }: Lines, from: number): string
   if (to < from) return "[the file is empty]";
   const gap = text.endsWith("\n") ? "\n" : "\n\n";
   const of = total === undefined ? "" : ` of ${total}`;
-  const next = more ? `; go on with offset ${to + 1}` : "";
-  if (cut) return `${text}${gap}[line ${from}${of} is longer than ${READ_MAX_BYTES / 1024} KB and cut here${next}]`;
+  const next = more ? `; continue with offset ${to + 1}` : "";
+  if (cut) return `${text}${gap}[line ${from}${of} is longer than ${READ_MAX_BYTES / 1024} KB and truncated${next}]`;
   return more ? `${text}${gap}[lines ${from} to ${to}${of}${next}]` : text;
 }

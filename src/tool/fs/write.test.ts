@@ -38,11 +38,10 @@ test("creates with folders, replaces, keeps permissions, takes empty content", a
   );
 });
 
-test("missing and broken parameters are named", async () => {
+test("names a missing parameter", async () => {
   for (const [args, name] of [
     [{ content: "x" }, "path"],
     [{ path: "x" }, "content"],
-    [{ path: "x", content: "\ud800" }, "content"],
   ] as const) {
     const { code, said } = await outcomeOf(ground.use("write", args));
     assert.deepEqual([code, said.includes(`"${name}"`)], ["tool.bad-arguments", true], JSON.stringify(args));

@@ -2,19 +2,18 @@
 import { Type } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { failed } from "../../base/rooted-error.ts";
+import { nonBlank } from "../parameter.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { intendedPaths, withPath, type FileToolDeps } from "./access.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { whenWritable } from "./availability.ts";
-import { requireText } from "./path.ts";
 
 export const WRITE_MAX_BYTES = 10_000_000;
 
 const params = Type.Object(
   {
-    path: Type.Optional(Type.String({ description: "File, relative to the workspace or absolute" })),
-    content: Type.String({ description: "The whole new content" }),
-    file_path: Type.Optional(Type.String({ description: "= path" })),
+    path: nonBlank("File to write, absolute or relative to the workspace."),
+    content: Type.String({ description: "Complete new content of the file." }),
   },
   { additionalProperties: false },
 );
@@ -31,14 +30,13 @@ export function createWriteTool(deps: FileToolDeps): Tool<typeof params, WriteDe
     name: "write",
     summary: "Create or overwrite a file",
     description:
-      "Write a whole file: creates it and the folders above it, or replaces what it held. To change a part of a file, use edit.",
+      "Create a file, with missing parent folders, or replace its whole content. To change part of a file, use edit.",
     params,
     available: whenWritable,
     prepare: (raw) => foldArguments(raw, { file_path: "path" }),
     intent: ({ path }, call) => ({ does: "write", paths: intendedPaths(deps, call, path) }),
-    async run(args, call) {
-      const asked = requireText("write", "path", args.path);
-      const bytes = toBytes(asked, requireText("write", "content", args.content, { mayBeEmpty: true }));
+    async run({ path: asked, content }, call) {
+      const bytes = toBytes(asked, content);
       return withPath(deps, call, asked, "write", async ({ root, path, claim, remarks }) => {
         const lane = await claim();
         const { real, created } = await deps.lanes.run(

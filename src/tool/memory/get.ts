@@ -1,6 +1,7 @@
 // memory_get: lines of one memory file, and of no other file.
 import { Type } from "../../core/schema.ts";
 import type { Memory } from "../../memory/memory.ts";
+import { nonBlank } from "../parameter.ts";
 import { defineTool } from "../tool.ts";
 import { memoryAvailable } from "./available.ts";
 import { recalled } from "./recalled.ts";
@@ -8,14 +9,14 @@ import { recalled } from "./recalled.ts";
 export const createMemoryGet = (memory: Pick<Memory, "read">) =>
   defineTool({
     name: "memory_get",
-    summary: "Read lines of a note",
-    description: "Read lines of MEMORY.md or memory/*.md, from line `from`.",
+    summary: "Read a note",
+    description: "Read a note, usually one that memory_search found: MEMORY.md or a file in memory/.",
     verbatim: true,
     params: Type.Object(
       {
-        path: Type.String(),
-        from: Type.Optional(Type.Integer()),
-        lines: Type.Optional(Type.Integer()),
+        path: nonBlank("Note to read, such as MEMORY.md or memory/2030-01-31.md."),
+        from: Type.Optional(Type.Integer({ description: "Line to start from, counted from 1 (default 1)." })),
+        lines: Type.Optional(Type.Integer({ description: "Number of lines (default: to the end)." })),
       },
       { additionalProperties: false },
     ),

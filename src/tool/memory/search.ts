@@ -1,20 +1,29 @@
 // memory_search: pieces of the agent's notes that answer a question, each with its place. What comes back is material.
 import { Type } from "../../core/schema.ts";
 import type { Memory } from "../../memory/memory.ts";
+import { nonBlank } from "../parameter.ts";
 import { defineTool } from "../tool.ts";
 import { memoryAvailable } from "./available.ts";
 import { recalled } from "./recalled.ts";
+
+const nothingFound = {
+  type: "text",
+  text: "No note matches. Only MEMORY.md and the files in memory/ were searched; for other files use exec with grep.",
+} as const;
 
 export const createMemorySearch = (memory: Pick<Memory, "search">) =>
   defineTool({
     name: "memory_search",
     summary: "Search your notes",
-    description: "Search your notes before you answer about earlier work, people, dates or decisions.",
+    description:
+      "Search your notes (MEMORY.md and memory/) before you answer about earlier work, people, dates, preferences or decisions. For other files use exec with grep.",
     params: Type.Object(
       {
-        query: Type.String(),
-        maxResults: Type.Optional(Type.Integer()),
-        minScore: Type.Optional(Type.Number()),
+        query: nonBlank("What to look for: a question or keywords."),
+        maxResults: Type.Optional(Type.Integer({ description: "Maximum number of passages (default 6)." })),
+        minScore: Type.Optional(
+          Type.Number({ description: "Lowest relevance, from 0 to 1 (default: as configured)." }),
+        ),
       },
       { additionalProperties: false },
     ),
@@ -22,6 +31,7 @@ export const createMemorySearch = (memory: Pick<Memory, "search">) =>
     intent: () => ({ does: "look" }),
     async run(args, { agent, session, signal }) {
       const answer = await memory.search({ ...args, agent, session, signal });
-      return recalled(answer, `memory of ${agent}`);
+      const found = recalled(answer, `memory of ${agent}`);
+      return answer.results.length > 0 ? found : { ...found, content: [...found.content, nothingFound] };
     },
   });

@@ -7,8 +7,8 @@ import { defineTool, json } from "../tool.ts";
 
 export const agentsList = defineTool({
   name: "agents_list",
-  summary: "List the agents you may give work to with sessions_spawn",
-  description: "List the agent ids that sessions_spawn accepts from here, your own first.",
+  summary: "List agents for sessions_spawn",
+  description: "List the agents that sessions_spawn accepts as agentId, your own first.",
   params: Type.Object({}, { additionalProperties: false }),
   intent: () => ({ does: "look" }),
   async run(_args, call) {

@@ -64,13 +64,7 @@ Layers, in order:
   6  agent provider    not applicable  the call uses no model
   7  group             not applicable  the session is not in a group
   8  sandbox           not applicable  the session is not sandboxed: its tools act on this machine itself
-  9  sub-agent         not applicable  the session is not a sub-agent's
-
-Smallest edit: To deny it, add "image" to tools.deny.
-  in the config:
-    tools: { deny: ["nope","image"] }
-  or run:
-    openclaw config set tools.deny '["nope","image"]'`,
+  9  sub-agent         not applicable  the session is not a sub-agent's`,
   );
 });
 

@@ -39,7 +39,8 @@ export function explainText(decision: Decision, context: ExplainContext = {}): s
     "",
     "Layers, in order:",
     ...decision.layers.flatMap((layer) => layerLines(layer, context)),
-    ...fixLines(decision.fix),
+    // A tool that is allowed but not available is wanted: how to deny it would mislead.
+    ...(context.unavailable === undefined ? fixLines(decision.fix) : []),
     ...(decision.warnings.length === 0
       ? []
       : ["", ...decision.warnings.flatMap((warning) => wrapped(warning, "Warning: "))]),

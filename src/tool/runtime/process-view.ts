@@ -84,7 +84,7 @@ export function pollNews(entry: ProcessSession, held: HeldBack): ToolResult<Proc
   const exit = entry.exit();
   const text = held.release(entry, fresh, exit !== undefined);
   if (exit !== undefined) entry.noteExitKnown();
-  const news = dropped > 0 ? `[… about ${dropped} characters left out here; read them with log]\n${text}` : text;
+  const news = dropped > 0 ? `[… about ${dropped} characters omitted; read them with log]\n${text}` : text;
   const shown = news === "" ? "(no new output)" : news.trimEnd();
   return {
     content: [{ type: "text", text: `${shown}\n\n${howItIs(entry)}` }],
@@ -107,7 +107,7 @@ export async function logPage(
   const page = lines.join("\n");
   const isAll = from === 0 && to >= totalLines;
   const note = isAll ? [] : [pageNote(from, to, totalLines)];
-  const shown = lines.length === 0 ? "(no output there)" : page;
+  const shown = lines.length === 0 ? "(no output)" : page;
   return {
     content: [{ type: "text", text: [...note, shown].join("\n") }],
     details: { ...headOf(entry), aggregated: page, totalLines, totalChars, truncated: !isAll },
@@ -115,9 +115,9 @@ export async function logPage(
 }
 
 function pageNote(from: number, to: number, total: number): string {
-  if (to === from) return `[none of the ${total} lines, which are counted from 0]`;
-  const more = to < total ? `; go on with offset ${to}` : from > 0 ? "; offset and limit show others" : "";
-  return `[lines ${from}-${to - 1} of ${total}${more}]`;
+  if (to === from) return `[no lines at this offset; the output has ${total} lines]`;
+  const more = to < total ? `; continue with offset ${to}` : from > 0 ? "; a smaller offset shows earlier lines" : "";
+  return `[offset ${from} to ${to - 1} of ${total}${more}]`;
 }
 
 function fitting(lines: readonly string[]): readonly string[] {

@@ -114,7 +114,7 @@ test("unknown ids and those of other agents are not found alike", async () => {
       [none, "no-such"],
     ] as const) {
       assert.ok(error instanceof Error && "code" in error && error.code === "process.unknown");
-      assert.equal(error.message, `there is no background command "${id}" of this agent`);
+      assert.equal(error.message, `no background command is named "${id}"`);
     }
   }
   await assert.rejects(call({ action: "poll" }), { code: "process.missing-argument" });
@@ -126,10 +126,10 @@ test("log pages by lines: the last ones, from an offset, to the end", async () =
   await entry.running.ended;
   const log = async (more: Partial<Arguments>) => (await call({ action: "log", sessionId: entry.id, ...more })).text;
   assert.equal(await log({}), "1\n2\n3\n4\n5");
-  assert.equal(await log({ limit: 2 }), "[lines 3-4 of 5; offset and limit show others]\n4\n5");
-  assert.equal(await log({ offset: 1, limit: 2 }), "[lines 1-2 of 5; go on with offset 3]\n2\n3");
-  assert.equal(await log({ offset: 3 }), "[lines 3-4 of 5; offset and limit show others]\n4\n5");
-  assert.match(await log({ offset: 9 }), /\(no output there\)$/);
+  assert.equal(await log({ limit: 2 }), "[offset 3 to 4 of 5; a smaller offset shows earlier lines]\n4\n5");
+  assert.equal(await log({ offset: 1, limit: 2 }), "[offset 1 to 2 of 5; continue with offset 3]\n2\n3");
+  assert.equal(await log({ offset: 3 }), "[offset 3 to 4 of 5; a smaller offset shows earlier lines]\n4\n5");
+  assert.match(await log({ offset: 9 }), /\(no output\)$/);
   await assert.rejects(log({ offset: -1 }), { code: "process.bad-argument" });
   await assert.rejects(log({ limit: Number.NaN }), { code: "process.bad-argument" });
   assert.deepEqual((await call({ action: "log", sessionId: entry.id, limit: 2 })).details, {
@@ -148,10 +148,12 @@ test("a long log shows the last 200 lines and how to go on; one answer stays wit
   const entry = await background("seq 1 1000000");
   await entry.running.ended;
   const last = await call({ action: "log", sessionId: entry.id });
-  assert.ok(last.text.startsWith("[lines 999800-999999 of 1000000; offset and limit show others]\n999801\n"));
+  assert.ok(
+    last.text.startsWith("[offset 999800 to 999999 of 1000000; a smaller offset shows earlier lines]\n999801\n"),
+  );
   const all = await call({ action: "log", sessionId: entry.id, offset: 0 });
   assert.ok(all.text.length < 201_000);
-  const next = Number(/go on with offset (\d+)/.exec(all.text)?.[1]);
+  const next = Number(/continue with offset (\d+)/.exec(all.text)?.[1]);
   assert.ok(
     (await call({ action: "log", sessionId: entry.id, offset: next, limit: 1 })).text.endsWith(`\n${next + 1}`),
   );

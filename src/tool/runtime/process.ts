@@ -26,17 +26,31 @@ const actions = [
 
 const params = Type.Object(
   {
-    action: Type.Enum([...actions], { type: "string" }),
-    sessionId: Type.Optional(Type.String()),
-    data: Type.Optional(Type.String({ description: "write, submit" })),
-    eof: Type.Optional(Type.Boolean({ description: "write: close input after" })),
-    keys: Type.Optional(Type.Array(Type.String(), { description: "send-keys: Enter, C-c, Up, M-x, F1, …" })),
-    hex: Type.Optional(Type.Array(Type.String(), { description: "send-keys: bytes" })),
-    literal: Type.Optional(Type.String({ description: "send-keys: text" })),
-    text: Type.Optional(Type.String({ description: "paste" })),
-    bracketed: Type.Optional(Type.Boolean()),
-    offset: Type.Optional(Type.Number({ description: "log: first line, from 0" })),
-    limit: Type.Optional(Type.Number({ description: "log: lines" })),
+    action: Type.Enum([...actions], {
+      type: "string",
+      description:
+        "Operation. poll: new output and exit code, without waiting. log: output by line. screen: what a terminal shows. clear: forget a finished one. remove: kill and forget.",
+    }),
+    sessionId: Type.Optional(
+      Type.String({ description: "Name from exec, such as swift-garden; required except for list." }),
+    ),
+    data: Type.Optional(
+      Type.String({ description: "write: text to send as it is. submit: text to type before Enter." }),
+    ),
+    eof: Type.Optional(Type.Boolean({ description: "write: close the input after data (default false)." })),
+    keys: Type.Optional(
+      Type.Array(Type.String(), { description: 'send-keys: key names, such as ["C-c"] or ["Up", "Enter"].' }),
+    ),
+    hex: Type.Optional(
+      Type.Array(Type.String(), { description: 'send-keys: bytes in hex, such as ["1b"], sent before keys.' }),
+    ),
+    literal: Type.Optional(Type.String({ description: "send-keys: text to type before keys." })),
+    text: Type.Optional(Type.String({ description: "paste: text to paste." })),
+    bracketed: Type.Optional(
+      Type.Boolean({ description: "paste: mark it as pasted for the terminal (default true)." }),
+    ),
+    offset: Type.Optional(Type.Number({ description: "log: lines to skip (default: all but the last ones)." })),
+    limit: Type.Optional(Type.Number({ description: "log: maximum number of lines (default 200; all after offset)." })),
   },
   { additionalProperties: false },
 );
@@ -60,9 +74,8 @@ export const createProcessTool = ({
   const held = createHeldBack((text) => mask.unfinished(text));
   return defineTool({
     name: "process",
-    summary: "Follow and steer background commands",
-    description:
-      "Background commands of exec. poll: new output and exit. log: lines, the last 200 by default. screen: what a pty shows now. submit: Enter. clear forgets a finished one, remove also kills.",
+    summary: "Follow and control background commands",
+    description: "Follow and control commands that exec runs in the background.",
     params,
     verbatim: true,
     unrecorded: ["data", "literal", "text", "keys", "hex"],
@@ -117,9 +130,9 @@ const typing: ReadonlySet<Arguments["action"]> = new Set(["write", "send-keys", 
 
 /** A yes was for the command as it was shown, and elevated is for who may: what is typed into it afterwards is neither. */
 function ownersOnly({ id }: ProcessSession): ToolError {
-  const error = `${id} runs by the owner's leave; nothing is typed into it in a turn that others' words led to`;
+  const error = `${id} runs with the owner's approval, and untrusted content led to this turn: it may not send input`;
   return new ToolError("process.owner-only", error, {
-    hint: "the owner asks for it in their own chat, or start another command",
+    hint: "the owner can ask for it in their own chat; or start another command",
     details: { refused: true, status: "failed", sessionId: id, error },
   });
 }
@@ -140,23 +153,23 @@ function entryOf(
   const id = requireText(sessionId, "sessionId", action);
   const entry = processes.get(call.agent, id);
   if (entry !== undefined && isOpen(entry)) return entry;
-  const error = `there is no background command "${visible(id, 80)}" of this agent`;
+  const error = `no background command is named "${visible(id, 80)}"`;
   throw new ToolError("process.unknown", error, {
-    hint: "process list shows them; finished ones are kept for tools.exec.cleanupMs",
+    hint: "process list shows the names; finished commands are forgotten after tools.exec.cleanupMs",
     details: { status: "failed", sessionId: visible(id, 80), error },
   });
 }
 
 function requireText(text: string | undefined, name: string, action: string): string {
   if (text !== undefined && text !== "") return text;
-  throw new ToolError("process.missing-argument", `process: ${action} needs ${name}`, { hint: `give ${name}` });
+  throw new ToolError("process.missing-argument", `process: missing "${name}"`, { hint: `${action} needs ${name}` });
 }
 
 async function screenOf(entry: ProcessSession): Promise<ToolResult<ProcessDetails>> {
   const screen = await entry.running.screen();
   if (screen === undefined) {
     throw new ToolError("process.no-screen", `${entry.id} has no terminal`, {
-      hint: "read it with poll or log; a command with a screen is started with exec pty:true",
+      hint: "read it with poll or log; to get a screen, start it with exec pty:true",
     });
   }
   return answer(entry, screen === "" ? "(the screen is empty)" : screen, { screen });
@@ -181,7 +194,7 @@ async function paste(
 
 async function sendKeys(entry: ProcessSession, args: Arguments): Promise<ToolResult<ProcessDetails>> {
   const { bytes, warnings } = encodeKeys(args);
-  if (bytes.length === 0) requireText(undefined, "keys, hex or literal", "send-keys");
+  if (bytes.length === 0) requireText(undefined, "keys", "send-keys");
   if (!entry.running.tty) return sendToPipe(entry, args, warnings);
   return send(entry, bytes, [...warnings, `Sent ${bytes.length} bytes.`].join("\n"));
 }
@@ -217,7 +230,7 @@ async function sendToPipe(
 }
 
 function noTerminal(entry: ProcessSession): ToolError {
-  const error = `${entry.id} has no terminal: it understands text, Enter, C-c, C-d and C-\\, and no other keys`;
+  const error = `${entry.id} has no terminal: it accepts only text, Enter, C-c, C-d and C-\\`;
   return new ToolError("process.no-terminal", error, {
     hint: "start it again with exec pty:true",
     details: { status: "failed", sessionId: entry.id, error },

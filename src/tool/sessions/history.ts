@@ -7,6 +7,7 @@ import { readHistory } from "../../session/history.ts";
 import { findSession } from "../../session/session.ts";
 import { maySee, type Viewer } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
+import { nonBlank } from "../parameter.ts";
 import type { TrustChecks } from "../trust.ts";
 import { defineTool, json, type ToolCall } from "../tool.ts";
 
@@ -22,12 +23,14 @@ export const createSessionsHistory = (deps: HistoryToolDeps) =>
   defineTool({
     name: "sessions_history",
     summary: "Read the messages of a session",
-    description: "Read the last messages of a session, oldest first, without tool results unless asked.",
+    description: "Read the most recent messages of a session, oldest first.",
     params: Type.Object(
       {
-        sessionKey: Type.String({ minLength: 1, description: "session key, main, or session id" }),
-        limit: Type.Optional(Type.Integer({ minimum: 1, description: "last messages, default 50" })),
-        includeTools: Type.Optional(Type.Boolean({ description: "tool results too" })),
+        sessionKey: nonBlank("Key from sessions_list, or main for your main session."),
+        limit: Type.Optional(Type.Integer({ minimum: 1, description: "Maximum number of messages (default 50)." })),
+        includeTools: Type.Optional(
+          Type.Boolean({ description: "Include tool calls and their results (default false)." }),
+        ),
       },
       { additionalProperties: false },
     ),

@@ -23,14 +23,33 @@ export interface ListToolDeps extends TrustChecks {
 export const createSessionsList = (deps: ListToolDeps) =>
   defineTool({
     name: "sessions_list",
-    summary: "List sessions you may see, with filters and last messages",
-    description: "List sessions, newest first; messageLimit adds the last messages of each, without tool results.",
+    summary: "List sessions and their recent messages",
+    description: "List the sessions you may see, most recently active first.",
     params: Type.Object(
       {
-        kinds: Type.Optional(Type.Array(Type.Enum([...kinds], { type: "string" }))),
-        limit: Type.Optional(Type.Integer({ minimum: 1 })),
-        activeMinutes: Type.Optional(Type.Integer({ minimum: 1 })),
-        messageLimit: Type.Optional(Type.Integer({ minimum: 0 })),
+        kinds: Type.Optional(
+          Type.Array(Type.Enum([...kinds], { type: "string" }), {
+            description: "Only sessions of these kinds (default: all).",
+          }),
+        ),
+        limit: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            description: `Maximum number of sessions (default ${DEFAULT_ROWS}, at most ${MAX_ROWS}).`,
+          }),
+        ),
+        activeMinutes: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            description: "Only sessions active in the last so many minutes.",
+          }),
+        ),
+        messageLimit: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            description: `Recent messages to include per session (default 0, at most ${MAX_MESSAGES}).`,
+          }),
+        ),
       },
       { additionalProperties: false },
     ),

@@ -1,8 +1,9 @@
 // sessions_send: a message to another session, and on wish its answer.
+import { ToolError } from "../../core/error.ts";
 import { Type } from "../../core/schema.ts";
 import type { SessionMessages } from "../../session/session-messages.ts";
+import { nonBlank } from "../parameter.ts";
 import { defineTool, json } from "../tool.ts";
-import { blank } from "./blank.ts";
 
 const DEFAULT_SECONDS = 30;
 /** The call itself ends after half an hour. */
@@ -12,14 +13,22 @@ export const createSessionsSend = (deps: { readonly sessionMessages: () => Pick<
   defineTool({
     name: "sessions_send",
     summary: "Send a message to another session",
-    description: "Message another session's agent; waits 30 s for the reply, with timeoutSeconds 0 not at all.",
+    description:
+      "Send a message to the agent of another session, named by sessionKey, agentId or label, and wait for its reply.",
     params: Type.Object(
       {
-        sessionKey: Type.Optional(Type.String({ minLength: 1, description: "key, main, or session id" })),
-        label: Type.Optional(Type.String({ minLength: 1, description: "or: label of the session" })),
-        agentId: Type.Optional(Type.String({ minLength: 1, description: "or: main session of this agent" })),
-        message: Type.String({ minLength: 1 }),
-        timeoutSeconds: Type.Optional(Type.Number({ minimum: 0 })),
+        sessionKey: Type.Optional(
+          nonBlank("Key from sessions_list, or agent:<agent id>:main for an agent's main session."),
+        ),
+        label: Type.Optional(nonBlank("Label of the session, instead of sessionKey.")),
+        agentId: Type.Optional(nonBlank("Agent whose main session gets it, instead of sessionKey.")),
+        message: nonBlank("Text of the message."),
+        timeoutSeconds: Type.Optional(
+          Type.Number({
+            minimum: 0,
+            description: `Seconds to wait for the reply (default ${DEFAULT_SECONDS}; 0 returns immediately).`,
+          }),
+        ),
       },
       { additionalProperties: false },
     ),
@@ -29,9 +38,10 @@ export const createSessionsSend = (deps: { readonly sessionMessages: () => Pick<
       { sessionKey, label, agentId, message, timeoutSeconds = DEFAULT_SECONDS },
       { agent, session, sandboxed, signal },
     ) {
-      if (message.trim() === "") throw blank("sessions_send", "message");
       if (sessionKey === undefined && label === undefined && agentId === undefined)
-        throw blank("sessions_send", "sessionKey");
+        throw new ToolError("tool.bad-arguments", 'sessions_send: missing "sessionKey"', {
+          hint: "name the session by sessionKey, agentId or label; sessions_list shows them",
+        });
       const answer = await deps.sessionMessages().send({
         from: { agent, session, sandboxed },
         to: sessionKey,

@@ -3,30 +3,41 @@ import { Type } from "../../core/schema.ts";
 import type { Subagents } from "../../session/subagents.ts";
 import { foldArguments } from "../fold-arguments.ts";
 import { coreTools } from "../policy/groups.ts";
+import { nonBlank } from "../parameter.ts";
 import { defineTool, json } from "../tool.ts";
-import { blank } from "./blank.ts";
 
 export const createSessionsSpawn = (deps: { readonly children: () => Pick<Subagents, "spawn"> }) =>
   defineTool({
     name: "sessions_spawn",
     summary: "Start a sub-agent for a task",
-    description: "Start a sub-agent. Returns at once; its result comes to you as a message.",
+    description:
+      "Start a sub-agent that works on one task in the background. The result arrives later as a message; do not poll for it.",
     params: Type.Object(
       {
-        task: Type.String({ minLength: 1 }),
-        label: Type.Optional(Type.String()),
-        agentId: Type.Optional(Type.String()),
-        model: Type.Optional(Type.String()),
-        thinking: Type.Optional(Type.String()),
-        runTimeoutSeconds: Type.Optional(Type.Number({ minimum: 0 })),
-        cleanup: Type.Optional(Type.Enum(["delete", "keep"], { type: "string" })),
+        task: nonBlank("Complete instructions; the sub-agent does not see this conversation."),
+        label: Type.Optional(Type.String({ description: "Short name to recognize it by." })),
+        agentId: Type.Optional(Type.String({ description: "Agent to run it, from agents_list (default: you)." })),
+        model: Type.Optional(Type.String({ description: "Model as provider/model (default: as configured)." })),
+        thinking: Type.Optional(
+          Type.String({
+            description: "Thinking level: off, minimal, low, medium, high or xhigh.",
+          }),
+        ),
+        runTimeoutSeconds: Type.Optional(
+          Type.Number({ minimum: 0, description: "Seconds after which it is stopped (default 0: no limit)." }),
+        ),
+        cleanup: Type.Optional(
+          Type.Enum(["delete", "keep"], {
+            type: "string",
+            description: "Whether its session is deleted after the result (default keep).",
+          }),
+        ),
       },
       { additionalProperties: false },
     ),
     prepare: (raw) => foldArguments(raw, { timeoutSeconds: "runTimeoutSeconds" }),
     intent: ({ label, agentId }) => ({ does: "send", to: `sub-agent ${label ?? agentId ?? ""}`.trim() }),
     async run(args, call) {
-      if (args.task.trim() === "") throw blank("sessions_spawn", "task");
       const { agent, session, sandboxed, turn } = call;
       const tools = call.offers?.() ?? [...coreTools.keys()].filter((name) => call.allows(name));
       const answer = await deps.children().spawn({ requester: { agent, session, sandboxed }, turn, tools, ...args });

@@ -11,6 +11,7 @@ import { mayChange } from "../../session/visibility.ts";
 import type { SessionRecord, Store } from "../../store/store.ts";
 import type { TrustChecks } from "../trust.ts";
 import { subjectOf } from "../subject.ts";
+import { nonBlank } from "../parameter.ts";
 import { defineTool, type ToolCall } from "../tool.ts";
 import { visibleSession } from "./history.ts";
 
@@ -25,13 +26,13 @@ export interface StatusDeps extends TrustChecks {
 export const createSessionStatus = (deps: StatusDeps) =>
   defineTool({
     name: "session_status",
-    summary: "Show this session's state and the current time; set its model",
+    summary: "Show the time and session state; change the model",
     description:
-      'Show a session\'s model, tokens and levels and the current time. model sets an override, "default" clears it.',
+      "Show the current date and time and a session's model, token usage and settings. With model it changes the model.",
     params: Type.Object(
       {
-        sessionKey: Type.Optional(Type.String({ minLength: 1, description: "default: this session" })),
-        model: Type.Optional(Type.String({ minLength: 1, description: "provider/model, or default" })),
+        sessionKey: Type.Optional(nonBlank("Key from sessions_list (default: this session).")),
+        model: Type.Optional(nonBlank("New model as provider/model; default removes the override.")),
       },
       { additionalProperties: false },
     ),

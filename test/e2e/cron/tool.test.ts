@@ -91,7 +91,7 @@ test("wake queues a line for the session, now or with the next heartbeat", async
   );
   const later = await callTool(runtime.gateway, "cron", { action: "wake", text: "later", mode: "next-heartbeat" });
   assert.deepEqual(later.details, { ok: true, mode: "next-heartbeat" });
-  assert.match((await callTool(runtime.gateway, "cron", { action: "wake" })).text, /wake needs text/);
+  assert.match((await callTool(runtime.gateway, "cron", { action: "wake" })).text, /missing "text"/);
 });
 
 test("an unknown action and wrong fields are refused with words a model can act on", async () => {
@@ -121,7 +121,7 @@ test("an agent adds a reminder for itself in a turn of its owner", async () => {
 test("gatewayUrl needs an explicit gatewayToken; with both the other gateway answers by its own rules", async () => {
   const url = `ws://127.0.0.1:${runtime.gateway.port}`;
   const bare = await callTool(runtime.gateway, "cron", { action: "status", gatewayUrl: url });
-  assert.match(bare.text, /explicit gatewayToken/);
+  assert.match(bare.text, /missing "gatewayToken"/);
   const wrong = await callTool(runtime.gateway, "cron", { action: "status", gatewayUrl: url, gatewayToken: "wrong" });
   assert.ok(wrong.error !== undefined);
   const right = await callTool(runtime.gateway, "cron", {
@@ -136,7 +136,7 @@ test("gatewayUrl needs an explicit gatewayToken; with both the other gateway ans
     gatewayUrl: "ws://203.0.113.7:1",
     gatewayToken: "x",
   });
-  assert.match(far.text, /may only name this machine/);
+  assert.match(far.text, /must be on this machine/);
 });
 
 test("a job made in a chat delivers there, its rows say so, and its output can be paged", async () => {
@@ -164,7 +164,7 @@ test("a job made in a chat delivers there, its rows say so, and its output can b
     offset: 200,
     limit: 3,
   });
-  assert.equal(page.text, "[offset 200 to 202 of 600; go on with offset 203]\n201\n202\n203");
+  assert.equal(page.text, "[offset 200 to 202 of 600; continue with offset 203]\n201\n202\n203");
   const other = await callTool(runtime.gateway, "cron", { action: "runs", jobId: id, slot: "1" });
   assert.equal(other.error?.type, "cron.no-output");
   await callTool(runtime.gateway, "cron", { action: "remove", jobId: id });

@@ -76,7 +76,7 @@ test("limits of the gateway's environment apply where the config sets none", asy
   );
   const news = await proc(gateway, { action: "poll", sessionId });
   assert.deepEqual([String(news.details["aggregated"]).length, news.details["truncated"]], [1200, true]);
-  assert.match(news.text, /^\[… about \d+ characters left out here; read them with log\]/);
+  assert.match(news.text, /^\[… about \d+ characters omitted; read them with log\]/);
   const own = await exec(gateway, { command: "seq 2000; sleep 1" }, as("own"));
   const { status, truncated, aggregated } = own.details;
   assert.deepEqual([status, truncated, String(aggregated).length], ["completed", true, 1500]);

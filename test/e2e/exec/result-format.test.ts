@@ -189,15 +189,15 @@ describe("process", () => {
       details: { ...head, aggregated: "1\n2\n3", ...counts, truncated: false },
     });
     assert.deepEqual(shapeOf(await of({ action: "log", limit: 2 })), {
-      text: "[lines 1-2 of 3; offset and limit show others]\n2\n3",
+      text: "[offset 1 to 2 of 3; a smaller offset shows earlier lines]\n2\n3",
       details: { ...head, aggregated: "2\n3", ...counts, truncated: true },
     });
     assert.deepEqual(shapeOf(await of({ action: "log", offset: 1, limit: 1 })), {
-      text: "[lines 1-1 of 3; go on with offset 2]\n2",
+      text: "[offset 1 to 1 of 3; continue with offset 2]\n2",
       details: { ...head, aggregated: "2", ...counts, truncated: true },
     });
     assert.deepEqual(shapeOf(await of({ action: "log", offset: 9 })), {
-      text: "[none of the 3 lines, which are counted from 0]\n(no output there)",
+      text: "[no lines at this offset; the output has 3 lines]\n(no output)",
       details: { ...head, aggregated: "", ...counts, truncated: true },
     });
     assert.deepEqual(shapeOf(await of({ action: "write", data: "yes\n" })), { text: "Written.", details: head });
@@ -277,10 +277,10 @@ describe("process", () => {
     const { sessionId } = details;
     const rows = [
       [{}, 'process: missing "action"'],
-      [{ action: "poll" }, "process: poll needs sessionId"],
-      [{ action: "write", sessionId }, "process: write needs data"],
-      [{ action: "send-keys", sessionId }, "process: send-keys needs keys, hex or literal"],
-      [{ action: "paste", sessionId }, "process: paste needs text"],
+      [{ action: "poll" }, 'process: missing "sessionId"'],
+      [{ action: "write", sessionId }, 'process: missing "data"'],
+      [{ action: "send-keys", sessionId }, 'process: missing "keys"'],
+      [{ action: "paste", sessionId }, 'process: missing "text"'],
       [{ action: "log", sessionId, offset: -1 }, "process log: offset must be a whole number from 0"],
     ] as const;
     for (const [args, words] of rows) assert.equal((await proc(gateway, args)).text, words);

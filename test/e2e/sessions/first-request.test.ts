@@ -1,4 +1,4 @@
-// What a model reads before the person's first word: bounded as it goes over the wire (ruling 24).
+// Size of the first model request (docs/decisions/0024-model-text-budget.md).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -6,7 +6,7 @@ import { say, startFakeOpenAI } from "../../fakes/openai.ts";
 import { dispose, operator } from "../../harness/gateway.ts";
 import { chat, startWithModel } from "../../harness/model.ts";
 
-test("the first request of a default session, all tools in it, is under 10,000 bytes on the wire", async (t) => {
+test("the first request of a default session, with all tools, is smaller than 16,000 bytes on the wire", async (t) => {
   const sizes: number[] = [];
   const server = await startFakeOpenAI(({ body }) => {
     sizes.push(Buffer.byteLength(JSON.stringify(body)));

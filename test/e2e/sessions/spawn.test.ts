@@ -86,7 +86,7 @@ describe("sessions_spawn and agents_list (conformance check 10)", () => {
       [of("task-one")?.model, of("task-two")?.model, of("task-three")?.model],
       ["fake-2", "fake-2", "fake-1"],
     );
-    assert.match(of("task-one")?.system ?? "", /You were started for one task/);
+    assert.match(of("task-one")?.system ?? "", /Another agent started you for the task/);
     assert.deepEqual(
       of("task-three")?.tools.filter((name) => /^(session|agents|cron|gateway|memory)/.test(name)),
       [],
