@@ -44,7 +44,8 @@ export function isFrequent(schedule: Schedule, now: number): boolean {
 function checkAt(raw: Raw, now: number, mayBePast: boolean): Schedule {
   only(raw, ["kind", "at", "tz"]);
   const at = atMs(raw["at"], now, zoneOf(raw["tz"]));
-  const hint = "schedule.at: an ISO 8601 time that lies ahead, such as 2030-01-31T08:00:00Z";
+  const hint =
+    "schedule.at: a time from now such as 20m or 2h, or a future ISO 8601 time such as 2030-01-31T08:00:00+01:00";
   if (at === undefined) throw refuse("schedule.at is not a time", hint);
   if (at > now + MAX_AHEAD_MS) throw refuse("schedule.at lies more than 50 years ahead", hint);
   if (at < now - PAST_GRACE_MS && !mayBePast) throw refuse("schedule.at lies in the past", hint);
@@ -111,9 +112,25 @@ function firstOf(schedule: Extract<Schedule, { kind: "cron" }>, now: number): nu
     return nextFire(schedule, now);
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^Cron\w+: /, "") : String(error);
-    throw refuse(`schedule.expr cannot be read: ${why.slice(0, 200)}`, "schedule.expr: minute hour day month weekday");
+    throw refuse(`schedule.expr is not valid: ${plainReason(why)}`, "schedule.expr: minute hour day month weekday");
   }
 }
+
+/** Our dependency names the field and the value; people need the range. */
+function plainReason(why: string): string {
+  const [, field = "", value = ""] = /^Invalid value for (\w+): (.*)$/.exec(why) ?? [];
+  const range = ranges[field];
+  return range === undefined ? why.slice(0, 200) : `${field} must be ${range}, not ${value.slice(0, 40)}`;
+}
+
+const ranges: Readonly<Record<string, string>> = {
+  second: "0-59",
+  minute: "0-59",
+  hour: "0-23",
+  day: "1-31",
+  month: "1-12 or a name",
+  dayOfWeek: "0-7 or a name",
+};
 
 function zoneOf(tz: unknown): string | undefined {
   if (tz === undefined || tz === null || tz === "") return undefined;

@@ -99,12 +99,12 @@ function wordsOf(payload: Payload): string {
   }
 }
 
+const payloadForms =
+  'payload: {kind: "systemEvent", text}, {kind: "agentTurn", message}, {kind: "exec", command} or {kind: "tool", tool, args}';
+
 function checkPayload(given: unknown): Payload {
   if (!isRecord(given))
-    throw refuse(
-      given === undefined ? 'missing "payload"' : "payload must be an object",
-      'payload: {kind: "systemEvent", text}, {kind: "agentTurn", message}, {kind: "exec", command} or {kind: "tool", tool, args}',
-    );
+    throw refuse(given === undefined ? 'missing "payload"' : "payload must be an object", payloadForms);
   switch (given["kind"]) {
     case "systemEvent":
       only(given, ["kind", "text"]);
@@ -116,10 +116,7 @@ function checkPayload(given: unknown): Payload {
     case "tool":
       return checkTool(given);
     default:
-      throw refuse(
-        "payload.kind must be systemEvent, agentTurn, exec or tool",
-        'payload: {kind: "agentTurn", message}',
-      );
+      throw refuse("payload.kind must be systemEvent, agentTurn, exec or tool", payloadForms);
   }
 }
 

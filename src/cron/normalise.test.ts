@@ -149,8 +149,8 @@ describe("refusals name what is wrong and how to mend it", () => {
     [{ name: "n", schedule: every, payload: turn, misfire: "never" }, /misfire/],
     [{ name: "n", schedule: every, payload: { kind: "exec", command: "x", timeout: 99_999 } }, /payload.timeout/],
     [{ name: "n", schedule: { kind: "cron", expr: "0 0 31 2 *" }, payload: turn }, /never comes round/],
-    [{ name: "n", schedule: { kind: "cron", expr: "zzz" }, payload: turn }, /cannot be read/],
-    [{ name: "n", schedule: { kind: "cron", expr: "* * * * * * *" }, payload: turn }, /cannot be read/],
+    [{ name: "n", schedule: { kind: "cron", expr: "zzz" }, payload: turn }, /schedule.expr is not valid/],
+    [{ name: "n", schedule: { kind: "cron", expr: "* * * * * * *" }, payload: turn }, /schedule.expr is not valid/],
     [{ name: "n", schedule: { kind: "at", at: "soon" }, payload: turn }, /not a time/],
   ] as const)
     test(String(words), () => assert.match(refusal(input), words));

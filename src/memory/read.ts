@@ -57,7 +57,7 @@ function nothingThere(error: unknown): undefined {
 }
 
 function outside(path: string): OpenClawError {
-  return new OpenClawError("memory.outside", `${path.slice(0, 200)} is no memory file`, {
+  return new OpenClawError("memory.outside", `${path.slice(0, 200)} is not a note`, {
     hint: "MEMORY.md, memory/**/*.md, or a Markdown file below memorySearch.extraPaths",
   });
 }

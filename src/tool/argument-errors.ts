@@ -56,19 +56,20 @@ function plain(message: string): string {
 }
 
 /** For a wrong value the description of its parameter, which shows the right form; else the names of all parameters. */
-function hintFor(issues: readonly Issue[], tool: string, params: TObject): string {
-  const [first] = issues;
-  const field = first === undefined ? "" : fieldName(first.path);
+function hintFor([first]: readonly Issue[], tool: string, params: TObject): string {
   const isWrongValue = first !== undefined && first.keyword !== "required" && first.keyword !== "additionalProperties";
-  const description = isWrongValue ? descriptionOf(params, steps(first.path)) : undefined;
-  return description === undefined ? parametersOf(tool, params) : `${field}: ${description}`;
+  return (isWrongValue ? described(params, steps(first.path)) : undefined) ?? parametersOf(tool, params);
 }
 
-function descriptionOf(schema: unknown, [name, ...deeper]: readonly string[]): string | undefined {
-  if (!isRecord(schema)) return undefined;
-  if (name === undefined) return typeof schema["description"] === "string" ? schema["description"] : undefined;
-  const { properties } = schema;
-  return isRecord(properties) && Object.hasOwn(properties, name) ? descriptionOf(properties[name], deeper) : undefined;
+/** The deepest parameter on the way that has a description: of a list item, that of its list. */
+function described(schema: unknown, path: readonly string[], name = ""): string | undefined {
+  const { properties, description } = isRecord(schema) ? schema : {};
+  const [step = "", ...deeper] = path;
+  const inner =
+    isRecord(properties) && Object.hasOwn(properties, step)
+      ? described(properties[step], deeper, joined(name, step))
+      : undefined;
+  return inner ?? (typeof description === "string" ? `${name}: ${description}` : undefined);
 }
 
 function parametersOf(tool: string, params: TObject): string {

@@ -68,6 +68,7 @@ const rejected: readonly (readonly [args: unknown, message: string, hint: string
     'sample: "at.hour" must be a number, not "noon"',
     "at.hour: Hour of the day.",
   ],
+  [{ command: "x", keys: [5] }, 'sample: "keys.0" must be text, not 5', 'keys: Key names, such as ["C-c"].'],
   [{ command: "x", at: {} }, 'sample: missing "at.hour"', all],
 ];
 

@@ -61,7 +61,8 @@ async function byKey(
   const key = parseSessionKey(to, context, from.agent);
   const record = (await sessions.get(key)) ?? (await sessions.byId(to.trim()));
   const target = record ?? newSession(key, 0);
-  if (target.key === from.session) return { status: "error", error: "a session cannot send to itself" };
+  if (target.key === from.session)
+    return { status: "error", error: "a session cannot send to itself; reply in this conversation instead" };
   if (!maySee(from, target, config))
     return {
       status: "forbidden",

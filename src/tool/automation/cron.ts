@@ -132,9 +132,12 @@ async function perform(args: Arguments, call: ToolCall, cron: AgentCron): Promis
     case "list":
       return json({ jobs: await cron.list(asker, { includeDisabled: args.includeDisabled ?? false }) });
     case "add":
-      return change({ action: "add", job: args.job ?? {}, contextMessages: args.contextMessages ?? 0 }, asker, cron);
+      if (args.job === undefined) throw bad('cron: missing "job"', "add needs a job with schedule and payload");
+      return change({ action: "add", job: args.job, contextMessages: args.contextMessages ?? 0 }, asker, cron);
     case "update":
-      return change({ action: "update", id: idOf(args), patch: args.patch ?? {} }, asker, cron);
+      if (args.patch === undefined)
+        throw bad('cron: missing "patch"', "update needs the fields to change, such as {enabled:false}");
+      return change({ action: "update", id: idOf(args), patch: args.patch }, asker, cron);
     case "remove":
       return change({ action: "remove", id: idOf(args) }, asker, cron);
     case "run": {

@@ -1,6 +1,7 @@
 // The gateway tool: reads and changes the config, restarts and updates the gateway, through the Admin port.
 import { ToolError } from "../../core/error.ts";
 import type { SessionKey } from "../../core/names.ts";
+import { isRecord } from "../../core/record.ts";
 import { Type, type Static } from "../../core/schema.ts";
 import { visible } from "../../core/visible.ts";
 import { describeRoute } from "../../exec/describe-route.ts";
@@ -46,7 +47,7 @@ export const createGatewayTool = (admin: () => Admin) =>
       "Configure, restart or update this gateway, only when the owner asks. It restarts by itself when a change needs it. Changes of security settings need approval.",
     params,
     unrecorded: ["raw", "gatewayToken"],
-    prepare: (raw) => foldArguments(raw, { restartDelayMs: "delayMs" }),
+    prepare: fold,
     intent: ({ action }) =>
       isLook(action) ? { does: "look" } : { does: "admin", what: visible(`gateway ${action}`, 100) },
     async run(args, call): Promise<ToolResult> {
@@ -56,6 +57,13 @@ export const createGatewayTool = (admin: () => Admin) =>
       return toResult(await perform(args, call, admin()));
     },
   });
+
+/** Models send the patch as an object as often as in a string. */
+function fold(given: Record<string, unknown>): Record<string, unknown> {
+  const { raw, ...rest } = foldArguments(given, { restartDelayMs: "delayMs" });
+  if (raw === undefined) return rest;
+  return { ...rest, raw: isRecord(raw) ? JSON.stringify(raw) : raw };
+}
 
 async function perform(args: Arguments, call: ToolCall, admin: Admin): Promise<AdminAnswer> {
   const { action, path, delayMs, timeoutMs, baseHash } = args;

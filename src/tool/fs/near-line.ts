@@ -15,7 +15,7 @@ export function describeNearest(bytes: Buffer, wanted: string): string {
     return `Line ${exact + 1} is like its first line, but ${differenceOf(lines[exact] ?? "", first)}: ${quoted(lines[exact] ?? "")}`;
   const best = nearestLine(lines, first);
   return best === undefined
-    ? "No line is like its first line."
+    ? "No line of the file is similar."
     : `The nearest is line ${best + 1}: ${quoted(lines[best] ?? "")}`;
 }
 

@@ -48,7 +48,7 @@ test("each failure says what to do next", () => {
     ],
     ["function add(x, y) {", "x", "edit.no-match", /The nearest is line 1: "function add\(a, b\) \{"/],
     ["}\nsub(1);", "x", "edit.no-match", /Line 3 is like its first line, but what follows differs/],
-    ["ΩΩΩΩ", "x", "edit.no-match", /No line is like/],
+    ["ΩΩΩΩ", "x", "edit.no-match", /No line of the file is similar/],
   ];
   for (const [oldText, newText, code, words] of cases) {
     const error = failureOf(() => replaceOnce(Buffer.from(file), oldText, newText));

@@ -85,7 +85,7 @@ function onlyMatch(bytes: Buffer, needle: Buffer, wanted: string): number {
   const first = bytes.indexOf(needle);
   if (first === -1) {
     throw new ToolError("edit.no-match", `edit: oldText is not in the file. ${describeNearest(bytes, wanted)}`, {
-      hint: "read the file and copy the text exactly, blanks included",
+      hint: "read the file and copy the text exactly, including whitespace",
     });
   }
   const more = otherMatches(bytes, needle, first);
@@ -96,7 +96,7 @@ function onlyMatch(bytes: Buffer, needle: Buffer, wanted: string): number {
     "edit.many-matches",
     `edit: oldText occurs ${count} times (at lines ${lines.join(", ")}${more.length >= MAX_NAMED_MATCHES ? ", …" : ""})`,
     {
-      hint: "quote more of the lines around the place you mean",
+      hint: "add neighboring lines to oldText until it occurs only once",
       details: { count: more.length + 1, lines },
     },
   );

@@ -196,8 +196,10 @@ async function sendKeys(entry: ProcessSession, args: Arguments): Promise<ToolRes
   const { bytes, warnings } = encodeKeys(args);
   if (bytes.length === 0) requireText(undefined, "keys", "send-keys");
   if (!entry.running.tty) return sendToPipe(entry, args, warnings);
-  return send(entry, bytes, [...warnings, `Sent ${bytes.length} bytes.`].join("\n"));
+  return send(entry, bytes, [...warnings, sent(bytes)].join("\n"));
 }
+
+const sent = ({ length }: Buffer): string => `Sent ${length} ${length === 1 ? "byte" : "bytes"}.`;
 
 async function sendToPipe(
   entry: ProcessSession,
@@ -212,7 +214,7 @@ async function sendToPipe(
     switch (step.does) {
       case "write":
         await put(entry, step.bytes);
-        done.push(`Sent ${step.bytes.length} bytes.`);
+        done.push(sent(step.bytes));
         break;
       case "signal":
         await entry.running.interrupt(step.signal);

@@ -70,8 +70,8 @@ export async function visibleSession(
   throw new ToolError("session.unknown", `there is no session "${keyOrId}" that ${call.session} may see`, {
     hint:
       viewer.isConfined === true
-        ? 'other chats are closed where others speak; agents.defaults.sandbox.sessionToolsVisibility: "all" opens them'
-        : "sessions_list shows the visible ones; tools.agentToAgent opens those of other agents",
+        ? 'a chat with other people sees only itself; the owner can change that with agents.defaults.sandbox.sessionToolsVisibility: "all"'
+        : "sessions_list shows the sessions you may see; the owner can open those of other agents with tools.agentToAgent",
   });
 }
 

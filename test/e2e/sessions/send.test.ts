@@ -106,7 +106,10 @@ describe("sessions_send (conformance check 9)", () => {
 
   test("a session cannot send to itself", async () => {
     const answer = await stage.call("sessions_send", { sessionKey: here, message: "hi" }, here);
-    assert.deepEqual(answer, { status: "error", error: "a session cannot send to itself" });
+    assert.deepEqual(answer, {
+      status: "error",
+      error: "a session cannot send to itself; reply in this conversation instead",
+    });
   });
 
   test("the reply goes back and forth until one side answers REPLY_SKIP, which nobody is shown", async () => {
