@@ -24,8 +24,9 @@ export interface RequestFrame {
 
 export type ErrorCode = "INVALID_REQUEST" | "NOT_PAIRED" | "UNAVAILABLE" | "NOT_LINKED" | "AGENT_TIMEOUT";
 
-export interface WireError {
-  readonly code: ErrorCode;
+/** Clients read `WireError<string>`: another version of the gateway may send other codes. */
+export interface WireError<Code extends string = ErrorCode> {
+  readonly code: Code;
   readonly message: string;
   readonly details?: unknown;
   readonly retryable?: boolean;

@@ -6,11 +6,14 @@ import type { Identity } from "./identity.ts";
 import { notConnected, openSocket, RefusedError, type GatewayEvent, type GatewaySocket } from "./socket.ts";
 import type { PageState, Store } from "./state.ts";
 import type { CredentialStore } from "./credential-store.ts";
-import type { Health, HelloOk, Methods, PresenceEntry, WireFailure } from "./wire.ts";
+import type { HelloOk } from "../../src/protocol/connect.ts";
+import type { WireError } from "../../src/protocol/frame.ts";
+import type { Health, PresenceEntry } from "../../src/protocol/methods/system.ts";
+import type { MethodName, MethodParams, MethodResult } from "../../src/protocol/method-map.ts";
 
 export interface Client {
   start(): void;
-  request<M extends keyof Methods>(method: M, params: Methods[M][0], timeoutMs?: number): Promise<Methods[M][1]>;
+  request<M extends MethodName>(method: M, params: MethodParams<M>, timeoutMs?: number): Promise<MethodResult<M>>;
   /** Events of the gateway, and `page.gap` when some were missed. Returns the function that unsubscribes. */
   on(event: string, listener: (payload: unknown) => void): () => void;
   /** Connects with a new secret. */
@@ -107,7 +110,7 @@ export function createClient({ url, version, store, credentials, identity, secre
     closeWhenSilent(hello.policy.tickIntervalMs);
   };
 
-  const onRefused = (used: Kind, failure: WireFailure): void => {
+  const onRefused = (used: Kind, failure: WireError<string>): void => {
     closeSocket();
     const { secrets: left, step } = afterRefusal(secrets, used, failure);
     saveSecrets(left);
@@ -158,7 +161,7 @@ export function createClient({ url, version, store, credentials, identity, secre
   const request: Client["request"] = async (method, params, timeoutMs = answerMs) => {
     if (socket === undefined || store.value.connection.phase !== "connected") throw notConnected();
     checkSize(params, store.value.hello?.policy.maxPayload);
-    return (await socket.request(method, params, timeoutMs)) as Methods[typeof method][1];
+    return (await socket.request(method, params, timeoutMs)) as MethodResult<typeof method>;
   };
 
   return {

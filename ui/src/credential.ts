@@ -1,5 +1,5 @@
 // Decides which secret to present next and what a rejection means for it; credential-store.ts stores them.
-import type { WireFailure } from "./wire.ts";
+import type { WireError } from "../../src/protocol/frame.ts";
 
 /** The secrets this browser has; each can be missing. */
 export interface Secrets {
@@ -48,7 +48,7 @@ export type Step =
 export function afterRefusal(
   secrets: Secrets,
   used: Kind,
-  failure: WireFailure,
+  failure: WireError<string>,
 ): { readonly secrets: Secrets; readonly step: Step } {
   const requestId = textOf(failure.details, "requestId");
   if (failure.code === "NOT_PAIRED" && requestId !== undefined) return { secrets, step: { next: "wait", requestId } };
@@ -61,7 +61,7 @@ export function afterRefusal(
   return { secrets: left, step: { next: nextCredential(left).kind === "none" ? "ask" : "again" } };
 }
 
-function isSecretFault({ message }: WireFailure): boolean {
+function isSecretFault({ message }: WireError<string>): boolean {
   return /unauthori[sz]ed|(token|password|code).*(mismatch|missing|invalid|expired|used)/i.test(message);
 }
 

@@ -1,7 +1,7 @@
 // One WebSocket connection: matches answers to requests. Credentials and retries are the job of client.ts.
 import { OpenClawError } from "../../src/core/error.ts";
 import { textOf } from "./credential.ts";
-import type { WireFailure } from "./wire.ts";
+import type { WireError } from "../../src/protocol/frame.ts";
 
 export interface GatewayEvent {
   readonly event: string;
@@ -32,9 +32,9 @@ interface Waiting {
 /** An error answer of the gateway. */
 export class RefusedError extends OpenClawError {
   override readonly name: string = "RefusedError";
-  readonly failure: WireFailure;
+  readonly failure: WireError<string>;
 
-  constructor(failure: WireFailure) {
+  constructor(failure: WireError<string>) {
     const hint = textOf(failure.details, "hint");
     super(failure.code, failure.message, { details: failure.details, ...(hint === undefined ? {} : { hint }) });
     this.failure = failure;
@@ -116,7 +116,7 @@ function parseFrame(data: unknown): Record<string, unknown> | undefined {
   }
 }
 
-function toFailure(error: unknown): WireFailure {
+function toFailure(error: unknown): WireError<string> {
   const code = textOf(error, "code") ?? "UNAVAILABLE";
   const message = textOf(error, "message") ?? "The gateway rejected the request without a reason.";
   return typeof error === "object" && error !== null ? { ...error, code, message } : { code, message };

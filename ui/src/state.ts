@@ -2,7 +2,9 @@
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 
 import type { ApprovalRequested } from "../../src/protocol/approval.ts";
-import type { Health, HelloOk, PresenceEntry, WireFailure } from "./wire.ts";
+import type { HelloOk } from "../../src/protocol/connect.ts";
+import type { WireError } from "../../src/protocol/frame.ts";
+import type { Health, PresenceEntry } from "../../src/protocol/methods/system.ts";
 
 export interface Store<T> {
   readonly value: T;
@@ -35,7 +37,7 @@ export type Connection =
   /** Waiting for approval of this browser; the page asks again automatically. */
   | { readonly phase: "pairing"; readonly requestId: string }
   /** Only the person can continue from here. */
-  | { readonly phase: "refused"; readonly failure: WireFailure; readonly used: string }
+  | { readonly phase: "refused"; readonly failure: WireError<string>; readonly used: string }
   | { readonly phase: "lost"; readonly reason: string; readonly retryAtMs: number };
 
 export interface PendingApproval extends ApprovalRequested {

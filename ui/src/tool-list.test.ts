@@ -2,17 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { filterTools, groupTools, toolStatus } from "./tool-list.ts";
-import type { CatalogTool } from "./wire.ts";
+import type { CatalogRow } from "../../src/protocol/methods/tools.ts";
 
-const tool = (name: string, change: Partial<CatalogTool> = {}): CatalogTool => ({
+const tool = (name: string, change: Partial<CatalogRow> = {}): CatalogRow => ({
   name,
   summary: "",
   description: "",
+  source: "core",
   built: true,
   available: true,
   allowed: true,
   parameters: {},
-  decision: { tool: name, allowed: true, layers: [] },
+  decision: { tool: name, allowed: true, layers: [], warnings: [] },
   explain: "",
   ...change,
 });

@@ -1,16 +1,16 @@
 // Filters and groups the tools of a catalog by policy status, search text and group.
-import type { CatalogTool } from "./wire.ts";
+import type { CatalogRow } from "../../src/protocol/methods/tools.ts";
 
 export const toolStatuses = ["allowed", "blocked", "not available"] as const;
 export type ToolStatus = (typeof toolStatuses)[number];
 
 /** Policy comes first: a blocked tool is shown as blocked even when it is also not available. */
-export function toolStatus({ allowed, built, available }: CatalogTool): ToolStatus {
+export function toolStatus({ allowed, built, available }: CatalogRow): ToolStatus {
   if (!allowed) return "blocked";
   return built && available ? "allowed" : "not available";
 }
 
-export function filterTools(tools: readonly CatalogTool[], query: string, status: ToolStatus | "all"): CatalogTool[] {
+export function filterTools(tools: readonly CatalogRow[], query: string, status: ToolStatus | "all"): CatalogRow[] {
   const wanted = query
     .toLowerCase()
     .split(/\s+/)
@@ -23,7 +23,7 @@ export function filterTools(tools: readonly CatalogTool[], query: string, status
 }
 
 /** Groups keep the order in which they first appear; tools without a group come last. */
-export function groupTools(tools: readonly CatalogTool[]): { readonly group: string; readonly tools: CatalogTool[] }[] {
+export function groupTools(tools: readonly CatalogRow[]): { readonly group: string; readonly tools: CatalogRow[] }[] {
   const groups = Map.groupBy(tools, ({ group }) => group ?? "");
   const named = [...groups]
     .filter(([group]) => group !== "")

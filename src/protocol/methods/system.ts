@@ -47,7 +47,7 @@ export interface Caution {
 }
 
 export interface Health {
-  readonly ok: true;
+  readonly ok: boolean;
   readonly ts: number;
   readonly durationMs: number;
   readonly channels: Readonly<Record<string, unknown>>;

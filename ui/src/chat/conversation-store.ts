@@ -161,7 +161,7 @@ export class ConversationStore {
     session.reading = { ...session.reading, isLoading: true, limit };
     this.#notify();
     try {
-      const { messages: raw, thinkingLevel = "off" } = await this.#app.client.request("chat.history", {
+      const { messages: raw, thinkingLevel } = await this.#app.client.request("chat.history", {
         sessionKey: key,
         limit,
       });

@@ -1,9 +1,10 @@
 // Parses messages and run events that come over the wire.
 import { textOf as textAt } from "../credential.ts";
-import type { ResultBlock, ToolOutcome } from "../wire.ts";
+import type { Block } from "../../../src/core/message.ts";
+import type { ToolOutcome } from "../../../src/protocol/methods/tools.ts";
 
 export type Content =
-  | ResultBlock
+  | Block
   | { readonly type: "toolCall"; readonly id: string; readonly name: string; readonly arguments?: unknown }
   /** Blocks of later releases; they are not drawn. */
   | { readonly type: "other" };

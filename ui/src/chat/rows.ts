@@ -1,5 +1,6 @@
 // The rows of a conversation in order, each once: the transcript, then what it does not contain yet.
-import type { ResultBlock, ToolOutcome } from "../wire.ts";
+import type { Block } from "../../../src/core/message.ts";
+import type { ToolOutcome } from "../../../src/protocol/methods/tools.ts";
 import type { Conversation } from "./conversation.ts";
 import { isOver, type Part, type Run, type RunPhase } from "./run.ts";
 import { textOfContent, type ChatMessage, type Usage } from "./parse-events.ts";
@@ -9,7 +10,7 @@ export interface UserRow {
   readonly kind: "user";
   readonly key: string;
   readonly text: string;
-  readonly pictures: readonly ResultBlock[];
+  readonly pictures: readonly Block[];
   readonly atMs: number | undefined;
   /** Only for a message of this page that is not in the transcript yet. */
   readonly runId: string | undefined;

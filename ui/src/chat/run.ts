@@ -1,5 +1,5 @@
 // The state of one run, and the pure function that applies an event to it.
-import type { ToolOutcome } from "../wire.ts";
+import type { ToolOutcome } from "../../../src/protocol/methods/tools.ts";
 import { textOfContent, type ChatMessage, type RunChange } from "./parse-events.ts";
 
 export type RunPhase = "sending" | "queued" | "running" | "final" | "aborted" | "error" | "unsent";

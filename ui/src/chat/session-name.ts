@@ -1,5 +1,8 @@
 // The display name of a session: its label, or a name made from its key.
-import type { SessionRow } from "../wire.ts";
+import type { SessionRow } from "../../../src/protocol/methods/sessions.ts";
+
+/** A session that has no message yet is shown before the gateway knows it. */
+export type ShownSession = Pick<SessionRow, "key" | "updatedAt"> & Partial<SessionRow>;
 
 type Named = Pick<SessionRow, "key" | "label" | "displayName" | "derivedTitle">;
 

@@ -11,7 +11,7 @@ import {
 } from "./describe.ts";
 
 test("describes schedules", () => {
-  assert.equal(describeSchedule({ kind: "every", everyMs: 5_400_000 }), "every 1 h 30 min");
+  assert.equal(describeSchedule({ kind: "every", everyMs: 5_400_000, anchorMs: 0 }), "every 1 h 30 min");
   assert.equal(describeSchedule({ kind: "cron", expr: "0 7 * * *", tz: "Europe/Berlin" }), "0 7 * * * (Europe/Berlin)");
   assert.equal(describeSchedule({ kind: "cron", expr: "0\u202e7" }), "0\\u{202e}7");
   assert.match(describeSchedule({ kind: "at", at: "2031-05-06T07:08:00.000Z" }), /^once, .*2031/);
@@ -31,7 +31,7 @@ test("describes what a job does and where its result goes", () => {
     what: "run the tool read, without a model",
     text: '{"path":"a"}',
   });
-  assert.deepEqual(describePayload({ payload: { kind: "agentTurn", message: 7 } }), {
+  assert.deepEqual(describePayload({ payload: { kind: "agentTurn", message: 7 as unknown as string } }), {
     what: "ask the agent",
     text: "",
   });
@@ -51,5 +51,5 @@ test("describes what a job does and where its result goes", () => {
 
 test("times of a job with a time zone are shown in that zone", () => {
   assert.equal(timeZoneOf({ schedule: { kind: "cron", expr: "30 2 * * *", tz: "Europe/Berlin" } }), "Europe/Berlin");
-  assert.equal(timeZoneOf({ schedule: { kind: "every", everyMs: 1000 } }), undefined);
+  assert.equal(timeZoneOf({ schedule: { kind: "every", everyMs: 1000, anchorMs: 0 } }), undefined);
 });

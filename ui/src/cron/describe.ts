@@ -1,9 +1,9 @@
 // Describes jobs and their runs for people.
 import { visible } from "../../../src/core/visible.ts";
-import type { CronJob, CronRun, JobSchedule } from "../wire.ts";
+import type { CronJob, CronRunEntry, CronSchedule } from "../../../src/protocol/methods/cron.ts";
 import { formatCount, formatDate, formatDuration } from "../format.ts";
 
-export function describeSchedule(schedule: JobSchedule): string {
+export function describeSchedule(schedule: CronSchedule): string {
   if (schedule.kind === "at") return `once, ${formatDate(Date.parse(schedule.at))}`;
   if (schedule.kind === "every") return `every ${formatDuration(schedule.everyMs)}`;
   return `${visible(schedule.expr, 120)}${schedule.tz === undefined ? "" : ` (${visible(schedule.tz, 60)})`}`;
@@ -21,20 +21,21 @@ export function describePayload({ payload }: Pick<CronJob, "payload">): {
   readonly what: string;
   readonly text: string;
 } {
+  const kind: string = payload.kind;
   switch (payload.kind) {
     case "systemEvent":
-      return { what: "post a note to the main session", text: textIn(payload["text"]) };
+      return { what: "post a note to the main session", text: textIn(payload.text) };
     case "agentTurn":
-      return { what: "ask the agent", text: textIn(payload["message"]) };
+      return { what: "ask the agent", text: textIn(payload.message) };
     case "exec":
-      return { what: "run a command, without a model", text: textIn(payload["command"]) };
+      return { what: "run a command, without a model", text: textIn(payload.command) };
     case "tool":
       return {
-        what: `run the tool ${textIn(payload["tool"])}, without a model`,
-        text: JSON.stringify(payload["args"] ?? {}),
+        what: `run the tool ${textIn(payload.tool)}, without a model`,
+        text: JSON.stringify(payload.args),
       };
     default:
-      return { what: visible(payload.kind, 60), text: "" };
+      return { what: visible(kind, 60), text: "" };
   }
 }
 
@@ -46,7 +47,7 @@ export function describeDelivery({ delivery, sessionTarget }: Pick<CronJob, "del
 }
 
 /** Why a slot was skipped, and how many missed slots the run covers. */
-export function describeRun({ why, missed }: Pick<CronRun, "why" | "missed">): string {
+export function describeRun({ why, missed }: Pick<CronRunEntry, "why" | "missed">): string {
   const stands = missed === undefined || missed === 0 ? [] : [`covers ${formatCount(missed, "missed run")}`];
   return [...(why === undefined ? [] : [visible(why, 200)]), ...stands].join(", ");
 }

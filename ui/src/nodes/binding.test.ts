@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { OpenClawError } from "../../../src/core/error.ts";
-import type { NodeRow } from "../wire.ts";
+import type { NodeRow } from "../../../src/protocol/methods/nodes.ts";
 import { bindingsOf, choose, nodeOptions, patchOf, rebase, unmet, type Choice } from "./binding.ts";
 
 const config = {
@@ -106,6 +106,7 @@ test("reports choices that did not take effect", () => {
 test("offers nodes that can run commands, and the bound node in any case", () => {
   const node = (nodeId: string, change: Partial<NodeRow> = {}): NodeRow => ({
     nodeId,
+    platform: "linux",
     caps: [],
     commands: ["system.run"],
     paired: true,

@@ -2,7 +2,7 @@
 import { OpenClawError } from "../../../src/core/error.ts";
 import { visible } from "../../../src/core/visible.ts";
 import { isRecord } from "../../../src/core/record.ts";
-import type { NodeRow } from "../wire.ts";
+import type { NodeRow } from "../../../src/protocol/methods/nodes.ts";
 
 /** Undefined: any node, or for an agent the global setting. */
 export type Bound = string | undefined;

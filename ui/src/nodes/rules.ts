@@ -1,6 +1,7 @@
 // Reads and edits an approvals file: its rules, what an agent inherits, and a list of edits that can be applied again.
 import { OpenClawError } from "../../../src/core/error.ts";
 import { isRecord } from "../../../src/core/record.ts";
+import type { ApprovalsFile } from "../../../src/protocol/methods/approvals.ts";
 
 export const levels = {
   security: ["deny", "allowlist", "full"],
@@ -76,8 +77,8 @@ export function toSnapshot(answer: unknown): RulesSnapshot {
 }
 
 /** The file in wire format. */
-export function toWire({ rest, defaults: shared, agents }: RulesFile): Record<string, unknown> {
-  return { ...rest, version: 1, defaults: shared, agents };
+export function toWire({ rest, defaults: shared, agents }: RulesFile): ApprovalsFile {
+  return { ...rest, version: 1, defaults: shared, agents } as ApprovalsFile;
 }
 
 /** Edits that no longer apply, such as removing a missing entry, change nothing. */

@@ -1,7 +1,7 @@
 // A warning for the owner, with the command that changes it.
 import { html, type TemplateResult } from "lit";
 
-import type { Caution } from "../wire.ts";
+import type { Caution } from "../../../src/protocol/methods/system.ts";
 import "./copy-line.ts";
 
 export function drawCaution({ text, fix }: Caution): TemplateResult {

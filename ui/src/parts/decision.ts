@@ -1,18 +1,18 @@
 // Draws a policy decision: each rule, the deciding one, and the smallest change that reverses it.
 import { html, nothing, type TemplateResult } from "lit";
 
-import type { CatalogTool, Decision, DecisionLayer } from "../wire.ts";
+import type { CatalogRow, Decision, LayerVerdict } from "../../../src/protocol/methods/tools.ts";
 import { formatCount } from "../format.ts";
 import { badge, type Tone } from "./badge.ts";
 import "./copy-line.ts";
 
-export function drawToolStatus(tool: CatalogTool): TemplateResult {
+export function drawToolStatus(tool: CatalogRow): TemplateResult {
   if (!tool.allowed) return badge("bad", "blocked");
   if (!tool.built || !tool.available) return badge("quiet", "not available");
   return badge("good", "allowed");
 }
 
-export function drawDecision(tool: Pick<CatalogTool, "decision" | "explain" | "unavailable">): TemplateResult {
+export function drawDecision(tool: Pick<CatalogRow, "decision" | "explain" | "unavailable">): TemplateResult {
   const { decision, explain, unavailable } = tool;
   return html`
     <div class="decision">
@@ -74,7 +74,7 @@ function drawLayers({ layers, decidedBy }: Decision): TemplateResult {
   `;
 }
 
-function drawLayer({ layer, path, verdict, rule, note }: DecisionLayer, decides: boolean): TemplateResult {
+function drawLayer({ layer, path, verdict, rule, note }: LayerVerdict, decides: boolean): TemplateResult {
   const where = rule?.path ?? path;
   return html`
     <li class=${decides ? "layer decides" : "layer"}>
@@ -87,7 +87,7 @@ function drawLayer({ layer, path, verdict, rule, note }: DecisionLayer, decides:
   `;
 }
 
-const isInapplicable = ({ verdict }: DecisionLayer): boolean => verdict === "not-set" || verdict === "not-applicable";
+const isInapplicable = ({ verdict }: LayerVerdict): boolean => verdict === "not-set" || verdict === "not-applicable";
 
 const verdictTones: Readonly<Record<string, Tone>> = { pass: "good", block: "bad", ignored: "warn" };
 

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { visible } from "../../../src/core/visible.ts";
 import type { App } from "../app.ts";
 import { Watch, type PageState } from "../state.ts";
-import type { PairedDevice, PendingDevice } from "../wire.ts";
+import type { PairedDevice, PendingDevice } from "../../../src/protocol/methods/devices.ts";
 import { formatCount, formatAge } from "../format.ts";
 import { badge } from "./badge.ts";
 import { drawFailure } from "./failure.ts";
@@ -146,7 +146,7 @@ function nameOf({ displayName, clientId, clientMode }: PendingDevice | PairedDev
 }
 
 /** A paired node that offers more requests only the difference. */
-function describeRequest({ role, scopes = [], added }: PendingDevice): string {
+function describeRequest({ role, scopes, added }: PendingDevice): string {
   if (added === undefined)
     return `requests role ${visible(role, 60)} with ${visible(scopes.join(", ")) || "no scopes"}`;
   const { caps, commands, permissions = {} } = added;

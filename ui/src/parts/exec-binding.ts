@@ -17,7 +17,8 @@ import {
 } from "../nodes/binding.ts";
 import { isEditConflict } from "../nodes/edit-conflict.ts";
 import { Watch, type PageState } from "../state.ts";
-import type { ConfigSnapshot, NodeRow } from "../wire.ts";
+import type { ConfigSnapshot } from "../../../src/protocol/methods/config.ts";
+import type { NodeRow } from "../../../src/protocol/methods/nodes.ts";
 import { formatCount } from "../format.ts";
 import "./copy-line.ts";
 import { drawFailure } from "./failure.ts";

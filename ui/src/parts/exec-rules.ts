@@ -22,7 +22,7 @@ import {
 } from "../nodes/rules.ts";
 import { isEditConflict } from "../nodes/edit-conflict.ts";
 import { Watch, type PageState } from "../state.ts";
-import type { NodeRow } from "../wire.ts";
+import type { NodeRow } from "../../../src/protocol/methods/nodes.ts";
 import { formatCount } from "../format.ts";
 import "./allow-list.ts";
 import { drawFailure } from "./failure.ts";

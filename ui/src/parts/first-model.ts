@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
 import { textOf } from "../credential.ts";
-import type { FoundModel, ModelTest } from "../wire.ts";
+import type { FoundModel, ModelTest } from "../../../src/protocol/methods/models.ts";
 import { formatElapsed } from "../format.ts";
 import { badge } from "./badge.ts";
 import "./copy-line.ts";

@@ -6,7 +6,7 @@ import type { App } from "../app.ts";
 import { firstDraft, issuesOf, scheduleOf, toJob, unitMs, type Issues, type JobDraft } from "../cron/draft.ts";
 import { toHash } from "../route.ts";
 import { Watch, type PageState } from "../state.ts";
-import type { CronPreview } from "../wire.ts";
+import type { CronPreview } from "../../../src/protocol/methods/cron.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 import { Load } from "./load.ts";

@@ -13,7 +13,7 @@ import {
 } from "../cron/describe.ts";
 import { toHash } from "../route.ts";
 import { Watch, type PageState } from "../state.ts";
-import type { CronJob, CronRun } from "../wire.ts";
+import type { CronJob, CronRunEntry, CronRuns } from "../../../src/protocol/methods/cron.ts";
 import { formatAge, formatDate, formatElapsed } from "../format.ts";
 import { badge, type Tone } from "./badge.ts";
 import { drawFailure } from "./failure.ts";
@@ -41,7 +41,10 @@ export class JobPanel extends LightElement {
   declare notice: string | undefined;
   declare error: unknown;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
-  readonly #runs = new Load(this, () => this.app.client.request("cron.runs", { id: this.job.id, limit: shown }));
+  readonly #runs = new Load(
+    this,
+    async () => (await this.app.client.request("cron.runs", { id: this.job.id, limit: shown })) as CronRuns,
+  );
   #end: (() => void) | undefined;
 
   constructor() {
@@ -187,7 +190,7 @@ function drawFacts(job: CronJob): TemplateResult {
   </dl>`;
 }
 
-function drawRun(run: CronRun): TemplateResult {
+function drawRun(run: CronRunEntry): TemplateResult {
   const details = describeRun(run);
   return html`
     <li class="row">
@@ -203,6 +206,6 @@ function drawRun(run: CronRun): TemplateResult {
   `;
 }
 
-const tones: Readonly<Record<CronRun["status"], Tone>> = { ok: "good", error: "bad", skipped: "quiet" };
+const tones: Readonly<Record<CronRunEntry["status"], Tone>> = { ok: "good", error: "bad", skipped: "quiet" };
 
 customElements.define("job-panel", JobPanel);

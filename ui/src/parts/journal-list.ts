@@ -5,7 +5,7 @@ import type { App } from "../app.ts";
 import { Watch, type PageState } from "../state.ts";
 import { textOf } from "../credential.ts";
 import { toHash } from "../route.ts";
-import type { JournalEntry } from "../wire.ts";
+import type { JournalEntry } from "../../../src/protocol/methods/tools.ts";
 import { formatAge, formatElapsed } from "../format.ts";
 import { badge, type Tone } from "./badge.ts";
 import { LightElement } from "./light-element.ts";

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import { visible } from "../../../src/core/visible.ts";
 import type { App } from "../app.ts";
-import type { NodeRow } from "../wire.ts";
+import type { NodeRow } from "../../../src/protocol/methods/nodes.ts";
 import { formatCount, formatAge } from "../format.ts";
 import { badge } from "./badge.ts";
 import "./copy-line.ts";

@@ -1,7 +1,8 @@
 // The result of a tool: text, images and details.
 import { html, nothing, type TemplateResult } from "lit";
 
-import type { ResultBlock, ToolOutcome } from "../wire.ts";
+import type { Block } from "../../../src/core/message.ts";
+import type { ToolOutcome } from "../../../src/protocol/methods/tools.ts";
 import { drawTree } from "./json-tree.ts";
 
 export function drawResult({ content, details }: ToolOutcome): TemplateResult {
@@ -20,12 +21,12 @@ export function drawResult({ content, details }: ToolOutcome): TemplateResult {
   `;
 }
 
-function drawBlock(block: ResultBlock): TemplateResult | typeof nothing {
+function drawBlock(block: Block): TemplateResult | typeof nothing {
   if (block.type === "text") return html`<pre class="output" tabindex="0" aria-label="Result text">${block.text}</pre>`;
   return drawPicture(block);
 }
 
-export function drawPicture(block: ResultBlock): TemplateResult | typeof nothing {
+export function drawPicture(block: Block): TemplateResult | typeof nothing {
   if (block.type !== "image") return nothing;
   if (!isPicture(block.mimeType))
     return html`<p class="quiet">Image of type ${block.mimeType}, which this page cannot show.</p>`;

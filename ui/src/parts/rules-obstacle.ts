@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from "lit";
 
 import { nameOf } from "../nodes/binding.ts";
-import type { NodeRow } from "../wire.ts";
+import type { NodeRow } from "../../../src/protocol/methods/nodes.ts";
 import "./copy-line.ts";
 import { nodeCommand } from "./node-list.ts";
 

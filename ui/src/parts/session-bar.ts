@@ -4,9 +4,10 @@ import { html, nothing, type TemplateResult } from "lit";
 import { thinkingLevels } from "../../../src/core/thinking-level.ts";
 import type { App } from "../app.ts";
 import { conversationsOf } from "../chat/conversation-store.ts";
-import { titleOf } from "../chat/session-name.ts";
+import { titleOf, type ShownSession } from "../chat/session-name.ts";
 import { toHash } from "../route.ts";
-import type { KnownModel, SessionList, SessionRow } from "../wire.ts";
+import type { KnownModel } from "../../../src/protocol/methods/models.ts";
+import type { SessionList } from "../../../src/protocol/methods/sessions.ts";
 import { drawFailure } from "./failure.ts";
 import { LightElement } from "./light-element.ts";
 
@@ -25,7 +26,7 @@ export class SessionBar extends LightElement {
     isBusy: { state: true },
   };
   declare app: App;
-  declare row: SessionRow;
+  declare row: ShownSession;
   declare models: readonly KnownModel[];
   declare defaults: SessionList["defaults"];
   declare thinking: string;

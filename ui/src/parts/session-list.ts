@@ -3,9 +3,9 @@ import { html, nothing, type TemplateResult } from "lit";
 
 import type { App } from "../app.ts";
 import { conversationsOf } from "../chat/conversation-store.ts";
-import { newSessionKey, titleOf, toPreview } from "../chat/session-name.ts";
+import { newSessionKey, titleOf, toPreview, type ShownSession } from "../chat/session-name.ts";
 import { toHash } from "../route.ts";
-import type { SessionList, SessionRow } from "../wire.ts";
+import type { SessionList, SessionRow } from "../../../src/protocol/methods/sessions.ts";
 import { formatAge } from "../format.ts";
 import { badge } from "./badge.ts";
 import { LightElement } from "./light-element.ts";
@@ -70,7 +70,7 @@ export class SessionListPart extends LightElement {
     </ul>`;
   }
 
-  #drawRow(row: SessionRow): TemplateResult {
+  #drawRow(row: ShownSession): TemplateResult {
     const isBusy = conversationsOf(this.app).isBusy(row.key);
     return html`
       <li>

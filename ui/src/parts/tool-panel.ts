@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { App } from "../app.ts";
 import { asSchema } from "../form/field.ts";
 import { toolStatus } from "../tool-list.ts";
-import type { CatalogTool, ToolOutcome } from "../wire.ts";
+import type { CatalogRow, ToolOutcome } from "../../../src/protocol/methods/tools.ts";
 import { formatElapsed } from "../format.ts";
 import { drawCaution } from "./caution.ts";
 import { drawDecision, drawToolStatus } from "./decision.ts";
@@ -32,7 +32,7 @@ export class ToolPanel extends LightElement {
     run: { state: true },
   };
   declare app: App;
-  declare tool: CatalogTool;
+  declare tool: CatalogRow;
   declare who: { agentId?: string; model?: string };
   declare session: string;
   declare run: Run;
@@ -118,7 +118,7 @@ export class ToolPanel extends LightElement {
   };
 }
 
-function drawPlace({ summary, rules, caution }: NonNullable<CatalogTool["place"]>): TemplateResult {
+function drawPlace({ summary, rules, caution }: NonNullable<CatalogRow["place"]>): TemplateResult {
   return html`
     ${caution === undefined ? nothing : drawCaution(caution)}
     <details class="more">

@@ -2,13 +2,13 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 
+import type { ShownSession } from "../chat/session-name.ts";
 import type { App } from "../app.ts";
 import { conversationsOf, type ConversationStore } from "../chat/conversation-store.ts";
 import { LightElement } from "../parts/light-element.ts";
 import { Load } from "../parts/load.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { View } from "../views.ts";
-import type { SessionRow } from "../wire.ts";
 import "../parts/chat-stream.ts";
 import "../parts/composer.ts";
 import "../parts/first-model.ts";
@@ -87,7 +87,7 @@ export class ChatView extends LightElement {
     `;
   }
 
-  #drawOpen(row: SessionRow): TemplateResult {
+  #drawOpen(row: ShownSession): TemplateResult {
     const conversations = conversationsOf(this.app);
     const models = (this.#models.value?.models ?? []).filter(({ ready }) => ready !== false);
     const isKnown = this.#models.value !== undefined;
@@ -156,7 +156,7 @@ export class ChatView extends LightElement {
   }
 }
 
-function newRow(key: string): SessionRow {
+function newRow(key: string): ShownSession {
   return { key, updatedAt: Date.now() };
 }
 

@@ -12,7 +12,7 @@ import { drawLoad, Load } from "../parts/load.ts";
 import { toHash } from "../route.ts";
 import { Watch, type PageState } from "../state.ts";
 import type { View } from "../views.ts";
-import type { CronJob } from "../wire.ts";
+import type { CronJob } from "../../../src/protocol/methods/cron.ts";
 import "../parts/job-form.ts";
 import "../parts/job-panel.ts";
 

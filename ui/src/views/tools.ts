@@ -10,7 +10,7 @@ import { toHash } from "../route.ts";
 import { Watch, type PageState } from "../state.ts";
 import { filterTools, groupTools, toolStatus, toolStatuses, type ToolStatus } from "../tool-list.ts";
 import type { View } from "../views.ts";
-import type { Catalog, CatalogTool } from "../wire.ts";
+import type { CatalogRow, ToolCatalog } from "../../../src/protocol/methods/tools.ts";
 import { formatCount } from "../format.ts";
 import "../parts/tool-panel.ts";
 
@@ -95,7 +95,7 @@ export class ToolsView extends LightElement {
     `;
   }
 
-  #drawList({ tools }: Catalog): TemplateResult {
+  #drawList({ tools }: ToolCatalog): TemplateResult {
     const found = filterTools(tools, this.query, this.status);
     return html`
       <div class="filter">
@@ -122,7 +122,7 @@ export class ToolsView extends LightElement {
     `;
   }
 
-  #drawChip(entry: ToolStatus | "all", tools: readonly CatalogTool[]): TemplateResult {
+  #drawChip(entry: ToolStatus | "all", tools: readonly CatalogRow[]): TemplateResult {
     const amount = entry === "all" ? tools.length : tools.filter((tool) => toolStatus(tool) === entry).length;
     return html`<button
       class="chip"
@@ -134,7 +134,7 @@ export class ToolsView extends LightElement {
     </button>`;
   }
 
-  #drawTool(tool: CatalogTool): TemplateResult {
+  #drawTool(tool: CatalogRow): TemplateResult {
     return html`
       <li>
         <a
@@ -151,7 +151,7 @@ export class ToolsView extends LightElement {
     `;
   }
 
-  #drawDetail(catalog: Catalog): TemplateResult {
+  #drawDetail(catalog: ToolCatalog): TemplateResult {
     if (this.open === undefined)
       return html`<p class="quiet placeholder">Select a tool to see why it is allowed or blocked, and to run it.</p>`;
     const tool = catalog.tools.find(({ name }) => name === this.open);
