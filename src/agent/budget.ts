@@ -1,4 +1,4 @@
-// Budgets: what a turn, a session, an agent and a day may use. Reserved before each request, settled after it.
+// Budgets of a turn, a session, an agent and a day: reserved before each request, settled after it.
 import type { RunFailure } from "../core/event.ts";
 import type { Usage } from "../core/message.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
@@ -19,7 +19,7 @@ export interface Limits {
 export type BudgetSpan = "turn" | "session" | "agent" | "day";
 
 export interface Account {
-  /** Runs that draw on the same account name the same key. */
+  /** Runs that share an account have the same key. */
   readonly key: string;
   readonly span: BudgetSpan;
   readonly path: string;
@@ -27,14 +27,14 @@ export interface Account {
 }
 
 export interface Budget {
-  /** Holds room for a request of so many tokens, or says which limit stands in the way. */
+  /** Reserves a request of that many tokens, or names the limit that it would exceed. */
   reserve(inputTokens: number, facts: ModelFacts): Promise<RunFailure | undefined>;
-  /** How many tokens the answer may have so that no limit can be passed. */
+  /** How many tokens the answer may have within all limits. */
   granted(facts: ModelFacts): number;
-  /** Gives the held room back and counts what was really used, for the model that was asked. */
+  /** Releases the reservation and counts the actual usage of the model. */
   settle(usage: Usage | undefined, facts: ModelFacts, ref: ModelRef): void;
   used(): Totals;
-  /** The same by model, in the order they were first asked. */
+  /** The usage by model, in the order they were first asked. */
   usedByModel(): readonly ModelUse[];
   /** The run is over and in the ledger. */
   close(): void;
@@ -47,7 +47,7 @@ export interface Budgets {
 const spans: readonly BudgetSpan[] = ["turn", "session", "agent", "day"];
 
 export function createBudgets(ledger: Ledger, now: () => number): Budgets {
-  /** What runs under way have used and hold, by account; the ledger has the rest. */
+  /** Usage and reservations of running turns by account; the ledger has the rest. */
   const underWay = new Map<string, Totals>();
   const book = (keys: readonly string[], amount: Totals): void => {
     for (const key of keys) underWay.set(key, plus(underWay.get(key) ?? nothing, amount));
@@ -74,7 +74,7 @@ export function createBudgets(ledger: Ledger, now: () => number): Budgets {
           room = Infinity;
           if (accounts.length === 0) return undefined;
           const before = await Promise.all(accounts.map((account) => booked(account, agentId, sessionKey, ledger)));
-          // From the look at the accounts to the booking nothing may come in between.
+          // No await between reading the accounts and reserving.
           for (const [index, account] of accounts.entries()) {
             const used = usedIn(account, before[index] ?? nothing);
             const over = overdrawn(account, used, inputTokens, facts);

@@ -1,4 +1,4 @@
-// The conversation a caller sends along, without what the session already holds, so that nothing reaches the model twice.
+// The messages that a caller sends along, without those the session already holds.
 import {
   textOf,
   type AssistantMessage,
@@ -8,12 +8,12 @@ import {
 } from "../core/message.ts";
 import { notTheHouse } from "../base/untrusted-content.ts";
 
-/** The recorded result of a call that the caller of the run answers itself, until its answer comes. */
-export const HANDED = "Handed to the caller; its answer comes with the next message.";
+/** The placeholder result of a call that the caller answers itself. */
+export const HANDED = "Passed to the caller; its result comes with the next message.";
 
 /**
- * What of `brought` is new to a session that holds `stored`. Clients send all of a conversation, its end, or only what
- * is new: their user messages are aligned with the stored ones, and what comes after them counts.
+ * The part of `brought` that is new to a session with `stored`. Clients send a whole conversation, its end, or only
+ * new messages: their user messages are aligned with the stored ones, and what follows is new.
  */
 export function unseenMessages(stored: readonly Message[], brought: readonly Message[]): Message[] {
   const { next, from } = align(stored, brought);
@@ -27,12 +27,12 @@ export function unseenMessages(stored: readonly Message[], brought: readonly Mes
     else fresh.push(...unseenResult(message, stored, known, calls, fresh));
   }
   const last = brought.at(-1);
-  // A repeated request for an answer that was given already: the model needs something to answer.
+  // A repeated request for an answer that exists already: the model needs a message to answer.
   const isRepeated = fresh.length === 0 && last?.role === "toolResult" && stored.at(-1)?.role === "assistant";
   return isRepeated ? [inWords({ ...last, toolName: calls.get(last.toolCallId) ?? last.toolName })] : fresh;
 }
 
-/** The last user messages from which on, backwards, both hold the same ones until one of them has no more. */
+/** Aligns the user messages of both from the end backwards. */
 function align(
   stored: readonly Message[],
   brought: readonly Message[],
@@ -40,7 +40,7 @@ function align(
   const ours = usersOf(stored);
   const theirs = usersOf(brought);
   let found = { next: 0, from: 0 };
-  // How many messages back the two agree, for each of ours; one row for each of theirs, so that the cost stays bounded.
+  // One row per incoming message bounds the cost.
   let row: number[] = [];
   for (const [at, their] of theirs.entries()) {
     const above = row;
@@ -57,12 +57,12 @@ function usersOf(messages: readonly Message[]): { readonly index: number; readon
   );
 }
 
-/** The gateway may have put lines of its own in front of the stored text. */
+/** The gateway may have put system lines before the stored text. */
 const isSameText = (stored: string, brought: string): boolean => stored === brought || stored.endsWith(`\n${brought}`);
 
 type PlainBlock = UserMessage["content"][number];
 
-/** Only the gateway begins a line with `System:`. */
+/** Only the gateway starts a line with `System:`. */
 function plain(block: PlainBlock): PlainBlock {
   return block.type === "text" ? { ...block, text: notTheHouse(block.text) } : block;
 }
@@ -95,7 +95,7 @@ function unseenAnswer(
   return content.length === 0 ? [] : [{ ...message, content }];
 }
 
-/** Paired with its call where the call still waits for it; else in words, because vendors refuse results without calls. */
+/** Paired with its call while that waits for a result; else as text, because vendors reject results without calls. */
 function unseenResult(
   result: ToolResultMessage,
   stored: readonly Message[],
@@ -121,7 +121,7 @@ function inWords({ toolName, toolCallId, content, timestamp }: ToolResultMessage
   };
 }
 
-/** Whether the last answer made this call, and only results came since. */
+/** Whether the last answer made this call and only results followed. */
 function isEndOf(messages: readonly Message[], id: string): boolean {
   const last = messages.findLastIndex(({ role }) => role !== "toolResult");
   return callsIn(messages.slice(last)).some(([made]) => made === id);

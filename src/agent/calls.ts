@@ -1,4 +1,4 @@
-// The tool calls of one model turn: side by side when all only look, else in order; every call gets an answer.
+// Runs the tool calls of one model turn: in parallel when all are read-only, else in order; every call gets an answer.
 import type { RunEventBody, ToolOutput } from "../core/event.ts";
 import type { UserMessage } from "../core/message.ts";
 import { HANDED } from "./caller-history.ts";
@@ -7,11 +7,11 @@ import type { RepeatVerdict } from "./repeat.ts";
 import type { ModelCall } from "./stream.ts";
 
 export interface CallPorts {
-  /** Never throws: what goes wrong is an answer. */
+  /** Never throws: a failure is an answer. */
   callTool(call: RunnableCall, signal: AbortSignal, progress: (partial: ToolOutput) => void): Promise<ToolAnswer>;
-  /** True when the call changes nothing, so that it may run beside others. */
+  /** True when the call is read-only, so that it may run in parallel. */
   looksOnly(call: RunnableCall): boolean;
-  /** Tools the caller of the run answers itself. */
+  /** Tools that the caller of the run answers itself. */
   isClientTool(name: string): boolean;
   emit(body: RunEventBody): void;
   steer(): readonly UserMessage[];
@@ -33,7 +33,7 @@ interface CallsContext {
   readonly ports: CallPorts;
   readonly signal: AbortSignal;
   readonly repeated: (name: string, args: unknown) => RepeatVerdict;
-  /** Calls this run may still make. */
+  /** Calls that this run may still make. */
   readonly left: number;
 }
 
@@ -47,11 +47,11 @@ interface CallsEnd {
 export async function runCalls(calls: readonly ModelCall[], context: CallsContext): Promise<CallsEnd> {
   const { ports, signal, left } = context;
   const verdicts = calls.map(({ name, args }) => context.repeated(name, args.ok ? args.value : args.problem));
-  if (verdicts.includes("stop")) return ended(calls, "Stopped: the same call was made too often.", "repeat");
-  if (calls.length > left) return ended(calls, "Stopped: too many tool calls in one run.", "calls");
+  if (verdicts.includes("stop")) return ended(calls, "Not run: the same call was repeated too often.", "repeat");
+  if (calls.length > left) return ended(calls, "Not run: too many tool calls in one run.", "calls");
 
   const clientCalls = calls.flatMap(({ id, name, args }) =>
-    // What cannot be read is told to the model, which can do better.
+    // The model reads why its arguments were rejected, so that it can correct them.
     ports.isClientTool(name) && args.ok ? [{ id, name, arguments: JSON.stringify(args.value) }] : [],
   );
   const one = async (call: ModelCall, index: number): Promise<ToolAnswer> =>
@@ -68,7 +68,7 @@ export async function runCalls(calls: readonly ModelCall[], context: CallsContex
   let steered: readonly UserMessage[] = [];
   for (const [index, call] of calls.entries()) {
     if (steered.length > 0) answers.push(told(call, failureAnswer(SKIPPED), ports));
-    else if (signal.aborted) answers.push(told(call, failureAnswer("Stopped before it ran."), ports));
+    else if (signal.aborted) answers.push(told(call, failureAnswer("Not run: the run was stopped."), ports));
     else {
       answers.push(await one(call, index));
       if (!signal.aborted) steered = ports.steer();
@@ -88,7 +88,7 @@ async function answer(call: ModelCall, ports: CallPorts, signal: AbortSignal): P
   return finish(call, result, ports);
 }
 
-/** Announces a call that never ran, so that its start and result are still a pair. */
+/** Emits a start for a call that did not run, so that start and result stay a pair. */
 function told(call: ModelCall, result: ToolAnswer, ports: CallPorts): ToolAnswer {
   const args = call.args.ok ? call.args.value : {};
   ports.emit({ stream: "tool", phase: "start", name: call.name, toolCallId: call.id, args });
@@ -105,7 +105,7 @@ function finish({ id, name }: ModelCall, result: ToolAnswer, ports: CallPorts): 
 function warned(result: ToolAnswer, warn: boolean): ToolAnswer {
   if (!warn) return result;
   const note =
-    "[You have made this same call with the same arguments several times in a row. The result will not change: do something else, or answer.]";
+    "[You have made this same call with the same arguments several times in a row. The result will not change: try another way, or answer.]";
   return { ...result, content: [...result.content, { type: "text", text: note }] };
 }
 

@@ -1,4 +1,4 @@
-// `/compact` and `sessions.compact`: the session is summed up because somebody asked.
+// `/compact` and `sessions.compact`: summarizes a session on request.
 import type { RunEvent } from "../core/event.ts";
 import type { SessionKey } from "../core/names.ts";
 import { agentOfSession } from "../config/agents.ts";
@@ -19,7 +19,7 @@ export async function compactNow(
   const agentId = agentOfSession(sessionKey, deps.config());
   const [primary] = await deps.models.candidates({ agentId });
   const kept = await deps.store.transcript.count(record.sessionId);
-  if (primary === undefined) return { compacted: false, kept, note: "no model is set up, and a summary needs one" };
+  if (primary === undefined) return { compacted: false, kept, note: "no model configured, and a summary needs one" };
   const sessionRef = { record };
   const budget = budgets.open(deps.config(), agentId, sessionKey);
   const turnModel = createTurnModel(
@@ -44,5 +44,5 @@ export async function compactNow(
   return made.ok ? { compacted: true, kept: made.kept, note: made.note } : { compacted: false, kept, note: made.note };
 }
 
-/** Who asks for it wants it shorter: little stays besides the summary. */
+/** A requested compaction keeps little besides the summary. */
 const KEEP_WHEN_ASKED = 4000;

@@ -46,7 +46,7 @@ export async function compactHistory(
     if (failure !== undefined) return { ok: false, reason: failure.message, failure };
     const written = reply.text.trim();
     if (written === "") return { ok: false, reason: "the model gave no summary" };
-    if (reply.stop === "refusal") return { ok: false, reason: "the model refused to sum up" };
+    if (reply.stop === "refusal") return { ok: false, reason: "the model refused to write a summary" };
     const body = { summary: cutText(written, maxChars), firstKeptEntryId: items[keepFrom]?.id ?? null, tokensBefore };
     return { ok: true, body, summarised: keepFrom, kept: items.length - keepFrom };
   }
@@ -78,7 +78,7 @@ function question(
   const wish =
     instructions === undefined || instructions.trim() === ""
       ? ""
-      : `\n\nThe person asks in particular: ${instructions}`;
+      : `\n\nThe person asks for this in particular: ${instructions}`;
   const talk = old.map((message) => line(message, Math.min(4000, maxChars / 4))).join("\n\n");
   return `${cutText(`${before}Conversation:\n${talk}`, maxChars)}${wish}\n\nWrite the summary now.`;
 }

@@ -1,4 +1,4 @@
-// The end of a run: what it came to, written in one commit, then told once to everybody who waits.
+// Ends a run: stores everything in one commit, then reports the outcome once.
 import type { RunFailure, RunOutcome } from "../core/event.ts";
 import { sessionKindOf } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
@@ -23,7 +23,7 @@ import {
 import type { SessionRef } from "./fit-context.ts";
 import { cacheHitRate, contextOf } from "./usage.ts";
 
-/** The last writes are one step: what was said, how it ended, what it cost. Only then is anybody told. */
+/** The last entries, the outcome and the usage are one commit; the outcome is reported after it. */
 export async function conclude(
   runContext: RunContext,
   pending: PendingTurn,
@@ -45,7 +45,7 @@ export async function conclude(
         finish(pending, outcome);
       },
       (error: unknown) => {
-        deps.log.error("the end of a run could not be written", { error, runId: pending.turn.runId });
+        deps.log.error("the end of a run could not be stored", { error, runId: pending.turn.runId });
         const failed: RunOutcome = { ...outcome, status: "error", failure: failureOf(error, deps.log) };
         pending.written = writeLater(runContext, write(failed));
         finish(pending, failed);
@@ -90,7 +90,7 @@ function lastWrites(
   ];
 }
 
-/** What was written to a run that never began stays visible. */
+/** Messages of a run that never began stay visible. */
 function unheardEntries(pending: PendingTurn, { failure, endedAt }: RunOutcome): TranscriptEntry[] {
   const why = failure ?? { code: "run.unheard", message: "the run ended before it began" };
   return [pending, ...pending.merged].flatMap(({ heard, turn }) =>
@@ -98,7 +98,7 @@ function unheardEntries(pending: PendingTurn, { failure, endedAt }: RunOutcome):
   );
 }
 
-/** What was used is counted for each model that answered; the run and its time for the last of them. */
+/** Usage counts for each model that answered; the run and its time count for the last of them. */
 function ledgerEntry(
   { record }: SessionRef,
   { budget, activity = noActivity, context }: End,
@@ -117,7 +117,7 @@ function ledgerEntry(
   };
 }
 
-/** The record says why there is no answer; no model reads it. */
+/** Records why there is no answer; models do not read it. */
 function failureEntry({ code, message }: RunFailure, at: number): TranscriptEntry {
   return { id: newId(), type: "custom", at, body: { customType: "failure", code, message } };
 }
@@ -137,11 +137,11 @@ function factsOf({
   return { runId, sessionKey, status, provider, model, durationMs: endedAt - startedAt, toolCalls, cacheHit };
 }
 
-/** A turn of the house's own that had no news, or came to nothing: nobody asked for it. */
+/** A heartbeat without a report, or one that failed. */
 const isQuiet = ({ turn, merged }: PendingTurn, { status, silent }: RunOutcome): boolean =>
   turn.heartbeat !== undefined && merged.length === 0 && (status !== "ok" || silent);
 
-/** Nobody is shown such a turn; and when it neither told nor did anything, no model reads it again. */
+/** People are not shown such a turn, and models do not read it again when it did nothing. */
 function quietEntry({ entry, told = 0 }: End, { toolCalls, endedAt }: RunOutcome): TranscriptEntry {
   const body: SilentTurnBody = {
     customType: SILENT_TURN,
@@ -173,7 +173,7 @@ function withOutcome(record: SessionRecord, end: End, outcome: RunOutcome, turn:
   };
 }
 
-/** Where it was spoken to, as long as no platform has spoken in it: `last` then means the chats open on the session. */
+/** Sets the page as the session's channel while no platform is attached, so that `last` means the open chats. */
 function pageOf(record: SessionRecord, { source, sessionKey }: TurnRequest): Readonly<Record<string, unknown>> {
   const isGroup = sessionKey !== "global" && sessionKey !== "unknown" && sessionKindOf(sessionKey) === "group";
   const { lastChannel, deliveryContext } = entryOf(record);

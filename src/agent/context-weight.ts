@@ -1,4 +1,4 @@
-// What a request consists of before the first message, in characters: prompt, workspace files and tool schemas.
+// The size of a request before the first message, in characters: prompt, workspace files and tool schemas.
 import { join } from "node:path";
 
 import { isRecord } from "../core/record.ts";
@@ -58,7 +58,7 @@ export function weighContext(request: WeighedRequest): ContextWeight {
   };
 }
 
-// Schemas are the same objects turn after turn; measuring one costs more than looking it up.
+// Schemas are the same objects in every turn, so their size is cached.
 const sizes = new WeakMap<object, { readonly schemaChars: number; readonly propertiesCount: number }>();
 
 function sizeOf({ parameters }: OfferedTool): { readonly schemaChars: number; readonly propertiesCount: number } {

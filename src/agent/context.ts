@@ -1,4 +1,4 @@
-// The history of a session as a model gets it: read from the end of the transcript, only as far as is sent.
+// The history of a session as a model gets it, read from the end of the transcript as far as it is sent.
 import type { Block, Message, UserMessage } from "../core/message.ts";
 import { Lru } from "../base/lru.ts";
 import { silentTurnOf } from "../session/silent-turn.ts";
@@ -6,7 +6,7 @@ import type { StoredEntry, TranscriptTable } from "../store/store.ts";
 import { tokensOf } from "./estimate.ts";
 import { cutText } from "./result.ts";
 
-/** A line of the history with its place in the transcript. */
+/** A message of the history with its position in the transcript. */
 export interface Item {
   readonly id: string;
   readonly message: Message;
@@ -17,7 +17,7 @@ export interface History {
   readonly items: readonly Item[];
   readonly summary: string | undefined;
   readonly lastSeq: number;
-  /** Older entries were not read: they would not fit anyway. */
+  /** Older entries were not read, because they would not fit. */
   readonly isPartial: boolean;
 }
 
@@ -28,13 +28,13 @@ export interface CompactionBody {
 }
 
 /**
- * Stored user messages may carry the time stamp the model reads in front of the text, and the door they came in by when
+ * Stored user messages may carry the time stamp that the model reads before the text, and their source when
  * no person wrote them (`sourceOnRecord`).
  */
 export type StampedMessage = UserMessage & { readonly stamp?: string; readonly source?: string };
 
 export interface Histories {
-  /** At most about `maxTokens` of it. */
+  /** Limited to about `maxTokens`. */
   load(sessionId: string, maxTokens: number): Promise<History>;
   forget(sessionId: string): void;
 }
@@ -43,13 +43,13 @@ const PAGE = 100;
 const CACHED_SESSIONS = 32;
 const CACHED_TOKENS = 300_000;
 
-/** Keeps what it read of recent sessions, and reads only what came since. */
+/** Caches recent sessions and reads only new entries. */
 export function createHistories(transcript: TranscriptTable): Histories {
   const cache = new Lru<History & { readonly readTokens: number }>(CACHED_SESSIONS);
   return {
     async load(sessionId, maxTokens) {
       const cached = cache.get(sessionId);
-      // What was read for a small window is not enough for a large one.
+      // A history that was read for a small window is too short for a large one.
       const known = cached?.isPartial === true && cached.readTokens < maxTokens ? undefined : cached;
       const count = await transcript.count(sessionId);
       if (known !== undefined && known.lastSeq === count) return known;
@@ -78,7 +78,7 @@ async function readBack(transcript: TranscriptTable, sessionId: string, maxToken
     for (let at = page.length - 1; at >= 0; at--) {
       const entry = page[at];
       if (entry === undefined) continue;
-      // One message counts for half a window at most: it is cut to that when it is sent.
+      // One message counts for at most half a window, because it is cut to that when it is sent.
       tokens += Math.min(tokensOfEntry(entry), maxTokens / 2);
       const tooMuch = tokens > maxTokens;
       if (entry.id === until || tooMuch) {
@@ -88,7 +88,7 @@ async function readBack(transcript: TranscriptTable, sessionId: string, maxToken
       }
       if (entry.type === "compaction" && until === undefined) {
         until = (entry.body as CompactionBody).firstKeptEntryId;
-        // Nothing before a compaction that kept nothing is needed.
+        // A compaction that kept no messages makes everything before it unnecessary.
         if (until === null) {
           pages.push(page.slice(at));
           break reading;
@@ -112,7 +112,7 @@ function tokensOfEntry(entry: StoredEntry): number {
 function withEntries(history: History, entries: readonly StoredEntry[]): History {
   let { summary, lastSeq } = history;
   let items = [...history.items];
-  // An older compaction may point before what was read; the last one says all that counts.
+  // An older compaction can point before the part that was read; the last one is enough.
   const last = entries.findLast(({ type }) => type === "compaction");
   for (const entry of entries) {
     lastSeq = Math.max(lastSeq, entry.seq);
@@ -130,7 +130,7 @@ function withEntries(history: History, entries: readonly StoredEntry[]): History
   return { ...history, items, summary, lastSeq };
 }
 
-/** A heartbeat that found nothing would only be in the way of the next ones. */
+/** A heartbeat without a report is not sent again. */
 function without(items: Item[], from: string | undefined): Item[] {
   const first = items.findLastIndex(({ id }) => id === from);
   return first === -1 ? items : items.slice(0, first);
@@ -144,7 +144,7 @@ function messageOf({ type, body, at }: StoredEntry): Message | undefined {
   return { role: "user", content: blocks, timestamp: at };
 }
 
-/** With the time in front, when it was stored with one. */
+/** With its time stamp, when it was stored with one. */
 export function stampedMessage(message: Message): Message {
   if (message.role !== "user") return message;
   const { stamp, source: _source, ...rest } = message as StampedMessage;
@@ -161,14 +161,14 @@ function pruned(item: Item): Item {
   if (item.message.role !== "toolResult" || item.tokens < PRUNED_CHARS / 2) return item;
   const content = item.message.content.map((block): Block =>
     block.type === "image"
-      ? { type: "text", text: "[image cleared to make room]" }
-      : { type: "text", text: cutText(block.text, PRUNED_CHARS, () => " Cleared to make room.") },
+      ? { type: "text", text: "[image removed to save space]" }
+      : { type: "text", text: cutText(block.text, PRUNED_CHARS, () => " Removed to save space.") },
   );
   const message = { ...item.message, content };
   return { ...item, message, tokens: tokensOf(message) };
 }
 
-/** The summary stands in front as something the person could have said. */
+/** The summary is sent as the first user message. */
 export function messagesOf({ summary, items }: Pick<History, "summary" | "items">): Message[] {
   const messages = items.map(({ message }) => message);
   if (summary === undefined) return messages;

@@ -1,4 +1,4 @@
-// What the agents need from the house; made in app, so that nothing here knows a vendor, a tool or a command.
+// What the agents need from other parts; the app wires it, so that this folder knows no vendor, tool or command.
 import type { RunFailure } from "../core/event.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { TurnSource } from "../core/turn-source.ts";
@@ -21,15 +21,15 @@ export interface AgentsDeps {
   readonly catalog: Catalog;
   readonly callTool: CallTool;
   readonly models: ModelBook;
-  /** Shared with whoever shows what was used; made here when left out. */
+  /** Shared with the parts that show usage; created here when absent. */
   readonly ledger?: Ledger;
-  /** How a model turn is streamed, with retry and fail-over; `createStreamModel` of model/retry.ts when left out. */
+  /** Streams a model turn with retry and fail-over; default: `createStreamModel` of model/retry.ts. */
   readonly streamModel?: StreamModel;
-  /** Slash commands and directives, asked before any model (`Direct` of chat). */
+  /** Slash commands and directives, applied before the model (`Direct` of chat). */
   readonly direct: DirectTurn;
   /**
-   * Messages that are nothing but commands (`IsUrgent` of chat): they are directed at once, beside a run under way.
-   * Without it a few commands are known by name.
+   * Whether a message is only a command (`IsUrgent` of chat), which runs at once beside a running turn. Without it
+   * a few commands are recognized by name.
    */
   readonly isUrgent?: (
     text: string,
@@ -40,13 +40,13 @@ export interface AgentsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly mask: Mask;
-  /** Until what a full disk refused is tried again. */
+  /** Milliseconds until a write that a full disk rejected is tried again. */
   readonly retryMs?: number;
-  /** What the house has to tell a session with its next turn. */
+  /** Notes that a session reads with its next turn. */
   readonly systemEvents?: SystemEvents;
-  /** Scripts of the owner that may change the files a prompt begins with; undefined while there is none. */
+  /** Hooks of the owner that may change the bootstrap files; undefined while there are none. */
   readonly onBootstrap?: () => BootstrapHook | undefined;
-  /** Told before a session is summed up, so that what lasts can be written down first. */
+  /** Called before a session is summarized, so that lasting facts can be stored first. */
   readonly beforeCompaction?: (session: {
     readonly sessionKey: SessionKey;
     readonly agentId: AgentId;
@@ -59,12 +59,12 @@ export type BootstrapHook = (about: {
   readonly agentId: AgentId;
   readonly files: readonly { readonly name: string; readonly content: string }[];
 }) => Promise<{
-  /** For the person. */
+  /** Shown to the person. */
   readonly messages: readonly string[];
   readonly bootstrapFiles?: readonly { readonly name: string; readonly content: string }[];
 }>;
 
-/** The shape of `Direct` in chat, which stands to our right in the import order. */
+/** The shape of `Direct` in chat, which this folder cannot import. */
 export type DirectTurn = (
   text: string,
   context: {
@@ -90,22 +90,22 @@ export type DirectedTurn =
       readonly source?: TurnSource;
     };
 
-/** One question to whichever model answers; the request is made anew for each one tried (ruling 7). */
+/** One request to the model that answers; built again for each model tried (docs/decisions/0007-by-provider-most-specific.md). */
 export interface ModelTurn {
   readonly agentId: AgentId;
   readonly override?: ModelRef | undefined;
   request(ref: ModelRef, facts: ModelFacts): ModelRequest;
   readonly signal: AbortSignal;
-  /** Where it belongs, for recordings; no model sees it. */
+  /** For recordings; models do not see it. */
   readonly sessionKey?: SessionKey;
   readonly runId?: string;
 }
 
 export type TurnEvent =
   | ModelEvent
-  /** From here on this model answers; what came before from another one does not count. */
+  /** From here on this model answers; output of an earlier one is discarded. */
   | { readonly type: "model"; readonly ref: ModelRef; readonly facts: ModelFacts }
   | { readonly type: "notice"; readonly text: string };
 
-/** Never throws; the last event is `end` or `error`. With no model at all: `error` of kind `auth` and message "". */
+/** Never throws; the last event is `end` or `error`. */
 export type StreamModel = (turn: ModelTurn) => AsyncIterable<TurnEvent>;

@@ -1,4 +1,4 @@
-// When a session no longer fits the model: sum up, else clear old tool results, else begin anew; always said aloud.
+// Makes a session fit the model: summarize, else clear old tool results, else start a new session; always with a notice.
 import type { RunEventBody } from "../core/event.ts";
 import type { Message } from "../core/message.ts";
 import { newId } from "../base/ids.ts";
@@ -14,11 +14,11 @@ export interface ShrinkDeps {
   readonly histories: Histories;
   readonly clock: Clock;
   readonly emit: (body: RunEventBody) => void;
-  /** Told before the old part is summed up. */
+  /** Called before the older part is summarized. */
   readonly beforeCompaction: () => Promise<void>;
 }
 
-/** The session a run writes to; beginning anew changes it under the run's feet. */
+/** The session of a run; starting a new session replaces its record. */
 export interface SessionRef {
   record: SessionRecord;
 }
@@ -29,7 +29,7 @@ export interface Shrunk {
   readonly note: string;
 }
 
-/** `attempt` counts from 1 within a run; each goes a step further than the one before. */
+/** `attempt` counts from 1 within a run; each one goes a step further. */
 export async function shrinkSession(
   sessionRef: SessionRef,
   deps: ShrinkDeps,
@@ -73,7 +73,7 @@ export async function compactSession(
       ),
     ]),
   );
-  const note = `${made.summarised} older messages were summed up, ${made.kept} stay as they are`;
+  const note = `${made.summarised} older messages were replaced by a summary, ${made.kept} stay unchanged`;
   emit({ stream: "compaction", phase: "end", note });
   emit({ stream: "notice", text: note });
   return { ok: true, history: await histories.load(sessionId, ports.contextWindow), kept: made.kept, note };
@@ -97,7 +97,7 @@ async function clearResults(
   return { messages, how: "cleared", note };
 }
 
-/** The old transcript stays as it is, under its id; the key goes on with a fresh one. */
+/** The old transcript stays under its id; the key gets a new one. */
 async function archiveSession(
   sessionRef: SessionRef,
   { store, histories, clock, emit }: ShrinkDeps,
@@ -108,7 +108,7 @@ async function archiveSession(
   const now = clock.now();
   sessionRef.record = await resetSession(store.sessions, sessionRef.record.key, now);
   histories.forget(old);
-  const note = `the conversation was too long for the model${why} and could not be made shorter; it was put away as session ${old}, and this is a fresh one`;
+  const note = `the conversation was too long for the model${why} and could not be shortened; it was archived as session ${old}, and a new session started`;
   const entries: TranscriptEntry[] = [
     {
       id: newId(),
@@ -124,7 +124,7 @@ async function archiveSession(
   return { messages: messagesOf(history), how: "archived", note };
 }
 
-/** All that was asked to be written counts, whether it is on disk yet or not. */
+/** Includes entries that are not stored yet. */
 async function currentHistory(
   { record }: SessionRef,
   { store, histories }: ShrinkDeps,

@@ -46,9 +46,9 @@ export async function flushMemory(deps: AgentsDeps, input: FlushInput): Promise<
       { id: newId(), type: "custom", at: deps.clock.now(), body },
     ]);
     if (failure !== undefined && !input.signal.aborted)
-      deps.log.warn("notes could not be written before a summary", { failure, runId: turn.runId });
+      deps.log.warn("notes could not be stored before a summary", { failure, runId: turn.runId });
   } catch (error) {
-    deps.log.warn("notes could not be written before a summary", { error, runId: turn.runId });
+    deps.log.warn("notes could not be stored before a summary", { error, runId: turn.runId });
   }
 }
 
@@ -96,7 +96,7 @@ async function writeNotes(deps: AgentsDeps, input: FlushInput): Promise<{ calls:
       callTool: async (call, stop, progress) =>
         tools.has(call.name)
           ? toolAccess.call(call, stop, progress)
-          : failureAnswer(`${call.name} is not for now: write down what should last, or answer NO_REPLY`),
+          : failureAnswer(`${call.name} is not available in this turn: store notes under memory/, or answer NO_REPLY`),
       looksOnly: toolAccess.looksOnly,
       isClientTool: () => false,
       emit: () => {},
@@ -128,7 +128,7 @@ function question(text: string, timestamp: number): Message {
 
 function promptFor({ clock, config }: AgentsDeps): string {
   const day = dayOf(clock.now(), timeZoneOf(config().agents?.defaults?.userTimezone));
-  return `[memory] This conversation will soon be summed up. Write down now what should outlast it: decisions, facts about the person, open tasks; add them to memory/${day}.md, which may exist already (read it first, keep what is there). Do nothing else, and answer NO_REPLY. If there is nothing worth keeping, just answer NO_REPLY.`;
+  return `[memory] This conversation will soon be replaced by a summary. Store what must outlast it (decisions, facts about the person, open tasks) in memory/${day}.md; the file may exist, so read it first and keep its content. Do nothing else, then answer exactly NO_REPLY. If nothing is worth storing, answer exactly NO_REPLY.`;
 }
 
 function compactionsOf(record: SessionRecord): number {

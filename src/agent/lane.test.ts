@@ -184,7 +184,7 @@ test("what was summed up because the queue was full ends with the run, also when
   while (models.requests.length === 1) await sleep(1);
   assert.match(
     lastUser(models.requests[1]),
-    /2 earlier messages did not fit the queue; in short:\]\n- two\n- three\n\nfour/,
+    /2 earlier messages did not fit in the queue; shortened:\]\n- two\n- three\n\nfour/,
   );
   await opened.agents.abort({ sessionKey: MAIN }, "rpc");
   for (const id of behind) assert.equal((await opened.agents.wait(id, 60_000))?.status, "aborted");

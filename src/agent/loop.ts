@@ -171,10 +171,14 @@ function repeating({ calls }: Reply): RunFailure {
   return {
     code: "run.loop",
     message: `stopped: the model called ${calls.at(-1)?.name ?? "a tool"} ${REPEAT_STOP} times in a row with the same arguments`,
-    hint: "say it in other words, or name the result you expect",
+    hint: "rephrase the message, or name the result you expect",
   };
 }
 
 function tooMany(what: string): RunFailure {
-  return { code: "run.too-long", message: `stopped after ${what} in one run`, hint: "send another message to go on" };
+  return {
+    code: "run.too-long",
+    message: `stopped after ${what} in one run`,
+    hint: "send another message to continue",
+  };
 }

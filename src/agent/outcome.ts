@@ -32,7 +32,7 @@ export function outcomeOf({ deps }: RunContext, pending: PendingTurn, sessionRef
   const isAnswer = status === "ok" && end.clientCalls === undefined && end.model !== undefined;
   // Whoever spoke into a heartbeat gets an answer like any other.
   const judged = isAnswer ? judgeReply(end.text, pending.merged.length === 0 ? turn.heartbeat : undefined) : undefined;
-  if (judged?.stray === true) deps.log.debug("a stray HEARTBEAT_OK was taken off a reply", { runId: turn.runId });
+  if (judged?.stray === true) deps.log.debug("a stray HEARTBEAT_OK was removed from a reply", { runId: turn.runId });
   const isEmpty = end.text.trim() === "" && end.clientCalls === undefined;
   const silent = judged?.silent ?? (status === "ok" && (isSilent(end.text) || isEmpty));
   return {
@@ -134,7 +134,7 @@ export async function writeLater({ deps }: RunContext, write: () => Promise<unkn
       return;
     } catch (error) {
       if (error instanceof OpenClawError && error.code === "store.closed") return;
-      deps.log.debug("the end of a run still cannot be written", { error });
+      deps.log.debug("the end of a run still cannot be stored", { error });
     }
   }
 }

@@ -1,4 +1,4 @@
-// A posted turn on its way: waiting, directing, running, ended. Its outcome comes exactly once.
+// A posted turn on its way: waiting, directing, running, ended. It has exactly one outcome.
 import type { RunEvent, RunEventBody, RunFailure, RunOutcome } from "../core/event.ts";
 import { factsOfSource } from "../core/turn-source.ts";
 import type { Clock } from "../base/clock.ts";
@@ -11,20 +11,20 @@ export interface PendingTurn extends Waiting {
   readonly turn: TurnRequest;
   readonly acceptedAt: number;
   readonly control: AbortController;
-  /** Before `directing`, and while `placing` (it waits for its turn among others), nothing of it has happened. */
+  /** Before `directing`, and while `placing` (it waits for a slot), it has had no effect. */
   stage: "waiting" | "directing" | "placing" | "running" | "ended";
-  /** Its words are in the transcript, or on their way there with the run. */
+  /** Its text is in the transcript, or is stored with the run. */
   heard: boolean;
-  /** Commands and directives were asked already, beside the lane. */
+  /** Commands and directives were already applied outside the queue. */
   directed?: DirectedTurn;
-  /** Others whose messages this run answers too. */
+  /** Turns whose messages this run answers too. */
   readonly merged: PendingTurn[];
-  /** Run ids of messages it heard on the way that get a turn of their own all the same. */
+  /** Run ids of messages that it read on the way and that still get their own turn. */
   readonly overheard: string[];
   /** Whether a system event that it began with was untrusted. */
   untrusted: boolean;
   readonly ended: Promise<RunOutcome>;
-  /** There when its end was told before it was on the disk; resolves when it is. */
+  /** Present when its end was reported before it was stored; resolves when it is. */
   written?: Promise<void>;
   readonly end: (outcome: RunOutcome) => void;
   readonly emit: (body: RunEventBody) => void;
@@ -55,7 +55,7 @@ export function createPendingTurn(
   };
 }
 
-/** What is kept with its run. */
+/** The data stored with its run. */
 export function runBodyOf({ turn, merged, overheard, untrusted }: PendingTurn, sessionId: string): RunBody {
   return {
     sessionId,
@@ -74,7 +74,7 @@ function isAlone(turn: TurnRequest): boolean {
   );
 }
 
-/** Why a run was stopped from outside; the abort reason of its signal. */
+/** Why a run was stopped; the abort reason of its signal. */
 export class Stop extends Error {
   readonly status: "aborted" | "error";
   readonly failure: RunFailure;
@@ -86,7 +86,7 @@ export class Stop extends Error {
   }
 }
 
-/** The gateway stops before this turn has begun: no outcome, its letter is for the next start. */
+/** The gateway stops before this turn has begun: it has no outcome and runs at the next start. */
 export class Leave extends Error {}
 
 export const stopped = (reason: string): Stop =>

@@ -1,4 +1,4 @@
-// What a recording holds: one JSON object a line, in the order things happened, secrets masked.
+// The format of recordings: one JSON object per line, in order, with secrets masked.
 import { readFileSync } from "node:fs";
 
 import { OpenClawError } from "../core/error.ts";
@@ -11,7 +11,7 @@ export const RECORDING_VERSION = 1;
 
 export type RecordLine =
   | { readonly type: "recording"; readonly version: number; readonly session: string; readonly at: number }
-  /** One per model tried in a turn: after a fail-over the same turn has several. */
+  /** One per model tried: after a fail-over a turn has several. */
   | {
       readonly type: "request";
       readonly turn: number;
@@ -20,7 +20,7 @@ export type RecordLine =
       readonly facts: ModelFacts;
       readonly request: ModelRequest;
     }
-  /** Text that came in pieces is one piece here: a secret cut in two would not be masked. */
+  /** Streamed text is joined, because a secret split in two would not be masked. */
   | { readonly type: "answer"; readonly turn: number; readonly run: string; readonly events: readonly TurnEvent[] }
   | {
       readonly type: "call";
@@ -33,7 +33,7 @@ export type RecordLine =
   | { readonly type: "result"; readonly call: number; readonly result: ToolResult }
   /** `aborted`: the run was stopped meanwhile. */
   | { readonly type: "result"; readonly call: number; readonly error: RecordedError; readonly aborted?: boolean }
-  /** How the run ended; missing when the process was killed before. */
+  /** How the run ended; missing when the process was killed. */
   | { readonly type: "end"; readonly run: string; readonly status: RunOutcome["status"]; readonly code?: string };
 
 export interface RecordedError {
@@ -42,10 +42,10 @@ export interface RecordedError {
   readonly hint?: string;
 }
 
-/** Throws HouseError `replay.missing` and `replay.bad-file`, the latter with the line. */
+/** Throws `replay.missing` and `replay.bad-file`, the latter with the line. */
 export function readRecording(file: string): RecordLine[] {
   const lines = readText(file).split("\n");
-  // A process that was killed leaves half a line; what stands before it is whole.
+  // A killed process leaves half a line; the lines before it are complete.
   const last = lines.findLastIndex((line) => line.trim() !== "");
   const parsed = lines.slice(0, last + 1).flatMap((line, index): RecordLine[] => {
     if (line.trim() === "") return [];

@@ -19,21 +19,21 @@ export interface RunBody {
   readonly source: string;
 }
 
-export const INTERRUPTED = "This run was interrupted by a restart of the gateway. What it had begun may be half done.";
+export const INTERRUPTED = "This run was interrupted by a restart of the gateway. Work in progress may be incomplete.";
 
 /** Returns the letters that wait to be run, by session in the order they were posted. */
 export async function recover(store: Store, clock: Clock, log: Log): Promise<InboxEntry[]> {
   const open = await store.runs.open();
   for (const run of open) await closeRun(store, clock, run);
   if (open.length > 0)
-    log.warn(`${open.length} runs were cut off by the last end of the gateway and are closed as such`);
+    log.warn(`${open.length} ${open.length === 1 ? "run was" : "runs were"} interrupted by the last shutdown`);
   await store.inbox.reclaim();
   const entries: InboxEntry[] = [];
   for (const key of await store.inbox.waiting()) {
     for (const entry of await store.inbox.claim(key, 100_000))
       if (!(await closedAlready(store, entry))) entries.push(entry);
   }
-  if (entries.length > 0) log.info(`${entries.length} turns that had not begun are run now`);
+  if (entries.length > 0) log.info(`${entries.length} waiting turns of the last process run now`);
   return entries;
 }
 
@@ -110,7 +110,9 @@ async function closingEntries(
     role: "toolResult",
     toolCallId: id,
     toolName: name,
-    content: [{ type: "text", text: "Cut off by a restart of the gateway; whether it happened is unknown." }],
+    content: [
+      { type: "text", text: "Interrupted by a restart of the gateway; it is unknown whether the call took effect." },
+    ],
     isError: true,
     timestamp: at,
   }));

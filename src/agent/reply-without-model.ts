@@ -1,4 +1,4 @@
-// Ends of turns no model answered: a command's answer, words of the house, and turns that never ran.
+// Ends turns that no model answered: commands, messages of the gateway, and turns that never ran.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { OpenClawError } from "../core/error.ts";
@@ -12,7 +12,7 @@ import type { PendingTurn } from "./pending-turn.ts";
 import { finish, mergedOutcome, outcomeOf, RETRY_MS, writeLater, type RunContext } from "./outcome.ts";
 import type { SessionRef } from "./fit-context.ts";
 
-/** No run row and no message: a command leaves a note in the transcript and its answer with the letter. */
+/** A command has no run row and no message: it leaves a note in the transcript and its answer in the inbox. */
 export async function concludeCommand(
   runContext: RunContext,
   pending: PendingTurn,
@@ -39,18 +39,18 @@ export async function concludeCommand(
         ...pending.merged.map(({ turn }) => store.inbox.finish(turn.runId, "done", mergedOutcome(outcome, turn.runId))),
       ]),
     );
-  // It was carried out, and whoever gave it must not wait for the disk to hear so: `/stop` has to work on a full one.
+  // The command is done, so its sender does not wait for the disk: `/stop` must work on a full one.
   await write().catch((error: unknown) => {
-    runContext.deps.log.error("the end of a command could not be written", { error, runId: pending.turn.runId });
+    runContext.deps.log.error("the end of a command could not be stored", { error, runId: pending.turn.runId });
     pending.written = writeLater(runContext, write);
   });
   finish(pending, outcome);
 }
 
-/** Turns of this source ask nobody: their text is what the agent says. */
+/** The text of such a turn is posted as a message of the agent. */
 export const SAY = "say";
 
-/** Words of the house were promised: they wait until there is room for them, or for the next start. */
+/** These messages were promised: they wait for disk space, or for the next start. */
 export async function concludeSay(
   runContext: RunContext,
   pending: PendingTurn,
@@ -69,7 +69,7 @@ export async function concludeSay(
       return await sayNow(runContext, pending, sessionRef, startedAt, book);
     } catch (error) {
       if (!(error instanceof OpenClawError) || error.code === "store.closed") throw error;
-      runContext.deps.log.error("words of the house could not be written; trying again", {
+      runContext.deps.log.error("a message of the gateway could not be stored; trying again", {
         error,
         runId: pending.turn.runId,
       });
@@ -78,7 +78,7 @@ export async function concludeSay(
   }
 }
 
-/** The words and the end of their letter share one commit, so that they are said once, also over a crash. */
+/** The message and the end of its turn share one commit, so that it is posted once, also over a crash. */
 async function sayNow(
   runContext: RunContext,
   pending: PendingTurn,
@@ -107,7 +107,7 @@ async function sayNow(
   finish(pending, outcome);
 }
 
-/** Ends a job that never ran, and those merged into it: what was written stays visible, with the reason. */
+/** Ends a turn that never ran, and those merged into it; their messages stay visible with the reason. */
 export async function dismiss(
   runContext: RunContext,
   pending: PendingTurn,
@@ -131,7 +131,7 @@ export async function dismiss(
   });
   const all = [pending, ...pending.merged];
   const write = async (): Promise<RunOutcome> => {
-    // Asked for at once when there is a session: what is written next comes behind it.
+    // Started at once when there is a session, so that later entries come after it.
     const current =
       (await store.sessions.get(sessionKey)) ??
       (await store.sessions.update(sessionKey, (known) => known ?? newSession(sessionKey, now)));
@@ -146,7 +146,7 @@ export async function dismiss(
     return outcome;
   };
   const outcome = await write().catch(async (error: unknown) => {
-    log.error("the end of a turn could not be written", { error, runId });
+    log.error("the end of a turn could not be stored", { error, runId });
     pending.written = writeLater(runContext, write);
     return endIn((await sessionIdOf(runContext, pending)) ?? "");
   });
@@ -156,7 +156,7 @@ export async function dismiss(
 const mergedOrOwn = (outcome: RunOutcome, runId: string): RunOutcome =>
   runId === outcome.runId ? outcome : mergedOutcome(outcome, runId);
 
-/** Undefined when there is none, or the store cannot tell: its end must not wait for that. */
+/** Undefined when there is none or the store cannot be read; the end must not wait for that. */
 async function sessionIdOf({ deps }: RunContext, { turn }: PendingTurn): Promise<string | undefined> {
   try {
     return (await deps.store.sessions.get(turn.sessionKey))?.sessionId;

@@ -1,13 +1,13 @@
-// The reply as people get it: tokens of silence hold their tongue, and thinking written as tags is taken out.
+// The reply as people get it: without silence tokens and without thinking that was written as tags.
 import type { TurnRequest } from "../session/turns.ts";
 import { ackedPrefix, ackedTail, mayBecomeAck, splitAck } from "./heartbeat/ack.ts";
 
 const SILENT = "NO_REPLY";
 
-/** The whole answer in a talk between sessions: one ends it, the other keeps its outcome out of the chat. */
+/** Whole replies in an exchange between sessions: one ends it, the other keeps its result out of the chat. */
 const talkTokens = ["REPLY_SKIP", "ANNOUNCE_SKIP"] as const;
 
-/** A reply that is or begins with the token is for nobody. */
+/** A reply that is or begins with the token is not shown. */
 export function isSilent(text: string): boolean {
   return /^\s*(?:NO_REPLY(?![A-Za-z0-9_])|(?:REPLY_SKIP|ANNOUNCE_SKIP)\s*$)/.test(text);
 }
@@ -15,11 +15,11 @@ export function isSilent(text: string): boolean {
 export interface Judged {
   readonly text: string;
   readonly silent: boolean;
-  /** A token stood where none was asked for. */
+  /** A token was found where none was requested. */
   readonly stray?: true;
 }
 
-/** What people are told of a reply: of a heartbeat only what is news, of others all but stray tokens. */
+/** What people see of a reply: of a heartbeat only reports, of others everything but stray tokens. */
 export function judgeReply(text: string, heartbeat?: TurnRequest["heartbeat"]): Judged {
   if (isSilent(text) || text.trim() === "") return { text: "", silent: true };
   const { acked, rest } = splitAck(text);
@@ -33,11 +33,11 @@ export function judgeReply(text: string, heartbeat?: TurnRequest["heartbeat"]): 
 }
 
 export interface ReplyText {
-  /** What may be shown of this delta; empty while it could still turn out to be silence or a tag. */
+  /** The part of this delta that may be shown; empty while it could still become a token or a tag. */
   push(delta: string): string;
-  /** What was held back and is text after all. */
+  /** Text that was held back and is shown after all. */
   end(): string;
-  /** All that counts as text so far. */
+  /** The whole text so far. */
   readonly text: string;
 }
 

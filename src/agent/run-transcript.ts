@@ -1,17 +1,17 @@
-// The lines of one run on their way into the transcript: in order, and kept here until they are stored.
+// Buffers the entries of one run in order until they are stored.
 import type { Message } from "../core/message.ts";
 import { newId } from "../base/ids.ts";
 import type { TranscriptEntry } from "../store/store.ts";
 
 export interface RunTranscript {
   readonly add: (message: Message) => void;
-  /** Stores all that was added so far as one step. What cannot be stored stays for the next attempt. */
+  /** Stores everything added so far in one step. A failed write stays for the next attempt. */
   readonly save: () => Promise<void>;
-  /** What is not stored yet, once nothing is being stored; the end of the run stores it in its own step. */
+  /** The entries that are not stored yet; the end of the run stores them in its own step. */
   readonly rest: () => Promise<readonly TranscriptEntry[]>;
 }
 
-/** `store` writes the lines in one step. */
+/** `store` writes the entries in one step. */
 export function createRunTranscript(store: (lines: readonly TranscriptEntry[]) => Promise<unknown>): RunTranscript {
   let lines: readonly TranscriptEntry[] = [];
   let saving: Promise<void> = Promise.resolve();
@@ -21,7 +21,7 @@ export function createRunTranscript(store: (lines: readonly TranscriptEntry[]) =
     await store(batch);
     lines = lines.slice(batch.length);
   };
-  /** A failure is for whoever asked for that save; its lines are still here. */
+  /** The caller of that save gets the failure; its entries stay buffered. */
   const before = (): Promise<void> => saving.catch(() => undefined);
   return {
     add(message) {

@@ -1,4 +1,4 @@
-// One run from its first write to its outcome: commands first, then the model; whatever happens, one outcome.
+// One run from its first write to its one outcome: commands first, then the model.
 import type { RunEventBody } from "../core/event.ts";
 import type { UserMessage } from "../core/message.ts";
 import { agentOfSession } from "../config/agents.ts";
@@ -22,16 +22,16 @@ import type { Slots } from "./slots.ts";
 import { runTurn } from "./turn.ts";
 
 export interface RunPlan {
-  /** Told in one line each, because the queue was full. */
+  /** Shortened to one line each, because the queue was full. */
   readonly summarised: readonly PendingTurn[];
   readonly slots: Slots;
-  /** Messages for this run that came while it was under way; those taken are merged into it. */
+  /** Messages that arrived during this run; those taken are merged into it. */
   readonly steer: () => readonly PendingTurn[];
 }
 
 /**
- * Never throws. Ends the job and all merged into it, durably, with exactly one outcome each; only one that is left for
- * the next start before it began has none.
+ * Never throws. Ends the turn and all merged into it, durably, with exactly one outcome each; only a turn that is left
+ * for the next start has none.
  */
 export async function runPendingTurn(runContext: RunContext, pending: PendingTurn, plan: RunPlan): Promise<void> {
   const { deps } = runContext;
@@ -60,11 +60,11 @@ export async function runPendingTurn(runContext: RunContext, pending: PendingTur
 interface RunState {
   readonly sessionRef: SessionRef;
   readonly startedAt: number;
-  /** Messages that go into this turn word by word, besides the leading one. */
+  /** Messages that this turn includes in full, besides the leading one. */
   readonly others: readonly PendingTurn[];
   readonly limit: Limit;
   readonly transcript: RunTranscript;
-  /** Messages were merged into the run since its row was written. */
+  /** Messages were merged into the run after its row was stored. */
   hasSteered: boolean;
 }
 
@@ -77,7 +77,7 @@ async function attempt(runContext: RunContext, pending: PendingTurn, plan: RunPl
   signal.throwIfAborted();
   sessionRef.record = await freshSession(runContext, pending, startedAt);
   if (turn.source === SAY) {
-    // It asks nobody and waits only for room on the disk.
+    // Needs no model; it waits only for disk space.
     limit.stop();
     return concludeSay(runContext, pending, sessionRef, startedAt);
   }
@@ -97,13 +97,13 @@ async function attempt(runContext: RunContext, pending: PendingTurn, plan: RunPl
   const directed = pending.directed ?? (await deps.direct(turn.text, context));
   signal.throwIfAborted();
   if (directed.kind === "answered") {
-    // A command may have changed the session, also its id.
+    // A command may have changed the session, including its id.
     sessionRef.record = (await deps.store.sessions.get(turn.sessionKey)) ?? sessionRef.record;
     return concludeCommand(runContext, pending, sessionRef, startedAt, directed);
   }
   pending.stage = "placing";
   sessionRef.record = (await deps.store.sessions.get(turn.sessionKey)) ?? sessionRef.record;
-  // Waiting for a place is not working: the time it may take counts from there.
+  // The time limit does not count while the turn waits for a slot.
   limit.stop();
   const release = await plan.slots.take(signal);
   limit.start();
@@ -129,7 +129,7 @@ async function attempt(runContext: RunContext, pending: PendingTurn, plan: RunPl
       agentId,
       sessionRef,
       signal,
-      // What the house asked of itself is not typed out before it is known whether it is news.
+      // The text of a heartbeat is not streamed before it is known whether it is a report.
       emit(body) {
         if (turn.heartbeat === undefined || !isTyping(body)) pending.emit(body);
       },
@@ -146,8 +146,8 @@ async function attempt(runContext: RunContext, pending: PendingTurn, plan: RunPl
 const isTyping = ({ stream }: RunEventBody): boolean => stream === "assistant";
 
 /**
- * The first step of a run: the row that says it is under way, the session it happens in, and the words it answers. No model
- * is asked before; with no room on the disk it waits, and that does not count as time it takes.
+ * The first step of a run: stores its row, its session and the messages it answers. The model is asked afterwards;
+ * on a full disk it waits, and that does not count against the time limit.
  */
 async function openRun(
   runContext: RunContext,
@@ -159,9 +159,9 @@ async function openRun(
   pending.untrusted = events.some(isMarkedUntrusted);
   const { store, systemEvents } = runContext.deps;
   const { record } = sessionRef;
-  // Only their first lines go into the turn; all of it stays visible.
+  // The model reads their first lines; people still see the whole text.
   const inShort = summarised.flatMap(({ turn }) => unansweredEntry(turn, SUMMARISED, startedAt) ?? []);
-  // A repeated request may bring nothing that is new to the session.
+  // A repeated request may bring nothing new.
   const written = [...inShort, ...entries];
   limit.stop();
   await whenDiskHasSpace(runContext, pending, () =>
@@ -176,17 +176,17 @@ async function openRun(
     ),
   );
   for (const heard of [pending, ...others, ...summarised]) heard.heard = true;
-  // A crash in between tells them twice rather than never.
+  // A crash in between repeats the events rather than losing them.
   await whenDiskHasSpace(runContext, pending, async () => systemEvents?.taken(record.key, events, pending.turn.runId));
   limit.start();
 }
 
 const SUMMARISED = {
   code: "queue.summarized",
-  message: "too many messages were waiting; the agent got its first line",
+  message: "too many messages were waiting; the agent read only its first line",
 };
 
-/** Lines of the run so far, and the messages it answers from now on, also when it is cut off: one step. */
+/** Stores entries of the run and the messages merged into it in one step. */
 function storeLines(
   runContext: RunContext,
   pending: PendingTurn,
@@ -214,10 +214,10 @@ function runRow(pending: PendingTurn, { key, sessionId }: SessionRecord, started
 function takeSteered({ deps }: RunContext, pending: PendingTurn, plan: RunPlan, runState: RunState): UserMessage[] {
   const steered = plan.steer();
   if (steered.length === 0) return [];
-  // Those that also get a turn of their own have their outcome from there.
+  // Messages that also get a turn of their own have their outcome from there.
   pending.merged.push(...steered.filter(({ stage }) => stage !== "ended"));
   pending.overheard.push(...steered.flatMap(({ stage, turn }) => (stage === "ended" ? [turn.runId] : [])));
-  // Stored in one step with their words.
+  // Stored in one step with their text.
   runState.hasSteered = true;
   for (const other of steered) other.heard = true;
   return steered.map(({ text, turn }) => ({
@@ -228,7 +228,7 @@ function takeSteered({ deps }: RunContext, pending: PendingTurn, plan: RunPlan, 
   }));
 }
 
-/** The session as it stands, begun anew when its time is over. A new one is stored at once: others may write into it. */
+/** The session record, reset when it is stale. A new one is stored at once, because others may write to it. */
 async function freshSession(runContext: RunContext, pending: PendingTurn, now: number): Promise<SessionRecord> {
   const { deps, histories } = runContext;
   const { store } = deps;
@@ -253,10 +253,10 @@ interface Limit {
   stop(): void;
 }
 
-/** A longer one would end at once; nothing runs for so many days. */
+/** A longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Runs from the beginning: a command may hang too. */
+/** Starts at once, because a command can hang too. */
 function createLimit({ deps }: RunContext, { turn, control }: PendingTurn): Limit {
   const timeoutMs = turn.timeoutMs ?? (deps.config().agents?.defaults?.timeoutSeconds ?? DEFAULT_RUN_SECONDS) * 1000;
   const failure = {

@@ -1,4 +1,4 @@
-// The agents: every turn is a row before it runs and has one outcome after; sessions run side by side, each in order.
+// The agents: every turn is stored before it runs and has one outcome after; each session runs its turns in order.
 import { setMaxListeners } from "node:events";
 
 import { descriptorLimit } from "../base/descriptors.ts";
@@ -30,10 +30,10 @@ import { createSlots, type Slots } from "./slots.ts";
 const MAX_WAITING = 5000;
 const KEEP_ENDED_MS = 14 * 24 * 3_600_000;
 
-/** The loop and all below it load with the first turn: most of the code of the agents, and no client waits for it. */
+/** The model loop loads with the first turn, because it is most of the code and clients need not wait for it. */
 const loadRun = (): Promise<typeof RunModule> => import("./run.ts");
 
-/** Resolves when what a dead process left behind is closed; letters it left are run right after. */
+/** Resolves when runs of a dead process are closed; its waiting turns start right after. */
 export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   const { store, clock, log } = deps;
   const ledger = deps.ledger ?? createLedger(store, clock);
@@ -50,7 +50,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   const jobs = new Map<string, PendingTurn>();
   const listeners = new Set<(event: RunEvent) => void>();
   let isClosed = false;
-  /** Ends waiting, once nothing runs any more. */
+  /** Resolves pending waits when nothing runs any more. */
   const gone = new AbortController();
   setMaxListeners(0, gone.signal);
 
@@ -85,25 +85,25 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   const track = (turn: TurnRequest, acceptedAt: number): PendingTurn => {
     const pending = createPendingTurn(turn, acceptedAt, clock, publish);
     jobs.set(turn.runId, pending);
-    // One that is not on the disk yet is answered from here.
+    // An outcome that is not on disk yet is answered from memory.
     void pending.ended.then(() => pending.written).then(() => jobs.delete(turn.runId));
     return pending;
   };
   const admit = async (pending: PendingTurn): Promise<void> => {
     const { sessionKey, text } = pending.turn;
     const isBusy = (): boolean => lanes.get(sessionKey)?.isBusy() === true;
-    // Only beside a run under way does it matter.
+    // Matters only beside a running turn.
     const urgent = isBusy() && ((await deps.isUrgent?.(text, pending.turn)) ?? isUrgent(pending.turn));
     if (urgent && isBusy() && (await answerWithoutLane(runContext, pending))) return;
     const settings = await settingsOf(sessionKey);
     if (!isClosed) laneOf(sessionKey).add(pending, settings);
   };
-  /** The letter is safe; whoever posted it need not wait for its place in the queue. */
+  /** The turn is stored, so its poster need not wait for the queue. */
   const begin = (pending: PendingTurn): void => {
-    // Its letter is there for the next start.
+    // The stored turn runs at the next start.
     if (isClosed) return;
     admit(pending).catch((error: unknown) => {
-      log.error("a turn could not be begun", { error, runId: pending.turn.runId });
+      log.error("a turn could not start", { error, runId: pending.turn.runId });
       return dismissFor(runContext, pending, { error });
     });
   };
@@ -126,10 +126,10 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   await Promise.all([store.inbox.prune(clock.now() - KEEP_ENDED_MS), store.runs.prune(clock.now() - KEEP_ENDED_MS)]);
   const left = entries.flatMap((entry) => {
     const turn = turnOf<TurnRequest>(entry);
-    if (turn === undefined) log.error("a letter cannot be read and is left alone", { id: entry.id });
+    if (turn === undefined) log.error("a stored turn cannot be read and is skipped", { id: entry.id });
     return turn === undefined ? [] : [track(turn, entry.at)];
   });
-  // After the caller has its agents: a command among the letters may need them.
+  // After the caller has its agents, because a stored command may need them.
   setImmediate(() => {
     for (const pending of left) begin(pending);
   });
@@ -142,7 +142,7 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
         throw new OpenClawError("session.busy", `${MAX_WAITING} turns already wait for session ${turn.sessionKey}`, {
           hint: "wait, or stop them: /stop",
         });
-      // A second posting of the same turn is no safer than the first: it waits for it.
+      // A second post of the same turn waits for the first one.
       const underWay = posting.get(turn.runId);
       if (underWay !== undefined) return { ...(await underWay), fresh: false };
       const known = jobs.get(turn.runId);
@@ -176,13 +176,13 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
       isClosed = true;
       const failure = { code: "run.interrupted", message: INTERRUPTED, hint: "send the message again" };
       const stop = ({ stage, control, turn }: PendingTurn): void => {
-        // Who asked over HTTP gets its answer now or never.
+        // An HTTP caller does not come back for its answer.
         const isLeft = (stage === "waiting" || stage === "placing") && turn.source !== "http";
         control.abort(isLeft ? new Leave() : new Stop("error", failure));
       };
       await Promise.all([
         ...[...lanes.values()].map((lane) => lane.close(stop)),
-        ...[...posting.values()].map((posted) => posted.catch(() => undefined)), // told to who posted it
+        ...[...posting.values()].map((posted) => posted.catch(() => undefined)), // its poster gets the error
       ]);
       gone.abort();
     },
@@ -190,12 +190,12 @@ export async function createAgents(deps: AgentsDeps): Promise<Agents> {
   return agents;
 }
 
-/** Places by kind of session: chats, sub-agents and jobs do not stand in each other's way. */
+/** Slots by kind of session: chats, subagents and jobs do not block each other. */
 function createSlotTable({ config }: AgentsDeps): (key: SessionKey) => Slots {
   const chats = createSlots(() => config().agents?.defaults?.maxConcurrent ?? 4);
   const subagents = createSlots(() => config().agents?.defaults?.subagents?.maxConcurrent ?? 8);
   const crons = createSlots(() => config().cron?.maxConcurrentRuns ?? 1);
-  // As many as chats have, but their own: whoever may send webhooks cannot keep the person waiting.
+  // Webhooks have as many slots as chats, but their own, so that they cannot keep the person waiting.
   const hooks = createSlots(() => config().agents?.defaults?.maxConcurrent ?? 4);
   return (key) => {
     if (isSubagentKey(key)) return subagents;
@@ -205,7 +205,7 @@ function createSlotTable({ config }: AgentsDeps): (key: SessionKey) => Slots {
   };
 }
 
-/** Commands that are about the run under way, or only look: they do not wait behind it. */
+/** Commands about the running turn, or read-only ones: they do not wait behind it. */
 function isUrgent({ authorised, text }: TurnRequest): boolean {
   return (
     authorised &&
@@ -213,7 +213,7 @@ function isUrgent({ authorised, text }: TurnRequest): boolean {
   );
 }
 
-/** True when the house answered; else the message goes its usual way, with what directives made of it. */
+/** True when a command answered; else the message is queued with the result of its directives. */
 async function answerWithoutLane(runContext: RunContext, pending: PendingTurn): Promise<boolean> {
   const { turn, control } = pending;
   const agentId = agentOfSession(turn.sessionKey, runContext.deps.config());
@@ -235,7 +235,7 @@ async function answerWithoutLane(runContext: RunContext, pending: PendingTurn): 
   return true;
 }
 
-/** Never throws. Whatever goes wrong, also in loading the code of a run or in ending it, the job has an end and frees its lane. */
+/** Never throws. Whatever fails, including loading the code of a run, the turn ends and frees its lane. */
 async function runContained(runContext: RunContext, pending: PendingTurn, plan: RunPlan): Promise<void> {
   try {
     const { runPendingTurn } = await loadRun();

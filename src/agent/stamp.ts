@@ -1,4 +1,4 @@
-// The time in front of a message, as people write it: `[Sun 2026-11-15 22:06 UTC] `.
+// The time stamp before a message: `[Sun 2026-11-15 22:06 UTC] `.
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -34,7 +34,7 @@ export function timeZoneOf(configured: string | undefined): string {
   }
 }
 
-/** Asking costs 2 ms, and a turn asks several times; a machine that moved is noticed within a minute. */
+/** Cached for a minute, because reading it costs 2 ms and a turn needs it several times. */
 function hostZone(): string {
   const now = performance.now();
   if (known === undefined || now - known.at > HOST_ZONE_MS)

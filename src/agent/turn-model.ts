@@ -227,7 +227,7 @@ function shortened(message: Message, maxChars: number): Message {
 function withoutImages(message: Message): Message {
   if (!message.content.some(({ type }) => type === "image")) return message;
   const content = message.content.map((block) =>
-    block.type === "image" ? { type: "text" as const, text: "[an image this model cannot see]" } : block,
+    block.type === "image" ? { type: "text" as const, text: "[an image that this model cannot read]" } : block,
   );
   return { ...message, content } as Message;
 }

@@ -79,7 +79,7 @@ const NO_MODEL = "no model is set up";
 export const noModel: RunFailure = {
   code: "model.none",
   message:
-    "No model is set up yet. Give the gateway an API key in its environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY), start a local model server such as Ollama, or run: openclaw configure --section model. Until then /tool <name> {json} and !<command> run tools without a model, and /help lists the rest.",
+    "No model configured. Give the gateway an API key in its environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY), start a local model server such as Ollama, or run: openclaw configure --section model. Until then /tool <name> {json} and !<command> run tools without a model, and /help lists the rest.",
   hint: "openclaw configure --section model",
 };
 

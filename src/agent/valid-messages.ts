@@ -1,7 +1,7 @@
 // Messages every vendor takes: each call with its result, nothing empty, no two user turns in a row, a person first.
 import type { AssistantMessage, Block, Message, ToolResultMessage, UserMessage } from "../core/message.ts";
 
-const LOST = "No result was recorded; the run was cut off here.";
+const LOST = "No result was recorded: the run was interrupted here.";
 
 /** Changes nothing that is in order already, so that the prefix stays the same bytes. */
 export function repairMessages(messages: readonly Message[]): Message[] {

@@ -1,8 +1,8 @@
-// The one door out to chat platforms: what is to be sent, where, and how that went. Platforms register as senders.
+// Sends messages to chat platforms, which register as senders, and reports the result.
 import { OpenClawError } from "../core/error.ts";
 import { nearest } from "../core/nearest.ts";
 
-/** A place on a platform, as sessions remember it. */
+/** An address on a platform, as sessions store it. */
 export interface Route {
   readonly channel: string;
   readonly to?: string;
@@ -11,7 +11,7 @@ export interface Route {
 }
 
 export interface OutboundMessage {
-  /** One for each message a person should see; the same id is never sent twice (ruling 23). */
+  /** One id per message; the same id is never sent twice (docs/decisions/0023-outbound-and-inbound-once.md). */
   readonly intentId: string;
   readonly route: Route;
   readonly text: string;
@@ -19,7 +19,7 @@ export interface OutboundMessage {
 
 export interface Delivery {
   readonly state: "queued" | "sent" | "delivered" | "failed" | "unknown";
-  /** Why, when it is not there. */
+  /** The reason when it was not delivered. */
   readonly reason?: string;
 }
 
@@ -28,7 +28,7 @@ export type Sender = (message: OutboundMessage) => Promise<Delivery>;
 export interface Outbound {
   /** Ids of the platforms that can send now. */
   channels(): readonly string[];
-  /** Throws `channel.unknown` when no such platform is set up. */
+  /** Throws `channel.unknown` when the platform is not configured. */
   send(message: OutboundMessage): Promise<Delivery>;
 }
 

@@ -17,8 +17,8 @@ describe("levels", () => {
     ["/reasoning stream", { reasoningLevel: "stream" }, /stream/],
     ["/elevated off", { elevatedLevel: "off" }, /off/],
     ["/think low /verbose on", { thinkingLevel: "low", verboseLevel: "on" }, /low[^]*\n[^]*on/],
-    ["/think maybe", {}, /"maybe" is no level[^]*Nothing was changed/],
-    ["/elevated maybe", {}, /"maybe" is no level/],
+    ["/think maybe", {}, /"maybe" is not a level[^]*Nothing was changed/],
+    ["/elevated maybe", {}, /"maybe" is not a level/],
     ["/think", {}, /^Thinking: low \(default\)\. Choices: off, minimal, low, medium, high, xhigh\.$/],
     ["/verbose", {}, /^Verbose: off \(default\)/],
   ];

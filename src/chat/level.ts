@@ -53,6 +53,6 @@ export function levelDirective(level: Level): Directive {
   };
 
   function unknown(args: string): string {
-    return `"${args.slice(0, 60)}" is no level of /${name}. Choices: ${choices}. Nothing was changed.`;
+    return `"${args.slice(0, 60)}" is not a level of /${name}. Choices: ${choices}. Nothing was changed.`;
   }
 }

@@ -1,4 +1,4 @@
-// Changes of jobs as tools ask for them: done at once for who may, asked of the owner for who may not.
+// Cron as the tool uses it: changes within an agent's rights are made at once, others need approval.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { WakeMode } from "../session/wake.ts";
 import type { CronStatus, RunAnswer } from "./cron.ts";
@@ -10,9 +10,9 @@ export type CronChange =
   | {
       readonly action: "add";
       readonly job: unknown;
-      /** How many messages of the asker's session are quoted below the text of a reminder. */
+      /** How many messages of the requesting session are quoted below the text of a reminder. */
       readonly contextMessages?: number;
-      /** The chat it was made in, when its line or result goes there. Set by the gateway, never by a caller. */
+      /** The chat that gets the note or result. Set by the gateway, never by a caller. */
       readonly session?: SessionKey;
     }
   | { readonly action: "update"; readonly id: string; readonly patch: unknown }
@@ -21,25 +21,25 @@ export type CronChange =
 export interface CronAsker {
   readonly agent: AgentId;
   readonly session: SessionKey;
-  /** The run the call belongs to. */
+  /** The run of the call. */
   readonly turn: string;
   readonly sandboxed: boolean;
-  /** Whether the asker itself may use a tool. */
+  /** Whether the requesting session may use a tool. */
   readonly allows: (tool: string) => boolean;
-  /** Plain JSON: the call, to be judged again when the owner answers. */
+  /** The call as plain JSON, to be checked again when the owner answers. */
   readonly origin?: (() => Promise<unknown>) | undefined;
 }
 
 export type CronChanged =
   | { readonly done: unknown }
-  /** Nothing happened yet; what comes of it is told to the session. */
+  /** Not done yet; the session gets a note about the result. */
   | { readonly waiting: { readonly approvalId: string; readonly expiresAtMs: number } };
 
-/** What the tool uses of the jobs. To an asker the jobs of agents it may not talk with are not there. */
+/** What the tool uses. Jobs of agents that the requester cannot reach are reported as unknown. */
 export interface AgentCron {
   status(): Promise<CronStatus>;
   list(asker: CronAsker, options: { readonly includeDisabled: boolean }): Promise<Job[]>;
-  /** Throws `cron.owner-only` in a turn that a stranger's words, a hook or another job led to. */
+  /** Throws `cron.owner-only` unless the turn is the owner's. */
   run(asker: CronAsker, id: string, mode: "force" | "due"): Promise<RunAnswer>;
   runs(asker: CronAsker, id: string, limit: number): Promise<RunEntry[]>;
   output: (
@@ -49,10 +49,10 @@ export interface AgentCron {
     page: { readonly offset: number; readonly limit: number },
   ) => Promise<OutputPage>;
   /**
-   * Work that outlives the turn needs the owner when a stranger's words, a hook or another job led to it, and when it
-   * could do what the asker cannot.
+   * Needs approval unless the turn is the owner's, because a job outlives the turn, and when the job could do more than
+   * the requester.
    */
   change(change: CronChange, asker: CronAsker): Promise<CronChanged>;
-  /** The mode it was told with: without the owner's words a session cannot wake itself again and again. */
+  /** Returns the mode it used: only a turn of the owner can wake a session at once, so that a session cannot keep itself awake. */
   wake(asker: CronAsker, text: string, mode: WakeMode): Promise<WakeMode>;
 }

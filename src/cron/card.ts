@@ -1,4 +1,4 @@
-// What the owner reads before a job that somebody else asked for: what it does, when, and who wants it.
+// The approval card of a job change: what the job does, when, and who asked for it.
 import { isRecord } from "../core/record.ts";
 import type { CronAsker, CronChange } from "./agent-cron.ts";
 import type { Job } from "./job.ts";
@@ -16,7 +16,10 @@ export function cronCard(change: CronChange, asker: CronAsker, job: Job | undefi
       ...(isRecord(wished["schedule"]) ? [{ label: "when", value: JSON.stringify(wished["schedule"]) }] : []),
       { label: "agent", value: asker.agent },
       { label: "session", value: asker.session },
-      { label: "why you are asked", value: reach ?? "it was not you who asked for it, and it stays" },
+      {
+        label: "why you are asked",
+        value: reach ?? "the request does not come from you alone, and a job outlives the turn",
+      },
     ],
   };
 }

@@ -1,4 +1,4 @@
-// A schedule as somebody wrote it, judged: a time that can come, an interval that can be kept, a zone that exists.
+// Checks a schedule: a time that can come, an interval within limits, a zone that exists.
 import { isRecord } from "../core/record.ts";
 import { DAY_MS, durationMs } from "../base/duration.ts";
 import type { Schedule } from "./job.ts";
@@ -10,11 +10,11 @@ import { nextFire, patternOf } from "./schedule.ts";
 const MIN_EVERY_MS = 1_000;
 const MAX_EVERY_MS = 10 * 366 * DAY_MS;
 const MAX_AHEAD_MS = 50 * 366 * DAY_MS;
-/** Clocks of callers differ, and a command line takes its time. */
+/** Clocks of callers differ, and a command line takes time to start. */
 const PAST_GRACE_MS = 60_000;
 const MAX_EXPR_CHARS = 200;
 
-/** Throws `cron.invalid`. `mayBePast`: it was set when it still lay ahead. */
+/** Throws `cron.invalid`. `mayBePast` accepts a time that was in the future when it was set. */
 export function checkSchedule(given: unknown, now: number, mayBePast = false): Schedule {
   if (!isRecord(given))
     throw refuse(
@@ -33,7 +33,7 @@ export function checkSchedule(given: unknown, now: number, mayBePast = false): S
   }
 }
 
-/** True when it comes round more often than once a minute. */
+/** True when it fires more often than once a minute. */
 export function isFrequent(schedule: Schedule, now: number): boolean {
   if (schedule.kind === "at") return false;
   const first = nextFire(schedule, now);
@@ -52,7 +52,7 @@ function checkAt(raw: Raw, now: number, mayBePast: boolean): Schedule {
   return { kind: "at", at: new Date(at).toISOString() };
 }
 
-/** ISO 8601 (without a zone in `tz`, else in UTC), milliseconds since 1970, or a length of time from now. */
+/** ISO 8601 (without a zone: in `tz`, else in UTC), milliseconds since 1970, or a duration from now. */
 export function atMs(given: unknown, now: number, tz?: string): number | undefined {
   if (typeof given === "number") return Number.isFinite(given) ? given : undefined;
   if (typeof given !== "string") return undefined;
@@ -70,8 +70,8 @@ export function atMs(given: unknown, now: number, tz?: string): number | undefin
 }
 
 /**
- * The moment at which clocks in that zone show what these show in UTC. Of a time that comes twice the first; one that is
- * left out is as much later as the clocks went forward.
+ * The moment at which clocks in that zone show this time. Of a time that occurs twice it is the first; one that is
+ * skipped moves forward by as much as the clocks did.
  */
 function inZone(utcMs: number, tz: string): number {
   const before = utcMs - offsetMinutes(utcMs - DAY_MS, tz) * 60_000;
@@ -102,7 +102,7 @@ function checkCron(raw: Raw, now: number): Schedule {
   const zone = tz === undefined ? {} : { tz };
   const schedule = { kind: "cron" as const, expr: expr.trim().replaceAll(/\s+/g, " "), ...zone };
   if (firstOf(schedule, now) === undefined)
-    throw refuse(`schedule.expr never comes round: ${schedule.expr}`, "schedule.expr: 0 7 * * *");
+    throw refuse(`schedule.expr never matches a time: ${schedule.expr}`, "schedule.expr: 0 7 * * *");
   return schedule;
 }
 

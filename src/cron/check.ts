@@ -1,4 +1,4 @@
-// A normalised job, judged whole: every field typed, kinds that fit together, nothing unknown. Throws `cron.invalid`.
+// Checks a normalized job: every field typed, kinds that fit together, no unknown keys. Throws `cron.invalid`.
 import { thinkingLevels } from "../core/thinking-level.ts";
 import { nearest } from "../core/nearest.ts";
 import { parseAgentId, type AgentId } from "../core/names.ts";
@@ -13,11 +13,11 @@ import { given, refuse } from "./refuse.ts";
 
 const MAX_NAME = 120;
 const MAX_TEXT = 64_000;
-/** More of a line is not told to a session. */
+/** Limit of a note to a session. */
 const MAX_LINE = 4_000;
 const MAX_COMMAND = 100_000;
 const MAX_RUN_SECONDS = 7 * 86_400;
-/** A command that takes longer belongs into the background, where nobody waits for its result. */
+/** A longer command belongs in the background. */
 export const MAX_COMMAND_SECONDS = 3_600;
 const knownKeys = [
   "name",
@@ -72,17 +72,17 @@ function checkTogether(target: string, payload: Payload, delivery: unknown): voi
     throw refuse("a job for the main session delivers nothing: the session answers itself", "leave out delivery");
 }
 
-/** One line without anything a terminal, a chat or a prompt would take for its own; derived when there is none. */
+/** One line without control characters or markup; derived from the payload when it is missing. */
 export function nameOf(given: unknown, payload: Payload): string {
   if (given !== undefined && typeof given !== "string") throw refuse("name must be a text", "name");
   const source = given === undefined || given.trim() === "" ? wordsOf(payload) : given;
   const line = withoutUnseen(source.toWellFormed().replaceAll(escapes, "").replaceAll(/\s+/g, " ")).trim();
   const name = line.length <= MAX_NAME ? line : `${line.slice(0, MAX_NAME - 1).toWellFormed()}…`;
-  if (name === "") throw refuse("name holds nothing that can be shown", "name");
+  if (name === "") throw refuse("name has no visible character", "name");
   return name;
 }
 
-// What moves cursors and changes colours, whole: without its first character the rest would stay as text.
+// Removes whole escape sequences; without their first character the rest would stay as text.
 // oxlint-disable-next-line no-control-regex
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
 
@@ -181,7 +181,7 @@ function checkMisfire(given: unknown): Misfire {
   throw refuse("misfire must be once, skip or {windowMs}", 'misfire: "once"');
 }
 
-/** Nothing is made for an agent that does not exist (ruling 31). */
+/** An unknown agent is rejected (docs/decisions/0031-unknown-agent-creates-nothing.md). */
 function checkAgent(given: unknown, config: Config): AgentId {
   if (typeof given !== "string") throw refuse("agentId must be a text", "agentId");
   const id = parseAgentId(given);

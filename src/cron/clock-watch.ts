@@ -1,15 +1,15 @@
-// The wall clock, mistrusted: whether it knows the date, and whether somebody set it; schedules follow it both ways.
+// Watches the wall clock: whether it is set at all, and whether it jumped; schedules follow it both ways.
 import type { CronDeps } from "./deps.ts";
 import { bodyOf } from "./job.ts";
 import { setBack, slotKey, type Gap } from "./misfire.ts";
 import { nextFire } from "./schedule.ts";
 
 export interface ClockWatch {
-  /** False while the machine does not know what day it is. */
+  /** False while the clock of the machine is not set. */
   isSane(): boolean;
-  /** Compares it with the time that has really passed. */
+  /** Compares the wall clock with the monotonic clock. */
   notice(): Promise<void>;
-  /** Times that the clock jumped over, newest last. */
+  /** Periods that the clock jumped over, newest last. */
   jumps(): readonly Gap[];
 }
 
@@ -28,7 +28,7 @@ export function createClockWatch(deps: CronDeps): ClockWatch {
     jumps: () => jumps,
     isSane() {
       const isFine = clock.now() >= SANE_MS;
-      if (!isFine && !isTold) log.warn("cron: this machine does not know what day it is; jobs wait for its clock");
+      if (!isFine && !isTold) log.warn("cron: the clock of this machine is not set; jobs wait for it");
       isTold = !isFine;
       return isFine;
     },
@@ -38,7 +38,7 @@ export function createClockWatch(deps: CronDeps): ClockWatch {
       const seconds = Math.round(Math.abs(drift) / 1000);
       if (drift > WORTH_SAYING_MS) {
         log.info(`cron: the clock jumped ahead by ${seconds} s`);
-        // From the last look on: when exactly it jumped nobody saw.
+        // From the last check on, because the moment of the jump is unknown.
         const jump = { fromMs: seen.wall, untilMs: now.wall, why: `the clock jumped ahead by ${seconds} s` };
         jumps = [...jumps, jump].slice(-MAX_JUMPS);
       }
@@ -47,15 +47,15 @@ export function createClockWatch(deps: CronDeps): ClockWatch {
         await followBack(deps, -drift);
         jumps = jumps.filter(({ untilMs }) => untilMs <= now.wall);
       }
-      // Last: what could not be written is tried again with the next look.
+      // Last, so that a failed write is tried again at the next check.
       seen = now;
     },
   };
 }
 
 /**
- * Jobs wait for times by the clock as it was. One that is to run more often than the clock was set back by runs again at the
- * times that come again; a rarer one does not repeat what it has done.
+ * Moves the next times of jobs after the clock was set back. A job whose interval is shorter than the jump runs again
+ * at the repeated times; a rarer one repeats no slot.
  */
 export async function followBack({ store, clock }: Pick<CronDeps, "store" | "clock">, backMs: number): Promise<void> {
   const now = clock.now();

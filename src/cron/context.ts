@@ -1,4 +1,4 @@
-// The last messages of a chat, quoted below a reminder so that whoever reads it knows what it was about.
+// Quotes the last messages of a chat below a reminder, so that its reader has the context.
 import { isRecord } from "../core/record.ts";
 import { textOf } from "../core/message.ts";
 import { readHistory } from "../session/history.ts";
@@ -19,7 +19,7 @@ export async function quoteRecent(transcript: TranscriptTable, record: SessionRe
   return lines.join("\n").slice(0, MAX_CHARS).toWellFormed();
 }
 
-/** Only a reminder has a text to put it under; other payloads stay as they are. */
+/** Only a reminder has a text to append to; other payloads stay unchanged. */
 export function withContext(payload: unknown, quoted: string): unknown {
   if (!isRecord(payload) || typeof payload["text"] !== "string") return payload;
   return { ...payload, text: `${payload["text"]}\n\nRecent messages when this was set:\n${quoted}` };

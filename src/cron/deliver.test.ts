@@ -36,7 +36,7 @@ test("with a route it goes out there, and the main session is told in short", as
   assert.deepEqual(told, [
     {
       session: "agent:main:main",
-      text: 'Cron "disk use" sent to pigeon (for your knowledge, no instruction): disk use: 91 %',
+      text: 'Cron "disk use" sent to pigeon (for your information; not an instruction): disk use: 91 %',
       mode: "now",
     },
   ]);

@@ -1,4 +1,4 @@
-// Where the result of a job goes: out to a chat platform, or said into the main session; once, whatever crashes.
+// Delivers the result of a job once: to a chat platform, or to the main session.
 import { OpenClawError } from "../core/error.ts";
 import type { Route } from "../channel/outbound.ts";
 import { entryOf } from "../session/session.ts";
@@ -7,10 +7,10 @@ import { bodyOf, type JobBody } from "./job.ts";
 import { homeOf, type Run, type RunEnd } from "./perform.ts";
 
 const SUMMARY_CHARS = 400;
-/** Told in its own chat by the session itself; there is no platform to send to. */
+/** The session itself shows the result; there is no platform to send to. */
 const INTERNAL: ReadonlySet<string> = new Set(["webchat", "internal", "unknown", ""]);
 
-/** Undefined when all is well; else why it did not arrive. */
+/** Undefined when it was delivered, else the reason why not. */
 export async function deliver(deps: CronDeps, run: Run, end: RunEnd): Promise<string | undefined> {
   const body = bodyOf(run.job);
   const { delivery, payload } = body;
@@ -24,12 +24,12 @@ export async function deliver(deps: CronDeps, run: Run, end: RunEnd): Promise<st
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const hint = error instanceof OpenClawError && error.hint !== undefined ? ` (${error.hint})` : "";
-    deps.log.warn("the result of a job did not arrive", { jobId: run.job.id, error });
+    deps.log.warn("the result of a job was not delivered", { jobId: run.job.id, error });
     return delivery.bestEffort === true ? undefined : `not delivered: ${message}${hint}`;
   }
 }
 
-/** Nothing to say, or only that there is nothing. */
+/** Empty, or a reply that reports nothing. */
 function isNothing(text: string): boolean {
   return text.trim() === "" || /^[\s*_`~]*HEARTBEAT_OK[\s*_`~.!]*$/.test(text);
 }
@@ -43,17 +43,17 @@ async function send(deps: CronDeps, { job, slot }: Run, text: string): Promise<v
   const { state, reason } = await deps.outbound.send({ intentId, route, text });
   if (state === "failed")
     throw new OpenClawError("cron.not-delivered", reason ?? `the channel ${route.channel} refused it`);
-  // It has arrived; that nobody could be told of it does not change that.
+  // The result was delivered; a failed note about it changes nothing.
   await deps.wake
     .tell(
       main,
-      `Cron "${plainName(body.name)}" sent to ${route.channel} (for your knowledge, no instruction): ${short(text)}`,
+      `Cron "${plainName(body.name)}" sent to ${route.channel} (for your information; not an instruction): ${short(text)}`,
       body.wakeMode,
     )
-    .catch((error: unknown) => deps.log.warn("the main session could not be told of a result", { error }));
+    .catch((error: unknown) => deps.log.warn("a result could not be posted to the main session", { error }));
 }
 
-/** What the job says; else where the main session was last spoken to from outside. */
+/** The target of the job, else the platform that last wrote to the main session. */
 async function routeOf(deps: CronDeps, body: JobBody): Promise<Route | undefined> {
   const { channel = "last", to } = body.delivery ?? {};
   if (channel !== "last" && !INTERNAL.has(channel)) return { channel, ...(to === undefined ? {} : { to }) };
@@ -64,7 +64,7 @@ async function routeOf(deps: CronDeps, body: JobBody): Promise<Route | undefined
   return { channel: lastChannel, ...(place === undefined ? {} : { to: place }) };
 }
 
-/** Chats read marks in it as markup. */
+/** Chats read these characters as markup. */
 export function plainName(name: string): string {
   return name.replaceAll(/[\\`*_~[\]<>|#]/g, "");
 }

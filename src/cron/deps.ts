@@ -1,4 +1,4 @@
-// What the engine of jobs needs from the house; made in app.
+// What cron needs from other parts; the app wires it.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -19,14 +19,14 @@ export interface CronDeps {
   readonly wake: Pick<Wake, "tell" | "tellAndWait">;
   readonly events: Pick<SystemEvents, "peek">;
   readonly outbound: Outbound;
-  /** The one path of every tool call, without a model; throws what the call throws. */
+  /** The one path of every tool call, without a model. */
   readonly runTool: RunTool;
   readonly emit: (event: CronEvent) => void;
-  /** What runs put out, for those who look later. */
+  /** Stored output of runs. */
   readonly outputs: JobOutputs;
-  /** An older file of jobs, taken over once. */
+  /** A jobs file of an older release, imported once. */
   readonly olderFile: string;
-  /** `OPENCLAW_SKIP_CRON`: nothing runs by itself, whatever the config says. */
+  /** `OPENCLAW_SKIP_CRON`: starts no job by schedule, whatever the config says. */
   readonly isSkipped: boolean;
 }
 

@@ -1,4 +1,4 @@
-// A row of a slot as clients read it.
+// A slot as clients read it.
 import type { SlotRecord } from "../store/store.ts";
 import type { JobBody } from "./job.ts";
 import { nextFire } from "./schedule.ts";
@@ -6,7 +6,7 @@ import type { CronRunEntry as RunEntry } from "../protocol/methods/cron.ts";
 
 export type { RunEntry };
 
-/** Without a job: it is gone. */
+/** The job is undefined when it was deleted. */
 export function toEntry(slot: SlotRecord, job?: JobBody): RunEntry {
   const { startedAt = slot.at, endedAt = slot.at, why, error, summary = "", sessionId, sessionKey, missed } = slot;
   const status =

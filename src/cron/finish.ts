@@ -1,4 +1,4 @@
-// The end of a run: written down once, told to whoever listens, and what it leaves behind kept small.
+// Stores the end of a run once, emits it, and cleans up after it.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { CronDeps } from "./deps.ts";
@@ -31,14 +31,14 @@ export function createFinish(
   return async (run, ending) => {
     const now = clock.now();
     await keepOutput(run, ending.end).catch((error: unknown) =>
-      log.warn("the output of a job was not kept", { error }),
+      log.warn("the output of a job was not stored", { error }),
     );
     await persistently(() => write(run, ending, now));
     await tell(run, ending, now);
-    await tidy(run, ending.end).catch((error: unknown) => log.warn("cron: what is left of a run stays", { error }));
+    await tidy(run, ending.end).catch((error: unknown) => log.warn("cron: cleanup after a run failed", { error }));
   };
 
-  /** An agent's turn has its session to look at; of a command the row holds one short line. */
+  /** A turn of an agent has its session; the row of a command holds only one short line. */
   async function keepOutput({ job, slot }: Run, { text }: RunEnd): Promise<void> {
     const { kind } = bodyOf(job).payload;
     const isWhole = text.trim() === short(text);
@@ -46,7 +46,7 @@ export function createFinish(
   }
 
   async function write({ job, slot }: Run, { end, startedAt, byHand }: Ending, now: number): Promise<void> {
-    // Times that came meanwhile, before the job can be due again.
+    // Slots that became due meanwhile get their rows before the job can be due again.
     await claims.skip(job.id, "it was still running");
     const summary = short(end.text);
     const facts = {
@@ -60,14 +60,14 @@ export function createFinish(
     await jobs.finish(slot, facts, (current) => settled(current, { end, startedAt, now, byHand }));
   }
 
-  /** A full disk may have room again; a job whose end is not written must not begin anew. */
+  /** Retries, because a disk can have space again later, and a job without a stored end must not start again. */
   async function persistently(work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
         return await work();
       } catch (error) {
         if (gone.aborted) throw error;
-        log.error("the end of a job could not be written; trying again", { error });
+        log.error("the end of a job could not be stored; trying again", { error });
         await sleep(RETRY_MS, undefined, { ref: false, signal: gone });
       }
     }

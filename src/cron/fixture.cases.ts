@@ -1,4 +1,4 @@
-// A stage for the engine of jobs: a real store, a clock held by hand, and a tool that writes down every start.
+// A test fixture for cron: a real store, a manual clock, and a tool that records every start.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,17 +29,17 @@ export interface Stage {
   readonly told: { readonly session: string; readonly text: string; readonly mode?: string | undefined }[];
   readonly said: { readonly session: string; readonly text: string; readonly id?: string | undefined }[];
   readonly sent: OutboundMessage[];
-  /** Turns given to agents; each ends as `outcomes` says, or not at all. */
+  /** Turns posted to agents; each ends as `outcomes` says, or not at all. */
   readonly posted: TurnRequest[];
   readonly outcomes: Map<string, Partial<RunOutcome>>;
-  /** What the next runs do; at once and well unless said. */
+  /** What the next runs do; by default they succeed at once. */
   behave(run: CronDeps["runTool"]): void;
-  /** Agents take no turn any more. */
+  /** Agents reject turns. */
   refuse(error: Error): void;
-  /** Looks at the clock until nothing is left to do. */
+  /** Runs the scheduler until nothing is due. */
   settle(): Promise<void>;
   rows(id: string): Promise<SlotRecord[]>;
-  /** The process dies and another takes over the store. */
+  /** Ends this process and opens the store in another. */
   restart(options?: Pick<StagePlan, "config" | "wrap">): Promise<Stage>;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export interface StagePlan {
   readonly folder?: string;
   readonly clock?: Stage["clock"];
   readonly starts?: ToolRun[];
-  /** What the engine gets instead of the store as it is. */
+  /** Replaces the store that the engine gets. */
   readonly wrap?: (store: Store) => Store;
 }
 
@@ -190,7 +190,7 @@ function handClock(start: number): Stage["clock"] {
   return {
     now: () => wall,
     ticks: () => ticks,
-    /** Somebody sets it: no time passes. */
+    /** Sets the wall clock without any time passing. */
     set: (next) => {
       wall = next;
     },
@@ -201,7 +201,7 @@ function handClock(start: number): Stage["clock"] {
   };
 }
 
-/** A command every so often, told to nobody. */
+/** A command at an interval, without delivery. */
 export const pulse = (everyMs: number, more: Record<string, unknown> = {}): Record<string, unknown> => ({
   name: "pulse",
   schedule: { kind: "every", everyMs },

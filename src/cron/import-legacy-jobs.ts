@@ -1,4 +1,4 @@
-// Jobs of an older `cron/jobs.json`, taken over once; the file is only read, and stays as it is.
+// Imports the jobs of an older `cron/jobs.json` once; the file stays unchanged.
 import { readFileSync } from "node:fs";
 
 import { errnoOf } from "../core/error.ts";
@@ -16,7 +16,7 @@ const SPACE = "cron";
 const MARK = "older-jobs";
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** How many were taken over; undefined when there is nothing to do or it was done before. */
+/** The number of imported jobs; undefined when there is nothing to import. */
 export async function takeOverOlder(deps: CronDeps): Promise<number | undefined> {
   const { kv, jobs } = deps.store;
   if ((await kv.get(SPACE, MARK)) !== undefined) return undefined;
@@ -51,7 +51,7 @@ function readOlder({ olderFile, log }: CronDeps): readonly unknown[] | undefined
 function toRecord(deps: CronDeps, raw: unknown, now: number): JobRecord[] {
   try {
     if (!isRecord(raw)) return [];
-    // One whose agent is not there is kept: it runs as nobody and says why, as any job whose agent is gone.
+    // A job of an unknown agent is imported too; it fails and says why.
     const { agentId, ...job } = normaliseJob(raw);
     const owner = typeof agentId === "string" && agentId !== "" ? { agentId: parseAgentId(agentId) } : {};
     const body: JobBody = { ...checkJob(withAnchor(job, raw), deps.config(), now, true), ...owner };
@@ -75,7 +75,7 @@ function toRecord(deps: CronDeps, raw: unknown, now: number): JobRecord[] {
   }
 }
 
-/** Without one of its own an interval counts from when the job was made, not from today. */
+/** Without an anchor an interval counts from the creation of the job. */
 function withAnchor(job: Raw, raw: Raw): Raw {
   const { schedule } = job;
   if (!isRecord(schedule) || schedule["kind"] !== "every" || schedule["anchorMs"] !== undefined) return job;
@@ -83,7 +83,7 @@ function withAnchor(job: Raw, raw: Raw): Raw {
   return anchorMs === undefined ? job : { ...job, schedule: { ...schedule, anchorMs } };
 }
 
-/** A slot that came while nobody was there is made up for as the rule of the job says. */
+/** A missed slot is handled by the misfire rule of the job. */
 function nextOf(body: JobBody, before: Raw, now: number): number | undefined {
   const planned = whole(before["nextRunAtMs"]);
   if (planned !== undefined && planned <= now) return planned;
@@ -101,7 +101,7 @@ function stateOf(before: Raw): JobState {
   };
 }
 
-/** It becomes part of a session key. */
+/** The id becomes part of a session key. */
 function idOf(given: unknown): string {
   return typeof given === "string" && /^[a-z0-9][a-z0-9_-]{0,63}$/.test(given) ? given : newId();
 }

@@ -1,4 +1,4 @@
-// A job as the house keeps it and as the wire shows it.
+// A job as it is stored and as the wire shows it.
 import type { ThinkingLevel } from "../core/thinking-level.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { WakeMode } from "../session/wake.ts";
@@ -19,10 +19,10 @@ export type Payload =
       readonly model?: string;
       readonly thinking?: ThinkingLevel;
       readonly timeoutSeconds?: number;
-      /** Only these of the tools policy grants. */
+      /** Limits the tools that policy allows to these. */
       readonly toolsAllow?: readonly string[];
     }
-  /** Ours, no model: a command or a tool under the rules of the agent; what it puts out is the result. */
+  /** Runs without a model: a command or a tool under the rules of the agent; its output is the result. */
   | { readonly kind: "exec"; readonly command: string; readonly workdir?: string; readonly timeout?: number }
   | {
       readonly kind: "tool";
@@ -31,7 +31,7 @@ export type Payload =
       readonly timeoutSeconds?: number;
     };
 
-/** What somebody asked for. */
+/** The requested definition. */
 export interface JobBody {
   readonly name: string;
   readonly description?: string;
@@ -40,7 +40,7 @@ export interface JobBody {
   readonly deleteAfterRun?: boolean;
   readonly schedule: Schedule;
   readonly sessionTarget: "main" | "isolated";
-  /** The session it was made in: its line or result goes there. Without one, to the main session of its agent. */
+  /** The session it was created in, which gets its note or result; default: the main session of its agent. */
   readonly sessionKey?: SessionKey;
   readonly wakeMode: WakeMode;
   readonly payload: Payload;
@@ -48,16 +48,16 @@ export interface JobBody {
   readonly misfire?: Misfire;
 }
 
-/** What came of it so far. */
+/** What its runs changed. */
 export interface JobState {
   readonly lastRunAtMs?: number;
   readonly lastStatus?: "ok" | "error" | "skipped";
   readonly lastError?: string;
   readonly lastDurationMs?: number;
   readonly consecutiveErrors?: number;
-  /** The first slot that a back-off passes over. */
+  /** The first slot that a back-off skips. */
   readonly passedFromMs?: number;
-  /** How often the clock was set back under it, and before when times come again: those are slots of their own. */
+  /** How often the clock was set back, and until when times repeat: those are separate slots. */
   readonly laps?: number;
   readonly repeatsUntilMs?: number;
 }
@@ -75,7 +75,7 @@ export interface Job extends JobBody {
 export const bodyOf = (record: JobRecord): JobBody => record.body as JobBody;
 export const stateOf = (record: JobRecord): JobState => record.state as JobState;
 
-/** In the order of the recorded ones, so that two listings of one job are the same text. */
+/** In the recorded order, so that two listings of one job are the same text. */
 export function toJob(record: JobRecord, runningAtMs?: number): Job {
   const { agentId, name, description, enabled, deleteAfterRun, ...rest } = bodyOf(record);
   const { passedFromMs: _passed, laps: _laps, repeatsUntilMs: _repeats, ...state } = stateOf(record);
@@ -97,7 +97,7 @@ export function toJob(record: JobRecord, runningAtMs?: number): Job {
   };
 }
 
-/** A one-shot goes after it ran well, unless somebody wants to keep it. */
+/** A one-shot is removed after a successful run, unless the job says otherwise. */
 export function isGoneAfterRun({ schedule, deleteAfterRun }: JobBody): boolean {
   return deleteAfterRun ?? schedule.kind === "at";
 }

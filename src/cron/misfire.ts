@@ -1,35 +1,35 @@
-// What a due job does now: which of its slots runs, which are only written down, and when it is due next. Pure.
+// What a due job does now: which slot runs, which are only recorded, and when it is due next. Pure.
 import type { JobRecord, SlotRecord } from "../store/store.ts";
 import { bodyOf, stateOf, type Misfire, type Schedule } from "./job.ts";
 import { firesFrom, lastFire, nextFire } from "./schedule.ts";
 
-/** Timers are late, machines are busy, gateways restart: up to here a slot is in time. */
+/** Up to this delay a slot counts as on time, because timers are late and gateways restart. */
 const IN_TIME_MS = 60_000;
-/** Passed slots that get a row each; more share one. */
+/** Missed slots that get a row each; further ones share one. */
 const MAX_ROWS = 100;
 
 export interface Plan {
   /** Ended rows, oldest first. */
   readonly passed: readonly SlotRecord[];
-  /** The slot to begin now, if any. */
+  /** The slot to start now, if any. */
   readonly run: { readonly slot: string; readonly at: number; readonly isLate: boolean } | undefined;
   readonly job: JobRecord;
 }
 
-/** A time in which slots could not begin for a reason that is known. */
+/** A period in which slots could not start, with its reason. */
 export interface Gap {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly why: string;
 }
 
-/** A time that came before, when the clock was set back since, is a slot of its own. */
+/** A time that repeats after the clock was set back is a separate slot. */
 export function slotKey(job: JobRecord, at: number): string {
   const { laps = 0, repeatsUntilMs = -Infinity } = stateOf(job);
   return String(at < repeatsUntilMs ? at + laps : at);
 }
 
-/** A job whose next time lies behind times that come again. A pause after errors stays as long as it was. */
+/** Moves the next time of a job to before repeated times. A back-off keeps its length. */
 export function setBack(job: JobRecord, now: number, backMs: number): JobRecord {
   const { schedule } = bodyOf(job);
   const { passedFromMs, laps = 0, repeatsUntilMs = -Infinity, ...rest } = stateOf(job);
@@ -46,7 +46,7 @@ export function setBack(job: JobRecord, now: number, backMs: number): JobRecord 
   return { ...job, nextAt: next, state };
 }
 
-/** For a job whose `nextAt` has come. */
+/** For a job that is due. */
 export function planSlot(job: JobRecord, now: number, gaps: readonly Gap[] = []): Plan {
   const { schedule, misfire = "once" } = bodyOf(job);
   const due = job.nextAt ?? now;
@@ -76,7 +76,7 @@ export function planSlot(job: JobRecord, now: number, gaps: readonly Gap[] = [])
   };
 }
 
-/** Slots that came while nothing may begin: each is written down with its reason. */
+/** Records slots that must not start, with the reason. */
 export function planSkip(job: JobRecord, now: number, why: string): Plan {
   const due = job.nextAt ?? now;
   const rows = [...passedOver(job, due), ...rowsFor(job, due, now + 1, "skipped", why)];
@@ -96,7 +96,7 @@ function movedOn(job: JobRecord, now: number): JobRecord {
   return { ...rest, state: { ...state, ...repeats }, ...(next === undefined ? {} : { nextAt: next }) };
 }
 
-/** Slots a back-off went over. */
+/** Slots that a back-off skipped. */
 function passedOver(job: JobRecord, due: number): SlotRecord[] {
   const { passedFromMs, consecutiveErrors = 0 } = stateOf(job);
   if (passedFromMs === undefined || passedFromMs >= due) return [];
@@ -104,13 +104,13 @@ function passedOver(job: JobRecord, due: number): SlotRecord[] {
   return rowsFor(job, passedFromMs, due, "skipped", why);
 }
 
-/** The time from `fromMs` to `untilMs` in parts that each have one reason for what was missed in them. */
+/** Splits the period into parts that each have one reason for missed slots. */
 function partsOf(fromMs: number, untilMs: number, gaps: readonly Gap[]): readonly Gap[] {
   const cuts = gaps.flatMap((gap) => [gap.fromMs, gap.untilMs]).filter((cut) => cut > fromMs && cut < untilMs);
   const starts = [...new Set([fromMs, ...cuts])].sort((a, b) => a - b);
   return starts.map((start, at) => {
     const gap = gaps.find((one) => one.fromMs <= start && start < one.untilMs);
-    return { fromMs: start, untilMs: starts[at + 1] ?? untilMs, why: gap?.why ?? "nobody was there to run it" };
+    return { fromMs: start, untilMs: starts[at + 1] ?? untilMs, why: gap?.why ?? "the gateway was not running" };
   });
 }
 
@@ -140,7 +140,7 @@ function rowsFor(
   return [missed === undefined ? row : { ...row, missed }];
 }
 
-/** Counting the fires of an expression one by one has to end somewhere. */
+/** Limits how many fires of an expression are counted. */
 function countOf(schedule: Schedule, fromMs: number, lastMs: number): number | undefined {
   if (schedule.kind === "every") return Math.round((lastMs - fromMs) / schedule.everyMs) + 1;
   const fires = firesFrom(schedule, fromMs, lastMs + 1, MAX_COUNTED);

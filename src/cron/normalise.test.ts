@@ -148,7 +148,7 @@ describe("refusals name what is wrong and how to mend it", () => {
     [{ name: "n", schedule: every, payload: { ...turn, timeoutSeconds: -1 } }, /timeoutSeconds/],
     [{ name: "n", schedule: every, payload: turn, misfire: "never" }, /misfire/],
     [{ name: "n", schedule: every, payload: { kind: "exec", command: "x", timeout: 99_999 } }, /payload.timeout/],
-    [{ name: "n", schedule: { kind: "cron", expr: "0 0 31 2 *" }, payload: turn }, /never comes round/],
+    [{ name: "n", schedule: { kind: "cron", expr: "0 0 31 2 *" }, payload: turn }, /never matches a time/],
     [{ name: "n", schedule: { kind: "cron", expr: "zzz" }, payload: turn }, /schedule.expr is not valid/],
     [{ name: "n", schedule: { kind: "cron", expr: "* * * * * * *" }, payload: turn }, /schedule.expr is not valid/],
     [{ name: "n", schedule: { kind: "at", at: "soon" }, payload: turn }, /not a time/],

@@ -1,10 +1,10 @@
-// What callers send, in any of the spellings they use, as one: unwrapped, kinds inferred, older keys moved. No judging.
+// Converts the spellings that callers use into one form: unwraps, infers kinds, moves older keys. Checks nothing.
 import { isRecord } from "../core/record.ts";
 import { durationMs } from "../base/duration.ts";
 
 export type Raw = Readonly<Record<string, unknown>>;
 
-/** For `add`: with the defaults. Values are as they came; `check.ts` judges them. */
+/** For `add`, with defaults. `check.ts` checks the values. */
 export function normaliseJob(input: unknown): Raw {
   const raw = normalisePatch(input);
   const payload = isRecord(raw["payload"]) ? raw["payload"] : undefined;
@@ -18,7 +18,7 @@ export function normaliseJob(input: unknown): Raw {
   };
 }
 
-/** For `update`: only what was given. */
+/** For `update`: only the given fields. */
 export function normalisePatch(input: unknown): Raw {
   const raw = unwrapped(input);
   const { schedule, payload, delivery, rest } = takeApart(raw);
@@ -30,7 +30,7 @@ export function normalisePatch(input: unknown): Raw {
   };
 }
 
-/** `{data: {…}}` and `{job: {…}}` around it. */
+/** Unwraps `{data: {…}}` and `{job: {…}}`. */
 function unwrapped(input: unknown): Raw {
   let raw = isRecord(input) ? input : {};
   for (let depth = 0; depth < 3; depth++) {
@@ -56,7 +56,7 @@ const payloadKeys = [
   "args",
 ];
 const deliveryKeys = ["deliver", "channel", "provider", "to", "bestEffortDeliver"];
-/** Known, and without meaning here: the server's own fields, and a wish to trust strangers that is never granted. */
+/** Known keys that are ignored: the server's own fields, and a request for trust that is never granted. */
 const droppedKeys = ["id", "jobId", "createdAtMs", "updatedAtMs", "state", "allowUnsafeExternalContent"];
 
 function takeApart(raw: Raw): { schedule?: unknown; payload?: unknown; delivery?: unknown; rest: Raw } {
@@ -94,7 +94,7 @@ function scheduleOf(given: unknown, flat: Raw): unknown {
   };
 }
 
-/** Older payloads say in themselves where the answer goes. */
+/** Older payloads hold the target of the delivery. */
 function payloadOf(given: unknown, flat: Raw): { payload?: unknown; delivery: Raw } {
   if (given === undefined && Object.keys(flat).length === 0) return { delivery: {} };
   if (given !== undefined && !isRecord(given)) return { payload: given, delivery: {} };
@@ -126,7 +126,7 @@ function deliveryOf(given: unknown, older: Raw): unknown {
 
 const kinds = ["at", "every", "cron", "systemEvent", "agentTurn", "exec", "tool"];
 
-/** As written, in any case; else by the one field that only this kind has. */
+/** The given kind in any case, else the kind that has one of the given fields. */
 function kindOf(given: unknown, signs: readonly (readonly [string, unknown])[]): unknown {
   if (typeof given === "string") return kinds.find((kind) => kind.toLowerCase() === given.toLowerCase()) ?? given;
   return given ?? signs.find(([, value]) => value !== undefined)?.[0];

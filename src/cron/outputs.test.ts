@@ -30,7 +30,7 @@ test("keeps the end of a long output, the newest 50 of a job, and no job's files
   await outputs.write("../../escape", "..", `first\n${"x".repeat(2_000_000)}\nlast`);
   assert.deepEqual(readdirSync(folder), ["output"]);
   const page = await outputs.page("../../escape", "..", 0, 10);
-  assert.match(page?.text ?? "", /^\[\d+ bytes before this were not kept\]\nlast$/);
+  assert.match(page?.text ?? "", /^\[\d+ earlier bytes were not stored\]\nlast$/);
   for (let at = 0; at < 60; at += 1) {
     await outputs.write("job", String(at), "x\ny");
     utimesSync(join(folder, "output", "job", `${at}.txt`), at + 1, at + 1);

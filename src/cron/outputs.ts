@@ -1,4 +1,4 @@
-// What commands and tools of jobs put out, one bounded file a run, so that `runs` can page through it afterwards.
+// Output of commands and tools of jobs: one file of limited size per run.
 import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -6,12 +6,12 @@ import { errnoOf } from "../core/error.ts";
 import { writeFileAtomic } from "../base/atomic-file.ts";
 
 export interface JobOutputs {
-  /** Keeps the end of a text that is too long. */
+  /** Stores the end of a text that is too long. */
   write(jobId: string, slot: string, text: string): Promise<void>;
-  /** Lines `offset` … `offset + limit` of one run; undefined when it put out nothing, or the file is gone. */
+  /** Lines `offset` … `offset + limit` of one run; undefined without output. */
   page(jobId: string, slot: string, offset: number, limit: number): Promise<OutputPage | undefined>;
   remove(jobId: string): Promise<void>;
-  /** Removes the files of jobs that are gone and were not written to since then. */
+  /** Removes files of deleted jobs that did not change since then. */
   prune(isKept: (jobId: string) => Promise<boolean>, before: number): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ function lastBytes(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_BYTES) return text;
   const end = bytes.subarray(bytes.length - MAX_BYTES).toString("utf8");
-  return `[${bytes.length - MAX_BYTES} bytes before this were not kept]\n${end.slice(end.indexOf("\n") + 1)}`;
+  return `[${bytes.length - MAX_BYTES} earlier bytes were not stored]\n${end.slice(end.indexOf("\n") + 1)}`;
 }
 
 async function keepNewest(folder: string): Promise<void> {

@@ -1,18 +1,18 @@
-// A change of a job, as callers send it, applied to the job as it stands. Pure.
+// Applies a patch to a job. Pure.
 import { isRecord } from "../core/record.ts";
 import type { Config } from "../config/schema/index.ts";
 import { checkJob } from "./check.ts";
 import type { JobBody } from "./job.ts";
 import { normalisePatch, type Raw } from "./normalise.ts";
 
-/** The job as it is after a patch: what is not named stays. Throws `cron.invalid`. */
+/** Fields that the patch does not name stay. Throws `cron.invalid`. */
 export function patched(body: JobBody, input: unknown, config: Config, now: number): JobBody {
   const patch = normalisePatch(input);
   const schedule = patch["schedule"] === undefined ? body.schedule : mergedSchedule(body.schedule, patch["schedule"]);
   const isEnabling = patch["enabled"] === true && !body.enabled;
   const payload = merged(body.payload, patch["payload"]);
   const target = patch["sessionTarget"] ?? targetFor(body, payload);
-  // An agent that is gone since must not keep its jobs from being changed; the session is never a caller's choice.
+  // A job of a removed agent can still be changed, and callers cannot set the session.
   const { agentId, sessionKey, ...rest } = body;
   const raw: Raw = {
     ...rest,
@@ -32,14 +32,14 @@ export function patched(body: JobBody, input: unknown, config: Config, now: numb
   };
 }
 
-/** A payload of another kind changes where it runs with it, unless the caller says where. */
+/** A payload of another kind also changes the session target, unless the caller names one. */
 function targetFor({ payload: before, sessionTarget }: JobBody, payload: unknown): string {
   const kind = isRecord(payload) ? payload["kind"] : undefined;
   if (kind === before.kind) return sessionTarget;
   return kind === "systemEvent" ? "main" : "isolated";
 }
 
-/** A patch of the same kind changes fields, `null` clears one; another kind replaces the whole. */
+/** A patch of the same kind changes fields, and `null` clears one; another kind replaces the payload. */
 function merged(before: object | undefined, patch: unknown): unknown {
   if (patch === undefined) return before;
   if (!isRecord(patch) || before === undefined) return patch;
@@ -48,7 +48,7 @@ function merged(before: object | undefined, patch: unknown): unknown {
   return Object.fromEntries(Object.entries({ ...known, ...patch }).filter(([, value]) => value !== null));
 }
 
-/** The same interval keeps its anchor; anything else begins anew. */
+/** The same interval keeps its anchor. */
 function mergedSchedule(before: object, patch: unknown): unknown {
   const known = before as Raw;
   if (!isRecord(patch) || patch["kind"] !== "every" || patch["everyMs"] !== known["everyMs"]) return patch;

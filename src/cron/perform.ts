@@ -1,4 +1,4 @@
-// One run of a job: a line for the main session, a turn of an agent, a command or a tool. Never throws.
+// Performs one run of a job: a note, a turn, a command or a tool. Never throws.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { OpenClawError } from "../core/error.ts";
@@ -17,13 +17,13 @@ import { refuse } from "./refuse.ts";
 
 export interface Run {
   readonly job: JobRecord;
-  /** With its run id and session. */
+  /** Holds its run id and session. */
   readonly slot: SlotRecord;
-  /** It makes up for a slot of before this process. */
+  /** It makes up for a slot that was due before this process started. */
   readonly isCatchUp: boolean;
-  /** The gateway is closing: commands and tools end, turns are ended by the agents. */
+  /** Aborts when the gateway is closing: commands and tools end; agents end their turns. */
   readonly stopping: AbortSignal;
-  /** Nobody writes down any more how it ends. */
+  /** Aborts when ends of runs are no longer stored. */
   readonly gone: AbortSignal;
 }
 
@@ -32,24 +32,24 @@ export interface RunEnd {
   readonly why?: string;
   readonly error?: string;
   readonly sessionId?: string;
-  /** What came out of it, whole. */
+  /** The whole output. */
   readonly text: string;
 }
 
-/** A job that makes up for a missed slot right after a start must not cause the next start (G11). */
+/** A job that makes up for a missed slot after a start must not restart the gateway. */
 const NO_RESTART: readonly string[] = ["gateway"];
-/** What a running row says once its line is with the main session. */
+/** Marks a running row whose note is in the main session. */
 export const TOLD = "told";
 const DEFAULT_TOOL_MS = 30 * 60_000;
 const WAKE_MS = 10 * 60_000;
 const LOOK_AGAIN_MS = 1000;
 
-/** Undefined when it is left to the next process: it had not begun, or its turn still waits for its place. */
+/** Undefined when the next process continues it: it had not begun, or its turn still waits. */
 export async function perform(deps: CronDeps, run: Run): Promise<RunEnd | undefined> {
   try {
     return await performKind(deps, run);
   } catch (error) {
-    // Turned away at the door: the next process posts it under the same run id.
+    // Rejected at the shutdown: the next process posts it under the same run id.
     if (error instanceof OpenClawError && error.code === "gateway.stopping" && isTurn(run)) return undefined;
     if (run.stopping.aborted) return interrupted;
     if (!(error instanceof OpenClawError)) deps.log.error("a job failed unexpectedly", { error, jobId: run.job.id });
@@ -59,21 +59,25 @@ export async function perform(deps: CronDeps, run: Run): Promise<RunEnd | undefi
   }
 }
 
-/** The agent a job is for, also when it is gone since: nobody else runs it then. */
+/** The agent of a job, also when that agent no longer exists. */
 export function agentOf({ agentId }: JobBody, config: Config): AgentId {
   return agentId ?? defaultAgentId(config);
 }
 
-/** Under the default one it could do what its own agent was never allowed to (ruling 31). */
+/** A job of a removed agent does not run as the default one, which may have more rights (docs/decisions/0031-unknown-agent-creates-nothing.md). */
 function requireAgent({ id, body }: JobRecord, config: Config): void {
   const agent = agentOf(body as JobBody, config);
   if (agentIds(config).includes(agent)) return;
-  throw new OpenClawError("cron.no-agent", `the agent "${agent}" of this job is gone; nobody else runs it`, {
-    hint: `openclaw cron edit ${id} --agent <id>, or openclaw cron rm ${id}`,
-  });
+  throw new OpenClawError(
+    "cron.no-agent",
+    `the agent "${agent}" of this job no longer exists, and no other agent runs it`,
+    {
+      hint: `openclaw cron edit ${id} --agent <id>, or openclaw cron rm ${id}`,
+    },
+  );
 }
 
-/** Where the line or the result of a job goes: the session it was made in while there is one, else the main session. */
+/** Where the note or result of a job goes: the session it was created in while that exists, else the main session. */
 export async function homeOf(
   body: JobBody,
   { store, config }: Pick<CronDeps, "store" | "config">,
@@ -106,7 +110,7 @@ async function performKind(deps: CronDeps, run: Run): Promise<RunEnd | undefined
         command,
         timeout,
         yieldMs: MAX_COMMAND_SECONDS * 1000,
-        // A script that must not do its work twice can tell its slots apart.
+        // Lets a script recognize a slot that it has already handled.
         env: { CRON_JOB_ID: run.job.id, CRON_SLOT: run.slot.slot },
         ...(workdir === undefined ? {} : { workdir }),
       };
@@ -123,7 +127,7 @@ async function tellMain(deps: CronDeps, { job, slot, stopping }: Run, text: stri
   if (text.trim() === "") return { state: "skipped", why: "the text is empty", text: "" };
   const body = bodyOf(job);
   const main = await homeOf(body, deps);
-  // The line is there exactly when its row says so: whoever finds the row after a crash knows whether to tell it.
+  // The note and the mark of its row are one step, so that recovery knows whether it was posted.
   const together: Together = async (line) => {
     if (await deps.store.slots.note(slot, TOLD, line)) return;
     throw new OpenClawError("cron.ended", "this run has ended already");
@@ -133,12 +137,12 @@ async function tellMain(deps: CronDeps, { job, slot, stopping }: Run, text: stri
     return { state: "ran", text };
   }
   const outcome = await deps.wake.tellAndWait(main, text, WAKE_MS, together).catch(async (error: unknown) => {
-    // The line outlives the gateway, and so does the wish for a turn that reads it.
+    // The note survives a restart, and so does its request for a turn.
     const isKept = stopping.aborted && (await deps.events.peek(main)).some((event) => event.text === text);
     if (!isKept) throw error;
     return undefined;
   });
-  if (outcome === undefined) return { state: "ran", why: "told; no turn read it yet", text };
+  if (outcome === undefined) return { state: "ran", why: "posted; no turn has read it yet", text };
   return { ...endOf(outcome), text };
 }
 
@@ -170,7 +174,7 @@ async function takeTurn(
   return outcome === undefined ? undefined : endOf(outcome);
 }
 
-/** Of the session, not of its first turn only: what wakes it later finds the same tools. */
+/** Stored with the session, so that later turns of it have the same tools. */
 async function keepLimit({ store, clock }: CronDeps, key: SessionKey, toolsAllow: readonly string[]): Promise<void> {
   await store.sessions.update(key, (current) => {
     const record = current ?? newSession(key, clock.now());
@@ -178,7 +182,7 @@ async function keepLimit({ store, clock }: CronDeps, key: SessionKey, toolsAllow
   });
 }
 
-/** In a prompt the name stands between brackets, and must not be able to close them. */
+/** The name stands in brackets in a prompt and must not close them. */
 function promptName(name: string): string {
   return name.replaceAll(/[[\]]/g, "");
 }
@@ -206,7 +210,7 @@ async function useTool(
   args: Readonly<Record<string, unknown>>,
   timeoutMs: number,
 ): Promise<RunEnd | undefined> {
-  // Nothing is in the journal yet, so the next process begins it.
+  // The journal has no entry yet, so the next process can begin it.
   if (stopping.aborted) return undefined;
   const { text, isError } = await deps.runTool({
     tool,
@@ -226,7 +230,7 @@ function lastLine(text: string): string {
   return (text.trim().split("\n").at(-1) ?? "it failed").slice(0, 500).toWellFormed();
 }
 
-/** By alias or as provider/model, as everywhere; where the config lists the models that may be used, only those. */
+/** An alias or provider/model; limited to the models that the config lists, if it lists any. */
 async function modelRef(name: string, config: Config): Promise<ModelRef> {
   const { aliasesOf, isModelAllowed, parseModelRef } = await import("../model/catalog.ts");
   const isNamed = name.includes("/") || aliasesOf(config).has(name.trim().toLowerCase());

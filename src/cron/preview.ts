@@ -1,4 +1,4 @@
-// The next times of a schedule as people read them, with the changes of the clock that lie among them.
+// The next times of a schedule with the clock changes between them.
 import type { Schedule } from "./job.ts";
 import { nextFire } from "./schedule.ts";
 import type { CronFire as Fire, CronPreview as Preview } from "../protocol/methods/cron.ts";
@@ -31,7 +31,7 @@ function noteOf(minutes: number): string {
   return minutes > 0 ? `clocks went forward ${amount} before this` : `clocks went back ${amount} before this`;
 }
 
-/** Minutes east of Greenwich at that moment. */
+/** Minutes east of UTC at that moment. */
 export function offsetMinutes(atMs: number, tz: string): number {
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = partsOf(atMs, tz);
   return Math.round((Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(atMs / 1000) * 1000) / 60_000);

@@ -55,14 +55,14 @@ test("begun and cut off: unknown with the reason, and not begun again; the job g
   );
   assert.deepEqual(
     rows.map(({ state, why }) => [state, why]),
-    [["unknown", "the gateway ended while it ran; how far it came is not known"]],
+    [["unknown", "the gateway stopped during the run; its progress is unknown"]],
   );
   assert.equal(starts.length, 0);
   assert.deepEqual(job?.state, {
     lastRunAtMs: NOON,
     lastStatus: "error",
     lastDurationMs: 0,
-    lastError: "the gateway ended while it ran; how far it came is not known",
+    lastError: "the gateway stopped during the run; its progress is unknown",
   });
   assert.equal(job?.nextAt, NOON + HOUR);
 });

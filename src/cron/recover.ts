@@ -1,4 +1,4 @@
-// Runs a dead process left open: each gets its own end, and goes on only when it had not begun or can be followed.
+// Closes runs that a dead process left open; continues only those that had not begun or can be followed.
 import type { SessionKey } from "../core/names.ts";
 import type { JobRecord, SlotEnd, SlotRecord } from "../store/store.ts";
 import type { CronDeps } from "./deps.ts";
@@ -8,9 +8,9 @@ import type { Scheduler } from "./scheduler.ts";
 import { settled } from "./settle.ts";
 import { isByHand } from "./slots.ts";
 
-const CUT_OFF = "the gateway ended while it ran; how far it came is not known";
+const CUT_OFF = "the gateway stopped during the run; its progress is unknown";
 
-/** Resolves with those whose end could not be written (a full disk): to be tried again. */
+/** Resolves with runs whose end could not be stored (a full disk), to be tried again. */
 export async function recoverRuns(
   deps: CronDeps,
   scheduler: Pick<Scheduler, "resume">,
@@ -24,7 +24,7 @@ export async function recoverRuns(
       if (end === undefined && job !== undefined) scheduler.resume(job, slot);
       else await close(deps, slot, end ?? { state: "unknown", why: CUT_OFF });
     } catch (error) {
-      deps.log.error("the end of a run that was cut off could not be written; trying again", {
+      deps.log.error("the end of an interrupted run could not be stored; trying again", {
         error,
         slot: slot.slot,
       });
@@ -34,23 +34,25 @@ export async function recoverRuns(
   return left;
 }
 
-/** Undefined: it can go on. A turn is known by its run id and begins once, however often it is posted. */
+/** Undefined when it can continue. A turn begins once, however often its run id is posted. */
 async function endOf(
   deps: CronDeps,
   job: JobRecord | undefined,
   slot: SlotRecord,
 ): Promise<Pick<SlotEnd, "state" | "why" | "error"> | undefined> {
-  if (job === undefined) return { state: "unknown", why: "the gateway ended while it ran, and the job is gone" };
+  if (job === undefined)
+    return { state: "unknown", why: "the gateway stopped during the run, and the job no longer exists" };
   const body = bodyOf(job);
   if (body.payload.kind === "agentTurn") return undefined;
   if (body.payload.kind === "systemEvent") {
-    // The line and this word of its row were one step: without it nothing was told, and it is told now.
-    return slot.summary === TOLD ? { state: "ran", why: "told just before the gateway ended" } : undefined;
+    // The note and this mark were stored in one step: without the mark the note was not posted.
+    return slot.summary === TOLD ? { state: "ran", why: "posted just before the gateway stopped" } : undefined;
   }
-  // Effects are in the journal before they happen, so a session without a line there began nothing.
+  // Effects are in the journal before they happen, so a session without an entry there did nothing.
   const [call] = await deps.store.journal.list({ sessionKey: slot.sessionKey as SessionKey, limit: 1 });
   if (call === undefined) return undefined;
-  if (call.outcome === "ok") return { state: "ran", why: "done just before the gateway ended; its output is lost" };
+  if (call.outcome === "ok")
+    return { state: "ran", why: "finished just before the gateway stopped; its output is lost" };
   if (call.outcome === "refused" || call.outcome === "error")
     return { state: "failed", error: (call.error as { message?: string } | undefined)?.message ?? "it failed" };
   return { state: "unknown", why: CUT_OFF };
@@ -61,7 +63,7 @@ async function close(deps: CronDeps, slot: SlotRecord, end: Pick<SlotEnd, "state
   const startedAt = slot.startedAt ?? slot.at;
   const byHand = isByHand(slot);
   const state = end.state as "ran" | "failed" | "unknown";
-  deps.log.warn(`cron: a run was cut off by the last end of the gateway: ${end.state}`, {
+  deps.log.warn(`cron: a run was interrupted by the last shutdown: ${end.state}`, {
     jobId: slot.jobId,
     slot: slot.slot,
   });

@@ -1,4 +1,4 @@
-// How a job or a request about one is turned down: one kind of error, with what mends it.
+// Errors for jobs and requests that are rejected, with a hint how to fix them.
 import { OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 
@@ -6,7 +6,7 @@ export function refuse(message: string, hint?: string): OpenClawError {
   return new OpenClawError("cron.invalid", message, hint === undefined ? {} : { hint });
 }
 
-/** What was sent, short enough to repeat. */
+/** The given value, shortened. */
 export function given(value: unknown): string {
   return visible(JSON.stringify(value) ?? "nothing", 80);
 }

@@ -43,9 +43,9 @@ export function reachOf(
   const { payload } = body;
   const target = (change.action === "add" ? change.session : job?.sessionKey) ?? mainOf(body, config);
   const tool = payload.kind === "exec" ? "exec" : payload.kind === "tool" ? payload.tool : undefined;
-  if (tool !== undefined && !asker.allows(tool)) return `it would use ${tool}, which the asker may not`;
+  if (tool !== undefined && !asker.allows(tool)) return `it would use ${tool}, which the requester cannot use`;
   const leavesSandbox = asker.sandboxed && payload.kind === "systemEvent" && !isSandboxed(target);
-  return leavesSandbox ? "it would speak to the main session, which is not sandboxed, from a sandbox" : undefined;
+  return leavesSandbox ? "it would post from a sandbox to the main session, which is not sandboxed" : undefined;
 }
 
 function withAgent(body: JobBody, { agent }: CronAsker): JobBody {

@@ -1,4 +1,4 @@
-// When a schedule fires: the next time, the last time, and all times in between. Pure but for the host's own zone.
+// When a schedule fires: the next time, the last time, and the times in between.
 import { Cron } from "croner";
 
 import { Lru } from "../base/lru.ts";
@@ -6,7 +6,7 @@ import type { Schedule } from "./job.ts";
 
 const patterns = new Lru<Cron>(2048);
 
-/** Throws what croner throws for an expression or a zone it cannot read. */
+/** Throws the error of croner for an invalid expression or zone. */
 export function patternOf({ expr, tz }: Extract<Schedule, { kind: "cron" }>): Cron {
   const key = `${tz ?? ""} ${expr}`;
   const known = patterns.get(key);
@@ -20,7 +20,7 @@ export function patternOf({ expr, tz }: Extract<Schedule, { kind: "cron" }>): Cr
   return made;
 }
 
-/** Strictly after; undefined when there is none. */
+/** The first time strictly after; undefined when there is none. */
 export function nextFire(schedule: Schedule, afterMs: number): number | undefined {
   switch (schedule.kind) {
     case "at": {
@@ -37,8 +37,8 @@ export function nextFire(schedule: Schedule, afterMs: number): number | undefine
 }
 
 /**
- * croner 11.0.0 passes over the first days of March when it comes from February and both day fields are given: it is
- * asked what lies before its answer, until there is nothing after `afterMs`.
+ * croner 11.0.0 skips the first days of March when it starts in February and both day fields are given, so it is
+ * asked for times before its answer until none is left after `afterMs`.
  */
 function nextOf(schedule: Extract<Schedule, { kind: "cron" }>, afterMs: number): number | undefined {
   const pattern = patternOf(schedule);
@@ -52,7 +52,7 @@ function nextOf(schedule: Extract<Schedule, { kind: "cron" }>, afterMs: number):
   return next;
 }
 
-/** The latest one not after `atMs`, if it is later than `sinceMs`. */
+/** The latest time that is not after `atMs`, if it is later than `sinceMs`. */
 export function lastFire(schedule: Schedule, sinceMs: number, atMs: number): number | undefined {
   const found = lastOf(schedule, atMs);
   return found !== undefined && found > sinceMs ? found : undefined;
@@ -67,7 +67,7 @@ function lastOf(schedule: Schedule, atMs: number): number | undefined {
       return anchorMs + Math.floor((atMs - anchorMs) / everyMs) * everyMs;
     }
     case "cron": {
-      // Its own question is about strictly earlier times, to the second.
+      // croner searches strictly earlier times, to the second.
       const [found] = patternOf(schedule).previousRuns(1, new Date(atMs + 1000));
       const exact = found?.getTime();
       if (exact === undefined || exact <= atMs) return exact;
@@ -78,7 +78,7 @@ function lastOf(schedule: Schedule, atMs: number): number | undefined {
   }
 }
 
-/** From `fromMs` on (itself a fire) up to and without `untilMs`, at most `limit`. */
+/** Times from `fromMs` (itself a fire) up to but not including `untilMs`, at most `limit`. */
 export function firesFrom(schedule: Schedule, fromMs: number, untilMs: number, limit: number): number[] {
   const fires: number[] = [];
   for (let at: number | undefined = fromMs; at !== undefined && at < untilMs && fires.length < limit;) {

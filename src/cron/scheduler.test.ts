@@ -127,7 +127,7 @@ test("a time that comes while other jobs hold every place says so, and not that 
     assert.deepEqual(
       (await stage.rows(id)).map(({ state, why }) => [state, why]),
       [
-        ["missed", "nobody was there to run it"],
+        ["missed", "the gateway was not running"],
         ["ran", "late"],
         ["missed", "other jobs ran (cron.maxConcurrentRuns is 1)"],
         ["missed", "other jobs ran (cron.maxConcurrentRuns is 1)"],

@@ -1,4 +1,4 @@
-// The sessions of a job: one for each run, and one name for the latest; older ones go.
+// Sessions of jobs: one per run and one alias for the latest; older ones are deleted.
 import type { SessionKey } from "../core/names.ts";
 import { newSession } from "../session/session.ts";
 import type { CronDeps } from "./deps.ts";
@@ -6,10 +6,10 @@ import { bodyOf } from "./job.ts";
 import { agentOf, type Run } from "./perform.ts";
 
 const KEEP_SESSIONS = 30;
-/** Rows of missed times stand between those of runs. */
+/** Rows of missed slots stand between those of runs. */
 const LOOK_BACK = 150;
 
-/** `agent:<id>:cron:<jobId>` shows what the last run said. */
+/** `agent:<id>:cron:<jobId>` shows the last run. */
 export async function keepSession(deps: CronDeps, { job, slot }: Run, sessionId: string): Promise<void> {
   const { sessions } = deps.store;
   if (slot.sessionKey === undefined) return;

@@ -1,4 +1,4 @@
-// What the end of a run means for its job: gone, switched off, put off after errors, or simply on to its next slot. Pure.
+// What the end of a run means for its job: removed, disabled, backed off, or moved to its next slot. Pure.
 import type { JobRecord } from "../store/store.ts";
 import { bodyOf, isGoneAfterRun, stateOf, type JobState } from "./job.ts";
 import type { RunEnd } from "./perform.ts";
@@ -10,7 +10,7 @@ export interface Ended {
   readonly end: Pick<RunEnd, "state" | "why" | "error">;
   readonly startedAt: number;
   readonly now: number;
-  /** Asked for by somebody, not by its schedule: a one-shot that still lies ahead stays. */
+  /** Started by hand: a one-shot that is still in the future stays. */
   readonly byHand: boolean;
 }
 
@@ -39,7 +39,7 @@ export function statusOf({ state }: Pick<RunEnd, "state">): "ok" | "error" | "sk
 function stateAfter(job: JobRecord, { end, startedAt, now }: Ended): JobState {
   const { lastError: _error, consecutiveErrors = 0, ...before } = stateOf(job);
   const error = end.error ?? (end.state === "ran" ? undefined : end.why);
-  // A run that was cut off says nothing about the job.
+  // An interrupted run says nothing about the job.
   const errors = end.state === "failed" ? consecutiveErrors + 1 : end.state === "ran" ? 0 : consecutiveErrors;
   return {
     ...before,
@@ -51,7 +51,7 @@ function stateAfter(job: JobRecord, { end, startedAt, now }: Ended): JobState {
   };
 }
 
-/** Never earlier than its schedule says; what lies between gets rows when its time has come. */
+/** Never earlier than the schedule; the slots in between get rows when they are due. */
 function putOff(job: JobRecord, now: number): JobRecord {
   const { consecutiveErrors = 1 } = stateOf(job);
   const until = now + (BACKOFF_MS[Math.min(consecutiveErrors, BACKOFF_MS.length) - 1] ?? 0);

@@ -1,4 +1,4 @@
-// Claims: a slot becomes a row, and the row the right to begin, in one durable step that also moves its job on.
+// Claims slots: stores the row of a slot and moves its job to the next one, in one durable step.
 import { newId } from "../base/ids.ts";
 import type { JobRecord, SlotRecord } from "../store/store.ts";
 import type { CronDeps } from "./deps.ts";
@@ -9,20 +9,20 @@ import { switchedOff } from "./settle.ts";
 
 export interface Claimed {
   readonly job: JobRecord;
-  /** Only this process has it. */
+  /** Claimed by this process only. */
   readonly slot: SlotRecord;
 }
 
 export interface Claims {
-  /** The slot of a due job. `moved`: its job went on, also when nothing is to be begun. */
+  /** Claims the slot of a due job. `moved`: the job advanced, also when there is nothing to run. */
   due(
     job: JobRecord,
     now: number,
     gaps?: readonly Gap[],
   ): Promise<{ readonly claimed?: Claimed; readonly moved: boolean }>;
-  /** A run outside the schedule; with `due` the slot whose time has come. Undefined when there is nothing to begin. */
+  /** Claims a run outside the schedule, with `due` the slot that is due. Undefined when there is nothing to run. */
   byHand(id: string, mode: "force" | "due", now: number): Promise<Claimed | undefined>;
-  /** Writes down what is due without beginning it. True when there was something. */
+  /** Stores due slots without running them. True when there were any. */
   skip(id: string, why: string): Promise<boolean>;
 }
 
@@ -87,7 +87,7 @@ function claimOf(
   { run, passed, job }: Plan,
   row: Omit<SlotRecord, "slot" | "at" | "why">,
 ): { readonly job: JobRecord; readonly rows: readonly SlotRecord[] } {
-  // A one-shot whose only time was let go has nothing to wait for.
+  // A one-shot whose only slot is skipped has no next one.
   if (run === undefined) return { job: bodyOf(job).schedule.kind === "at" ? switchedOff(job) : job, rows: passed };
   const { slot, at, isLate } = run;
   return { job, rows: [...passed, { ...row, slot, at, why: isLate ? "late" : "due" }] };

@@ -1,4 +1,4 @@
-// Code of the owner's that is no part of the house: run in a thread of its own, with a deadline, and without our secrets.
+// Runs the owner's scripts in a thread of their own, with a deadline and without the gateway's secrets.
 import { pathToFileURL } from "node:url";
 
 import { OpenClawError } from "../core/error.ts";
@@ -8,7 +8,7 @@ import type { Env } from "../base/paths.ts";
 export interface ScriptPlan {
   /** Absolute. */
   readonly file: string;
-  /** Name of the function; the default export when left out. */
+  /** Name of the function; default: the default export. */
   readonly exportName?: string | undefined;
   /** For messages. */
   readonly what: string;
@@ -17,14 +17,14 @@ export interface ScriptPlan {
 }
 
 export interface ScriptAnswer {
-  /** What the function gave back; absent when it gave nothing. */
+  /** The return value; absent when there is none. */
   readonly result?: unknown;
-  /** The argument as the function left it. */
+  /** The argument after the call. */
   readonly argument: unknown;
 }
 
 export interface Script {
-  /** Both ways as plain data. Rejects with `script.failed` or `script.slow`; the thread is then gone, and the next call starts anew. */
+  /** Passes plain data both ways. Rejects with `script.failed` or `script.slow`, ends the thread, and starts a new one for the next call. */
   call(argument: unknown, deadlineMs: number): Promise<ScriptAnswer>;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ const MAX_ANSWER_CHARS = 2_000_000;
 const MAX_MEMORY_MB = 128;
 const MAX_PRINTED = 2000;
 
-/** Nothing is started before the first call. */
+/** The thread starts with the first call. */
 export function openScript(plan: ScriptPlan): Script {
   let thread: Thread | undefined;
   return {
@@ -43,7 +43,7 @@ export function openScript(plan: ScriptPlan): Script {
       try {
         return await mine.ask(argument, deadlineMs);
       } catch (error) {
-        // What threw, hangs or broke off is not trusted with the next call.
+        // A thread that threw, hung or ended is not used for the next call.
         if (thread === mine) thread = undefined;
         await mine.end();
         throw error;
@@ -56,7 +56,7 @@ export function openScript(plan: ScriptPlan): Script {
   };
 }
 
-/** One call in a thread of its own. */
+/** Runs one call in its own thread. */
 export async function callScript(plan: ScriptPlan, argument: unknown, deadlineMs: number): Promise<ScriptAnswer> {
   const script = openScript(plan);
   try {
@@ -73,7 +73,7 @@ interface Thread {
 }
 
 function startThread(plan: ScriptPlan): Thread {
-  // Looked up on use: few gateways ever need it.
+  // Loaded on use, because few gateways need it.
   const { Worker } = process.getBuiltinModule("node:worker_threads");
   const worker = new Worker(program, {
     eval: true,
@@ -99,7 +99,7 @@ function startThread(plan: ScriptPlan): Thread {
     waiting.clear();
   };
   let isOver = false;
-  // The script can post here too; whatever comes, nothing may be thrown.
+  // The script can post messages too, so this handler must not throw.
   worker.on("message", (message: unknown) => {
     const { id, answer, error } = replyOf(message);
     const caller = waiting.get(id);

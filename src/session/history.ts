@@ -1,4 +1,4 @@
-// The messages of a session, newest end first chosen, bounded in count and bytes.
+// Reads the newest messages of a session, limited in count and bytes.
 import { textOf, type Message } from "../core/message.ts";
 import type { Mask } from "../base/mask.ts";
 import { maskValues } from "../base/mask-values.ts";
@@ -10,24 +10,24 @@ export interface HistoryQuery {
   readonly limit: number;
   readonly includeTools: boolean;
   readonly maxBytes: number;
-  /** Hides secrets; left out where the session itself reads. */
+  /** Redacts secrets; absent when the session itself reads. */
   readonly mask?: Mask | undefined;
 }
 
 export interface History {
   /** Oldest first, in transcript form. */
   readonly messages: readonly Message[];
-  /** Older messages were left out to stay within the bytes. */
+  /** Older messages were dropped because of the byte limit. */
   readonly dropped: boolean;
-  /** Parts of messages were left out. */
+  /** Parts of messages were dropped. */
   readonly cut: boolean;
-  /** Secrets were hidden. */
+  /** Secrets were redacted. */
   readonly redacted: boolean;
   readonly bytes: number;
 }
 
 const PAGE = 100;
-/** A transcript that is all tool results must not be read to its beginning for a few words. */
+/** Limits how far a transcript that is all tool results is read. */
 const MAX_SEEN = 5000;
 
 export async function readHistory(
@@ -41,7 +41,7 @@ export async function readHistory(
   let anyCut = false;
   let anyHidden = false;
   let seen = 0;
-  // Turns that were for nobody are left out: from their mark back to the entry they began with.
+  // Silent turns are skipped, from their mark back to the entry they began with.
   let hiddenTo: string | undefined;
   const ended = (dropped: boolean): History => {
     const messages = kept.reverse();
@@ -54,7 +54,7 @@ export async function readHistory(
     if (page.length === 0) return ended(false);
     for (const entry of page.toReversed()) {
       hiddenTo ??= silentTurnOf(entry)?.from;
-      // What a person wrote meanwhile, and got no answer to, is no part of such a turn.
+      // A message that a person wrote meanwhile and that got no answer is not part of the silent turn.
       const message =
         unansweredOf(entry) ?? (hiddenTo === undefined ? toMessage(entry, query.includeTools) : undefined);
       if (entry.id === hiddenTo) hiddenTo = undefined;
@@ -73,7 +73,7 @@ export async function readHistory(
   }
 }
 
-/** The last words said, for lists. */
+/** The last message, for lists. */
 export async function lastText(
   transcript: TranscriptTable,
   record: SessionRecord,
@@ -93,7 +93,7 @@ function toMessage(entry: StoredEntry, includeTools: boolean): Message | undefin
 }
 
 const MAX_BLOCK_CHARS = 16_000;
-/** Longer than a secret in any of its encodings: half of one no mask would know. */
+/** Longer than a secret in any of its encodings, because a mask cannot recognize half of one. */
 const MARGIN_CHARS = 16_384;
 
 function shorten(message: Message, mask: Mask | undefined): { message: Message; cut: boolean; hidden: boolean } {
@@ -117,9 +117,9 @@ function shorten(message: Message, mask: Mask | undefined): { message: Message; 
   return { message: { ...message, content } as Message, cut, hidden };
 }
 
-/** The same array when there was nothing to hide. */
+/** Returns the same array when there is nothing to redact. */
 function withoutSecrets(messages: readonly Message[], mask: Mask): readonly Message[] {
-  // Most hold no secret, and one look at all words together is much cheaper than one at each.
+  // Most messages hold no secret, and one test of the whole text is much cheaper than one per part.
   const words = wordsIn(messages).join("\n");
   const plain = mask(words) === words ? (text: string) => text : mask;
   return maskValues(

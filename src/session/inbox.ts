@@ -1,4 +1,4 @@
-// The inbox: a turn becomes a row before anything happens, and posting it again finds the same row.
+// The inbox: a turn is stored before it runs, and posting the same id again finds the same row.
 import { newId } from "../base/ids.ts";
 import type { RunOutcome } from "../core/event.ts";
 import type { SessionKey } from "../core/names.ts";
@@ -7,13 +7,13 @@ import type { InboxTable, InboxEntry } from "../store/store.ts";
 export interface Posted {
   readonly fresh: boolean;
   readonly acceptedAt: number;
-  /** When it ended already. */
+  /** Present when it has already ended. */
   readonly outcome?: RunOutcome;
 }
 
 interface EntryBody {
   readonly turn: unknown;
-  /** Tells the first posting of an id from the later ones. */
+  /** Tells the first post of an id from later ones. */
   readonly nonce: string;
 }
 
@@ -29,7 +29,7 @@ export async function postEntry(
   return { fresh, acceptedAt: entry.at, ...(isOver ? { outcome: entry.result as RunOutcome } : {}) };
 }
 
-/** Undefined when the row holds no turn of this session: a damaged or foreign letter. */
+/** Undefined when the row holds no turn of this session, because it is damaged. */
 export function turnOf<T extends { readonly runId: string; readonly sessionKey: SessionKey; readonly text: string }>(
   entry: InboxEntry,
 ): T | undefined {

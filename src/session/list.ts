@@ -1,4 +1,4 @@
-// The sessions somebody may see, newest first: asked of the store so that it reads only what is given.
+// Lists the sessions that a viewer may see, newest first, reading no more rows than needed.
 import { mainSessionKey, sessionKindOf, type AgentId, type SessionKind } from "../core/names.ts";
 import { agentIds, mainKeyOf } from "../config/agents.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -11,7 +11,7 @@ export interface ListRequest {
   readonly limit: number;
 }
 
-/** Main sessions and the two reserved keys may have to be left out of what a question finds. */
+/** A query can also find main sessions and the reserved keys, which are filtered out. */
 const SPARE = 4;
 const PAGE = 200;
 
@@ -55,7 +55,7 @@ async function ownAndSpawned(
   return found;
 }
 
-/** One short question for each agent and kind, each along an index. */
+/** One indexed query for each agent and kind. */
 async function ofAgents(
   table: SessionTable,
   agents: readonly AgentId[],

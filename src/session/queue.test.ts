@@ -65,7 +65,7 @@ test("messages joined, with what did not fit in a line each", () => {
   assert.equal(mergeTexts(["only"]), "only");
   assert.equal(
     mergeTexts(["a", "b"], ["old\nsecond line"]),
-    "[1 earlier messages did not fit the queue; in short:]\n- old\n\n[2 messages came while you were busy; answer them together]\n\nMessage 1:\na\n\nMessage 2:\nb",
+    "[1 earlier messages did not fit in the queue; shortened:]\n- old\n\n[2 messages arrived while you were busy; answer them together]\n\nMessage 1:\na\n\nMessage 2:\nb",
   );
 });
 

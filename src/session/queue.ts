@@ -1,4 +1,4 @@
-// What happens to messages that arrive while a run is under way: pure functions over the queue.
+// The queue rules for messages that arrive during a run, as pure functions.
 import type { Config } from "../config/schema/index.ts";
 
 export type QueueMode = "collect" | "followup" | "steer" | "steer-backlog" | "interrupt";
@@ -18,7 +18,7 @@ export interface QueueRequest {
   readonly queueDrop?: unknown;
 }
 
-/** The session's own choice, else the channel's, else the general one. */
+/** The session's setting, else the channel's, else the general one. */
 export function queueSettings(config: Config, request: QueueRequest, channel?: string): QueueSettings {
   const rules = config.messages?.queue;
   const byChannel = channel === undefined ? undefined : rules?.byChannel?.[channel];
@@ -31,7 +31,7 @@ export function queueSettings(config: Config, request: QueueRequest, channel?: s
   };
 }
 
-/** Older names too: `queue` steers, `steer+backlog` is `steer-backlog`. */
+/** Also accepts older names: `queue` means `steer`, `steer+backlog` means `steer-backlog`. */
 export function parseQueueMode(word: unknown): QueueMode | undefined {
   if (word === "queue") return "steer";
   if (word === "steer+backlog") return "steer-backlog";
@@ -39,7 +39,7 @@ export function parseQueueMode(word: unknown): QueueMode | undefined {
   return known.includes(word) ? (word as QueueMode) : undefined;
 }
 
-/** What is to be done with a message that arrives now. */
+/** What to do with a message that arrives now. */
 export type Arrival = "run" | "queue" | "steer" | "steer-and-queue" | "interrupt";
 
 export function onArrival(mode: QueueMode, busy: boolean): Arrival {
@@ -51,11 +51,11 @@ export function onArrival(mode: QueueMode, busy: boolean): Arrival {
 
 export interface Capped<T> {
   readonly kept: readonly T[];
-  /** Left out for good, or told in one line each when the rule is `summarize`. */
+  /** Dropped for good, or shortened to one line each when the rule is `summarize`. */
   readonly dropped: readonly T[];
 }
 
-/** At most `cap` stay: the newest, or with `new` the oldest. */
+/** Keeps at most `cap`: the newest, or with `new` the oldest. */
 export function capQueue<T>(waiting: readonly T[], { cap, drop }: Pick<QueueSettings, "cap" | "drop">): Capped<T> {
   if (waiting.length <= cap) return { kept: waiting, dropped: [] };
   if (drop === "new") return { kept: waiting.slice(0, cap), dropped: waiting.slice(cap) };
@@ -65,11 +65,11 @@ export function capQueue<T>(waiting: readonly T[], { cap, drop }: Pick<QueueSett
 
 export interface Waiting {
   readonly text: string;
-  /** Needs a turn of its own: it brings settings, or somebody waits for this very answer. */
+  /** Needs its own turn: it brings settings, or a caller waits for the answer to this message. */
   readonly alone: boolean;
 }
 
-/** How many from the front go into the next turn. */
+/** How many messages from the front go into the next turn. */
 export function nextBatch(waiting: readonly Waiting[], mode: QueueMode): number {
   if (waiting.length === 0) return 0;
   if (mode !== "collect" && mode !== "interrupt") return 1;
@@ -77,16 +77,16 @@ export function nextBatch(waiting: readonly Waiting[], mode: QueueMode): number 
   return Math.max(1, together === -1 ? waiting.length : together);
 }
 
-/** Several messages as one prompt; one message stays as it is. */
+/** Joins several messages into one prompt; a single message stays unchanged. */
 export function mergeTexts(texts: readonly string[], summarised: readonly string[] = []): string {
   const [first = ""] = texts;
   const lines = summarised.length === 0 ? "" : summaryOf(summarised);
   if (texts.length === 1) return `${lines}${first}`;
   const parts = texts.map((text, index) => `Message ${index + 1}:\n${text}`);
-  return `${lines}[${texts.length} messages came while you were busy; answer them together]\n\n${parts.join("\n\n")}`;
+  return `${lines}[${texts.length} messages arrived while you were busy; answer them together]\n\n${parts.join("\n\n")}`;
 }
 
-/** Whether the queue has been quiet for long enough; else how long to wait still. */
+/** How many milliseconds to wait until the queue has been quiet long enough; 0 when it has. */
 export function quietFor(lastAt: number, now: number, debounceMs: number): number {
   return Math.max(0, Math.min(debounceMs, lastAt + debounceMs - now));
 }
@@ -94,7 +94,7 @@ export function quietFor(lastAt: number, now: number, debounceMs: number): numbe
 function summaryOf(texts: readonly string[]): string {
   const shown = texts.slice(-20).map((text) => `- ${firstLine(text)}`);
   const more = texts.length > shown.length ? `- and ${texts.length - shown.length} before these\n` : "";
-  return `[${texts.length} earlier messages did not fit the queue; in short:]\n${more}${shown.join("\n")}\n\n`;
+  return `[${texts.length} earlier messages did not fit in the queue; shortened:]\n${more}${shown.join("\n")}\n\n`;
 }
 
 function firstLine(text: string): string {

@@ -1,16 +1,16 @@
-// When a session begins anew by itself: once a day, after a pause, or whichever comes first.
+// When a session starts over by itself: daily, after a pause, or whichever comes first.
 import { sessionKindOf, splitSessionKey, type SessionKey } from "../core/names.ts";
 import type { Config } from "../config/schema/index.ts";
 
 export interface ResetRule {
-  /** Hour of the host's day, or undefined for no daily reset. */
+  /** Hour of the day on the host, or undefined for no daily reset. */
   readonly atHour: number | undefined;
   readonly idleMinutes: number | undefined;
 }
 
 type ResetConfig = NonNullable<NonNullable<Config["session"]>["reset"]>;
 
-/** By channel, else by kind of chat, else the general rule, else every day at four. Heartbeats may have a pause of their own. */
+/** The rule of the channel, else of the kind of chat, else the general one, else daily at four. Heartbeats may have a pause of their own. */
 export function resetRule(config: Config, key: SessionKey, channel?: string, heartbeat = false): ResetRule {
   const rule = ruleFor(config, key, channel);
   const own = heartbeat ? config.session?.heartbeatIdleMinutes : undefined;
@@ -36,7 +36,7 @@ export function isStale(rule: ResetRule, updatedAt: number, now: number): boolea
   return rule.atHour !== undefined && updatedAt < lastBoundary(rule.atHour, now);
 }
 
-/** The most recent time the host's clock showed that full hour. */
+/** The last time the host's clock showed that full hour. */
 export function lastBoundary(atHour: number, now: number): number {
   const day = new Date(now);
   day.setHours(atHour, 0, 0, 0);

@@ -1,4 +1,4 @@
-// The note a gateway leaves for itself before a restart: who is told about it afterwards, and what. Told once.
+// Notes that a gateway stores before a restart, and that sessions read once after it.
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,18 +10,18 @@ export type { RestartNote };
 
 interface NoteFile {
   readonly version: 1;
-  /** The newest. */
+  /** The newest note. */
   readonly payload: RestartNote;
-  /** Those of other requests that became the same restart. */
+  /** Notes of other requests that became the same restart. */
   readonly more?: readonly RestartNote[];
 }
 
 export const sentinelPath = (stateDir: string): string => join(stateDir, "restart-sentinel.json");
 
-/** Enough for every session that asks within one delay; the oldest go first. */
+/** Enough for every session that asks within one delay; the oldest are dropped first. */
 const MAX_NOTES = 50;
 
-/** Durable when it returns. A second note before the restart does not push out the first. */
+/** Durable when it returns. A second note before the restart does not replace the first. */
 export function leaveNote(stateDir: string, note: RestartNote): string {
   const file = sentinelPath(stateDir);
   const more = readNotes(stateDir).slice(1 - MAX_NOTES);
@@ -33,8 +33,8 @@ export function leaveNote(stateDir: string, note: RestartNote): string {
 export const hasNotes = (stateDir: string): boolean => existsSync(sentinelPath(stateDir));
 
 /**
- * Tells every session once, in one line each, then takes the file away. `tell` must be durable when it resolves and
- * must tell the same words twice in a row only once: then a crash in between changes nothing.
+ * Posts one note to each session, then removes the file. `tell` must be durable when it resolves and must
+ * post the same text twice in a row only once, so that a crash in between changes nothing.
  */
 export async function tellNotes(
   stateDir: string,
@@ -48,7 +48,7 @@ export async function tellNotes(
   return notes;
 }
 
-/** What a session reads. The time makes two notes with the same words different. */
+/** The text that a session reads. The time makes two notes with the same text different. */
 export function noteText({ kind, status, ts, message, doctorHint, stats }: RestartNote): string {
   const mode = typeof stats?.["mode"] === "string" ? stats["mode"] : kind;
   const how = status === "ok" ? "done" : status;
@@ -60,7 +60,7 @@ export function noteText({ kind, status, ts, message, doctorHint, stats }: Resta
   return lines.join("\n");
 }
 
-/** Oldest first. A file that cannot be read tells nobody anything. */
+/** Oldest first; empty when the file cannot be read. */
 function readNotes(stateDir: string): readonly RestartNote[] {
   const file = sentinelPath(stateDir);
   if (!existsSync(file)) return [];

@@ -1,12 +1,12 @@
-// Where a session's chat is on a platform, as the session remembers it.
+// Where a session's replies are delivered on a chat platform.
 import type { Route } from "../channel/outbound.ts";
 import type { SessionRecord } from "../store/store.ts";
 import { entryOf } from "./session.ts";
 
-/** Pages and programs of the gateway are served by the session itself. */
+/** The gateway's own clients read the session itself. */
 const inside: ReadonlySet<string> = new Set(["webchat", "internal", "unknown"]);
 
-/** Undefined when nobody outside reads this session. */
+/** Undefined when no chat platform is attached to the session. */
 export function routeOf(record: SessionRecord | undefined): Route | undefined {
   if (record === undefined) return undefined;
   const entry = entryOf(record);

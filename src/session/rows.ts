@@ -1,10 +1,10 @@
-// Sessions as rows: for the wire (`sessions.list`) and for the sessions tools, in the recorded shapes.
+// Session rows as `sessions.list` and the sessions tools return them.
 import { sessionKindOf } from "../core/names.ts";
 import type { SessionRow } from "../protocol/methods/sessions.ts";
 import type { SessionRecord } from "../store/store.ts";
 import { entryOf } from "./session.ts";
 
-/** A row of `sessions.list`. Absent fields stay absent. */
+/** A row of `sessions.list`; undefined fields are left out. */
 export function toWireRow(record: SessionRecord): SessionRow {
   const { displayName, channel, chatType, toolsAllow: _own, ...entry } = entryOf(record);
   const kind = sessionKindOf(record.key);
@@ -25,7 +25,7 @@ export function toWireRow(record: SessionRecord): SessionRow {
   };
 }
 
-/** A row of the `sessions_list` tool: gateway §4.5. */
+/** A row of the `sessions_list` tool. */
 export function toToolRow(record: SessionRecord, mainKey: string): Record<string, unknown> {
   const entry = entryOf(record);
   const kind = sessionKindOf(record.key, mainKey);

@@ -1,11 +1,11 @@
-// Whether a session may be spoken to: its own override first, then the rules of the config, then their default.
+// Whether messages may be sent to a session: its own override, then the rules of the config, then their default.
 import { OpenClawError } from "../core/error.ts";
 import { groupOfKey, splitSessionKey, type SessionKey } from "../core/names.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { SessionRecord, SessionTable } from "../store/store.ts";
 import { entryOf } from "./session.ts";
 
-/** Throws `session.send-denied`, naming what denies it. */
+/** Throws `session.send-denied` with the deciding rule. */
 export async function requireSend(sessions: SessionTable, key: SessionKey, config: Config): Promise<void> {
   const record = await sessions.get(key);
   if (sendDecision(key, record, config) === "allow") return;
@@ -17,7 +17,7 @@ export async function requireSend(sessions: SessionTable, key: SessionKey, confi
   });
 }
 
-/** Gateway §4.4: a matching deny blocks, a matching allow lets through, without a match the default holds. */
+/** A matching deny blocks, a matching allow permits, and without a match the default applies. */
 export function sendDecision(key: SessionKey, record: SessionRecord | undefined, config: Config): "allow" | "deny" {
   const entry = record === undefined ? {} : entryOf(record);
   if (entry.sendPolicy === "allow" || entry.sendPolicy === "deny") return entry.sendPolicy;

@@ -1,12 +1,12 @@
-// Who speaks in a session and where, as far as the session itself can tell.
+// The sender and the channel of a session, as far as the session record tells.
 import { groupOfKey, sessionKindOf, type SessionKey } from "../core/names.ts";
 import type { SessionRecord } from "../store/store.ts";
 import { entryOf } from "./session.ts";
 
 export interface Sender {
-  /** A page or program of the gateway is `webchat`. */
+  /** `webchat` for the page and other clients of the gateway. */
   readonly channel: string;
-  /** Empty in a group: who wrote there is known only with the message. */
+  /** Empty in a group, where only the message names its sender. */
   readonly senders: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export function senderOf(key: SessionKey, record: SessionRecord | undefined): Se
   };
 }
 
-/** Behind a webhook and a job there is nobody at a page: what the page's people may do is not theirs. */
+/** Sessions of webhooks and jobs have no person at a page, so rights of the page do not apply. */
 function machineOf(key: SessionKey): "hook" | "cron" | undefined {
   if (key === "global" || key === "unknown") return undefined;
   const kind = sessionKindOf(key);

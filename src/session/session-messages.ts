@@ -1,7 +1,7 @@
-// Messages from one session to another, as the tool uses them: send, and on wish wait for the answer.
+// Messages from one session to another, as the tool uses them: send, and optionally wait for the answer.
 import type { AgentId, SessionKey } from "../core/names.ts";
 
-/** Where open talks are kept (kv). */
+/** The kv space of open exchanges; its name is older than the type. */
 export const EXCHANGES = "talks";
 
 export interface SendRequest {
@@ -11,7 +11,7 @@ export interface SendRequest {
   readonly label?: string | undefined;
   readonly agentId?: string | undefined;
   readonly message: string;
-  /** 0: do not wait. */
+  /** 0 does not wait. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -28,9 +28,9 @@ export type SendAnswer =
   | { readonly status: "forbidden"; readonly error: string };
 
 export interface SessionMessages {
-  /** Durable when it resolves with a run id: the target answers, and what follows of it happens, also after a crash. */
+  /** Durable when it resolves with a run id: the exchange continues also after a crash. */
   send(request: SendRequest): Promise<SendAnswer>;
-  /** Goes on with what an earlier process left. */
+  /** Continues exchanges of an earlier process. */
   recover(): Promise<void>;
   close(): void;
 }

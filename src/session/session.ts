@@ -1,4 +1,4 @@
-// A session as the house sees it: found by any spelling, created on first use, changed in one place.
+// Finds, creates, changes and resets session records.
 import { OpenClawError } from "../core/error.ts";
 import { parseSessionKey, splitSessionKey, type AgentId, type KeyContext, type SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
@@ -9,7 +9,7 @@ export type { SessionEntry };
 
 export const entryOf = (record: SessionRecord): SessionEntry => record.entry as SessionEntry;
 
-/** By key in any spelling, or by session id. Undefined when there is none; throws for what can be neither. */
+/** By key in any spelling, or by session id. Throws for text that can be neither. */
 export async function findSession(
   table: SessionTable,
   keyOrId: string,
@@ -44,7 +44,7 @@ export function newSession(key: SessionKey, now: number, entry: SessionEntry = {
   };
 }
 
-/** Changes fields of the entry; `null` clears one. Creates the session when it is not there yet. */
+/** Changes fields of the entry; `null` clears one. Creates the session when it does not exist. */
 export async function patchSession(
   table: SessionTable,
   key: SessionKey,
@@ -67,7 +67,7 @@ export async function patchSession(
   return updated;
 }
 
-/** A fresh transcript under the same key; levels and overrides stay. */
+/** Starts a new transcript under the same key; levels and overrides stay. */
 export async function resetSession(table: SessionTable, key: SessionKey, now: number): Promise<SessionRecord> {
   const updated = await table.update(key, (current) => {
     const { entry, label, spawnedBy } = current ?? newSession(key, now);

@@ -1,4 +1,4 @@
-// The mark behind a turn that was for nobody: which entry it began with, and whether a model should read it again.
+// Marks a turn that people are not shown, and says whether a model should read it again.
 import type { TranscriptEntry } from "../store/store.ts";
 
 export const SILENT_TURN = "quiet-turn";
@@ -7,7 +7,7 @@ export interface SilentTurnBody {
   readonly customType: typeof SILENT_TURN;
   /** Id of the first entry of that turn. */
   readonly from: string;
-  /** It neither told nor did anything. */
+  /** The turn had no text and no tool call worth reading again. */
   readonly forget: boolean;
 }
 

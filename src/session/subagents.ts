@@ -1,22 +1,22 @@
-// Sub-agents as tools and commands use them: start one, see how they stand, stop them.
+// Subagents as tools and commands use them: start, list, stop.
 import type { RunOutcome } from "../core/event.ts";
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { ChildRecord, ChildStatus } from "../store/store.ts";
 import type { Route } from "../channel/outbound.ts";
 
-/** Who asks, and what for. */
+/** The requester and the task. */
 export interface SpawnRequest {
   readonly requester: { readonly agent: AgentId; readonly session: SessionKey; readonly sandboxed: boolean };
-  /** The turn that asks: a child of one that strangers' words led to is theirs as well. */
+  /** The requesting turn; its subagent has no more trust than the turn itself. */
   readonly turn: string;
-  /** Names of the tools the requester has itself: a child gets no others. */
+  /** The tools of the requester; the subagent gets no others. */
   readonly tools: readonly string[];
   readonly task: string;
   readonly label?: string | undefined;
   readonly agentId?: string | undefined;
   readonly model?: string | undefined;
   readonly thinking?: string | undefined;
-  /** 0: none. */
+  /** 0 means no limit. */
   readonly runTimeoutSeconds?: number | undefined;
   readonly cleanup?: "delete" | "keep" | undefined;
 }
@@ -30,10 +30,10 @@ export type SpawnAnswer =
     }
   | { readonly status: "forbidden"; readonly error: string };
 
-/** How the requester hears of the end: a turn of its agent, plain words in its chat, or not at all. */
+/** How the requester learns of the end: a turn of its agent, a plain message in its chat, or not at all. */
 export type Telling = "turn" | "say" | "none";
 
-/** Kept with the record. */
+/** Stored with the record. */
 export interface ChildBody {
   readonly task: string;
   readonly agentId: AgentId;
@@ -50,7 +50,7 @@ export interface ChildBody {
 }
 
 export interface ChildResult {
-  /** Its last words, bounded. */
+  /** Its last message, shortened. */
   readonly text: string;
   readonly notes?: string;
   readonly runtimeMs: number;
@@ -64,19 +64,19 @@ export interface Child extends Omit<ChildRecord, "body"> {
 }
 
 export interface Subagents {
-  /** Durable when it resolves: the child runs, or ends with a truthful word, and its requester hears of it. */
+  /** Durable when it resolves: the subagent runs or ends with its true status, and its requester is informed. */
   spawn(request: SpawnRequest): Promise<SpawnAnswer>;
-  /** Newest first, the last hundred. */
+  /** The newest hundred, newest first. */
   list(requester: SessionKey): Promise<readonly Child[]>;
-  /** Stops those under way among `runIds`, or all of the requester; resolves with what it stopped. */
+  /** Stops the running ones among `runIds`, or all of the requester; resolves with those it stopped. */
   stop(
     requester: SessionKey,
     runIds: readonly string[] | "all",
     telling: Exclude<Telling, "turn">,
   ): Promise<readonly Child[]>;
-  /** A further message to it from the person; undefined when the time is over. */
+  /** Sends a further message of the person; undefined when the time runs out. */
   ask(child: Child, text: string, timeoutMs: number, signal?: AbortSignal): Promise<RunOutcome | undefined>;
-  /** Takes up what an earlier process left, and puts away what is due. */
+  /** Recovers subagents of an earlier process and archives those that are due. */
   recover(): Promise<void>;
   close(): void;
 }
@@ -89,6 +89,6 @@ export const endWords: Readonly<Record<ChildStatus, string>> = {
   ok: "completed",
   error: "failed",
   timeout: "timed out",
-  killed: "was stopped before it was done",
-  unknown: "was cut off; how far it came is unknown",
+  killed: "was stopped before it finished",
+  unknown: "was interrupted; its progress is unknown",
 };

@@ -45,7 +45,7 @@ test("twenty wait at most, the oldest go first, and how many went is told", asyn
   const left = await texts(events, other);
   assert.deepEqual(
     [left.length, left[0], left[1], left.at(-1)],
-    [20, "12 earlier lines did not fit and were left out", "line 11", "line 29"],
+    [20, "12 earlier system events did not fit and were dropped", "line 11", "line 29"],
   );
 });
 

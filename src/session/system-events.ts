@@ -1,4 +1,4 @@
-// Lines the house has to tell an agent: kept per session until its next turn, also over a restart.
+// System events: notes of the gateway that a session's next turn reads, stored until then.
 import type { SessionKey } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
 import type { SystemEvent } from "../protocol/methods/system.ts";
@@ -8,15 +8,15 @@ import type { KvTable, KvWrite } from "../store/store.ts";
 export type { SystemEvent };
 
 export interface SystemEvents {
-  /** Durable when it resolves. The same words twice in a row are told once, as one event. */
+  /** Durable when it resolves. The same text twice in a row becomes one event. */
   readonly add: (session: SessionKey, text: string, wakes?: boolean, traits?: EventOptions) => Promise<SystemEvent>;
-  /** What waits, oldest first. */
+  /** The waiting events, oldest first. */
   peek(session: SessionKey): Promise<readonly SystemEvent[]>;
-  /** Sessions with a line that asks for a turn. */
+  /** Sessions with an event that asks for a turn. */
   unheard(): Promise<SessionKey[]>;
-  /** These were told, by this run; later ones stay. */
+  /** Removes events that this run read; later ones stay. */
   taken(session: SessionKey, events: readonly SystemEvent[], runId?: string): Promise<void>;
-  /** The run that tells it, once one does in this process; undefined when it had to make room for newer ones. */
+  /** Resolves with the run that reads the event, or undefined when newer events pushed it out. */
   reader(event: SystemEvent, signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -26,8 +26,8 @@ export interface EventOptions {
 }
 
 /**
- * Writes the line and whatever must be so exactly when the line is: that its slot told it, that its sender was answered.
- * Undefined: the same words wait already. What it throws is thrown, and the line is not there.
+ * Stores the event together with another row that must change in the same step, such as the slot of a job.
+ * Gets undefined when the same text waits already. When it throws, the event is not stored.
  */
 export type Together = (line: KvWrite | undefined) => Promise<unknown>;
 
@@ -36,7 +36,7 @@ const MAX_WAITING = 20;
 const MAX_CHARS = 4000;
 
 export function createSystemEvents(kv: KvTable, now: () => number): SystemEvents {
-  // The rows are small and read on every turn; only sessions that have some are kept here.
+  // Every turn reads these rows, so sessions that have some are cached.
   const waiting = new Map<SessionKey, Promise<readonly SystemEvent[]>>();
   const change = (
     session: SessionKey,
@@ -129,9 +129,9 @@ function eventsIn(value: unknown): readonly SystemEvent[] {
   return Array.isArray(value) ? (value as SystemEvent[]) : [];
 }
 
-/** What is left out is at least counted. */
+/** Counts the dropped events. */
 function madeRoom(dropped: readonly SystemEvent[]): SystemEvent {
   const left = dropped.reduce((sum, event) => sum + (event.left ?? 1), 0);
-  const text = `${left} earlier lines did not fit and were left out`;
+  const text = `${left} earlier system events did not fit and were dropped`;
   return { id: newId(), at: dropped[0]?.at ?? 0, text, left };
 }

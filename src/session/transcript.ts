@@ -1,4 +1,4 @@
-// Writing into a transcript: one message, durable when this resolves.
+// Appends one message to a transcript, durably.
 import type { Message } from "../core/message.ts";
 import { newId } from "../base/ids.ts";
 import type { SessionRecord, Store } from "../store/store.ts";
@@ -8,7 +8,7 @@ export interface Written {
   readonly seq: number;
 }
 
-/** Appends, then moves the session to the top of the lists. */
+/** Also moves the session to the top of the lists. */
 export async function appendMessage(
   store: Pick<Store, "sessions" | "transcript" | "together">,
   record: SessionRecord,

@@ -1,4 +1,4 @@
-// How work is given to agents from anywhere in the house: post a turn, wait for it, stop it, say something in a session.
+// How other parts give work to agents: post a turn, wait for it, stop it, post a message in a session.
 import type { ThinkingLevel } from "../core/thinking-level.ts";
 import type { RunOutcome } from "../core/event.ts";
 import type { Block, Message, TextBlock } from "../core/message.ts";
@@ -7,57 +7,57 @@ import { factsOfSource, type TurnSource } from "../core/turn-source.ts";
 import type { Answerer } from "../approval/record.ts";
 import type { AnswerSettings, ModelRef, ModelTool } from "../model/model.ts";
 
-/** One turn as a caller asks for it. Plain JSON: it is a row before it runs. */
+/** One turn as a caller requests it. Plain JSON, because it is stored before it runs. */
 export interface TurnRequest {
   /** Also the idempotency key: posting it again returns the same receipt. */
   readonly runId: string;
   readonly sessionKey: SessionKey;
   readonly text: string;
   readonly images?: readonly Extract<Block, { type: "image" }>[];
-  /** Texts that come with the message, such as files, already marked as untrusted; no commands are read from them. */
+  /** Texts that come with the message, such as files; marked as untrusted, and never read as commands. */
   readonly attachments?: readonly TextBlock[];
   readonly source: TurnSource;
   /** The poster vouches for the sender, who may use commands and directives. */
   readonly authorised: boolean;
   /** An untrusted turn led to this one, which therefore has no more rights than that one. */
   readonly untrusted?: true;
-  /** Who speaks, when they may also answer approvals; absent: they may not. */
+  /** The sender, when the sender may answer approvals. */
   readonly approver?: Answerer;
-  /** Who speaks may also change the settings of the house (`operator.admin`, or its owner in a chat). */
+  /** The sender may also change settings (`operator.admin`, or the owner in a chat). */
   readonly admin?: true;
   readonly thinking?: ThinkingLevel;
   readonly model?: ModelRef;
   /** Added to the system prompt for this turn only. */
   readonly extraSystem?: string;
   /**
-   * Earlier messages the caller brings along (HTTP); those the session does not hold come before this turn. When they
-   * end with results of tools the caller ran and `text` is empty, those results are what the turn is about.
+   * Earlier messages of the caller (HTTP); those missing in the session are inserted before this turn. When they end
+   * with results of tools that the caller ran and `text` is empty, the turn answers those results.
    */
   readonly history?: readonly Message[];
-  /** The session keeps what the caller brought along. */
+  /** The session stores the caller's messages. */
   readonly keepHistory?: true;
-  /** Tools the caller runs itself. */
+  /** Tools that the caller runs itself. */
   readonly clientTools?: readonly ModelTool[];
   readonly settings?: AnswerSettings;
-  /** Calls of the agent's own tools at most; further ones are not run, and the model reads why. */
+  /** Limit of calls of the agent's own tools; further calls are not run, and the model reads the reason. */
   readonly maxToolCalls?: number;
   readonly timeoutMs?: number;
-  /** `[Www YYYY-MM-DD HH:MM TZ] ` in front of the text the model reads. */
+  /** Puts `[Www YYYY-MM-DD HH:MM TZ] ` before the text that the model reads. */
   readonly stamp?: boolean;
   readonly label?: string;
   /**
-   * A turn the house began by itself (heartbeat, wake): an all-clear of it is shown to nobody and does not count as
-   * activity. How its answer is judged: see `judgeReply` of the agent.
+   * The gateway started this turn (heartbeat, wake). A reply that reports nothing is not shown and does not count as
+   * activity; `judgeReply` of the agent decides.
    */
   readonly heartbeat?: {
-    /** Characters an all-clear may have besides its token. */
+    /** Characters that such a reply may have besides its token. */
     readonly ackMaxChars: number;
-    /** The alert people already had lately; the same words again are for nobody. */
+    /** The last alert that people got; the same text again is not shown. */
     readonly told?: string;
   };
-  /** Only these of the tools policy grants; it can take away, never give. */
+  /** Limits the tools that policy allows to these. */
   readonly toolsAllow?: readonly string[];
-  /** None of these, whatever policy grants. */
+  /** Removes these tools from those that policy allows. */
   readonly toolsDeny?: readonly string[];
 }
 
@@ -71,27 +71,27 @@ export interface Receipt {
   readonly acceptedAt: number;
   /** False when this run id was posted before. */
   readonly fresh: boolean;
-  /** There when the run had already ended. */
+  /** Present when the run has already ended. */
   readonly outcome?: RunOutcome;
 }
 
-/** The part of the agents that stands left of them in the import order: cron, tools and hooks post through it. */
+/** The part of the agents that cron, tools and hooks use. */
 export interface Turns {
-  /** Durable when it resolves: the turn runs or is closed with a truthful outcome, also after a crash. */
+  /** Durable when it resolves: the turn runs or is closed with its true outcome, also after a crash. */
   post(turn: TurnRequest): Promise<Receipt>;
-  /** Undefined when the time is over or the run is unknown; never stops the run. */
+  /** Undefined when the time runs out or the run is unknown; never stops the run. */
   wait(runId: string, timeoutMs: number, signal?: AbortSignal): Promise<RunOutcome | undefined>;
-  /** Stops model, tools and their children, and drops what is queued behind; returns the run ids it ended. */
+  /** Stops the model, tools and their processes, and drops queued turns; returns the run ids it ended. */
   abort(
     target: { readonly sessionKey: SessionKey; readonly runId?: string | undefined },
     reason: string,
   ): Promise<string[]>;
-  /** Run ids at work or queued for a session, oldest first. */
+  /** Ids of running and queued runs of a session, oldest first. */
   active(sessionKey: SessionKey): readonly string[];
   /**
-   * Words of an agent that no model turn of this session made (an announcement, a job's result): durable in its
-   * transcript when this resolves, and shown in the chats that are open on it. `id` makes it once: said again with the
-   * same id, nothing happens.
+   * Posts a message of the agent that no model turn of this session wrote (an announcement, the result of a job):
+   * durable in the transcript when this resolves, and shown in open chats. With the same `id` again it does
+   * nothing.
    */
   say(sessionKey: SessionKey, text: string, id?: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Messages that were accepted and never began: people see them with the reason, no model ever reads them.
+// Messages that were accepted and never answered: people see them with the reason, models do not read them.
 import type { RunFailure } from "../core/event.ts";
 import type { Message, UserMessage } from "../core/message.ts";
 import { newId } from "../base/ids.ts";
@@ -7,7 +7,7 @@ import { sourceOnRecord, type TurnRequest } from "./turns.ts";
 
 const UNANSWERED = "unanswered";
 
-/** A user message of the history with why there is no answer to it. */
+/** A user message of the history with the reason why it has no answer. */
 export type UnansweredMessage = UserMessage & { readonly unanswered: Pick<RunFailure, "code" | "message"> };
 
 interface UnansweredBody {
@@ -15,7 +15,7 @@ interface UnansweredBody {
   readonly message: UnansweredMessage;
 }
 
-/** Undefined for turns whose words nobody wrote: heartbeats and what the agent says by itself. */
+/** Undefined for turns that nobody wrote: heartbeats and messages of the agent itself. */
 export function unansweredEntry(
   turn: Pick<TurnRequest, "text" | "images" | "source" | "heartbeat">,
   { code, message: reason }: RunFailure,

@@ -1,4 +1,4 @@
-// Which sessions a caller may see and change. Keys are routing, not authority: this is asked after canonicalisation.
+// Which sessions a caller may see and change. Keys are normalized before this is asked.
 import { isSubagentKey, type AgentId, type SessionKey } from "../core/names.ts";
 import type { Config } from "../config/schema/index.ts";
 import { agentConfig } from "../config/agents.ts";
@@ -19,14 +19,14 @@ export function maySee(viewer: Viewer, target: SessionRecord, config: Config): b
   return target.agentId === viewer.agent || mayCross(viewer.agent, target.agentId, config);
 }
 
-/** Changing needs more than seeing: a sub-agent or sandboxed session changes nobody but itself and its children. */
+/** Changing needs more than seeing: a subagent or sandboxed session changes only itself and its own subagents. */
 export function mayChange(viewer: Viewer, target: SessionRecord, config: Config): boolean {
   if (target.key === viewer.session) return true;
   if (viewer.sandboxed || isSubagentKey(viewer.session)) return target.spawnedBy === viewer.session;
   return target.agentId === viewer.agent && maySee(viewer, target, config);
 }
 
-/** Sub-agents always, sandboxed and confined sessions unless the config opens them. */
+/** Always true for subagents; for sandboxed and confined sessions unless the config opens them. */
 export function seesOnlySpawned({ agent, sandboxed, session, isConfined = false }: Viewer, config: Config): boolean {
   if (isSubagentKey(session)) return true;
   if (!sandboxed && !isConfined) return false;
@@ -38,7 +38,7 @@ export function isListed(id: AgentId, allow: readonly string[]): boolean {
   return allow.some((entry) => entry === "*" || entry.trim().toLowerCase() === id);
 }
 
-/** `tools.agentToAgent`: off unless enabled; with a list, only between agents both of which are on it. */
+/** `tools.agentToAgent`: off unless enabled; with a list, both agents must be on it. */
 export function mayCross(from: AgentId, to: AgentId, config: Config): boolean {
   const rule = config.tools?.agentToAgent;
   if (rule?.enabled !== true) return false;

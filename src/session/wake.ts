@@ -1,4 +1,4 @@
-// Telling a session something the house knows, now or with its next heartbeat.
+// Posts a note of the gateway to a session, now or with its next heartbeat.
 import type { RunOutcome } from "../core/event.ts";
 import type { SessionKey } from "../core/names.ts";
 import type { EventOptions, Together } from "./system-events.ts";
@@ -6,11 +6,11 @@ import type { EventOptions, Together } from "./system-events.ts";
 export type WakeMode = "now" | "next-heartbeat";
 
 export interface Wake {
-  /** Keeps the line durably. `now` (the default) also asks for a turn to read it in, without a model it just waits. */
+  /** Stores the note durably. `now` (the default) also starts a turn that reads it, if a model is configured. */
   readonly tell: (session: SessionKey, text: string, mode?: WakeMode, traits?: EventOptions) => Promise<void>;
   /**
-   * As `tell` now, and waits for the turn that reads it, also while the session is busy with another. Undefined when
-   * there was no turn (no model, heartbeats off) or the time was over.
+   * Like `tell` with `now`, and waits for the turn that reads the note. Undefined when there was no turn (no model,
+   * heartbeats off) or the time ran out.
    */
   readonly tellAndWait: (
     session: SessionKey,
@@ -18,7 +18,7 @@ export interface Wake {
     timeoutMs: number,
     together?: Together,
   ) => Promise<RunOutcome | undefined>;
-  /** Wakes sessions that wait since before a restart, or since before heartbeats were switched on. */
+  /** Wakes sessions whose notes waited during a restart or while heartbeats were off. */
   readonly resume: () => Promise<void>;
   close(): void;
 }

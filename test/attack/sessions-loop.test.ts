@@ -39,5 +39,5 @@ test("a message that agents pass on in a circle comes to an end by itself", asyn
   const count = sent;
   await sleep(1500);
   assert.equal(sent, count, "it stands still");
-  assert.match(refusals.join("\n"), /came through 6 talks already/);
+  assert.match(refusals.join("\n"), /already passed through 6 exchanges/);
 });

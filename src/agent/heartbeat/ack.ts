@@ -1,4 +1,4 @@
-// The all-clear of a heartbeat: a token at either end of the reply, alone or in simple markup. In the middle it is a word.
+// The HEARTBEAT_OK token at either end of a reply, alone or in simple markup. In the middle it is plain text.
 
 export const ACK = "HEARTBEAT_OK";
 
@@ -9,7 +9,7 @@ const openMark = new RegExp(`${mark}$`);
 
 export interface Acked {
   readonly acked: boolean;
-  /** What is left, without the tokens at its ends. */
+  /** The reply without tokens at its ends. */
   readonly rest: string;
 }
 
@@ -20,7 +20,7 @@ export function splitAck(text: string): Acked {
   return { acked: rest !== text, rest: rest === text ? text : rest.trim() };
 }
 
-/** Where a token at the end begins, with the marks in front of it; -1 without one. */
+/** Where a token at the end begins, including markup before it; -1 without one. */
 function ackAtEnd(text: string): number {
   const from = Math.max(0, text.lastIndexOf(ACK));
   const found = atEnd.exec(text.slice(from));
@@ -31,21 +31,21 @@ function ackAtEnd(text: string): number {
   return /[A-Za-z0-9]$/.test(text.slice(Math.max(0, start - 1), start)) ? -1 : start;
 }
 
-/** How much at the front of a reply that is still being written is a token: nothing of it may be shown. */
+/** How many characters at the start of a streamed reply are a token and must not be shown. */
 export function ackedPrefix(text: string): number {
   let length = 0;
   for (let cut = atStart.exec(text); cut !== null; cut = atStart.exec(text.slice(length))) length += cut[0].length;
   return length;
 }
 
-/** Whether all of a reply so far may yet turn out to be a token and nothing else. */
+/** Whether a streamed reply could still become only a token. */
 export function mayBecomeAck(text: string): boolean {
   const words = text.slice(ackedPrefix(text)).trimStart();
   const bare = words.replace(/^[*_`~]*(?:<[a-z]{0,10}>?)?[*_`~]*/, "");
   return words.length <= 40 && (ACK.startsWith(bare) || (bare.startsWith(ACK) && isTrail(bare.slice(ACK.length))));
 }
 
-/** Characters at the end of a reply being written that may be the beginning of a token, or one in full. */
+/** Characters at the end of a streamed reply that may begin a token. */
 export function ackedTail(text: string): number {
   const near = text.slice(-48);
   for (let at = near.indexOf("H"); at !== -1; at = near.indexOf("H", at + 1)) {

@@ -1,4 +1,4 @@
-// One heartbeat of an agent: whether it runs now, and what came of it.
+// One heartbeat of an agent: whether it runs now, and its report.
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -21,7 +21,7 @@ export interface BeatDeps extends SystemTurnDeps {
   readonly isOn: () => Promise<boolean>;
 }
 
-/** `requests-in-flight` means: ask again soon. */
+/** `requests-in-flight` asks for another try soon. */
 export async function beat(deps: BeatDeps, settings: HeartbeatSettings, runId: string): Promise<Report> {
   const reason = await whyNot(deps, settings);
   if (reason !== undefined) return { status: "skipped", reason };
@@ -49,7 +49,7 @@ async function whyNot(deps: BeatDeps, settings: HeartbeatSettings): Promise<stri
 
 const MAX_FILE_BYTES = 4_000_000;
 
-/** There, and nothing in it but headings and blank lines. A missing file asks for a turn all the same. */
+/** True for a file with only headings and blank lines. A missing file still starts a turn. */
 function isEmptyFile(path: string): boolean {
   try {
     const { size } = lstatSync(path);

@@ -1,9 +1,9 @@
-// The hours in which heartbeats run, by the clock on somebody's wall.
+// The active hours of heartbeats in a time zone.
 import type { Config } from "../../config/schema/index.ts";
 import { timeZoneOf } from "../stamp.ts";
 import type { HeartbeatSettings } from "./settings.ts";
 
-/** `start` counts, `end` does not; a window may go over midnight, and one without width is never open. */
+/** Includes `start`, excludes `end`; a window may cross midnight, and an empty one is never active. */
 export function isActive(hours: HeartbeatSettings["activeHours"], now: number, config: Config): boolean {
   if (hours?.start === undefined && hours?.end === undefined) return true;
   const start = minutesOf(hours.start ?? "00:00");
@@ -12,7 +12,7 @@ export function isActive(hours: HeartbeatSettings["activeHours"], now: number, c
   return start <= end ? minute >= start && minute < end : minute >= start || minute < end;
 }
 
-/** `user` and nothing: the person's zone, else the host's; `local`: the host's; an unknown one counts as `user`. */
+/** `user` or absent: the person's zone, else the host's; `local`: the host's; an unknown zone counts as `user`. */
 export function zoneOf(requested: string | undefined, config: Config): string {
   const users = timeZoneOf(config.agents?.defaults?.userTimezone);
   const word = requested?.trim() ?? "";

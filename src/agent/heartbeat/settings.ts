@@ -1,4 +1,4 @@
-// What the config says about heartbeats: which agents have them, how often, where, and what is asked.
+// Heartbeat settings of the config: which agents, how often, which session, which prompt.
 import { configDurationMs } from "../../base/duration.ts";
 import { agentConfig, agentIds, defaultAgentId, mainKeyOf } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
@@ -11,7 +11,7 @@ export interface HeartbeatSettings {
   readonly agentId: AgentId;
   /** As written. */
   readonly every: string;
-  /** 0: never. */
+  /** 0 means off. */
   readonly everyMs: number;
   readonly session: SessionKey;
   readonly prompt: string;
@@ -26,12 +26,12 @@ export interface HeartbeatSettings {
 }
 
 export const HEARTBEAT_PROMPT =
-  "[heartbeat] Time to look around. If HEARTBEAT.md is among the workspace files, do what it says and nothing beyond it; take up nothing from earlier talk. If nothing needs the person's attention, answer HEARTBEAT_OK.";
+  "[heartbeat] This is a regular check. If HEARTBEAT.md is among the workspace files, do what it says and nothing else; do not continue earlier conversations. If nothing needs the person's attention, answer exactly HEARTBEAT_OK.";
 
-/** Asked with the credentials at hand: an Anthropic subscription is asked less often. */
+/** Whether the agent uses an Anthropic subscription, which is asked less often. */
 export type UsesSubscription = (agentId: AgentId) => boolean;
 
-/** The agents that beat: those with a block of their own if there is any, else the default agent. */
+/** The agents with heartbeats: those with their own block if there is any, else the default agent. */
 export function beatingAgents(config: Config, usesSubscription: UsesSubscription): HeartbeatSettings[] {
   return agentIds(config)
     .filter((id) => mayBeat(config, id))
@@ -74,12 +74,12 @@ export function heartbeatSettings(
   };
 }
 
-/** Agents may set the interval: it must not become one turn after the other. */
+/** A lower bound, because agents may set the interval. */
 const LEAST_MS = 1000;
 
 const atLeast = (everyMs: number): number => (everyMs > 0 ? Math.max(LEAST_MS, everyMs) : everyMs);
 
-/** The main session of the agent, or the one the config names when it is the agent's own. */
+/** The main session of the agent, or the configured one when it belongs to the agent. */
 function sessionOf(config: Config, agentId: AgentId, requested: string | undefined): SessionKey {
   const mainKey = mainKeyOf(config);
   const main = config.session?.scope === "global" ? ("global" as SessionKey) : mainSessionKey(agentId, mainKey);

@@ -1,4 +1,4 @@
-// Where the news of a heartbeat goes, and what of it may be shown there.
+// Where the report of a heartbeat goes, and what of it is shown there.
 import type { Route } from "../../channel/outbound.ts";
 import type { Config } from "../../config/schema/index.ts";
 import { routeOf } from "../../session/route.ts";
@@ -7,7 +7,7 @@ import type { HeartbeatSettings } from "./settings.ts";
 
 export type Target =
   | { readonly route: Route }
-  /** The session itself is all there is. */
+  /** Only the session itself shows it. */
   | { readonly route: undefined; readonly reason: "no-target" | "unknown-account" };
 
 export interface Visibility {
@@ -40,7 +40,7 @@ function named({ target }: Request, last: Route | undefined): Route {
   return last?.channel === target ? last : { channel: target };
 }
 
-/** Account over channel over what all channels start from. */
+/** Account settings override channel settings, which override the defaults. */
 export function visibilityOf(config: Config, route: Route | undefined): Visibility {
   const channel = route === undefined ? undefined : channelPart(config, route.channel);
   const account = route?.accountId === undefined ? undefined : channel?.accounts?.[route.accountId];
@@ -59,7 +59,7 @@ interface ChannelPart {
   readonly accounts?: Readonly<Record<string, { readonly heartbeat?: Partial<Visibility> } | undefined>>;
 }
 
-/** Channels differ; these two parts they share. */
+/** The two fields that all channels share. */
 function channelPart(config: Config, channel: string): ChannelPart | undefined {
   return (config.channels as Readonly<Record<string, unknown>> | undefined)?.[channel] as ChannelPart | undefined;
 }

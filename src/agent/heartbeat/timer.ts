@@ -1,4 +1,4 @@
-// When heartbeats are due: counted from the last due time by the wall clock, looked at again and again by a monotonic one.
+// When heartbeats are due: counted from the last due time by the wall clock, checked by a monotonic timer.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { KvTable } from "../../store/store.ts";
@@ -9,11 +9,11 @@ export interface Beating {
 }
 
 export interface TimerDeps {
-  /** Asked each time, so that a changed config counts at the next look. */
+  /** Read at each check, so that a changed config applies. */
   readonly plan: () => readonly Beating[];
-  /** Resolves when this beat is over with; `busy` asks for another try soon. The same due time means the same beat. */
+  /** Resolves when this beat is over; `busy` asks for another try soon. The same due time means the same beat. */
   readonly beat: (agentId: string, dueAt: number) => Promise<"over" | "busy">;
-  /** Called once, before the first look. */
+  /** Called once, before the first check. */
   readonly begin: () => Promise<void>;
   readonly kv: KvTable;
   readonly clock: Clock;
@@ -21,13 +21,13 @@ export interface TimerDeps {
 }
 
 export interface HeartbeatTimer {
-  /** Looks now: the plan may have changed. */
+  /** Checks now, because the plan may have changed. */
   look(): void;
   close(): void;
 }
 
 const SPACE = "heartbeat-due";
-/** A sleeping machine stops timers: after it wakes up, no beat is later than this. */
+/** A sleeping machine stops timers: after it wakes, no beat is later than this. */
 const LOOK_MS = 15_000;
 const FIRST_LOOK_MS = 500;
 const BUSY_MS = 1000;
@@ -51,7 +51,7 @@ export function startHeartbeatTimer({ plan, beat, begin, kv, clock, log }: Timer
     const rest = (ms: number): void => void rests.set(agentId, clock.ticks() + ms);
     try {
       if ((await beat(agentId, dueAt)) === "busy") rest(BUSY_MS);
-      // However many were missed, one made up for them.
+      // One beat makes up for all missed ones.
       else await keep(agentId, lastDue(dueAt, everyMs, clock.now()));
     } catch (error) {
       rest(LOOK_MS);
@@ -74,7 +74,7 @@ export function startHeartbeatTimer({ plan, beat, begin, kv, clock, log }: Timer
       if (!beating.some((one) => one.agentId === agentId)) await keep(agentId, undefined);
     for (const { agentId, everyMs } of beating) {
       const before = last.get(agentId);
-      // Never counted before, or counted by a clock that was ahead of this one.
+      // The first beat, or the clock was set back.
       if (before === undefined || before > now) await keep(agentId, now);
       else if (now >= before + everyMs && isFree(agentId)) void run(agentId, before + everyMs, everyMs);
     }
@@ -95,7 +95,7 @@ export function startHeartbeatTimer({ plan, beat, begin, kv, clock, log }: Timer
     clearTimeout(timer);
     timer = setTimeout(() => {
       look()
-        .catch((error: unknown) => log.warn("heartbeats could not be looked at", { error }))
+        .catch((error: unknown) => log.warn("heartbeats could not be checked", { error }))
         .finally(() => arm(nextMs()));
     }, waitMs).unref();
   };
@@ -109,7 +109,7 @@ export function startHeartbeatTimer({ plan, beat, begin, kv, clock, log }: Timer
   };
 }
 
-/** The newest due time of that row that is not after `now`. */
+/** The newest due time that is not after `now`. */
 function lastDue(dueAt: number, everyMs: number, now: number): number {
   return dueAt + Math.max(0, Math.floor((now - dueAt) / everyMs)) * everyMs;
 }

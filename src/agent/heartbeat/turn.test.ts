@@ -174,6 +174,6 @@ test("a beat whose end could not be written is given up, not asked about without
   const { runtime, run } = await scene(() => text("The roof leaks."));
   const id = `beat-${count + 1}`;
   await runtime.store.inbox.post({ id, sessionKey: MAIN, runId: id, at: 1, body: {} });
-  assert.deepEqual(await run(), { status: "failed", reason: "how it ended could not be written down" });
+  assert.deepEqual(await run(), { status: "failed", reason: "its end could not be stored" });
   await runtime.close();
 });

@@ -1,4 +1,4 @@
-// One turn the house begins by itself: posted, waited for, and its news brought to where the person reads.
+// One turn that the gateway starts: posts it, waits for it, and delivers its report.
 import type { RunOutcome } from "../../core/event.ts";
 import type { SessionKey } from "../../core/names.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -19,7 +19,7 @@ export interface SystemTurnDeps {
   readonly config: () => Config;
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends the waiting, not the turn. */
+  /** Ends the wait, not the turn. */
   readonly closing: AbortSignal;
 }
 
@@ -28,11 +28,11 @@ export interface SystemTurn {
   readonly session: SessionKey;
   readonly text: string;
   readonly settings: HeartbeatSettings;
-  /** One of a row: the same alert within a day is told once. */
+  /** A regular beat: the same alert within a day is shown once. */
   readonly regular: boolean;
 }
 
-/** What came of it, in the words of the `heartbeat` event. */
+/** The result in the fields of the `heartbeat` event. */
 export interface Report {
   readonly status: "ok" | "sent" | "skipped" | "failed";
   readonly reason?: string;
@@ -43,7 +43,7 @@ export interface Report {
 }
 
 export interface SystemTurnEnd {
-  /** Undefined when the house closed first, or its end is not known. */
+  /** Undefined when the gateway closed first, or the end is unknown. */
   readonly outcome: RunOutcome | undefined;
   readonly report: Report;
 }
@@ -71,7 +71,7 @@ export async function runSystemTurn(deps: SystemTurnDeps, turn: SystemTurn): Pro
     });
     const outcome = await ended(deps, runId);
     if (outcome === undefined) {
-      const reason = deps.closing.aborted ? "stopping" : "how it ended could not be written down";
+      const reason = deps.closing.aborted ? "stopping" : "its end could not be stored";
       return { outcome, report: { status: "failed", reason } };
     }
     if (turn.regular && outcome.status === "ok" && !outcome.silent)
@@ -90,7 +90,7 @@ async function report(
 ): Promise<Report> {
   if (outcome.status !== "ok") return { status: "failed", reason: outcome.failure?.message ?? outcome.status };
   const config = deps.config();
-  // News of another session than the heartbeat's own stays with whoever reads that session.
+  // A report of another session stays in that session.
   const request = session === settings.session ? settings : { target: "last", to: undefined, accountId: undefined };
   const record = await deps.store.sessions.get(session);
   const target = targetOf(request, record, deps.outbound.channels(), config);
@@ -113,7 +113,7 @@ async function report(
   };
 }
 
-/** The same ids as long as the turn is the same: nothing is sent twice. */
+/** The same turn has the same ids, so that nothing is sent twice. */
 async function sendAll(
   { outbound, log }: SystemTurnDeps,
   runId: string,
@@ -133,7 +133,7 @@ async function sendAll(
     }
     return { status: "sent" };
   } catch (error) {
-    log.warn("the news of a heartbeat could not be sent", { error, channel: route.channel });
+    log.warn("the report of a heartbeat could not be sent", { error, channel: route.channel });
     return { status: "failed", reason: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -142,7 +142,7 @@ async function ended({ agents, closing }: SystemTurnDeps, runId: string): Promis
   for (;;) {
     const began = performance.now();
     const outcome = await agents.wait(runId, WAIT_MS, closing);
-    // Told at once that there is none: nobody works on it, and its letter has no end (a full disk). Asking on is in vain.
+    // An immediate undefined means that no process works on it and its end was not stored (a full disk).
     const isNobodys = outcome === undefined && performance.now() - began < WAIT_MS / 2;
     if (outcome !== undefined || isNobodys || closing.aborted) return outcome;
   }

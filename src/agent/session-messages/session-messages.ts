@@ -1,4 +1,4 @@
-// Messages between sessions: sent durably, the answer waited for, and the talk that follows, step by durable step.
+// Messages between sessions: sent durably, then the exchange that follows, step by durable step.
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -23,7 +23,7 @@ export interface SessionMessagesDeps {
   readonly config: () => Config;
   readonly clock: Clock;
   readonly log: Log;
-  /** After a failure that may pass. */
+  /** Milliseconds until a step that failed is tried again. */
   readonly retryMs?: number;
 }
 
@@ -46,7 +46,7 @@ export function createSessionMessages(deps: SessionMessagesDeps): SessionMessage
     await store.kv.set(EXCHANGES, id, undefined);
   };
 
-  /** Posts the step, or finds that it was posted before; undefined when nobody is there to take it. */
+  /** Posts the step, or finds it posted; undefined when its session no longer exists. */
   const take = async (exchange: Exchange): Promise<RunOutcome | undefined> => {
     const isFirst = exchange.turn === 0 && !exchange.announcing;
     if (!isFirst && (await store.sessions.get(stepSession(exchange))) === undefined) return undefined;
@@ -69,19 +69,24 @@ export function createSessionMessages(deps: SessionMessagesDeps): SessionMessage
     const { id, requester, target } = exchange;
     runSteps(open.get(id) ?? exchange).catch(async (error: unknown) => {
       const isStopping = error instanceof OpenClawError && error.code === "gateway.stopping";
-      // What a full disk or a long queue refused may go through later.
+      // A full disk or a long queue can be temporary.
       const mayPass = error instanceof OpenClawError && !isStopping && !closing.signal.aborted;
       if (mayPass) {
-        log.warn("a talk between sessions could not go on; it is tried again", { error, id, requester, target });
+        log.warn("an exchange between sessions could not continue; trying again later", {
+          error,
+          id,
+          requester,
+          target,
+        });
         await sleep(deps.retryMs ?? RETRY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
       }
       if (mayPass && !closing.signal.aborted) return follow(exchange);
       open.delete(id);
       if (closing.signal.aborted || isStopping) return;
-      log.error("a talk between sessions was broken off until the next start", { error, id, requester, target });
+      log.error("an exchange between sessions is paused until the next start", { error, id, requester, target });
     });
   };
-  /** In the session itself the words stand already; a platform gets them here. */
+  /** The session holds the text already; this sends it to the platform. */
   const deliver = async ({ id, target }: Exchange, { status, silent, text }: RunOutcome): Promise<void> => {
     if (status !== "ok" || silent) return;
     const route = routeOf(await store.sessions.get(target));
@@ -121,7 +126,7 @@ export function createSessionMessages(deps: SessionMessagesDeps): SessionMessage
     },
     async recover() {
       const rows = (await store.kv.list(EXCHANGES)).map(({ value }) => value as Exchange);
-      if (rows.length > 0) log.info(`${rows.length} talks between sessions go on`);
+      if (rows.length > 0) log.info(`${rows.length} exchanges between sessions continue`);
       for (const exchange of rows) {
         open.set(exchange.id, exchange);
         follow(exchange);
@@ -136,7 +141,7 @@ export function createSessionMessages(deps: SessionMessagesDeps): SessionMessage
 function answerOf(exchange: Exchange, timeoutMs: number, outcome: RunOutcome | undefined): SendAnswer {
   const named = { runId: exchange.id, sessionKey: exchange.target };
   if (outcome === undefined)
-    return { ...named, status: "timeout", error: `no answer within ${timeoutMs / 1000} s; the run goes on` };
+    return { ...named, status: "timeout", error: `no answer within ${timeoutMs / 1000} s; the run continues` };
   if (outcome.status === "ok") return { ...named, status: "ok", reply: outcome.text };
   return { ...named, status: "error", error: outcome.failure?.message ?? "the run was stopped" };
 }

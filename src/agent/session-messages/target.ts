@@ -1,4 +1,4 @@
-// Whom a session may write to: asked of the key first, and only then whether there is such a session.
+// Which session a message may go to: checks the rights to the key before whether the session exists.
 import {
   mainSessionKey,
   parseAgentId,
@@ -19,7 +19,7 @@ import { stepSession, type Exchange } from "./steps.ts";
 
 export type Target = { readonly key: SessionKey } | { readonly status: "forbidden" | "error"; readonly error: string };
 
-/** Keys are routing, not authority: naming one opens nothing, and makes nothing but the main session of an agent. */
+/** Naming a key grants no access, and creates at most the main session of an agent. */
 export async function findTarget(
   { from, to, label, agentId }: Pick<SendRequest, "from" | "to" | "label" | "agentId">,
   config: Config,
@@ -30,7 +30,7 @@ export async function findTarget(
   return byKey(from, mainSessionKey(parseAgentId(agentId ?? from.agent), mainKeyOf(config)), config, sessions);
 }
 
-/** Labels are not unique: of the sessions the sender may see, exactly one must have it. */
+/** Labels are not unique: exactly one session that the sender may see must have it. */
 async function byLabel(
   from: SendRequest["from"],
   label: string,
@@ -80,7 +80,7 @@ function isMainOfAgent(key: SessionKey, config: Config): boolean {
 }
 
 function whyNot({ agent }: SendRequest["from"], to: SessionKey, config: Config): string {
-  if (to === "global" || to === "unknown") return "it is no session of an agent";
+  if (to === "global" || to === "unknown") return "it is not a session of an agent";
   const other = splitSessionKey(to).agentId;
   if (agent === other || mayCross(agent, other, config)) return "it may write only to sessions it started";
   const { enabled, allow = [] } = config.tools?.agentToAgent ?? {};
@@ -89,13 +89,13 @@ function whyNot({ agent }: SendRequest["from"], to: SessionKey, config: Config):
   return `tools.agentToAgent.allow does not list ${missing.join(" and ")}; only the owner can add ${missing.length === 1 ? "it" : "them"}`;
 }
 
-/** Of one session at a time: agents that answer each other by writing anew must come to an end. */
+/** Limit of open exchanges per session, so that agents that message each other come to an end. */
 const MAX_OPEN = 20;
 
-/** So many talks may come out of each other: three agents that pass a message on in a circle must come to an end. */
+/** Limit of nested exchanges, so that agents that forward a message in a circle come to an end. */
 const MAX_DEPTH = 6;
 
-/** How deep a talk that this session begins now would be: one more than the deepest in which it is being asked. */
+/** The depth of an exchange that this session starts now: one more than the deepest in which it is asked. */
 export function depthOf(from: SessionKey, sessionMessages: readonly Exchange[]): number {
   return (
     1 +
@@ -103,13 +103,13 @@ export function depthOf(from: SessionKey, sessionMessages: readonly Exchange[]):
   );
 }
 
-/** Whoever is being written to answers in its reply, not with a message of its own: that is the way out of a circle. */
+/** A session that is being asked answers in its reply, not with a new message, which would be a circle. */
 export function crowded(from: SessionKey, to: SessionKey, sessionMessages: readonly Exchange[]): string | undefined {
   if (sessionMessages.some(({ requester, target }) => requester === to && target === from))
-    return `${to} is talking with you already: your reply reaches it`;
+    return `${to} already exchanges messages with you: your reply reaches it`;
   const depth = depthOf(from, sessionMessages);
   if (depth > MAX_DEPTH)
-    return `this message came through ${depth - 1} talks already; answer in your reply instead of passing it on`;
+    return `this message already passed through ${depth - 1} exchanges; answer in your reply instead of forwarding it`;
   const count = sessionMessages.filter(({ requester }) => requester === from).length;
-  return count < MAX_OPEN ? undefined : `${count} talks of this session are still open; wait for them to end`;
+  return count < MAX_OPEN ? undefined : `this session has ${count} open exchanges; wait until they end`;
 }

@@ -1,23 +1,23 @@
-// What is said about a sub-agent that ended: to the agent that asked for it, and in plain words to people.
+// The texts about a subagent that ended: for the requesting agent, and for people.
 import { endWords, nameOf, type Child, type ChildResult } from "../../session/subagents.ts";
 import { neutralise, wrapUntrusted } from "../../base/untrusted-content.ts";
 
-/** For the requester's agent. The child's words are material: what it read is not known here. */
+/** For the requesting agent. The result is marked as untrusted, because it is unknown what the subagent read. */
 export function announcement(child: Child): string {
   const { status = "unknown", body, childKey } = child;
   const { result } = body;
   return [
-    `[Sub-agent] ${quoted(nameOf(child))}, which you started, ${endWords[status]}. A notice of the house; the person did not write it.`,
+    `[Sub-agent] ${quoted(nameOf(child))}, which you started, ${endWords[status]}. This notice comes from the gateway, not from the person.`,
     `Task: ${oneLine(body.task)}`,
     `Status: ${status}`,
     `Result:\n${wrapUntrusted(result?.text || "(no words)", `sub-agent ${childKey}`)}`,
     ...(result?.notes === undefined ? [] : [`Notes: ${oneLine(result.notes)}`]),
     `Stats: ${statsOf(child)}`,
-    "Tell the person in your own words what came of it, without these headings; go on with what depended on it. If nothing needs saying, answer NO_REPLY.",
+    "Tell the person the result in your own words, without these headings, and continue the work that waited for it. If nothing needs to be said, answer exactly NO_REPLY.",
   ].join("\n");
 }
 
-/** For people, when no agent can put it into words. */
+/** For people, when no model can report it. */
 export function plainWords(child: Child): string {
   const { status = "unknown", body } = child;
   const { result } = body;

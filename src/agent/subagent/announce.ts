@@ -1,4 +1,4 @@
-// The end of a sub-agent reaches its requester exactly once: by a turn of its agent, else in plain words.
+// Reports the end of a subagent to its requester exactly once: by a turn of its agent, else as plain text.
 import type { RunOutcome } from "../../core/event.ts";
 import { splitSessionKey } from "../../core/names.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -23,10 +23,10 @@ export interface TellDeps {
   readonly closing: AbortSignal;
 }
 
-/** How long a result waits for a session that is gone. */
+/** How long a result waits for a deleted session. */
 export const KEEP_MS = 14 * 24 * 3_600_000;
 
-/** Every id is made of the run's: done again after a crash, nothing is said twice. */
+/** All ids derive from the run id, so that a repeat after a crash posts nothing twice. */
 export async function tell(deps: TellDeps, child: Child): Promise<void> {
   const { telling } = child.body;
   if (telling !== "none" && !(await hasRequester(deps, child))) return;
@@ -35,11 +35,11 @@ export async function tell(deps: TellDeps, child: Child): Promise<void> {
   await told(deps, child);
 }
 
-/** Its result waits in the table: a session that comes back under the same key hears of it at the next start. */
+/** The result stays in the table: a session that is created again under the same key gets it at the next start. */
 async function hasRequester(deps: TellDeps, child: Child): Promise<boolean> {
   const { runId, requesterKey, status, endedAt = 0 } = child;
   if ((await deps.store.sessions.get(requesterKey)) !== undefined) return true;
-  deps.log.warn("a sub-agent ended and nobody is there to hear of it", { runId, requesterKey, status });
+  deps.log.warn("a subagent ended, and its requester no longer exists", { runId, requesterKey, status });
   if (deps.clock.now() - endedAt > KEEP_MS) await told(deps, child);
   return false;
 }
@@ -61,7 +61,7 @@ async function announce(deps: TellDeps, child: Child): Promise<void> {
     if (deps.closing.aborted) throw stopping();
     if (outcome?.status === "ok") return deliver(deps, child, outcome);
   }
-  // No agent could put it into words: the bare result is better than none.
+  // No model could report it, so the plain result is posted.
   await sayPlainly(deps, child);
 }
 
@@ -74,7 +74,7 @@ async function deliver({ outbound, log }: TellDeps, { runId, body }: Child, outc
   if (route === undefined || outcome.silent) return;
   await outbound
     .send({ intentId: `${runId}:announce`, route, text: outcome.text })
-    .catch((error: unknown) => log.warn("the result of a sub-agent was not delivered", { error, runId }));
+    .catch((error: unknown) => log.warn("the result of a subagent was not delivered", { error, runId }));
 }
 
 async function told({ store, clock }: TellDeps, { runId, body }: Child): Promise<void> {

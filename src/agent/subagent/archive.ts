@@ -1,4 +1,4 @@
-// Sessions of sub-agents that ended are put away in time: one timer for whichever is due first, also after a restart.
+// Archives sessions of ended subagents: one timer for the next that is due, also after a restart.
 import type { Clock } from "../../base/clock.ts";
 import { childOf } from "../../session/subagents.ts";
 import type { Turns } from "../../session/turns.ts";
@@ -7,7 +7,7 @@ import type { Later } from "./retry-later.ts";
 import { NO_LIMIT_MS } from "./spawn.ts";
 
 export interface Archive {
-  /** Looks anew at what is due next. */
+  /** Sets the timer for the next one that is due. */
   arm(): void;
   close(): void;
 }
@@ -20,13 +20,13 @@ export function createArchive(
   later: Later,
 ): Archive {
   let timer: NodeJS.Timeout | undefined;
-  const arm = (leastMs = 0): void => later("the time to put sub-agents away is not known", () => setTimer(leastMs));
+  const arm = (leastMs = 0): void => later("the time to archive subagents could not be read", () => setTimer(leastMs));
   const setTimer = async (leastMs: number): Promise<void> => {
     const next = await store.children.nextDue();
     clearTimeout(timer);
     if (next === undefined || later.closing.aborted) return;
     const waitMs = Math.min(Math.max(next - clock.now(), leastMs), NO_LIMIT_MS);
-    timer = setTimeout(() => later("a sub-agent could not be put away", putAway), waitMs).unref();
+    timer = setTimeout(() => later("a subagent could not be archived", putAway), waitMs).unref();
   };
   const putAway = async (): Promise<void> => {
     const now = clock.now();
@@ -34,15 +34,15 @@ export function createArchive(
     for (const record of due) {
       const { runId, childKey } = record;
       const isBusy = turns().active(childKey).length > 0;
-      // What was only put away can still be read by its id; what was to be deleted is gone.
+      // An archived session can still be read by its id; with cleanup=delete it is removed.
       const transcript = childOf(record).body.cleanup === "delete";
       if (!isBusy) await store.sessions.delete(childKey, { transcript });
       await store.children.update(runId, ({ archiveAt: _due, ...row }) =>
         isBusy ? { ...row, archiveAt: now + BUSY_MS } : row,
       );
     }
-    // Due, and yet none of them could be read (a damaged row): no reason to look without a pause.
-    // A timer that fired a moment early finds nothing due either, and must not wait for that.
+    // A damaged row stays due; it must not make the timer spin.
+    // A timer that fires a moment early finds nothing due either, and then retries soon.
     const isStuck = due.length === 0 && ((await store.children.nextDue()) ?? Infinity) <= now;
     arm(isStuck ? BUSY_MS : 0);
   };

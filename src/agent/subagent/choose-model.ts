@@ -1,4 +1,4 @@
-// Which model and how much thinking a sub-agent gets: asked for, else its agent's rule, else the shared one.
+// Chooses model and thinking level of a subagent: the request, else its agent's setting, else the shared one.
 import { parseThinkingLevel, thinkingLevels, type ThinkingLevel } from "../../core/thinking-level.ts";
 import { ToolError } from "../../core/error.ts";
 import type { AgentId } from "../../core/names.ts";
@@ -9,14 +9,14 @@ import type { ModelBook, ModelRef } from "../../model/model.ts";
 import { pickListedModel } from "../../model/pick.ts";
 
 export interface ModelPick {
-  /** Absent: the model its agent would use anyway. */
+  /** Absent: the default model of its agent. */
   readonly ref?: ModelRef;
   readonly warning?: string;
 }
 
 /**
- * A name the caller gave must be one of the listed models. What the config names and cannot be used is skipped with a
- * warning, so that work is not lost over it.
+ * A requested model must be one of the listed models. A configured model that cannot be used is skipped with a
+ * warning, so that the task still runs.
  */
 export async function pickModel(
   requested: string | undefined,

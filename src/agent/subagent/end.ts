@@ -1,4 +1,4 @@
-// How a sub-agent ended and what came of it, as the house saw it; the child's own words on that do not count.
+// The status and result of a subagent, as the gateway saw them; its own claims do not count.
 import type { RunOutcome } from "../../core/event.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Mask } from "../../base/mask.ts";

@@ -1,4 +1,4 @@
-// Work nobody waits for: tried again after a while when it fails, dropped when the house closes.
+// Background work that is tried again after a failure and dropped when the gateway closes.
 import { setMaxListeners } from "node:events";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -6,7 +6,7 @@ import type { Log } from "../../base/log.ts";
 
 export interface Later {
   (what: string, work: () => Promise<void>): void;
-  /** Fires with `close`: whoever waits for something without end waits with it. */
+  /** Aborts with `close`. */
   readonly closing: AbortSignal;
   close(): void;
 }
@@ -15,13 +15,13 @@ const RETRY_MS = 30_000;
 
 export function createLater(log: Log): Later {
   const control = new AbortController();
-  // As many wait as there are sub-agents.
+  // There is one listener per subagent.
   setMaxListeners(0, control.signal);
   const retries = new Set<NodeJS.Timeout>();
   const later = (what: string, work: () => Promise<void>): void => {
     work().catch((error: unknown) => {
       if (control.signal.aborted || isStopping(error)) return;
-      log.warn(`${what}; it is tried again`, { error });
+      log.warn(`${what}; trying again later`, { error });
       const timer = setTimeout(() => {
         retries.delete(timer);
         later(what, work);

@@ -1,4 +1,4 @@
-// A new sub-agent from what was asked: may it be, which session and turn it is, and what is kept of it.
+// Creates a subagent: checks the request, then builds its session, its first turn and its record.
 import type { ThinkingLevel } from "../../core/thinking-level.ts";
 import { isSubagentKey, parseAgentId, type AgentId, type SessionKey } from "../../core/names.ts";
 import { newId } from "../../base/ids.ts";
@@ -12,7 +12,7 @@ import type { TurnRequest } from "../../session/turns.ts";
 import type { ChildRecord, SessionRecord } from "../../store/store.ts";
 import { subjectOf } from "../../tool/subject.ts";
 
-/** setTimeout takes no more; 24 days are as good as no limit. */
+/** The longest delay of setTimeout, 24 days. */
 export const NO_LIMIT_MS = 2 ** 31 - 1;
 
 export interface NewSubagent {
@@ -21,7 +21,7 @@ export interface NewSubagent {
   readonly turn: TurnRequest;
 }
 
-/** The agent it may be, or why not. */
+/** The agent to run as, or the reason why not. */
 export function targetOf(request: SpawnRequest, config: Config): { agent: AgentId } | { error: string } {
   const { requester } = request;
   if (isSubagentKey(requester.session)) return { error: "sessions_spawn is not allowed from a sub-agent session" };

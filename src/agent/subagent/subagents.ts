@@ -1,4 +1,4 @@
-// The sub-agents of the house: started durably, ended exactly once, told exactly once, put away in time.
+// Subagents: started durably, ended once, reported once, archived on time.
 import type { Trust } from "../../core/turn-source.ts";
 import { newId } from "../../base/ids.ts";
 import type { Mask } from "../../base/mask.ts";
@@ -38,9 +38,9 @@ export function createSubagents(deps: ChildrenDeps): Subagents {
     resultOf(outcome, child, deps),
   ];
 
-  /** From wherever it stands: also the second try after a failure, and after a restart. */
+  /** Continues from any state, also after a failure or a restart. */
   const follow = (runId: string): void =>
-    later("a sub-agent could not be followed", async () => {
+    later("a subagent could not be followed", async () => {
       const record = await store.children.get(runId);
       if (record === undefined || record.state === "told") return;
       const child = childOf(record);
@@ -55,7 +55,7 @@ export function createSubagents(deps: ChildrenDeps): Subagents {
     archive.arm();
   };
 
-  /** Undefined when somebody else ended it first. */
+  /** Undefined when it was already ended. */
   const finish = async (child: Child, status: ChildStatus, result: ChildResult): Promise<Child | undefined> => {
     const { runId, childKey: session } = child;
     const endedAt = clock.now();
@@ -77,7 +77,7 @@ export function createSubagents(deps: ChildrenDeps): Subagents {
     isNew: boolean,
   ): Promise<void> => {
     const own = request.requester.session;
-    // One step: all of it is there after a crash, or nothing.
+    // One step, so that a crash leaves all of it or nothing.
     await store.together(() =>
       Promise.all([
         store.children.add(record),
@@ -94,7 +94,7 @@ export function createSubagents(deps: ChildrenDeps): Subagents {
     await store.children.update(runId, (row) =>
       row.state === "running" ? { ...row, body: { ...childOf(row).body, telling } } : undefined,
     );
-    // It may be between two stages where nothing can be stopped: asked again until it is over.
+    // Between two stages a run cannot be stopped, so the stop is repeated until it ends.
     for (let attempt = 0; attempt < STOP_TRIES; attempt++) {
       await turns().abort({ sessionKey: childKey, runId }, "the sub-agent was stopped");
       if ((await turns().wait(runId, STOP_PAUSE_MS)) !== undefined) break;
@@ -145,7 +145,7 @@ export function createSubagents(deps: ChildrenDeps): Subagents {
     async recover() {
       await store.children.prune(clock.now() - KEEP_MS);
       const open = await store.children.open();
-      if (open.length > 0) log.info(`${open.length} sub-agents of the last run are taken up again`);
+      if (open.length > 0) log.info(`${open.length} subagents of the last run are recovered`);
       for (const { runId } of open) follow(runId);
       archive.arm();
     },

@@ -11,7 +11,7 @@ const usage = "Usage: /config show [path], /config get <path>, /config set <path
 export const configCommand: Command = {
   name: "config",
   takes: "show [path] | get <path> | set <path> <value> | unset <path>",
-  summary: "Look into the config or change it",
+  summary: "Show or change the config",
   async answer(args, commandRun) {
     if (commandRun.config.commands?.config !== true) {
       return answered("/config is off. Turn it on with: openclaw config set commands.config true");

@@ -41,7 +41,7 @@ async function onceDefault(commandRun: CommandRun): ReturnType<Directive["once"]
   return first === undefined ? { refusal: NONE } : { settings: { model: refText(first) } };
 }
 
-const NONE = "No model is set up. Add one with: openclaw configure --section model. Tools run without one: /tool";
+const NONE = "No model configured. Add one with: openclaw configure --section model. Tools run without one: /tool";
 
 function warning({ ready, provider }: Choice): string {
   return ready ? "" : ` No API key found for provider "${provider}".`;

@@ -30,7 +30,7 @@ export const queue: Directive = {
   async once(args, commandRun) {
     if (args === "") return { note: `Queue: ${await queueText(commandRun)}.` };
     const read = readQueue(args);
-    if (typeof read === "string") return { note: `${read} It was left as it is.` };
+    if (typeof read === "string") return { note: `${read} Nothing was changed.` };
     return typeof read.queueMode === "string" ? { settings: { queue: read.queueMode } } : {};
   },
 };

@@ -1,4 +1,4 @@
-// HOOK.md: what a hook says about itself, checked. A field of the wrong kind is an error, never a guess.
+// Reads and checks HOOK.md. A field of the wrong type is an error.
 import { OpenClawError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
 import { parseFrontMatter } from "../../base/front-matter.ts";

@@ -1,4 +1,4 @@
-// Which hooks there are, by precedence, and whether each would run. Reads files, loads no code.
+// Finds hooks by precedence and says whether each would run, without loading code.
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 
@@ -15,14 +15,14 @@ export interface HookPlaces {
   readonly config: Config;
   readonly paths: Paths;
   readonly env: Env;
-  /** Those that come with the house. */
+  /** The bundled hooks. */
   readonly bundled: readonly HookCard[];
 }
 
 /**
- * Every hook by its name, in the order of the names. The first place that has a name wins: workspaces, the state folder,
- * ours, extra folders. But what agents can write never takes the place of a hook that a person enabled without pinning
- * it: otherwise writing a file would be enough to run code in the gateway.
+ * Every hook, sorted by name. The first location that has a name wins: workspaces, the state folder,
+ * bundled, extra folders. But a folder that agents can write never replaces a hook that a person enabled without
+ * a pin, because writing a file would then be enough to run code in the gateway.
  */
 export function discoverHooks(places: HookPlaces): readonly HookRow[] {
   const found = findHooks(places);
@@ -35,7 +35,7 @@ export function discoverHooks(places: HookPlaces): readonly HookRow[] {
   });
 }
 
-/** All of them in the order of their places, also those that another one stands in front of. */
+/** All hooks in the order of their locations, including those that another one replaces. */
 export function findHooks(places: HookPlaces): readonly HookRow[] {
   return [...usual(places), ...extras(places)];
 }
@@ -61,10 +61,10 @@ function extras(places: HookPlaces): HookRow[] {
   return folders.flatMap((folder) => rowsIn(places, expandHome(folder, paths.home), "extra"));
 }
 
-/** Agents write in some of these folders, and each hook there is read whole. */
+/** A limit, because agents can write in some of these folders and every hook there is read. */
 const MAX_HOOKS = 100;
 
-/** A folder without HOOK.md is no hook. */
+/** A folder without HOOK.md is not a hook. */
 function rowsIn(places: HookPlaces, folder: string, source: HookSource): HookRow[] {
   return namesIn(folder)
     .slice(0, MAX_HOOKS)

@@ -1,4 +1,4 @@
-// Tells hooks of an event, one after the other; one that throws, hangs or is broken costs its own part and nothing else.
+// Calls hooks with an event, one after the other; a hook that throws, hangs or is broken does not affect the others.
 import { sep } from "node:path";
 
 import type { Log } from "../../base/log.ts";
@@ -34,7 +34,7 @@ const MAX_FILES = 20;
 export function createEmitter(deps: EmitDeps): Emitter {
   const { config, paths, env, log, bundled } = deps;
   const scripts = new Map<string, Script>();
-  // The same until the config changes: what runs is decided when a person decides, not when a file changes.
+  // The list changes only with the config: a person decides what runs, not a file that changes.
   let known: { readonly config: Config; readonly rows: readonly HookRow[] } | undefined;
   const rowsNow = async (): Promise<readonly HookRow[]> => {
     const now = config();
@@ -93,7 +93,7 @@ export function createEmitter(deps: EmitDeps): Emitter {
   };
 }
 
-/** Those of a workspace hear only of what happens there. */
+/** Hooks of a workspace get only events of that workspace. */
 function hears({ runs, events, source, folder }: HookRow, { type, action, context }: Occurrence): boolean {
   const isFar =
     source === "workspace" &&
@@ -121,7 +121,7 @@ function eventOf(
   };
 }
 
-/** Enough to start programs; keys and tokens are named per hook in its entry. */
+/** Enough to start programs; keys and tokens are listed per hook in its entry. */
 function plainEnv(env: Env): Env {
   const names = ["PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "SystemRoot"];
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));

@@ -1,4 +1,4 @@
-// The files of one hook: plain, few, written by nobody else; and their digest, for places where agents write.
+// The files of one hook: plain, few, writable by the owner only; and their digest.
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const MAX_FILES = 200;
 const MAX_BYTES = 5_000_000;
 const MAX_DEPTH = 8;
 
-/** Everything in it, read once: what is digested is what is there to run. Throws `hook.bad`. */
+/** Reads every file once, so that the digest covers what runs. Throws `hook.bad`. */
 export function readHookFiles(folder: string): HookFiles {
   const files = new Map<string, Buffer>();
   const room = { left: MAX_BYTES };
@@ -28,7 +28,7 @@ export function readHookFiles(folder: string): HookFiles {
   return { files, digest: `sha256-${hash.digest("hex")}` };
 }
 
-/** Throws `hook.bad` for what is not the owner's alone. */
+/** Throws `hook.bad` for a file that others can write. */
 export function requireOwn(path: string, kind: "file" | "folder"): void {
   const why = notOwn(path, kind);
   if (why !== undefined) throw bad(path, why);

@@ -1,4 +1,4 @@
-// What a hook is: a script of the owner that hears of events inside the house, and the event as it sees it.
+// The types of a hook (a script of the owner that runs on events) and of its event.
 import type { SessionKey } from "../../core/names.ts";
 
 export type HookSource = "bundled" | "managed" | "workspace" | "extra";
@@ -13,7 +13,7 @@ export interface Requirements {
   readonly os: readonly string[];
 }
 
-/** As its HOOK.md says. */
+/** As written in its HOOK.md. */
 export interface HookCard {
   readonly name: string;
   readonly description: string;
@@ -21,28 +21,28 @@ export interface HookCard {
   readonly homepage?: string;
   /** `command`, `command:new`, `gateway:startup` … */
   readonly events: readonly string[];
-  /** Name of the function; the default export when left out. */
+  /** Name of the function; default: the default export. */
   readonly exportName?: string;
-  /** What it requires is not looked at. */
+  /** Requirements are not checked. */
   readonly always: boolean;
   readonly requires: Requirements;
 }
 
 export interface HookRow extends HookCard {
   readonly source: HookSource;
-  /** Where it lies; absent for those that come with the house. */
+  /** Its folder; absent for bundled hooks. */
   readonly folder?: string;
   readonly file?: string;
-  /** Agents can write where it lies: it runs only as it was when a person enabled it. */
+  /** Agents can write its folder: it runs only in the version that a person enabled. */
   readonly needsPin: boolean;
-  /** Of its files, where a pin is needed. */
+  /** Digest of its files, where a pin is required. */
   readonly digest?: string;
   readonly enabled: boolean;
-  /** What it requires and this machine lacks. */
+  /** Requirements that this machine lacks. */
   readonly missing: readonly string[];
-  /** Why it cannot run at all. */
+  /** The reason why it cannot run. */
   readonly problem?: string;
-  /** Enabled, nothing missing, nothing wrong. */
+  /** Enabled, with nothing missing and no error. */
   readonly runs: boolean;
 }
 
@@ -52,13 +52,13 @@ export interface BootstrapFile {
   readonly content: string;
 }
 
-/** Plain data: it goes to another thread and comes back changed. */
+/** Plain data: it is passed to another thread and returned changed. */
 export interface HookEvent {
   readonly type: "command" | "agent" | "gateway";
   readonly action: string;
   readonly sessionKey: string;
   readonly timestamp: Date;
-  /** What is pushed here is told to the person. */
+  /** Messages pushed here are shown to the person. */
   readonly messages: string[];
   readonly context: HookContext;
 }
@@ -67,18 +67,18 @@ export interface HookContext {
   readonly agentId?: string;
   readonly sessionEntry?: unknown;
   readonly sessionId?: string;
-  /** Where the published release keeps a transcript; ours are in the store. */
+  /** Where the published release stores a transcript; this one uses the store. */
   readonly sessionFile?: string;
   readonly commandSource?: string;
   readonly senderId?: string;
   readonly workspaceDir?: string;
-  /** For `agent:bootstrap`; may be changed or replaced. */
+  /** For `agent:bootstrap`; the hook may change or replace them. */
   bootstrapFiles?: readonly BootstrapFile[];
   /** The config without its secrets. */
   readonly cfg?: unknown;
 }
 
-/** What the house knows when it tells of an event. */
+/** What the gateway passes when it emits an event. */
 export interface Occurrence {
   readonly type: HookEvent["type"];
   readonly action: string;

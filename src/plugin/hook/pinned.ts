@@ -1,4 +1,4 @@
-// Hooks from a workspace run from a copy: the bytes that were compared with the pin are the bytes that run.
+// Runs hooks of a workspace from a copy, so that the bytes compared with the pin are the bytes that run.
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -7,7 +7,7 @@ import { writeFileAtomic } from "../../base/atomic-file.ts";
 import { readHookFiles } from "./folder.ts";
 import type { HookRow } from "./hook.ts";
 
-/** The script to load. Throws `hook.bad` when the files are not those of the pin. */
+/** The script to load. Throws `hook.bad` when the files differ from the pin. */
 export function scriptOf(row: HookRow, stateFolder: string): string {
   const { file, folder, name, needsPin, digest } = row;
   if (file === undefined || folder === undefined)

@@ -1,4 +1,4 @@
-// What a hook needs of this machine and this config, and what of it is not there.
+// What a hook requires of the machine and the config, and which of it is missing.
 import { delimiter } from "node:path";
 
 import type { Env } from "../../base/paths.ts";
@@ -12,11 +12,11 @@ export interface Ground {
   readonly env: Env;
 }
 
-/** In words, one for each thing. */
+/** One text per missing requirement. */
 export function missingOf({ bins, anyBins, env, config, os }: Requirements, ground: Ground): string[] {
   const folders = (ground.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const has = (bin: string): boolean => /^[\w.+-]+$/.test(bin) && findProgram(bin, folders) !== undefined;
-  // There is always a workspace.
+  // A workspace always exists.
   const isSet = (path: string): boolean => path === "workspace.dir" || Boolean(getAt(ground.config, parsePath(path)));
   return [
     ...(os.length === 0 || os.includes(process.platform) ? [] : [`system ${os.join(" or ")}`]),

@@ -64,7 +64,7 @@ test("without any model: the reason and the way out; tools work all the same", a
   t.after(() => cli.dispose());
   const none = await cli.runWith(alone, "agent", "-m", "hello");
   assert.deepEqual([none.code, none.stdout], [1, ""]);
-  assert.match(none.stderr, /^No model is set up yet\.[^]*\nfix: openclaw configure --section model\n$/);
+  assert.match(none.stderr, /^No model configured\.[^]*\nfix: openclaw configure --section model\n$/);
   const tool = await cli.runWith(alone, "agent", "-m", '/tool write {"path": "a.md", "content": "x"}');
   assert.equal(tool.code, 0, tool.stderr);
   assert.equal(existsSync(join(cli.state, "workspace", "a.md")), true);

@@ -55,12 +55,12 @@ test("a job whose agent was removed runs as nobody: each kind fails with the com
     assert.equal(run?.state, "failed");
     assert.equal(
       run?.error,
-      `the agent "gone" of this job is gone; nobody else runs it (openclaw cron edit ${id} --agent <id>, or openclaw cron rm ${id})`,
+      `the agent "gone" of this job no longer exists, and no other agent runs it (openclaw cron edit ${id} --agent <id>, or openclaw cron rm ${id})`,
     );
     assert.equal(run?.sessionId, undefined);
   }
   const listed = await openclaw(gateway.home, ["cron", "list", "--all", "--json"]);
-  assert.match(listed.stdout, /is gone; nobody else runs it/);
+  assert.match(listed.stdout, /no longer exists, and no other agent runs it/);
   const [, , exec] = jobs;
   const mended = await openclaw(gateway.home, ["cron", "edit", exec?.id ?? "", "--agent", "main", "--json"]);
   assert.equal(mended.code, 0, mended.stderr);

@@ -219,7 +219,7 @@ test("F25: a parent that was deleted: the child ends once, its result is kept an
   );
   await until(
     () => stage.gateway.output(),
-    (text) => text.includes("nobody is there to hear of it"),
+    (text) => text.includes("its requester no longer exists"),
   );
   await stage.wire.request("sessions.patch", { key: "agent:main:gone", label: "back" });
   await stage.gateway.stop("SIGKILL");

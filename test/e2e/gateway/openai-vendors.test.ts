@@ -216,7 +216,7 @@ for (const vendor of vendors)
         input: [{ type: "function_call_output", call_id: made[0]?.call_id ?? "", output: "18 degrees" }],
       });
       assert.equal(second.output_text, "Done.");
-      assert.deepEqual([count("both please"), count("18 degrees"), count("Handed to the caller")], [1, 1, 0]);
+      assert.deepEqual([count("both please"), count("18 degrees"), count("Passed to the caller")], [1, 1, 0]);
       assert.match(lastText(), /\\"agents\\"|agents/);
     });
 

@@ -188,7 +188,7 @@ describe("sessions_spawn and agents_list (conformance check 10)", () => {
     await stage.call("sessions_spawn", { task: "stay", label: "stayer" }, here);
     assert.match(await say2("/subagents"), /1 at work, 1 ended/);
     assert.match(await say2("/subagents stop last"), /Stopped 1 sub-agent: stayer/);
-    await untilSaid(stage.wire, here, /^assistant: Sub-agent “stayer” was stopped before it was done/);
+    await untilSaid(stage.wire, here, /^assistant: Sub-agent “stayer” was stopped before it finished/);
     await stage.call("sessions_spawn", { task: "stay" }, here);
     await stage.call("sessions_spawn", { task: "stay" }, here);
     assert.match(await say2("/stop"), /[Ss]topped 2 sub-agents/);

@@ -63,7 +63,7 @@ test("two agents hold a ping-pong, one spawns three children, one is killed: thr
   assert.deepEqual(results.toSorted(), [
     "assistant: Booked: seat 7.",
     "assistant: Packed: 3 boxes.",
-    "assistant: The waiter was stopped before it was done.",
+    "assistant: The waiter was stopped before it finished.",
   ]);
   const notices = (await stage.history("main")).filter((line) => line.startsWith("user: [Sub-agent]"));
   assert.deepEqual(notices.map((line) => /Status: (\w+)/.exec(line)?.[1] ?? "").toSorted(), ["killed", "ok", "ok"]);
@@ -85,7 +85,7 @@ function play(turn: Turn) {
 }
 
 function wordsFor(notice: string): string {
-  if (notice.includes("Status: killed")) return "The waiter was stopped before it was done.";
+  if (notice.includes("Status: killed")) return "The waiter was stopped before it finished.";
   return notice.includes("3 boxes") ? "Packed: 3 boxes." : "Booked: seat 7.";
 }
 

@@ -1,4 +1,4 @@
-// boot-md: when the gateway has started, each agent with a BOOT.md in its workspace does what stands there.
+// boot-md: after the start of the gateway, each agent with a BOOT.md in its workspace follows it.
 import { existsSync } from "node:fs";
 
 import { newId } from "../../../base/ids.ts";
@@ -33,7 +33,7 @@ export function bootMd({ config, paths, turns, log }: BundledPorts): BundledHook
   };
 }
 
-/** Empty when there is none, or nothing but headings in it. */
+/** Empty when the file is missing or holds only headings. */
 async function bootText(workspace: string): Promise<string> {
   if (!existsSync(workspace)) return "";
   const root = await openRoot({ root: workspace });

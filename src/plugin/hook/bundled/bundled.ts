@@ -1,4 +1,4 @@
-// The hooks that come with the house: part of it, so they run in it; off until a person enables them.
+// The hooks that ship with OpenClaw; off until a person enables them.
 import type { Log } from "../../../base/log.ts";
 import type { Mask } from "../../../base/mask.ts";
 import type { Paths } from "../../../base/paths.ts";

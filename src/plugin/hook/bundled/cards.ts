@@ -1,4 +1,4 @@
-// The cards of the hooks that come with the house, without their code: for lists.
+// Descriptions of the bundled hooks without their code, for lists.
 import type { HookCard } from "../hook.ts";
 
 const card = (name: string, emoji: string, description: string, events: readonly string[]): HookCard => ({

@@ -1,4 +1,4 @@
-// command-logger: one JSON line for each command, secrets masked, in a file that does not grow for ever.
+// command-logger: appends one JSON line per command, with secrets masked, to a file of limited size.
 import { appendFileSync, lstatSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 

@@ -1,4 +1,4 @@
-// session-memory: when a session is begun anew, the end of the old one becomes a note that memory search finds.
+// session-memory: when a session is reset, stores the end of the old one as a note for memory search.
 import { join } from "node:path";
 
 import { OpenClawError } from "../../../core/error.ts";
@@ -14,10 +14,10 @@ import { sessionMemory as card } from "./cards.ts";
 const DEFAULT_MESSAGES = 15;
 const MAX_MESSAGES = 200;
 const MAX_MESSAGE_CHARS = 4000;
-/** Tool results and remarks stand between messages. */
+/** Counts messages only; tool results and custom entries stand between them. */
 const ENTRIES_PER_MESSAGE = 8;
 
-/** Lines the house put before a message; what belongs to one stands indented below it. */
+/** System lines before a message; their continuation lines are indented. */
 const NEWS = /^(?:System: \[.*(?:\n {2}.*)*\n?)+/;
 const QUIET = /^(?:HEARTBEAT_OK|NO_REPLY)$/;
 
@@ -43,7 +43,7 @@ interface Spoken {
   readonly text: string;
 }
 
-/** What was said, without commands, tools and what the house itself put there. */
+/** The conversation without commands, tools and system lines. */
 function lineOf({ type, body }: StoredEntry): Spoken[] {
   if (type !== "message") return [];
   const { role, content } = body as Message;
@@ -73,7 +73,7 @@ function noteOf({ timestamp, sessionKey, context }: HookEvent, lines: readonly S
   ].join("\n");
 }
 
-/** The first few telling words a person said; a model is not asked. */
+/** The first significant words of the person, found without a model. */
 function slugOf(lines: readonly Spoken[]): string {
   const first = lines.find(({ who }) => who === "user") ?? lines[0];
   const words = (first?.text ?? "").toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
@@ -84,7 +84,7 @@ function slugOf(lines: readonly Spoken[]): string {
   return slug.slice(0, 50) || "session";
 }
 
-/** A note of the same day and words gets a number; nothing is ever replaced. */
+/** Adds a number when a note of the same day and title exists; never replaces one. */
 async function write(workspace: string, { timestamp }: HookEvent, text: string, slug: string): Promise<string> {
   const root = await openRoot({ root: workspace });
   const day = timestamp.toISOString().slice(0, 10);
