@@ -1,4 +1,4 @@
-// Paths of the host in a text for a sandboxed session: its own folders by their names inside, hidden ones not at all.
+// Host paths in text for a sandboxed session: its own folders get their inside names, hidden ones are removed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Our rules against the node's own file: the stricter one holds, and silence is no yes where the file cannot be read.
+// Our rules against the node's own file: the stricter one applies, and an unreadable file allows nothing.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

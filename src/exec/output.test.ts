@@ -28,7 +28,7 @@ async function allLines(output: CapturedOutput): Promise<readonly string[]> {
   }
 }
 
-/** As a reader does: waits when told so. */
+/** Waits for onDrain when append returns false, as a reader does. */
 async function put(output: CapturedOutput, bytes: Uint8Array): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   output.onDrain = resolve;

@@ -1,4 +1,4 @@
-// The table of background commands: whose they are, what they are called, how long they stay.
+// The table of background commands: owners, names and how long entries stay.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

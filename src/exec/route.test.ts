@@ -43,7 +43,7 @@ const onSandbox: Route = {
   elevated: "off",
   warnings: [],
 };
-const inBox: Route = { ...onSandbox, runsIn: "sandbox" };
+const inSandbox: Route = { ...onSandbox, runsIn: "sandbox" };
 const onGateway: Route = { ...onSandbox, host: "gateway", security: "allowlist", approvals: true };
 const onNode: Route = { ...onGateway, host: "node", runsIn: "node" };
 
@@ -51,19 +51,15 @@ type Row = readonly [title: string, input: Parameters<typeof given>[0], expected
 
 const routes: readonly Row[] = [
   ["nothing set, not sandboxed: on the host without approvals", {}, onSandbox],
-  ["nothing set, sandboxed: in the box without approvals", { sandboxed: true }, inBox],
+  ["nothing set, sandboxed: in the sandbox without approvals", { sandboxed: true }, inSandbox],
   ["host gateway, not sandboxed: on the host with approvals", { global: { host: "gateway" } }, onGateway],
   ["host gateway, sandboxed: on the host with approvals", { global: { host: "gateway" }, sandboxed: true }, onGateway],
   ["host node: on a node with approvals", { global: { host: "node" } }, onNode],
-  ["host node, sandboxed: on a node all the same", { global: { host: "node" }, sandboxed: true }, onNode],
-  ["the agent's host stands over the shared one", { global: { host: "node" }, own: { host: "gateway" } }, onGateway],
+  ["host node, sandboxed: still on a node", { global: { host: "node" }, sandboxed: true }, onNode],
+  ["the agent's host overrides the shared one", { global: { host: "node" }, own: { host: "gateway" } }, onGateway],
+  ["the session's host overrides the agent's", { own: { host: "node" }, session: { execHost: "gateway" } }, onGateway],
   [
-    "the session's host stands over the agent's",
-    { own: { host: "node" }, session: { execHost: "gateway" } },
-    onGateway,
-  ],
-  [
-    "the message's host stands over the session's",
+    "the message's host overrides the session's",
     { session: { execHost: "node" }, once: { host: "gateway" } },
     onGateway,
   ],
@@ -73,7 +69,7 @@ const routes: readonly Row[] = [
     onGateway,
   ],
   [
-    "the agent's security stands over the shared one",
+    "the agent's security overrides the shared one",
     { global: { host: "gateway", security: "full" }, own: { security: "allowlist" } },
     onGateway,
   ],
@@ -98,7 +94,7 @@ const routes: readonly Row[] = [
     { ...onGateway, ask: "always" },
   ],
   [
-    "full and off still ask the approvals file",
+    "full and off still consult the approvals file",
     { global: { host: "gateway", security: "full", ask: "off" } },
     {
       ...onGateway,
@@ -107,22 +103,22 @@ const routes: readonly Row[] = [
     },
   ],
   [
-    "the sandbox host has no rules to tighten, and says so",
+    "security and ask are ignored on host=sandbox with a warning",
     { params: { security: "deny" } },
     {
       ...onSandbox,
       warnings: ["security and ask were ignored: they apply only to host=gateway and host=node."],
     },
   ],
-  ["a security of deny in the config does not close the sandbox host", { global: { security: "deny" } }, onSandbox],
+  ["security=deny in the config does not close host=sandbox", { global: { security: "deny" } }, onSandbox],
   ["a bound node", { global: { host: "node", node: "lab" } }, { ...onNode, node: "lab", boundNode: "lab" }],
   [
-    "the agent's node stands over the shared one, the session's over both",
+    "the agent's node overrides the shared one, and the session's overrides both",
     { global: { host: "node", node: "a" }, own: { node: "b" }, session: { execNode: "c" } },
     { ...onNode, node: "c", boundNode: "c" },
   ],
   [
-    "the call names a node; whether it is the bound one is told with the nodes at hand",
+    "the call names a node; whether it is the bound one is checked later",
     { global: { host: "node", node: "lab" }, params: { node: "other" } },
     { ...onNode, node: "other", boundNode: "lab" },
   ],
@@ -135,7 +131,7 @@ const routes: readonly Row[] = [
     },
   ],
   [
-    "a node means nothing on another host",
+    "node is ignored on another host",
     { global: { node: "lab" }, params: { node: "lab" } },
     {
       ...onSandbox,
@@ -151,7 +147,7 @@ const routes: readonly Row[] = [
     },
   ],
   [
-    "ignored without a complaint about gates",
+    "elevated is ignored without naming gates",
     { params: { elevated: true } },
     {
       ...onSandbox,
@@ -159,7 +155,7 @@ const routes: readonly Row[] = [
     },
   ],
   [
-    "level full means nothing when not sandboxed",
+    "level full has no effect when not sandboxed",
     {
       global: { host: "gateway" },
       session: { elevatedLevel: "full" },
@@ -167,9 +163,9 @@ const routes: readonly Row[] = [
     },
     onGateway,
   ],
-  ["open gates alone elevate nothing", { sandboxed: true, elevation: open }, inBox],
+  ["open gates alone do not elevate", { sandboxed: true, elevation: open }, inSandbox],
   [
-    "the call asks: on the host with approvals",
+    "an elevated call runs on the host with approvals",
     { sandboxed: true, elevation: open, params: { elevated: true } },
     {
       ...onGateway,
@@ -177,7 +173,7 @@ const routes: readonly Row[] = [
     },
   ],
   [
-    "the call asks, and names the host it then gets",
+    "an elevated call can name host=gateway",
     { sandboxed: true, elevation: open, params: { elevated: true, host: "gateway" } },
     { ...onGateway, elevated: "on" },
   ],
@@ -224,35 +220,35 @@ const routes: readonly Row[] = [
     },
   ],
   [
-    "the call asks under level full: full",
+    "an elevated call under level full runs without approvals",
     { sandboxed: true, elevation: open, session: { elevatedLevel: "full" }, params: { elevated: true } },
     { ...onGateway, security: "full", ask: "off", approvals: false, elevated: "full" },
   ],
   [
-    "a stricter wish under level full brings approvals back",
+    "a stricter call under level full needs approvals again",
     { sandboxed: true, elevation: open, session: { elevatedLevel: "full" }, params: { ask: "always" } },
     { ...onGateway, security: "full", ask: "always", elevated: "full" },
   ],
   [
-    "the message's level stands over the session's",
+    "the message's level overrides the session's",
     { sandboxed: true, elevation: open, session: { elevatedLevel: "off" }, once: { elevated: "on" } },
     { ...onGateway, elevated: "on" },
   ],
   [
-    "the default level holds where nothing else is said",
+    "the default level applies where no other is set",
     { sandboxed: true, elevation: open, config: { agents: { defaults: { elevatedDefault: "full" } } } },
     { ...onGateway, security: "full", ask: "off", approvals: false, elevated: "full" },
   ],
   [
     "a call may stay inside",
     { sandboxed: true, elevation: open, session: { elevatedLevel: "full" }, params: { elevated: false } },
-    inBox,
+    inSandbox,
   ],
   [
-    "a level set by one who may does not carry one who may not",
+    "a level set by an allowed sender does not apply to another sender",
     { sandboxed: true, session: { elevatedLevel: "on" } },
     {
-      ...inBox,
+      ...inSandbox,
       warnings: [
         "Elevated is on in this session, but this sender may not use it (tools.elevated.allowFrom.telegram): the command ran in the sandbox.",
       ],
@@ -274,42 +270,42 @@ type Refusal = readonly [
 
 const refusals: readonly Refusal[] = [
   [
-    "a call cannot pick a host of its own",
+    "a call cannot choose another host",
     { params: { host: "gateway" } },
     "exec.host-mismatch",
     ["host=gateway", "host=sandbox", "tools.exec.host"],
     { refused: true, requested: "gateway", configured: "sandbox", key: "tools.exec.host" },
   ],
   [
-    "nor leave a stricter host for the sandbox that is off",
+    "a call cannot leave a stricter host for a disabled sandbox",
     { global: { host: "gateway" }, params: { host: "sandbox" } },
     "exec.host-mismatch",
     ["host=sandbox", "host=gateway"],
     { refused: true, requested: "sandbox", configured: "gateway", key: "tools.exec.host" },
   ],
   [
-    "the key is that of the agent when the agent says it",
+    "names the agent's key when the agent sets it",
     { own: { host: "node" }, params: { host: "gateway" } },
     "exec.host-mismatch",
     ["agents.list[].tools.exec.host"],
     { refused: true, requested: "gateway", configured: "node", key: "agents.list[].tools.exec.host" },
   ],
   [
-    "and the session when the session says it",
+    "names /exec when the session sets it",
     { session: { execHost: "node" }, params: { host: "gateway" } },
     "exec.host-mismatch",
     ["/exec host"],
     { refused: true, requested: "gateway", configured: "node", key: "/exec host" },
   ],
   [
-    "asking for elevated opens no host where it is ignored",
+    "elevated opens no host where it is ignored",
     { params: { host: "gateway", elevated: true }, elevation: open },
     "exec.host-mismatch",
     ["host=gateway"],
     { refused: true, requested: "gateway", configured: "sandbox", key: "tools.exec.host" },
   ],
   [
-    "elevated is no way to a node",
+    "elevated does not reach a node",
     { sandboxed: true, params: { host: "node", elevated: true }, elevation: open },
     "exec.host-mismatch",
     ["host=node"],
@@ -344,7 +340,7 @@ const refusals: readonly Refusal[] = [
     { refused: true, host: "gateway", security: "deny" },
   ],
   [
-    "elevated with a closed gate names the gate, the keys and the place",
+    "elevated with a closed gate names the gate, the keys and the channel",
     { sandboxed: true, params: { elevated: true }, sessionKey: "agent:main:telegram:direct:1" },
     "exec.elevated-unavailable",
     [
@@ -364,7 +360,7 @@ const refusals: readonly Refusal[] = [
     },
   ],
   [
-    "a sub-agent is refused",
+    "a subagent is refused",
     {
       sandboxed: true,
       params: { elevated: true },
@@ -399,22 +395,28 @@ const refusals: readonly Refusal[] = [
     { refused: true, runtime: "sandboxed", gates: [] },
   ],
   [
-    "a host is a word, not a name of a machine",
+    "rejects a machine name as host",
     { params: { host: "evil.example.com" } },
     "exec.bad-value",
     ["sandbox, gateway, node"],
     { refused: true },
   ],
   [
-    "a security nobody knows",
+    "rejects an unknown security",
     { params: { security: "none" } },
     "exec.bad-value",
     ["deny, allowlist, full"],
     { refused: true },
   ],
-  ["an ask nobody knows", { params: { ask: "never" } }, "exec.bad-value", ["off, on-miss, always"], { refused: true }],
   [
-    "a session with a word nobody knows stays shut",
+    "rejects an unknown ask",
+    { params: { ask: "never" } },
+    "exec.bad-value",
+    ["off, on-miss, always"],
+    { refused: true },
+  ],
+  [
+    "rejects an unknown value of the session",
     { session: { execHost: "moon" } },
     "exec.bad-value",
     ["sandbox, gateway, node"],

@@ -5,6 +5,7 @@ import { isAbsolute, join, posix } from "node:path";
 import { errnoOf, ToolError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { isWithin } from "./sandbox/hidden-paths.ts";
 import { sandboxShell } from "./sandbox/shell.ts";
 import { rejectVariables } from "./environment.ts";
 import type { ExecContext } from "./exec-context.ts";
@@ -58,10 +59,10 @@ function insideFolder(sandbox: Sandbox, workdir: string | undefined): string {
 
 function mappedFolder(sandbox: Sandbox, workdir: string): string {
   const wanted = posix.resolve(sandbox.workdir, workdir);
-  const host = sandbox.mounts.find((mount) => isBelow(wanted, mount.host));
-  if (host !== undefined && !sandbox.mounts.some((mount) => isBelow(wanted, mount.inside)))
+  const host = sandbox.mounts.find((mount) => isWithin(wanted, mount.host));
+  if (host !== undefined && !sandbox.mounts.some((mount) => isWithin(wanted, mount.inside)))
     return posix.join(host.inside, wanted.slice(host.host.length));
-  if (sandbox.mounts.some((mount) => isBelow(wanted, mount.inside)) || isBelow(wanted, "/tmp")) return wanted;
+  if (sandbox.mounts.some((mount) => isWithin(wanted, mount.inside)) || isWithin(wanted, "/tmp")) return wanted;
   throw outside(workdir);
 }
 
@@ -71,7 +72,7 @@ function mappedFolder(sandbox: Sandbox, workdir: string): string {
  */
 function isSurelyMissing({ mounts }: Sandbox, folder: string): boolean {
   const [mount] = mounts
-    .filter(({ inside }) => isBelow(folder, inside))
+    .filter(({ inside }) => isWithin(folder, inside))
     .toSorted((a, b) => b.inside.length - a.inside.length);
   if (mount === undefined) return false;
   let at = mount.host;
@@ -92,8 +93,6 @@ function kindOf(path: string): "folder" | "none" | "unsure" {
     return errnoOf(error) === "ENOENT" ? "none" : "unsure";
   }
 }
-
-const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
 function missing(folder: string): ToolError {
   return new ToolError("exec.bad-folder", `folder not found in the sandbox: ${visible(folder)}`, {

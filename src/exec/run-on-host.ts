@@ -1,10 +1,11 @@
 // Runs a command on the gateway host: under the approvals file, or without rules for host=sandbox when no sandbox
 // exists.
 import { mkdirSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 
 import { ToolError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
+import { expandHome } from "../base/paths.ts";
 import { analyse, type Analysis, type Place } from "./policy/analyse.ts";
 import { effectivePolicy } from "./policy/effective.ts";
 import { readApprovals } from "./policy/file.ts";
@@ -154,7 +155,7 @@ async function startShell(
 
 function hostFolder(workdir: string | undefined, workspace: string, home: string): string {
   const wanted = workdir === undefined || workdir.trim() === "" ? workspace : workdir;
-  const path = resolve(workspace, wanted === "~" || wanted.startsWith("~/") ? join(home, wanted.slice(1)) : wanted);
+  const path = resolve(workspace, /^~(?:\/|$)/.test(wanted) ? expandHome(wanted, home) : wanted);
   // The workspace is created on first use.
   if (path === workspace) mkdirSync(workspace, { recursive: true });
   const stats = path.includes("\0") ? undefined : statOf(path);

@@ -1,4 +1,4 @@
-// An agent's sandbox settings: its own over the defaults key by key, lists that merge, and what a shared box ignores.
+// An agent's sandbox settings override the defaults key by key; lists merge; a shared sandbox ignores them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

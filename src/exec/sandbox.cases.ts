@@ -1,4 +1,4 @@
-// What every box must do and must not allow, by real commands in a real one.
+// What every sandbox must do and must prevent, tested with real commands.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
@@ -45,7 +45,7 @@ export interface SandboxFixture {
   readonly sandboxes: Sandboxes;
   readonly warnings: string[];
   sandbox(session?: string): Promise<Sandbox>;
-  /** In a box that is given, or in that of the main session. */
+  /** Runs in the given sandbox, or in that of the main session. */
   run(command: string, more?: RunMore): Promise<Ran>;
   close(): Promise<void>;
 }
@@ -75,13 +75,13 @@ interface FixtureOptions {
   readonly beside?: SandboxFixture;
 }
 
-/** A state folder, a workspace and boxes on it, with the settings given. */
+/** A state folder, a workspace and sandboxes with the given settings. */
 export function createSandboxFixture(
   setup: BackendSetup,
   sandbox: SandboxConfig = {},
   options: FixtureOptions = {},
 ): SandboxFixture {
-  const home = options.beside?.home ?? mkdtempSync(join(tmpdir(), "openclaw-box-"));
+  const home = options.beside?.home ?? mkdtempSync(join(tmpdir(), "openclaw-sandbox-"));
   const state = join(home, ".openclaw");
   const workspace = options.workspace === "home" ? home : join(state, "work space,1");
   mkdirSync(state, { recursive: true, mode: 0o700 });
@@ -189,7 +189,7 @@ export function sandboxCases(title: string, makeSetup: () => Promise<BackendSetu
       body: (fixture: SandboxFixture) => Promise<void>,
       options: FixtureOptions = {},
     ): Promise<void> => {
-      if (setup === undefined) throw new Error("the ground was checked");
+      if (setup === undefined) throw new Error("the setup was checked");
       const own = createSandboxFixture(setup, sandbox, options);
       try {
         await body(own);
@@ -794,7 +794,7 @@ async function left(text: string): Promise<string[]> {
   return processesWith(text);
 }
 
-/** Processes of this machine, boxes included, whose command line holds the text. */
+/** Processes of this machine and its sandboxes whose command line contains the text. */
 function processesWith(text: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -1,4 +1,4 @@
-// Which box a session gets, which backend builds it, and when boxes go.
+// Which sandbox a session gets, which backend builds it, and when sandboxes are pruned.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import { sandboxSettings } from "./sandbox-settings.ts";
 
 type Sandbox = NonNullable<NonNullable<NonNullable<Config["agents"]>["defaults"]>["sandbox"]>;
 const quiet: Log = { error() {}, warn() {}, info() {}, debug() {}, child: () => quiet };
-const noBox = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
+const noSandbox = existsSync("/usr/bin/bwrap") ? false : "bubblewrap is absent: apt-get install bubblewrap";
 
 interface Ground {
   readonly home: string;
@@ -28,7 +28,7 @@ interface Ground {
 }
 
 function ground(t: TestContext, sandbox: Sandbox, workspace?: string): Ground {
-  const home = mkdtempSync(join(tmpdir(), "openclaw-boxes-"));
+  const home = mkdtempSync(join(tmpdir(), "openclaw-sandboxes-"));
   const state = join(home, ".openclaw");
   mkdirSync(state, { mode: 0o700 });
   const paths: Paths = { home, state, config: join(state, "openclaw.json"), product: "openclaw", profile: undefined };
@@ -61,7 +61,7 @@ const who = (agent: string, rest = "main"): { agent: AgentId; session: SessionKe
   session: `agent:${agent}:${rest}` as SessionKey,
 });
 
-test("the scope decides who shares a sandbox and its workspace", { skip: noBox }, async (t) => {
+test("the scope decides who shares a sandbox and its workspace", { skip: noSandbox }, async (t) => {
   const names = async (sandbox: Sandbox): Promise<string[]> => {
     const { sandboxes } = ground(t, sandbox);
     const all = [who("a"), who("a", "x"), who("b")];
@@ -82,13 +82,13 @@ test("the scope decides who shares a sandbox and its workspace", { skip: noBox }
   );
 });
 
-test("concurrent calls share one sandbox, which is opened once", { skip: noBox }, async (t) => {
+test("concurrent calls share one sandbox, which is opened once", { skip: noSandbox }, async (t) => {
   const { sandboxes } = ground(t, { scope: "agent" });
   const found = await Promise.all([who("a"), who("a", "x"), who("a")].map((one) => sandboxes.of(one)));
   assert.equal(new Set(found).size, 1);
 });
 
-test("session keys that look alike after cleaning get different sandboxes", { skip: noBox }, async (t) => {
+test("session keys that look alike after cleaning get different sandboxes", { skip: noSandbox }, async (t) => {
   const { sandboxes } = ground(t, { scope: "session" });
   const [one, two] = await Promise.all([sandboxes.of(who("a", "x:y")), sandboxes.of(who("a", "x-y"))]);
   assert.notEqual(one.name, two.name);
@@ -96,7 +96,7 @@ test("session keys that look alike after cleaning get different sandboxes", { sk
 
 test(
   "rejects a workspace that is the state folder, the whole disk or a folder with keys",
-  { skip: noBox },
+  { skip: noSandbox },
   async (t) => {
     for (const workspace of ["~/.openclaw", "/", "~/.ssh", "~/link"]) {
       const { sandboxes, home } = ground(t, { workspaceAccess: "rw" }, workspace);
@@ -106,7 +106,7 @@ test(
   },
 );
 
-test("prunes idle sandboxes after hours and old ones after days; 0 means never", { skip: noBox }, async (t) => {
+test("prunes idle sandboxes after hours and old ones after days; 0 means never", { skip: noSandbox }, async (t) => {
   const idle = ground(t, { prune: { idleHours: 2, maxAgeDays: 0 } });
   const { name } = await idle.sandboxes.of(who("a"));
   assert.deepEqual(await idle.sandboxes.prune(), []);
@@ -124,7 +124,7 @@ test("prunes idle sandboxes after hours and old ones after days; 0 means never",
   assert.deepEqual(await old.sandboxes.prune(), [kept.name]);
 });
 
-test("ignores a damaged record and writes a new one", { skip: noBox }, async (t) => {
+test("ignores a damaged record and writes a new one", { skip: noSandbox }, async (t) => {
   const { sandboxes, paths } = ground(t, {});
   const { name } = await sandboxes.of(who("a"));
   writeFileSync(join(paths.state, "boxes", name, "box.json"), "{");
@@ -177,12 +177,12 @@ test("without a working backend the error names every fix, and the host is never
   );
 });
 
-test("bubblewrap rejects a network instead of sharing the host's", { skip: noBox }, async (t) => {
+test("bubblewrap rejects a network instead of sharing the host's", { skip: noSandbox }, async (t) => {
   const { sandboxes } = ground(t, { docker: { network: "bridge" } });
   await assert.rejects(sandboxes.of(who("a")), { code: "sandbox.refused" });
 });
 
-test("detection reports what works, or why no backend does", { skip: noBox }, async () => {
+test("detection reports what works, or why no backend does", { skip: noSandbox }, async () => {
   const folder = join(tmpdir(), `openclaw-detect-${process.pid}`);
   const clock = { now: () => 0, ticks: () => 0 };
   assert.deepEqual(await sandboxWorks({ folder, env: process.env, log: quiet, clock }, "bubblewrap"), {

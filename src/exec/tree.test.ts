@@ -1,4 +1,4 @@
-// F17: whatever a command starts, however it hides, nothing of it is left; and nobody else is ever touched.
+// F17: ends everything that a command starts, however it hides, and never touches other processes.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

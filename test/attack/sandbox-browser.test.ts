@@ -1,4 +1,4 @@
-// SBX-026: no viewer page and no debugging port of a sandbox browser is ever open, whatever the config asks for.
+// SBX-026: no viewer page and no debugging port of a sandbox browser is ever open, whatever the config requests.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { connect } from "node:net";

@@ -1,4 +1,4 @@
-// SBX-025: what is copied into a sandbox's workspace goes through no link that somebody planted in there.
+// SBX-025: copies into a sandbox's workspace follow no link planted inside.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

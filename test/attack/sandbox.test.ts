@@ -1,4 +1,4 @@
-// Attacks on the sandbox through a real gateway with canaries: out of the box, through its settings, by its side doors.
+// Attacks on the sandbox of a real gateway with canaries: from inside, through its settings, and through other paths.
 import assert from "node:assert/strict";
 import {
   existsSync,
@@ -44,7 +44,7 @@ describe("inside a sandbox of a running gateway", { skip: noBubblewrap }, () => 
   let gateway: TestGateway;
   let home: string;
   let sockets: Server[];
-  // Whole answers are looked at, so nothing goes on in the background, however slow the machine is.
+  // The whole answer is checked, so commands never continue in the background, even on a slow machine.
   const exec = (command: string, more: object = {}): Promise<Answer> =>
     call(gateway, "exec", { command, yieldMs: 300_000, ...more });
 
@@ -54,7 +54,7 @@ describe("inside a sandbox of a running gateway", { skip: noBubblewrap }, () => 
     mkdirSync(join(home, ".ssh"));
     writeFileSync(join(home, ".ssh", "id_rsa"), CANARY);
     writeFileSync(join(home, "handed-down"), CANARY);
-    // Whoever starts the gateway may have files open that are nobody else's business.
+    // The gateway may have inherited open files that commands must not see.
     const open = `exec 9<>"$HOME/handed-down"${existsSync("/bin/bash") ? ' 77<>"$HOME/handed-down"' : ""}; exec "$@"`;
     gateway = await startGateway({
       home,

@@ -5,20 +5,14 @@ import { posix } from "node:path";
 import { OpenClawError } from "../../core/error.ts";
 import { expandHome } from "../../base/paths.ts";
 import type { Mount } from "../sandbox.ts";
-import { canonicalPath, isWithin } from "./hidden-paths.ts";
+import { canonicalPath, engineSockets, isWithin } from "./hidden-paths.ts";
 
 /**
  * Host folders that hold the system, its users or the container engine. Neither they nor their parents or children can
  * be mounted.
  */
 const protectedFolders: readonly string[] = ["/proc", "/sys", "/dev", "/boot", "/etc", "/root", "/run", "/var/run"];
-const sockets: readonly string[] = [
-  "/var/run/docker.sock",
-  "/run/docker.sock",
-  "/run/containerd/containerd.sock",
-  "/run/podman/podman.sock",
-  "/run/crio/crio.sock",
-];
+const sockets: readonly string[] = [...engineSockets, "/run/crio/crio.sock"];
 /** Paths inside that a mount would break. */
 const closedInside: readonly string[] = ["/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64"];
 

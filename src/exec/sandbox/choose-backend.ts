@@ -1,6 +1,6 @@
 // Chooses the backend of a sandbox: the configured one, or the first that works.
 import { OpenClawError } from "../../core/error.ts";
-import type { SandboxSettings } from "../sandbox-settings.ts";
+import type { BackendChoice, SandboxSettings } from "../sandbox-settings.ts";
 import type { Backend } from "./spec.ts";
 
 /**
@@ -8,19 +8,11 @@ import type { Backend } from "./spec.ts";
  * (docs/decisions/0010-sandbox-backends.md).
  */
 export async function chooseBackend(
-  { backend: choice, docker }: Pick<SandboxSettings, "backend" | "docker">,
+  settings: Pick<SandboxSettings, "backend" | "docker">,
   backends: readonly Backend[],
 ): Promise<Backend> {
-  // Only docker can provide a network.
-  const wanted = choice === "auto" && docker.network !== "none" ? "docker" : choice;
-  const tried: string[] = [];
-  const fixes: string[] = [];
-  for (const backend of backends.filter(({ kind }) => wanted === "auto" || kind === wanted)) {
-    const answer = await backend.works();
-    if (answer.works) return backend;
-    tried.push(`${backend.kind}: ${answer.reason}`);
-    fixes.push(answer.fix);
-  }
+  const { backend, tried, fixes } = await findWorkingBackend(backends, backendChoice(settings));
+  if (backend !== undefined) return backend;
   throw new OpenClawError(
     "sandbox.unavailable",
     `no sandbox backend works on this machine, so the command was not run (${tried.join("; ")})`,
@@ -29,4 +21,29 @@ export async function chooseBackend(
       details: { tried },
     },
   );
+}
+
+/** Only docker can provide a network. */
+export function backendChoice({ backend, docker }: Pick<SandboxSettings, "backend" | "docker">): BackendChoice {
+  return backend === "auto" && docker.network !== "none" ? "docker" : backend;
+}
+
+export interface BackendSearch {
+  readonly backend: Backend | undefined;
+  /** Why each backend before it does not work, and how to fix that. */
+  readonly tried: readonly string[];
+  readonly fixes: readonly string[];
+}
+
+/** Tests the backends by real runs, in their order. */
+export async function findWorkingBackend(backends: readonly Backend[], choice: BackendChoice): Promise<BackendSearch> {
+  const tried: string[] = [];
+  const fixes: string[] = [];
+  for (const backend of backends.filter(({ kind }) => choice === "auto" || kind === choice)) {
+    const answer = await backend.works();
+    if (answer.works) return { backend, tried, fixes };
+    tried.push(`${backend.kind}: ${answer.reason}`);
+    fixes.push(answer.fix);
+  }
+  return { backend: undefined, tried, fixes };
 }

@@ -6,6 +6,7 @@ import type { Log } from "../../base/log.ts";
 import type { Env } from "../../base/paths.ts";
 import { createBackends } from "./backends.ts";
 import type { BackendChoice } from "../sandbox-settings.ts";
+import { findWorkingBackend } from "./choose-backend.ts";
 
 export type SandboxWorks =
   | { readonly backend: "docker" | "bubblewrap" }
@@ -22,16 +23,10 @@ export interface DetectDeps {
 /** Tests by real runs, in the order of `auto`. Never throws. */
 export async function sandboxWorks(deps: DetectDeps, choice: BackendChoice = "auto"): Promise<SandboxWorks> {
   const backends = createBackends(deps);
-  const reasons: string[] = [];
-  const fixes: string[] = [];
   try {
-    for (const backend of backends.all.filter(({ kind }) => choice === "auto" || kind === choice)) {
-      const answer = await backend.works();
-      if (answer.works) return { backend: backend.kind };
-      reasons.push(`${backend.kind}: ${answer.reason}`);
-      fixes.push(answer.fix);
-    }
-    return { reason: reasons.join("; "), fix: fixes.join("; or ") };
+    const { backend, tried, fixes } = await findWorkingBackend(backends.all, choice);
+    if (backend !== undefined) return { backend: backend.kind };
+    return { reason: tried.join("; "), fix: fixes.join("; or ") };
   } finally {
     await backends.close();
     rmSync(deps.folder, { recursive: true, force: true });

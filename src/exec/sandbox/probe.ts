@@ -9,6 +9,7 @@ import type { Log } from "../../base/log.ts";
 import type { Env, Paths } from "../../base/paths.ts";
 import { agentIds } from "../../config/agents.ts";
 import type { Config } from "../../config/schema/index.ts";
+import { backendChoice } from "./choose-backend.ts";
 import { sandboxWorks } from "./detect.ts";
 import { sandboxSettings } from "../sandbox-settings.ts";
 
@@ -26,11 +27,8 @@ export async function sandboxProbe(
 ): Promise<ProbeAnswer> {
   const settings = agents.map((agent) => sandboxSettings(config, agent, paths)).find(({ mode }) => mode !== "off");
   if (settings === undefined) return { works: true };
-  const { backend, docker } = settings;
-  // Only docker can provide a network.
-  const choice = backend === "auto" && docker.network !== "none" ? "docker" : backend;
   const folder = join(tmpdir(), `openclaw-probe-${newId()}`);
-  const answer = await sandboxWorks({ folder, env, log: quiet, clock: systemClock }, choice);
+  const answer = await sandboxWorks({ folder, env, log: quiet, clock: systemClock }, backendChoice(settings));
   if ("backend" in answer) return { works: true };
   // A hint may list several fixes; the first one is enough here.
   return { works: false, reason: answer.reason, fix: answer.fix.split("; or ")[0] ?? answer.fix };

@@ -1,4 +1,4 @@
-// Commands as an agent meets them: results, failures, and the lines it is told when something it started has news.
+// Commands in agent turns: results, failures, and the system messages about what the agent started.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// Answers to questions about commands: what is said while one runs, always again, and too late.
+// Answers to approvals of commands: the running notice, repeated questions, and late answers.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -268,7 +268,7 @@ describe("approvals over the wire", () => {
     assert.doesNotMatch(gateway.output(), /unexpected failure/);
   });
 
-  /** What the house answers to a message. */
+  /** The gateway's answer to a message. */
   async function saidTo(wire: Wire, message: string): Promise<string> {
     const end = await chat(wire, "agent:main:main", message, `say ${message}`);
     return textOf(end) || (end.errorMessage ?? "");

@@ -1,4 +1,4 @@
-// The approvals file disappears or breaks: its last known rules stay in force, and the owner is told, through the front door.
+// The approvals file disappears or breaks: its last known rules stay in force, and the owner is warned.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

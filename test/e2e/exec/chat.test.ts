@@ -30,7 +30,7 @@ async function close(): Promise<void> {
   await server.close();
 }
 
-/** A model that runs what it is told to and says what came of it. */
+/** A model that runs what it is asked to and reports the result. */
 function script(request: unknown): Reply {
   const { messages } = (request as { body: { messages: { role: string; content: unknown }[] } }).body;
   const last = messages.at(-1);

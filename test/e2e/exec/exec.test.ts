@@ -1,4 +1,4 @@
-// The exec document, statement by statement, through the front door of a real gateway without a sandbox.
+// The exec documentation, statement by statement, against a real gateway without a sandbox.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

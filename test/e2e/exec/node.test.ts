@@ -1,4 +1,4 @@
-// host=node through the front door: which node, what it is sent, its own rules, a person's yes, and every refusal.
+// host=node against a real gateway: choosing a node, the request, its own rules, approvals and every refusal.
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
 

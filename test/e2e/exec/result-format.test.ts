@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => dispose(gateway));
 
-/** Times, numbers of processes and whether a gentle signal was enough differ: their kind stands for them. */
+/** Times, pids and the ending signal differ between runs, so their types replace them. */
 const kinds = new Set(["durationMs", "runtimeMs", "startedAt", "endedAt", "pid", "sessionId", "exitSignal"]);
 const shapeOf = ({ text, details, error }: Called): Record<string, unknown> => ({
   text,

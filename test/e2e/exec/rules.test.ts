@@ -1,4 +1,4 @@
-// The rules for commands where nothing is said, where others wrote into the approvals file, per session and in the sandbox.
+// The rules for commands: defaults, an approvals file that others write too, per session and in the sandbox.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Repositories in a sandboxed session: readable, not changed unless the owner says so, and the answer says which key it is.
+// Repositories in a sandboxed session are read-only unless the owner allows changes, and the result names the key.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";

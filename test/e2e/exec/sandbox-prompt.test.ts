@@ -1,4 +1,4 @@
-// What the model of a sandboxed session reads holds no path of the host that its sandbox hides.
+// The prompt of a sandboxed session contains no host path that its sandbox hides.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Sandboxed sessions through the front door: commands and files meet inside, nothing of the host is in reach.
+// Sandboxed sessions against a real gateway: commands and file tools share files, and the host is unreachable.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

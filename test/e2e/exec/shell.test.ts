@@ -21,7 +21,7 @@ describe("SHELL is fish", { skip: noBubblewrap }, () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  /** A machine on which `hidden` cannot be run: a device stands over each. */
+  /** A machine on which `hidden` cannot be run: a device is mounted over each. */
   const without = (hidden: readonly string[]): readonly string[] => [
     "bwrap",
     "--dev-bind",

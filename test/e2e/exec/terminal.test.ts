@@ -123,7 +123,7 @@ describe("programs in a terminal", () => {
   });
 
   test("send-keys C-c ends cat; Up recalls the last line of a shell; paste is bracketed; submit is CR", async () => {
-    // The key is for a program that is there: before that the terminal belongs to nobody.
+    // Waits until the program runs, because earlier keys would reach no program.
     const cat = await start("echo ready; cat");
     await shows(cat, /ready/);
     await keys(cat, "C-c");

@@ -201,7 +201,7 @@ describe("variables", () => {
 });
 
 describe("the node's own rules", () => {
-  /** A person's yes on record, for a run that an operator then asks for. */
+  /** A recorded approval for a run that an operator requests next. */
   async function approve(command: string): Promise<void> {
     const id = randomUUID();
     const heard = admin.request("exec.approval.request", { id, command, host: "node", agentId: "main" });
