@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 
 import { WebSocketServer, type WebSocket as Peer } from "ws";
 
-import { backoffMs, createClient, type Client } from "./client.ts";
+import { backoffMs, Client } from "./client.ts";
 import type { Secrets } from "./credential.ts";
 import { openIdentity } from "./identity.ts";
 import { createStore, firstState, type PageState, type Store } from "./state.ts";
@@ -40,7 +40,7 @@ async function openPage(
   const credentials = createCredentialStore(createMemoryStorage(), "/");
   const store = createStore(firstState);
   const { port } = server.address() as { port: number };
-  const client = createClient({ url: `ws://127.0.0.1:${port}/`, version: "1", store, credentials, identity, secrets });
+  const client = new Client({ url: `ws://127.0.0.1:${port}/`, version: "1", store, credentials, identity, secrets });
   t.after(() => {
     client.stop();
     for (const peer of server.clients) peer.terminate();

@@ -11,18 +11,7 @@ import type { WireError } from "../../src/protocol/frame.ts";
 import type { Health, PresenceEntry } from "../../src/protocol/methods/system.ts";
 import type { MethodName, MethodParams, MethodResult } from "../../src/protocol/method-map.ts";
 
-export interface Client {
-  start(): void;
-  request<M extends MethodName>(method: M, params: MethodParams<M>, timeoutMs?: number): Promise<MethodResult<M>>;
-  /** Events of the gateway, and `page.gap` when some were missed. Returns the function that unsubscribes. */
-  on(event: string, listener: (payload: unknown) => void): () => void;
-  /** Connects with a new secret. */
-  present(secret: Secrets): void;
-  readonly retryNow: () => void;
-  stop(): void;
-}
-
-export interface ClientParts {
+export interface ClientOptions {
   readonly url: string;
   readonly version: string;
   readonly store: Store<PageState>;
@@ -32,73 +21,114 @@ export interface ClientParts {
   readonly secrets: Secrets;
 }
 
+type Listener = (payload: unknown) => void;
+
 const pairingRetryMs = 3000;
 const answerMs = 30_000;
 
-export function createClient({ url, version, store, credentials, identity, secrets: firstHeld }: ClientParts): Client {
-  const listeners = new Map<string, Set<(payload: unknown) => void>>();
-  let secrets = firstHeld;
-  let socket: GatewaySocket | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let failures = 0;
-  let lastSeq: number | undefined;
+export class Client {
+  readonly #options: ClientOptions;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #secrets: Secrets;
+  #socket: GatewaySocket | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #failures = 0;
+  #lastSeq: number | undefined;
 
-  const saveSecrets = (next: Secrets): void => {
-    secrets = next;
-    credentials.write(secrets, identity?.deviceId);
-  };
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#secrets = options.secrets;
+  }
 
-  const connectAfter = (delayMs: number): void => {
-    clearTimeout(timer);
-    timer = setTimeout(connect, delayMs);
-  };
-
-  const connect = (): void => {
-    clearTimeout(timer);
-    closeSocket();
-    const opened = openSocket(url, {
+  start(): void {
+    clearTimeout(this.#timer);
+    this.#closeSocket();
+    const opened = openSocket(this.#options.url, {
       onEvent: (event) => {
-        if (event.event === "connect.challenge") void sendConnect(opened, event.payload);
-        else if (socket === opened) onEvent(event);
+        if (event.event === "connect.challenge") void this.#sendConnect(opened, event.payload);
+        else if (this.#socket === opened) this.#onEvent(event);
       },
       onClose: (reason) => {
-        if (socket === opened) onLost(reason);
+        if (this.#socket === opened) this.#onLost(reason);
       },
     });
-    socket = opened;
+    this.#socket = opened;
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#closeSocket();
+  }
+
+  async request<M extends MethodName>(
+    method: M,
+    params: MethodParams<M>,
+    timeoutMs = answerMs,
+  ): Promise<MethodResult<M>> {
+    const { connection, hello } = this.#options.store.value;
+    if (this.#socket === undefined || connection.phase !== "connected") throw notConnected();
+    checkSize(params, hello?.policy.maxPayload);
+    return (await this.#socket.request(method, params, timeoutMs)) as MethodResult<M>;
+  }
+
+  /** Gateway events, and `page.gap` when some were missed. Returns the function that unsubscribes. */
+  on(event: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  /** Connects with a new secret. */
+  present(secret: Secrets): void {
+    this.#saveSecrets({ ...this.#secrets, ...secret });
+    this.#reconnect();
+  }
+
+  readonly retryNow = (): void => {
+    if (this.#options.store.value.connection.phase !== "connected") this.#reconnect();
   };
+
+  #reconnect(): void {
+    this.#options.store.update({ connection: { phase: "connecting" } });
+    this.start();
+  }
+
+  #connectAfter(delayMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.start(), delayMs);
+  }
 
   /** Clears the socket first, so that its close event is not treated as a lost connection. */
-  const closeSocket = (): void => {
-    const old = socket;
-    socket = undefined;
+  #closeSocket(): void {
+    const old = this.#socket;
+    this.#socket = undefined;
     old?.close();
-  };
+  }
 
-  const onLost = (reason: string, afterMs = backoffMs(failures, Math.random())): void => {
-    closeSocket();
-    failures += 1;
-    store.update({ connection: { phase: "lost", reason, retryAtMs: Date.now() + afterMs } });
-    connectAfter(afterMs);
-  };
+  #saveSecrets(secrets: Secrets): void {
+    this.#secrets = secrets;
+    this.#options.credentials.write(secrets, this.#options.identity?.deviceId);
+  }
 
-  const sendConnect = async (opened: GatewaySocket, challenge: unknown): Promise<void> => {
-    const credential = nextCredential(secrets);
+  async #sendConnect(opened: GatewaySocket, challenge: unknown): Promise<void> {
+    const { version, identity } = this.#options;
+    const credential = nextCredential(this.#secrets);
     try {
       const params = await connectParams({ version, identity, challenge, credential });
       const hello = (await opened.request("connect", params, answerMs)) as HelloOk;
-      if (socket === opened) onConnected(hello);
+      if (this.#socket === opened) this.#onConnected(hello);
     } catch (error) {
-      if (socket !== opened) return;
-      if (error instanceof RefusedError) onRefused(credential.kind, error.failure);
-      else onLost(error instanceof Error ? error.message : String(error));
+      if (this.#socket !== opened) return;
+      if (error instanceof RefusedError) this.#onRefused(credential.kind, error.failure);
+      else this.#onLost(error instanceof Error ? error.message : String(error));
     }
-  };
+  }
 
-  const onConnected = (hello: HelloOk): void => {
-    failures = 0;
-    lastSeq = undefined;
-    saveSecrets(afterConnect(secrets, hello.auth?.deviceToken));
+  #onConnected(hello: HelloOk): void {
+    const { store } = this.#options;
+    this.#failures = 0;
+    this.#lastSeq = undefined;
+    this.#saveSecrets(afterConnect(this.#secrets, hello.auth?.deviceToken));
     store.update({
       connection: { phase: "connected" },
       epoch: store.value.epoch + 1,
@@ -107,86 +137,65 @@ export function createClient({ url, version, store, credentials, identity, secre
       health: hello.snapshot.health,
       presence: hello.snapshot.presence,
     });
-    closeWhenSilent(hello.policy.tickIntervalMs);
-  };
+    this.#closeWhenSilent(hello.policy.tickIntervalMs);
+  }
 
-  const onRefused = (used: Kind, failure: WireError<string>): void => {
-    closeSocket();
-    const { secrets: left, step } = afterRefusal(secrets, used, failure);
-    saveSecrets(left);
-    if (step.next === "again") return connectAfter(0);
-    if (step.next === "later") return onLost(failure.message, step.afterMs);
+  #onRefused(used: Kind, failure: WireError<string>): void {
+    const { store } = this.#options;
+    this.#closeSocket();
+    const { secrets, step } = afterRefusal(this.#secrets, used, failure);
+    this.#saveSecrets(secrets);
+    if (step.next === "again") return this.#connectAfter(0);
+    if (step.next === "later") return this.#onLost(failure.message, step.afterMs);
     if (step.next === "ask") return store.update({ connection: { phase: "refused", failure, used } });
     store.update({ connection: { phase: "pairing", requestId: step.requestId } });
-    connectAfter(pairingRetryMs);
-  };
+    this.#connectAfter(pairingRetryMs);
+  }
+
+  #onLost(reason: string, afterMs = backoffMs(this.#failures, Math.random())): void {
+    this.#closeSocket();
+    this.#failures += 1;
+    this.#options.store.update({ connection: { phase: "lost", reason, retryAtMs: Date.now() + afterMs } });
+    this.#connectAfter(afterMs);
+  }
 
   /** A laptop keeps a dead socket after sleep; no frame for two ticks means that it is closed. */
-  const closeWhenSilent = (tickMs: number): void => {
-    const opened = socket;
+  #closeWhenSilent(tickMs: number): void {
+    const opened = this.#socket;
     const interval = setInterval(() => {
-      if (socket !== opened || opened === undefined) return clearInterval(interval);
+      if (this.#socket !== opened || opened === undefined) return clearInterval(interval);
       if (Date.now() - opened.heardAtMs <= 2 * tickMs + 5000) return;
       clearInterval(interval);
-      onLost("the gateway stopped responding", 0);
+      this.#onLost("the gateway stopped responding", 0);
     }, 5000);
-  };
+  }
 
-  const onEvent = ({ event, payload, seq }: GatewayEvent): void => {
-    const isGap = seq !== undefined && lastSeq !== undefined && seq > lastSeq + 1;
-    lastSeq = seq ?? lastSeq;
+  #onEvent({ event, payload, seq }: GatewayEvent): void {
+    const { store } = this.#options;
+    const isGap = seq !== undefined && this.#lastSeq !== undefined && seq > this.#lastSeq + 1;
+    this.#lastSeq = seq ?? this.#lastSeq;
     if (event === "health") store.update({ health: payload as Health });
     if (event === "presence") store.update({ presence: (payload as { presence: PresenceEntry[] }).presence });
     // Missed events are not repeated, so their data is read again.
     if (isGap) {
-      void refresh();
-      emit("page.gap", undefined);
+      void this.#refresh();
+      this.#emit("page.gap", undefined);
     }
-    emit(event, payload);
-  };
+    this.#emit(event, payload);
+  }
 
-  const emit = (event: string, payload: unknown): void => {
-    for (const listener of listeners.get(event) ?? []) listener(payload);
-  };
+  #emit(event: string, payload: unknown): void {
+    for (const listener of this.#listeners.get(event) ?? []) listener(payload);
+  }
 
-  const refresh = async (): Promise<void> => {
+  async #refresh(): Promise<void> {
     try {
-      const [health, presence] = await Promise.all([request("health", {}), request("system-presence", {})]);
-      store.update({ health, presence });
+      const [health, presence] = await Promise.all([this.request("health", {}), this.request("system-presence", {})]);
+      this.#options.store.update({ health, presence });
     } catch (error) {
       if (!(error instanceof OpenClawError)) throw error; // the connection state already shows the loss
     }
-  };
-
-  const request: Client["request"] = async (method, params, timeoutMs = answerMs) => {
-    if (socket === undefined || store.value.connection.phase !== "connected") throw notConnected();
-    checkSize(params, store.value.hello?.policy.maxPayload);
-    return (await socket.request(method, params, timeoutMs)) as MethodResult<typeof method>;
-  };
-
-  return {
-    start: connect,
-    request,
-    on(event, listener) {
-      const set = listeners.get(event) ?? new Set();
-      listeners.set(event, set.add(listener));
-      return () => set.delete(listener);
-    },
-    present(secret) {
-      saveSecrets({ ...secrets, ...secret });
-      store.update({ connection: { phase: "connecting" } });
-      connect();
-    },
-    retryNow() {
-      if (store.value.connection.phase === "connected") return;
-      store.update({ connection: { phase: "connecting" } });
-      connect();
-    },
-    stop() {
-      clearTimeout(timer);
-      closeSocket();
-    },
-  };
+  }
 }
 
 /** 1 s, growing to 15 s, with jitter so that many pages do not reconnect at the same moment. */

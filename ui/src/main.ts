@@ -1,6 +1,6 @@
 // Starts the page: reads the link, opens the key of this browser, connects and renders.
 import { followApprovals } from "./approvals.ts";
-import { createClient, type Client } from "./client.ts";
+import { Client } from "./client.ts";
 import { keyProblemOf, openIdentity, type Identity } from "./identity.ts";
 import { openKeyStore } from "./key-store.ts";
 import { readLink } from "./link.ts";
@@ -20,7 +20,7 @@ async function start(): Promise<void> {
   store.update(isReady ? { deviceId: identity.deviceId } : { keyProblem: identity.problem });
   const basePath = new URL("./", location.href).pathname;
   const credentials = createCredentialStore(openStorage(), basePath);
-  const client = createClient({
+  const client = new Client({
     url: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${basePath}`,
     version: __PAGE_VERSION__,
     store,

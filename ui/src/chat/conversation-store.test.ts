@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 
 import { WebSocketServer, type WebSocket as Peer } from "ws";
 
-import { createClient } from "../client.ts";
+import { Client } from "../client.ts";
 import { openIdentity } from "../identity.ts";
 import { createStore, firstState } from "../state.ts";
 import { createMemoryStorage, createCredentialStore } from "../credential-store.ts";
@@ -57,7 +57,7 @@ async function openRoom(t: TestContext): Promise<{
   const identity = await openIdentity({ get: () => Promise.resolve(undefined), put: (pair) => Promise.resolve(pair) });
   const store = createStore(firstState);
   const credentials = createCredentialStore(createMemoryStorage(), "/");
-  const client = createClient({
+  const client = new Client({
     url: `ws://127.0.0.1:${port}/`,
     version: "1",
     store,
