@@ -29,7 +29,7 @@ export function followApprovals(client: Pick<Client, "on" | "request">, store: S
     }
   };
 
-  const ends = [
+  const unsubscribers = [
     client.on("exec.approval.requested", (payload) => {
       const entry = payload as ApprovalRequested;
       const others = store.value.approvals.filter(({ id }) => id !== entry.id);
@@ -45,7 +45,7 @@ export function followApprovals(client: Pick<Client, "on" | "request">, store: S
   ];
   return () => {
     clearTimeout(timer);
-    for (const end of ends) end();
+    for (const end of unsubscribers) end();
   };
 }
 

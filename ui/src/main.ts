@@ -13,9 +13,9 @@ declare const __PAGE_VERSION__: string;
 void start();
 
 async function start(): Promise<void> {
-  const link = takeLink();
+  const link = readAndCleanLink();
   const store = createStore({ ...firstState, refusedToken: link.refusedToken });
-  const identity = await takeIdentity();
+  const identity = await tryIdentity();
   const isReady = "deviceId" in identity;
   store.update(isReady ? { deviceId: identity.deviceId } : { keyProblem: identity.problem });
   const basePath = new URL("./", location.href).pathname;
@@ -40,13 +40,13 @@ async function start(): Promise<void> {
 }
 
 /** Removes secrets from the address bar before anything else. */
-function takeLink(): ReturnType<typeof readLink> {
+function readAndCleanLink(): ReturnType<typeof readLink> {
   const link = readLink(location.href);
   if (link.cleanUrl !== undefined) history.replaceState(null, "", link.cleanUrl);
   return link;
 }
 
-async function takeIdentity(): Promise<Identity | { readonly problem: string }> {
+async function tryIdentity(): Promise<Identity | { readonly problem: string }> {
   const problem = keyProblemOf(window);
   if (problem !== undefined) return { problem };
   try {
@@ -68,15 +68,15 @@ function openStorage(): Pick<Storage, "getItem" | "setItem" | "removeItem"> {
 }
 
 function listen(client: Client, store: Store<PageState>): void {
-  const comeBack = (): void => {
+  const reconnect = (): void => {
     const isUseful = store.value.connection.phase === "lost" && document.visibilityState === "visible";
     if (isUseful) client.retryNow();
   };
   // Pasting a second link into an open tab changes only the fragment.
   window.addEventListener("hashchange", () => {
-    const { code } = takeLink();
+    const { code } = readAndCleanLink();
     if (code !== undefined) client.present({ link: code });
   });
-  window.addEventListener("online", comeBack);
-  document.addEventListener("visibilitychange", comeBack);
+  window.addEventListener("online", reconnect);
+  document.addEventListener("visibilitychange", reconnect);
 }

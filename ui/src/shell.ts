@@ -29,14 +29,14 @@ export class Shell extends LightElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    window.addEventListener("hashchange", this.#turn);
-    window.addEventListener("keydown", this.#escape);
+    window.addEventListener("hashchange", this.#onHashChange);
+    window.addEventListener("keydown", this.#onKeyDown);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    window.removeEventListener("hashchange", this.#turn);
-    window.removeEventListener("keydown", this.#escape);
+    window.removeEventListener("hashchange", this.#onHashChange);
+    window.removeEventListener("keydown", this.#onKeyDown);
   }
 
   /** Loads all views ahead, because a view cannot be loaded while the gateway is not reachable. */
@@ -51,8 +51,8 @@ export class Shell extends LightElement {
 
   protected override render(): TemplateResult {
     const { connection, epoch, approvals } = this.#state.value;
-    const isOut = connection.phase === "refused" || connection.phase === "pairing";
-    if (epoch === 0 || isOut) return html`<view-pair .app=${this.app}></view-pair>`;
+    const isUnpaired = connection.phase === "refused" || connection.phase === "pairing";
+    if (epoch === 0 || isUnpaired) return html`<view-pair .app=${this.app}></view-pair>`;
     const { view: id, rest } = parseRoute(location.hash);
     const entry = views.find((known) => known.id === id) ?? views[0];
     if (entry === undefined) return html``;
@@ -136,7 +136,7 @@ export class Shell extends LightElement {
   }
 
   /** On a wide screen, opening an item keeps the scroll position of the list; on a small screen the item starts at its top. */
-  readonly #turn = ({ oldURL, newURL }: HashChangeEvent): void => {
+  readonly #onHashChange = ({ oldURL, newURL }: HashChangeEvent): void => {
     this.isMenuOpen = false;
     this.requestUpdate();
     const [from, to] = [oldURL, newURL].map((address) => parseRoute(new URL(address).hash));
@@ -144,7 +144,7 @@ export class Shell extends LightElement {
     if (from?.view !== to?.view || (isNarrow && to?.rest.length !== 0)) window.scrollTo(0, 0);
   };
 
-  readonly #escape = (event: KeyboardEvent): void => {
+  readonly #onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Escape") this.isMenuOpen = false;
   };
 

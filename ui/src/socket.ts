@@ -16,13 +16,13 @@ export interface GatewaySocket {
   close(): void;
 }
 
-interface Ends {
+interface SocketHandlers {
   readonly onEvent: (event: GatewayEvent) => void;
   /** Called once, after all open requests were rejected. */
   readonly onClose: (reason: string) => void;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly method: string;
   readonly resolve: (payload: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -41,29 +41,29 @@ export class RefusedError extends OpenClawError {
   }
 }
 
-export function openSocket(url: string, { onEvent, onClose }: Ends): GatewaySocket {
+export function openSocket(url: string, { onEvent, onClose }: SocketHandlers): GatewaySocket {
   const socket = new WebSocket(url);
-  const waiting = new Map<string, Waiting>();
+  const pending = new Map<string, PendingRequest>();
   let sent = 0;
   let heardAtMs = Date.now();
-  let isOver = false;
+  let isClosed = false;
 
   const end = (reason: string): void => {
-    if (isOver) return;
-    isOver = true;
-    for (const { method, reject, timer } of waiting.values()) {
+    if (isClosed) return;
+    isClosed = true;
+    for (const { method, reject, timer } of pending.values()) {
       clearTimeout(timer);
       reject(new OpenClawError("page.connection-lost", `The connection was lost before ${method} was answered.`));
     }
-    waiting.clear();
+    pending.clear();
     onClose(reason);
   };
 
-  const take = (frame: Record<string, unknown>): void => {
+  const onFrame = (frame: Record<string, unknown>): void => {
     if (frame["type"] === "event") return onEvent(frame as unknown as GatewayEvent);
-    const call = waiting.get(String(frame["id"]));
+    const call = pending.get(String(frame["id"]));
     if (frame["type"] !== "res" || call === undefined) return;
-    waiting.delete(String(frame["id"]));
+    pending.delete(String(frame["id"]));
     clearTimeout(call.timer);
     if (frame["ok"] === true) call.resolve(frame["payload"]);
     else call.reject(new RefusedError(toFailure(frame["error"])));
@@ -72,7 +72,7 @@ export function openSocket(url: string, { onEvent, onClose }: Ends): GatewaySock
   socket.addEventListener("message", ({ data }) => {
     heardAtMs = Date.now();
     const frame = parseFrame(data);
-    if (frame !== undefined) take(frame);
+    if (frame !== undefined) onFrame(frame);
   });
   socket.addEventListener("close", ({ code, reason }) => end(reason === "" ? describeClose(code) : reason));
 
@@ -86,12 +86,12 @@ export function openSocket(url: string, { onEvent, onClose }: Ends): GatewaySock
       const id = String(sent);
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
-          waiting.delete(id);
+          pending.delete(id);
           reject(
             new OpenClawError("page.timeout", `The gateway did not answer ${method} within ${timeoutMs / 1000} s.`),
           );
         }, timeoutMs);
-        waiting.set(id, { method, resolve, reject, timer });
+        pending.set(id, { method, resolve, reject, timer });
         socket.send(JSON.stringify({ type: "req", id, method, params }));
       });
     },

@@ -12,7 +12,7 @@ export type Level = keyof typeof levels;
 export type RuleKey = Level | "autoAllowSkills";
 
 /** Built-in defaults. */
-const presets: Readonly<Record<RuleKey, string>> = {
+const builtIn: Readonly<Record<RuleKey, string>> = {
   security: "allowlist",
   ask: "on-miss",
   askFallback: "deny",
@@ -128,7 +128,7 @@ export function inheritedOf(
     if (value !== undefined)
       return { value: ruleText(value), from: place === defaults ? "the defaults" : "all agents" };
   }
-  return { value: presets[key], from: "built in" };
+  return { value: builtIn[key], from: "built in" };
 }
 
 export function entriesOf(file: RulesFile, scope: string): readonly AllowEntry[] {

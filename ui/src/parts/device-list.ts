@@ -21,12 +21,12 @@ export class DeviceList extends LightElement {
   declare answering: string | undefined;
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #devices = new Load(this, () => this.app.client.request("device.pair.list", {}));
-  readonly #ends: (() => void)[] = [];
+  readonly #unsubscribers: (() => void)[] = [];
 
   override connectedCallback(): void {
     super.connectedCallback();
     const { client } = this.app;
-    this.#ends.push(
+    this.#unsubscribers.push(
       client.on("device.pair.requested", this.#devices.reload),
       client.on("device.pair.resolved", this.#devices.reload),
     );
@@ -34,7 +34,7 @@ export class DeviceList extends LightElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    for (const end of this.#ends.splice(0)) end();
+    for (const unsubscribe of this.#unsubscribers.splice(0)) unsubscribe();
   }
 
   protected override willUpdate(): void {

@@ -15,22 +15,22 @@ import { drawLoad, Load } from "./load.ts";
 /** A local model may have to be loaded from disk first. */
 const testMs = 120_000;
 
-type Try =
+type Attempt =
   | { readonly phase: "testing" }
   | { readonly phase: "tested"; readonly test: ModelTest }
   | { readonly phase: "failed"; readonly error: unknown };
 
 export class FirstModel extends LightElement {
-  static override properties = { app: { attribute: false }, answering: { type: Boolean }, tries: { state: true } };
+  static override properties = { app: { attribute: false }, answering: { type: Boolean }, attempts: { state: true } };
   declare app: App;
   /** A found server already answers; selecting it writes it to the config. */
   declare answering: boolean;
-  declare tries: ReadonlyMap<string, Try>;
+  declare attempts: ReadonlyMap<string, Attempt>;
   readonly #scan = new Load(this, () => this.app.client.request("models.scan", {}, testMs));
 
   constructor() {
     super();
-    this.tries = new Map();
+    this.attempts = new Map();
     this.answering = false;
   }
 
@@ -83,7 +83,7 @@ export class FirstModel extends LightElement {
 
   #drawModel(model: FoundModel): TemplateResult {
     const name = `${model.provider}/${model.model}`;
-    const attempt = this.tries.get(name);
+    const attempt = this.attempts.get(name);
     return html`
       <li class="found">
         <div class="row">
@@ -98,37 +98,37 @@ export class FirstModel extends LightElement {
             type="button"
             aria-label=${`Test and use ${name}`}
             ?disabled=${attempt?.phase === "testing"}
-            @click=${() => this.#take(name, model)}
+            @click=${() => this.#testAndUse(name, model)}
           >
             ${attempt?.phase === "testing" ? "Testing …" : "Test and use"}
           </button>
         </div>
-        <div aria-live="polite">${drawTry(attempt)}</div>
+        <div aria-live="polite">${drawAttempt(attempt)}</div>
       </li>
     `;
   }
 
-  async #take(name: string, { provider, model, baseUrl }: FoundModel): Promise<void> {
+  async #testAndUse(name: string, { provider, model, baseUrl }: FoundModel): Promise<void> {
     const { client } = this.app;
     const choice = { provider, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
-    this.#note(name, { phase: "testing" });
+    this.#setAttempt(name, { phase: "testing" });
     try {
       const test = await client.request("models.test", { provider, model }, testMs);
-      this.#note(name, { phase: "tested", test });
+      this.#setAttempt(name, { phase: "tested", test });
       if (!test.ok) return;
       await client.request("models.use", choice);
       this.dispatchEvent(new CustomEvent("model", { bubbles: true }));
     } catch (error) {
-      this.#note(name, { phase: "failed", error });
+      this.#setAttempt(name, { phase: "failed", error });
     }
   }
 
-  #note(name: string, attempt: Try): void {
-    this.tries = new Map(this.tries).set(name, attempt);
+  #setAttempt(name: string, attempt: Attempt): void {
+    this.attempts = new Map(this.attempts).set(name, attempt);
   }
 }
 
-function drawTry(attempt: Try | undefined): TemplateResult | typeof nothing {
+function drawAttempt(attempt: Attempt | undefined): TemplateResult | typeof nothing {
   if (attempt === undefined || attempt.phase === "testing") return nothing;
   if (attempt.phase === "failed") return drawFailure(attempt.error);
   const { test } = attempt;

@@ -57,8 +57,8 @@ export class SessionBar extends LightElement {
         ${this.mode === "rename" ? this.#drawRename() : html`<h1 class="chat-title">${titleOf(this.row)}</h1>`}
         <div class="session-settings">${this.#drawModel()} ${this.#drawThinking()} ${this.#drawMenu()}</div>
       </header>
-      ${this.mode === "reset" ? this.#drawSure("Start over? The model forgets this conversation. The old transcript is kept.", "Start over", this.#reset) : nothing}
-      ${this.mode === "delete" ? this.#drawSure("Delete this session and its transcript?", "Delete", this.#delete) : nothing}
+      ${this.mode === "reset" ? this.#drawConfirm("Start over? The model forgets this conversation. The old transcript is kept.", "Start over", this.#reset) : nothing}
+      ${this.mode === "delete" ? this.#drawConfirm("Delete this session and its transcript?", "Delete", this.#delete) : nothing}
       ${this.failure === undefined ? nothing : drawFailure(this.failure)}
     `;
   }
@@ -68,7 +68,7 @@ export class SessionBar extends LightElement {
       <form class="rename" @submit=${this.#rename}>
         <input name="label" aria-label="Session name" maxlength="64" .value=${this.row.label ?? ""} />
         <button class="button small primary" type="submit" ?disabled=${this.isBusy}>Save</button>
-        <button class="button small" type="button" @click=${this.#plain}>Cancel</button>
+        <button class="button small" type="button" @click=${this.#cancel}>Cancel</button>
       </form>
     `;
   }
@@ -104,31 +104,31 @@ export class SessionBar extends LightElement {
       <details class="menu" @focusout=${closeWhenLeft} @keydown=${closeOnEscape}>
         <summary class="button small">More</summary>
         <div class="menu-box" role="group" aria-label="This session">
-          <button class="button small" type="button" @click=${() => this.#turn("rename")}>Rename</button>
-          <button class="button small" type="button" @click=${() => this.#turn("reset")}>Start over</button>
-          ${isMain ? nothing : html`<button class="button small" type="button" @click=${() => this.#turn("delete")}>Delete</button>`}
+          <button class="button small" type="button" @click=${() => this.#setMode("rename")}>Rename</button>
+          <button class="button small" type="button" @click=${() => this.#setMode("reset")}>Start over</button>
+          ${isMain ? nothing : html`<button class="button small" type="button" @click=${() => this.#setMode("delete")}>Delete</button>`}
         </div>
       </details>
     `;
   }
 
-  #drawSure(question: string, act: string, step: () => void): TemplateResult {
+  #drawConfirm(question: string, act: string, step: () => void): TemplateResult {
     return html`
       <div class="note warn banner" role="alertdialog" aria-label=${question}>
         <span>${question}</span>
         <div class="actions">
           <button class="button small primary" type="button" ?disabled=${this.isBusy} @click=${step}>${act}</button>
-          <button class="button small" type="button" @click=${this.#plain}>Cancel</button>
+          <button class="button small" type="button" @click=${this.#cancel}>Cancel</button>
         </div>
       </div>
     `;
   }
 
-  readonly #plain = (): void => {
+  readonly #cancel = (): void => {
     this.mode = "plain";
   };
 
-  async #turn(mode: Mode): Promise<void> {
+  async #setMode(mode: Mode): Promise<void> {
     this.mode = this.mode === mode ? "plain" : mode;
     this.querySelector("details.menu")?.removeAttribute("open");
     await this.updateComplete;

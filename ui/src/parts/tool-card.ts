@@ -47,7 +47,7 @@ export class ToolCard extends LightElement {
         <div class="tool-body">
           ${args === undefined || args === null ? nothing : html`<div class="tree">${drawTree(args)}</div>`}
           ${this.#drawOutcome()}
-          <details class="more" @toggle=${this.#turnWhy}>
+          <details class="more" @toggle=${this.#toggleWhy}>
             <summary>${this.#whyTitle()}</summary>
             ${
               this.isWhyOpen
@@ -77,7 +77,7 @@ export class ToolCard extends LightElement {
     return isAllowed ? "Why this is allowed" : "Why this is blocked";
   }
 
-  readonly #turnWhy = (event: Event): void => {
+  readonly #toggleWhy = (event: Event): void => {
     event.stopPropagation();
     this.isWhyOpen = (event.currentTarget as HTMLDetailsElement).open;
   };

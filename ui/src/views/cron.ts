@@ -19,7 +19,7 @@ import "../parts/job-panel.ts";
 export const view: View = { draw: (app, [id]) => html`<view-cron .app=${app} .open=${id}></view-cron>` };
 
 /** In the address, instead of the id of a job. */
-const fresh = "new";
+const newJob = "new";
 
 export class CronView extends LightElement {
   static override properties = { app: { attribute: false }, open: {} };
@@ -29,19 +29,19 @@ export class CronView extends LightElement {
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #jobs = new Load(this, () => this.app.client.request("cron.list", { includeDisabled: true }));
   readonly #status = new Load(this, () => this.app.client.request("cron.status", {}));
-  readonly #ends: (() => void)[] = [];
+  readonly #unsubscribers: (() => void)[] = [];
   #clock: ReturnType<typeof setInterval> | undefined;
 
   override connectedCallback(): void {
     super.connectedCallback();
     const { client } = this.app;
-    this.#ends.push(client.on("cron", this.#jobs.reload), client.on("page.gap", this.#jobs.reload));
+    this.#unsubscribers.push(client.on("cron", this.#jobs.reload), client.on("page.gap", this.#jobs.reload));
     this.#clock = setInterval(this.#tick, 1000);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    for (const end of this.#ends.splice(0)) end();
+    for (const unsubscribe of this.#unsubscribers.splice(0)) unsubscribe();
     clearInterval(this.#clock);
   }
 
@@ -57,7 +57,7 @@ export class CronView extends LightElement {
         <section class="list-side">
           <h1>Cron</h1>
           ${this.#status.value?.enabled === false ? drawCaution(schedulerOff) : nothing}
-          <p><a class="button" href=${toHash("cron", fresh)}>Add a job</a></p>
+          <p><a class="button" href=${toHash("cron", newJob)}>Add a job</a></p>
           ${drawLoad(this.#jobs, "the jobs", ({ jobs }) => this.#drawList(jobs))}
         </section>
         <section class="detail-side" aria-label="Opened job" @changed=${this.#jobs.reload}>
@@ -96,7 +96,7 @@ export class CronView extends LightElement {
     if (this.open === undefined)
       return html`<p class="quiet placeholder">Select a job to see what it does and how its runs ended.</p>`;
     const back = html`<a class="back" href=${toHash("cron")}>← All jobs</a>`;
-    if (this.open === fresh) return html`${back}<job-form .app=${this.app}></job-form>`;
+    if (this.open === newJob) return html`${back}<job-form .app=${this.app}></job-form>`;
     const job = this.#jobs.value?.jobs.find(({ id }) => id === this.open);
     if (job !== undefined)
       return html`${back}${keyed(job.id, html`<job-panel .app=${this.app} .job=${job}></job-panel>`)}`;

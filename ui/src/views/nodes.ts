@@ -19,18 +19,18 @@ export class NodesView extends LightElement {
   readonly #state = new Watch<PageState>(this, () => this.app.store);
   readonly #nodes = new Load(this, () => this.app.client.request("node.list", {}));
   readonly #agents = new Load(this, () => this.app.client.request("agents.list", {}));
-  readonly #ends: (() => void)[] = [];
+  readonly #unsubscribers: (() => void)[] = [];
 
   override connectedCallback(): void {
     super.connectedCallback();
     const { client } = this.app;
     for (const event of ["presence", "device.pair.resolved", "page.gap"])
-      this.#ends.push(client.on(event, this.#nodes.reload));
+      this.#unsubscribers.push(client.on(event, this.#nodes.reload));
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    for (const end of this.#ends.splice(0)) end();
+    for (const unsubscribe of this.#unsubscribers.splice(0)) unsubscribe();
   }
 
   protected override willUpdate(): void {

@@ -33,7 +33,7 @@ export class ToolsView extends LightElement {
   declare query: string;
   declare status: ToolStatus | "all";
   readonly #state = new Watch<PageState>(this, () => this.app.store);
-  readonly #catalog = new Load(this, () => this.app.client.request("tools.catalog", this.#who()));
+  readonly #catalog = new Load(this, () => this.app.client.request("tools.catalog", this.#subject()));
   readonly #models = new Load(this, () => this.app.client.request("models.list", {}));
 
   constructor() {
@@ -55,7 +55,7 @@ export class ToolsView extends LightElement {
       <div class="split" ?data-open=${this.open !== undefined}>
         <section class="list-side">
           <h1>Tools</h1>
-          ${this.#drawWho()} ${drawLoad(this.#catalog, "the tools", (catalog) => this.#drawList(catalog))}
+          ${this.#drawSubject()} ${drawLoad(this.#catalog, "the tools", (catalog) => this.#drawList(catalog))}
         </section>
         <section class="detail-side" aria-label="Opened tool">
           ${this.#catalog.value === undefined ? nothing : this.#drawDetail(this.#catalog.value)}
@@ -64,7 +64,7 @@ export class ToolsView extends LightElement {
     `;
   }
 
-  #drawWho(): TemplateResult {
+  #drawSubject(): TemplateResult {
     const catalog = this.#catalog.value;
     const agents = catalog?.agents ?? [];
     const models = this.#models.value?.models ?? [];
@@ -159,10 +159,10 @@ export class ToolsView extends LightElement {
     if (tool === undefined)
       return html`${back}
         <p class="note bad" role="alert">Unknown tool: ${this.open}</p>`;
-    return html`${back}${keyed(tool.name, html`<tool-panel .app=${this.app} .tool=${tool} .who=${this.#who()} .session=${catalog.sessionKey}></tool-panel>`)}`;
+    return html`${back}${keyed(tool.name, html`<tool-panel .app=${this.app} .tool=${tool} .who=${this.#subject()} .session=${catalog.sessionKey}></tool-panel>`)}`;
   }
 
-  #who(): { agentId?: string; model?: string } {
+  #subject(): { agentId?: string; model?: string } {
     return {
       ...(this.agentId === "" ? {} : { agentId: this.agentId }),
       ...(this.model === "" ? {} : { model: this.model }),
