@@ -1,4 +1,4 @@
-// Keeps the import order of law.txt: left only, leaves only through builtin.ts, pure folders without node:, SDKs in place.
+// Keeps law.txt: imports go left only, leaves only through builtin.ts, no node: in pure folders, SDKs in place, no cycles.
 import { readFileSync } from "node:fs";
 import { globSync } from "node:fs";
 import { dirname, join, normalize, sep } from "node:path";
@@ -11,17 +11,60 @@ interface Law {
   readonly leaves: readonly string[];
   readonly pure: readonly string[];
   readonly only: ReadonlyMap<string, readonly string[]>;
+  /** Cycles that are still to be removed, each as its files. */
+  readonly cycles: readonly (readonly string[])[];
 }
 
 export function checkLaw(sources: ReadonlyMap<string, string>, law: Law): string[] {
-  return [...sources].flatMap(([file, code]) => importsOf(code).flatMap((target) => judge(file, target, law)));
+  return [
+    ...[...sources].flatMap(([file, code]) => importsOf(code).flatMap((target) => judge(file, target, law))),
+    ...findCycles(sources)
+      .filter((cycle) => !law.cycles.some((known) => cycle.every((file) => known.includes(file))))
+      .map((cycle) => `import cycle: ${cycle.join(", ")}`),
+  ];
 }
+
+/** Files that import each other, type imports counted (Tarjan). A late `import()` breaks a cycle. */
+export function findCycles(sources: ReadonlyMap<string, string>): string[][] {
+  const graph = new Map(
+    [...sources]
+      .filter(([file]) => !isTestFile(file))
+      .map(([file, code]) => [
+        file,
+        staticImportsOf(code).flatMap((target) => (target.startsWith(".") ? pathOf(file, target) : [])),
+      ]),
+  );
+  const order = new Map<string, number>();
+  const open: string[] = [];
+  const cycles: string[][] = [];
+  const visit = (file: string): number => {
+    const at = order.size;
+    order.set(file, at);
+    open.push(file);
+    let low = at;
+    for (const next of graph.get(file) ?? []) {
+      if (!graph.has(next)) continue;
+      if (!order.has(next)) low = Math.min(low, visit(next));
+      else if (open.includes(next)) low = Math.min(low, order.get(next) ?? low);
+    }
+    if (low === at) {
+      const component = open.splice(open.indexOf(file));
+      if (component.length > 1) cycles.push(component.toSorted());
+    }
+    return low;
+  };
+  for (const file of graph.keys()) if (!order.has(file)) visit(file);
+  return cycles;
+}
+
+const pathOf = (file: string, target: string): string =>
+  normalize(join(dirname(file), target))
+    .split(sep)
+    .join("/");
 
 function judge(file: string, target: string, law: Law): string[] {
   if (!target.startsWith(".")) return judgePackage(file, target, law);
-  const path = normalize(join(dirname(file), target))
-    .split(sep)
-    .join("/");
+  const path = pathOf(file, target);
   if (file.startsWith("ui/")) return judgePage(file, path, law);
   if (!path.startsWith("src/"))
     return file.startsWith("src/") && !isTestFile(file) && path !== "package.json"
@@ -72,11 +115,16 @@ function folderOf(path: string): string {
 }
 
 function importsOf(code: string): string[] {
+  const late = [...code.matchAll(/\bimport\(\s*["']([^"']+)["']\s*\)/g)];
+  return [...staticImportsOf(code), ...late.map((match) => match[1] ?? "")];
+}
+
+function staticImportsOf(code: string): string[] {
   return [
     ...code.matchAll(
-      /(?:^|[;\s])(?:import|export)\s[^'"`;]*?from\s*["']([^"']+)["']|(?:^|[;\s])import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/g,
+      /(?:^|[;\s])(?:import|export)\s[^'"`;]*?from\s*["']([^"']+)["']|(?:^|[;\s])import\s*["']([^"']+)["']/g,
     ),
-  ].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
+  ].map((match) => match[1] ?? match[2] ?? "");
 }
 
 export function parseLaw(textOfLaw: string): Law {
@@ -87,6 +135,7 @@ export function parseLaw(textOfLaw: string): Law {
     order: rows[0] ?? [],
     leaves: valuesOf("leaf"),
     pure: valuesOf("pure"),
+    cycles: rows.flatMap(([first, ...files]) => (first === "cycle" ? [files] : [])),
     only: new Map(
       rows.flatMap(([first, name, ...rest]) => (first === "only" && name !== undefined ? [[name, rest] as const] : [])),
     ),

@@ -1,4 +1,4 @@
-// npm run check: types, lint, format, import order, doc links, generated docs, unused exports. No warnings allowed.
+// npm run check: types, lint, format, imports, words, doc links, generated docs, unused exports. No warnings allowed.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ const steps: [name: string, command: string, args: string[]][] = [
   ["lint", bin("oxlint"), ["--type-aware", "--deny-warnings", "src", "test", "scripts", "bench", "ui"]],
   ["format", bin("oxfmt"), ["--check", "src", "test", "scripts", "bench", "ui", "openclaw.mjs"]],
   ["import order", process.execPath, ["scripts/check-law.ts"]],
+  ["banned words", process.execPath, ["scripts/check-words.ts"]],
   ["doc links", process.execPath, ["scripts/check-docs.ts"]],
   ["generated docs", process.execPath, ["scripts/gen-docs.ts", "--check"]],
   ["unused exports", bin("knip"), ["--no-progress"]],

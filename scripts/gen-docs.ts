@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 import { systemClock } from "../src/base/clock.ts";
 import { createLanes } from "../src/base/lane.ts";
-import { globalOptions, type Command, type Option, type Options } from "../src/cli/command.ts";
+import { globalOptions, type Command, type Entry, type Option, type Options } from "../src/cli/command.ts";
 import { entries, groups } from "../src/cli/commands/index.ts";
 import { optionName, optionText, usageOf } from "../src/cli/help.ts";
 import { wireOptions } from "../src/cli/target.ts";
@@ -130,7 +130,9 @@ function typeOf(schema: { type?: string; anyOf?: { const?: string }[]; items?: {
 }
 
 async function cliPage(): Promise<string> {
-  const loaded = await Promise.all(entries.map(async (entry) => ({ path: entry.path, ...(await entry.load()) })));
+  const loaded = await Promise.all(
+    entries.map(async (entry) => ({ entry, path: entry.path, ...(await entry.load()) })),
+  );
   const tops = Map.groupBy(loaded, ({ path }) => path[0] ?? "");
   const summaryOf = (top: string): string =>
     groups.find(({ path }) => path.length === 1 && path[0] === top)?.summary ??
@@ -140,10 +142,10 @@ async function cliPage(): Promise<string> {
   const index = names.map((top) => `| [${top}](#${top}) | ${cell(summaryOf(top))} |`);
   const sections = names.map((top) => {
     const bare = groups.find(({ path }) => path.length === 1 && path[0] === top)?.bare;
-    const alone = bare === undefined ? "" : `\`openclaw ${top}\` alone means \`openclaw ${top} ${bare}\`.\n\n`;
-    const commands = (tops.get(top) ?? []).map(({ path, command }) => {
+    const alone = bare === undefined ? "" : `\`openclaw ${top}\` is short for \`openclaw ${top} ${bare}\`.\n\n`;
+    const commands = (tops.get(top) ?? []).map(({ entry, path, command }) => {
       const first = loaded.find((other) => other.command === command)?.path ?? path;
-      if (first === path) return commandText(path, command);
+      if (first === path) return commandText(entry, command);
       return `### openclaw ${path.join(" ")}\n\nThe same as \`openclaw ${first.join(" ")}\`.\n`;
     });
     return `## ${top}\n\n${summaryOf(top)}\n\n${alone}${commands.join("\n")}`;
@@ -158,10 +160,10 @@ async function cliPage(): Promise<string> {
   ].join("\n");
 }
 
-function commandText(path: readonly string[], command: Command): string {
+function commandText({ path, summary }: Entry, command: Command): string {
   const parts = [
     `### openclaw ${path.join(" ")}\n`,
-    `${command.summary}\n`,
+    `${summary}\n`,
     ...(command.details === undefined ? [] : [`${command.details}\n`]),
     `\`${usageOf(path, command)}\`\n`,
   ];

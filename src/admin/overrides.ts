@@ -17,7 +17,10 @@ export function createOverrides({ paths, env, settings, mask }: AdminDeps): Admi
   const use = (chosen: readonly Override[]): void => {
     const result = overlay(chosen)(settings.loaded());
     if (!result.valid) {
-      const issues = result.issues.slice(0, 5).map(describeIssue).join("; ");
+      const issues = result.issues
+        .slice(0, 5)
+        .map((issue) => describeIssue(issue))
+        .join("; ");
       throw new OpenClawError("config.invalid", `not applied, the config would not be valid: ${issues}`, {
         details: { issues: result.issues },
       });

@@ -1,4 +1,4 @@
-// Durations as people write them: `90s`, `30m`, `1d12h`.
+// Durations as people write and read them: `90s`, `30m`, `1d12h`; `3 s`, `5 min`.
 
 export const DAY_MS = 86_400_000;
 
@@ -22,4 +22,13 @@ function sumMs(text: string, bareUnit: Unit): number {
     (sum, [, count, unit]) => sum + Number(count) * unitMs[(unit ?? bareUnit) as Unit],
     0,
   );
+}
+
+/** `3 s`, `5 min`, `2 h`, `4 d`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
 }

@@ -1,13 +1,13 @@
-// What a command is: its words for people, its arguments and options, and what it does. Each lives in a file of its own.
+// What a command is: arguments, options, examples and what it does. Its summary is in the table (commands/index.ts).
 import type { Io } from "./io.ts";
 
 export interface Option {
   readonly type: "string" | "boolean";
   readonly description: string;
   readonly short?: string;
-  /** May be given several times. Only for options with a value. */
+  /** May be repeated. Only for options with a value. */
   readonly multiple?: boolean;
-  /** What stands for the value in the help, such as `ms`. */
+  /** Placeholder for the value in the help, such as `ms`. */
   readonly value?: string;
   readonly choices?: readonly string[];
 }
@@ -18,12 +18,12 @@ export interface Argument {
   readonly name: string;
   readonly description: string;
   readonly optional?: boolean;
-  /** Takes all that is left. Only for the last one. */
+  /** Takes all remaining arguments. Only for the last one. */
   readonly many?: boolean;
 }
 
 export interface Example {
-  /** Without the `openclaw` in front. */
+  /** Without the leading `openclaw`. */
   readonly line: string;
   readonly does: string;
 }
@@ -41,15 +41,14 @@ export interface Invocation<O extends Options = Options> {
 }
 
 export interface Command<O extends Options = Options> {
-  readonly summary: string;
-  /** Lines below the summary, where the summary is not enough. */
+  /** Text below the summary, where the summary is not enough. */
   readonly details?: string;
   readonly arguments?: readonly Argument[];
   readonly options?: O;
   readonly examples: readonly Example[];
-  /** What the exit codes mean, where they say more than 0 well, 1 failed, 2 wrong usage. */
+  /** Meaning of the exit codes, where it differs from 0 success, 1 failure, 2 wrong usage. */
   readonly exits?: string;
-  /** Resolves with the exit code. Throws HouseError for expected failures, UsageError for wrong words. */
+  /** Resolves with the exit code. Throws OpenClawError for expected failures, UsageError for wrong usage. */
   run(io: Io, given: Invocation<O>): Promise<number>;
 }
 
@@ -58,26 +57,29 @@ export function defineCommand<const O extends Options>(command: Command<O>): Com
   return command as unknown as Command;
 }
 
-/** The row of a command in the table: enough for the help of the root and for completion to find the rest. */
+/** A row of the command table; the rest loads when the command is used. */
 export interface Entry {
   readonly path: readonly string[];
   readonly summary: string;
   load(): Promise<{ readonly command: Command }>;
 }
 
-/** Understood by every command, before or behind its name. */
+/** Accepted by every command, before or after its name. */
 export const globalOptions = {
   dev: { type: "boolean", description: "Use the profile dev (state in ~/.openclaw-dev, port 19001)." },
   profile: { type: "string", value: "name", description: "Use the state in ~/.openclaw-<name>." },
-  json: { type: "boolean", description: "Print data for programs instead of text for people." },
-  "no-color": { type: "boolean", description: "No colours; they are off anyway when the output is not a terminal." },
+  json: { type: "boolean", description: "Print JSON instead of text." },
+  "no-color": {
+    type: "boolean",
+    description: "Turn colors off; they are always off when the output is not a terminal.",
+  },
   help: { type: "boolean", short: "h", description: "Show help and examples." },
 } as const satisfies Options;
 
-/** The caller wrote something we do not understand: exit code 2. */
+/** A mistake on the command line: exit code 2. */
 export class UsageError extends Error {
   override readonly name: string = "UsageError";
-  /** The command to look up, without `openclaw`. */
+  /** The command whose help is suggested, without `openclaw`. */
   readonly helpFor: readonly string[];
 
   constructor(message: string, helpFor: readonly string[] = []) {

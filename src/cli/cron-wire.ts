@@ -4,7 +4,7 @@ import type { MethodName, MethodParams, MethodResult } from "../protocol/method-
 import type { CronJob } from "../protocol/methods/cron.ts";
 import { withGateway } from "./client.ts";
 import type { Io } from "./io.ts";
-import { span } from "./print.ts";
+import { formatDuration } from "../base/duration.ts";
 import { requireConfigUnless } from "./settings.ts";
 import { targetOf, type WireFlags } from "./target.ts";
 
@@ -24,7 +24,7 @@ export function unknownJob(id: string): OpenClawError {
 
 export function scheduleText({ schedule }: Pick<CronJob, "schedule">): string {
   if (schedule.kind === "at") return `at ${schedule.at}`;
-  if (schedule.kind === "every") return `every ${span(schedule.everyMs)}`;
+  if (schedule.kind === "every") return `every ${formatDuration(schedule.everyMs)}`;
   return `cron ${schedule.expr}${schedule.tz === undefined ? "" : ` (${schedule.tz})`}`;
 }
 
@@ -32,7 +32,7 @@ export function nextText({ enabled, state }: Pick<CronJob, "enabled" | "state">,
   if (state.runningAtMs !== undefined) return "running";
   if (!enabled) return "disabled";
   if (state.nextRunAtMs === undefined) return "-";
-  return state.nextRunAtMs <= now ? "due" : `in ${span(state.nextRunAtMs - now)}`;
+  return state.nextRunAtMs <= now ? "due" : `in ${formatDuration(state.nextRunAtMs - now)}`;
 }
 
 /** One line that says what was done. */

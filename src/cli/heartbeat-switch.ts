@@ -6,9 +6,9 @@ import { requireConfigUnless } from "./settings.ts";
 import { systemOptions } from "./system-options.ts";
 import { targetOf } from "./target.ts";
 
-export function heartbeatSwitch(enabled: boolean, words: Pick<Command, "summary" | "details" | "examples">): Command {
+export function heartbeatSwitch(enabled: boolean, text: Pick<Command, "details" | "examples">): Command {
   return defineCommand({
-    ...words,
+    ...text,
     options: systemOptions,
     async run(io, { options }) {
       await requireConfigUnless(options.url !== undefined, io);

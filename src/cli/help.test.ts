@@ -31,7 +31,7 @@ for (const { path, summary, load } of entries.map((entry) => ({ ...entry, load: 
     const { command } = await load();
     const { code, out, err } = await run([...path, "--help"]);
     assert.deepEqual([code, err], [0, ""]);
-    assert.ok(out.startsWith(`${command.summary}\n`), "the summary comes first");
+    assert.ok(out.startsWith(`${summary}\n`), "the summary comes first");
     assert.ok(out.includes(`Usage: ${usageOf(path, command)}`));
     assert.ok(
       command.examples.length > 0 && command.examples.every(({ line }) => out.includes(`  openclaw ${line}\n`)),
@@ -41,7 +41,9 @@ for (const { path, summary, load } of entries.map((entry) => ({ ...entry, load: 
       Object.keys(command.options ?? {}).every((option) => out.includes(`--${option}`)),
       "options",
     );
-    for (const text of [summary, command.summary]) assert.match(text, /^[A-Z].*\.$/, "a sentence");
+    assert.match(summary, /^[A-Z].*[.)]\.?$/, "a sentence");
+    const others = entries.filter((entry) => entry.summary === summary && !summary.includes("same as"));
+    assert.ok(others.length <= 1, "declared once");
     for (const line of out.split("\n")) assert.ok(line.length <= 130, line);
   });
 

@@ -1,28 +1,28 @@
-// Help texts, made from the table and from the commands themselves.
+// Help texts, generated from the command table and the commands.
 import { globalOptions, type Command, type Entry, type Option, type Options } from "./command.ts";
 import { childrenOf, type Group, type Table } from "./find.ts";
 import type { Paint } from "./paint.ts";
 import { columns, wrap } from "./print.ts";
 
-interface Look {
+interface Style {
   readonly paint: Paint;
   readonly width: number;
 }
 
-export function rootHelp(table: Table, look: Look): string {
-  const { paint } = look;
+export function rootHelp(table: Table, style: Style): string {
+  const { paint } = style;
   return [
-    "OpenClaw: a gateway that lets a language model use tools under rules you can read.",
+    "OpenClaw: a gateway that lets a language model use tools under rules you control.",
     "",
     `${paint.strong("Usage:")} openclaw [options] <command> [arguments]`,
     "",
     paint.strong("Commands:"),
-    ...rows(topLevel(table), look),
+    ...rows(topLevel(table), style),
     "",
     paint.strong("Options:"),
     ...optionRows(
       { ...globalOptions, version: { type: "boolean", short: "V", description: "Print the version." } },
-      look,
+      style,
     ),
     "",
     paint.strong("First steps:"),
@@ -30,20 +30,20 @@ export function rootHelp(table: Table, look: Look): string {
       [
         { line: "gateway run --setup", does: "write a first config and start" },
         { line: "dashboard", does: "open the page in a browser" },
-        { line: "doctor", does: "look for what is wrong and say how to mend it" },
+        { line: "doctor", does: "find problems and show how to fix them" },
       ],
-      look,
+      style,
     ),
     "",
-    paint.dim("Help on one command: openclaw <command> --help"),
+    paint.dim("Help for one command: openclaw <command> --help"),
   ].join("\n");
 }
 
-export function groupHelp(group: Group, table: Table, look: Look): string {
-  const { paint } = look;
+export function groupHelp(group: Group, table: Table, style: Style): string {
+  const { paint } = style;
   const name = group.path.join(" ");
   const entries = table.entries.filter((entry) => group.path.every((word, at) => entry.path[at] === word));
-  const bare = group.bare === undefined ? [] : ["", `openclaw ${name} alone means: openclaw ${name} ${group.bare}`];
+  const bare = group.bare === undefined ? [] : ["", `openclaw ${name} is short for: openclaw ${name} ${group.bare}`];
   return [
     group.summary,
     "",
@@ -51,7 +51,7 @@ export function groupHelp(group: Group, table: Table, look: Look): string {
     "",
     ...rows(
       entries.map((entry): [string, string] => [entry.path.slice(group.path.length).join(" "), entry.summary]),
-      look,
+      style,
     ),
     ...bare,
     "",
@@ -59,27 +59,31 @@ export function groupHelp(group: Group, table: Table, look: Look): string {
   ].join("\n");
 }
 
-export function commandHelp({ path }: Pick<Entry, "path">, command: Command, look: Look): string {
-  const { paint } = look;
+export function commandHelp(
+  { path, summary }: Pick<Entry, "path" | "summary">,
+  command: Command,
+  style: Style,
+): string {
+  const { paint } = style;
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ["", paint.strong(`${title}:`), ...lines];
   const given = command.arguments ?? [];
   return [
-    command.summary,
-    ...(command.details === undefined ? [] : ["", ...wrap(command.details, look.width)]),
+    summary,
+    ...(command.details === undefined ? [] : ["", ...wrap(command.details, style.width)]),
     "",
     `${paint.strong("Usage:")} ${usageOf(path, command)}`,
     ...section(
       "Arguments",
       rows(
         given.map(({ name, description }): [string, string] => [name, description]),
-        look,
+        style,
       ),
     ),
-    ...section("Options", optionRows(command.options ?? {}, look)),
-    ...section("For every command", optionRows(globalOptions, look)),
-    ...section("Examples", exampleRows(command.examples, look)),
-    ...section("Exit codes", wrap(command.exits ?? "0 well, 1 failed, 2 the command line was wrong", look.width, "  ")),
+    ...section("Options", optionRows(command.options ?? {}, style)),
+    ...section("Global options", optionRows(globalOptions, style)),
+    ...section("Examples", exampleRows(command.examples, style)),
+    ...section("Exit codes", wrap(command.exits ?? "0 success, 1 failure, 2 wrong usage", style.width, "  ")),
   ].join("\n");
 }
 
@@ -102,10 +106,10 @@ function topLevel(table: Table): [string, string][] {
   return [...groups, ...single].toSorted(([a], [b]) => a.localeCompare(b));
 }
 
-function optionRows(options: Options, look: Look): string[] {
+function optionRows(options: Options, style: Style): string[] {
   return rows(
     Object.entries(options).map(([name, option]): [string, string] => [optionName(name, option), optionText(option)]),
-    look,
+    style,
   );
 }
 
@@ -123,10 +127,10 @@ export function optionText({ description, choices, multiple }: Option): string {
   return more.length === 0 ? description : `${description} (${more.join("; ")})`;
 }
 
-function exampleRows(examples: Command["examples"], look: Look): string[] {
-  return examples.flatMap(({ line, does }) => [`  openclaw ${line}`, `      ${look.paint.dim(does)}`]);
+function exampleRows(examples: Command["examples"], style: Style): string[] {
+  return examples.flatMap(({ line, does }) => [`  openclaw ${line}`, `      ${style.paint.dim(does)}`]);
 }
 
-function rows(pairs: readonly [string, string][], { width }: Look): string[] {
+function rows(pairs: readonly [string, string][], { width }: Style): string[] {
   return columns(pairs, { width, indent: "  " });
 }

@@ -8,7 +8,6 @@ import { defineCommand, UsageError } from "./command.ts";
 import { parseWords, wholeNumber } from "./parse.ts";
 
 const command = defineCommand({
-  summary: "",
   arguments: [
     { name: "path", description: "a path" },
     { name: "rest", description: "more", optional: true, many: true },
@@ -50,7 +49,7 @@ test("complaints", () => {
     [["a", "--limit"], "--limit needs a value: --limit <n>"],
     [["a", "--limit", "--follow"], "--limit needs a value: --limit <n>"],
     [["a", "--follow=1"], "--follow takes no value"],
-    [["a", "--kind", "c"], '--kind is one of a, b, not "c"'],
+    [["a", "--kind", "c"], '--kind must be one of a, b, not "c"'],
     [[], "missing <path>: a path"],
   ];
   for (const [words, message] of cases) {
@@ -62,9 +61,11 @@ test("complaints", () => {
   }
 });
 
-test("too much is said", () => {
-  const none = defineCommand({ summary: "", examples: [], run: async () => 0 });
-  assert.throws(() => parseWords(["a"], none, ["x"]), { message: '"a" is too much: openclaw x takes no arguments' });
+test("rejects an unexpected argument", () => {
+  const none = defineCommand({ examples: [], run: async () => 0 });
+  assert.throws(() => parseWords(["a"], none, ["x"]), {
+    message: 'unexpected argument: "a"; openclaw x takes no arguments',
+  });
 });
 
 test("whole numbers, nothing else", () => {

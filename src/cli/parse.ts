@@ -1,4 +1,6 @@
-// The words behind a command: options, arguments, and exact complaints about what does not fit.
+// Parses the options and arguments of a command, with an exact message for each mistake.
+import { parseArgs } from "node:util";
+
 import { nearest } from "../core/nearest.ts";
 import {
   globalOptions,
@@ -10,7 +12,7 @@ import {
   type Options,
 } from "./command.ts";
 
-/** `path` is only for the messages. Throws UsageError. */
+/** Throws UsageError; `path` names the command in its message. */
 export function parseWords(words: readonly string[], command: Command, path: readonly string[]): Invocation {
   const known: Options = { ...command.options, ...globalOptions };
   const { options, rest } = splitWords(words, known, path);
@@ -25,23 +27,27 @@ interface Split {
 
 function splitWords(words: readonly string[], known: Options, path: readonly string[]): Split {
   const split: Split = { options: {}, rest: [] };
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? "";
-    if (word === "--") return { ...split, rest: [...split.rest, ...words.slice(at + 1)] };
+  const { tokens } = parseArgs({ args: [...words], options: known, strict: false, tokens: true });
+  let numberAt = -1;
+  for (const token of tokens) {
+    const word = words[token.index] ?? "";
+    if (token.kind === "positional") split.rest.push(token.value);
+    if (token.kind !== "option" || token.index === numberAt) continue;
+    // The tokenizer reads -100 as a group of short options.
     if (!isOption(word)) {
+      numberAt = token.index;
       split.rest.push(word);
       continue;
     }
-    const { name, inline } = nameOf(word, known);
+    const { name, value, inlineValue } = token;
     const option = known[name];
     if (option === undefined) throw unknownOption(word, known, path);
     if (option.type === "boolean") {
-      if (inline !== undefined) throw new UsageError(`--${name} takes no value`, path);
+      if (value !== undefined) throw new UsageError(`--${name} takes no value`, path);
       split.options[name] = true;
       continue;
     }
-    const value = inline ?? words[++at];
-    if (value === undefined || (inline === undefined && isOption(value))) throw missingValue(name, option, path);
+    if (value === undefined || (!inlineValue && isOption(value))) throw missingValue(name, option, path);
     keep(split.options, name, checked(name, value, option, path), option);
   }
   return split;
@@ -52,18 +58,6 @@ export function isOption(word: string): boolean {
   return word.startsWith("-") && word.length > 1 && !/^-\.?\d/.test(word);
 }
 
-function nameOf(word: string, known: Options): { readonly name: string; readonly inline: string | undefined } {
-  if (word.startsWith("--")) {
-    const equals = word.indexOf("=");
-    return equals < 0
-      ? { name: word.slice(2), inline: undefined }
-      : { name: word.slice(2, equals), inline: word.slice(equals + 1) };
-  }
-  const entry = word.slice(1);
-  const name = Object.keys(known).find((candidate) => known[candidate]?.short === entry);
-  return { name: name ?? word, inline: undefined };
-}
-
 function keep(options: Split["options"], name: string, value: string, { multiple }: Option): void {
   const before = options[name];
   options[name] = multiple === true ? [...(Array.isArray(before) ? before : []), value] : value;
@@ -71,7 +65,7 @@ function keep(options: Split["options"], name: string, value: string, { multiple
 
 function checked(name: string, value: string, { choices }: Option, path: readonly string[]): string {
   if (choices === undefined || choices.includes(value)) return value;
-  throw new UsageError(`--${name} is one of ${choices.join(", ")}, not ${JSON.stringify(value)}`, path);
+  throw new UsageError(`--${name} must be one of ${choices.join(", ")}, not ${JSON.stringify(value)}`, path);
 }
 
 function checkArguments(given: readonly string[], expected: readonly Argument[], path: readonly string[]): void {
@@ -82,7 +76,10 @@ function checkArguments(given: readonly string[], expected: readonly Argument[],
   if (extra === undefined || expected.at(-1)?.many === true) return;
   const takes =
     expected.length === 0 ? "no arguments" : `at most ${expected.length} argument${expected.length === 1 ? "" : "s"}`;
-  throw new UsageError(`${JSON.stringify(extra)} is too much: openclaw ${path.join(" ")} takes ${takes}`, path);
+  throw new UsageError(
+    `unexpected argument: ${JSON.stringify(extra)}; openclaw ${path.join(" ")} takes ${takes}`,
+    path,
+  );
 }
 
 function unknownOption(word: string, known: Options, path: readonly string[]): UsageError {
@@ -104,5 +101,5 @@ export function wholeNumber(
   if (given === undefined) return undefined;
   const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw new UsageError(`--${name} is a whole number from ${min} to ${max}, not ${JSON.stringify(given)}`);
+  throw new UsageError(`--${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(given)}`);
 }

@@ -5,7 +5,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import { plain } from "./paint.ts";
-import { columns, oneLine, safe, span, table, wrap } from "./print.ts";
+import { formatDuration } from "../base/duration.ts";
+import { columns, oneLine, safe, table, wrap } from "./print.ts";
 
 test("wrapping breaks at blanks and keeps line breaks", () => {
   assert.deepEqual(wrap("one two three four five six", 20), ["one two three four", "five six"]);
@@ -65,7 +66,7 @@ test("what a terminal would obey is spelled out", () => {
 });
 
 test("spans", () => {
-  assert.deepEqual([0, 59_000, 60_000, 3_600_000, 172_800_000, -5].map(span), [
+  assert.deepEqual([0, 59_000, 60_000, 3_600_000, 172_800_000, -5].map(formatDuration), [
     "0 s",
     "59 s",
     "1 min",

@@ -1,5 +1,6 @@
 // Text for people: columns, tables, wrapped lines, ages, and words from outside that a terminal must not obey.
 import { shortenHome } from "../base/paths.ts";
+import type { Repaired } from "../security/repair.ts";
 import type { Io } from "./io.ts";
 
 /** Name and text in two columns; the text is wrapped behind its column. */
@@ -77,13 +78,12 @@ export function oneLine(text: string): string {
   return safe(text).replaceAll(/[\n\t]+/g, " ");
 }
 
-/** `3 s`, `5 min`, `2 h`, `4 d`. */
-export function span(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86_400)} d`;
+export function repairLines({ paint }: Pick<Io, "paint">, repaired: readonly Repaired[]): string[] {
+  return repaired.map(({ does, failed }) =>
+    failed === undefined
+      ? `${paint.good("done:")} ${safe(does)}`
+      : `${paint.bad("failed:")} ${safe(does)}: ${safe(failed)}`,
+  );
 }
 
 /** One job, two jobs. */

@@ -2,12 +2,11 @@
 import { OpenClawError } from "../core/error.ts";
 import type { Env } from "../base/paths.ts";
 import { describeLegacy } from "../base/paths.ts";
-import type { ConfigIssue } from "../config/issue.ts";
+import { describeIssue, type ConfigIssue } from "../config/issue.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { readParts } from "../config/parts.ts";
 import { getAt, parsePath } from "../config/path.ts";
 import type { Io } from "./io.ts";
-import { shortPath } from "./print.ts";
 
 export interface Glance {
   readonly exists: boolean;
@@ -65,12 +64,7 @@ export function invalidConfig(issues: readonly ConfigIssue[], io: Io): OpenClawE
   });
 }
 
-/** `~/.openclaw/openclaw.json:3:5  gateway.portt: unknown key (did you mean port?)` */
-export function describe({ file, line, column, path, message, hint }: ConfigIssue, io: Io): string {
-  const place =
-    file === undefined ? "" : `${[shortPath(file, io), line, column].filter((part) => part !== undefined).join(":")}  `;
-  return `${place}${path}: ${message}${hint === undefined ? "" : ` (${hint})`}`;
-}
+export const describe = (issue: ConfigIssue, io: Io): string => describeIssue(issue, io.paths().home);
 
 const told = new WeakSet<Io>();
 

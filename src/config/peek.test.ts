@@ -23,7 +23,7 @@ test("an unreadable file is said so", async (t) => {
   const folder = makeStateFolder(t, { "openclaw.json": "{ gateway: " });
   await assert.rejects(peekConfig(folder, "gateway.port"), {
     code: "config.invalid",
-    message: /openclaw\.json:1:12 gateway: not JSON5/,
+    message: /openclaw\.json:1:12 {2}gateway: not JSON5/,
   });
 });
 

@@ -22,7 +22,6 @@ const STOPPED = 130;
 const GRACE_MS = 15_000;
 
 export const command = defineCommand({
-  summary: "Send one message to an agent and print its reply.",
   details:
     "The turn runs in the gateway with the tools its policy grants; when none runs on this machine, it runs here, on the same state. Without a session it goes to the main session of the agent. A message of - is read from stdin.",
   options: {

@@ -12,7 +12,6 @@ import { checkedRef } from "../model-ref.ts";
 import { shortPath } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Add an agent; comments and order of the config stay.",
   details:
     "It gets a workspace, sessions and tool policy of its own. The agent that answered so far stays the default.",
   arguments: [{ name: "id", description: "Letters, digits, - and _, such as support." }],

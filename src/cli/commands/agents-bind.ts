@@ -9,7 +9,6 @@ import { defineCommand, UsageError } from "../command.ts";
 import { editConfig, reportChange } from "../config-change.ts";
 
 export const command = defineCommand({
-  summary: "Let an agent answer a channel, an account or one conversation.",
   details: "The most specific binding wins; what nothing fits goes to the default agent.",
   arguments: [{ name: "id", description: "The agent." }],
   options: {

@@ -12,7 +12,6 @@ import { shortPath } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "Remove an agent and what is bound to it; its files stay.",
   arguments: [{ name: "id", description: "The agent." }],
   options: {
     force: { type: "boolean", description: "Do not ask; needed in scripts." },

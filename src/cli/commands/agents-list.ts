@@ -6,7 +6,6 @@ import { shortPath, table, toJson } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "List the agents.",
   details: "Reads the config; no gateway is needed.",
   options: {
     bindings: { type: "boolean", description: "Also which conversations each one answers." },

@@ -16,7 +16,6 @@ import { shortPath } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "Set who an agent is to people: name, theme, emoji, avatar.",
   details: "Flags win over what IDENTITY.md says. What is not named stays as it is.",
   options: {
     agent: { type: "string", value: "id", description: "The agent; the default one unless said." },

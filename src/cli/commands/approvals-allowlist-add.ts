@@ -6,7 +6,6 @@ import { oneLine, toJson } from "../print.ts";
 import { approvalLines } from "./approvals-get.ts";
 
 export const command = defineCommand({
-  summary: "Let a program run without asking.",
   details:
     "Patterns match the whole path: * and ? stop at a slash, ** does not. A name without a slash matches nothing and is refused.",
   arguments: [{ name: "pattern", description: "The program's path, or a pattern for several." }],

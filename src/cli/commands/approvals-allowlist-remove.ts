@@ -6,7 +6,6 @@ import { oneLine, toJson } from "../print.ts";
 import { approvalLines } from "./approvals-get.ts";
 
 export const command = defineCommand({
-  summary: "Take a program off the allowlist.",
   details: "All entries with that pattern go, also those bound to arguments or a folder.",
   arguments: [{ name: "pattern", description: "As approvals get shows it." }],
   options: {

@@ -10,7 +10,6 @@ import { approvalsKeys } from "../../protocol/methods/approvals.ts";
 type AllowEntry = NonNullable<NonNullable<ApprovalsSnapshot["file"]["agents"]>[string]["allowlist"]>[number];
 
 export const command = defineCommand({
-  summary: "Show the exec approvals: which programs may run without asking.",
   options: placeOptions,
   examples: [
     { line: "approvals get", does: "the file on this machine" },

@@ -5,7 +5,8 @@ import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
-import { columns, oneLine, safe, span, table, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { columns, oneLine, safe, table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
@@ -15,7 +16,6 @@ interface Listed {
 }
 
 export const command = defineCommand({
-  summary: "Show what waits for approval.",
   options: {
     recent: { type: "string", value: "number", description: "Also the last ones that were decided, and by whom." },
     ...wireOptions,
@@ -44,7 +44,7 @@ function linesOf({ pending, recent = [] }: Listed, io: Io): string[] {
 function cardLines({ id, card, expiresAtMs }: ApprovalRequested, io: Io): string[] {
   const rows = [...card.rows, ...(card.always === undefined ? [] : [{ label: "always", value: card.always }])];
   return [
-    io.paint.strong(`${id}  ${oneLine(card.title)}, ends in ${span(expiresAtMs - systemClock.now())}`),
+    io.paint.strong(`${id}  ${oneLine(card.title)}, ends in ${formatDuration(expiresAtMs - systemClock.now())}`),
     ...safe(card.text)
       .split("\n")
       .map((line) => `  ${line}`),
@@ -60,7 +60,7 @@ type Decided = NonNullable<Listed["recent"]>[number];
 
 function trailShape() {
   return [
-    { title: "When", text: ({ closedAtMs = 0 }: Decided) => `${span(systemClock.now() - closedAtMs)} ago` },
+    { title: "When", text: ({ closedAtMs = 0 }: Decided) => `${formatDuration(systemClock.now() - closedAtMs)} ago` },
     { title: "Id", text: ({ id }: Decided) => id.slice(0, 8) },
     { title: "Answer", text: ({ decision, state }: Decided) => decision ?? state },
     { title: "By", text: ({ answeredBy }: Decided) => answeredBy?.sender ?? answeredBy?.clientId ?? "nobody" },

@@ -9,7 +9,6 @@ import { targetOf, wireOptions } from "../target.ts";
 const decisions = ["allow-once", "allow-always", "deny"];
 
 export const command = defineCommand({
-  summary: "Answer a waiting approval.",
   details: "The first answer counts. Look at what is asked first: openclaw approvals pending shows it whole.",
   arguments: [
     { name: "id", description: "The id, or its first eight characters." },

@@ -6,7 +6,6 @@ import { toJson } from "../print.ts";
 import { approvalLines } from "./approvals-get.ts";
 
 export const command = defineCommand({
-  summary: "Write a lost approvals file again, with the rules it held last.",
   details:
     "When exec-approvals.json is gone, its last known rules stay in force. This writes them back; to begin without rules instead, set a file that holds {version: 1}.",
   options: placeOptions,

@@ -11,7 +11,6 @@ import type { ApprovalsFile } from "../../exec/policy/file.ts";
 import { approvalLines } from "./approvals-get.ts";
 
 export const command = defineCommand({
-  summary: "Replace the exec approvals by those of a file.",
   details: "The file is checked as a whole first; when somebody changed the approvals meanwhile, nothing is written.",
   options: {
     file: { type: "string", value: "file", description: "JSON or JSON5 as approvals get --json shows it under file." },

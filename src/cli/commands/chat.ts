@@ -11,7 +11,6 @@ import { targetOf, wireOptions } from "../target.ts";
 const SHOWN_HISTORY = 6;
 
 export const command = defineCommand({
-  summary: "Talk with an agent in the terminal.",
   details:
     "Replies stream, every tool call is a line. Esc or Ctrl-C stops the reply, Ctrl-C twice leaves. What begins with / is a command to the gateway: /help lists them. A message sent while the agent works reaches it at once. From a pipe every line is one message, answered in order.",
   options: {

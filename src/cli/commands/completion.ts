@@ -5,7 +5,6 @@ import { bashScript, fishScript, zshScript, type CompletionWord } from "../compl
 const shells = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
 export const command = defineCommand({
-  summary: "Print a completion script for bash, zsh or fish.",
   arguments: [{ name: "shell", description: "bash, zsh or fish; that of $SHELL when left out.", optional: true }],
   examples: [
     { line: "completion bash >> ~/.bashrc", does: "bash; then open a new shell" },

@@ -5,7 +5,6 @@ import { defineCommand } from "../command.ts";
 import { toJson } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Print where the config file is.",
   examples: [
     { line: "config file", does: "the path, whether the file is there or not" },
     { line: "--dev config file", does: "that of the profile dev" },

@@ -8,7 +8,6 @@ import { shortPath, toJson } from "../print.ts";
 import { invalidConfig, sayLegacy } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "Print one value, or the whole config.",
   details:
     "A single value is printed as it is, secrets too: you asked for it by name. Objects and the whole config have their secrets hidden.",
   arguments: [
@@ -67,7 +66,7 @@ async function hiddenAt(io: Io, path: string, value: unknown): Promise<unknown> 
 }
 
 async function notFound(io: Io, path: string): Promise<OpenClawError> {
-  const { nearestKey } = await import("../config-keys.ts");
+  const { nearestKey } = await import("../../config/nearest-key.ts");
   const known = nearestKey(path);
   const hint =
     known.kind === "exact"

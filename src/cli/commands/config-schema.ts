@@ -6,7 +6,6 @@ import { defineCommand } from "../command.ts";
 import { shortPath, toJson } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Print the JSON Schema of the config.",
   details: 'Name it in the config as "$schema" and editors complete and check what you write.',
   options: {
     out: { type: "string", value: "file", description: "Write it to a file instead." },

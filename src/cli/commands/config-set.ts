@@ -5,7 +5,6 @@ import { defineCommand, UsageError } from "../command.ts";
 import { parseJson5 } from "../json5.ts";
 
 export const command = defineCommand({
-  summary: "Change one value; comments and order of the file stay.",
   details:
     'The value is read as JSON5 (numbers, true, ["a"], {b: 1}) and else taken as text. With --json it must be JSON5. The result is checked first: what would break the config is not written.',
   arguments: [

@@ -4,7 +4,6 @@ import { reportChange, targetOf } from "../config-change.ts";
 import { defineCommand } from "../command.ts";
 
 export const command = defineCommand({
-  summary: "Remove one value from the file; then its default holds.",
   arguments: [{ name: "path", description: "Such as gateway.port or tools.deny[0]." }],
   examples: [
     { line: "config unset gateway.port", does: "back to the default" },

@@ -7,7 +7,6 @@ import { shortPath, toJson } from "../print.ts";
 import { describe } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "Check the config and name everything that is wrong, with file and line.",
   examples: [
     { line: "config validate", does: "check the file in use" },
     { line: "config validate --json", does: "issues and warnings as data, for editors and CI" },

@@ -12,7 +12,6 @@ import { requireConfig } from "../settings.ts";
 const names = ["model", ...Object.keys(sections)];
 
 export const command = defineCommand({
-  summary: "Set up one part of the config: a model, the web, the gateway.",
   details: `Asks at a terminal; in scripts the answers come as flags. Sections: ${names.join(", ")}. A key for a model goes into a private file beside the config, not into the config.`,
   options: {
     section: {

@@ -10,7 +10,6 @@ import { wireOptions } from "../target.ts";
 const path = ["cron", "add"];
 
 export const command = defineCommand({
-  summary: "Add a job.",
   details:
     "One of --at, --every, --cron says when; one of --system-event, --message, --exec, --tool says what.\nA result is put into the main chat unless --no-deliver or --channel and --to say otherwise.",
   options: {

@@ -6,7 +6,6 @@ import { oneLine, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Keep a job, but do not run it.",
   arguments: [{ name: "id", description: "The job." }],
   options: wireOptions,
   examples: [{ line: "cron disable 6f1c0b7e-…", does: "it waits" }],

@@ -9,7 +9,6 @@ import { wireOptions } from "../target.ts";
 const path = ["cron", "edit"];
 
 export const command = defineCommand({
-  summary: "Change a job; what is not named stays.",
   arguments: [{ name: "id", description: "The job." }],
   options: {
     ...wireOptions,

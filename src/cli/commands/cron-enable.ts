@@ -6,7 +6,6 @@ import { oneLine, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Run a job again that was disabled.",
   arguments: [{ name: "id", description: "The job." }],
   options: wireOptions,
   examples: [{ line: "cron enable 6f1c0b7e-…", does: "it runs from now on" }],

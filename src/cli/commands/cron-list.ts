@@ -7,7 +7,6 @@ import { table, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "List the jobs; those due first on top.",
   options: { ...wireOptions, all: { type: "boolean", description: "Also those that are disabled." } },
   examples: [
     { line: "cron list", does: "those that will run" },

@@ -8,7 +8,6 @@ import { toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Show the next times of a job, or of a schedule nobody has added yet.",
   arguments: [{ name: "id", description: "A job; left out when a schedule is given.", optional: true }],
   options: {
     ...wireOptions,

@@ -5,7 +5,6 @@ import { oneLine, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Remove a job.",
   arguments: [{ name: "id", description: "The job." }],
   options: wireOptions,
   examples: [{ line: "cron rm 6f1c0b7e-…", does: "it is gone; its runs stay on record" }],

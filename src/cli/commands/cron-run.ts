@@ -3,11 +3,11 @@ import type { CronRunEntry, CronRuns, CronRunStarted } from "../../protocol/meth
 import { defineCommand } from "../command.ts";
 import { callCron } from "../cron-wire.ts";
 import type { Io } from "../io.ts";
-import { span, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { toJson } from "../print.ts";
 import { wireOptions, type WireFlags } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Run a job now, and wait until it is over.",
   arguments: [{ name: "id", description: "The job." }],
   options: {
     ...wireOptions,
@@ -40,5 +40,5 @@ function outcome({ ran, reason }: CronRunStarted, run: CronRunEntry | undefined,
   if (!ran) return `not run: ${reason ?? "unknown reason"}`;
   if (run === undefined) return `it ran: openclaw cron runs --id ${id}`;
   const words = (run.error ?? (run.summary || run.why) ?? "").slice(0, 500);
-  return `${run.state ?? run.status}, ${span(run.durationMs)}${words === "" ? "" : `: ${words}`}`;
+  return `${run.state ?? run.status}, ${formatDuration(run.durationMs)}${words === "" ? "" : `: ${words}`}`;
 }

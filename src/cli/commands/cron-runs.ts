@@ -4,11 +4,11 @@ import { defineCommand, UsageError } from "../command.ts";
 import { callCron, unknownJob } from "../cron-wire.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
-import { span, table, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { table, toJson } from "../print.ts";
 import { wireOptions, type WireFlags } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Show what became of each time of a job: ran, failed, skipped, missed, unknown.",
   arguments: [{ name: "id", description: "The job; also as --id.", optional: true }],
   options: {
     ...wireOptions,
@@ -54,6 +54,6 @@ async function whyNone(io: Io, flags: WireFlags, id: string): Promise<string> {
 const shape = [
   { title: "When", text: ({ runAtMs }: CronRunEntry) => new Date(runAtMs).toISOString() },
   { title: "State", text: ({ state }: CronRunEntry) => state },
-  { title: "Took", text: ({ durationMs }: CronRunEntry) => span(durationMs) },
+  { title: "Took", text: ({ durationMs }: CronRunEntry) => formatDuration(durationMs) },
   { title: "", text: ({ error, why, summary }: CronRunEntry) => (error ?? (summary || why) ?? "").slice(0, 120) },
 ];

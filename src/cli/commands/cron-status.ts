@@ -2,11 +2,11 @@
 import { systemClock } from "../../base/clock.ts";
 import { defineCommand } from "../command.ts";
 import { callCron } from "../cron-wire.ts";
-import { counted, span, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { counted, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Say whether jobs run, how many there are, and when the next is due.",
   options: wireOptions,
   examples: [{ line: "cron status", does: "one line" }],
   async run(io, { options }) {
@@ -14,7 +14,8 @@ export const command = defineCommand({
     if (io.json) io.print(toJson(status));
     else {
       const { enabled, jobs, nextWakeAtMs } = status;
-      const next = nextWakeAtMs === null ? "nothing is due" : `next in ${span(nextWakeAtMs - systemClock.now())}`;
+      const next =
+        nextWakeAtMs === null ? "nothing is due" : `next in ${formatDuration(nextWakeAtMs - systemClock.now())}`;
       io.print(enabled ? `${counted(jobs, "job")}, ${next}` : `${counted(jobs, "job")}, switched off (cron.enabled)`);
     }
     return 0;

@@ -7,7 +7,6 @@ import { glanceAtConfig, requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Open the page in a browser, with a link that pairs it.",
   details: "The link holds a code that works once and for ten minutes. Nothing needs to be copied into the page.",
   options: {
     "no-open": { type: "boolean", description: "Only print the link." },

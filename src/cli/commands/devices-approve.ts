@@ -6,7 +6,6 @@ import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Let a waiting device in, with the rights it asks for.",
   arguments: [{ name: "request", description: "The request id, from openclaw devices list." }],
   options: wireOptions,
   examples: [

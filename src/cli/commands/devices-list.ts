@@ -4,12 +4,12 @@ import type { PairedDevice, PairedDevices, PendingDevice } from "../../protocol/
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
-import { span, table, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Show devices that wait to be let in and devices that are paired.",
   options: wireOptions,
   examples: [
     { line: "devices list", does: "both tables" },
@@ -53,7 +53,7 @@ function waitingShape() {
           : `also: ${[...added.caps, ...added.commands, ...Object.keys(added.permissions ?? {})].join(" ")}`,
     },
     { title: "From", text: ({ remoteIp = "this machine" }: PendingDevice) => remoteIp },
-    { title: "Age", text: ({ ts }: PendingDevice) => span(systemClock.now() - ts) },
+    { title: "Age", text: ({ ts }: PendingDevice) => formatDuration(systemClock.now() - ts) },
   ];
 }
 
@@ -75,6 +75,9 @@ function pairedShape() {
         tokens.map(({ role, revokedAtMs }) => (revokedAtMs === undefined ? "valid" : `${role} revoked`)).join(", ") ||
         "none",
     },
-    { title: "Paired", text: ({ approvedAtMs }: PairedDevice) => `${span(systemClock.now() - approvedAtMs)} ago` },
+    {
+      title: "Paired",
+      text: ({ approvedAtMs }: PairedDevice) => `${formatDuration(systemClock.now() - approvedAtMs)} ago`,
+    },
   ];
 }

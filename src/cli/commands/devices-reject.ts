@@ -6,7 +6,6 @@ import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Turn a waiting device away.",
   arguments: [{ name: "request", description: "The request id, from openclaw devices list." }],
   options: wireOptions,
   examples: [{ line: "devices reject 6f1c0b7e-…", does: "the request is gone; the device may ask again" }],

@@ -7,7 +7,6 @@ import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "End a device's token and its open connections.",
   options: { ...deviceOptions, ...wireOptions },
   examples: [{ line: "devices revoke --device 3f2a9c --role operator", does: "the laptop you lost" }],
   async run(io, { options }) {

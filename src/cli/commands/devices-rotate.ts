@@ -7,7 +7,6 @@ import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Give a device a new token; the old one ends at once.",
   options: {
     ...deviceOptions,
     scope: {

@@ -1,96 +1,89 @@
-// `openclaw doctor`: looks at everything that can be wrong on this machine, says how to mend it, and mends what is safe.
+// `openclaw doctor`: prints what the doctor finds and how to fix it; --fix repairs what is safe to repair.
 import { loadConfig } from "../../config/load.ts";
+import type { CheckContext, GatewayProbe } from "../../security/doctor/check.ts";
+import { diagnose, type CheckedFinding } from "../../security/doctor/doctor.ts";
+import type { Repaired } from "../../security/repair.ts";
 import { defineCommand } from "../command.ts";
-import type { Finding, Patient } from "../doctor/check.ts";
-import { checks } from "../doctor/list.ts";
+import { readGatewayState } from "../gateway-state.ts";
 import type { Io } from "../io.ts";
-import { safe, toJson } from "../print.ts";
-import { repairAll, repairLines, type Repaired } from "../repair.ts";
-
-interface Looked {
-  readonly check: string;
-  readonly finding: Finding;
-}
-
-// A repair may bring out what was hidden behind it, such as a missing token in a config that could not be read.
-const MAX_ROUNDS = 3;
+import { oneLine, repairLines, safe, toJson } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Look for what is wrong on this machine and say how to mend it.",
   details:
-    "Changes nothing without --fix. With it, only what is safe is done: rights of files, older keys moved, keys nothing reads taken out (the old file is kept), a missing token made.",
+    "Changes nothing without --fix. With --fix it only makes safe changes: file modes, older keys moved, unknown keys removed (the old file is kept), a missing token generated.",
   options: {
-    fix: { type: "boolean", description: "Mend what is safe to mend, and name each step." },
-    yes: { type: "boolean", description: "The same as --fix." },
-    "non-interactive": { type: "boolean", description: "Never ask. It never does; for scripts that pass it." },
+    fix: { type: "boolean", description: "Repair what is safe to repair, and list each step." },
+    yes: { type: "boolean", description: "Same as --fix." },
+    "non-interactive": { type: "boolean", description: "Accepted for scripts; this command never asks." },
   },
   examples: [
-    { line: "doctor", does: "look" },
-    { line: "doctor --fix", does: "mend" },
-    { line: "doctor --json", does: "findings as data" },
+    { line: "doctor", does: "find problems" },
+    { line: "doctor --fix", does: "repair them" },
+    { line: "doctor --json", does: "findings as JSON" },
   ],
-  exits: "0 nothing is broken (notes and warnings may be printed), 1 something is, 2 the command line was wrong",
+  exits: "0 no failures (there may be notes and warnings), 1 something is broken, 2 wrong usage",
   async run(io, { options }) {
-    const mends = options.fix === true || options.yes === true;
-    const repairs: Repaired[] = [];
-    let looked = await lookAtAll(io);
-    for (
-      let round = 0;
-      mends && round < MAX_ROUNDS && looked.some(({ finding }) => finding.repair !== undefined);
-      round++
-    ) {
-      repairs.push(...(await repairAll(looked.map(({ finding }) => finding))));
-      looked = await lookAtAll(io);
-    }
-    const isBroken = looked.some(({ finding }) => finding.level === "fail");
-    if (io.json) io.print(toJson({ ok: !isBroken, findings: looked.map(toFacts), repairs }));
+    const fix = options.fix === true || options.yes === true;
+    const contextNow = (): CheckContext => ({
+      paths: io.paths(),
+      env: io.env,
+      loaded: loadConfig({ paths: io.paths(), env: io.env }),
+      probeGateway: () => probeGateway(io),
+    });
+    const { findings, repairs } = await diagnose(contextNow, fix);
+    const isBroken = findings.some(({ finding }) => finding.level === "fail");
+    if (io.json) io.print(toJson({ ok: !isBroken, findings: findings.map(toFacts), repairs }));
     else
       io.print(
         [
-          ...mendedLines(io, repairs),
-          ...looked.flatMap((entry) => linesOf(io, entry)),
+          ...repairedLines(io, repairs),
+          ...findings.flatMap((entry) => linesOf(io, entry)),
           "",
-          summary(io, looked, mends),
+          summary(io, findings, fix),
         ].join("\n"),
       );
     return isBroken ? 1 : 0;
   },
 });
 
-async function lookAtAll(io: Io): Promise<Looked[]> {
-  const patient: Patient = { io, loaded: loadConfig({ paths: io.paths(), env: io.env }) };
-  const all: Looked[] = [];
-  for (const check of checks) {
-    const findings = check.needsConfig && !patient.loaded.valid ? skipped : await check.look(patient);
-    all.push(...findings.map((finding): Looked => ({ check: check.name, finding })));
-  }
-  return all;
+async function probeGateway(io: Io): Promise<GatewayProbe> {
+  const { target, owner, listening, probe } = await readGatewayState(io, {}, { health: {} });
+  const facts = { url: target.url, ownerPid: owner?.pid, isListening: listening };
+  if (!probe.ok) return { ...facts, answer: probe };
+  const { trouble } = (probe.answers["health"] ?? {}) as { trouble?: unknown };
+  return {
+    ...facts,
+    answer: {
+      ok: true,
+      uptimeMs: probe.hello.snapshot.uptimeMs,
+      trouble: typeof trouble === "string" ? trouble : undefined,
+    },
+  };
 }
 
-const skipped: readonly Finding[] = [{ level: "note", message: "not looked at: the config is not valid" }];
-
-function mendedLines(io: Io, repairs: readonly Repaired[]): string[] {
+function repairedLines(io: Io, repairs: readonly Repaired[]): string[] {
   if (repairs.length === 0) return [];
-  return [io.paint.strong("Mended:"), ...repairLines(io, repairs).map((line) => `  ${line}`), ""];
+  return [io.paint.strong("Repaired:"), ...repairLines(io, repairs).map((line) => `  ${line}`), ""];
 }
 
-function linesOf(io: Io, { check, finding }: Looked): string[] {
+function linesOf(io: Io, { check, finding }: CheckedFinding): string[] {
   const { paint } = io;
   const marks = { ok: paint.good("ok  "), note: paint.dim("note"), warn: paint.warn("warn"), fail: paint.bad("FAIL") };
-  const line = `${marks[finding.level]}  ${check.padEnd(12)}  ${safe(finding.message)}`;
+  const line = `${marks[finding.level]}  ${check.padEnd(12)}  ${oneLine(finding.message)}`;
   return finding.hint === undefined ? [line] : [line, `${" ".repeat(20)}${paint.dim("fix:")} ${safe(finding.hint)}`];
 }
 
-function summary(io: Io, left: readonly Looked[], mends: boolean): string {
-  const count = (level: Finding["level"]): number => left.filter(({ finding }) => finding.level === level).length;
-  const repairable = left.filter(({ finding }) => finding.repair !== undefined).length;
+function summary(io: Io, findings: readonly CheckedFinding[], isFixed: boolean): string {
+  const count = (level: CheckedFinding["finding"]["level"]): number =>
+    findings.filter(({ finding }) => finding.level === level).length;
+  const repairable = findings.filter(({ finding }) => finding.repair !== undefined).length;
   const [fail, warn] = [count("fail"), count("warn")];
-  const words = fail + warn === 0 ? io.paint.good("All is well.") : `${fail} broken, ${warn} to look at.`;
-  const more = repairable > 0 && !mends ? ` ${repairable} of these can be mended with: openclaw doctor --fix` : "";
-  return `${words}${more}`;
+  const text = fail + warn === 0 ? io.paint.good("No problems found.") : `${fail} broken, ${warn} to review.`;
+  const more = repairable > 0 && !isFixed ? ` Repair ${repairable} of these with: openclaw doctor --fix` : "";
+  return `${text}${more}`;
 }
 
-function toFacts({ check, finding }: Looked): Record<string, unknown> {
+function toFacts({ check, finding }: CheckedFinding): Record<string, unknown> {
   const { repair, ...facts } = finding;
   return { check, ...facts, repairable: repair !== undefined };
 }

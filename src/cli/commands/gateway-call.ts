@@ -7,7 +7,6 @@ import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Call one method of the running gateway and print its answer.",
   arguments: [{ name: "method", description: "Name of the method, such as health or sessions.list." }],
   options: {
     params: { type: "string", value: "json5", description: "Parameters as an object." },

@@ -18,7 +18,6 @@ interface Tried {
 }
 
 export const command = defineCommand({
-  summary: "Try the gateway on this machine and the configured remote one, and say which answer.",
   options: wireOptions,
   examples: [
     { line: "gateway probe", does: "this machine and gateway.remote.url" },

@@ -14,7 +14,6 @@ import { targetOf, wireOptions, type Target } from "../target.ts";
 const COMES_BACK_MS = 20_000;
 
 export const command = defineCommand({
-  summary: "Restart the running gateway in place; its process, terminal and supervisor stay.",
   details: "The config is checked first: a gateway that could not start again is left running.",
   options: wireOptions,
   examples: [

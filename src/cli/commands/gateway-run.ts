@@ -4,7 +4,6 @@ import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
 
 export const command = defineCommand({
-  summary: "Run the gateway in the foreground until Ctrl-C or SIGTERM.",
   details:
     "One port for the page, HTTP and WebSocket. It listens on this machine only, unless gateway.bind or --bind says otherwise.",
   options: {

@@ -5,11 +5,11 @@ import { defineCommand } from "../command.ts";
 import { lastLoggedError, readGatewayState, type GatewayState, type Probe } from "../gateway-state.ts";
 import type { Io } from "../io.ts";
 import { formatLogLine, newestLog } from "../log-file.ts";
-import { columns, oneLine, shortPath, span, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { columns, oneLine, shortPath, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Say whether a gateway runs here, answers, and what it last complained about.",
   options: {
     "no-probe": { type: "boolean", description: "Only look at the process and the port; send nothing." },
     ...wireOptions,
@@ -78,18 +78,23 @@ function startRow(io: Io, owner: GatewayState["owner"], isLocal: boolean): (read
   const { times, reason } = startFailures(io.paths().state);
   return times.length === 0
     ? []
-    : [["Start", io.paint.warn(`failed ${times.length} times of late: ${oneLine(reason)}`)]];
+    : [
+        [
+          "Start",
+          io.paint.warn(`failed ${times.length === 1 ? "once" : `${times.length} times`} recently: ${oneLine(reason)}`),
+        ],
+      ];
 }
 
 function processText({ paint }: Io, owner: GatewayState["owner"], isLocal: boolean): string {
   if (!isLocal) return "on another machine";
   if (owner === undefined) return paint.warn("no gateway runs on this state folder");
-  return `${owner.pid}, since ${span(systemClock.now() - owner.startedAt)}${owner.port === undefined ? " (not a gateway: another openclaw command holds the state)" : ""}`;
+  return `${owner.pid}, since ${formatDuration(systemClock.now() - owner.startedAt)}${owner.port === undefined ? " (not a gateway: another openclaw command holds the state)" : ""}`;
 }
 
 function answerText({ paint }: Io, probe: Probe): string {
   if (probe.ok)
-    return `${paint.good("ok")}, version ${oneLine(probe.hello.server.version)}, up ${span(probe.hello.snapshot.uptimeMs)}, took ${probe.ms} ms`;
+    return `${paint.good("ok")}, version ${oneLine(probe.hello.server.version)}, up ${formatDuration(probe.hello.snapshot.uptimeMs)}, took ${probe.ms} ms`;
   return probe.error === undefined ? paint.warn("none") : paint.bad(oneLine(probe.error.message));
 }
 

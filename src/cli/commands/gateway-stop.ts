@@ -10,7 +10,6 @@ import { shortPath, toJson } from "../print.ts";
 const DEFAULT_WAIT_MS = 15_000;
 
 export const command = defineCommand({
-  summary: "Stop the gateway that runs on this state folder and wait until it has ended.",
   details:
     "Only the process that really holds the lock of the state folder gets the signal, never one that merely has its number.",
   options: {

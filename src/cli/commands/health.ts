@@ -15,7 +15,6 @@ interface Health {
 }
 
 export const command = defineCommand({
-  summary: "Ask the running gateway for its health.",
   options: wireOptions,
   examples: [
     { line: "health", does: "is it well" },

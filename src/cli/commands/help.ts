@@ -4,7 +4,6 @@ import { findCommand, type Table } from "../find.ts";
 import { commandHelp, groupHelp, rootHelp } from "../help.ts";
 
 export const command = defineCommand({
-  summary: "Show help on a command.",
   arguments: [{ name: "command", description: "The command; all of them when left out.", optional: true, many: true }],
   examples: [
     { line: "help", does: "all commands" },

@@ -5,7 +5,6 @@ import { counted, toJson } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "Check the hooks: how many could run, and which enabled ones do not.",
   examples: [{ line: "hooks check", does: "exit code 1 when an enabled hook does not run" }],
   exits: "0 every enabled hook runs, 1 one does not, 2 wrong usage",
   async run(io) {

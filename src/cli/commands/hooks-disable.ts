@@ -6,7 +6,6 @@ import { hooksHere, requireHook } from "../hooks-here.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "Stop a hook from running.",
   arguments: [{ name: "name", description: "The hook." }],
   examples: [{ line: "hooks disable command-logger", does: "no more lines in logs/commands.log" }],
   async run(io, { arguments: [name = ""] }) {

@@ -8,7 +8,6 @@ import { shortPath } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "Let a hook run.",
   details:
     "A hook in a workspace is pinned: agents write there, so it runs only as it is now. After a change, enable it again.",
   arguments: [{ name: "name", description: "The hook." }],

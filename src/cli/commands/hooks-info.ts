@@ -5,7 +5,6 @@ import { columns, shortPath, toJson } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "Show one hook: what it does, what it needs, why it runs or not.",
   arguments: [{ name: "name", description: "The hook." }],
   examples: [{ line: "hooks info session-memory", does: "whether it runs, and what it would need" }],
   async run(io, { arguments: [name = ""] }) {

@@ -6,7 +6,6 @@ import { defineCommand } from "../command.ts";
 import { shortPath } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Install a package of hooks (comes with plugins; until then copy the folder).",
   arguments: [{ name: "package", description: "Folder, archive or npm name.", optional: true }],
   examples: [{ line: "hooks install ./my-hook", does: "says where to put it instead" }],
   async run(io) {

@@ -6,7 +6,6 @@ import { table, toJson } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "List the hooks: scripts that run on events inside the gateway.",
   options: {
     eligible: { type: "boolean", description: "Only those that could run here." },
     verbose: { type: "boolean", short: "v", description: "Also where they lie and what is missing." },

@@ -26,7 +26,6 @@ interface Source {
 }
 
 export const command = defineCommand({
-  summary: "Show the end of the log, or follow it.",
   details:
     "Asks the gateway; when none runs, reads the log file of this machine. With --json every line is an object with a type: meta, log, notice or raw.",
   options: {

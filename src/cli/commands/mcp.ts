@@ -6,7 +6,6 @@ import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Lend the tools of a session to a program that speaks MCP over standard input and output.",
   options: {
     session: { type: "string", value: "key", description: "Session whose rules hold; main unless said." },
     ...wireOptions,

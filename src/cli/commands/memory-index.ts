@@ -5,7 +5,6 @@ import { counted, safe, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Read the notes of the agents in, now.",
   details: "Only what changed, unless forced. A failure leaves the index as it was.",
   options: {
     agent: { type: "string", value: "id", description: "Only this agent." },

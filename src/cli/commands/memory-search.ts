@@ -8,7 +8,6 @@ import { safe, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Search the notes of an agent.",
   details: "Through the running gateway; when none runs on this machine, directly in the index.",
   arguments: [{ name: "query", description: "What to look for.", many: true }],
   options: {

@@ -9,7 +9,6 @@ import { requireConfig } from "../settings.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Show what is indexed of each agent's notes.",
   details: "Asks the running gateway; when none runs on this machine, the index is looked at directly.",
   options: {
     agent: { type: "string", value: "id", description: "Only this agent." },

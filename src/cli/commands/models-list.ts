@@ -6,7 +6,6 @@ import { table, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "List the models that can be used.",
   details: "Asks the running gateway; without one, the config and the environment of this command.",
   options: {
     all: { type: "boolean", description: "Also those without a key." },

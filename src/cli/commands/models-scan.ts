@@ -5,7 +5,6 @@ import { table, toJson } from "../print.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Look for keys in the environment and for model servers on this machine.",
   options: { ...wireOptions },
   examples: [
     { line: "models scan", does: "what was found" },

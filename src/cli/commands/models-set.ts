@@ -5,7 +5,6 @@ import { chooseModel } from "../model-choice.ts";
 import { checkedRef } from "../model-ref.ts";
 
 export const command = defineCommand({
-  summary: "Choose the model that answers; fall-backs and comments of the config stay.",
   arguments: [{ name: "model", description: "As provider/model, such as anthropic/claude-sonnet-4-5." }],
   options: {
     agent: { type: "string", value: "id", description: "Only for one agent." },

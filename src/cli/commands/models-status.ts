@@ -26,7 +26,6 @@ interface Status {
 }
 
 export const command = defineCommand({
-  summary: "Show which model answers and which providers have a key.",
   options: {
     check: { type: "boolean", description: "Exit 1 when no model can answer, for scripts." },
     ...wireOptions,

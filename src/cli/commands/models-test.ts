@@ -10,7 +10,6 @@ import { requireConfig } from "../settings.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Ask a model one small question, to see that it answers.",
   arguments: [{ name: "model", description: "As provider/model; the one that is set unless said.", optional: true }],
   options: { ...wireOptions },
   examples: [

@@ -6,7 +6,6 @@ import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
 
 export const command = defineCommand({
-  summary: "Offer this machine to a gateway as a node that runs commands, until Ctrl-C or SIGTERM.",
   details:
     "Which commands may run is decided here, by the exec-approvals.json of this machine (openclaw approvals). The first time, the gateway's owner must let it in; it waits for that. A lost connection is taken up again.",
   options: {

@@ -4,10 +4,10 @@ import { systemClock } from "../../base/clock.ts";
 import { nodeLockFile, readNodeState, urlOf, type NodeState } from "../../node/host/state.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
-import { columns, oneLine, span, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { columns, oneLine, toJson } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Say whether a node host runs on this machine, and whether its gateway has let it in.",
   examples: [
     { line: "node status", does: "process, gateway, connection, id" },
     { line: "node status --json", does: "the same for programs" },
@@ -27,7 +27,7 @@ export const command = defineCommand({
     const process =
       owner === undefined
         ? io.paint.warn("no node host runs here")
-        : `${owner.pid}, since ${span(systemClock.now() - owner.startedAt)}`;
+        : `${owner.pid}, since ${formatDuration(systemClock.now() - owner.startedAt)}`;
     const rows: (readonly [string, string])[] = [["Process", process]];
     if (state !== undefined)
       rows.push(
@@ -51,7 +51,7 @@ async function deviceIdOf(io: Io, state: NodeState | undefined): Promise<string 
 
 function connectionText({ paint }: Io, { link }: NodeState): string {
   if (link === undefined) return paint.warn("not yet");
-  const since = span(systemClock.now() - link.sinceMs);
+  const since = formatDuration(systemClock.now() - link.sinceMs);
   if (link.state === "connected") return `${paint.good("connected")}, since ${since}`;
   if (link.state === "pairing") return paint.warn(`waits to be let in, since ${since}`);
   return paint.warn(`none, since ${since}${link.why === undefined ? "" : `: ${oneLine(link.why)}`}`);

@@ -15,7 +15,6 @@ import { requireConfig } from "../settings.ts";
 import { subjectRequest, whoOptions } from "../subject-options.ts";
 
 export const command = defineCommand({
-  summary: "Say whether a session runs in a sandbox, which tools it has there, and what would change that.",
   options: { ...whoOptions },
   examples: [
     { line: "sandbox explain", does: "the main session of the default agent" },

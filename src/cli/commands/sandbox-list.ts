@@ -3,11 +3,11 @@ import { systemClock } from "../../base/clock.ts";
 import type { ListedSandbox } from "../../exec/sandboxes.ts";
 import { withSandboxes } from "../boxes-here.ts";
 import { defineCommand } from "../command.ts";
-import { span, table, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { table, toJson } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "List the sandboxes: name, state, settings, age and last use.",
   options: {
     browser: { type: "boolean", description: "Only those of sandbox browsers." },
   },
@@ -31,8 +31,8 @@ const columns = [
   { title: "KIND", text: ({ backend, image }: ListedSandbox) => (image === "" ? backend : `${backend} ${image}`) },
   { title: "STATE", text: (sandbox: ListedSandbox) => stateOf(sandbox) },
   { title: "SETTINGS", text: ({ matchesConfig }: ListedSandbox) => (matchesConfig ? "as in the config" : "older") },
-  { title: "AGE", text: ({ createdAt }: ListedSandbox) => span(systemClock.now() - createdAt) },
-  { title: "IDLE", text: ({ lastUsedAt }: ListedSandbox) => span(systemClock.now() - lastUsedAt) },
+  { title: "AGE", text: ({ createdAt }: ListedSandbox) => formatDuration(systemClock.now() - createdAt) },
+  { title: "IDLE", text: ({ lastUsedAt }: ListedSandbox) => formatDuration(systemClock.now() - lastUsedAt) },
   { title: "FOR", text: ({ scopeKey }: ListedSandbox) => scopeKey },
 ];
 

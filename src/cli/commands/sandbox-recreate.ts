@@ -10,7 +10,6 @@ import { toJson } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "Take sandboxes down; they are built anew with the next use. Workspaces stay.",
   options: {
     all: { type: "boolean", description: "All of them." },
     session: { type: "string", value: "key", description: "That of one session." },

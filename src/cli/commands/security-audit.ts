@@ -1,35 +1,34 @@
-// `openclaw security audit`: reads config, file modes, sandbox and exposure, and prints what is weak, heaviest first.
+// `openclaw security audit`: prints the weak spots in config, file modes, sandbox and exposure, most severe first.
 import type { AuditReport } from "../../security/audit/audit.ts";
 import { weights, type Finding, type Weight } from "../../security/audit/finding.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
-import { safe, shortPath, toJson, wrap } from "../print.ts";
-import { repairAll, repairLines } from "../repair.ts";
+import { repairAll } from "../../security/repair.ts";
+import { repairLines, safe, shortPath, toJson, wrap } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Look for weak spots in config, files, sandbox and exposure.",
   details:
-    "Changes nothing without --fix, and starts nothing but a trial of the sandbox. Each finding has a weight, a reason, the place it is written and the command that mends it. With --json: { ok, counts: {critical, high, medium, low, info}, findings: [{ id, weight, what, why, where: { path?, file?, line? }, fix, repairable }], mended: [{ does, failed? }] }.",
+    "Changes nothing without --fix; it only tries whether the sandbox starts. Each finding has a weight, a reason, a place and the command that fixes it. With --json: { ok, counts: {critical, high, medium, low, info}, findings: [{ id, weight, what, why, where: { path?, file?, line? }, fix, repairable }], repairs: [{ does, failed? }] }.",
   options: {
-    deep: { type: "boolean", description: "Also look at every other file of the state folder." },
-    fix: { type: "boolean", description: "Take rights of other users off private files. Changes nothing else." },
+    deep: { type: "boolean", description: "Also check every other file of the state folder." },
+    fix: { type: "boolean", description: "Remove the access of other users to private files. Changes nothing else." },
   },
   examples: [
-    { line: "security audit", does: "look" },
+    { line: "security audit", does: "find weak spots" },
     { line: "security audit --fix", does: "make private files private" },
     { line: "security audit --json | jq '.findings[].fix'", does: "only the commands" },
   ],
-  exits: "0 nothing critical or high was found, 1 something was, 2 the command line was wrong",
+  exits: "0 no critical or high finding, 1 at least one, 2 wrong usage",
   async run(io, { options }) {
     const { audit } = await import("../../security/audit/audit.ts");
-    const look = (): Promise<AuditReport> => audit({ paths: io.paths(), env: io.env, deep: options.deep === true });
-    const first = await look();
-    const mended = options.fix === true ? await repairAll(first.findings) : [];
-    const report = mended.length > 0 ? await look() : first;
-    if (io.json) io.print(toJson({ ...report, findings: report.findings.map(toFacts), mended }));
+    const runAudit = (): Promise<AuditReport> => audit({ paths: io.paths(), env: io.env, deep: options.deep === true });
+    const first = await runAudit();
+    const repairs = options.fix === true ? await repairAll(first.findings) : [];
+    const report = repairs.length > 0 ? await runAudit() : first;
+    if (io.json) io.print(toJson({ ...report, findings: report.findings.map(toFacts), repairs }));
     else
       io.print(
-        [...repairLines(io, mended), ...report.findings.flatMap((one) => linesOf(io, one)), summary(io, report)].join(
+        [...repairLines(io, repairs), ...report.findings.flatMap((one) => linesOf(io, one)), summary(io, report)].join(
           "\n",
         ),
       );
@@ -66,11 +65,11 @@ function placeOf(io: Io, { path, file, line }: Finding["where"]): string {
 }
 
 function summary({ paint }: Io, { ok, counts, findings }: AuditReport): string {
-  if (findings.length === 0) return paint.good("Nothing weak was found.");
+  if (findings.length === 0) return paint.good("No weak spots found.");
   const parts = weights.flatMap((weight) => (counts[weight] === 0 ? [] : [`${counts[weight]} ${weight}`]));
   const words = `${findings.length} ${findings.length === 1 ? "finding" : "findings"}: ${parts.join(", ")}.`;
-  const next = ok ? "Nothing critical or high." : "Start at the top.";
-  return `${words} ${next} See what holds in practice: openclaw security selftest`;
+  const next = ok ? "None is critical or high." : "Start at the top.";
+  return `${words} ${next} Test it in practice: openclaw security selftest`;
 }
 
 function toFacts({ repair, ...facts }: Finding): Record<string, unknown> {

@@ -7,7 +7,6 @@ import { safe, toJson, wrap } from "../print.ts";
 import { requireConfig } from "../settings.ts";
 
 export const command = defineCommand({
-  summary: "Attack your own set-up in a throw-away copy and see what holds.",
   details:
     "Copies the rules of your config into a temporary state with fresh secrets, without channels, models or network, and runs the bundled attacks through the same path as every tool call. The attacks touch only that temporary folder. Each area gets a score of 100; every open hole is printed with the key that opens it and the command that closes it. With --json: { ok, agent, sandboxed, cases, score, areas: [{ area, cases, closed, score }], holes: [{ id, area, wants, expect, ended, hole, because?, fix }], controls: { cases, working, broken: [{ id, does, why }] }, notes: [] }.",
   options: {

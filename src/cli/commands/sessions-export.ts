@@ -21,7 +21,6 @@ import { requireStore } from "../store-file.ts";
 const PAGE = 500;
 
 export const command = defineCommand({
-  summary: "Write the whole transcript of a session as JSON lines.",
   details:
     "Reads the store of this machine, also while the gateway runs. Secrets of the config, of the environment and of command lines are masked, as in sessions history.",
   arguments: [{ name: "key", description: "The session by key or id, such as main." }],

@@ -18,7 +18,6 @@ interface Said extends SaidMessage {
 }
 
 export const command = defineCommand({
-  summary: "Show the last messages of a session.",
   arguments: [{ name: "key", description: "The session, such as main or agent:support:main." }],
   options: {
     limit: { type: "string", value: "n", description: "At most so many messages; 50 unless said." },

@@ -9,7 +9,8 @@ import { isDown, withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { wholeNumber } from "../parse.ts";
-import { shortPath, span, table, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { shortPath, table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { targetOf, wireOptions, type WireFlags } from "../target.ts";
 
@@ -34,7 +35,6 @@ interface Request {
 }
 
 export const command = defineCommand({
-  summary: "List the sessions of the gateway, newest first.",
   details: "Reads the store while the gateway of this machine is down.",
   options: {
     agent: { type: "string", value: "id", description: "Only those of one agent." },
@@ -122,7 +122,7 @@ function print(io: Io, list: Listing, isVerbose: boolean): void {
 const shape = [
   { title: "Session", text: ({ key }: Row) => key },
   { title: "Name", text: ({ label, displayName }: Row) => label ?? displayName ?? "" },
-  { title: "Changed", text: ({ updatedAt }: Row) => `${span(systemClock.now() - updatedAt)} ago` },
+  { title: "Changed", text: ({ updatedAt }: Row) => `${formatDuration(systemClock.now() - updatedAt)} ago` },
   { title: "Tokens", text: ({ totalTokens = 0 }: Row) => String(totalTokens) },
   { title: "Model", text: ({ model }: Row) => model ?? "" },
 ];

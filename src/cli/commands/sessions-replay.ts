@@ -4,7 +4,6 @@ import { defineCommand } from "../command.ts";
 import { counted, safe, toJson } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Run a recorded session again, offline, and name the first difference.",
   details:
     "Models and tools answer from the file, nothing outside is touched. Compared are the requests to the model byte for byte, the arguments of tools, and the order of it all. To record: OPENCLAW_RECORD=<folder> openclaw gateway run.",
   arguments: [{ name: "file", description: "A file that a recording gateway wrote." }],

@@ -27,7 +27,6 @@ interface Request {
 type Answer = UndoReport | { readonly key: string; readonly turns: readonly KeptTurn[] };
 
 export const command = defineCommand({
-  summary: "Put back the files that the last turn of a session changed.",
   details:
     "All of them or none. Files that somebody else changed since are left alone, with the difference shown, unless forced. Messages that were sent and commands that ran cannot be undone; they are listed. An undo is a turn itself: --redo takes it back.",
   options: {

@@ -3,7 +3,8 @@ import { readVersion } from "../../base/version.ts";
 import { defineCommand } from "../command.ts";
 import { readGatewayState, type GatewayState } from "../gateway-state.ts";
 import type { Io } from "../io.ts";
-import { columns, oneLine, shortPath, span, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { columns, oneLine, shortPath, toJson } from "../print.ts";
 import { describe } from "../settings.ts";
 import { wireOptions } from "../target.ts";
 
@@ -23,7 +24,6 @@ interface Answers {
 }
 
 export const command = defineCommand({
-  summary: "One screen: config, gateway, agents, sessions, devices.",
   details: "Works with the gateway down and with a broken config.",
   options: {
     all: {
@@ -127,7 +127,7 @@ function configText(io: Io, glance: GatewayState["glance"], issues: readonly str
 
 function gatewayText({ paint }: Io, { probe, target, owner }: GatewayState): string {
   if (probe.ok)
-    return `${paint.good("running")} at ${target.url}, version ${oneLine(probe.hello.server.version)}, up ${span(probe.hello.snapshot.uptimeMs)}${owner === undefined ? "" : ` (process ${owner.pid})`}`;
+    return `${paint.good("running")} at ${target.url}, version ${oneLine(probe.hello.server.version)}, up ${formatDuration(probe.hello.snapshot.uptimeMs)}${owner === undefined ? "" : ` (process ${owner.pid})`}`;
   if (probe.error !== undefined) return paint.bad(oneLine(probe.error.message));
   return `${paint.warn("not running")} (${target.url})`;
 }
@@ -143,7 +143,7 @@ function liveRows(answered: Readonly<Record<string, unknown>>): (readonly [strin
     ["Agents", agents.join(", ") || "none"],
     [
       "Sessions",
-      `${status?.sessions?.count ?? 0}${recent === undefined ? "" : `, last ${oneLine(recent.key)} ${span(recent.age)} ago`}`,
+      `${status?.sessions?.count ?? 0}${recent === undefined ? "" : `, last ${oneLine(recent.key)} ${formatDuration(recent.age)} ago`}`,
     ],
     [
       "Devices",

@@ -5,7 +5,6 @@ import { shortPath, toJson } from "../print.ts";
 import { requireStore } from "../store-file.ts";
 
 export const command = defineCommand({
-  summary: "Copy the store into one file and verify the copy. Also while the gateway runs.",
   arguments: [{ name: "file", description: "Where to; a file that is there is never overwritten." }],
   examples: [
     {

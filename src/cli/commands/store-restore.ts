@@ -6,7 +6,6 @@ import { defineCommand } from "../command.ts";
 import { shortPath, toJson } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Put a backup in place of the store. The gateway must be stopped; the old store is kept beside it.",
   arguments: [{ name: "file", description: "The backup, from openclaw store backup." }],
   examples: [
     { line: "gateway stop && openclaw store restore ~/openclaw-backup.sqlite", does: "stop, then restore" },

@@ -5,7 +5,6 @@ import { oneLine, shortPath, toJson } from "../print.ts";
 import { requireStore } from "../store-file.ts";
 
 export const command = defineCommand({
-  summary: "Save what can be read of a damaged store into a new file, and show what is lost or may be.",
   details:
     "The damaged store is only read. Look at what was lost, then put the new file in its place with store restore.",
   arguments: [{ name: "file", description: "Where to; beside the store unless said.", optional: true }],

@@ -10,7 +10,6 @@ import { columns, oneLine, shortPath, toJson } from "../print.ts";
 import { requireStore } from "../store-file.ts";
 
 export const command = defineCommand({
-  summary: "Check that the store is whole, record by record. Also while the gateway runs.",
   options: {
     deep: { type: "boolean", description: "Also make a trial copy, as a backup would, and check that." },
   },

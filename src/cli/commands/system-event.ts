@@ -9,7 +9,6 @@ import { targetOf } from "../target.ts";
 const modes = ["now", "next-heartbeat"] as const;
 
 export const command = defineCommand({
-  summary: "Tell the main session something, with its next heartbeat or now.",
   options: {
     text: { type: "string", value: "text", description: "What it is told." },
     mode: { type: "string", value: "mode", choices: modes, description: "next-heartbeat unless said." },

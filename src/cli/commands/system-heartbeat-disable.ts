@@ -2,7 +2,6 @@
 import { heartbeatSwitch } from "../heartbeat-switch.ts";
 
 export const command = heartbeatSwitch(false, {
-  summary: "Switch heartbeats off, until they are switched on again.",
   details:
     "The gateway then begins no turn by itself; what it has to tell waits for the next message. Also after a restart.",
   examples: [{ line: "system heartbeat disable", does: "no turn without a message" }],

@@ -2,6 +2,5 @@
 import { heartbeatSwitch } from "../heartbeat-switch.ts";
 
 export const command = heartbeatSwitch(true, {
-  summary: "Switch heartbeats on.",
   examples: [{ line: "system heartbeat enable", does: "agents look around again, and hear what waited" }],
 });

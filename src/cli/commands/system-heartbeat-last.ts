@@ -3,13 +3,13 @@ import { systemClock } from "../../base/clock.ts";
 import type { HeartbeatEvent } from "../../protocol/methods/heartbeat.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
-import { columns, oneLine, span, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { columns, oneLine, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { systemOptions } from "../system-options.ts";
 import { targetOf } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Show what came of the last heartbeat.",
   options: systemOptions,
   examples: [
     { line: "system heartbeat last", does: "when, and what came of it" },
@@ -37,7 +37,7 @@ function rowsOf({
 }: HeartbeatEvent): (readonly [string, string])[] {
   const where = channel === undefined ? [] : [["To", oneLine([channel, to].filter(Boolean).join(" "))] as const];
   return [
-    ["When", `${span(systemClock.now() - ts)} ago, ${durationMs} ms`],
+    ["When", `${formatDuration(systemClock.now() - ts)} ago, ${durationMs} ms`],
     ["Agent", oneLine(agentId ?? "main")],
     ["Came of it", `${oneLine(status)}${reason === undefined ? "" : ` (${oneLine(reason)})`}`],
     ...where,

@@ -3,13 +3,13 @@ import { systemClock } from "../../base/clock.ts";
 import type { PresenceEntry } from "../../protocol/methods/system.ts";
 import { withGateway } from "../client.ts";
 import { defineCommand } from "../command.ts";
-import { span, table, toJson } from "../print.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { table, toJson } from "../print.ts";
 import { requireConfigUnless } from "../settings.ts";
 import { systemOptions } from "../system-options.ts";
 import { targetOf } from "../target.ts";
 
 export const command = defineCommand({
-  summary: "Show who is connected, and who was lately.",
   options: systemOptions,
   examples: [
     { line: "system presence", does: "gateway, pages, nodes and apps" },
@@ -32,6 +32,6 @@ const shape = [
   {
     title: "Seen",
     text: ({ ts = 0, reason = "" }: Partial<PresenceEntry>) =>
-      reason === "self" ? "now" : `${span(systemClock.now() - ts)} ago (${reason})`,
+      reason === "self" ? "now" : `${formatDuration(systemClock.now() - ts)} ago (${reason})`,
   },
 ];

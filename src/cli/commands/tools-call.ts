@@ -25,7 +25,6 @@ interface Call {
 }
 
 export const command = defineCommand({
-  summary: "Call one tool from the shell, under the same rules as everybody.",
   details:
     "Goes through the running gateway. When none runs on this machine, the call is made here, on the same state. Text goes to stdout, pictures to a file whose path is printed.",
   arguments: [

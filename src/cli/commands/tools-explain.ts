@@ -7,7 +7,6 @@ import { requireConfig } from "../settings.ts";
 import { modelOption, subjectRequest, whereOptions, whoOptions } from "../subject-options.ts";
 
 export const command = defineCommand({
-  summary: "Say whether a tool may be used, by which rule, and the smallest edit that would change it.",
   arguments: [{ name: "tool", description: "Name of the tool, such as exec." }],
   options: {
     ...whoOptions,

@@ -9,7 +9,6 @@ import { requireConfig } from "../settings.ts";
 import { modelOption, subjectRequest, whereOptions, whoOptions } from "../subject-options.ts";
 
 export const command = defineCommand({
-  summary: "List the tools an agent may use.",
   details: "Reads the config; no gateway is needed. The same rules hold for every caller.",
   options: {
     all: { type: "boolean", description: "Also those it may not use, with the reason." },

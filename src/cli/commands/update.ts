@@ -7,7 +7,6 @@ import { wholeNumber } from "../parse.ts";
 import { safe, toJson } from "../print.ts";
 
 export const command = defineCommand({
-  summary: "Update a git checkout of OpenClaw from its upstream.",
   details:
     "Nothing is touched when the checkout has local changes. A step that fails puts the old commit back. A gateway that runs goes on with the old code until it is restarted.",
   options: {

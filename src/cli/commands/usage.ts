@@ -21,7 +21,6 @@ interface Day extends Sum {
 }
 
 export const command = defineCommand({
-  summary: "Show tokens and cost per day.",
   options: {
     days: { type: "string", value: "n", description: "How many days back; 7 unless said." },
     agent: { type: "string", value: "id", description: "Only one agent." },

@@ -1,5 +1,8 @@
 // The form of a bundled attack: what somebody wants, what they do, what must happen instead, and how a hole would show.
-import type { Stage } from "./environment.ts";
+import type { Call, Outcome } from "./call.ts";
+import type { TestEnvironment } from "./environment.ts";
+
+export type { Call, Ended, Outcome } from "./call.ts";
 
 export const areas = [
   "exec-shell",
@@ -28,45 +31,27 @@ export type Expectation = "refused" | "asked" | "safe";
  */
 export type HoleSign = "harm" | "done" | "host";
 
-export interface Call {
-  readonly tool: string;
-  /** Texts may hold places of the ground: {{CANARY}} {{SECRET}} {{OUT}} {{WS}} {{WSNAME}} {{STATE}} {{HOME}} {{SAY}}. */
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly session?: string;
-}
-
 export interface Attack {
   /** `area/words`; never given twice. */
   readonly id: string;
   readonly wants: string;
   /** One call, calls in a row, or a scene played in code where data cannot say it. */
-  readonly attempt: Call | readonly Call[] | CommandRun;
+  readonly attempt: Call | readonly Call[] | AttackScript;
   readonly expect: Expectation;
   readonly sign: HoleSign;
   /** What to do about an open hole when the config is not to blame. */
   readonly fix: string;
 }
 
-export interface CommandRun {
-  play(stage: Stage): Promise<Outcome>;
-}
-
-export type Ended = "refused" | "asked" | "failed" | "done";
-
-export interface Outcome {
-  readonly ended: Ended;
-  /** Everything the caller got to read. */
-  readonly said: string;
-  readonly code?: string;
-  /** A scene knows better than the ground whether something bad happened. */
-  readonly harm?: string;
+export interface AttackScript {
+  perform(environment: TestEnvironment): Promise<Outcome>;
 }
 
 /** Everyday use that must go on working. */
 export interface Control {
   readonly id: string;
   readonly does: string;
-  readonly attempt: Call | readonly Call[] | CommandRun;
+  readonly attempt: Call | readonly Call[] | AttackScript;
   /** Must be in what was said. */
   readonly says?: string;
 }

@@ -3,17 +3,17 @@ import { agentConfig } from "../../config/agents.ts";
 import { readApprovals } from "../../exec/policy/file.ts";
 import { subjectOf } from "../../tool/subject.ts";
 import type { Call, Control } from "./case.ts";
-import { modelFor, type Stage } from "./environment.ts";
+import { modelFor, type TestEnvironment } from "./environment.ts";
 
 /** Why it was not tried, or undefined when it must work. */
-export function takenAway({ attempt }: Control, stage: Stage): string | undefined {
+export function takenAway({ attempt }: Control, environment: TestEnvironment): string | undefined {
   if ("play" in attempt) return undefined;
   const calls = Array.isArray(attempt) ? (attempt as readonly Call[]) : [attempt as Call];
-  return calls.map(({ tool }) => reasonFor(tool, stage)).find((reason) => reason !== undefined);
+  return calls.map(({ tool }) => reasonFor(tool, environment)).find((reason) => reason !== undefined);
 }
 
-function reasonFor(tool: string, stage: Stage): string | undefined {
-  const { runtime, agent, host } = stage;
+function reasonFor(tool: string, environment: TestEnvironment): string | undefined {
+  const { runtime, agent, host } = environment;
   const { config } = runtime.settings.now();
   const { decision, unavailable } = runtime.catalog.judge(
     subjectOf({ agentId: agent, model: modelFor(tool, config) }, config),
@@ -23,10 +23,10 @@ function reasonFor(tool: string, stage: Stage): string | undefined {
   if (unavailable !== undefined) return `everyday use of ${tool} was not tried: ${unavailable.reason}`;
   if (tool !== "exec") return undefined;
   if (host === "node") return "everyday commands were not tried: they go to a node, and none is connected here";
-  return host === "gateway" && isDenied(stage) ? "everyday commands were not tried: security is deny" : undefined;
+  return host === "gateway" && isDenied(environment) ? "everyday commands were not tried: security is deny" : undefined;
 }
 
-function isDenied({ runtime, agent }: Stage): boolean {
+function isDenied({ runtime, agent }: TestEnvironment): boolean {
   const { config } = runtime.settings.now();
   const { agents, defaults } = readApprovals(runtime.paths.state).file;
   const levels = [

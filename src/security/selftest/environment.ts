@@ -13,16 +13,16 @@ import { subjectOf } from "../../tool/subject.ts";
 import type { ToolResult } from "../../tool/tool.ts";
 import { openGatewayOver, type RunningGateway } from "../../app/gateway.ts";
 import { openRuntime, type Runtime } from "../../app/runtime.ts";
-import type { Call, Outcome } from "./case.ts";
+import type { Call, Outcome } from "./call.ts";
 import { copyApprovals, copyConfig } from "./config-copy.ts";
-import { layGround, type Ground } from "./fixture.ts";
+import { createFixture, type Fixture } from "./fixture.ts";
 
 const CALL_TIMEOUT_MS = 20_000;
 /** Attacks are over in no time; what hangs must not hold up the rest. */
 const COMMAND_TIMEOUT_S = 5;
 
-export interface Stage {
-  readonly ground: Ground;
+export interface TestEnvironment {
+  readonly fixture: Fixture;
   readonly runtime: Runtime;
   readonly agent: AgentId;
   /** By the config, for the main session of the agent. */
@@ -35,7 +35,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export interface StageOptions {
+export interface EnvironmentOptions {
   /** Of the user; only read. */
   readonly loaded: LoadedConfig;
   readonly paths: Paths;
@@ -43,39 +43,39 @@ export interface StageOptions {
   readonly agent?: string | undefined;
 }
 
-export async function openStage({ loaded, paths, env, agent }: StageOptions): Promise<Stage> {
-  const ground = layGround();
+export async function openEnvironment({ loaded, paths, env, agent }: EnvironmentOptions): Promise<TestEnvironment> {
+  const fixture = createFixture();
   try {
     // An unknown agent is named before anything is opened.
     const attacked = subjectOf(agent === undefined ? {} : { agentId: agent }, loaded.config).agent;
-    const runtime = await openThrowAway(ground, attacked, { loaded, paths, env });
-    return stageOver(runtime, ground, attacked);
+    const runtime = await openThrowAway(fixture, attacked, { loaded, paths, env });
+    return environmentOver(runtime, fixture, attacked);
   } catch (error) {
-    ground.close();
+    fixture.close();
     throw error;
   }
 }
 
 async function openThrowAway(
-  ground: Ground,
+  fixture: Fixture,
   agent: AgentId,
-  { loaded: real, paths: realPaths, env: realEnv }: StageOptions,
+  { loaded: real, paths: realPaths, env: realEnv }: EnvironmentOptions,
 ): Promise<Runtime> {
   const places = {
-    state: ground.state,
-    workspace: ground.workspace,
+    state: fixture.state,
+    workspace: fixture.workspace,
     agent,
     realHome: realPaths.home,
-    token: ground.token,
+    token: fixture.token,
   };
   const config = copyConfig(real.parsed, places);
-  writeFileSync(join(ground.state, "openclaw.json"), JSON.stringify(config, null, 2), { mode: 0o600 });
-  const approvals = copyApprovals(inspectApprovals(realPaths.state).file, places, [ground.say]);
-  writeFileSync(approvalsPath(ground.state), JSON.stringify(approvals), { mode: 0o600 });
+  writeFileSync(join(fixture.state, "openclaw.json"), JSON.stringify(config, null, 2), { mode: 0o600 });
+  const approvals = copyApprovals(inspectApprovals(realPaths.state).file, places, [fixture.say]);
+  writeFileSync(approvalsPath(fixture.state), JSON.stringify(approvals), { mode: 0o600 });
   const env: Env = {
     ...picked(realEnv, "PATH", "LANG", "SHELL", "TMPDIR", "USER", "LOGNAME"),
-    HOME: ground.home,
-    SELFTEST_API_KEY: ground.apiKey,
+    HOME: fixture.home,
+    SELFTEST_API_KEY: fixture.apiKey,
   };
   const paths = resolvePaths(env);
   const loaded = loadConfig({ paths, env });
@@ -87,14 +87,14 @@ async function openThrowAway(
   return openRuntime({ paths, env, loaded, consoleLevel: "silent" });
 }
 
-function stageOver(runtime: Runtime, ground: Ground, agent: AgentId): Stage {
+function environmentOver(runtime: Runtime, fixture: Fixture, agent: AgentId): TestEnvironment {
   const config = () => runtime.settings.now().config;
   const main = subjectOf({ agentId: agent }, config());
   const host = agentConfig(config(), main.agent)?.tools?.exec?.host ?? config().tools?.exec?.host ?? "sandbox";
   const isBoxed = main.sandboxed && host === "sandbox";
   let running: Promise<RunningGateway> | undefined;
   return {
-    ground,
+    fixture,
     runtime,
     agent: main.agent,
     sandboxed: main.sandboxed,
@@ -105,7 +105,7 @@ function stageOver(runtime: Runtime, ground: Ground, agent: AgentId): Stage {
         const subject = subjectOf({ ...who, model: modelFor(tool, config()) }, config());
         const result = await runtime.callTool({
           tool,
-          args: ground.fill(tool === "exec" ? { timeout: COMMAND_TIMEOUT_S, ...args } : args, id, isBoxed),
+          args: fixture.fill(tool === "exec" ? { timeout: COMMAND_TIMEOUT_S, ...args } : args, id, isBoxed),
           subject,
           caller: "selftest",
           timeoutMs: CALL_TIMEOUT_MS,
@@ -119,14 +119,14 @@ function stageOver(runtime: Runtime, ground: Ground, agent: AgentId): Stage {
       running ??= openGatewayOver(runtime, { port: 0, bind: "loopback" }, { restart: () => {} });
       const { gateway } = await running;
       const secretKind = config().gateway?.auth?.mode === "password" ? "password" : "token";
-      return { port: gateway.port, token: ground.token, secretKind };
+      return { port: gateway.port, token: fixture.token, secretKind };
     },
     async close() {
       try {
         await (await running)?.close({ text: "the trial is over" });
         await runtime.close();
       } finally {
-        ground.close();
+        fixture.close();
       }
     },
   };
@@ -141,17 +141,17 @@ export function modelFor(tool: string, config: Config): string | undefined {
 }
 
 function outcomeOf(result: ToolResult): Outcome {
-  const said = JSON.stringify(result);
+  const output = JSON.stringify(result);
   const status = (result.details as { status?: unknown } | undefined)?.status;
-  return { ended: status === "approval-pending" ? "asked" : "done", said };
+  return { ended: status === "approval-pending" ? "asked" : "done", output };
 }
 
 /** Refused by a rule, or failed for some other reason; either way it did not happen as asked. */
 export function failureOf(error: unknown): Outcome {
   if (!(error instanceof OpenClawError)) throw error;
-  const said = JSON.stringify({ message: error.message, hint: error.hint, details: error.details });
-  if (ruleOf(error) === "exec.nobody-to-ask") return { ended: "asked", said, code: error.code };
-  return { ended: isRefusal(error) ? "refused" : "failed", said, code: error.code };
+  const output = JSON.stringify({ message: error.message, hint: error.hint, details: error.details });
+  if (ruleOf(error) === "exec.nobody-to-ask") return { ended: "asked", output, code: error.code };
+  return { ended: isRefusal(error) ? "refused" : "failed", output, code: error.code };
 }
 
 /** With nobody at the desk a question becomes a refusal; what was meant is the question. */

@@ -2,7 +2,7 @@
 import { agentConfig } from "../../config/agents.ts";
 import { formatPath } from "../../config/path.ts";
 import { areaOf, type Attack, type Call } from "./case.ts";
-import type { Stage } from "./environment.ts";
+import type { TestEnvironment } from "./environment.ts";
 
 export interface Blame {
   /** The key and its value, as people read it. */
@@ -11,7 +11,7 @@ export interface Blame {
 }
 
 /** Undefined when nothing in the config explains it: then it is ours to mend. */
-export function blameFor(attack: Attack, stage: Stage): Blame | undefined {
+export function blameFor(attack: Attack, environment: TestEnvironment): Blame | undefined {
   const area = areaOf(attack);
   const tools = toolsOf(attack);
   const runs =
@@ -20,8 +20,8 @@ export function blameFor(attack: Attack, stage: Stage): Blame | undefined {
     area === "process" ||
     area === "sandbox" ||
     tools.includes("exec");
-  if (runs) return commandBlame(stage);
-  return tools.some((tool) => fileTools.has(tool)) ? fileBlame(stage) : undefined;
+  if (runs) return commandBlame(environment);
+  return tools.some((tool) => fileTools.has(tool)) ? fileBlame(environment) : undefined;
 }
 
 const fileTools: ReadonlySet<string> = new Set(["read", "write", "edit", "apply_patch"]);
@@ -32,9 +32,9 @@ function toolsOf({ attempt }: Attack): string[] {
   return calls.map(({ tool }) => tool);
 }
 
-function commandBlame(stage: Stage): Blame | undefined {
-  const config = stage.runtime.settings.now().config;
-  const { agent } = stage;
+function commandBlame(environment: TestEnvironment): Blame | undefined {
+  const config = environment.runtime.settings.now().config;
+  const { agent } = environment;
   const own = agentConfig(config, agent);
   const index = config.agents?.list?.findIndex(({ id }) => id.trim().toLowerCase() === agent) ?? -1;
   const path = (key: "host" | "security"): string =>
@@ -43,7 +43,7 @@ function commandBlame(stage: Stage): Blame | undefined {
       : formatPath(["agents", "list", index, "tools", "exec", key]);
   const host = own?.tools?.exec?.host ?? config.tools?.exec?.host ?? "sandbox";
   const security = own?.tools?.exec?.security ?? config.tools?.exec?.security;
-  if (host === "sandbox" && !stage.sandboxed) {
+  if (host === "sandbox" && !environment.sandboxed) {
     const mode =
       own?.sandbox?.mode === undefined
         ? "agents.defaults.sandbox.mode"
@@ -63,7 +63,7 @@ function commandBlame(stage: Stage): Blame | undefined {
   return undefined;
 }
 
-function fileBlame({ runtime, agent, sandboxed }: Stage): Blame | undefined {
+function fileBlame({ runtime, agent, sandboxed }: TestEnvironment): Blame | undefined {
   const { config } = runtime.settings.now();
   const own = agentConfig(config, agent)?.tools?.fs?.workspaceOnly;
   if (sandboxed || (own ?? config.tools?.fs?.workspaceOnly ?? false)) return undefined;

@@ -22,7 +22,7 @@ import { basename, join } from "node:path";
 import { newSecret } from "../../base/ids.ts";
 import { errnoOf } from "../../core/error.ts";
 
-export interface Ground {
+export interface Fixture {
   readonly root: string;
   readonly home: string;
   readonly state: string;
@@ -44,7 +44,7 @@ export interface Ground {
 }
 
 /** Laid out before the house opens: `state` holds nothing yet but what the caller writes there. */
-export function layGround(): Ground {
+export function createFixture(): Fixture {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "openclaw-selftest-")));
   const home = join(root, "home");
   const state = join(home, ".openclaw");
@@ -143,7 +143,7 @@ function layTraps(workspace: string, out: string, state: string): void {
 }
 
 function placesOf(
-  { home, state, workspace, out, say }: Pick<Ground, "home" | "state" | "workspace" | "out" | "say">,
+  { home, state, workspace, out, say }: Pick<Fixture, "home" | "state" | "workspace" | "out" | "say">,
   canary: string,
 ): ReadonlyMap<string, string> {
   return new Map([

@@ -1,8 +1,8 @@
 // What the trial could not show on this machine or with this config, said plainly.
 import { sandboxProbe } from "../../exec/sandbox/probe.ts";
-import type { Stage } from "./environment.ts";
+import type { TestEnvironment } from "./environment.ts";
 
-export async function notesOf({ runtime, sandboxed, agent }: Stage): Promise<string[]> {
+export async function notesOf({ runtime, sandboxed, agent }: TestEnvironment): Promise<string[]> {
   const { config } = runtime.settings.now();
   const host = config.tools?.exec?.host ?? "sandbox";
   const mode = config.agents?.defaults?.sandbox?.mode ?? "off";

@@ -10,15 +10,15 @@ import { loadConfig } from "../../config/load.ts";
 import { attacks, controls } from "./attacks/all.ts";
 import { areaOf, areas, type Area, type Attack } from "./case.ts";
 import { copyApprovals, copyConfig } from "./config-copy.ts";
-import { isThere, layGround } from "./fixture.ts";
+import { isThere, createFixture } from "./fixture.ts";
 import { judgeAttack } from "./judge.ts";
 import { selftest, type SelftestReport } from "./selftest.ts";
-import { openStage, type Stage, type StageOptions } from "./environment.ts";
+import { openEnvironment, type TestEnvironment, type EnvironmentOptions } from "./environment.ts";
 
 const homes: string[] = [];
 after(() => homes.forEach((home) => rmSync(home, { recursive: true, force: true })));
 
-function userWith(config: unknown, approvals?: unknown): StageOptions {
+function userWith(config: unknown, approvals?: unknown): EnvironmentOptions {
   const home = mkdtempSync(join(tmpdir(), "openclaw-user-"));
   homes.push(home);
   mkdirSync(join(home, ".openclaw"), { mode: 0o700 });
@@ -130,51 +130,51 @@ test("entries of the approvals keep meaning the user's own programs; the socket 
 });
 
 test("the ground sees what was made, changed and removed outside, and puts it back", () => {
-  const ground = layGround();
-  assert.equal(ground.changed(), undefined);
-  writeFileSync(join(ground.out, "victim"), "planted");
-  assert.match(ground.changed() ?? "", /victim/);
-  writeFileSync(join(ground.home, ".profile"), "planted");
-  assert.match(ground.changed() ?? "", /\.profile/);
-  rmSync(join(ground.out, "secret"));
-  assert.ok(ground.changed() !== undefined);
-  assert.equal(ground.changed(), undefined);
-  ground.close();
-  assert.equal(existsSync(ground.root), false);
+  const fixture = createFixture();
+  assert.equal(fixture.changed(), undefined);
+  writeFileSync(join(fixture.out, "victim"), "planted");
+  assert.match(fixture.changed() ?? "", /victim/);
+  writeFileSync(join(fixture.home, ".profile"), "planted");
+  assert.match(fixture.changed() ?? "", /\.profile/);
+  rmSync(join(fixture.out, "secret"));
+  assert.ok(fixture.changed() !== undefined);
+  assert.equal(fixture.changed(), undefined);
+  fixture.close();
+  assert.equal(existsSync(fixture.root), false);
 });
 
 /** An attack on a house without walls: the detector must not depend on the house being honest. */
 test("a hole is seen by its canary, by a secret that was said, by a changed file, and by success itself", async () => {
-  const stage = await openStage(userWith(bound));
-  const attack = (words: string, sign: Attack["sign"], play: (stage: Stage) => string): Attack => ({
+  const environment = await openEnvironment(userWith(bound));
+  const attack = (words: string, sign: Attack["sign"], perform: (environment: TestEnvironment) => string): Attack => ({
     id: `fs/${words}`,
     wants: "",
-    attempt: { play: (on) => Promise.resolve({ ended: "done", said: play(on) }) },
+    attempt: { perform: (on) => Promise.resolve({ ended: "done", output: perform(on) }) },
     expect: "refused",
     sign,
     fix: "",
   });
-  const holeOf = async (one: Attack): Promise<string | undefined> => (await judgeAttack(one, stage)).hole;
-  const canary = attack("canary", "harm", ({ ground }) => (writeFileSync(ground.canary("fs/canary"), ""), ""));
+  const holeOf = async (one: Attack): Promise<string | undefined> => (await judgeAttack(one, environment)).hole;
+  const canary = attack("canary", "harm", ({ fixture }) => (writeFileSync(fixture.canary("fs/canary"), ""), ""));
   assert.equal(await holeOf(canary), "the canary was touched");
-  assert.equal(isThere(stage.ground.canary("fs/canary")), false);
+  assert.equal(isThere(environment.fixture.canary("fs/canary")), false);
   assert.equal(
-    await holeOf(attack("said", "harm", ({ ground }) => `x${ground.secret}y`)),
+    await holeOf(attack("said", "harm", ({ fixture }) => `x${fixture.secret}y`)),
     "a secret from a file outside was said",
   );
   assert.equal(
-    await holeOf(attack("dressed", "harm", ({ ground }) => Buffer.from(ground.secret).toString("base64"))),
+    await holeOf(attack("dressed", "harm", ({ fixture }) => Buffer.from(fixture.secret).toString("base64"))),
     "a secret from a file outside was said",
   );
-  assert.equal(await holeOf(attack("token", "harm", ({ ground }) => ground.token)), "the gateway's secret was said");
+  assert.equal(await holeOf(attack("token", "harm", ({ fixture }) => fixture.token)), "the gateway's secret was said");
   assert.match(
-    (await holeOf(attack("changed", "harm", ({ ground }) => (writeFileSync(join(ground.out, "victim"), "x"), "")))) ??
+    (await holeOf(attack("changed", "harm", ({ fixture }) => (writeFileSync(join(fixture.out, "victim"), "x"), "")))) ??
       "",
     /victim/,
   );
   assert.equal(await holeOf(attack("done", "done", () => "")), "it was let through");
   assert.equal(await holeOf(attack("harmless", "harm", () => "fine")), undefined);
-  await stage.close();
+  await environment.close();
 });
 
 test("areas that need no command hold with the file tools bound, and everyday use works", async () => {

@@ -11,7 +11,7 @@ import { areaOf, areas, type Area, type Attack, type Control } from "./case.ts";
 import { BROKE, judgeAttack, judgeControl, lateHarm, type Verdict } from "./judge.ts";
 import { notesOf } from "./notes.ts";
 import { takenAway } from "./disabled-features.ts";
-import { openStage, type Stage } from "./environment.ts";
+import { openEnvironment, type TestEnvironment } from "./environment.ts";
 
 export interface Hole {
   readonly id: string;
@@ -73,28 +73,28 @@ export async function selftest({
   const chosen = attacks.filter((attack) => wanted.includes(areaOf(attack)));
   const everyday = controls.filter(({ id }) => wanted.some((area) => id.startsWith(`${area}/`)));
   const of = chosen.length + everyday.length;
-  const stage = await openStage(options);
+  const environment = await openEnvironment(options);
   try {
     // Everyday use comes first, on fresh ground: afterwards the gateway may have shut the door on this address.
     const step = (done: number): void => {
       if (signal?.aborted === true) throw new OpenClawError("selftest.stopped", "stopped; nothing was left behind");
       progress?.(done, of);
     };
-    const used = await useAll(everyday, stage, step);
-    const holes = await attackAll(chosen, stage, (done) => step(everyday.length + done));
+    const used = await useAll(everyday, environment, step);
+    const holes = await attackAll(chosen, environment, (done) => step(everyday.length + done));
     return {
       ok: holes.length === 0 && used.broken.length === 0,
-      agent: stage.agent,
-      sandboxed: stage.sandboxed,
+      agent: environment.agent,
+      sandboxed: environment.sandboxed,
       cases: chosen.length,
       score: scoreOf(chosen.length - holes.length, chosen.length),
       areas: areas.flatMap((area) => areaScore(area, chosen, holes)),
       holes,
       controls: { cases: used.cases, working: used.cases - used.broken.length, broken: used.broken },
-      notes: [...(await notesOf(stage)), ...used.left],
+      notes: [...(await notesOf(environment)), ...used.left],
     };
   } finally {
-    await stage.close();
+    await environment.close();
   }
 }
 
@@ -105,41 +105,49 @@ interface Used {
   readonly left: ReadonlySet<string>;
 }
 
-async function useAll(everyday: readonly Control[], stage: Stage, progress: (done: number) => void): Promise<Used> {
+async function useAll(
+  everyday: readonly Control[],
+  environment: TestEnvironment,
+  progress: (done: number) => void,
+): Promise<Used> {
   const broken: { id: string; does: string; why: string }[] = [];
   const left = new Set<string>();
   let cases = 0;
   for (const [index, control] of everyday.entries()) {
     progress(index);
-    const reason = takenAway(control, stage);
+    const reason = takenAway(control, environment);
     if (reason !== undefined) {
       left.add(reason);
       continue;
     }
     cases += 1;
-    const { hole } = await judgeControl(control, stage);
+    const { hole } = await judgeControl(control, environment);
     if (hole !== undefined) broken.push({ id: control.id, does: control.does, why: hole });
   }
   return { cases, broken, left };
 }
 
-async function attackAll(chosen: readonly Attack[], stage: Stage, progress: (done: number) => void): Promise<Hole[]> {
+async function attackAll(
+  chosen: readonly Attack[],
+  environment: TestEnvironment,
+  progress: (done: number) => void,
+): Promise<Hole[]> {
   const holes = new Map<string, Hole>();
   for (const [index, attack] of chosen.entries()) {
     progress(index);
-    const verdict = await judgeAttack(attack, stage);
-    if (verdict.hole !== undefined) holes.set(attack.id, holeOf(attack, verdict, verdict.hole, stage));
+    const verdict = await judgeAttack(attack, environment);
+    if (verdict.hole !== undefined) holes.set(attack.id, holeOf(attack, verdict, verdict.hole, environment));
   }
   await sleep(LATE_MS);
   for (const attack of chosen) {
-    const slot = holes.has(attack.id) ? undefined : lateHarm(attack, stage);
-    if (slot !== undefined) holes.set(attack.id, holeOf(attack, { ended: "done" }, slot, stage));
+    const slot = holes.has(attack.id) ? undefined : lateHarm(attack, environment);
+    if (slot !== undefined) holes.set(attack.id, holeOf(attack, { ended: "done" }, slot, environment));
   }
   return [...holes.values()];
 }
 
-function holeOf(attack: Attack, { ended }: Pick<Verdict, "ended">, hole: string, stage: Stage): Hole {
-  const blame = hole.startsWith(BROKE) ? undefined : blameFor(attack, stage);
+function holeOf(attack: Attack, { ended }: Pick<Verdict, "ended">, hole: string, environment: TestEnvironment): Hole {
+  const blame = hole.startsWith(BROKE) ? undefined : blameFor(attack, environment);
   const { id, wants, expect } = attack;
   return {
     id,

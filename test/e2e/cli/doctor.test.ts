@@ -61,14 +61,14 @@ test("a healthy config: every check says so", async () => {
   }
   assert.match(
     of(all, "Sandbox")[0]?.message ?? "",
-    /^off for main: their tools act on this machine itself, with your rights; commands of main run there without asking anybody$/,
+    /^off for main: their tools run directly on this machine with your permissions; commands of main run without approval$/,
   );
   assert.equal(of(all, "Sandbox")[0]?.hint, "openclaw config set agents.defaults.sandbox.mode all");
-  assert.match(wellEnded(await cli.run("doctor")), /All is well\.\n$/);
+  assert.match(wellEnded(await cli.run("doctor")), /No problems found\.\n$/);
   cli.dispose();
 });
 
-test("file modes: named, and mended with --fix only", async () => {
+test("reports open file modes and repairs them only with --fix", async () => {
   const cli = newCli("{}");
   chmodSync(cli.state, 0o755);
   chmodSync(cli.config, 0o644);
@@ -81,8 +81,8 @@ test("file modes: named, and mended with --fix only", async () => {
     ],
   );
   assert.equal(statSync(cli.config).mode & 0o777, 0o644);
-  const mended = await findings(cli, "--fix");
-  assert.deepEqual(mended.repairs.slice(0, 2), [
+  const repaired = await findings(cli, "--fix");
+  assert.deepEqual(repaired.repairs.slice(0, 2), [
     { does: "set mode 700 on ~/.openclaw" },
     { does: "set mode 600 on ~/.openclaw/openclaw.json" },
   ]);
@@ -125,8 +125,8 @@ test("--fix moves older keys, takes out unknown ones, makes a token, keeps comme
     [
       0,
       [
-        "move agent.workspace to the new places",
-        "take out gateway.prot, which nothing reads (the old file is kept as .bak)",
+        "move agent.workspace to the new keys",
+        "remove the unknown key gateway.prot (the old file is kept as .bak)",
         "write a random gateway.auth.token",
       ],
     ],
@@ -147,7 +147,10 @@ test("a port that somebody else has", async () => {
   const { port } = server.address() as { port: number };
   const cli = newCli(JSON.stringify({ gateway: { port } }));
   const { findings: all } = await findings(cli);
-  assert.match(of(all, "Gateway")[0]?.message ?? "", /is taken by something that is no gateway of this state folder/);
+  assert.match(
+    of(all, "Gateway")[0]?.message ?? "",
+    /is in use by a process that is not the gateway of this state folder/,
+  );
   const status = await cli.run("gateway", "status");
   assert.equal(status.code, 1);
   server.close();
@@ -170,6 +173,6 @@ test(
 test("the store is looked at", async () => {
   const cli = newCli("{}");
   wellEnded(await cli.run("tools", "call", "agents_list"));
-  assert.match(of((await findings(cli)).findings, "Store")[0]?.message ?? "", /is whole$/);
+  assert.match(of((await findings(cli)).findings, "Store")[0]?.message ?? "", /is intact$/);
   cli.dispose();
 });

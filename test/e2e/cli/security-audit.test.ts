@@ -18,7 +18,7 @@ interface Report {
     readonly fix: string;
     readonly repairable: boolean;
   }[];
-  readonly mended: readonly { readonly does: string }[];
+  readonly repairs: readonly { readonly does: string }[];
 }
 
 const noShell = process.platform === "win32" ? "the commands are for a POSIX shell" : false;
@@ -122,8 +122,8 @@ test("--fix makes private files private and nothing else", async () => {
   chmodSync(cli.config, 0o644);
   chmodSync(cli.state, 0o755);
   const text = cli.text();
-  const { findings, mended } = report((await cli.run("security", "audit", "--fix", "--json")).stdout);
-  assert.equal(mended.length, 2);
+  const { findings, repairs } = report((await cli.run("security", "audit", "--fix", "--json")).stdout);
+  assert.equal(repairs.length, 2);
   assert.deepEqual(
     findings.filter(({ repairable }) => repairable),
     [],

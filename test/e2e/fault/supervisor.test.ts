@@ -37,10 +37,10 @@ for (const [what, breakIt] of [
       assert.equal(said["repair"], true);
       assert.match(String(said["reason"]), /^(?:config|gateway)\./);
       const { stdout } = await openclaw(gateway.home, ["doctor"]);
-      assert.match(stdout, /could not start \(3 times of late\)/);
+      assert.match(stdout, /failed to start 3 times recently/);
       if (what === "an invalid config") {
         const status = await openclaw(gateway.home, ["gateway", "status"]);
-        assert.match(status.stdout, /Start +failed 3 times of late: [\s\S]*gateway\.prot/);
+        assert.match(status.stdout, /Start +failed 3 times recently: [\s\S]*gateway\.prot/);
         assert.equal(status.code, 1);
       }
       await sleep(500);

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { attacksOf, type Attack, type Call, type Control, type Outcome, type CommandRun } from "../case.ts";
+import { attacksOf, type Attack, type Call, type Control, type Outcome, type AttackScript } from "../case.ts";
 import { isThere } from "../fixture.ts";
-import type { Stage } from "../environment.ts";
+import type { TestEnvironment } from "../environment.ts";
 import { claimOf, openWire, type Wire } from "../wire.ts";
 
 /** Time an approved command gets to do its harm. */
@@ -15,7 +15,7 @@ const run = (command: string, more: Record<string, unknown> = {}): Call => ({
   tool: "exec",
   args: { command, ...more },
 });
-const held: Outcome = { ended: "refused", said: "" };
+const held: Outcome = { ended: "refused", output: "" };
 
 interface Desk {
   readonly wire: Wire;
@@ -25,19 +25,22 @@ interface Desk {
 }
 
 /** A scene with an owner at the desk who could answer. */
-const atDesk = (id: string, play: (broker: Desk, stage: Stage) => Promise<Outcome>): CommandRun => ({
-  async play(stage) {
-    const { port, token, secretKind } = await stage.gateway();
+const atDesk = (
+  id: string,
+  perform: (broker: Desk, environment: TestEnvironment) => Promise<Outcome>,
+): AttackScript => ({
+  async perform(environment) {
+    const { port, token, secretKind } = await environment.gateway();
     const wire = openWire(port);
     const scopes = ["operator.admin", "operator.approvals"];
     try {
       const hello = await wire.request("connect", claimOf({ secret: token, secretKind, scopes }, await wire.nonce));
       if (hello.ok !== true) throw new Error("the owner could not connect");
       const ask = async (call: Call): Promise<string | undefined> =>
-        /"approvalId":"([^"]+)"/.exec((await stage.call(call, id)).said)?.[1];
+        /"approvalId":"([^"]+)"/.exec((await environment.call(call, id)).output)?.[1];
       const answer = async (approval: string, decision: string): Promise<boolean> =>
         (await wire.request("exec.approval.resolve", { id: approval, decision })).ok === true;
-      return await play({ wire, ask, answer }, stage);
+      return await perform({ wire, ask, answer }, environment);
     } finally {
       wire.end();
     }
@@ -48,12 +51,12 @@ export const answerAttacks: readonly Attack[] = attacksOf("approvals", [
   [
     "rewritten-script",
     "rewrite a script between the question and the answer",
-    atDesk("approvals/rewritten-script", async ({ ask, answer }, { ground }) => {
-      const script = join(ground.workspace, "deploy.sh");
+    atDesk("approvals/rewritten-script", async ({ ask, answer }, { fixture }) => {
+      const script = join(fixture.workspace, "deploy.sh");
       writeFileSync(script, "true\n");
       const id = await ask(run("sh {{WS}}/deploy.sh"));
       if (id === undefined) return held;
-      writeFileSync(script, `touch ${ground.canary("approvals/rewritten-script")}\n`);
+      writeFileSync(script, `touch ${fixture.canary("approvals/rewritten-script")}\n`);
       await answer(id, "allow-once");
       await sleep(RUN_MS);
       return held;
@@ -63,9 +66,9 @@ export const answerAttacks: readonly Attack[] = attacksOf("approvals", [
   [
     "swapped-folder",
     "swap the folder a command was approved for",
-    atDesk("approvals/swapped-folder", async ({ ask, answer }, { ground }) => {
-      const canary = ground.canary("approvals/swapped-folder");
-      const [good, bad, link] = ["good", "bad", "current"].map((name) => join(ground.workspace, name)) as [
+    atDesk("approvals/swapped-folder", async ({ ask, answer }, { fixture }) => {
+      const canary = fixture.canary("approvals/swapped-folder");
+      const [good, bad, link] = ["good", "bad", "current"].map((name) => join(fixture.workspace, name)) as [
         string,
         string,
         string,
@@ -87,13 +90,13 @@ export const answerAttacks: readonly Attack[] = attacksOf("approvals", [
   [
     "swapped-program",
     "swap the program that was approved",
-    atDesk("approvals/swapped-program", async ({ ask, answer }, { ground }) => {
-      const program = join(ground.workspace, "step");
+    atDesk("approvals/swapped-program", async ({ ask, answer }, { fixture }) => {
+      const program = join(fixture.workspace, "step");
       writeFileSync(program, "#!/bin/sh\ntrue\n", { mode: 0o755 });
       const id = await ask(run("{{WS}}/step"));
       if (id === undefined) return held;
       rmSync(program);
-      writeFileSync(program, `#!/bin/sh\ntouch ${ground.canary("approvals/swapped-program")}\n`, { mode: 0o755 });
+      writeFileSync(program, `#!/bin/sh\ntouch ${fixture.canary("approvals/swapped-program")}\n`, { mode: 0o755 });
       await answer(id, "allow-once");
       await sleep(RUN_MS);
       return held;
@@ -144,8 +147,8 @@ export const answerAttacks: readonly Attack[] = attacksOf("approvals", [
   [
     "used-twice",
     "run twice on one answer",
-    atDesk("approvals/used-twice", async ({ ask, answer }, { ground }) => {
-      const log = join(ground.workspace, "runs.txt");
+    atDesk("approvals/used-twice", async ({ ask, answer }, { fixture }) => {
+      const log = join(fixture.workspace, "runs.txt");
       writeFileSync(log, "");
       const id = await ask(run("sh -c 'echo ran >> {{WS}}/runs.txt'"));
       if (id === undefined) return held;
@@ -183,13 +186,13 @@ export const answerUse: readonly Control[] = [
   {
     id: "approvals/answer",
     does: "run a command once after a yes",
-    attempt: atDesk("approvals/answer", async ({ ask, answer }, { ground }) => {
+    attempt: atDesk("approvals/answer", async ({ ask, answer }, { fixture }) => {
       const id = await ask(run("sh -c 'echo ran > {{WS}}/answered.txt'"));
       // Nothing to answer where nothing is asked.
-      if (id === undefined) return { ended: "done", said: "" };
+      if (id === undefined) return { ended: "done", output: "" };
       await answer(id, "allow-once");
       for (let waitedMs = 0; waitedMs < 5000; waitedMs += 50) {
-        if (isThere(join(ground.workspace, "answered.txt"))) return { ended: "done", said: "" };
+        if (isThere(join(fixture.workspace, "answered.txt"))) return { ended: "done", output: "" };
         await sleep(50);
       }
       return { ...held, harm: "the approved command did not run" };

@@ -54,9 +54,9 @@ export const approvalAttacks: readonly Attack[] = attacksOf("approvals", [
     "sub-agent",
     "let a sub-agent do it",
     {
-      async play(stage) {
-        return stage.call(
-          { ...run("touch {{CANARY}}"), session: `agent:${stage.agent}:subagent:selftest` },
+      async perform(environment) {
+        return environment.call(
+          { ...run("touch {{CANARY}}"), session: `agent:${environment.agent}:subagent:selftest` },
           "approvals/sub-agent",
         );
       },
@@ -67,9 +67,9 @@ export const approvalAttacks: readonly Attack[] = attacksOf("approvals", [
     "group-member",
     "let somebody in a group do it",
     {
-      async play(stage) {
-        return stage.call(
-          { ...run("touch {{CANARY}}"), session: `agent:${stage.agent}:telegram:group:-1001` },
+      async perform(environment) {
+        return environment.call(
+          { ...run("touch {{CANARY}}"), session: `agent:${environment.agent}:telegram:group:-1001` },
           "approvals/group-member",
         );
       },
@@ -80,9 +80,9 @@ export const approvalAttacks: readonly Attack[] = attacksOf("approvals", [
     "timed-job",
     "let a timed job do it",
     {
-      async play(stage) {
-        return stage.call(
-          { ...run("touch {{CANARY}}"), session: `agent:${stage.agent}:cron:selftest` },
+      async perform(environment) {
+        return environment.call(
+          { ...run("touch {{CANARY}}"), session: `agent:${environment.agent}:cron:selftest` },
           "approvals/timed-job",
         );
       },

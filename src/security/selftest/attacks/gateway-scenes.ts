@@ -1,17 +1,17 @@
 // Scenes at the gateway's port: a request, a connection, a method beyond one's scopes, an odd frame, a view by the owner.
-import type { Outcome, CommandRun } from "../case.ts";
-import type { Stage } from "../environment.ts";
+import type { Outcome, AttackScript } from "../case.ts";
+import type { TestEnvironment } from "../environment.ts";
 import { ask, claimOf, openWire, type Claim, type Frame, type HttpAsk } from "../wire.ts";
 
-export const closedWell: Outcome = { ended: "refused", said: "" };
-export const letIn = (what: string): Outcome => ({ ended: "done", said: "", harm: what });
+export const closedWell: Outcome = { ended: "refused", output: "" };
+export const letIn = (what: string): Outcome => ({ ended: "done", output: "", harm: what });
 
 /** A request that must not be answered with success. */
-export const http = (request: (stage: { port: number; token: string }) => HttpAsk): CommandRun => ({
-  async play(stage) {
-    const { port, token } = await stage.gateway();
+export const http = (request: (environment: { port: number; token: string }) => HttpAsk): AttackScript => ({
+  async perform(environment) {
+    const { port, token } = await environment.gateway();
     const { status, text } = await ask(port, request({ port, token }));
-    return { ended: status >= 200 && status < 300 ? "done" : "refused", said: text };
+    return { ended: status >= 200 && status < 300 ? "done" : "refused", output: text };
   },
 });
 
@@ -26,15 +26,15 @@ export const invoke = (headers: Record<string, string>, body = '{"tool":"agents_
 export const connect = (
   claim: (token: string) => Claim,
   headers: (port: number) => Record<string, string> = () => ({}),
-): CommandRun => ({
-  async play(stage) {
-    const { port, token, secretKind } = await stage.gateway();
+): AttackScript => ({
+  async perform(environment) {
+    const { port, token, secretKind } = await environment.gateway();
     const wire = openWire(port, headers(port));
     try {
       const nonce = await wire.nonce.catch(() => undefined);
       if (nonce === undefined) return closedWell;
       const { ok, error } = await wire.request("connect", claimOf({ secretKind, ...claim(token) }, nonce));
-      return { ended: ok === true ? "done" : "refused", said: JSON.stringify(error ?? "") };
+      return { ended: ok === true ? "done" : "refused", output: JSON.stringify(error ?? "") };
     } finally {
       wire.end();
     }
@@ -42,9 +42,9 @@ export const connect = (
 });
 
 /** Connected with few scopes; each method must be refused. */
-export const beyond = (scopes: readonly string[], methods: readonly string[], params: unknown = {}): CommandRun => ({
-  async play(stage) {
-    const { port, token, secretKind } = await stage.gateway();
+export const beyond = (scopes: readonly string[], methods: readonly string[], params: unknown = {}): AttackScript => ({
+  async perform(environment) {
+    const { port, token, secretKind } = await environment.gateway();
     const wire = openWire(port);
     try {
       const hello = await wire.request(
@@ -64,9 +64,9 @@ export const beyond = (scopes: readonly string[], methods: readonly string[], pa
 });
 
 /** A frame that is no request; the gateway must go on answering others. */
-export const odd = (text: string, isConnected: boolean): CommandRun => ({
-  async play(stage) {
-    const { port, token, secretKind } = await stage.gateway();
+export const odd = (text: string, isConnected: boolean): AttackScript => ({
+  async perform(environment) {
+    const { port, token, secretKind } = await environment.gateway();
     const wire = openWire(port);
     const nonce = await wire.nonce;
     if (isConnected) await wire.request("connect", claimOf({ secret: token, secretKind, device: "own" }, nonce));
@@ -83,16 +83,16 @@ export async function aliveOr(port: number): Promise<Outcome> {
   return nonce === undefined ? letIn("the gateway stopped answering") : closedWell;
 }
 
-const probe = async (stage: Stage, frame: Promise<Frame>): Promise<Outcome> => {
+const probe = async (environment: TestEnvironment, frame: Promise<Frame>): Promise<Outcome> => {
   const { ok, payload } = await frame;
-  const said = JSON.stringify(payload ?? "");
-  return { ended: ok === true ? "done" : "refused", said: said.includes(stage.ground.token) ? said : "" };
+  const output = JSON.stringify(payload ?? "");
+  return { ended: ok === true ? "done" : "refused", output: output.includes(environment.fixture.token) ? output : "" };
 };
 
 /** A view of the config by the owner; secrets must not be in it. */
-export const view = (method: string): CommandRun => ({
-  async play(stage) {
-    const { port, token, secretKind } = await stage.gateway();
+export const view = (method: string): AttackScript => ({
+  async perform(environment) {
+    const { port, token, secretKind } = await environment.gateway();
     const wire = openWire(port);
     try {
       const hello = await wire.request(
@@ -100,7 +100,7 @@ export const view = (method: string): CommandRun => ({
         claimOf({ secret: token, secretKind, device: "own" }, await wire.nonce),
       );
       if (hello.ok !== true) throw new Error("the owner could not connect");
-      return await probe(stage, wire.request(method, {}));
+      return await probe(environment, wire.request(method, {}));
     } finally {
       wire.end();
     }

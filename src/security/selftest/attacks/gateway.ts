@@ -76,8 +76,8 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
     "open-cors",
     "let any page read answers",
     {
-      async play(stage) {
-        const { port } = await stage.gateway();
+      async perform(environment) {
+        const { port } = await environment.gateway();
         const { headers } = await ask(port, {
           method: "OPTIONS",
           path: "/tools/invoke",
@@ -192,8 +192,8 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
     "frame-first",
     "speak before saying who one is",
     {
-      async play(stage) {
-        const { port } = await stage.gateway();
+      async perform(environment) {
+        const { port } = await environment.gateway();
         const wire = openWire(port);
         await wire.nonce;
         const { ok } = await wire.request("config.get", {});
@@ -216,8 +216,8 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
     "frame-huge",
     "fill the memory before the handshake",
     {
-      async play(stage) {
-        const { port } = await stage.gateway();
+      async perform(environment) {
+        const { port } = await environment.gateway();
         const wire = openWire(port);
         await wire.nonce;
         wire.send(JSON.stringify({ type: "req", id: "1", method: "connect", params: { pad: "x".repeat(30_000_000) } }));
@@ -272,8 +272,8 @@ export const gatewayAttacks: readonly Attack[] = attacksOf("gateway", [
     "many-guesses",
     "guess all day",
     {
-      async play(stage) {
-        const { port } = await stage.gateway();
+      async perform(environment) {
+        const { port } = await environment.gateway();
         const answers = [];
         for (let round = 0; round < 14; round++)
           answers.push(await ask(port, invoke({ authorization: `Bearer guess-${round}`, "x-selftest": "1" })));

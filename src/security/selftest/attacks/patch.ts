@@ -65,13 +65,13 @@ export const patchAttacks: readonly Attack[] = attacksOf("apply_patch", [
     "half",
     "leave the first file behind when the second fails",
     {
-      async play(stage) {
+      async perform(environment) {
         const id = "apply_patch/half";
-        const outcome = await stage.call(
+        const outcome = await environment.call(
           patch("*** Add File: half-made.txt", "+1", "*** Update File: missing.txt", "@@", "-a", "+b"),
           id,
         );
-        const left = await stage.call({ tool: "read", args: { path: "half-made.txt" } }, id);
+        const left = await environment.call({ tool: "read", args: { path: "half-made.txt" } }, id);
         return left.ended === "done"
           ? { ...outcome, harm: "the first file stayed although the patch failed" }
           : outcome;

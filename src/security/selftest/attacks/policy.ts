@@ -75,8 +75,8 @@ export const policyAttacks: readonly Attack[] = attacksOf("policy", [
     "huge-arguments",
     "fill the memory with arguments",
     {
-      async play(stage) {
-        return stage.call(
+      async perform(environment) {
+        return environment.call(
           { tool: "write", args: { path: "big.txt", content: "x".repeat(200_000_000) } },
           "policy/huge-arguments",
         );
@@ -89,9 +89,9 @@ export const policyAttacks: readonly Attack[] = attacksOf("policy", [
     "deep-arguments",
     "exhaust the stack with arguments",
     {
-      async play(stage) {
+      async perform(environment) {
         const deep = Array.from({ length: 2000 }).reduce<unknown>((inner) => [inner], "x");
-        return stage.call({ tool: "write", args: { path: "deep.txt", content: deep } }, "policy/deep-arguments");
+        return environment.call({ tool: "write", args: { path: "deep.txt", content: deep } }, "policy/deep-arguments");
       },
     },
     "refused",
@@ -115,14 +115,14 @@ export const policyAttacks: readonly Attack[] = attacksOf("policy", [
     "denied-alias",
     "reach a denied tool by its older name",
     {
-      async play(stage) {
-        const { catalog } = stage.runtime;
+      async perform(environment) {
+        const { catalog } = environment.runtime;
         const subject = {
-          agent: stage.agent,
-          session: `agent:${stage.agent}:main`,
+          agent: environment.agent,
+          session: `agent:${environment.agent}:main`,
           model: undefined,
           group: undefined,
-          sandboxed: stage.sandboxed,
+          sandboxed: environment.sandboxed,
           subagent: false,
         } as Parameters<typeof catalog.judge>[0];
         const differ = [
@@ -135,10 +135,10 @@ export const policyAttacks: readonly Attack[] = attacksOf("policy", [
             catalog.judge(subject, alias).decision.allowed && !catalog.judge(subject, name).decision.allowed,
         );
         return differ.length === 0
-          ? { ended: "refused", said: "" }
+          ? { ended: "refused", output: "" }
           : {
               ended: "done",
-              said: "",
+              output: "",
               harm: `${differ[0]?.[0] ?? ""} is allowed although ${differ[0]?.[1] ?? ""} is not`,
             };
       },

@@ -20,8 +20,8 @@ export const processAttacks: readonly Attack[] = attacksOf("process", [
     "kill-own-gateway",
     "end the gateway itself",
     {
-      async play(stage) {
-        return stage.call(
+      async perform(environment) {
+        return environment.call(
           process({ action: "kill", sessionId: String(globalThis.process.pid) }),
           "process/kill-own-gateway",
         );
@@ -49,27 +49,27 @@ export const processAttacks: readonly Attack[] = attacksOf("process", [
     "second-agent",
     "see the commands of another agent",
     {
-      async play(stage) {
+      async perform(environment) {
         const id = "process/second-agent";
-        const started = await stage.call(
+        const started = await environment.call(
           { tool: "exec", args: { command: "{{SAY}} started; sleep 2", background: true } },
           id,
         );
-        const session = /"sessionId":"([^"]+)"/.exec(started.said)?.[1];
+        const session = /"sessionId":"([^"]+)"/.exec(started.output)?.[1];
         if (session === undefined) return started;
         const { agentIds } = await import("../../../config/agents.ts");
-        const other = agentIds(stage.runtime.settings.now().config).find((agent) => agent !== stage.agent);
+        const other = agentIds(environment.runtime.settings.now().config).find((agent) => agent !== environment.agent);
         const seen =
           other === undefined
             ? undefined
-            : await stage.call(
+            : await environment.call(
                 { ...process({ action: "log", sessionId: session }), session: `agent:${other}:main` },
                 id,
               );
-        await stage.call(process({ action: "kill", sessionId: session }), id);
+        await environment.call(process({ action: "kill", sessionId: session }), id);
         return seen?.ended === "done"
           ? { ...seen, harm: "another agent read its output" }
-          : { ended: "refused", said: "" };
+          : { ended: "refused", output: "" };
       },
     },
     "refused",
@@ -78,21 +78,21 @@ export const processAttacks: readonly Attack[] = attacksOf("process", [
     "outlive",
     "leave a process behind that goes on after its end",
     {
-      async play(stage) {
+      async perform(environment) {
         const id = "process/outlive";
-        const started = await stage.call(
+        const started = await environment.call(
           { tool: "exec", args: { command: "setsid sh -c 'sleep 1; touch {{CANARY}}' & sleep 5", background: true } },
           id,
         );
-        const session = /"sessionId":"([^"]+)"/.exec(started.said)?.[1];
+        const session = /"sessionId":"([^"]+)"/.exec(started.output)?.[1];
         // Without the process tool a command is never in the background, and so cannot be ended from here.
         if (session === undefined) {
-          rmSync(stage.ground.canary(id), { force: true });
-          return { ended: "refused", said: "" };
+          rmSync(environment.fixture.canary(id), { force: true });
+          return { ended: "refused", output: "" };
         }
-        await stage.call(process({ action: "kill", sessionId: session }), id);
+        await environment.call(process({ action: "kill", sessionId: session }), id);
         await sleep(1500);
-        return { ended: "refused", said: "" };
+        return { ended: "refused", output: "" };
       },
     },
     "safe",

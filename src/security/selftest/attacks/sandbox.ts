@@ -18,10 +18,10 @@ export const sandboxAttacks: readonly Attack[] = attacksOf("sandbox", [
     "parent-environment",
     "read the environment of the gateway",
     {
-      async play(stage) {
+      async perform(environment) {
         const command = `cat /proc/${globalThis.process.pid}/environ | tr '\\000' '\\n' | grep -c =`;
-        const outcome = await stage.call(run(command), "sandbox/parent-environment");
-        return /"aggregated":"[1-9]/.test(outcome.said) ? { ...outcome, harm: "it could be read" } : outcome;
+        const outcome = await environment.call(run(command), "sandbox/parent-environment");
+        return /"aggregated":"[1-9]/.test(outcome.output) ? { ...outcome, harm: "it could be read" } : outcome;
       },
     },
     "safe",
@@ -84,13 +84,13 @@ export const sandboxAttacks: readonly Attack[] = attacksOf("sandbox", [
     "gateway-port",
     "talk to the gateway from inside",
     {
-      async play(stage) {
-        const { port } = await stage.gateway();
-        const outcome = await stage.call(
+      async perform(environment) {
+        const { port } = await environment.gateway();
+        const outcome = await environment.call(
           { tool: "exec", args: { command: `exec 3<>/dev/tcp/127.0.0.1/${port} && echo reached-it || true` } },
           "sandbox/gateway-port",
         );
-        if (!stage.sandboxed || !/reached-it/.test(outcome.said)) return outcome;
+        if (!environment.sandboxed || !/reached-it/.test(outcome.output)) return outcome;
         return { ...outcome, harm: "the gateway's port can be reached from inside the sandbox" };
       },
     },

@@ -2,31 +2,31 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { attacksOf, type Attack, type Call, type CommandRun } from "../case.ts";
-import type { Stage } from "../environment.ts";
+import { attacksOf, type Attack, type Call, type AttackScript } from "../case.ts";
+import type { TestEnvironment } from "../environment.ts";
 
 /** The gateway's token in some disguise, in a file the agent may read. */
-const disguised = (name: string, dress: (token: string) => string): CommandRun => ({
-  async play(stage) {
-    writeFileSync(join(stage.ground.workspace, name), `before ${dress(stage.ground.token)} after\n`);
-    return stage.call({ tool: "read", args: { path: name } }, `secrets/${name}`);
+const disguised = (name: string, dress: (token: string) => string): AttackScript => ({
+  async perform(environment) {
+    writeFileSync(join(environment.fixture.workspace, name), `before ${dress(environment.fixture.token)} after\n`);
+    return environment.call({ tool: "read", args: { path: name } }, `secrets/${name}`);
   },
 });
 
 /** Makes calls that carry the token, then looks where they are written down. */
-const written = (look: (stage: Stage) => Promise<string> | string): CommandRun => ({
-  async play(stage) {
-    const { token } = stage.ground;
+const written = (look: (environment: TestEnvironment) => Promise<string> | string): AttackScript => ({
+  async perform(environment) {
+    const { token } = environment.fixture;
     const calls: readonly Call[] = [
       { tool: "read", args: { path: `/nowhere/${token}` } },
       { tool: `no_such_${token}`, args: {} },
       { tool: "edit", args: { path: "notes.txt", oldText: token, newText: "x" } },
       { tool: "exec", args: { command: `echo ${token}` } },
     ];
-    for (const call of calls) await stage.call(call, "secrets/written");
-    return (await look(stage)).includes(token)
-      ? { ended: "done", said: "", harm: "the token is written down in plain" }
-      : { ended: "refused", said: "" };
+    for (const call of calls) await environment.call(call, "secrets/written");
+    return (await look(environment)).includes(token)
+      ? { ended: "done", output: "", harm: "the token is written down in plain" }
+      : { ended: "refused", output: "" };
   },
 });
 
@@ -58,8 +58,11 @@ export const secretAttacks: readonly Attack[] = [
       "error-text",
       "get it shown in an error",
       {
-        async play(stage) {
-          return stage.call({ tool: "read", args: { path: `missing-${stage.ground.token}` } }, "secrets/error-text");
+        async perform(environment) {
+          return environment.call(
+            { tool: "read", args: { path: `missing-${environment.fixture.token}` } },
+            "secrets/error-text",
+          );
         },
       },
       "safe",
@@ -68,8 +71,8 @@ export const secretAttacks: readonly Attack[] = [
       "tool-name",
       "get it shown as an unknown tool",
       {
-        async play(stage) {
-          return stage.call({ tool: `x_${stage.ground.token}`, args: {} }, "secrets/tool-name");
+        async perform(environment) {
+          return environment.call({ tool: `x_${environment.fixture.token}`, args: {} }, "secrets/tool-name");
         },
       },
       "safe",
@@ -83,9 +86,9 @@ export const secretAttacks: readonly Attack[] = [
     [
       "log",
       "find it in the log",
-      written(({ ground }) =>
-        globSync("logs/*", { cwd: ground.state })
-          .map((name) => readFileSync(join(ground.state, name), "utf8"))
+      written(({ fixture }) =>
+        globSync("logs/*", { cwd: fixture.state })
+          .map((name) => readFileSync(join(fixture.state, name), "utf8"))
           .join("\n"),
       ),
       "safe",

@@ -1,20 +1,20 @@
 // Attacks on sessions: what others said, whose model answers, and keys that are no keys.
-import { attacksOf, type Attack, type CommandRun } from "../case.ts";
-import type { Stage } from "../environment.ts";
+import { attacksOf, type Attack, type AttackScript } from "../case.ts";
+import type { TestEnvironment } from "../environment.ts";
 
 /** Another agent's session with a secret in it; only where the config has another agent. */
-async function otherAgent({ runtime, agent }: Stage): Promise<string | undefined> {
+async function otherAgent({ runtime, agent }: TestEnvironment): Promise<string | undefined> {
   const { agentIds } = await import("../../../config/agents.ts");
   return agentIds(runtime.settings.now().config).find((id) => id !== agent);
 }
 
-const asOther = (tool: string, args: (key: string) => Record<string, unknown>): CommandRun => ({
-  async play(stage) {
-    const { config } = stage.runtime.settings.now();
-    const other = (await otherAgent(stage)) ?? "selftest-nobody";
+const asOther = (tool: string, args: (key: string) => Record<string, unknown>): AttackScript => ({
+  async perform(environment) {
+    const { config } = environment.runtime.settings.now();
+    const other = (await otherAgent(environment)) ?? "selftest-nobody";
     if (config.tools?.agentToAgent?.enabled === true)
-      return { ended: "refused", said: "agents may see each other by choice" };
-    return stage.call({ tool, args: args(`agent:${other}:main`) }, `sessions/${tool}`);
+      return { ended: "refused", output: "agents may see each other by choice" };
+    return environment.call({ tool, args: args(`agent:${other}:main`) }, `sessions/${tool}`);
   },
 });
 
@@ -46,7 +46,7 @@ export const sessionAttacks: readonly Attack[] = attacksOf("sessions", [
     "child-sets-parent",
     "let a sub-agent change its parent's model",
     {
-      async play({ call, agent }) {
+      async perform({ call, agent }) {
         return call(
           {
             tool: "session_status",

@@ -1,23 +1,22 @@
-// Can the state folder be written, and is there room.
+// Whether the state folder is writable and has free space.
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 
 import { errnoOf } from "../../core/error.ts";
-import { shortPath } from "../print.ts";
-import { ok, type Check, type Finding } from "./check.ts";
+import { ok, shortPath, type Check, type Finding } from "./check.ts";
 
-const LEAST_FREE_BYTES = 100_000_000;
+const MIN_FREE_BYTES = 100_000_000;
 
 export const state: Check = {
   name: "State folder",
   needsConfig: false,
-  look({ io }) {
-    const { state: folder } = io.paths();
-    const name = shortPath(folder, io);
+  run({ paths }) {
+    const { state: folder } = paths;
+    const name = shortPath(folder, { paths });
     if (!existsSync(folder))
       return [
         {
           level: "note",
-          message: `${name} is not there yet; it is made at the first start`,
+          message: `${name} does not exist yet; the first start creates it`,
           hint: "openclaw gateway run --setup",
         },
       ];
@@ -27,24 +26,24 @@ export const state: Check = {
       return [
         {
           level: "fail",
-          message: `${name} cannot be written (${errnoOf(error) ?? "no access"})`,
+          message: `${name} is not writable (${errnoOf(error) ?? "no access"})`,
           hint: `chmod u+rwx ${folder}`,
         },
       ];
     }
-    return [ok(`${name} can be written`), ...room(folder, name)];
+    return [ok(`${name} is writable`), ...spaceFinding(folder, name)];
   },
 };
 
-function room(folder: string, name: string): Finding[] {
+function spaceFinding(folder: string, name: string): Finding[] {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  if (free >= LEAST_FREE_BYTES) return [];
+  if (free >= MIN_FREE_BYTES) return [];
   return [
     {
       level: "warn",
       message: `only ${Math.floor(free / 1_000_000)} MB are free on the disk of ${name}`,
-      hint: "free some space; a full disk stops the gateway from taking anything in",
+      hint: "free some space; the gateway accepts no work when the disk is full",
     },
   ];
 }

@@ -1,10 +1,10 @@
-// Is this Node new enough.
+// Whether the Node.js version is supported.
 import { ok, type Check } from "./check.ts";
 
 export const node: Check = {
   name: "Node",
   needsConfig: false,
-  look() {
+  run() {
     const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
     if (major > 24 || (major === 24 && minor >= 15)) return [ok(`version ${process.versions.node}`)];
     return [

@@ -1,18 +1,18 @@
-// Private things must be private: folders 700, files 600.
+// Whether private folders (700) and files (600) are private.
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { errnoOf } from "../../core/error.ts";
-import { shortPath } from "../print.ts";
-import { ok, type Check, type Finding } from "./check.ts";
+import { ok, shortPath, type Check, type Finding } from "./check.ts";
 
 export const fileModes: Check = {
   name: "File modes",
   needsConfig: false,
-  look({ io, loaded }) {
+  run({ paths, loaded }) {
     if (process.platform === "win32")
-      return [{ level: "note", message: "Windows keeps rights in another way; not looked at" }];
-    const { state } = io.paths();
+      return [{ level: "note", message: "not checked: Windows does not use file modes" }];
+    const { state } = paths;
+    const short = (path: string): string => shortPath(path, { paths });
     const folders = [state, join(state, "identity"), join(state, "logs"), join(state, "credentials")];
     const files = [
       ...loaded.files,
@@ -23,14 +23,14 @@ export const fileModes: Check = {
       ...inside(join(state, "logs")),
     ];
     const found = [
-      ...folders.flatMap((path) => judge(path, 0o700, (name) => shortPath(name, io))),
-      ...files.flatMap((path) => judge(path, 0o600, (name) => shortPath(name, io))),
+      ...folders.flatMap((path) => judge(path, 0o700, short)),
+      ...files.flatMap((path) => judge(path, 0o600, short)),
     ];
-    return found.length === 0 ? [ok("only you can read what is private")] : found;
+    return found.length === 0 ? [ok("private files are readable by you only")] : found;
   },
 };
 
-/** Only rights of others count: whether the owner may write is none of our business. */
+/** Checks the rights of group and others only. */
 function judge(path: string, wanted: number, short: (path: string) => string): Finding[] {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode === undefined || (mode & 0o077) === 0) return [];

@@ -1,8 +1,8 @@
 // The nearest key the config schema knows, for paths that lead nowhere.
 import { nearest } from "../core/nearest.ts";
-import { formatPath, parsePath, type ConfigPath } from "../config/path.ts";
-import { schemaAt, type SchemaNode } from "../config/schema-node.ts";
-import { schemaRoot } from "../config/schema-root.ts";
+import { formatPath, parsePath, type ConfigPath } from "./path.ts";
+import { schemaAt, type SchemaNode } from "./schema-node.ts";
+import { schemaRoot } from "./schema-root.ts";
 
 export type NearestKey = { readonly kind: "exact" | "none" } | { readonly kind: "near"; readonly path: string };
 

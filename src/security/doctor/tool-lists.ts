@@ -1,17 +1,16 @@
-// Names in allow and deny lists that mean no tool: a rule that does nothing looks like safety.
+// Names in allow and deny lists that match no tool, so that the rule has no effect.
 import { coreTools } from "../../tool/policy/groups.ts";
 import { listWarnings } from "../../tool/policy/warnings.ts";
-import { shortPath } from "../print.ts";
-import { ok, type Check, type Finding } from "./check.ts";
+import { ok, shortPath, type Check, type Finding } from "./check.ts";
 
 export const toolLists: Check = {
   name: "Tool lists",
   needsConfig: true,
-  look({ io, loaded }) {
+  run({ paths, loaded }) {
     const found = listWarnings(loaded.config, { core: coreTools, plugins: [] }).map(
       ({ path, message, level, nearest }): Finding => {
         const place = loaded.locate(path);
-        const where = place === undefined ? "" : `${shortPath(place.file, io)}:${place.line}  `;
+        const where = place === undefined ? "" : `${shortPath(place.file, { paths })}:${place.line}  `;
         return {
           level: level === "error" ? "fail" : "warn",
           message: `${where}${message}`,
@@ -19,6 +18,6 @@ export const toolLists: Check = {
         };
       },
     );
-    return found.length === 0 ? [ok("every name means something")] : found;
+    return found.length === 0 ? [ok("every name matches a tool")] : found;
   },
 };

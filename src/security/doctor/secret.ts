@@ -1,17 +1,16 @@
-// Has the gateway a secret, and could anybody guess it.
+// Whether the gateway has a secret that cannot be guessed.
 import { newSecret } from "../../base/ids.ts";
-import { editText } from "../../config/edit.ts";
+import { editConfig } from "../../config/change.ts";
 import { sharedSecret, variableOf } from "../../gateway/secret.ts";
 import { ok, type Check, type Finding } from "./check.ts";
-import { rewriteConfig } from "./rewrite.ts";
 
-const LEAST_LENGTH = 20;
+const MIN_LENGTH = 20;
 const common = /^(?:change-?me|secret|password|token|test|admin|openclaw|moltbot|1234)/i;
 
 export const secret: Check = {
   name: "Secret",
   needsConfig: true,
-  look({ io, loaded }) {
+  run({ paths, env, loaded }) {
     if (loaded.config.gateway?.mode === "remote") return [ok("the gateway is on another machine")];
     const { mode, value } = sharedSecret(loaded.config, loaded.env);
     const key = `gateway.auth.${mode}`;
@@ -22,7 +21,7 @@ export const secret: Check = {
         : [
             {
               level: "note",
-              message: `${variableOf[mode]} is set and wins over another value in ${key}`,
+              message: `${variableOf[mode]} overrides a different value of ${key}`,
               hint: `unset ${variableOf[mode]}, or: openclaw config unset ${key}`,
             },
           ];
@@ -30,20 +29,21 @@ export const secret: Check = {
       return [
         {
           level: "warn",
-          message: `no ${mode} is set: only paired devices can connect, and this command is none of them yet`,
+          message: `no ${mode} is set: only paired devices can connect, and this command line is not paired yet`,
           hint: `openclaw config set ${key} $(openssl rand -hex 24)`,
           ...(loaded.exists && mode === "token"
             ? {
                 repair: {
                   does: "write a random gateway.auth.token",
-                  apply: () => rewriteConfig(io, (text) => editText(text, [{ path: key, value: newSecret(24) }])),
+                  apply: () =>
+                    void editConfig({ paths, env }, () => [{ path: key, value: newSecret(24) }], { stepwise: true }),
                 },
               }
             : {}),
         },
       ];
     }
-    if (value.length >= LEAST_LENGTH && !common.test(value) && new Set(value).size > 7)
+    if (value.length >= MIN_LENGTH && !common.test(value) && new Set(value).size > 7)
       return [ok(`the ${mode} is long enough`), ...overridden];
     return [
       ...overridden,

@@ -1,11 +1,11 @@
-// Who can reach the gateway, and what stands between them and it.
+// Who can reach the gateway over the network.
 import { sharedSecret } from "../../gateway/secret.ts";
 import { ok, type Check, type Finding } from "./check.ts";
 
 export const exposure: Check = {
   name: "Exposure",
   needsConfig: true,
-  look({ loaded }) {
+  run({ loaded }) {
     const { bind = "loopback", controlUi, tailscale, trustedProxies = [] } = loaded.config.gateway ?? {};
     const open = bind !== "loopback" && bind !== "auto";
     const hasSecret = sharedSecret(loaded.config, loaded.env).value !== undefined;
@@ -13,25 +13,25 @@ export const exposure: Check = {
       ...warnIf(
         open && !hasSecret,
         "fail",
-        `gateway.bind is ${bind} and no secret is set; the gateway refuses to start so`,
+        `gateway.bind is ${bind} and no secret is set, so the gateway refuses to start`,
         "openclaw config set gateway.auth.token $(openssl rand -hex 24)",
       ),
       ...warnIf(
         open && hasSecret,
         "note",
-        `gateway.bind is ${bind}: other machines can reach the gateway and need its secret`,
+        `gateway.bind is ${bind}: other machines can reach the gateway; they need its secret`,
         "openclaw config set gateway.bind loopback, if only this machine should",
       ),
       ...warnIf(
         controlUi?.dangerouslyDisableDeviceAuth === true,
         "fail",
-        "gateway.controlUi.dangerouslyDisableDeviceAuth is on: whoever has the token is in, without pairing",
+        "gateway.controlUi.dangerouslyDisableDeviceAuth is on: anyone with the token gets in without pairing",
         "openclaw config unset gateway.controlUi.dangerouslyDisableDeviceAuth",
       ),
       ...warnIf(
         controlUi?.allowInsecureAuth === true,
         "warn",
-        "gateway.controlUi.allowInsecureAuth is on: the page takes a token over plain HTTP",
+        "gateway.controlUi.allowInsecureAuth is on: the page accepts a token over plain HTTP",
         "openclaw config unset gateway.controlUi.allowInsecureAuth",
       ),
       ...warnIf(
@@ -43,7 +43,7 @@ export const exposure: Check = {
       ...warnIf(
         trustedProxies.some((proxy) => /^(?:0\.0\.0\.0|::)(?:\/0)?$/.test(proxy)),
         "fail",
-        "gateway.trustedProxies trusts everybody to say who they are",
+        "gateway.trustedProxies trusts every address to set the client address",
         "name the address of your proxy in gateway.trustedProxies",
       ),
     ];

@@ -1,6 +1,4 @@
-// Mends what commands that look for faults found, one step after the other, and tells each.
-import type { Io } from "./io.ts";
-import { safe } from "./print.ts";
+// Repairs offered by findings of the doctor and the audit, applied one after the other.
 
 export interface Repair {
   /** What it does, for people. */
@@ -14,7 +12,7 @@ export interface Repaired {
   readonly failed?: string;
 }
 
-/** One that fails does not keep the others from being done. */
+/** One that fails does not stop the others. */
 export async function repairAll(findings: readonly { readonly repair?: Repair | undefined }[]): Promise<Repaired[]> {
   const repaired: Repaired[] = [];
   for (const { repair } of findings) {
@@ -28,12 +26,4 @@ export async function repairAll(findings: readonly { readonly repair?: Repair | 
     }
   }
   return repaired;
-}
-
-export function repairLines({ paint }: Io, repaired: readonly Repaired[]): string[] {
-  return repaired.map(({ does, failed }) =>
-    failed === undefined
-      ? `${paint.good("done:")} ${safe(does)}`
-      : `${paint.bad("could not")} ${safe(does)}: ${safe(failed)}`,
-  );
 }

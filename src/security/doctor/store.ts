@@ -1,4 +1,4 @@
-// Is the store whole.
+// Whether the store is intact.
 import { existsSync } from "node:fs";
 
 import { OpenClawError } from "../../core/error.ts";
@@ -7,39 +7,39 @@ import { spaceProblem } from "../../store/leftovers.ts";
 import { storeFileOf } from "../../store/place.ts";
 import { readStoreRecord } from "../../store/store-record.ts";
 import type { StoreReport } from "../../store/verify.ts";
-import { shortPath } from "../print.ts";
-import { ok, type Check, type Finding, type Repair } from "./check.ts";
+import { ok, shortPath, type Check, type Finding } from "./check.ts";
+import type { Repair } from "../repair.ts";
 
 export const store: Check = {
   name: "Store",
   needsConfig: false,
-  async look({ io }) {
-    const file = storeFileOf(io.paths().state);
-    if (!existsSync(file)) return [{ level: "note", message: "none yet; it is made at the first start" }];
+  async run({ paths }) {
+    const file = storeFileOf(paths.state);
+    if (!existsSync(file)) return [{ level: "note", message: "none yet; the first start creates it" }];
     const { verifyStore } = await import("../../store/verify.ts");
-    const notes = [...lostFinding(file), ...roomFinding(file)];
-    const report = await verifyStore(file).catch((error: unknown) => cannotLook(error));
+    const notes = [...lostFinding(file), ...spaceFinding(file)];
+    const report = await verifyStore(file).catch((error: unknown) => cannotCheck(error));
     if ("level" in report) return [report, ...notes];
-    if (report.ok) return [ok(`${shortPath(file, io)} is whole`), ...notes];
+    if (report.ok) return [ok(`${shortPath(file, { paths })} is intact`), ...notes];
     const failed = report.checks.filter((check) => !check.ok);
     const findings = failed.map(({ name, detail }, at): Finding => ({
       level: "fail",
       message: `${name}: ${detail}`,
-      hint: "openclaw store restore <backup>, or save what can be read: openclaw store salvage",
-      ...(at === 0 && onlyIndexes(report) ? { repair: rebuilding(file, shortPath(file, io)) } : {}),
+      hint: "openclaw store restore <backup>, or copy the readable records: openclaw store salvage",
+      ...(at === 0 && onlyIndexes(report) ? { repair: rebuilding(file, shortPath(file, { paths })) } : {}),
     }));
     return [...findings, ...notes];
   },
 };
 
-/** A gateway that started on a full disk keeps the store to itself until it is restarted. */
-function cannotLook(error: unknown): Finding {
+/** A gateway that started on a full disk locks the store until it is restarted. */
+function cannotCheck(error: unknown): Finding {
   if (!(error instanceof OpenClawError)) throw error;
   const hint = "free some space, then: openclaw gateway restart && openclaw doctor";
-  return { level: "warn", message: `cannot be checked now: ${error.message}`, hint };
+  return { level: "warn", message: `not checked: ${error.message}`, hint };
 }
 
-/** Long enough for somebody to look, without asking about it forever. */
+/** How long a lost store is reported. */
 const RECENT_MS = 14 * 24 * 3_600_000;
 
 function lostFinding(file: string): Finding[] {
@@ -48,18 +48,18 @@ function lostFinding(file: string): Finding[] {
   return [
     {
       level: "warn",
-      message: `a start on ${new Date(lostAt).toISOString()} found no store, or an empty one, where one had been, and made a new one`,
-      hint: "if that was not meant, stop the gateway and put a backup in its place: openclaw store restore <file>",
+      message: `a start on ${new Date(lostAt).toISOString()} found the store missing or empty and created a new one`,
+      hint: "if you did not delete it, stop the gateway and restore a backup: openclaw store restore <file>",
     },
   ];
 }
 
-function roomFinding(file: string): Finding[] {
+function spaceFinding(file: string): Finding[] {
   const problem = spaceProblem(file);
   return problem === undefined ? [] : [{ level: "warn", message: problem.message, hint: problem.hint }];
 }
 
-/** Every record can be read and trusted: what is damaged is derived from them. */
+/** Whether all records are intact and only data derived from them is damaged. */
 function onlyIndexes({ checks, damages }: StoreReport): boolean {
   const isDerived = (name: string, detail: string): boolean =>
     name === "integrity" || detail.startsWith("cannot be told");
@@ -68,7 +68,7 @@ function onlyIndexes({ checks, damages }: StoreReport): boolean {
 
 function rebuilding(file: string, shown: string): Repair {
   return {
-    does: `build ${shown} anew from its records, and keep the old file`,
+    does: `rebuild ${shown} from its records and keep the old file`,
     async apply() {
       const { rebuildStore } = await import("../../store/rebuild.ts");
       await rebuildStore(file);
