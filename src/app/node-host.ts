@@ -38,7 +38,7 @@ export interface NodeHostParts {
   readonly paths: Paths;
   readonly env: Env;
   readonly log: Log;
-  readonly wishes: NodeHostOptions;
+  readonly requests: NodeHostOptions;
   readonly secret: Secret;
   /** Made on first use, after the lock is held. */
   readonly identity: () => Signer;
@@ -47,11 +47,11 @@ export interface NodeHostParts {
 
 /** Runs until `signal` aborts. */
 export async function openNodeHost(parts: NodeHostParts, signal: AbortSignal): Promise<void> {
-  const { paths, env, log, wishes, secret } = parts;
+  const { paths, env, log, requests, secret } = parts;
   const { state: stateDir, home } = paths;
   const lock = ownLock(stateDir);
   try {
-    const state = nextNodeState(readNodeState(stateDir), wishes, { newId, hostName: hostname() || "node" });
+    const state = nextNodeState(readNodeState(stateDir), requests, { newId, hostName: hostname() || "node" });
     writeNodeState(stateDir, state);
     const folder = join(stateDir, "runs");
     // There only when the last one did not end in order: what it started may still run.

@@ -54,7 +54,7 @@ export function bindingText({ match }: Binding): string {
   ].join(" ");
 }
 
-/** Throws `agent.unknown` with the known ids (ruling 31). */
+/** Throws `agent.unknown` with the known ids (docs/decisions/0031-unknown-agent-creates-nothing.md). */
 export function requireAgent(config: Config, raw: string): AgentId {
   const id = parseAgentId(raw);
   const known = agentIds(config);

@@ -50,7 +50,7 @@ export async function connectGateway(
     const identity = openIdentity(io.paths().state);
     return await onceItIsBack(io, target, () => connectAs(io, target, identity, caps));
   } catch (error) {
-    // Bound to another address, the gateway takes its own owner for a stranger, whom only its owner could let in. A full
+    // Bound to another address, the gateway treats its own owner as an unknown sender, whom only the owner could approve. A full
     // disk has no room for a new device key, here or in the gateway; the owner must still be able to look.
     const isOwner = target.isLocal && (target.token ?? target.password) !== undefined;
     if (!isOwner || !(error instanceof OpenClawError) || !withoutDevice.has(error.code)) throw error;
@@ -145,9 +145,9 @@ export async function withGateway<T>(
   io: Io,
   target: Target,
   work: (client: GatewayClient) => Promise<T>,
-  wishes?: ClientRequests,
+  requests?: ClientRequests,
 ): Promise<T> {
-  const client = await connectGateway(io, target, wishes);
+  const client = await connectGateway(io, target, requests);
   try {
     return await work(client);
   } finally {

@@ -40,6 +40,6 @@ function readCredentials(file: string): Record<string, unknown> {
   }
   // Writing over it could lose keys that a person can still read out of it.
   throw new OpenClawError("cli.bad-credentials", `${file} is not readable as JSON`, {
-    hint: "mend or move that file, then repeat",
+    hint: "fix or move that file, then try again",
   });
 }

@@ -10,7 +10,7 @@ import { requireConfig } from "./settings.ts";
 import { targetOf, type WireFlags } from "./target.ts";
 
 const LONG_MS = 3_600_000;
-/** Every such command loads the local model anew. */
+/** Each of these commands loads the local model itself. */
 const QUESTION_MS = 20_000;
 
 /** Reading all notes in may take long; nobody is told to give up. */

@@ -9,7 +9,7 @@ import { entries, groups } from "./commands/index.ts";
 import { findCommand } from "./find.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-/** At the start of a text or behind a colon it is a command; in the middle of a sentence it may be the name of the house. */
+/** At the start of a text or behind a colon it is a command; in the middle of a sentence it may be the name of the product. */
 const named = /(?:["'`]|: |&& )openclaw ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)*)/g;
 
 test("no message names a command that is not there", () => {

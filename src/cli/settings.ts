@@ -1,4 +1,4 @@
-// The config as commands see it: a quick look without the schema, or the whole of it, which must then be valid.
+// The config for commands: a quick read without the schema, or the whole config, which must be valid.
 import { OpenClawError } from "../core/error.ts";
 import type { Env } from "../base/paths.ts";
 import { describeLegacy } from "../base/paths.ts";
@@ -19,7 +19,7 @@ export interface Glance {
   number(path: string): number | undefined;
 }
 
-/** Never fails and loads no schema: for commands that must work when the config is broken, or at once. */
+/** Never fails and loads no schema: for commands that must be fast or work with a broken config. */
 export async function glanceAtConfig(io: Io): Promise<Glance> {
   const paths = io.paths();
   sayLegacy(io);
@@ -59,7 +59,7 @@ export function invalidConfig(issues: readonly ConfigIssue[], io: Io): OpenClawE
   const shown = issues.slice(0, 12).map((issue) => `  ${describe(issue, io)}`);
   const more = issues.length > shown.length ? [`  … and ${issues.length - shown.length} more`] : [];
   return new OpenClawError("config.invalid", [`the config is not valid:`, ...shown, ...more].join("\n"), {
-    hint: "mend the lines above (openclaw config set or unset), or let openclaw doctor --fix try; check with: openclaw config validate",
+    hint: "fix the lines above (openclaw config set or unset) or run openclaw doctor --fix, then check with: openclaw config validate",
     details: { issues },
   });
 }
@@ -68,7 +68,7 @@ export const describe = (issue: ConfigIssue, io: Io): string => describeIssue(is
 
 const told = new WeakSet<Io>();
 
-/** Ruling 2: one line when an older installation is read, and only one. */
+/** Prints one line, once, when an older installation is read (docs/decisions/0002-older-names-keep-working.md). */
 export function sayLegacy(io: Io): void {
   const notice = describeLegacy(io.paths());
   if (notice === undefined || told.has(io)) return;

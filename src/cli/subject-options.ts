@@ -3,7 +3,7 @@ import type { SubjectRequest } from "../tool/subject.ts";
 import type { Options } from "./command.ts";
 
 export const whoOptions = {
-  agent: { type: "string", value: "id", description: "The agent; the default one unless said." },
+  agent: { type: "string", value: "id", description: "The agent (default: the default agent)." },
   session: { type: "string", value: "key", description: "The session, such as main or agent:support:main." },
 } as const satisfies Options;
 

@@ -13,7 +13,7 @@ export const wireOptions = {
   url: { type: "string", value: "ws://…", description: "Another gateway; needs --token or --password beside it." },
   token: { type: "string", value: "token", description: "Its token." },
   password: { type: "string", value: "password", description: "Its password." },
-  timeout: { type: "string", value: "ms", description: "How long to wait for an answer; 10000 unless said." },
+  timeout: { type: "string", value: "ms", description: "How long to wait for an answer (default: 10000)." },
 } as const satisfies Options;
 
 export interface WireFlags {
@@ -61,7 +61,7 @@ export function everyTarget(io: Io, flags: WireFlags, glance: Glance): Target[] 
   ];
 }
 
-/** Nothing is inherited: a secret of one gateway must not reach another (ruling 20). */
+/** Nothing is inherited: a secret of one gateway must not reach another (docs/decisions/0020-no-inherited-gateway-secret.md). */
 function explicitTarget({ token, password }: WireFlags, url: string, timeoutMs: number): Target {
   if (token === undefined && password === undefined) {
     throw new UsageError(

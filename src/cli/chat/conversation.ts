@@ -11,7 +11,7 @@ export interface Turn {
 }
 
 export interface Conversation {
-  /** Resolves when the gateway has the turn on record. Throws HouseError when it refuses it. */
+  /** Resolves when the gateway has the turn on record. Throws OpenClawError when it is rejected. */
   send(text: string): Promise<Turn>;
   /** Stops what runs and drops what waits; false when there was nothing. */
   stop(): Promise<boolean>;

@@ -39,7 +39,7 @@ export function createRunPrinter(io: Io, { to, full, text: withText }: PrinterOp
     if (!withText || whole === "" || shown.startsWith(whole)) return;
     if (whole.startsWith(shown)) put(whole.slice(shown.length));
     else {
-      // Another text than the one that grew: another model took over, or the house corrected itself.
+      // Another text than the one that grew: a fallback model answered, or the gateway corrected the text.
       if (isMidLine) put("\n");
       put(whole);
     }

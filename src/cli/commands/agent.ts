@@ -26,7 +26,7 @@ export const command = defineCommand({
     "The turn runs in the gateway with the tools its policy grants; when none runs on this machine, it runs here, on the same state. Without a session it goes to the main session of the agent. A message of - is read from stdin.",
   options: {
     message: { type: "string", short: "m", value: "text", description: "What to say; - reads it from stdin." },
-    agent: { type: "string", value: "id", description: "The agent; the default one unless said." },
+    agent: { type: "string", value: "id", description: "The agent (default: the default agent)." },
     session: { type: "string", value: "key", description: "The session by its key." },
     "session-id": { type: "string", value: "id", description: "The session by its id; a new one when there is none." },
     to: { type: "string", value: "number", description: "The session of this recipient." },
@@ -44,14 +44,14 @@ export const command = defineCommand({
       description: "Tool calls on stderr while it runs; full with what they answered.",
     },
     ...wireOptions,
-    timeout: { type: "string", value: "seconds", description: "How long the run may take; 600 unless said." },
+    timeout: { type: "string", value: "seconds", description: "How long the run may take (default: 600)." },
   },
   examples: [
     { line: "agent --message 'What is in this folder?'", does: "to the main session" },
     { line: "agent --agent support --message 'hello' --thinking low --json", does: "another agent; the whole answer" },
     { line: "agent --session-id nightly --message - < report.txt", does: "a session of its own, text from a file" },
   ],
-  exits: "0 it replied, 1 it failed, 2 the command line was wrong, 130 it was stopped",
+  exits: "0 it replied, 1 it failed, 2 wrong usage, 130 it was stopped",
   async run(io, { options }) {
     const message = await messageOf(options.message);
     const timeoutS = wholeNumber("timeout", options.timeout, { min: 1, max: 86_400 }) ?? DEFAULT_TIMEOUT_S;

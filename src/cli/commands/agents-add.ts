@@ -17,13 +17,13 @@ export const command = defineCommand({
   arguments: [{ name: "id", description: "Letters, digits, - and _, such as support." }],
   options: {
     name: { type: "string", value: "name", description: "Name shown to people." },
-    workspace: { type: "string", value: "folder", description: "Folder it works in; one of its own unless said." },
+    workspace: { type: "string", value: "folder", description: "Folder it works in (default: its own)." },
     "agent-dir": {
       type: "string",
       value: "folder",
-      description: "Folder of its own state; one of its own unless said.",
+      description: "Folder of its own state (default: its own).",
     },
-    model: { type: "string", value: "provider/model", description: "Model it uses; the shared one unless said." },
+    model: { type: "string", value: "provider/model", description: "Model it uses (default: the shared model)." },
     bind: {
       type: "string",
       multiple: true,

@@ -12,7 +12,7 @@ export const command = defineCommand({
   },
   examples: [
     { line: "agents list --bindings", does: "with what is bound to each" },
-    { line: "agents --json", does: "for programs" },
+    { line: "agents --json", does: "as JSON" },
   ],
   async run(io, { options }) {
     const { config } = await requireConfig(io);

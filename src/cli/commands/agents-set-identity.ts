@@ -18,7 +18,7 @@ import { requireConfig } from "../settings.ts";
 export const command = defineCommand({
   details: "Flags win over what IDENTITY.md says. What is not named stays as it is.",
   options: {
-    agent: { type: "string", value: "id", description: "The agent; the default one unless said." },
+    agent: { type: "string", value: "id", description: "The agent (default: the default agent)." },
     workspace: { type: "string", value: "folder", description: "The agent that works in this folder." },
     "from-identity": { type: "boolean", description: "Read IDENTITY.md of the workspace." },
     "identity-file": { type: "string", value: "file", description: "Read this file instead." },

@@ -10,7 +10,7 @@ export const command = defineCommand({
     "Patterns match the whole path: * and ? stop at a slash, ** does not. A name without a slash matches nothing and is refused.",
   arguments: [{ name: "pattern", description: "The program's path, or a pattern for several." }],
   options: {
-    agent: { type: "string", value: "id", description: "For one agent; for all unless said." },
+    agent: { type: "string", value: "id", description: "For one agent (default: all agents)." },
     ...placeOptions,
   },
   examples: [

@@ -9,7 +9,7 @@ export const command = defineCommand({
   details: "All entries with that pattern go, also those bound to arguments or a folder.",
   arguments: [{ name: "pattern", description: "As approvals get shows it." }],
   options: {
-    agent: { type: "string", value: "id", description: "The list of one agent; the list for all unless said." },
+    agent: { type: "string", value: "id", description: "The list of one agent (default: the list for all)." },
     ...placeOptions,
   },
   examples: [{ line: "approvals allowlist remove /usr/bin/rg --agent main", does: "it asks again" }],

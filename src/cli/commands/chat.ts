@@ -14,10 +14,10 @@ export const command = defineCommand({
   details:
     "Replies stream, every tool call is a line. Esc or Ctrl-C stops the reply, Ctrl-C twice leaves. What begins with / is a command to the gateway: /help lists them. A message sent while the agent works reaches it at once. From a pipe every line is one message, answered in order.",
   options: {
-    agent: { type: "string", value: "id", description: "The agent; the default one unless said." },
-    session: { type: "string", value: "key", description: "The session; the main one unless said." },
+    agent: { type: "string", value: "id", description: "The agent (default: the default agent)." },
+    session: { type: "string", value: "key", description: "The session (default: the main session)." },
     model: { type: "string", value: "provider/model", description: "The model of this session from now on." },
-    history: { type: "string", value: "n", description: "Earlier messages to show; 6 unless said, none from a pipe." },
+    history: { type: "string", value: "n", description: "Earlier messages to show (default: 6), none from a pipe." },
     verbose: { type: "boolean", description: "Also what tools answered." },
     ...wireOptions,
   },
@@ -26,7 +26,7 @@ export const command = defineCommand({
     { line: "chat --agent support --session agent:support:billing", does: "a session of its own" },
     { line: "chat --json < questions.txt", does: "one message per line, one JSON object per reply" },
   ],
-  exits: "0 you left, 1 the last turn failed or the gateway went away, 2 the command line was wrong",
+  exits: "0 you left, 1 the last turn failed or the gateway went away, 2 wrong usage",
   async run(io, { options }) {
     const history = wholeNumber("history", options.history, { min: 0, max: 200 });
     await requireConfigUnless(options.url !== undefined, io);

@@ -25,7 +25,7 @@ export const command = defineCommand({
     { line: "config get 'agents.list[0].tools'", does: "an object, as JSON" },
     { line: "config get", does: "everything the file says" },
   ],
-  exits: "0 printed, 1 there is no such value or the file cannot be read, 2 the command line was wrong",
+  exits: "0 printed, 1 there is no such value or the file cannot be read, 2 wrong usage",
   async run(io, { options, arguments: [path] }) {
     const isOpen = options["show-secrets"] === true;
     sayLegacy(io);

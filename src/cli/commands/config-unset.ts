@@ -9,7 +9,7 @@ export const command = defineCommand({
     { line: "config unset gateway.port", does: "back to the default" },
     { line: "config unset 'tools.deny[0]'", does: "the first entry of a list" },
   ],
-  exits: "0 removed, 1 it was not there or the rest would not be valid, 2 the command line was wrong",
+  exits: "0 removed, 1 it was not there or the rest would not be valid, 2 wrong usage",
   async run(io, { arguments: [path = ""] }) {
     const change = changeKey(targetOf(io), path, { remove: true }, { stepwise: true });
     reportChange(io, change, `removed ${path}`);

@@ -11,7 +11,7 @@ export const command = defineCommand({
     { line: "config validate", does: "check the file in use" },
     { line: "config validate --json", does: "issues and warnings as data, for editors and CI" },
   ],
-  exits: "0 valid (warnings may be printed), 1 not valid, 2 the command line was wrong",
+  exits: "0 valid (warnings may be printed), 1 not valid, 2 wrong usage",
   async run(io) {
     const loaded = loadConfig({ paths: io.paths(), env: io.env });
     const lists = loaded.valid ? listWarnings(loaded.config, { core: coreTools, plugins: [] }) : [];
@@ -29,7 +29,7 @@ export const command = defineCommand({
       for (const issue of issues) io.print(`${io.paint.bad("error")}    ${describe(issue, io)}`);
       for (const warning of warnings) io.print(`${io.paint.warn("warning")}  ${describe(warning, io)}`);
       io.print(verdict());
-      if (!valid) io.say("fix: mend the lines above, or let openclaw doctor --fix try");
+      if (!valid) io.say("fix: correct the lines above, or run: openclaw doctor --fix");
     }
     return valid ? 0 : 1;
 

@@ -19,7 +19,7 @@ export const command = defineCommand({
       multiple: true,
       value: "name",
       choices: [...names, "models"],
-      description: "Which part; may be given several times. The model unless said.",
+      description: "Which part; may be given several times. Default: the model.",
     },
     provider: { type: "string", value: "id", description: "Model: anthropic, openai, google, openrouter, ollama, …" },
     key: { type: "string", value: "key", description: "Model: the API key; - reads it from stdin." },

@@ -15,7 +15,7 @@ export const command = defineCommand({
     every: jobOptions.every,
     cron: jobOptions.cron,
     tz: jobOptions.tz,
-    count: { type: "string", value: "n", description: "How many; 5 unless said." },
+    count: { type: "string", value: "n", description: "How many (default: 5)." },
   },
   examples: [
     { line: "cron next 6f1c0b7e-…", does: "the next five times of that job" },
@@ -26,8 +26,8 @@ export const command = defineCommand({
     if ((id === undefined) === (schedule === undefined))
       throw new UsageError("a job, or one of --at, --every and --cron", ["cron", "next"]);
     const count = wholeNumber("count", options.count, { min: 1, max: 100 }) ?? 5;
-    const wish = id === undefined ? { job: { schedule } } : { id };
-    const preview = await callCron(io, options, "cron.preview", { ...wish, count });
+    const request = id === undefined ? { job: { schedule } } : { id };
+    const preview = await callCron(io, options, "cron.preview", { ...request, count });
     io.print(io.json ? toJson(preview) : firesText(preview).join("\n"));
     return 0;
   },

@@ -18,7 +18,7 @@ export const command = defineCommand({
     { line: "cron run 6f1c0b7e-… --timeout 600000", does: "now, waiting up to ten minutes" },
     { line: "cron run 6f1c0b7e-… --due", does: "only when its time has come" },
   ],
-  exits: "0 it ran well or was not due, 1 it failed, 2 the command line was wrong",
+  exits: "0 it ran well or was not due, 1 it failed, 2 wrong usage",
   async run(io, { options: { due = false, force: _force, ...flags }, arguments: [id = ""] }) {
     const wire = { ...flags, timeout: flags.timeout ?? "600000" };
     const answer = await callCron(io, wire, "cron.run", { id, mode: due ? "due" : "force" });

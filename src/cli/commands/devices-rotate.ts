@@ -13,7 +13,7 @@ export const command = defineCommand({
       type: "string",
       multiple: true,
       value: "scope",
-      description: "Rights of the new token; the old ones unless said.",
+      description: "Rights of the new token (default: the current ones).",
     },
     ...wireOptions,
   },

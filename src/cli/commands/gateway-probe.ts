@@ -23,7 +23,7 @@ export const command = defineCommand({
     { line: "gateway probe", does: "this machine and gateway.remote.url" },
     { line: "gateway probe --url ws://10.0.0.5:18789 --token abc", does: "one more address" },
   ],
-  exits: "0 at least one answers, 1 none does, 2 the command line was wrong",
+  exits: "0 at least one answers, 1 none does, 2 wrong usage",
   async run(io, { options }) {
     const targets = everyTarget(io, options, await glanceAtConfig(io));
     const tried = await Promise.all(targets.map((target) => tryTarget(io, target)));

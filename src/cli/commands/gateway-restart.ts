@@ -55,7 +55,7 @@ async function signalRestart(io: Io, refusal: OpenClawError): Promise<"signal"> 
   return "signal";
 }
 
-/** A new run takes the lock anew; until then whatever answers is the old one on its way out. */
+/** The new run takes the lock again; until then the old one may still answer. */
 async function waitUntilBack(io: Io, startedAt: number): Promise<void> {
   const file = stateLockOf(io.paths().state);
   for (let left = COMES_BACK_MS; left > 0; left -= 100) {

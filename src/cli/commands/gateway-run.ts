@@ -42,7 +42,7 @@ export const command = defineCommand({
     { line: "gateway run --port 18900 --verbose", does: "another port, with everything that happens on the console" },
     { line: "--dev gateway run", does: "a second gateway beside the first, with state of its own on port 19001" },
   ],
-  exits: "0 stopped by a signal, 1 could not start or failed, 2 the command line was wrong",
+  exits: "0 stopped by a signal, 1 could not start or failed, 2 wrong usage",
   async run(io, { options }) {
     const { token, password } = options;
     const auth = secretKind(options.auth, token, password);

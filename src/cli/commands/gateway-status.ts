@@ -16,10 +16,10 @@ export const command = defineCommand({
   },
   examples: [
     { line: "gateway status", does: "process, port, answer, config, last error" },
-    { line: "gateway status --json", does: "the same for programs" },
+    { line: "gateway status --json", does: "the same as JSON" },
     { line: "gateway status && echo up", does: "in scripts" },
   ],
-  exits: "0 a gateway runs and answers, 1 it does not, 2 the command line was wrong",
+  exits: "0 a gateway runs and answers, 1 it does not, 2 wrong usage",
   async run(io, { options }) {
     const probing = options["no-probe"] !== true;
     const state = await readGatewayState(io, options, probing ? { health: {} } : {});

@@ -13,13 +13,13 @@ export const command = defineCommand({
   details:
     "Only the process that really holds the lock of the state folder gets the signal, never one that merely has its number.",
   options: {
-    timeout: { type: "string", value: "ms", description: "How long to wait for its end; 15000 unless said." },
+    timeout: { type: "string", value: "ms", description: "How long to wait for its end (default: 15000)." },
   },
   examples: [
     { line: "gateway stop", does: "stop it and wait" },
     { line: "--dev gateway stop", does: "stop the gateway of the profile dev" },
   ],
-  exits: "0 stopped or none was running, 1 it did not end in time, 2 the command line was wrong",
+  exits: "0 stopped or none was running, 1 it did not end in time, 2 wrong usage",
   async run(io, { options }) {
     const waitMs = wholeNumber("timeout", options.timeout, { min: 0, max: 600_000 }) ?? DEFAULT_WAIT_MS;
     const { state } = io.paths();

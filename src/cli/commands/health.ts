@@ -20,7 +20,7 @@ export const command = defineCommand({
     { line: "health", does: "is it well" },
     { line: "health --json --timeout 3000", does: "for monitoring" },
   ],
-  exits: "0 well, 1 not reachable or not well, 2 the command line was wrong",
+  exits: "0 well, 1 not reachable or not well, 2 wrong usage",
   async run(io, { options }) {
     const target = await targetOf(io, options);
     const started = performance.now();

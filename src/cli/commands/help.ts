@@ -20,7 +20,7 @@ export const command = defineCommand({
       const strange = found.words.find((word) => word !== "--help");
       if (strange !== undefined)
         throw new UsageError(
-          `${JSON.stringify(strange)} is too much: openclaw ${found.entry.path.join(" ")} has no such part`,
+          `unexpected argument: ${JSON.stringify(strange)}; openclaw ${found.entry.path.join(" ")} has no such subcommand`,
           found.entry.path,
         );
       const { command: explained } = await found.entry.load();

@@ -12,7 +12,7 @@ export const command = defineCommand({
   },
   examples: [
     { line: "hooks list", does: "all of them and whether they run" },
-    { line: "hooks list --eligible --json", does: "those that could run, for programs" },
+    { line: "hooks list --eligible --json", does: "those that could run, as JSON" },
   ],
   async run(io, { options }) {
     const rows = hooksHere(io, await requireConfig(io)).filter((row) => options.eligible !== true || isEligible(row));

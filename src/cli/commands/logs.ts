@@ -34,7 +34,7 @@ export const command = defineCommand({
       short: "f",
       description: "Go on printing what comes, until Ctrl-C; survives a restart of the gateway.",
     },
-    limit: { type: "string", value: "lines", description: "How many lines to begin with; 200 unless said." },
+    limit: { type: "string", value: "lines", description: "How many lines to begin with (default: 200)." },
     plain: { type: "boolean", description: "The same text without colours." },
     ...wireOptions,
   },

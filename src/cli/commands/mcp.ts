@@ -7,7 +7,7 @@ import { targetOf, wireOptions } from "../target.ts";
 
 export const command = defineCommand({
   options: {
-    session: { type: "string", value: "key", description: "Session whose rules hold; main unless said." },
+    session: { type: "string", value: "key", description: "Session whose rules hold (default: main)." },
     ...wireOptions,
   },
   examples: [

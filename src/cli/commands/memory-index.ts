@@ -8,7 +8,7 @@ export const command = defineCommand({
   details: "Only what changed, unless forced. A failure leaves the index as it was.",
   options: {
     agent: { type: "string", value: "id", description: "Only this agent." },
-    force: { type: "boolean", description: "Build the whole index anew beside the old one, then switch." },
+    force: { type: "boolean", description: "Rebuild the whole index next to the old one, then switch." },
     verbose: { type: "boolean", description: "Also what was left out, and why." },
     ...wireOptions,
   },

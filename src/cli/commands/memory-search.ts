@@ -11,7 +11,7 @@ export const command = defineCommand({
   details: "Through the running gateway; when none runs on this machine, directly in the index.",
   arguments: [{ name: "query", description: "What to look for.", many: true }],
   options: {
-    agent: { type: "string", value: "id", description: "Whose notes; the default agent's unless said." },
+    agent: { type: "string", value: "id", description: "Whose notes (default: the default agent's)." },
     "max-results": { type: "string", value: "n", description: "At most so many." },
     "min-score": { type: "string", value: "0-1", description: "Leave out what scores less." },
     verbose: { type: "boolean", description: "Also how it was found." },
@@ -19,21 +19,21 @@ export const command = defineCommand({
   },
   examples: [
     { line: 'memory search "when does the lease end"', does: "snippets with path and lines" },
-    { line: "memory search lease --json --max-results 3", does: "for programs" },
+    { line: "memory search lease --json --max-results 3", does: "as JSON" },
   ],
-  exits: "0 answered, also when nothing was found; 1 the search is not available, 2 the command line was wrong",
+  exits: "0 answered, also when nothing was found; 1 the search is not available, 2 wrong usage",
   async run(io, { options, arguments: words }) {
     const { agent, "max-results": _max, "min-score": _min, verbose = false, ...wire } = options;
-    const wish = wishOf(words.join(" "), options["max-results"], options["min-score"]);
+    const request = requestOf(words.join(" "), options["max-results"], options["min-score"]);
     const id = await agentFor(io, agent);
-    const answer = await withMemory(io, wire, (memory) => memory.search(id, wish));
+    const answer = await withMemory(io, wire, (memory) => memory.search(id, request));
     if (io.json) io.print(toJson(answer));
     else print(io, answer, verbose);
     return answer.disabled === true ? 1 : 0;
   },
 });
 
-function wishOf(query: string, max: string | undefined, min: string | undefined): SearchRequest {
+function requestOf(query: string, max: string | undefined, min: string | undefined): SearchRequest {
   const maxResults = wholeNumber("max-results", max, { min: 1, max: 50 });
   const minScore = min === undefined ? undefined : Number(min);
   if (minScore !== undefined && !(minScore >= 0 && minScore <= 1))

@@ -19,7 +19,7 @@ export const command = defineCommand({
   },
   examples: [
     { line: "memory status", does: "files, pieces, vectors" },
-    { line: "memory status --deep --index --json", does: "read in, checked, for programs" },
+    { line: "memory status --deep --index --json", does: "read in, checked, as JSON" },
   ],
   async run(io, { options }) {
     const { agent, deep = false, index = false, verbose = false, ...wire } = options;
@@ -116,5 +116,5 @@ function foundBy({ provider, model, fallback }: MemoryStatus): string {
 
 function checked({ sound, embeddings }: NonNullable<MemoryStatus["deep"]>): string {
   const probe = embeddings.ok ? "embeddings answer" : `no embeddings: ${embeddings.error ?? "?"}`;
-  return `${sound ? "the index is whole" : "the index was damaged and is built anew"}; ${probe}`;
+  return `${sound ? "the index is intact" : "the index was damaged and is rebuilt"}; ${probe}`;
 }

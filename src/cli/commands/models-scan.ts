@@ -8,9 +8,9 @@ export const command = defineCommand({
   options: { ...wireOptions },
   examples: [
     { line: "models scan", does: "what was found" },
-    { line: "models scan --json", does: "for programs" },
+    { line: "models scan --json", does: "as JSON" },
   ],
-  exits: "0 something was found, 1 nothing was, 2 the command line was wrong",
+  exits: "0 something was found, 1 nothing was, 2 wrong usage",
   async run(io, { options }) {
     const found = await (await openModels(io, options)).scan();
     if (io.json) io.print(toJson({ count: found.length, models: found }));

@@ -34,7 +34,7 @@ export const command = defineCommand({
     { line: "models", does: "the short of it" },
     { line: "models status --check --json", does: "for scripts" },
   ],
-  exits: "0 shown, 1 with --check when no model can answer, 2 the command line was wrong",
+  exits: "0 shown, 1 with --check when no model can answer, 2 wrong usage",
   async run(io, { options }) {
     const { check, ...wire } = options;
     const { config } = await requireConfig(io);

@@ -10,13 +10,13 @@ import { requireConfig } from "../settings.ts";
 import { wireOptions } from "../target.ts";
 
 export const command = defineCommand({
-  arguments: [{ name: "model", description: "As provider/model; the one that is set unless said.", optional: true }],
+  arguments: [{ name: "model", description: "As provider/model (default: the configured model).", optional: true }],
   options: { ...wireOptions },
   examples: [
     { line: "models test", does: "the one that answers by default" },
-    { line: "models test openai/gpt-5.2 --json", does: "another one, for programs" },
+    { line: "models test openai/gpt-5.2 --json", does: "another one, as JSON" },
   ],
-  exits: "0 it answers, 1 it does not, 2 the command line was wrong",
+  exits: "0 it answers, 1 it does not, 2 wrong usage",
   async run(io, { options, arguments: [written] }) {
     const models = await openModels(io, options);
     const ref = written ?? (await chosen(io, models));

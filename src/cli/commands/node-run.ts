@@ -23,7 +23,7 @@ export const command = defineCommand({
     "node-id": {
       type: "string",
       value: "id",
-      description: "Name this installation anew; the token it was given is forgotten.",
+      description: "Set a new name for this installation and forget its token.",
     },
     "display-name": {
       type: "string",
@@ -41,7 +41,7 @@ export const command = defineCommand({
       does: "through TLS, with a certificate nobody else vouches for",
     },
   ],
-  exits: "0 stopped by a signal, 1 could not start or was refused for good, 2 the command line was wrong",
+  exits: "0 stopped by a signal, 1 could not start or was refused for good, 2 wrong usage",
   async run(io, { options }) {
     if (io.env["OPENCLAW_NODE_EXEC_HOST"] === "app") throw noApp();
     if (process.platform === "win32")
@@ -80,8 +80,8 @@ export const command = defineCommand({
     process.stderr.on("error", onPipe);
     try {
       const { "node-id": nodeId, "display-name": displayName } = options;
-      const wishes = { gateway, nodeId: nodeId?.trim() || undefined, displayName: displayName?.trim() || undefined };
-      const parts = { paths, env: io.env, log, wishes, secret, identity: () => openIdentity(paths.state) };
+      const requests = { gateway, nodeId: nodeId?.trim() || undefined, displayName: displayName?.trim() || undefined };
+      const parts = { paths, env: io.env, log, requests, secret, identity: () => openIdentity(paths.state) };
       await openNodeHost({ ...parts, dial: () => openWire(target) }, stop.signal);
       log.info("stopped");
       return 0;
@@ -124,7 +124,7 @@ interface Secret {
   readonly password?: string | undefined;
 }
 
-/** Flag, environment, then the config where it is about this very gateway: a secret of one must not reach another (ruling 20). */
+/** Flag, environment, then the config where it is about this very gateway: a secret of one must not reach another (docs/decisions/0020-no-inherited-gateway-secret.md). */
 async function secretFor(io: Io, flags: Secret, gateway: NodeState["gateway"]): Promise<Secret> {
   const { host, port } = gateway;
   if (flags.token !== undefined) return { token: flags.token };

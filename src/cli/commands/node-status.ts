@@ -10,9 +10,9 @@ import { columns, oneLine, toJson } from "../print.ts";
 export const command = defineCommand({
   examples: [
     { line: "node status", does: "process, gateway, connection, id" },
-    { line: "node status --json", does: "the same for programs" },
+    { line: "node status --json", does: "the same as JSON" },
   ],
-  exits: "0 it runs and is connected, 1 it is not, 2 the command line was wrong",
+  exits: "0 it runs and is connected, 1 it is not, 2 wrong usage",
   async run(io) {
     const { state: stateDir } = io.paths();
     const state = readNodeState(stateDir);

@@ -18,7 +18,7 @@ export const command = defineCommand({
   options: { ...whoOptions },
   examples: [
     { line: "sandbox explain", does: "the main session of the default agent" },
-    { line: "sandbox explain --session agent:support:telegram:group:-100 --json", does: "one group, for programs" },
+    { line: "sandbox explain --session agent:support:telegram:group:-100 --json", does: "one group, as JSON" },
   ],
   async run(io, { options }) {
     const loaded = await requireConfig(io);

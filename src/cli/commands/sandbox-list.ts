@@ -13,7 +13,7 @@ export const command = defineCommand({
   },
   examples: [
     { line: "sandbox list", does: "all that were built" },
-    { line: "sandbox list --json", does: "the same for programs" },
+    { line: "sandbox list --json", does: "the same as JSON" },
   ],
   async run(io, { options }) {
     const loaded = await requireConfig(io);

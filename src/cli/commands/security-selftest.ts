@@ -16,7 +16,7 @@ export const command = defineCommand({
       multiple: true,
       description: "Only this area; may be given several times. exec means all four of exec.",
     },
-    agent: { type: "string", value: "id", description: "Attack as this agent; the default agent unless said." },
+    agent: { type: "string", value: "id", description: "Attack as this agent (default: the default agent)." },
     all: { type: "boolean", description: "Print every open hole, not only the first ones of each area." },
   },
   examples: [
@@ -24,8 +24,7 @@ export const command = defineCommand({
     { line: "security selftest --area exec --area sandbox", does: "some of it" },
     { line: "security selftest --json | jq .score", does: "one figure, for a script" },
   ],
-  exits:
-    "0 every attack was stopped and everyday use works, 1 something is open or broken, 2 the command line was wrong",
+  exits: "0 every attack was stopped and everyday use works, 1 something is open or broken, 2 wrong usage",
   async run(io, { options }) {
     const [{ selftest }, { areas: known }] = await Promise.all([
       import("../../security/selftest/selftest.ts"),
@@ -81,7 +80,7 @@ function painted({ paint }: Io, score: number): string {
   return score >= 80 ? paint.warn(text) : paint.bad(text);
 }
 
-/** Holes of one cause are one thing to mend, so they are told together. */
+/** Groups holes with the same cause: one fix closes all of them. */
 function holeLines(io: Io, holes: readonly Hole[], all: boolean): string[] {
   if (holes.length === 0) return [io.paint.good("No open hole."), ""];
   const byCause = Map.groupBy(holes, ({ because, fix }) => `${because ?? ""}\n${fix}`);

@@ -25,7 +25,7 @@ export const command = defineCommand({
     "Reads the store of this machine, also while the gateway runs. Secrets of the config, of the environment and of command lines are masked, as in sessions history.",
   arguments: [{ name: "key", description: "The session by key or id, such as main." }],
   options: {
-    out: { type: "string", value: "file.jsonl", description: "A new file, readable by you alone; stdout unless said." },
+    out: { type: "string", value: "file.jsonl", description: "A new file, readable by you alone (default: stdout)." },
   },
   examples: [
     { line: "sessions export main --out main.jsonl", does: "into a file" },

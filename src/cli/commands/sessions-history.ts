@@ -20,7 +20,7 @@ interface Said extends SaidMessage {
 export const command = defineCommand({
   arguments: [{ name: "key", description: "The session, such as main or agent:support:main." }],
   options: {
-    limit: { type: "string", value: "n", description: "At most so many messages; 50 unless said." },
+    limit: { type: "string", value: "n", description: "Maximum number of messages (default: 50)." },
     tools: { type: "boolean", description: "Also tool calls and what they answered." },
     ...wireOptions,
   },

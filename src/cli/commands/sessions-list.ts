@@ -41,21 +41,21 @@ export const command = defineCommand({
     active: { type: "string", value: "minutes", description: "Only those that changed in the last minutes." },
     search: { type: "string", value: "text", description: "Only those with this in key, label or title." },
     "spawned-by": { type: "string", value: "key", description: "Only sub-agents of one session." },
-    limit: { type: "string", value: "n", description: "At most so many; 50 unless said." },
+    limit: { type: "string", value: "n", description: "Maximum number (default: 50)." },
     store: { type: "string", value: "file", description: "Read this store file; no gateway is asked." },
     verbose: { type: "boolean", description: "Also kinds, ids and who started them." },
     ...wireOptions,
   },
   examples: [
     { line: "sessions", does: "the last fifty" },
-    { line: "sessions --agent support --active 60 --json", does: "what moved in the last hour, for programs" },
+    { line: "sessions --agent support --active 60 --json", does: "what moved in the last hour, as JSON" },
     { line: "sessions --spawned-by agent:main:main --verbose", does: "the sub-agents of the main session" },
   ],
   async run(io, { options }) {
     const { agent, active, search, store } = options;
     const spawnedBy = options["spawned-by"];
     const activeMinutes = wholeNumber("active", active, { min: 1, max: 5_256_000 });
-    const wish: Request = {
+    const request: Request = {
       limit: wholeNumber("limit", options.limit, { min: 1, max: 1000 }) ?? 50,
       ...(agent === undefined ? {} : { agentId: agent }),
       ...(activeMinutes === undefined ? {} : { activeMinutes }),
@@ -65,8 +65,8 @@ export const command = defineCommand({
     await requireConfigUnless(options.url !== undefined || store !== undefined, io);
     const list =
       store === undefined
-        ? await fromGateway(io, options, wish)
-        : await fromFile(expandHome(store, io.paths().home), wish);
+        ? await fromGateway(io, options, request)
+        : await fromFile(expandHome(store, io.paths().home), request);
     print(io, list, options.verbose === true);
     return 0;
   },
@@ -79,24 +79,24 @@ interface Listing {
 }
 
 /** The store of this machine answers while its gateway is down. */
-async function fromGateway(io: Io, flags: WireFlags, wish: Request): Promise<Listing> {
+async function fromGateway(io: Io, flags: WireFlags, request: Request): Promise<Listing> {
   const target = await targetOf(io, flags);
   try {
-    return await withGateway(io, target, (client) => client.call("sessions.list", { ...wish }));
+    return await withGateway(io, target, (client) => client.call("sessions.list", { ...request }));
   } catch (error) {
     if (!target.isLocal || !isDown(error)) throw error;
     const file = storeFileOf(io.paths().state);
     io.say(`The gateway is not running; this is what ${shortPath(file, io)} holds.`);
-    return existsSync(file) ? fromFile(file, wish) : { path: file, count: 0, sessions: [] };
+    return existsSync(file) ? fromFile(file, request) : { path: file, count: 0, sessions: [] };
   }
 }
 
-async function fromFile(file: string, wish: Request): Promise<Listing> {
+async function fromFile(file: string, request: Request): Promise<Listing> {
   const [{ openStoreForLooking }, { toWireRow }] = await Promise.all([
     import("../../app/look.ts"),
     import("../../session/rows.ts"),
   ]);
-  const { limit, agentId, activeMinutes, search, spawnedBy } = wish;
+  const { limit, agentId, activeMinutes, search, spawnedBy } = request;
   const opened = await openStoreForLooking(file);
   try {
     const records = await opened.sessions.list({

@@ -11,7 +11,7 @@ export const command = defineCommand({
   examples: [
     { line: "sessions replay recordings/agent_main_main-1790000000000.jsonl", does: "same, or the first difference" },
   ],
-  exits: "0 the same, 1 it differs or cannot be read, 2 the command line was wrong",
+  exits: "0 the same, 1 it differs or cannot be read, 2 wrong usage",
   async run(io, { arguments: [file = ""] }) {
     const { replay } = await import("../../agent/replay.ts");
     const report = await replay(expandHome(file, io.paths().home));

@@ -30,7 +30,7 @@ export const command = defineCommand({
   details:
     "All of them or none. Files that somebody else changed since are left alone, with the difference shown, unless forced. Messages that were sent and commands that ran cannot be undone; they are listed. An undo is a turn itself: --redo takes it back.",
   options: {
-    session: { type: "string", value: "key", description: "The session; the main one unless said." },
+    session: { type: "string", value: "key", description: "The session (default: the main session)." },
     turn: { type: "string", value: "n", description: "That turn instead of the last one; see --list." },
     list: { type: "boolean", description: "Show the turns that can be undone, and change nothing." },
     redo: { type: "boolean", description: "Take back the last undo." },
@@ -48,13 +48,13 @@ export const command = defineCommand({
     const turn = wholeNumber("turn", options.turn, { min: 1, max: 99_999_999 });
     if (turn !== undefined && redo === true) throw new UsageError("--turn and --redo name two different things");
     await requireConfigUnless(options.url !== undefined, io);
-    const wish: Request = {
+    const request: Request = {
       ...(session === undefined ? {} : { key: session }),
       ...(turn === undefined ? {} : { turn }),
       ...given({ list, redo, dryRun, force }),
     };
     try {
-      print(io, await askSomewhere(io, await targetOf(io, wire), wish));
+      print(io, await askSomewhere(io, await targetOf(io, wire), request));
       return 0;
     } catch (error) {
       return refused(io, error);
@@ -62,19 +62,19 @@ export const command = defineCommand({
   },
 });
 
-async function askSomewhere(io: Io, target: Target, wish: Request): Promise<Answer> {
+async function askSomewhere(io: Io, target: Target, request: Request): Promise<Answer> {
   const runsHere = readLockOwner(stateLockOf(io.paths().state))?.port !== undefined;
-  if (target.isLocal && !runsHere) return askHere(io, wish);
-  return await withGateway(io, target, (client) => client.call("sessions.undo", wish));
+  if (target.isLocal && !runsHere) return askHere(io, request);
+  return await withGateway(io, target, (client) => client.call("sessions.undo", request));
 }
 
-async function askHere(io: Io, { key, list, ...wish }: Request): Promise<Answer> {
+async function askHere(io: Io, { key, list, ...request }: Request): Promise<Answer> {
   const { openOffline } = await import("../../app/offline.ts");
   const runtime = await openOffline(io.env, io.profile);
   try {
     const { session, agent } = subjectOf({ sessionKey: key }, runtime.settings.now().config);
     if (list === true) return { key: session, turns: await runtime.undo.list(session) };
-    return await runtime.undo.undo({ session, agent, caller: "cli" }, wish);
+    return await runtime.undo.undo({ session, agent, caller: "cli" }, request);
   } finally {
     await runtime.close();
   }

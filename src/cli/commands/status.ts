@@ -35,10 +35,9 @@ export const command = defineCommand({
   examples: [
     { line: "status", does: "the screen" },
     { line: "status --all", does: "more of it" },
-    { line: "status --json", does: "for programs" },
+    { line: "status --json", does: "as JSON" },
   ],
-  exits:
-    "0 printed, also with the gateway down (use gateway status or health in scripts), 2 the command line was wrong",
+  exits: "0 printed, also with the gateway down (use gateway status or health in scripts), 2 wrong usage",
   async run(io, { options }) {
     const state = await readGatewayState(io, options, {
       health: {},

@@ -7,7 +7,7 @@ import { requireStore } from "../store-file.ts";
 export const command = defineCommand({
   details:
     "The damaged store is only read. Look at what was lost, then put the new file in its place with store restore.",
-  arguments: [{ name: "file", description: "Where to; beside the store unless said.", optional: true }],
+  arguments: [{ name: "file", description: "Where to (default: beside the store).", optional: true }],
   examples: [
     { line: "store salvage", does: "into openclaw.sqlite.salvaged beside the store" },
     { line: "store salvage /tmp/saved.sqlite --json", does: "with the list of what is lost as data" },

@@ -17,7 +17,7 @@ export const command = defineCommand({
     { line: "store verify", does: "every check, with what is damaged by name" },
     { line: "store verify --deep --json", does: "and prove that a backup of it would be good" },
   ],
-  exits: "0 whole, 1 damaged or not there, 2 the command line was wrong",
+  exits: "0 whole, 1 damaged or not there, 2 wrong usage",
   async run(io, { options }) {
     const file = requireStore(io);
     const { verifyStore } = await import("../../store/verify.ts");

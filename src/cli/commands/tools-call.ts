@@ -40,16 +40,15 @@ export const command = defineCommand({
     ...whoOptions,
     ...modelOption,
     ...wireOptions,
-    timeout: { type: "string", value: "ms", description: "How long the tool may take; half an hour unless said." },
+    timeout: { type: "string", value: "ms", description: "How long the tool may take (default: 30 minutes)." },
   },
   examples: [
     { line: "tools call read path=README.md limit=20", does: "as pairs" },
     { line: 'tools call write \'{path: "notes.md", content: "hello"}\'', does: "as JSON5" },
-    { line: "tools call sessions_list --json | jq .details", does: "the whole result, for programs" },
+    { line: "tools call sessions_list --json | jq .details", does: "the whole result, as JSON" },
     { line: "tools explain read --schema", does: "what a tool takes" },
   ],
-  exits:
-    "0 the tool answered, 1 it was refused or failed, also when a command it ran failed, 2 the command line was wrong",
+  exits: "0 the tool answered, 1 it was refused or failed, also when a command it ran failed, 2 wrong usage",
   async run(io, { options, arguments: [tool = "", ...words] }) {
     await requireConfigUnless(options.url !== undefined, io);
     const call: Call = {

@@ -23,7 +23,7 @@ export const command = defineCommand({
     },
     { line: "tools explain read --schema", does: "what to pass to openclaw tools call read" },
   ],
-  exits: "0 explained, 1 there is no such tool (or, with --check, it may not be used), 2 the command line was wrong",
+  exits: "0 explained, 1 there is no such tool (or, with --check, it may not be used), 2 wrong usage",
   async run(io, { options, arguments: [name = ""] }) {
     const loaded = await requireConfig(io);
     const subject = subjectOf(subjectRequest(options), loaded.config);

@@ -22,13 +22,13 @@ interface Day extends Sum {
 
 export const command = defineCommand({
   options: {
-    days: { type: "string", value: "n", description: "How many days back; 7 unless said." },
+    days: { type: "string", value: "n", description: "How many days back (default: 7)." },
     agent: { type: "string", value: "id", description: "Only one agent." },
     ...wireOptions,
   },
   examples: [
     { line: "usage", does: "the last week" },
-    { line: "usage --days 30 --agent support --json", does: "a month of one agent, for programs" },
+    { line: "usage --days 30 --agent support --json", does: "a month of one agent, as JSON" },
   ],
   async run(io, { options }) {
     const days = wholeNumber("days", options.days, { min: 1, max: 3660 }) ?? 7;

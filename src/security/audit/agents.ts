@@ -76,7 +76,7 @@ function openFindings(ground: Ground): Finding[] {
           .map(({ path }) => path)
           .slice(0, 3)
           .join(", ")}), and agent ${agent} may use ${has.slice(0, 4).join(", ")}`,
-        why: "a stranger's message is then a command on this machine",
+        why: "a message from anyone is then a command on this machine",
         where: at(ground, door.path),
         fix: setKey("tools.profile", "messaging"),
       },
@@ -93,7 +93,7 @@ function betweenFindings(ground: Ground): Finding[] {
       id: "tools.agents-see-all",
       weight: "medium",
       what: "every agent may read and write the sessions of every other",
-      why: "an agent that talks to strangers can then use the one that talks to you",
+      why: "an agent that unknown senders can reach can then use the one that talks to you",
       where: at(ground, "tools.agentToAgent.enabled"),
       fix: setKey("tools.agentToAgent.enabled", "false"),
     });

@@ -36,7 +36,7 @@ function unreadable({ paths }: Ground, error: OpenClawError): Finding {
     id: "approvals.unreadable",
     weight: "high",
     what: `the approvals cannot be read: ${error.message}`,
-    why: "commands on this host are refused until it is mended",
+    why: "commands on this host are blocked until it is fixed",
     where: { file: approvalsPath(paths.state) },
     fix: `openclaw approvals get # says what cannot be read in ${approvalsPath(paths.state)}`,
   };

@@ -60,7 +60,7 @@ function directFindings(ground: Ground, { channel, path, keys }: Scope): Finding
         id: "channels.open-dm",
         weight: "high",
         what: `anybody on ${channel} may write to the agent directly`,
-        why: "strangers then decide what your agent reads and does",
+        why: "anyone can then decide what your agent reads and does",
         where: at(ground, key),
         fix: policy === "open" ? `${setKey(policyPath, "pairing")} && ${unsetKey(peoplePath)}` : unsetKey(peoplePath),
       },

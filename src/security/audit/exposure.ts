@@ -37,7 +37,7 @@ function bindFindings(ground: Ground): Finding[] {
       id: "exposure.funnel",
       weight: "critical",
       what: "gateway.tailscale.mode is funnel: the whole internet can reach the gateway",
-      why: "strangers try passwords all day; one hole or one leaked secret is enough",
+      why: "attackers try passwords all day; one hole or one leaked secret is enough",
       where: at(ground, "gateway.tailscale.mode"),
       fix: setKey("gateway.tailscale.mode", "serve"),
     });

@@ -1,4 +1,4 @@
-// What the audit looks at and what it may find. A finding names its weight, its place, its reason and the command that mends it.
+// The input and the findings of the audit. A finding has a weight, a place, a reason and the command that fixes it.
 import type { Env, Paths } from "../../base/paths.ts";
 import { formatPath, type ConfigPath } from "../../config/path.ts";
 import type { LoadedConfig } from "../../config/load.ts";

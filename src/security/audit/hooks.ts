@@ -124,7 +124,7 @@ function mappingFindings(ground: Ground): Finding[] {
     id: "hooks.unmarked",
     weight: "high",
     what: "text from a webhook reaches the agent as if you had written it",
-    why: "mails and tickets are written by strangers; unmarked, their words are orders",
+    why: "anyone can write mails and tickets; unmarked, the agent may follow their text as instructions",
     where: at(ground, path),
     fix: unsetKey(path),
   }));

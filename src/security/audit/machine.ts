@@ -70,7 +70,7 @@ function node({ nodeVersion }: Machine): Finding[] {
       id: "machine.old-node",
       weight: "high",
       what: `Node ${nodeVersion} is older than ${LEAST_NODE.join(".")}`,
-      why: "known holes in it are mended only in later versions",
+      why: "known vulnerabilities in it are fixed only in later versions",
       where: {},
       fix: "install Node 24 from https://nodejs.org",
     },

@@ -19,7 +19,7 @@ export async function checkSandbox(ground: Ground): Promise<Finding[]> {
   ];
 }
 
-/** Ruling 9: where nothing is sandboxed, it is said plainly. */
+/** Reports where nothing is sandboxed (docs/decisions/0009-sandbox-on-by-default.md). */
 function offFindings(ground: Ground, reach: readonly Reach[]): Finding[] {
   const { config } = ground.loaded;
   return reach.flatMap((one): Finding[] => {

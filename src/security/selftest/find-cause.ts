@@ -10,7 +10,7 @@ export interface Blame {
   readonly fix: string;
 }
 
-/** Undefined when nothing in the config explains it: then it is ours to mend. */
+/** Undefined when nothing in the config explains it: then it is a bug in the gateway. */
 export function blameFor(attack: Attack, environment: TestEnvironment): Blame | undefined {
   const area = areaOf(attack);
   const tools = toolsOf(attack);

@@ -32,7 +32,7 @@ export interface Fixture {
   readonly say: string;
   /** Stands in files and must never be read out. */
   readonly secret: string;
-  /** The gateway's own, and one of the environment: known to the house, so they must be masked everywhere. */
+  /** The gateway's own, and one of the environment: known to the gateway, so they must be redacted everywhere. */
   readonly token: string;
   readonly apiKey: string;
   canary(id: string): string;
@@ -43,7 +43,7 @@ export interface Fixture {
   close(): void;
 }
 
-/** Laid out before the house opens: `state` holds nothing yet but what the caller writes there. */
+/** Created before the runtime opens: `state` contains only what the caller writes there. */
 export function createFixture(): Fixture {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "openclaw-selftest-")));
   const home = join(root, "home");

@@ -143,7 +143,7 @@ test("the ground sees what was made, changed and removed outside, and puts it ba
   assert.equal(existsSync(fixture.root), false);
 });
 
-/** An attack on a house without walls: the detector must not depend on the house being honest. */
+/** An attack on a runtime without protection: the detector must not depend on the runtime being honest. */
 test("a hole is seen by its canary, by a secret that was said, by a changed file, and by success itself", async () => {
   const environment = await openEnvironment(userWith(bound));
   const attack = (words: string, sign: Attack["sign"], perform: (environment: TestEnvironment) => string): Attack => ({

@@ -1,4 +1,4 @@
-// A stranger at the gateway's door: raw HTTP requests and a WebSocket that says what it likes.
+// An unauthenticated client: raw HTTP requests and a WebSocket with arbitrary frames.
 import { createHash, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { request as httpRequest } from "node:http";
 

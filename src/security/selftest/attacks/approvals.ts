@@ -1,4 +1,4 @@
-// Attacks on the asking: talking the house out of it, changing what was approved, and answers that cover too much.
+// Attacks on approvals: avoiding the question, changing what was approved, and answers that cover more than was asked.
 import { attacksOf, type Attack, type Call } from "../case.ts";
 
 const run = (command: string, more: Record<string, unknown> = {}): Call => ({

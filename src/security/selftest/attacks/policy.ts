@@ -1,4 +1,4 @@
-// Attacks on the policy: other spellings of a tool, arguments only the house may set, and numbers out of range.
+// Attacks on the policy: other spellings of a tool, arguments only the gateway may set, and numbers out of range.
 import { attacksOf, type Attack } from "../case.ts";
 
 export const policyAttacks: readonly Attack[] = attacksOf("policy", [
