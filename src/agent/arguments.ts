@@ -1,4 +1,4 @@
-// The arguments of a tool call as the model wrote them, parsed once. What cannot be read becomes words for the model.
+// Parses the arguments of a tool call once; the model reads why invalid ones are rejected.
 import { parseStrict } from "../core/strict-json.ts";
 import { OpenClawError } from "../core/error.ts";
 

@@ -1,4 +1,4 @@
-// Before a long session is summed up: one silent turn in which the agent writes down what should last.
+// Before a long session is summarized: one silent turn in which the agent stores what should last.
 import type { Message } from "../core/message.ts";
 import { isSubagentKey, type AgentId } from "../core/names.ts";
 import { newId } from "../base/ids.ts";
@@ -24,7 +24,7 @@ export interface FlushInput {
   /** Without the message that is to be answered next. */
   readonly history: History;
   readonly contextWindow: number;
-  /** A desk for this turn; other words in the system prompt need one of their own. */
+  /** The model of this turn; a different system prompt needs its own. */
   readonly turnModel: (extraSystem: string | undefined) => TurnModel;
   readonly signal: AbortSignal;
 }

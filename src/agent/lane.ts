@@ -57,7 +57,7 @@ export function createLane(ports: LanePorts): Lane {
     // Those that wait must not be left behind because the store cannot be read in this moment.
     if (settings === undefined) return void (timer = setTimeout(() => void next(), RETRY_MS));
     const first = waiting[0];
-    // Somebody who waits for this very answer is not kept waiting for others to finish typing.
+    // A caller that waits for this answer does not wait for others to finish typing.
     const waitMs = first?.alone === true ? 0 : quietFor(lastArrival, ports.now(), settings.debounceMs);
     if (waitMs === 0) return begin(settings);
     timer = setTimeout(() => begin(settings), waitMs);

@@ -1,4 +1,4 @@
-// What was used, by day, agent and model, and by session; kept as sums, so that nobody ever reads transcripts to count.
+// Usage by day, agent, model and session, stored as sums, so that no transcript is read to count.
 import { isRecord } from "../core/record.ts";
 import { sha256 } from "../base/ids.ts";
 import { Lru } from "../base/lru.ts";
@@ -105,7 +105,7 @@ const CONTEXT = "context";
 const partKey = (sessionKey: string, part: string): string => sessionKey + SESSION_USAGE_SEPARATOR + part;
 
 export function createLedger(store: Pick<Store, "kv">, clock: Pick<Clock, "now">): Ledger {
-  // The days are few and asked for at every turn: read once, then kept here.
+  // Every turn reads the days, so they are cached.
   let days: Promise<Map<string, Totals>> | undefined;
   const loadDays = (): Promise<Map<string, Totals>> =>
     (days ??= store.kv.list(DAYS).then((rows) => new Map(rows.map(({ key, value }) => [key, totalsFrom(value)]))));
@@ -185,7 +185,7 @@ interface Row<T> {
   change(make: (value: T) => T): () => KvWrite;
 }
 
-/** Rows of one space that change often: the latest are kept here. */
+/** A write-through cache for rows of one space that change often. */
 function createRows<T>(
   { kv }: Pick<Store, "kv">,
   space: string,

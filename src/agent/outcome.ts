@@ -1,4 +1,4 @@
-// What a run came to: its outcome, told once to everybody who waits, and failures in words.
+// The outcome of a run, reported once to all that wait for it, and the texts of failures.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { OpenClawError } from "../core/error.ts";

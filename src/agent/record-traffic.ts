@@ -21,7 +21,7 @@ export interface RecordingSink {
   knows(session: string): boolean;
 }
 
-/** One file a session, in a folder of its own, for its owner's eyes only. A disk that fails is told once, and never stops a run. */
+/** One file per session, readable by the owner only. A failing disk is logged once and never stops a run. */
 export function openRecording(
   folder: string,
   mask: Mask,
@@ -102,7 +102,7 @@ export function recordingModel(stream: StreamModel, sink: RecordingSink): Stream
   };
 }
 
-/** Text that grows in pieces is kept as one piece. */
+/** Streamed text is recorded as one piece. */
 function gather(events: TurnEvent[], event: TurnEvent): void {
   const last = events.at(-1);
   const grows =

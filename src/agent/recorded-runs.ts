@@ -67,7 +67,7 @@ export function groupRuns(lines: readonly RecordLine[]): RecordedRun[] {
   }));
 }
 
-/** Questions the house asks between turns, such as for a summary, come without tools; the loop knows nothing of them. */
+/** Requests between turns, such as for a summary, have no tools; the loop does not know them. */
 function withoutSides(turns: readonly OpenTurn[]): readonly OpenTurn[] {
   const hasTools = ({ requests }: OpenTurn): boolean => (requests[0]?.request.tools.length ?? 0) > 0;
   return turns.some(hasTools) ? turns.filter(hasTools) : turns;

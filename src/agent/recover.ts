@@ -1,4 +1,4 @@
-// What a dead process left behind: runs it had begun are closed with a truthful word, letters it had not are run now.
+// Recovers from a dead process: closes its runs with their true outcome and returns its waiting turns.
 import type { RunOutcome } from "../core/event.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "../core/message.ts";
 import { newId } from "../base/ids.ts";
@@ -10,9 +10,9 @@ import type { InboxEntry, RunRecord, Store, TranscriptEntry } from "../store/sto
 /** Kept with a run while it is under way. */
 export interface RunBody {
   readonly sessionId: string;
-  /** Run ids of other letters this run answers too. */
+  /** Run ids of other turns that this run answers too. */
   readonly merged: readonly string[];
-  /** Their words are in the run, too; their outcome is not. */
+  /** Turns whose messages the run read, but whose outcome is their own. */
   readonly overheard?: readonly string[];
   /** A system event that it read was untrusted. */
   readonly untrusted?: true;
@@ -21,7 +21,7 @@ export interface RunBody {
 
 export const INTERRUPTED = "This run was interrupted by a restart of the gateway. Work in progress may be incomplete.";
 
-/** Returns the letters that wait to be run, by session in the order they were posted. */
+/** Returns the waiting turns by session, in the order they were posted. */
 export async function recover(store: Store, clock: Clock, log: Log): Promise<InboxEntry[]> {
   const open = await store.runs.open();
   for (const run of open) await closeRun(store, clock, run);
@@ -37,7 +37,7 @@ export async function recover(store: Store, clock: Clock, log: Log): Promise<Inb
   return entries;
 }
 
-/** A run that is recorded as ended is never carried out again, whatever became of its letter. */
+/** A run that is recorded as ended never runs again, whatever its inbox row says. */
 async function closedAlready(store: Store, { id, sessionKey }: InboxEntry): Promise<boolean> {
   const run = await store.runs.get(id);
   if (run === undefined || run.state === "running") return false;
@@ -81,7 +81,7 @@ async function closeRun(store: Store, clock: Clock, run: RunRecord): Promise<voi
   // It ended, and only its row does not say so.
   const isDone = posted[0]?.state === "done";
   const entries = sessionId === undefined || isDone ? [] : await closingEntries(store, sessionId, endedAt, isOurs);
-  // One step: a letter left open behind a closed run would run again.
+  // One step, because an open inbox row behind a closed run would run again.
   await store.together(() =>
     Promise.all([
       ...(sessionId === undefined || entries.length === 0 ? [] : [store.transcript.append(sessionId, entries)]),
@@ -124,7 +124,7 @@ async function closingEntries(
     errorMessage: INTERRUPTED,
   };
   const closing = [...results, word].map((body) => ({ id: newId(), type: "message", at, body }));
-  // What the house began by itself is not put into anybody's chat by its end either.
+  // The end of a heartbeat is not shown in a chat either.
   const began = tail.findLast(({ type, body }) => type === "message" && (body as Message).role === "user");
   if (!isOurs || began === undefined) return closing;
   const quiet: SilentTurnBody = { customType: SILENT_TURN, from: began.id, forget: false };

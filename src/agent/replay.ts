@@ -51,7 +51,7 @@ function createStage({ turns, status }: RecordedRun): Stage {
   const stopped = new AbortController();
   let found: Difference | undefined;
   let [turnAt, callAt, calls] = [0, 0, 0];
-  // How many messages the loop holds: what it writes next stands at this place in the next request.
+  // How many messages the loop holds; its next one has this position in the next request.
   let length = 0;
   let steered = false;
   const note = (difference: Difference): void => {
@@ -169,6 +169,6 @@ function answerOf({ tool, outcome }: RecordedCall): ToolAnswer {
   if (outcome === undefined) return failureAnswer("the recording ends before this call did");
   if ("result" in outcome) return { ...outcome.result, isError: false };
   const { code, message, hint } = outcome.error;
-  // What was not expected of a tool reaches the model as such, without its words.
+  // An unexpected error of a tool reaches the model without its message.
   return answerOfError(tool, code === "tool.bug" ? undefined : new ToolError(code, message, { hint }));
 }

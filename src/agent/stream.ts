@@ -73,7 +73,7 @@ export async function streamReply(
           args: parseArguments(event.arguments),
         });
       else if (event.type === "model") {
-        // Another model begins anew: half an answer of the one before must not be glued to its own.
+        // Another model starts over: a partial answer of the earlier one must not be joined to its answer.
         [words, shown, thought, calls] = [createReplyText(), "", "", []];
         using = { ref: event.ref, facts: event.facts };
       } else if (event.type === "notice") emit({ stream: "notice", text: event.text });

@@ -1,4 +1,4 @@
-// The agent's door to the tools: the one path, with every failure turned into words for the model.
+// The agent's access to tools: the one path of every call, with each failure as text for the model.
 import type { ToolOutput } from "../core/event.ts";
 import type { CallTool } from "../tool/call.ts";
 import type { Catalog } from "../tool/catalog.ts";

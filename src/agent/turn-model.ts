@@ -23,10 +23,10 @@ import { timeZoneOf } from "./stamp.ts";
 import type { TurnRequest } from "../session/turns.ts";
 
 export interface TurnModel {
-  /** Who tools are called for: the policy of the model in use counts (ruling 7). */
+  /** The subject of tool calls, under the policy of the model in use (docs/decisions/0007-by-provider-most-specific.md). */
   readonly subject: () => Subject;
   readonly stream: (messages: readonly Message[], signal: AbortSignal) => AsyncIterable<TurnEvent>;
-  /** A plain question of the house, without tools. */
+  /** A plain request of the gateway, without tools. */
   readonly ask: (plain: Pick<ModelRequest, "system" | "messages">, signal: AbortSignal) => AsyncIterable<TurnEvent>;
   readonly reserve: (messages: readonly Message[]) => Promise<RunFailure | undefined>;
   /** Tokens of prompt and schemas. */

@@ -64,7 +64,7 @@ export interface TurnInput {
 export interface TurnEnd extends LoopEnd {
   /** The entry it began with. */
   readonly entry?: { readonly id: string; readonly sessionId: string };
-  /** How many lines of the house it carried. */
+  /** How many system events it carried. */
   readonly told?: number;
   readonly budget: Budget | undefined;
   readonly contextWindow: number | undefined;
@@ -73,7 +73,7 @@ export interface TurnEnd extends LoopEnd {
   readonly context?: ContextWeight;
 }
 
-/** The words of the model side when it has no candidate at all. */
+/** The message of the model folder when there is no candidate. */
 const NO_MODEL = "no model is set up";
 
 export const noModel: RunFailure = {
@@ -93,7 +93,7 @@ export async function runTurn(runContext: TurnContext, input: TurnInput): Promis
   const [primary] = await deps.models.candidates({ agentId, override: requested, ...needs });
   // Pictures go to the model that was found for them.
   const override = hasImages ? primary : requested;
-  // Results alone go straight to the calls that wait for them; lines of the house wait for the next message.
+  // Results alone go straight to the calls that wait for them; system events wait for the next message.
   const events = isOnlyResults(input) ? [] : ((await deps.systemEvents?.peek(sessionRef.record.key)) ?? []);
   const window = primary === undefined ? 0 : windowOf(deps, primary);
   const history = primary === undefined ? undefined : await histories.load(sessionRef.record.sessionId, window);
@@ -104,7 +104,7 @@ export async function runTurn(runContext: TurnContext, input: TurnInput): Promis
   const opened = input.open(entries, events);
   opened.catch(() => {}); // awaited below, before any model is asked
   const hasModel = primary !== undefined && history !== undefined;
-  // Read while the words are being stored.
+  // Read while the message is being stored.
   const readBootstrap = hasModel ? await bootstrapOf(runContext, input) : undefined;
   await opened;
   let activity = entries
@@ -278,7 +278,7 @@ function userEntry(
   return { id: newId(), type: "message", at: now, body };
 }
 
-/** What a command printed may stand in it: only the house begins a line with its word, so other lines are set in. */
+/** The text can quote output of a command: only the gateway starts a line with `System:`, so other lines are indented. */
 function systemEventLine(text: string): string {
   return neutralise(text)
     .split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/u)

@@ -16,7 +16,7 @@ export interface WakeDeps {
   readonly agentOf: (session: SessionKey) => AgentId;
   /** Gives it a turn with `WAKE_PROMPT`; resolves with its end. */
   readonly turn: (session: SessionKey) => Promise<RunOutcome | undefined>;
-  /** False: the house begins no turn by itself; lines wait for the next message. */
+  /** False when heartbeats are off; notes then wait for the next message. */
   readonly isOn: () => Promise<boolean>;
   readonly log: Log;
 }
@@ -27,7 +27,7 @@ const GATHER_MS = 250;
 
 /** A session that is being woken. */
 interface Round {
-  /** Somebody asked again since it last looked. */
+  /** Another request came since the last check. */
   again: boolean;
   /** Those who wait for a turn that reads their line. */
   readonly waiting: Set<(outcome: RunOutcome | undefined) => void>;
@@ -41,7 +41,7 @@ export function createWake({ turns, models, events, agentOf, turn, isOn, log }: 
     await whenFree(session);
     if (!(await isOn())) return undefined;
     const [model] = await models.candidates({ agentId: agentOf(session) });
-    // A turn of somebody else may have told it already.
+    // Another turn may have read the note already.
     if (model === undefined || (await events.peek(session)).length === 0) return undefined;
     return turn(session);
   };

@@ -1,4 +1,4 @@
-// A waiting approval as a chat message: whole, fenced, with the words that answer it.
+// A waiting approval as a chat message: complete, fenced, with the commands that answer it.
 import type { Approval } from "../approval/record.ts";
 import { fenced } from "./fence.ts";
 

@@ -1,4 +1,4 @@
-// What a command sees: the ports it may use, who asked, and the session it is about.
+// What a command gets: its services, the sender, and the session.
 import type { AgentId, SessionKey } from "../core/names.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema/index.ts";
@@ -37,11 +37,11 @@ export interface DirectDeps {
     readonly source: string;
     readonly senderId?: string | undefined;
   }) => Promise<readonly string[]>;
-  /** Absent where there is no gateway to look after. */
+  /** Absent without a running gateway. */
   readonly admin?: () => Admin;
   /** Config overrides of this run. */
   readonly overrides?: () => readonly Override[];
-  /** Absent where nothing is kept. */
+  /** Absent when nothing is stored. */
   readonly undo?: Pick<Undo, "undo" | "list">;
   /** Absent where nothing can wait for an answer. */
   readonly approvals?: Pick<ApprovalBroker, "answer" | "pending" | "withdrawAll">;
@@ -112,7 +112,7 @@ export interface CommandRun {
 }
 
 export function openScene(deps: DirectDeps, context: CommandContext, config: Config): CommandRun {
-  // Finding a model may mean looking for servers; once per choice is enough for one message.
+  // Listing models can search for servers, so one list serves a whole message.
   const inForce = new Map<string, Promise<readonly ModelRef[]>>();
   const commandRun: CommandRun = {
     deps,

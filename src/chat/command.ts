@@ -1,4 +1,4 @@
-// The contract of slash commands and directives: what a message asks of the house before a model sees it.
+// The contract of slash commands and directives, which are handled before a model sees the message.
 import type { SessionKey, AgentId } from "../core/names.ts";
 import type { RunOutcome } from "../core/event.ts";
 import type { TurnSource } from "../core/turn-source.ts";
@@ -14,14 +14,14 @@ export interface CommandContext {
   readonly authorised: boolean;
   /** Who speaks, when they may answer approvals. */
   readonly approver?: Answerer | undefined;
-  /** Who speaks may change the settings of the house. */
+  /** The sender may change settings. */
   readonly admin?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
 /** What is left to do after commands and directives were taken out. */
 export type Directed =
-  /** Answered by the house; no model sees it. `outcome` carries failures of tools run by `/tool` and `!`. */
+  /** Answered by the gateway without a model. `outcome` carries failures of tools run by `/tool` and `!`. */
   | { readonly kind: "answered"; readonly text: string; readonly failure?: RunOutcome["failure"] }
   /** A turn for the model with the remaining text. `notes` are for the person, not the model; `once` holds for this turn only. */
   | {

@@ -1,4 +1,4 @@
-// What stands between a message and the model: commands are answered, directives kept or applied, the rest goes on.
+// Handles a message before the model: answers commands, stores or applies directives, passes on the rest.
 import { OpenClawError } from "../core/error.ts";
 import type { Config } from "../config/schema/index.ts";
 import type { Direct, Directed, IsUrgent, OnceSettings } from "./command.ts";
@@ -51,7 +51,7 @@ function grammarOf(config: Config): Grammar {
   };
 }
 
-/** Before a session is begun anew, while its transcript is there; after a stop, which must not wait. */
+/** Runs before a reset, while the transcript exists, and after a stop, which must not wait. */
 async function withHooks(
   parsed: Parsed,
   text: string,
@@ -80,7 +80,7 @@ async function act(parsed: Parsed, commandRun: CommandRun): Promise<Directed> {
   return text === "" ? keep(directives, shortcuts, commandRun) : applyOnce(text, directives, shortcuts, commandRun);
 }
 
-/** Nothing but directives and shortcuts: they are kept and acknowledged. */
+/** A message with only directives and shortcuts: they are stored and acknowledged. */
 async function keep(
   directives: readonly Found[],
   shortcuts: readonly string[],

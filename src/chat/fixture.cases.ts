@@ -192,7 +192,7 @@ const quiet: Log = {
   debug: () => undefined,
 } as unknown as Log;
 
-/** Ends what it is told to end, and keeps a list of what it was asked. */
+/** Ends what it is asked to end, and records the requests. */
 function agentsPort(asked: string[], active: Set<string>): ReturnType<DirectDeps["agents"]> {
   return {
     active: () => [...active],

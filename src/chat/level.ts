@@ -1,4 +1,4 @@
-// Directives that pick one level from a few: the same reading, showing, keeping and refusing for all of them.
+// Directives that set one of a few levels: parse, show, store and reject in the same way.
 import type { OnceSettings } from "./command.ts";
 import { answered, type Directive, type CommandRun } from "./command-run.ts";
 
@@ -9,7 +9,7 @@ export interface Level {
   /** What it is called in answers: `Thinking`. */
   readonly title: string;
   readonly levels: readonly string[];
-  /** Other spellings of levels, lower case; may be two words. */
+  /** Other spellings of levels, lower case; may have two words. */
   readonly synonyms: Readonly<Record<string, string>>;
   readonly field: string;
   readonly once: keyof OnceSettings;

@@ -1,4 +1,4 @@
-// Which models a person may pick, and what they mean by a number, an alias or a name.
+// The models that a person may choose, by number, alias or name.
 import { nearest } from "../core/nearest.ts";
 import type { ModelRef } from "../model/model.ts";
 import { refText, type CommandRun } from "./command-run.ts";
@@ -42,7 +42,7 @@ export async function pickModel(name: string, commandRun: CommandRun): Promise<P
   return name.includes("/") ? byReference(name, choices, commandRun) : byName(name, choices);
 }
 
-/** For `/new <word>`: only what is surely a model, so that ordinary words stay text. */
+/** For `/new <word>`: accepts only a certain match, so that ordinary words stay text. */
 export async function knownModel(word: string, alone: boolean, commandRun: CommandRun): Promise<Choice | undefined> {
   const name = word.toLowerCase();
   const choices = await modelChoices(commandRun);

@@ -1,4 +1,4 @@
-// Commands that change settings of the house: only for who may do that by any other way too (GWY-045).
+// Commands that change settings need the same rights as other ways to change them (GWY-045).
 import { OpenClawError } from "../core/error.ts";
 import { visible } from "../core/visible.ts";
 import type { Admin } from "../tool/admin.ts";

@@ -9,7 +9,7 @@ export interface Grammar {
   readonly directives: ReadonlyMap<string, DirectiveRule>;
   /** Short names of models: `/<alias>` is `/model <alias>`. */
   readonly modelAliases: ReadonlySet<string>;
-  /** Further texts that begin a session anew. */
+  /** Further texts that reset a session. */
   readonly resetTriggers: readonly string[];
 }
 
@@ -80,7 +80,7 @@ function readCommand(whole: string, { commands }: Grammar): Parsed | undefined {
 
 interface SlashWord {
   readonly spelling: string;
-  /** What stands behind a colon in the same word. */
+  /** The text after a colon in the same word. */
   readonly attached: string;
   readonly length: number;
 }

@@ -1,4 +1,4 @@
-// Runs a tool because a person asked for it by name: the same policy and path as the agent's own calls.
+// Runs a tool that a person named: the same policy and path as the agent's own calls.
 import { OpenClawError } from "../core/error.ts";
 import type { Block } from "../core/message.ts";
 import { isRecord } from "../core/record.ts";

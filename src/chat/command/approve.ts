@@ -1,4 +1,4 @@
-// /approve: answers a waiting approval, or lists what waits.
+// /approve: answers a waiting approval, or lists them.
 import { OpenClawError } from "../../core/error.ts";
 import { visible } from "../../core/visible.ts";
 import type { Approval } from "../../approval/record.ts";
@@ -49,7 +49,7 @@ export const approve: Command = {
   },
 };
 
-/** Somebody in a chat channel speaks to one agent and answers for that one; an operator's client answers for all. */
+/** A sender in a chat channel answers for the agent of that chat; an operator's client answers for all. */
 function mayAnswer({ agent }: Approval, { approver, agentId }: CommandContext): boolean {
   return approver !== undefined && (approver.sender === undefined || agent === agentId);
 }

@@ -1,4 +1,4 @@
-// /commands: all of them, made from the list itself.
+// /commands: lists every command.
 import { answered, type Command } from "../command-run.ts";
 import { line } from "./help.ts";
 

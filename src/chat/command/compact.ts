@@ -1,4 +1,4 @@
-// /compact: makes the transcript shorter by a summary.
+// /compact: shortens the transcript with a summary.
 import { counted } from "../figures.ts";
 import { answered, type Command } from "../command-run.ts";
 

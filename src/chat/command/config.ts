@@ -1,4 +1,4 @@
-// /config: looks into the config, secrets hidden, and changes single keys of the file.
+// /config: shows the config without secrets and changes single keys of the file.
 import { getAt, hasAt, parsePath } from "../../config/path.ts";
 import { redactConfig } from "../../config/redact.ts";
 import type { Directed } from "../command.ts";

@@ -1,4 +1,4 @@
-// /debug: settings put over the config until the gateway restarts; the file stays as it is.
+// /debug: overrides settings until the gateway restarts; the file stays unchanged.
 import { redactConfig } from "../../config/redact.ts";
 import { parsePath, setAt, getAt } from "../../config/path.ts";
 import type { Override } from "../../tool/admin.ts";

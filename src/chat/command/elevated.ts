@@ -21,7 +21,7 @@ export const elevated = levelDirective({
   },
   async objection(level, commandRun) {
     if (level === "off") return undefined;
-    // "full" is a yes to everything: not for somebody who may not say yes to one command.
+    // "full" allows everything, so it needs a sender who may answer approvals.
     if (commandRun.context.approver === undefined)
       return "Only who may answer approvals may turn this on. Nothing was changed.";
     return closedText(commandRun);

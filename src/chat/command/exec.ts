@@ -13,7 +13,7 @@ type Key = keyof typeof fields;
 /** Gives a value back to the config. */
 const RESET = "default";
 
-/** Else `ask=off` would be a yes to everything from somebody who may not say yes to one command. */
+/** `ask=off` allows everything, so it needs a sender who may answer approvals. */
 const NOT_YOURS = "Only who may answer approvals may change how commands run here.";
 
 const isKey = (word: string): word is Key => Object.hasOwn(fields, word);

@@ -1,4 +1,4 @@
-// /new and /reset: a fresh transcript under the same key; levels and overrides stay.
+// /new and /reset: start a new transcript under the same key; levels and overrides stay.
 import { resetSession } from "../../session/session.ts";
 import type { Directed } from "../command.ts";
 import { knownModel } from "../model-choice.ts";

@@ -1,4 +1,4 @@
-// /restart: the gateway starts anew in place; this session is told when it is back.
+// /restart: restarts the gateway; this session gets a note when it is back.
 import { adminIn } from "../owner.ts";
 import { answered, type Command } from "../command-run.ts";
 

@@ -1,4 +1,4 @@
-// /status: one card with where this session stands.
+// /status: the state of this session on one card.
 import { agentConfig } from "../../config/agents.ts";
 import { dollars, whole } from "../figures.ts";
 import { answered, overrideOf, refText, type Command, type CommandRun } from "../command-run.ts";

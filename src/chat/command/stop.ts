@@ -1,4 +1,4 @@
-// /stop: ends what the agent is doing in this session and drops what waits.
+// /stop: stops the agent in this session and drops queued messages.
 import { counted } from "../figures.ts";
 import { answered, type Command } from "../command-run.ts";
 

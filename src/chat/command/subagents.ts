@@ -1,4 +1,4 @@
-// /subagents: those this session started; see, read, stop and speak to them.
+// /subagents: lists, reads, stops and messages the subagents of this session.
 import { textOf } from "../../core/message.ts";
 import { OpenClawError } from "../../core/error.ts";
 import { endWords, nameOf, type Child, type Subagents } from "../../session/subagents.ts";

@@ -1,4 +1,4 @@
-// /undo: takes back what the last turn did to files, and says what it cannot take back.
+// /undo: reverts the file changes of the last turn, and says what it cannot revert.
 import { OpenClawError } from "../../core/error.ts";
 import { isRecord } from "../../core/record.ts";
 import { diffLines, turnsText, undoText } from "../../tool/undo/words.ts";

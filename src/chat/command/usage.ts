@@ -1,4 +1,4 @@
-// /usage: what was used, and whether replies carry it.
+// /usage: shows usage, and whether replies include it.
 import { answered, type Command, type CommandRun, type UsageTotals } from "../command-run.ts";
 import { counted, dollars, whole } from "../figures.ts";
 

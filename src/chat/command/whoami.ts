@@ -1,4 +1,4 @@
-// /whoami: who the house thinks is writing, and where.
+// /whoami: shows the sender and the channel as the gateway sees them.
 import { isRecord } from "../../core/record.ts";
 import { answered, type Command } from "../command-run.ts";
 
