@@ -12,7 +12,7 @@ export interface AlwaysCover {
 }
 
 export function alwaysCovers(plan: Plan): AlwaysCover {
-  if (plan.form === "shell") return nothing("only a plain pipeline can be allowed for good; this line needs a shell");
+  if (plan.form === "shell") return nothing("this line needs a shell; only plain pipelines can always be allowed");
   const blocked = plan.segments.map((segment) => neverAlways(segment, plan)).find((why) => why !== undefined);
   if (blocked !== undefined) return nothing(blocked);
   const entries = plan.segments.map((segment): AllowEntry => {

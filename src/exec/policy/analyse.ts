@@ -67,8 +67,7 @@ function folderAfter(line: Line, place: Place): string {
     const real = realOf(next);
     const within = root !== undefined && real !== undefined && (real === root || real.startsWith(root + sep));
     // One answer for both, so that nothing is learnt about folders elsewhere.
-    if (!within || !isFolder(next))
-      refuse("exec.folder", `its cd does not lead to a folder of the workspace: ${basename(next)}`);
+    if (!within || !isFolder(next)) refuse("exec.folder", `its cd leads outside the workspace: ${basename(next)}`);
     return next;
   }, place.cwd);
 }

@@ -61,10 +61,10 @@ function realNames({ path, real }: Judged): readonly string[] {
 }
 
 function neverVerdict(name: string, args: readonly string[]): ArgumentVerdict {
-  const why = neverByAllowlist.get(name) ?? "starts other programs";
-  if (args.length === 1 && args[0] === "--version" && why !== "belongs to this gateway") return { scripts: [] };
-  const code = why === "belongs to this gateway" ? "exec.own-cli" : "exec.carrier";
-  return { concern: { code, reason: `${name} ${why}: no entry of an allowlist can cover that` }, scripts: [] };
+  const { group, reason } = neverByAllowlist.get(name) ?? { group: "starter", reason: "starts other programs" };
+  if (args.length === 1 && args[0] === "--version" && group !== "gateway") return { scripts: [] };
+  const code = group === "gateway" ? "exec.own-cli" : "exec.carrier";
+  return { concern: { code, reason: `${name} ${reason}, which no allowlist entry can cover` }, scripts: [] };
 }
 
 function rulesFor(name: string): readonly Rule[] {

@@ -15,8 +15,8 @@ export function boundFiles(analysis: Analysis, place: Place): Identity[] {
   if (files.length <= maxFiles) return files;
   throw new OpenClawError(
     "approval.too-many-files",
-    `cannot be asked: the line names ${files.length} files, and at most ${maxFiles} can be held until it starts`,
-    { hint: "put the work into a script file in the workspace and run that" },
+    `cannot ask for approval: the line names ${files.length} files (at most ${maxFiles})`,
+    { hint: "write the commands to a script file in the workspace and run that" },
   );
 }
 

@@ -74,7 +74,14 @@ export function judgeUnanswerable(input: JudgeInput): Judgement {
   const fallback: Security = input.policy.askFallback;
   if (fallback === "deny") {
     const { unmatched } = coverOf(input).facts;
-    return { ...plain("deny", "exec.nobody-to-ask", "nobody can be asked, and askFallback is deny"), unmatched };
+    return {
+      ...plain(
+        "deny",
+        "exec.nobody-to-ask",
+        "it needs approval, no client that can approve is connected, and askFallback is deny",
+      ),
+      unmatched,
+    };
   }
   return judge({ ...input, policy: { ...input.policy, security: fallback, ask: "off" } });
 }
@@ -85,7 +92,7 @@ export function judgeUnguarded(judgement: Judgement, why: string, canAsk: boolea
     ...judgement,
     outcome: canAsk ? "ask" : "deny",
     code: "exec.unguarded",
-    reason: `a rule allows it, but the gateway's own files cannot be hidden from it on this machine: ${why}`,
+    reason: `a rule allows it, but this machine cannot hide the gateway's own files from it: ${why}`,
     env: {},
   };
 }
@@ -107,7 +114,7 @@ function coverOf(input: JudgeInput): Cover {
     return {
       covered: false,
       code: analysis.code,
-      reason: `the command line is more than a plain pipeline: ${analysis.reason}`,
+      reason: `only a plain pipeline can be allowed by the allowlist: ${analysis.reason}`,
       facts,
     };
   const [first] = misses;
@@ -136,7 +143,7 @@ function answerOf(segment: AnalysedSegment, input: JudgeInput): Answer {
       covered,
       name,
       code: "exec.allowlist-miss",
-      reason: `${name} is not on the allowlist for these arguments`,
+      reason: `${name} is not on the allowlist with these arguments`,
     };
   if (concern !== undefined) return { covered: false, name, ...concern };
   return { covered, name, code: "exec.allowed", reason: "", ...(entry === undefined ? {} : { entry }) };

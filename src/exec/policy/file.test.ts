@@ -65,7 +65,7 @@ describe("keys we do not know", () => {
   for (const [path, meant, file] of misspelt)
     test(`${path} is not passed over: it was meant as a rule`, () => {
       put({ version: 1, ...file });
-      const why = new RegExp(`${path.replace(/[[\].]/g, String.raw`\$&`)} is no rule; was ${meant} meant`);
+      const why = new RegExp(`${path.replace(/[[\].]/g, String.raw`\$&`)} is not a known rule; did you mean ${meant}`);
       assert.throws(() => readApprovals(state), { code: "approvals.unreadable", message: why });
       rmSync(approvalsPath(state));
       assert.throws(() => writeApprovals(state, { version: 1, ...file }, undefined), { message: why });

@@ -48,13 +48,13 @@ export function approvalsCaution(state: string): { readonly text: string; readon
     const { lost, path } = readApprovals(state);
     if (lost === undefined) return undefined;
     return {
-      text: `${path} is gone. The rules it held last stay in force until you restore it or write a new one.`,
+      text: `${path} is missing. Its last known rules stay in force until you restore it or write a new one.`,
       fix: "openclaw approvals restore",
     };
   } catch (error) {
     if (!(error instanceof OpenClawError)) throw error;
     return {
-      text: `Commands on this host are refused: ${error.message}`,
+      text: `Commands on this host are blocked: ${error.message}`,
       fix: error.hint ?? "openclaw approvals get",
     };
   }
@@ -111,7 +111,7 @@ export function withoutToken({ file, ...snapshot }: ApprovalsSnapshot): Approval
 }
 
 function parseApprovals(raw: string, path: string): ApprovalsFile {
-  const hint = `correct ${path}; until then commands on this host are refused`;
+  const hint = `correct ${path}; until then commands on this host are blocked`;
   let value: unknown;
   try {
     value = JSON.parse(raw);
@@ -132,7 +132,7 @@ function parseApprovals(raw: string, path: string): ApprovalsFile {
 /** What a rule was meant by would hold for nothing. Other keys we do not know are somebody else's. */
 function refuseMisspelt(file: ApprovalsFile, error: (message: string) => OpenClawError): void {
   const wrong = unknownKeys(file).find(({ meant }) => meant !== undefined);
-  if (wrong !== undefined) throw error(`${visible(wrong.path, 200)} is no rule; was ${wrong.meant} meant?`);
+  if (wrong !== undefined) throw error(`${visible(wrong.path, 200)} is not a known rule; did you mean ${wrong.meant}?`);
 }
 
 /** Older spellings: `agents.default` is `agents.main`, a bare string in an allowlist is its pattern. */

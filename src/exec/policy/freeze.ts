@@ -28,8 +28,8 @@ export function makePlan(input: PlanInput): Plan {
   const full = (identity: Identity): Identity => (depth === "content" ? hashed(identity) : identity);
   const cwd = identityOf(analysis.cwd, "folder");
   if (cwd === undefined)
-    throw new OpenClawError("exec.bad-folder", `there is no folder ${analysis.cwd}`, {
-      hint: "give an existing folder as workdir",
+    throw new OpenClawError("exec.bad-folder", `folder not found: ${analysis.cwd}`, {
+      hint: "set workdir to an existing folder",
     });
   return {
     command: analysis.command,
@@ -109,8 +109,8 @@ function verify(what: string, then: Identity, now: Identity | undefined): void {
 }
 
 export function changedSince(what: string): OpenClawError {
-  return new OpenClawError("approval.changed", `not started: ${what} is not what it was when this was allowed`, {
-    hint: "ask again: the new state needs its own approval",
+  return new OpenClawError("approval.changed", `not started: ${what} changed after it was allowed`, {
+    hint: "run it again: the changed state needs its own approval",
   });
 }
 

@@ -17,7 +17,7 @@ export function guardedConcern(argv: readonly string[], place: Place): Concern |
   const isNamed = (path: string): boolean => guarded.some((own) => isWithin(path, own));
   const named = words.some((word) => guarded.some((path) => word.includes(path))) || places.flat().some(isNamed);
   if (!named && !madeOfTwo(argv, places, guarded)) return undefined;
-  return { code: "exec.guarded", reason: "an argument names a file of the gateway itself" };
+  return { code: "exec.guarded", reason: "an argument names one of the gateway's own files" };
 }
 
 /** Programs that change or unpack a whole folder when they are given its name. */

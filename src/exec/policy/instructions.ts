@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 
 import type { Judged } from "./analysis.ts";
-import { fileWords, plainPrograms } from "./argument-rules/plain.ts";
+import { fileArguments, plainPrograms } from "./argument-rules/plain.ts";
 import { contentMark } from "./content.ts";
 import type { AllowEntry } from "./effective.ts";
 import { inTrustedFolder } from "./programs.ts";
@@ -20,7 +20,7 @@ export function followsFiles({ path, real, argv }: Judged, scripts: readonly str
   // Those of git are its settings, which its rule reads again at every use.
   if (scripts.length > 0 && name !== "git")
     return `${name} runs what ${scripts.map((at) => basename(at)).join(", ")} says`;
-  if (argv.slice(1).some((word) => fileWords[name]?.test(word))) return `${name} is told to follow a file`;
+  if (argv.slice(1).some((word) => fileArguments[name]?.test(word))) return `${name} is told to follow a file`;
   return !inTrustedFolder({ path, real }) && isScript(path) ? `${path} is a script` : undefined;
 }
 

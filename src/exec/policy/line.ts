@@ -23,19 +23,19 @@ const maxCommands = 32;
 
 export function readLine(statements: readonly Statement[]): Line {
   const [only, ...more] = statements;
-  if (only === undefined) return refuse("exec.no-command", "it holds no command");
-  if (more.length > 0) refuse("exec.chain", `it holds ${statements.length} commands after one another`);
+  if (only === undefined) return refuse("exec.no-command", "it contains no command");
+  if (more.length > 0) refuse("exec.chain", `it contains ${statements.length} commands in a row`);
   if (only.background === true) refuse("exec.background", "it puts a command into the background with &");
   const { folders, pipeline } = afterFolders(only.command);
   const commands = commandsOf(pipeline);
   // `time` alone: no program is no reason to say that every program is allowed.
-  if (commands.length === 0) refuse("exec.no-command", "it holds no command");
+  if (commands.length === 0) refuse("exec.no-command", "it contains no command");
   if (commands.length > maxCommands) refuse("exec.chain", `it has more than ${maxCommands} programs in one pipeline`);
   const raw = commands.map(readCommand);
   if (raw.some((command, index) => index > 0 && command.input !== undefined))
-    refuse("exec.redirection", "it takes away the input of a program inside a pipeline");
+    refuse("exec.redirection", "it redirects the input of a program inside a pipeline");
   if (raw.some((command, index) => index < raw.length - 1 && command.output !== undefined))
-    refuse("exec.redirection", "it takes away the output of a program inside a pipeline");
+    refuse("exec.redirection", "it redirects the output of a program inside a pipeline");
   return { folders, commands: raw };
 }
 
@@ -51,7 +51,7 @@ function afterFolders(node: PipelineNode | AndOr): { folders: string[]; pipeline
 
 function folderOf(node: PipelineNode): string {
   const chained = (): never =>
-    refuse("exec.chain", "it chains commands with && (only `cd folder &&` may stand in front)");
+    refuse("exec.chain", "it chains commands with && (only `cd folder &&` at the beginning is possible)");
   if (node.type !== "Command" || node.name?.text !== "cd" || node.prefix.length > 0) return chained();
   const words = node.suffix.map((part) => (part.type === "Word" ? plainText(readWord(part)) : chained()));
   const operands = words[0] === "--" ? words.slice(1) : words;
@@ -63,7 +63,7 @@ function folderOf(node: PipelineNode): string {
     (folder.startsWith("-") && words[0] !== "--") ||
     folder === "-"
   )
-    return refuse("exec.folder", "its cd does not name one plain folder");
+    return refuse("exec.folder", "its cd has no single plain folder as argument");
   return folder;
 }
 
@@ -71,21 +71,21 @@ function commandsOf(node: PipelineNode): readonly CommandNode[] {
   if (node.type !== "Pipeline") return [node];
   if (node.operators.includes("|&")) refuse("exec.redirection", "it pipes errors with |&");
   if (node.prefixes.some((prefix) => prefix.type === "Negation"))
-    refuse("exec.keyword", "it turns the result around with !");
+    refuse("exec.keyword", "it inverts the exit status with !");
   return node.commands; // the keyword `time` is left out: every result says how long it took
 }
 
 function readCommand(node: CommandNode): RawCommand {
   return node.type === "Command"
     ? readSimpleCommand(node)
-    : refuse("exec.compound", `it holds ${compoundName(node.type)}`);
+    : refuse("exec.compound", `it contains ${compoundName(node.type)}`);
 }
 
 export function readSimpleCommand(node: Command): RawCommand {
   const env = assignmentsOf(node);
   if (node.name === undefined) return refuse("exec.assignment", "it only sets variables or redirects");
   const args = node.args.map((argument): Word =>
-    argument.type === "Word" ? argument : refuse("exec.assignment", `it assigns ${argument.name} by a builtin`),
+    argument.type === "Word" ? argument : refuse("exec.assignment", `it assigns ${argument.name} with a shell builtin`),
   );
   return { words: [readWord(node.name), ...args.map(readWord)], env, ...streamsOf(node.redirects) };
 }
@@ -113,7 +113,7 @@ function valueOf(assignment: Assignment): string {
   if (value.type !== "Word" || assignment.append === true || assignment.index !== undefined)
     return refuse("exec.assignment", `it sets ${name} to more than plain text`);
   // Unquoted ~ after = or : would be expanded, wildcards are not.
-  if (/(?:^|:)~/.test(value.text)) return refuse("exec.assignment", `the value of ${name} holds an unquoted ~`);
+  if (/(?:^|:)~/.test(value.text)) return refuse("exec.assignment", `the value of ${name} contains an unquoted ~`);
   return textOf(readWord(value));
 }
 
@@ -156,12 +156,14 @@ const moves: Readonly<Record<string, Move>> = {
 };
 
 function moveOf(redirect: Redirection): Move {
-  if (redirect.type !== "Redirect") return refuse("exec.heredoc", "it holds a here-document or here-string");
+  if (redirect.type !== "Redirect") return refuse("exec.heredoc", "it contains a here-document or here-string");
   const { descriptor, operator, target } = redirect;
   if (descriptor?.type === "FileDescriptorVariable" || target === undefined)
-    return refuse("exec.redirection", "it opens a descriptor under a name");
+    return refuse("exec.redirection", "it opens a named file descriptor");
   const from = descriptor?.value ?? (operator === "<" ? 0 : operator.startsWith("&") ? "" : 1);
   const to = plainText(readWord(target));
   const move = to === undefined ? undefined : moves[`${from}${operator}${to}`];
-  return move ?? refuse("exec.redirection", `it redirects (${from}${operator} …); only 2>&1 and /dev/null are plain`);
+  return (
+    move ?? refuse("exec.redirection", `it redirects (${from}${operator} …); only 2>&1 and /dev/null are possible`)
+  );
 }

@@ -23,7 +23,7 @@ export function describePlan(plan: Plan): PreviewCard {
     { label: "host", value: plan.host },
     { label: "agent", value: plan.agent },
     { label: "session", value: plan.session },
-    ...(always.entries.length > 0 ? [] : [{ label: "always", value: `cannot be chosen: ${always.note}` }]),
+    ...(always.entries.length > 0 ? [] : [{ label: "always", value: `not possible: ${always.note}` }]),
   ];
   return visibleCard({
     title: plan.form === "pipeline" ? "Run a command" : "Run a command line in a shell",
@@ -49,7 +49,7 @@ export function quoted(word: string): string {
 }
 
 /** Who reads the card should know what the hash is worth. */
-const notHeld = ", compared once more as it starts";
+const notHeld = ", compared again at the start";
 
 function programRows(segment: Segment, held: ReadonlySet<Identity>): { label: string; value: string }[] {
   const { program: outer, inner = [], shebang } = segment;
@@ -61,6 +61,6 @@ function programRows(segment: Segment, held: ReadonlySet<Identity>): { label: st
   });
 }
 
-const placeOf = (path: string, real: string): string => (path === real ? path : `${path} (leads to ${real})`);
+const placeOf = (path: string, real: string): string => (path === real ? path : `${path} (links to ${real})`);
 
 const shortHash = (hash: string | undefined): string => (hash ?? "unknown").slice(0, 16);

@@ -15,8 +15,8 @@ export function readIfThere(path: string): string | undefined {
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
     if (errnoOf(error) === "ELOOP")
-      throw new OpenClawError("approvals.unreadable", `${path} is a link`, {
-        hint: `put the file itself at ${path}; until then commands on this host are refused`,
+      throw new OpenClawError("approvals.unreadable", `${path} is a symbolic link`, {
+        hint: `replace it with the file itself at ${path}; until then commands on this host are blocked`,
       });
     throw new OpenClawError("approvals.unreadable", `cannot read ${path}`, { cause: error, hint: `chmod 600 ${path}` });
   }
@@ -25,7 +25,7 @@ export function readIfThere(path: string): string | undefined {
     if (stats.isFile() && stats.size <= MAX_FILE_BYTES) return readFileSync(fd, "utf8");
     const what = stats.isFile() ? `is larger than ${MAX_FILE_BYTES} bytes` : "is not a file";
     throw new OpenClawError("approvals.unreadable", `${path} ${what}`, {
-      hint: `correct ${path}; until then commands on this host are refused`,
+      hint: `correct ${path}; until then commands on this host are blocked`,
     });
   } finally {
     closeSync(fd);

@@ -73,14 +73,14 @@ function programName(word: ShellWord, place: Place): string {
   const plain = plainText(word);
   const name =
     plain ?? (word.tilde && word.pieces.every((piece) => !piece.wild) ? expandWord(word, place)[0] : undefined);
-  if (name === undefined) return refuse("exec.pattern", "a wildcard stands where the program should be named");
+  if (name === undefined) return refuse("exec.pattern", "the program name contains a wildcard");
   return name;
 }
 
 function checkVariables(env: Readonly<Record<string, string>>): void {
   const steering = Object.keys(env).find((name) => steersCode(name) || leadsElsewhere(name, env[name] ?? ""));
   if (steering !== undefined)
-    refuse("exec.variable", `it sets ${steering}, which can decide what else is run or loaded`);
+    refuse("exec.variable", `it sets ${steering}, which can make programs run or load other code`);
 }
 
 interface Layers {
@@ -110,7 +110,7 @@ function unwrapAll(words: readonly string[], place: Place): Layers {
     checkVariables(inside.env);
     at += inside.at;
   }
-  return refuse("exec.wrapper", `more than ${maxWrappers} programs are wrapped around it`);
+  return refuse("exec.wrapper", `more than ${maxWrappers} wrapper programs are nested around it`);
 }
 
 /** `command ls` is `ls`: we never ask the shell's functions and aliases anyway. */
@@ -118,21 +118,20 @@ function withoutCommandWord(written: readonly string[]): readonly string[] {
   if (written[0] !== "command") return written;
   const [, next] = written;
   if (next === undefined || next.startsWith("-"))
-    refuse("exec.builtin", "command is used with options, a matter of the shell itself");
+    refuse("exec.builtin", "it uses an option of the shell builtin command");
   return withoutCommandWord(written.slice(1));
 }
 
 /** A wrapper in a form that is not in the table runs nobody knows what. */
 const closedWrapper = (name: string): Concern => ({
   code: "exec.wrapper",
-  reason: `${name} starts other programs, and its arguments are not the plain form`,
+  reason: `${name} starts other programs, and its arguments are not in the plain form`,
 });
 
 function locate(name: string, place: Place): Identity {
-  if (unseen.test(name)) return refuse("exec.unseen", "the name of a program holds characters that cannot be seen");
-  if (builtins.has(name)) return refuse("exec.builtin", `${name} is a command of the shell itself`);
+  if (unseen.test(name)) return refuse("exec.unseen", "the program name contains invisible characters");
+  if (builtins.has(name)) return refuse("exec.builtin", `${name} is a shell builtin`);
   return (
-    identifyProgram(name, place) ??
-    refuse("exec.no-program", `no program ${JSON.stringify(name.slice(0, 80))} can be found`)
+    identifyProgram(name, place) ?? refuse("exec.no-program", `program not found: ${JSON.stringify(name.slice(0, 80))}`)
   );
 }

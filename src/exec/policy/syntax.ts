@@ -47,14 +47,14 @@ function nestedAtWill<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof RangeError) return refuse("exec.too-deep", "it is nested too deep to be read");
+    if (error instanceof RangeError) return refuse("exec.too-deep", "it is nested too deeply");
     throw error;
   }
 }
 
 /** What is wrong before any shell reads it. */
 export function checkText(command: string): void {
-  if (command.includes("\0")) throw badCommand("it holds a NUL character");
+  if (command.includes("\0")) throw badCommand("it contains a NUL character");
   if (command.trim() === "") throw badCommand("it is empty");
 }
 
@@ -65,19 +65,19 @@ export function refuseUnfinished(parsed: Parsed): void {
     : parsed.errors.find((message) => message.includes("unterminated"));
   if (open !== undefined) throw badCommand(open);
   const [first] = parsed.errors;
-  if (first !== undefined) refuse("exec.syntax", `its syntax is not clear: ${first}`);
+  if (first !== undefined) refuse("exec.syntax", `its syntax is not understood: ${first}`);
 }
 
 /** Text that reads differently for people, shells and programs. */
 export function refuseStrangeText(command: string): void {
   if (command.length > maxCommandChars) refuse("exec.too-long", `it is longer than ${maxCommandChars} characters`);
-  if (!command.isWellFormed()) refuse("exec.bad-text", "it holds half a character (a lone surrogate)");
-  if (command.includes("\r")) refuse("exec.bad-text", "it holds a carriage return");
+  if (!command.isWellFormed()) refuse("exec.bad-text", "it contains a lone surrogate (half a character)");
+  if (command.includes("\r")) refuse("exec.bad-text", "it contains a carriage return");
   if (/(?<!\\)(?:\\\\)*\\$/.test(command))
-    refuse("exec.syntax", "it ends in a backslash, which shells read in different ways");
+    refuse("exec.syntax", "it ends with a backslash, which shells interpret differently");
   const opened = command.match(/[$<>]\(|\$\{|`|\(\(/g)?.length ?? 0;
   if (opened > maxOpened || (command.match(/\{/g)?.length ?? 0) > maxBraces)
-    refuse("exec.too-deep", "it opens too many expansions to be read in a short time");
+    refuse("exec.too-deep", "it contains too many expansions");
 }
 
 /** Reading takes the square of these. */
@@ -93,8 +93,8 @@ export function refuseLogin(parsed: Parsed): void {
     return words.some((word, at) => ownNames.test(word) && words.slice(at + 1).includes("login"));
   });
   if (!login) return;
-  throw new OpenClawError("exec.interactive-login", "logging in needs a person at a terminal", {
-    hint: "run the login command yourself, in a terminal of your own",
+  throw new OpenClawError("exec.interactive-login", "login needs a person at a terminal", {
+    hint: "run the login command yourself in a terminal",
   });
 }
 

@@ -1,17 +1,16 @@
-// Keys of the approvals file that mean nothing here: kept as they are, but one of ours misspelt would loosen a rule in silence.
+// Finds unknown keys in the approvals file: they are kept, but a misspelled rule would silently not apply.
 import { nearest } from "../../core/nearest.ts";
-import { approvalsKeys } from "../../protocol/methods/approvals.ts";
-import type { ApprovalsFile } from "./file.ts";
+import { approvalsKeys, type ApprovalsFile } from "../../protocol/methods/approvals.ts";
 
 export interface UnknownKey {
   /** Such as `agents.main.allowlist[0].note`. */
   readonly path: string;
-  /** The key it looks like, where that one is a rule. */
+  /** The rule that it is probably a misspelling of. */
   readonly meant?: string;
 }
 
-/** Those that only tell are left out: nothing depends on how they are written. */
-const ruling: ReadonlySet<string> = new Set([
+/** The keys that decide something; the others are only informative. */
+const ruleKeys: ReadonlySet<string> = new Set([
   "defaults",
   "agents",
   ...approvalsKeys.rules,
@@ -24,19 +23,19 @@ const ruling: ReadonlySet<string> = new Set([
 export function unknownKeys(file: ApprovalsFile): readonly UnknownKey[] {
   const { defaults = {}, agents = {} } = file;
   return [
-    ...strange(file, "", approvalsKeys.file),
-    ...strange(defaults, "defaults.", approvalsKeys.rules),
+    ...unknownIn(file, "", approvalsKeys.file),
+    ...unknownIn(defaults, "defaults.", approvalsKeys.rules),
     ...Object.entries(agents).flatMap(([id, rules]) => [
-      ...strange(rules, `agents.${id}.`, approvalsKeys.rules),
+      ...unknownIn(rules, `agents.${id}.`, approvalsKeys.rules),
       ...(rules.allowlist ?? []).flatMap((entry, index) =>
-        strange(entry, `agents.${id}.allowlist[${index}].`, approvalsKeys.entry),
+        unknownIn(entry, `agents.${id}.allowlist[${index}].`, approvalsKeys.entry),
       ),
     ]),
   ];
 }
 
-function strange(value: object, where: string, known: readonly string[]): UnknownKey[] {
-  const rules = known.filter((key) => ruling.has(key));
+function unknownIn(value: object, where: string, known: readonly string[]): UnknownKey[] {
+  const rules = known.filter((key) => ruleKeys.has(key));
   return Object.keys(value)
     .filter((key) => !known.includes(key))
     .map((key) => {

@@ -72,7 +72,7 @@ function step(
   const isMatch = patternOf(component);
   const names = namesIn(inside(cwd, base), budget.left);
   budget.left -= names.length;
-  if (budget.left <= 0) refuse("exec.pattern", `a wildcard looks at more than ${maxLooked} files`);
+  if (budget.left <= 0) refuse("exec.pattern", `a wildcard searches more than ${maxLooked} files`);
   return names
     .filter((name) => isMatch(name) && (last || isFolder(inside(cwd, base + name))))
     .map((name) => base + name + end);
@@ -133,7 +133,7 @@ function wildTest(text: string): Test {
 function checkRanges(set: string): void {
   for (const [range, from = "", to = ""] of set.slice(1, -1).includes("-") ? set.matchAll(/(.)-(.)/g) : []) {
     const same = [/[a-z]/, /[A-Z]/, /[0-9]/].some((kind) => kind.test(from) && kind.test(to));
-    if (!same || from > to) refuse("exec.pattern", `the range ${range} in a character set has no clear meaning`);
+    if (!same || from > to) refuse("exec.pattern", `the range ${range} in a character set is ambiguous`);
   }
 }
 

@@ -45,25 +45,25 @@ function pieceOf(part: WordPart): Piece[] {
   if (part.type === "AnsiCQuoted") return [ansiText(part)];
   if (part.type === "DoubleQuoted") return [literal(part.parts.map(quotedText).join(""))];
   if (part.type === "Glob") return [wildcard(part.kind, part.text)];
-  return refuse("exec.expansion", `it holds ${expansions[part.type] ?? part.type}: ${part.text.slice(0, 60)}`);
+  return refuse("exec.expansion", `it contains ${expansions[part.type] ?? part.type}: ${part.text.slice(0, 60)}`);
 }
 
 function quotedText(part: DoubleQuotedChild): string {
   if (part.type === "Literal") return part.value;
-  return refuse("exec.expansion", `it holds ${expansions[part.type] ?? part.type}: ${part.text.slice(0, 60)}`);
+  return refuse("exec.expansion", `it contains ${expansions[part.type] ?? part.type}: ${part.text.slice(0, 60)}`);
 }
 
 /** Bytes above 127 spelled one by one are no text of ours: we could not hand them on unchanged. */
 function ansiText(part: { readonly text: string; readonly value: string }): Piece {
   const spelled = part.text.replaceAll("\\\\", "");
   if (/\\x[89a-f][0-9a-f]|\\[23][0-7]{2}|\\c|\\0|\\x0?(?![0-9a-f])|\\[uU]0+(?![0-9a-f])/i.test(spelled))
-    refuse("exec.byte-escape", `it spells out bytes: ${part.text.slice(0, 60)}`);
+    refuse("exec.byte-escape", `it contains byte escapes: ${part.text.slice(0, 60)}`);
   return literal(part.value);
 }
 
 function wildcard(kind: "star" | "question" | "bracket", text: string): Piece {
   if (kind === "bracket" && !/^\[[!^]?[A-Za-z0-9_.,:+@%=-]+\]$/.test(text))
-    refuse("exec.pattern", `its character set ${text.slice(0, 60)} is more than letters, digits and ranges`);
+    refuse("exec.pattern", `its character set ${text.slice(0, 60)} contains more than letters, digits and ranges`);
   return { text, wild: true };
 }
 
@@ -72,7 +72,10 @@ function tildeOf(word: Word): boolean {
   const unquoted = first === undefined ? word.text : first.type === "Literal" ? first.text : "";
   if (!unquoted.startsWith("~")) return false;
   if (unquoted.startsWith("~/") || word.text === "~") return true;
-  return refuse("exec.expansion", `${word.text.slice(0, 60)} names the home of somebody`);
+  return refuse(
+    "exec.expansion",
+    `${word.text.slice(0, 60)} uses ~user expansion, which the allowlist does not follow`,
+  );
 }
 
 const literal = (text: string): Piece => ({ text, wild: false });

@@ -150,7 +150,7 @@ export function dangerOf(workspace: string, { path, kind }: GitFolder): string |
   if (problem !== undefined) return problem;
   if (hooks.length > 0) return `hooks (${hooks.slice(0, 3).join(", ")})`;
   const linked = obeyed.find((name) => statOf(join(folder, name))?.isSymbolicLink() === true);
-  if (linked !== undefined) return `${linked} is a link`;
+  if (linked !== undefined) return `${linked} is a symbolic link`;
   const isShared = statOf(join(folder, "commondir")) !== undefined;
   if (isShared && statOf(join(sharedFolder(folder), "HEAD")) === undefined) return "its settings are in another folder";
   const underWay = ["rebase-merge", "rebase-apply", "sequencer"].find(

@@ -88,7 +88,7 @@ const changes: Readonly<Record<string, Change>> = {
   "the agent is removed": { config: { agents: { list: { ops: null } } }, refused: /no agent "ops"/ },
   "the agent has another workspace": {
     config: agentPart({ workspace: "~/elsewhere" }),
-    refused: /not what it was/,
+    refused: /changed after it was allowed/,
   },
   "the program is listed": {
     approvals: { agents: { ops: { allowlist: [{ pattern: "/usr/bin/touch" }] } } },

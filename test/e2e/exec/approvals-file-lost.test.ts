@@ -47,12 +47,12 @@ describe("a missing approvals file", () => {
         () => cautionOf(wire),
         (text) => text !== undefined,
       )) ?? "",
-      /exec-approvals\.json is gone/,
+      /exec-approvals\.json is missing/,
     );
-    assert.match(gateway.output(), /exec-approvals\.json is gone\. The rules it held last stay in force/);
+    assert.match(gateway.output(), /exec-approvals\.json is missing\. Its last known rules stay in force/);
     assert.equal(await isRefused(), true);
     const doctor = await openclaw(gateway.home, ["doctor"]);
-    assert.match(doctor.stdout, /exec-approvals\.json is gone[\s\S]*openclaw approvals restore/);
+    assert.match(doctor.stdout, /exec-approvals\.json is missing[\s\S]*openclaw approvals restore/);
     const shown = await wire.request("exec.approvals.get", {});
     const { exists, lost, file } = shown.payload as unknown as { exists: boolean; lost?: boolean; file: object };
     assert.deepEqual([exists, lost], [false, true]);
@@ -65,8 +65,8 @@ describe("a missing approvals file", () => {
     wire = await operator(gateway);
     assert.equal(existsSync(fileOf(gateway)), false);
     assert.equal(await isRefused(), true);
-    assert.match((await cautionOf(wire)) ?? "", /is gone/);
-    assert.match(gateway.output(), /exec-approvals\.json is gone/);
+    assert.match((await cautionOf(wire)) ?? "", /is missing/);
+    assert.match(gateway.output(), /exec-approvals\.json is missing/);
   });
 
   test("is written again by approvals restore", async () => {
@@ -95,7 +95,7 @@ describe("a missing approvals file", () => {
         () => cautionOf(wire),
         (text) => text !== undefined,
       )) ?? "",
-      /is gone/,
+      /is missing/,
     );
   });
 
@@ -128,8 +128,8 @@ describe("a missing approvals file", () => {
           () => cautionOf(wire),
           (caution) => caution !== undefined,
         )) ?? "",
-        /Commands on this host are refused: .*exec-approvals\.json/,
+        /Commands on this host are blocked: .*exec-approvals\.json/,
       );
-      assert.match((await openclaw(gateway.home, ["doctor"])).stdout, /Commands on this host are refused/);
+      assert.match((await openclaw(gateway.home, ["doctor"])).stdout, /Commands on this host are blocked/);
     });
 });

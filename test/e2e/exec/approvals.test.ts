@@ -232,7 +232,7 @@ describe("ask=on-miss", () => {
       () => linesOf(wire, "main"),
       (found) => found.some((line) => line.includes(id)),
     );
-    assert.match(lines.find((line) => line.includes(id)) ?? "", /^Exec denied .*not what it was/);
+    assert.match(lines.find((line) => line.includes(id)) ?? "", /^Exec denied .*changed after it was allowed/);
     assert.equal(existsSync(join(gateway.workspace, "effect")), false);
   });
 

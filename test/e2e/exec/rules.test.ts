@@ -177,7 +177,7 @@ describe("an approvals file that others write too", () => {
     writeApprovals(gateway.state, { agents: { main: { Security: "deny", allowlist: [uname] } } });
     const { error } = await exec(gateway, { command: "uname" });
     assert.equal(error?.type, "approvals.unreadable");
-    assert.match(error?.message ?? "", /agents\.main\.Security is no rule; was security meant\?$/);
+    assert.match(error?.message ?? "", /agents\.main\.Security is not a known rule; did you mean security\?$/);
   });
 
   test("agents.default beside agents.main: its deny still applies", async () => {

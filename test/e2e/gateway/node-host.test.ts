@@ -291,7 +291,7 @@ describe("the node's own rules", () => {
     await admin.request("exec.approval.resolve", { id: details["approvalId"], decision: "allow-once" });
     await until(
       () => lab.output(),
-      (text) => text.includes("not what it was when this was allowed"),
+      (text) => text.includes("changed after it was allowed"),
     );
     assert.equal(existsSync(file), false);
   });
@@ -329,7 +329,7 @@ describe("the node's own rules", () => {
       await admin.request("exec.approval.resolve", { id: other, decision: "allow-once" });
       await until(
         () => den.output(),
-        (text) => text.includes("not what it was when this was allowed"),
+        (text) => text.includes("changed after it was allowed"),
       );
       assert.equal(readFileSync(file, "utf8"), "once\n");
     });

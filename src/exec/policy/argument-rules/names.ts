@@ -1,70 +1,9 @@
-// The names a program goes by, so that python3.11, nodejs and vim.basic are what they are.
+// Finds the names that a program is known by, so that the rules for python also cover python3.11.
 import { basename } from "node:path";
 
-const aliases: Readonly<Record<string, string>> = {
-  nodejs: "node",
-  gawk: "awk",
-  mawk: "awk",
-  nawk: "awk",
-  "original-awk": "awk",
-  goawk: "awk",
-  gsed: "sed",
-  ssed: "sed",
-  gtar: "tar",
-  bsdtar: "tar",
-  gfind: "find",
-  gmake: "make",
-  bmake: "make",
-  luajit: "lua",
-  pypy: "python",
-  python3: "python",
-  pythonw: "python",
-  batcat: "bat",
-  fdfind: "fd",
-  ripgrep: "rg",
-  sqlite: "sqlite3",
-  bfs: "find",
-  c89: "cc",
-  c99: "cc",
-  "ld.gold": "ld",
-  "ld.bfd": "ld",
-  "ld.lld": "ld",
-  "ld.mold": "ld",
-  gold: "ld",
-  "clang-cl": "clang",
-  "clang-cpp": "clang",
-  icc: "gcc",
-  icpc: "gcc",
-  icx: "clang",
-  icpx: "clang",
-  armclang: "clang",
-  ffplay: "ffmpeg",
-  ffprobe: "ffmpeg",
-  "youtube-dlc": "youtube-dl",
-  "lto-dump": "gcc",
-  gfortran: "gcc",
-  gdc: "gcc",
-  gccgo: "gcc",
-  gm2: "gcc",
-  gnat: "gcc",
-  "ctags-universal": "ctags",
-  "exuberant-ctags": "ctags",
-  tomlq: "yq",
-  xq: "yq",
-  "xq-python": "yq",
-  ugrep: "ug",
-  gsort: "sort",
-  gsplit: "split",
-  ginstall: "install",
-  // GNU programs under the names they have beside those of another system.
-  genv: "env",
-  gnice: "nice",
-  gnohup: "nohup",
-  gstdbuf: "stdbuf",
-  gtime: "time",
-  gtimeout: "timeout",
-  gxargs: "xargs",
-};
+import aliasData from "../data/program-aliases.json" with { type: "json" };
+
+const aliases: Readonly<Record<string, string>> = aliasData;
 
 /** Lower case, without version, flavour and the prefix of a cross compiler. */
 export function familyNames(path: string): readonly string[] {
@@ -84,7 +23,7 @@ export function familyNames(path: string): readonly string[] {
   // x86_64-linux-gnu-gprofng is gprofng.
   const native = unversioned.replace(/^[a-z0-9_]+-(?:[a-z0-9_]+-)*?(?:gnu|musl|(?:gnu|musl)?eabi|elf|mingw)\w*-/, "");
   const runner = /^qemu-(?!img|nbd|io|ga)/.test(name) ? ["qemu-user"] : name.startsWith("git-") ? ["git-shell"] : [];
-  // Only those of the system: anybody may have an update-notes of their own.
+  // Only in system folders: a user can have a program of their own named update-notes.
   const administers = /^\/(?:usr\/)?s?bin\/(?:dpkg-(?!query$)|update-|deb-systemd-|xdg-|s6-)/.test(path)
     ? ["service"]
     : [];

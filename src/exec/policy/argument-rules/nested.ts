@@ -33,7 +33,7 @@ export function carriesShell(names: readonly string[], args: readonly string[], 
   if (names.some((name) => readers.has(name))) return fine;
   const at = args.findIndex((word, index) => runsCode(word, args[index + 1]));
   if (at >= 0) return concern(`its arguments hold a command for ${(args[at] ?? "").slice(0, 40)}`);
-  if (args.some((word) => inlineShell.test(word))) return concern("one of its arguments holds a command for a shell");
+  if (args.some((word) => inlineShell.test(word))) return concern("one of its arguments contains a shell command");
   const line = args.find((word) => holdsCommand(word, place));
   if (line !== undefined) return concern(`its argument ${JSON.stringify(line.slice(0, 40))} reads like a command`);
   const option = args.find((word) => takesCommand.test(word) || setsCommand.test(word));
@@ -51,7 +51,7 @@ function runsCode(word: string, next: string | undefined): boolean {
     (name) =>
       isShell(name) ||
       /^(?:python|node|perl|ruby|php|lua|awk|env)$/.test(name) ||
-      neverByAllowlist.get(name) === "is many programs in one",
+      neverByAllowlist.get(name)?.group === "multi-call",
   );
 }
 
